@@ -1,0 +1,3 @@
+module github.com/halfpoint-go/halfpoint
+
+go 1.26

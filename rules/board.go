@@ -1,0 +1,350 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// cells holds the largest board with one row of edge below and above and one
+// column of edge, shared by the end of a row and the start of the next.
+const cells = (MaxLines+2)*(MaxLines+1) + 1
+
+// A Board is stones on a rectangle of lines, 1 to 25 a side. It is a value:
+// assigning copies it, and == tells whether two boards are the same position.
+type Board struct {
+	w, h int8
+	key  uint64 // Zobrist key of the stones, kept up to date
+	cell [cells]Color
+}
+
+// NewBoard gives an empty board of w columns and h rows.
+func NewBoard(w, h int) (Board, error) {
+	var b Board
+	if w < 1 || h < 1 || w > MaxLines || h > MaxLines {
+		return b, fmt.Errorf("a board has 1 to %d lines a side, not %d×%d", MaxLines, w, h)
+	}
+	b.w, b.h = int8(w), int8(h)
+	for i := range b.cell {
+		b.cell[i] = edge
+	}
+	for y := range h {
+		for x := range w {
+			b.cell[b.index(Point{int8(x), int8(y)})] = None
+		}
+	}
+	return b, nil
+}
+
+// Drawn reads a board from a drawing, the top row first: X or # is a black
+// stone, O a white one, . an empty point; blanks are ignored. It is the inverse
+// of [Board.Rows] and panics on anything else: drawings are source text.
+func Drawn(rows ...string) Board {
+	b, err := NewBoard(len(strings.ReplaceAll(rows[0], " ", "")), len(rows))
+	if err != nil {
+		panic(err)
+	}
+	for i, row := range rows {
+		row = strings.ReplaceAll(row, " ", "")
+		if len(row) != int(b.w) {
+			panic("rules: rows of unequal length: " + row)
+		}
+		for x, c := range []byte(row) {
+			p := Point{int8(x), b.h - 1 - int8(i)}
+			switch c {
+			case 'X', '#':
+				b.put(b.index(p), Black)
+			case 'O':
+				b.put(b.index(p), White)
+			case '.':
+			default:
+				panic(fmt.Sprintf("rules: %q in a drawing", c))
+			}
+		}
+	}
+	return b
+}
+
+// Size gives the number of columns and rows.
+func (b *Board) Size() (w, h int) { return int(b.w), int(b.h) }
+
+// Has reports whether p is on the board.
+func (b *Board) Has(p Point) bool { return p.X >= 0 && p.Y >= 0 && p.X < b.w && p.Y < b.h }
+
+// At gives the stone on p, None when it is empty or off the board.
+func (b *Board) At(p Point) Color {
+	if !b.Has(p) {
+		return None
+	}
+	return b.cell[b.index(p)]
+}
+
+// Points gives every point of the board, row by row from A1.
+func (b *Board) Points() []Point {
+	ps := make([]Point, 0, int(b.w)*int(b.h))
+	for y := range b.h {
+		for x := range b.w {
+			ps = append(ps, Point{x, y})
+		}
+	}
+	return ps
+}
+
+// Stones gives the number of stones of colour c.
+func (b *Board) Stones(c Color) int {
+	n := 0
+	for _, s := range &b.cell {
+		if s == c {
+			n++
+		}
+	}
+	return n
+}
+
+// Rows draws the board in letters, the top row first: X black, O white.
+func (b *Board) Rows() []string {
+	rows := make([]string, 0, b.h)
+	for y := b.h - 1; y >= 0; y-- {
+		row := make([]byte, b.w)
+		for x := range b.w {
+			row[x] = ".XO"[b.At(Point{x, y})]
+		}
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
+// Chain gives the stones connected to the one on p, none when p is empty.
+func (b *Board) Chain(p Point) []Point {
+	if b.At(p) == None {
+		return nil
+	}
+	var f flood
+	f.from(b, b.index(p))
+	return b.pointsOf(f.found[:f.n])
+}
+
+// Liberties gives the number of empty points next to the chain on p.
+func (b *Board) Liberties(p Point) int {
+	if b.At(p) == None {
+		return 0
+	}
+	var f flood
+	f.from(b, b.index(p))
+	n := 0
+	for _, i := range f.found[:f.n] {
+		for _, d := range b.around(int(i)) {
+			if b.cell[d] == None && !f.seen[d] {
+				f.seen[d] = true
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Play places a stone of colour c on the empty point p, removes opponent
+// stones left without a liberty and then, if they have none, the chain of c
+// itself. It knows no rules: repetition and suicide are for a [Ruleset] to
+// judge. It reports the points taken from each colour.
+func (b *Board) Play(p Point, c Color) (opponents, own []Point) {
+	i := b.index(p)
+	b.put(i, c)
+	return b.removeAround(i, c.Opponent()), b.removeSurrounded(i)
+}
+
+// removeAround takes the chains of colour c next to i that have no liberty.
+func (b *Board) removeAround(i int, c Color) (taken []Point) {
+	for _, d := range b.around(i) {
+		if b.cell[d] == c {
+			taken = append(taken, b.removeSurrounded(d)...)
+		}
+	}
+	return taken
+}
+
+// removeSurrounded takes the chain on i if it has no liberty.
+func (b *Board) removeSurrounded(i int) []Point {
+	if b.hasLiberty(i) {
+		return nil
+	}
+	var f flood
+	f.from(b, i)
+	for _, j := range f.found[:f.n] {
+		b.put(int(j), None)
+	}
+	return b.pointsOf(f.found[:f.n])
+}
+
+// hasLiberty stops at the first empty point it meets, which in a game is
+// nearly always next to the stone.
+func (b *Board) hasLiberty(i int) bool {
+	for _, d := range b.around(i) {
+		if b.cell[d] == None {
+			return true
+		}
+	}
+	c := b.cell[i]
+	var seen [cells]bool
+	var found [cells]int16
+	found[0], seen[i] = int16(i), true
+	for at, n := 0, 1; at < n; at++ {
+		for _, d := range b.around(int(found[at])) {
+			if b.cell[d] == None {
+				return true
+			}
+			if b.cell[d] == c && !seen[d] {
+				seen[d] = true
+				found[n] = int16(d)
+				n++
+			}
+		}
+	}
+	return false
+}
+
+// A flood is a connected set of points of one colour.
+type flood struct {
+	seen  [cells]bool
+	found [cells]int16
+	n     int
+}
+
+func (f *flood) from(b *Board, i int) {
+	c := b.cell[i]
+	start := f.n
+	f.found[f.n], f.seen[i] = int16(i), true
+	f.n++
+	for at := start; at < f.n; at++ {
+		for _, d := range b.around(int(f.found[at])) {
+			if b.cell[d] == c && !f.seen[d] {
+				f.seen[d] = true
+				f.found[f.n] = int16(d)
+				f.n++
+			}
+		}
+	}
+}
+
+// A Region is a connected set of empty points, as large as can be, and the
+// colours it reaches.
+type Region struct {
+	Points       []Point
+	Black, White bool
+}
+
+// Owner gives the only colour that the region reaches, None when it reaches
+// both or neither: its naive territory.
+func (r Region) Owner() Color {
+	switch {
+	case r.Black && !r.White:
+		return Black
+	case r.White && !r.Black:
+		return White
+	}
+	return None
+}
+
+// Regions gives the empty regions of the board.
+func (b *Board) Regions() []Region {
+	var regions []Region
+	var f flood
+	for y := range b.h {
+		for x := range b.w {
+			i := b.index(Point{x, y})
+			if b.cell[i] != None || f.seen[i] {
+				continue
+			}
+			start := f.n
+			f.from(b, i)
+			var r Region
+			for _, j := range f.found[start:f.n] {
+				for _, d := range b.around(int(j)) {
+					r.Black = r.Black || b.cell[d] == Black
+					r.White = r.White || b.cell[d] == White
+				}
+			}
+			r.Points = b.pointsOf(f.found[start:f.n])
+			regions = append(regions, r)
+		}
+	}
+	return regions
+}
+
+// Territory gives the number of points of naive territory of each colour: the
+// empty points of regions that reach only that colour. Dead or alive, seki or
+// not, plays no part.
+func (b *Board) Territory() (black, white int) {
+	for _, r := range b.Regions() {
+		switch r.Owner() {
+		case Black:
+			black += len(r.Points)
+		case White:
+			white += len(r.Points)
+		}
+	}
+	return black, white
+}
+
+// Area gives Black's stones and naive territory less White's, in whole points.
+func (b *Board) Area() int {
+	black, white := b.Territory()
+	return black + b.Stones(Black) - white - b.Stones(White)
+}
+
+// Lift takes stones off the board, whatever they are.
+func (b *Board) Lift(ps []Point) {
+	for _, p := range ps {
+		if b.Has(p) {
+			b.put(b.index(p), None)
+		}
+	}
+}
+
+// Put sets up a stone, or clears a point with None. It removes nothing.
+func (b *Board) Put(p Point, c Color) {
+	if b.Has(p) {
+		b.put(b.index(p), c)
+	}
+}
+
+func (b *Board) index(p Point) int { return (int(p.Y)+1)*(int(b.w)+1) + int(p.X) + 1 }
+
+func (b *Board) point(i int) Point {
+	s := int(b.w) + 1
+	return Point{int8(i%s - 1), int8(i/s - 1)}
+}
+
+func (b *Board) pointsOf(is []int16) []Point {
+	ps := make([]Point, len(is))
+	for n, i := range is {
+		ps[n] = b.point(int(i))
+	}
+	return ps
+}
+
+func (b *Board) around(i int) [4]int {
+	s := int(b.w) + 1
+	return [4]int{i - s, i - 1, i + 1, i + s}
+}
+
+func (b *Board) put(i int, c Color) {
+	if old := b.cell[i]; old != None {
+		b.key ^= zobrist(i, old)
+	}
+	b.cell[i] = c
+	if c != None {
+		b.key ^= zobrist(i, c)
+	}
+}
+
+// zobrist gives the key of a stone. It is a constant of the program: keys and
+// proofs stored today must be found again by every later version.
+func zobrist(i int, c Color) uint64 { return mix(uint64(i)<<8 | uint64(c)) }
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,63 @@
+package rules
+
+// ButtonGo is Button Go with area scoring.
+var ButtonGo = Area2.But(Ruleset{
+	Name: "button", Version: 1,
+	Title:  "Button Go",
+	Source: "Sensei's Library, https://senseis.xmp.net/?ButtonGo",
+	Komi:   7 * One,
+	Start:  []Rule{OneButton},
+	Moves: map[Kind][]Rule{
+		Place: Placement(NewSituation),
+		// "In addition to a standard play or pass, a single player may also choose to take
+		// the 'button' for a ½-point gain." It is a play like any other.
+		Button: {Require(ButtonLies), TakeButton, LiftBans},
+	},
+	Settle:   Agreement,
+	Count:    []Rule{CountStones, CountTerritory, CountButtons, AddHandicap, AddKomi},
+	Say:      []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton},
+	Handicap: true,
+	Closing:  []Kind{Button, Pass, Pass},
+})
+
+// ButtonEquivalence is Using the Button with Equivalence Scoring.
+var ButtonEquivalence = AGA.But(Ruleset{
+	Name: "button-equivalence", Version: 1,
+	Title:  "Button with equivalence scoring",
+	Source: "Using the Button with Equivalence Scoring, Sensei's Library, https://senseis.xmp.net/?UsingTheButtonWithEquivalenceScoring",
+	Komi:   7 * One,
+	Start:  []Rule{OneButton},
+	Moves: map[Kind][]Rule{
+		// "it is only necessary to change 'taking the button' to 'giving the button.' In other
+		// words, the button is given as a prisoner rather than kept by the player."
+		Button: {Require(ButtonLies), GiveButton, LiftBans},
+	},
+	// "The rules of equivalence scoring then apply as usual."
+	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
+	Say:     []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton, WhiteStillOwesAPass},
+	Closing: []Kind{Button, Pass, Pass},
+})
+
+// ReverseButton is Reverse Button Go.
+var ReverseButton = AGA.But(Ruleset{
+	Name: "reverse-button", Version: 1,
+	Title:  "Reverse Button Go",
+	Source: "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:   7 * One,
+	Start:  []Rule{OneButton},
+	// "Reverse Button Go, which removes pass fights from rules involving pass stones":
+	// White need not be last.
+	Agreed: []Rule{LastPasserTakesButton},
+	Count:  []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
+	Say:    []Fact{TheButtonIsOnTheTable},
+})
+
+// Who took the first button, which is what the score depends on.
+var (
+	BlackTookTheButton = Fact{"Black took the button (w = 0)", "", func(g *Game) bool {
+		return g.first[Button].By == Black
+	}}
+	WhiteTookTheButton = Fact{"White took the button (w = 1)", "", func(g *Game) bool {
+		return g.first[Button].By == White
+	}}
+)

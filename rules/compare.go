@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoCount is the error of Under for a ruleset in which nothing is counted.
+var ErrNoCount = errors.New("nothing is counted under this ruleset")
+
+// Under plays g again under another ruleset and brings it to that ruleset's
+// end, so that one game can be counted by several books. It keeps the
+// placements and every pass before the last placement, a button or delay
+// there counting as a pass; it drops the turns after the last placement and
+// adds the ruleset's own closing, from the player then to move. The stones in
+// dead are lifted as prisoners whatever the ruleset. The komi is that of s.
+//
+// The error is an *Illegal if the ruleset forbids a turn or stopped play
+// before it, ErrNoCount if it counts nothing.
+func (g *Game) Under(r *Ruleset, komi Points, dead []Point) (*Game, error) {
+	if len(r.Count) == 0 {
+		return nil, ErrNoCount
+	}
+	s := g.setup
+	s.Komi = komi
+	s.First = None
+	if len(g.log) > 0 {
+		s.First = g.log[0].By
+	} else {
+		s.First = g.toPlay
+	}
+	var log []Turn
+	last := 0
+	for _, t := range g.log {
+		switch {
+		case t.Kind == Place:
+			log = append(log, t)
+			last = len(log)
+		case t.Kind.IsTurn() && t.Kind != Resign && t.Kind != Draw:
+			log = append(log, Turn{Kind: Pass, By: t.By})
+		}
+	}
+	return Close(r, s, log[:last], dead)
+}
+
+// Close plays a log under r, adds the ruleset's closing, from the player then
+// to move, and lifts the stones in dead: by marking and accepting where the
+// ruleset settles, by agreement outside the ruleset where it plays out.
+func Close(r *Ruleset, s Setup, log []Turn, dead []Point) (*Game, error) {
+	g, err := New(r, s)
+	if err != nil {
+		return nil, err
+	}
+	if g, err = g.Replay(log); err != nil {
+		return nil, err
+	}
+	for i, k := range r.Closing {
+		if g.phase != Playing {
+			return nil, fmt.Errorf("move %d: %w", g.turns+1, ErrStopped)
+		}
+		t := Turn{Kind: k, By: g.toPlay}
+		if i == len(r.Closing)-1 && len(r.Settle) == 0 {
+			return g.Lift(dead).Play(t)
+		}
+		if g, err = g.Play(t); err != nil {
+			return nil, err
+		}
+	}
+	return g.Settled(dead)
+}
+
+// Lift gives the game with the chains of the points in dead taken as
+// prisoners, which no play-out ruleset knows: it serves to count a game under
+// a book that it was not played by.
+func (g *Game) Lift(dead []Point) *Game {
+	next := *g
+	for _, p := range dead {
+		for _, q := range next.board.Chain(p) {
+			next.dead = with(next.dead, q, true)
+		}
+	}
+	next.liftDead()
+	next.clip()
+	return &next
+}
+
+// Settled gives the game with the chains of the points in dead marked and the
+// count accepted by both. The game must be settling.
+func (g *Game) Settled(dead []Point) (*Game, error) {
+	var log []Turn
+	if len(dead) > 0 {
+		log = append(log, Turn{Kind: MarkDead, By: Black, Dead: dead})
+	}
+	return g.Replay(append(log, Turn{Kind: Agree, By: Black}, Turn{Kind: Agree, By: White}))
+}
+
+// Perft counts the sequences of turns of 1, 2, … depth turns from g. Placement,
+// pass, accept, button and delay are turns here; draw and resignation are not.
+// Nothing follows the end or the stop of play.
+func Perft(g *Game, depth int) []uint64 {
+	counts := make([]uint64, depth)
+	perft(g, counts)
+	return counts
+}
+
+func perft(g *Game, counts []uint64) {
+	if len(counts) == 0 || g.phase != Playing {
+		return
+	}
+	for _, t := range PerftTurns(g) {
+		next, _ := g.Play(t)
+		counts[0]++
+		perft(next, counts[1:])
+	}
+}
+
+// PerftTurns gives the turns that Perft counts.
+func PerftTurns(g *Game) []Turn {
+	var out []Turn
+	for _, t := range g.Legal() {
+		if t.Kind != Draw && t.Kind != Resign {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package rules
+
+// A Score is a count: the lines, Black's first, and what they add up to.
+type Score struct {
+	Lines        []Line
+	Black, White Points
+}
+
+// Margin gives Black's score less White's, komi included.
+func (s *Score) Margin() Points { return s.Black - s.White }
+
+func (s *Score) add(l Line) {
+	s.Lines = append(s.Lines, l)
+	if l.Player == Black {
+		s.Black += l.Points()
+	} else {
+		s.White += l.Points()
+	}
+}
+
+// Score gives the count: the final one once the game is over, before that
+// what the count would be if play stopped now, with what lies on the board and
+// is held at this moment. While settling, the marked stones are lifted and
+// what agreeing would hand over is included. It is nil where nothing is
+// counted, in Ultimate Go; after a resignation it is what it was before.
+func (g *Game) Score() *Score {
+	if g.score != nil {
+		return g.score
+	}
+	next, _ := g.ifStoppedNow()
+	return next.count()
+}
+
+// Counted gives the board that [Game.Score] counts: marked stones lifted.
+func (g *Game) Counted() Board {
+	next, _ := g.ifStoppedNow()
+	return next.board
+}
+
+// IfAgreed gives the entries that accepting the marks now would write; none
+// unless the game is settling.
+func (g *Game) IfAgreed() []Entry {
+	_, entries := g.ifStoppedNow()
+	return entries
+}
+
+func (g *Game) ifStoppedNow() (*Game, []Entry) {
+	next := *g
+	if g.phase == Settling {
+		next.liftDead()
+		for _, r := range g.rules.Agreed {
+			next.sentence = r.Name
+			r.Do(&next)
+		}
+	}
+	return &next, next.entries[len(g.entries):]
+}
+
+// count carries out the sentences of the count. They see the game and add
+// lines to its score.
+func (g *Game) count() *Score {
+	if len(g.rules.Count) == 0 {
+		return nil
+	}
+	next := *g
+	next.score = &Score{}
+	for _, r := range g.rules.Count {
+		next.sentence = r.Name
+		r.Do(&next)
+	}
+	return sorted(next.score)
+}
+
+// sorted puts Black's lines first and keeps the order of the rulebook.
+func sorted(s *Score) *Score {
+	out := &Score{}
+	for _, c := range []Color{Black, White} {
+		for _, l := range s.Lines {
+			if l.Player == c {
+				out.add(l)
+			}
+		}
+	}
+	return out
+}
+
+// counting makes a sentence that adds a line for each player.
+func counting(name string, t Thing, each Points, n func(*Game, Color) int) Rule {
+	return Rule{name, func(g *Game) bool {
+		g.score.add(Line{Black, t, n(g, Black), each})
+		g.score.add(Line{White, t, n(g, White), each})
+		return true
+	}}
+}
+
+// Value counts what is held.
+func Value(name string, t Thing, each Points) Rule {
+	return counting(name, t, each, func(g *Game, c Color) int { return g.held[c][t] })
+}
+
+// What counts.
+var (
+	CountStones    = counting("a stone on the board is worth 1", Stone, One, func(g *Game, c Color) int { return g.board.Stones(c) })
+	CountTerritory = counting("an empty point of a region that reaches only one colour is worth 1 to it", Territory, One, func(g *Game, c Color) int {
+		black, white := g.board.Territory()
+		if c == Black {
+			return black
+		}
+		return white
+	})
+	CountTerritoryOutsideSeki = counting("an empty point of a region that reaches only one colour, and no chain in seki, is worth 1 to it", Territory, One, func(g *Game, c Color) int {
+		n := 0
+		for _, r := range g.board.Regions() {
+			if r.Owner() == c && !g.touchesSeki(r) {
+				n += len(r.Points)
+			}
+		}
+		return n
+	})
+	CountPrisoners  = Value("a prisoner is worth 1", Prisoner, One)
+	CountPassStones = Value("a pass stone is worth 1", PassStone, One)
+	CountButtons    = Value("a button is worth ½", ButtonThing, Half)
+
+	HalfPointFromBlackToWhite = Rule{"½ is taken from Black and given to White", func(g *Game) bool {
+		g.score.add(Line{Black, Adjustment, -1, Half})
+		g.score.add(Line{White, Adjustment, 1, Half})
+		return true
+	}}
+	AddHandicap = Rule{"White is given N-1 points for N handicap stones", func(g *Game) bool {
+		if n := g.setup.Handicap; n >= 2 {
+			g.score.add(Line{White, Handicap, n - 1, One})
+		}
+		return true
+	}}
+	AddKomi = Rule{"White is given the komi", func(g *Game) bool {
+		if g.setup.Komi != 0 {
+			g.score.add(Line{White, Komi, 1, g.setup.Komi})
+		}
+		return true
+	}}
+)
+
+func (g *Game) touchesSeki(r Region) bool {
+	for _, p := range r.Points {
+		for _, i := range g.board.around(g.board.index(p)) {
+			if c := g.board.cell[i]; c == Black || c == White {
+				for _, q := range g.seki {
+					if g.board.index(q) == i {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}

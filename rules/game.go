@@ -1,0 +1,520 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// MaxTurns is the largest number of lines in the log of a game.
+const MaxTurns = 2000
+
+// A Phase is how far a game has come.
+type Phase uint8
+
+// The phases. A ruleset that settles nothing goes from Playing to Over.
+const (
+	Playing  Phase = iota
+	Settling       // play has stopped; the players mark dead stones and accept
+	Over
+)
+
+// String gives "playing", "settling" or "over".
+func (p Phase) String() string { return [...]string{"playing", "settling", "over"}[p] }
+
+// MarshalText writes the word for p.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// A Setup is what a game is played with besides its rulebook.
+type Setup struct {
+	W, H     int    // columns and rows, 1 to 25
+	Komi     Points // in half points, at most 400 points either way
+	Handicap int    // handicap stones, 0 or at least 2; they stand in Black
+	Black    []Point
+	White    []Point
+	First    Color // who moves first; None leaves it to the handicap
+}
+
+// A Game is a game at one moment: its log, what lies on the board, what each
+// player holds and what may be done next. It is immutable: Play gives another
+// Game and leaves this one as it was, so a Game may be kept, shared and asked
+// from any number of goroutines.
+type Game struct {
+	rules *Ruleset
+	setup Setup
+
+	board    Board
+	toPlay   Color
+	phase    Phase
+	held     [3][held]int // by colour
+	captured [3]int       // stones of each colour taken off the board
+	placed   [3]int       // stones of each colour put on it, setup included
+
+	log        []Turn
+	situations []situation
+	entries    []Entry
+
+	turns     int         // turns so far
+	times     [kinds]int  // of each kind
+	first     [kinds]Turn // the first of each kind
+	run       int         // passes in a row up to now
+	runBefore int         // passes in a row before the last turn
+	table     int         // buttons nobody has taken
+	bansFrom  int         // situations before this one are forgotten
+	stopped   Color       // whose turn stopped play
+	fullPass  int         // the turn that was a full pass last
+	final     int         // the turn after which the final stage began
+	made      [3]int      // turns each player made in the final stage
+	suggested []Point     // dead chains named by the first pass
+	suggestAt int         // the turn that named them, 0 for none
+	drawRight Color       // who made the first delay
+
+	taken    []Point // points from which the last turn took stones
+	dead     []Point // marked dead while settling, sorted
+	seki     []Point // marked seki while settling, sorted
+	agreed   [3]bool
+	noResult [3]int // the turn after which each accepted that there is no result, and 1
+	result   string
+	why      string // the sentence that decided it
+	score    *Score
+
+	turn     Turn   // the turn being made
+	sentence string // the sentence being carried out
+	because  string // why a sentence refused
+}
+
+// A situation is a position and who was to play in it.
+type situation struct {
+	key    uint64
+	toPlay Color
+	at     int // lines of the log that led to it
+}
+
+// Errors that a turn meets before any sentence of the rulebook is asked.
+var (
+	ErrOver         = errors.New("the game is over")
+	ErrNotYourTurn  = errors.New("it is the other player's turn")
+	ErrNoSuchTurn   = errors.New("this ruleset has no such turn")
+	ErrStopped      = errors.New("play has stopped")
+	ErrPlaying      = errors.New("play has not stopped")
+	ErrOffBoard     = errors.New("the point is not on the board")
+	ErrNoSuggestion = errors.New("in this ruleset a pass does not name dead stones")
+	ErrTooLong      = fmt.Errorf("a game has at most %d turns", MaxTurns)
+)
+
+// An Illegal turn breaks a sentence of the rulebook, or one of the errors
+// above; errors.Is finds those.
+type Illegal struct {
+	Move    int    // the number the turn would have had
+	Turn    Turn   // what was tried
+	Rule    string // the sentence it breaks, as [Ruleset.Book] recites it; empty for the errors above
+	Because string // what is wrong: "the point is not empty"
+	Err     error
+}
+
+// Error gives "move 57 (White E5): the point is not empty".
+func (e *Illegal) Error() string {
+	what := e.Turn.By.String() + " " + e.Turn.Kind.String()
+	if e.Turn.Kind == Place {
+		what = e.Turn.Words()
+	}
+	return fmt.Sprintf("move %d (%s): %s", e.Move, what, e.Because)
+}
+
+// Unwrap gives the error, if a turn broke no sentence but one of the errors of
+// this package.
+func (e *Illegal) Unwrap() error { return e.Err }
+
+// New starts a game. It refuses a board, komi or setup that cannot be.
+func New(r *Ruleset, s Setup) (*Game, error) {
+	b, err := NewBoard(s.W, s.H)
+	if err != nil {
+		return nil, err
+	}
+	if s.Komi > MaxKomi || s.Komi < -MaxKomi {
+		return nil, fmt.Errorf("komi is at most %v points either way", MaxKomi)
+	}
+	for c, ps := range map[Color][]Point{Black: s.Black, White: s.White} {
+		for _, p := range ps {
+			if !b.Has(p) {
+				return nil, fmt.Errorf("a setup stone is not on the board: %v", p)
+			}
+			if b.At(p) != None {
+				return nil, fmt.Errorf("two setup stones on %v", p)
+			}
+			b.Put(p, c)
+		}
+	}
+	for _, p := range slices.Concat(s.Black, s.White) {
+		if b.Liberties(p) == 0 {
+			return nil, fmt.Errorf("a setup stone without a liberty: %v", p)
+		}
+	}
+	if s.Handicap < 0 || s.Handicap == 1 || s.Handicap > len(s.Black) {
+		return nil, fmt.Errorf("a handicap is 2 stones or more, and all of them on the board: not %d", s.Handicap)
+	}
+	g := &Game{rules: r, setup: s, board: b, toPlay: s.First, turn: Turn{By: Black}}
+	g.setup.Black, g.setup.White = slices.Clone(s.Black), slices.Clone(s.White)
+	if g.toPlay == None {
+		g.toPlay = Black
+		if s.Handicap >= 2 {
+			g.toPlay = White
+		}
+	}
+	g.placed[Black], g.placed[White] = len(s.Black), len(s.White)
+	for _, rule := range r.Start {
+		if g.sentence = rule.Name; !rule.Do(g) {
+			return nil, errors.New(g.because)
+		}
+	}
+	g.remember()
+	g.clip()
+	return g, nil
+}
+
+// Play gives the game after t. If t is illegal it gives an *Illegal, and
+// nothing has changed.
+func (g *Game) Play(t Turn) (*Game, error) {
+	next := *g
+	if err := next.play(t); err != nil {
+		return nil, err
+	}
+	next.clip()
+	return &next, nil
+}
+
+// Allows reports whether t may be played now.
+func (g *Game) Allows(t Turn) bool {
+	next := *g
+	return next.play(t) == nil
+}
+
+// Replay folds a log into a game. If a turn is illegal it gives the game
+// before that turn and the *Illegal.
+func Replay(r *Ruleset, s Setup, log []Turn) (*Game, error) {
+	g, err := New(r, s)
+	if err != nil {
+		return nil, err
+	}
+	return g.Replay(log)
+}
+
+// Replay plays a log on from g, with one copy for the whole of it.
+func (g *Game) Replay(log []Turn) (*Game, error) {
+	b := *g
+	b.log = append(make([]Turn, 0, len(g.log)+len(log)), g.log...)
+	b.situations = append(make([]situation, 0, len(g.situations)+len(log)), g.situations...)
+	b.entries = append(make([]Entry, 0, len(g.entries)+len(log)/8+8), g.entries...)
+	for i, t := range log {
+		if err := b.play(t); err != nil {
+			before, _ := g.Replay(log[:i])
+			return before, err
+		}
+	}
+	b.clip()
+	return &b, nil
+}
+
+// At gives the game as it stood after n turns, before anything was said about
+// its end; n is cut to the turns there are. It replays the log.
+func (g *Game) At(n int) *Game {
+	start, _ := New(g.rules, g.setup)
+	end, turns := 0, 0
+	for end < len(g.log) && (turns < n || !g.log[end].Kind.IsTurn() && g.log[end].Kind != Resume && n == g.turns) {
+		if g.log[end].Kind.IsTurn() {
+			turns++
+		}
+		end++
+	}
+	at, err := start.Replay(g.log[:end])
+	if err != nil {
+		panic("rules: a game does not replay: " + err.Error())
+	}
+	return at
+}
+
+// play makes t on g itself, which nobody else may hold. After an error g is
+// spoiled, but what it shares with other games is not.
+func (g *Game) play(t Turn) error {
+	illegal := &Illegal{Move: g.turns + 1, Turn: t}
+	refuse := func(err error) error {
+		illegal.Err, illegal.Because = err, err.Error()
+		return illegal
+	}
+	if t.Kind >= kinds || t.By != Black && t.By != White {
+		return refuse(ErrNoSuchTurn)
+	}
+	if g.phase == Over {
+		return refuse(ErrOver)
+	}
+	if len(g.log) >= MaxTurns {
+		return refuse(ErrTooLong)
+	}
+	sentences := g.rules.Moves[t.Kind]
+	if g.phase == Settling {
+		sentences = g.rules.Settle[t.Kind]
+	}
+	if len(sentences) == 0 {
+		switch {
+		case !g.rules.Has(t.Kind):
+			return refuse(ErrNoSuchTurn)
+		case g.phase == Settling:
+			return refuse(ErrStopped)
+		}
+		return refuse(ErrPlaying)
+	}
+	if t.Kind.IsTurn() && t.Kind != Resign && t.By != g.toPlay {
+		return refuse(ErrNotYourTurn)
+	}
+	if t.Kind == Place && !g.board.Has(t.At) {
+		return refuse(ErrOffBoard)
+	}
+	for _, p := range t.Dead {
+		if !g.board.Has(p) {
+			return refuse(ErrOffBoard)
+		}
+	}
+	if t.Kind == Pass && len(t.Dead) > 0 && len(g.rules.Moves[Accept]) == 0 {
+		return refuse(ErrNoSuggestion)
+	}
+	t = t.tidy()
+	g.turn, g.because, g.taken = t, "", nil
+	g.log = append(g.log, t)
+	if g.times[t.Kind]++; g.times[t.Kind] == 1 {
+		g.first[t.Kind] = t
+	}
+	if t.Kind.IsTurn() {
+		g.turns++
+		g.runBefore = g.run
+		if t.Kind == Pass || t.Kind == Accept {
+			g.run++
+		} else {
+			g.run = 0
+		}
+		if g.final > 0 {
+			g.made[t.By]++
+		}
+		if t.Kind != Resign {
+			g.toPlay = t.By.Opponent()
+		}
+	}
+	for i := range sentences {
+		g.sentence = sentences[i].Name
+		if !sentences[i].Do(g) {
+			illegal.Rule, illegal.Because = sentences[i].Name, g.because
+			return illegal
+		}
+	}
+	if t.Kind.IsTurn() && t.Kind != Resign {
+		g.remember()
+	}
+	return nil
+}
+
+// remember adds the situation now to those that repetition asks about.
+func (g *Game) remember() {
+	g.situations = append(g.situations, situation{g.board.key, g.toPlay, len(g.log)})
+}
+
+// clip keeps later games from writing into what this one holds.
+func (g *Game) clip() {
+	g.log = slices.Clip(g.log)
+	g.situations = slices.Clip(g.situations)
+	g.entries = slices.Clip(g.entries)
+}
+
+// boardAt gives the board after the first n lines of the log. Only a key that
+// has been seen before asks for it.
+func (g *Game) boardAt(n int) Board {
+	b, _ := NewBoard(g.setup.W, g.setup.H)
+	for _, p := range g.setup.Black {
+		b.Put(p, Black)
+	}
+	for _, p := range g.setup.White {
+		b.Put(p, White)
+	}
+	for _, t := range g.log[:n] {
+		if t.Kind == Place {
+			b.Play(t.At, t.By)
+		}
+	}
+	return b
+}
+
+// give moves n of a thing to a player, or from them when n is negative, and
+// writes it into the ledger with the sentence being carried out.
+func (g *Game) give(c Color, t Thing, n int) {
+	if n == 0 {
+		return
+	}
+	g.held[c][t] += n
+	g.entries = append(g.entries, Entry{g.turns, c, t, n, g.sentence})
+}
+
+// Rules gives the rulebook of the game.
+func (g *Game) Rules() *Ruleset { return g.rules }
+
+// Setup gives what the game began with. Its slices are not to be changed.
+func (g *Game) Setup() Setup { return g.setup }
+
+// Board gives the board as it lies, dead stones included.
+func (g *Game) Board() Board { return g.board }
+
+// ToPlay gives the player whose turn it is, also while play is stopped (who
+// would move after a resumption); None when the game is over.
+func (g *Game) ToPlay() Color {
+	if g.phase == Over {
+		return None
+	}
+	return g.toPlay
+}
+
+// Phase tells how far the game has come.
+func (g *Game) Phase() Phase { return g.phase }
+
+// Log gives everything that was done, in order. It is not to be changed.
+func (g *Game) Log() []Turn { return g.log }
+
+// Turns gives the number of turns so far.
+func (g *Game) Turns() int { return g.turns }
+
+// LastTurn gives the last turn, and whether there is one.
+func (g *Game) LastTurn() (Turn, bool) {
+	for i := len(g.log) - 1; i >= 0; i-- {
+		if g.log[i].Kind.IsTurn() {
+			return g.log[i], true
+		}
+	}
+	return Turn{}, false
+}
+
+// Entries gives the whole ledger, oldest first. It is not to be changed.
+func (g *Game) Entries() []Entry { return g.entries }
+
+// EntriesOf gives the entries of one turn; 0 is the start of the game.
+func (g *Game) EntriesOf(move int) []Entry {
+	var out []Entry
+	for _, e := range g.entries {
+		if e.Move == move {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Holds gives how many of a thing a player holds.
+func (g *Game) Holds(c Color, t Thing) int {
+	if t >= held {
+		return 0
+	}
+	return g.held[c][t]
+}
+
+// Captured gives how many stones of colour c have been taken off the board.
+func (g *Game) Captured(c Color) int { return g.captured[c] }
+
+// Placed gives how many stones of colour c were put on the board, setup
+// stones included. Placed = on the board + captured, always.
+func (g *Game) Placed(c Color) int { return g.placed[c] }
+
+// Taken gives the points from which the last turn took stones.
+func (g *Game) Taken() []Point { return g.taken }
+
+// Times gives how often a kind of turn has been made.
+func (g *Game) Times(k Kind) int { return g.times[k] }
+
+// FirstOf gives who first made a kind of turn, None if nobody has.
+func (g *Game) FirstOf(k Kind) Color { return g.first[k].By }
+
+// InARow gives the number of passes in a row up to now.
+func (g *Game) InARow() int { return g.run }
+
+// Table gives how many buttons nobody has taken yet.
+func (g *Game) Table() int { return g.table }
+
+// Dead gives the stones marked as dead, sorted, while settling and after.
+func (g *Game) Dead() []Point { return g.dead }
+
+// Seki gives the stones marked as alive in seki.
+func (g *Game) Seki() []Point { return g.seki }
+
+// Suggested gives the chains that the first pass named dead, while they may
+// still be accepted.
+func (g *Game) Suggested() []Point {
+	if g.suggestAt == 0 || g.suggestAt != g.turns {
+		return nil
+	}
+	return g.suggested
+}
+
+// HasAgreed reports whether a player has accepted the marks as they are.
+func (g *Game) HasAgreed(c Color) bool { return g.agreed[c] }
+
+// Result gives "" until the game is over, then what SGF writes: "B+2.5",
+// "W+R", "0", "Draw", "Void".
+func (g *Game) Result() string { return g.result }
+
+// Decided gives the sentence that decided the game.
+func (g *Game) Decided() string { return g.why }
+
+// Says gives the facts of the rulebook that the table should hear now.
+func (g *Game) Says() []string {
+	var out []string
+	if g.phase == Over {
+		return nil
+	}
+	if g.phase == Playing && len(g.rules.Moves[Pass]) > 0 {
+		next := *g
+		if next.play(Turn{Kind: Pass, By: g.toPlay}) == nil && next.phase != Playing {
+			if next.phase == Over {
+				out = append(out, "one more pass ends the game")
+			} else {
+				out = append(out, "one more pass stops play")
+			}
+		}
+	}
+	for _, f := range g.rules.Say {
+		if f.Is(g) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// Legal gives every turn that may be made now: placements by point from A1,
+// then pass, accept, button, delay, draw and resign. It gives no suggestions
+// of dead stones and nothing of the talk after the end of play.
+func (g *Game) Legal() []Turn {
+	if g.phase != Playing {
+		return nil
+	}
+	var out []Turn
+	for _, p := range g.board.Points() {
+		if t := (Turn{Kind: Place, By: g.toPlay, At: p}); g.board.At(p) == None && g.Allows(t) {
+			out = append(out, t)
+		}
+	}
+	for k := Pass; k <= Resign; k++ {
+		if t := (Turn{Kind: k, By: g.toPlay}); g.rules.Has(k) && g.Allows(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Proof gives 16 hexadecimal digits over the board, the side to move, what is
+// held and the phase. It is stored with each line of a log: a later program
+// that folds the log to something else must notice. The same game gives the
+// same proof for ever.
+func (g *Game) Proof() string {
+	h := mix(g.board.key ^ uint64(g.toPlay)<<8 ^ uint64(g.phase))
+	for _, c := range []Color{Black, White} {
+		for _, n := range g.held[c] {
+			h = mix(h ^ uint64(n))
+		}
+	}
+	return fmt.Sprintf("%016x", h)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,105 @@
+package rules
+
+// HalfPass is Robert Pauli's half-pass rulebook.
+var HalfPass = Ruleset{
+	Name: "half-pass", Version: 1,
+	Title:  "Half-pass",
+	Source: "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
+	Note:   "The page skips repetition; a situation may not repeat.",
+	Komi:   6*One + Half,
+	Moves: map[Kind][]Rule{
+		// "cycle treatment intentionally skipped"
+		Place:  Placement(NewSituation),
+		Pass:   halfPasses,
+		Resign: {ConcedeGame},
+	},
+	Count: []Rule{
+		// "naive territory scoring (neither dead nor seki defined)"
+		CountTerritory, CountPrisoners, CountPassStones,
+		// "captives in the half-pass zone only score with half of their value"
+		Value("a stone in the half-pass zone is worth ½", HalfPassStone, Half),
+		AddKomi,
+	},
+	Say:     []Fact{BlackPassedFirst, WhitePassedFirst},
+	Closing: []Kind{Pass, Pass, Pass},
+}
+
+var halfPasses = []Rule{
+	// "first and last pass are half-passes; other passes are full-passes"
+	// "each half-pass adds a new captive to the half-pass zone"
+	When(Either(FirstPass, FollowsFullPass), PutInHalfPassZone),
+	// "each full-pass hands over a new captive to the opponent"
+	// "a pass that directly follows a full-pass ends the game"
+	When(FollowsFullPass, StopPlay),
+	Unless(Either(FirstPass, FollowsFullPass), HandOverFullStone),
+}
+
+// HalfPassAgreement adds what the page says of agreeing about dead stones.
+//
+// "To enable an agreement about dead stones, following may be added:"
+var HalfPassAgreement = HalfPass.But(Ruleset{
+	Name: "half-pass-agreement", Version: 1,
+	Title:  "Half-pass with agreement",
+	Source: "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
+	Note:   "Naming no stones says that nothing is dead; that may be accepted too.",
+	Komi:   6*One + Half,
+	Moves: map[Kind][]Rule{
+		Pass: append([]Rule{
+			// "first pass may suggest dead stones"
+			When(DeadAreNamed, Require(FirstPassOfTheGame)),
+			When(DeadAreNamed, Require(NamesStones)),
+			When(FirstPass, SuggestDead),
+		}, halfPasses...),
+		// "if a pass directly follows it, the passing player may choose if it ends the game
+		// or not (by using the half-pass zone or not, of course)"
+		Accept: {
+			Require(FollowsFirstPass),
+			PutInHalfPassZone,
+			// "in the ending case the suggested stones are removed as captives, otherwise the
+			// suggestion has no effect"
+			RemoveSuggested,
+			StopPlay,
+		},
+	},
+})
+
+// Half-passes.
+var (
+	FollowsFullPass = Fact{"the pass directly follows a full pass", "", func(g *Game) bool {
+		return g.fullPass > 0 && g.fullPass == g.turns-1
+	}}
+	PutInHalfPassZone = Rule{"a half-pass puts a stone into the half-pass zone, worth ½ to the opponent", func(g *Game) bool {
+		g.give(g.turn.By.Opponent(), HalfPassStone, 1)
+		return true
+	}}
+	HandOverFullStone = Rule{"a full pass hands the opponent a pass stone", func(g *Game) bool {
+		g.give(g.turn.By.Opponent(), PassStone, 1)
+		g.fullPass = g.turns
+		return true
+	}}
+)
+
+// Agreement by half-pass.
+var (
+	DeadAreNamed = Fact{"dead chains are named", "", func(g *Game) bool {
+		return len(g.turn.Dead) > 0
+	}}
+	FirstPassOfTheGame = Fact{"it is the first pass of the game", "only the first pass of the game may name dead stones", FirstPass.Is}
+	SuggestDead        = Rule{"the pass says which chains are dead, none if it names none", func(g *Game) bool {
+		g.suggested, g.suggestAt = nil, g.turns
+		for _, p := range g.turn.Dead {
+			for _, q := range g.board.Chain(p) {
+				g.suggested = with(g.suggested, q, true)
+			}
+		}
+		return true
+	}}
+	FollowsFirstPass = Fact{"the turn before was the first pass of the game", "there is nothing to accept: the turn before was not the first pass of the game", func(g *Game) bool {
+		return g.suggestAt > 0 && g.suggestAt == g.turns-1
+	}}
+	RemoveSuggested = Rule{"the stones named dead become prisoners", func(g *Game) bool {
+		g.dead = g.suggested
+		g.liftDead()
+		return true
+	}}
+)

@@ -1,0 +1,89 @@
+package rules
+
+const ikeda = "On the Rules of Go, Ikeda Toshio, https://gobase.org/studying/rules/ikeda/"
+
+// Area1 is Ikeda's first set of area rules: stones alone count, so that groups
+// pay a tax of their own accord. Ikeda's wording was not at hand; this is our
+// reading.
+var Area1 = TrompTaylor.But(Ruleset{
+	Name: "area-1", Version: 1,
+	Title:  "Area rules I",
+	Source: ikeda,
+	Note:   "Ikeda's wording was not at hand: stones alone count.",
+	Komi:   7*One + Half,
+	Moves: map[Kind][]Rule{
+		Place: Placement(NewPosition),
+	},
+	Count:    []Rule{CountStones, AddHandicap, AddKomi},
+	Handicap: true,
+})
+
+// Area2 is Ikeda's second set: stones and territory.
+var Area2 = Area1.But(Ruleset{
+	Name: "area-2", Version: 1,
+	Title:  "Area rules II",
+	Source: ikeda,
+	Komi:   7*One + Half,
+	// "area rules II do not have the half-point adjustment"
+	Count:    []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
+	Handicap: true,
+})
+
+// Area3 is Ikeda's third set: "the addition of the last competitive move
+// condition", which is told by who passes first.
+var Area3 = Area2.But(Ruleset{
+	Name: "area-3", Version: 1,
+	Title:  "Area rules III",
+	Source: ikeda + "; section 4.3",
+	Komi:   6*One + Half,
+	Moves: map[Kind][]Rule{
+		// After the first pass, play ends on two successive passes.
+		Pass: {FreePass, When(TwoPassesAfterTheFirst, StopPlay)},
+	},
+	Count: []Rule{CountStones, CountTerritory,
+		// "the half point added and subtracted when Black makes the last competitive move"
+		When(WhitePassedFirst, HalfPointFromBlackToWhite),
+		AddHandicap, AddKomi},
+	Handicap: true,
+	Closing:  []Kind{Pass, Pass, Pass},
+})
+
+// Territory1 is Ikeda's first set of territory rules.
+var Territory1 = Ruleset{
+	Name: "territory-1", Version: 1,
+	Title:  "Territory rules I",
+	Source: ikeda + "; section 4.3",
+	Note:   "Ikeda counts prisoners against their owner: the same difference.",
+	Komi:   6*One + Half,
+	Moves: map[Kind][]Rule{
+		Place: Placement(NewPosition),
+		Pass: {
+			// "giving prisoners for passes ... to ensure an equal number of moves"
+			When(InFinalStage, HandOverStone),
+			When(FinalStageIsEqual, StopPlay),
+			// "the preliminary end of the game (the first two consecutive passes in territory rules I ...)"
+			When(PreliminaryEnd, BeginFinalStage),
+		},
+		Resign: {ConcedeGame},
+	},
+	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
+	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, InFinalStage},
+	Closing: []Kind{Pass, Pass, Pass, Pass},
+}
+
+// The final stage of territory rules I.
+var (
+	InFinalStage = Fact{"the final stage has begun", "", func(g *Game) bool {
+		return g.final > 0
+	}}
+	PreliminaryEnd = Fact{"both players have passed in turn and the final stage has not begun (the preliminary end)", "", func(g *Game) bool {
+		return g.final == 0 && g.run >= 2
+	}}
+	BeginFinalStage = Rule{"the final stage begins", func(g *Game) bool {
+		g.final = g.turns
+		return true
+	}}
+	FinalStageIsEqual = Fact{"in the final stage both players have passed in turn and made equally many turns", "", func(g *Game) bool {
+		return g.final > 0 && g.run >= 2 && g.turns-g.final >= 2 && g.made[Black] == g.made[White]
+	}}
+)

@@ -1,0 +1,33 @@
+package rules
+
+// Japanese is a baseline for comparison: territory and prisoners, passes free.
+var Japanese = Ruleset{
+	Name: "japanese", Version: 1,
+	Title:  "Japanese",
+	Source: "after the Nihon Ki-in's rules of 1989, https://www.cs.cmu.edu/~wjh/go/rules/Japanese.html",
+	Note: "Without marks for seki all naive territory counts once the dead are removed. A position that stands for the third " +
+		"time with the same player to move may end the game without result, if both accept.",
+	Komi: 6*One + Half,
+	Moves: map[Kind][]Rule{
+		Place:    Placement(NotKo),
+		Pass:     {FreePass, When(TwoPasses, StopPlay)},
+		Resign:   {ConcedeGame},
+		NoResult: {Require(ThirdTime), AcceptNoResult},
+	},
+	Settle: merge(Agreement, map[Kind][]Rule{
+		MarkSeki: {Require(NamesStones), MarkAsSeki, ForgetAcceptances},
+	}),
+	Count:   []Rule{CountTerritoryOutsideSeki, CountPrisoners, AddKomi},
+	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, ThirdTime},
+	Closing: []Kind{Pass, Pass},
+}
+
+// AcceptNoResult ends a game without result when both have accepted it in the
+// position that stands for the third time; any turn forgets who has.
+var AcceptNoResult = Rule{"the player accepts that the game ends without result; when both have, it does", func(g *Game) bool {
+	g.noResult[g.turn.By] = g.turns + 1
+	if g.noResult[Black] == g.noResult[White] {
+		g.phase, g.result, g.why = Over, "Void", "the position stood for the third time and both accepted no result"
+	}
+	return true
+}}

@@ -1,0 +1,133 @@
+package rules
+
+// A Ruleset is a rulebook. Read one top to bottom: what lies on the table at
+// the start, what a player may do on their turn, what may be said once play
+// has stopped, what the end is worth. A released ruleset is never edited; a
+// changed reading is a new Version or a new ruleset.
+type Ruleset struct {
+	Name    string // the id people type; with Version, what a game remembers
+	Version int
+	Title   string
+	Source  string // where the prose is, and whose it is
+	Note    string // what this reading decides where the prose is silent
+	Komi    Points // what a game gets when nobody says otherwise
+
+	Start  []Rule          // before the first turn
+	Moves  map[Kind][]Rule // what each turn requires and does, in order
+	Settle map[Kind][]Rule // the same once play has stopped; empty: what stands at the end is alive
+	Agreed []Rule          // what changes hands when both have accepted the marks
+	Count  []Rule          // what the end is worth; empty if nothing is counted
+	Say    []Fact          // what the table should hear when it is so
+
+	Handicap bool   // White is given N-1 points for N handicap stones
+	Closing  []Kind // the turns with which a game of another book is brought to this one's end
+}
+
+// ID gives the name and version that a game stores: "two-button@1".
+func (r *Ruleset) ID() string { return r.Name + "@" + itoa(r.Version) }
+
+// Has reports whether the rulebook knows this kind of turn at all.
+func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }
+
+// But gives the rules of r, except that: what changes names replaces what r
+// says under the same heading, turn by turn for Moves and Settle. A heading
+// that is there and empty takes away.
+func (r Ruleset) But(changes Ruleset) Ruleset {
+	out := changes
+	out.Moves = merge(r.Moves, changes.Moves)
+	out.Settle = merge(r.Settle, changes.Settle)
+	if changes.Settle != nil && len(changes.Settle) == 0 {
+		out.Settle = nil
+	}
+	for _, list := range []struct{ out, from *[]Rule }{{&out.Start, &r.Start}, {&out.Agreed, &r.Agreed}, {&out.Count, &r.Count}} {
+		if *list.out == nil {
+			*list.out = *list.from
+		}
+	}
+	if out.Say == nil {
+		out.Say = r.Say
+	}
+	if out.Closing == nil {
+		out.Closing = r.Closing
+	}
+	return out
+}
+
+func merge(a, b map[Kind][]Rule) map[Kind][]Rule {
+	out := make(map[Kind][]Rule, len(a)+len(b))
+	for k, v := range a {
+		out[k] = v
+	}
+	for k, v := range b {
+		if out[k] = v; len(v) == 0 {
+			delete(out, k)
+		}
+	}
+	return out
+}
+
+// A Rule is one sentence of a rulebook. Do carries it out on the game that the
+// turn leads to, in which the turn is already counted, and reports whether the
+// turn may stand. The sentences of a turn are carried out in the order in
+// which they are read; if one refuses, nothing has happened.
+type Rule struct {
+	Name string
+	Do   func(*Game) bool
+}
+
+// As gives the rule in other words: those of the source.
+func (r Rule) As(sentence string) Rule {
+	do := r.Do
+	return Rule{sentence, func(g *Game) bool {
+		g.sentence = sentence
+		return do(g)
+	}}
+}
+
+// A Fact is something that can be true of a game. Not is what people are told
+// when it is false and a turn needs it.
+type Fact struct {
+	Name string
+	Not  string
+	Is   func(*Game) bool
+}
+
+// Require makes a fact a condition of the turn.
+func Require(f Fact) Rule {
+	return Rule{"only if " + f.Name, func(g *Game) bool {
+		if f.Is(g) {
+			return true
+		}
+		if g.because == "" {
+			g.because = f.Not
+		}
+		return false
+	}}
+}
+
+// When is a conditional sentence.
+func When(f Fact, r Rule) Rule {
+	return Rule{"when " + f.Name + ", " + r.Name, func(g *Game) bool {
+		if !f.Is(g) {
+			return true
+		}
+		g.sentence = r.Name
+		return r.Do(g)
+	}}
+}
+
+// Unless is the other conditional sentence.
+func Unless(f Fact, r Rule) Rule {
+	return Rule{"unless " + f.Name + ", " + r.Name, func(g *Game) bool {
+		if f.Is(g) {
+			return true
+		}
+		g.sentence = r.Name
+		return r.Do(g)
+	}}
+}
+
+// Either is true when one of two facts is.
+func Either(a, b Fact) Fact {
+	return Fact{a.Name + " or " + b.Name, a.Not, func(g *Game) bool { return a.Is(g) || b.Is(g) }}
+}

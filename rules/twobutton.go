@@ -1,0 +1,74 @@
+package rules
+
+import "slices"
+
+// TwoButton is Two Button Go.
+//
+// "The Combined rules are identical to AGA Rules, with the following changes:"
+var TwoButton = AGA.But(Ruleset{
+	Name: "two-button", Version: 1,
+	Title:  "Two Button Go",
+	Source: "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:   6*One + Half,
+	Start:  []Rule{TwoButtons},
+	Moves: map[Kind][]Rule{
+		Pass: {
+			// "identical to AGA rules with some changes, so on a pass, you give a pass stone"
+			HandOverStone,
+			// "The first player to pass gets a button"
+			When(FirstPass, TakeButton.As("the first player to pass gets a button")),
+			// "The game ends with 2 passes"
+			When(TwoPasses, StopPlay),
+		},
+	},
+	// "The last player to pass (ending the game) also gets a button."
+	Agreed: []Rule{LastPasserTakesButton.As("the last player to pass gets a button")},
+	// "two buttons, each of which has a value of 1/2 a point"
+	Count: []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
+	Say:   []Fact{BlackPassedFirst, WhitePassedFirst, BothButtonsLie, OnlyTheLastButtonLies},
+})
+
+// TwoButtonSeparate is Bill Spight's reading on the same page, in which a
+// button is a turn of its own.
+var TwoButtonSeparate = AGA.But(Ruleset{
+	Name: "two-button-separate", Version: 1,
+	Title:  "Two Button Go, buttons as turns",
+	Source: "Bill Spight on Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:   6*One + Half,
+	Start:  []Rule{TwoButtons},
+	Moves: map[Kind][]Rule{
+		// "Filling a dame gains 0 points, playing a button loses 1/2 point, passing loses 1 point."
+		Pass: {HandOverStone},
+		// "considering a 'button' as a move distinct from a pass, and lets the button be taken
+		// after two consecutive passes"
+		Button: {
+			Require(ButtonLies),
+			Unless(FirstButtonLies, Require(TwoPassesJustBefore)),
+			Unless(FirstButtonLies, StopPlay),
+			When(FirstButtonLies, LiftBans),
+			GiveButton,
+		},
+	},
+	Settle: map[Kind][]Rule{
+		Resume: {TakeBackLastButton, ResumePlay},
+	},
+	Agreed:  []Rule{},
+	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
+	Say:     []Fact{BlackTookTheButton, WhiteTookTheButton, BothButtonsLie, OnlyTheLastButtonLies},
+	Closing: []Kind{Button, Pass, Pass, Button},
+})
+
+var (
+	// BothButtonsLie is what the table hears before the first button is gone.
+	BothButtonsLie = Fact{"both buttons are on the table", "", func(g *Game) bool {
+		return g.table == 2
+	}}
+	// TakeBackLastButton undoes the turn that stopped play.
+	TakeBackLastButton = Rule{"the last button lies on the table again, and the player who took it is to move", func(g *Game) bool {
+		g.table++
+		g.give(g.stopped.Opponent(), ButtonThing, -1)
+		g.toPlay = g.stopped
+		g.situations = slices.Clip(g.situations[:len(g.situations)-1])
+		return true
+	}}
+)

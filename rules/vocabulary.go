@@ -1,0 +1,333 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The vocabulary: the words that rulebooks are written in. Each is a sentence
+// or a fact, and says what it does in its own name.
+
+// Placement is what all rulebooks say of placing a stone, but for repetition.
+func Placement(repetition Fact) []Rule {
+	return []Rule{Require(PointIsEmpty), PlaceStone, CaptureSurrounded, Require(HasLiberty), Require(repetition)}
+}
+
+// PlacementWithSuicide lets a placement take the player's own stones.
+func PlacementWithSuicide(repetition Fact) []Rule {
+	return []Rule{Require(PointIsEmpty), PlaceStone, CaptureSurrounded, RemoveOwn, Require(repetition)}
+}
+
+// Placing stones.
+var (
+	PointIsEmpty = Fact{"the point is empty", "the point is not empty", func(g *Game) bool {
+		return g.board.At(g.turn.At) == None
+	}}
+	PlaceStone = Rule{"the player places a stone on it", func(g *Game) bool {
+		g.board.put(g.board.index(g.turn.At), g.turn.By)
+		g.placed[g.turn.By]++
+		return true
+	}}
+	CaptureSurrounded = Rule{"opponent stones without a liberty become prisoners", func(g *Game) bool {
+		them := g.turn.By.Opponent()
+		g.capture(them, g.board.removeAround(g.board.index(g.turn.At), them))
+		return true
+	}}
+	HasLiberty = Fact{"the stone then has a liberty", "the stone would have no liberty (suicide)", func(g *Game) bool {
+		return g.board.hasLiberty(g.board.index(g.turn.At))
+	}}
+	RemoveOwn = Rule{"the player's own stones without a liberty become the opponent's prisoners", func(g *Game) bool {
+		g.capture(g.turn.By, g.board.removeSurrounded(g.board.index(g.turn.At)))
+		return true
+	}}
+)
+
+// capture writes down that stones of colour c were taken off the board.
+func (g *Game) capture(c Color, ps []Point) {
+	if len(ps) > 0 {
+		g.captured[c] += len(ps)
+		g.taken = append(g.taken, ps...)
+		g.give(c.Opponent(), Prisoner, len(ps))
+	}
+}
+
+// Repetition.
+var (
+	NewPosition = Fact{"the position has not stood before", "", func(g *Game) bool {
+		return g.isNew(0, false)
+	}}
+	NewSituation = Fact{"the position has not stood before with the same player to move", "", func(g *Game) bool {
+		return g.isNew(g.bansFrom, true)
+	}}
+	NotKo = Fact{"the position is not the one before the opponent's last turn (ko)", "", func(g *Game) bool {
+		n := len(g.situations) - 2
+		return n < 0 || !g.stood(g.situations[n])
+	}}
+	LiftBans = Rule{"every ko and superko ban is lifted", func(g *Game) bool {
+		g.bansFrom = len(g.situations)
+		return true
+	}}
+	ThirdTime = Fact{"the same position with the same player to move stands for the third time",
+		"the same position has not stood three times with the same player to move", (*Game).ThirdTime}
+)
+
+// isNew reports whether the board differs from that of every situation from
+// the one numbered from on, and says which it repeats if it does not.
+func (g *Game) isNew(from int, toPlay bool) bool {
+	for _, s := range g.situations[from:] {
+		if s.key == g.board.key && (!toPlay || s.toPlay == g.toPlay) && g.stood(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// stood reports whether the board is that of s, and says so.
+func (g *Game) stood(s situation) bool {
+	if s.key != g.board.key || g.boardAt(s.at) != g.board {
+		return false
+	}
+	move := 0
+	for _, t := range g.log[:s.at] {
+		if t.Kind.IsTurn() {
+			move++
+		}
+	}
+	if move == 0 {
+		g.because = "the board would be the same as at the start (superko)"
+	} else if move == g.turns-2 {
+		g.because = fmt.Sprintf("the board would be the same as after move %d (ko)", move)
+	} else {
+		g.because = fmt.Sprintf("the board would be the same as after move %d (superko)", move)
+	}
+	return true
+}
+
+// ThirdTime reports whether the position has stood three times with the same
+// player to move.
+func (g *Game) ThirdTime() bool {
+	now, n := g.situations[len(g.situations)-1], 0
+	for _, s := range g.situations {
+		if s.key == now.key && s.toPlay == now.toPlay && g.boardAt(s.at) == g.board {
+			n++
+		}
+	}
+	return n >= 3
+}
+
+// Passing.
+var (
+	HandOverStone = Rule{"a pass hands the opponent a pass stone", func(g *Game) bool {
+		g.give(g.turn.By.Opponent(), PassStone, 1)
+		return true
+	}}
+	FreePass = Rule{"a pass costs nothing", func(*Game) bool { return true }}
+
+	FirstPass = Fact{"it is the first pass of the game", "", func(g *Game) bool {
+		return g.times[Pass] == 1
+	}}
+	TwoPasses = Fact{"both players have passed in turn", "", func(g *Game) bool {
+		return g.run >= 2
+	}}
+	TwoPassesAfterTheFirst = Fact{"both players have passed in turn, the first pass of the game not counted", "", func(g *Game) bool {
+		n := g.run
+		if g.times[Pass] == g.run { // all the passes there were
+			n--
+		}
+		return n >= 2
+	}}
+	TwoPassesJustBefore = Fact{"the two turns just before were passes", "the two turns just before were not both passes", func(g *Game) bool {
+		return g.runBefore >= 2
+	}}
+	WhitePassedFirst = Fact{"White passed first (w = 1)", "", func(g *Game) bool {
+		return g.first[Pass].By == White
+	}}
+	BlackPassedFirst = Fact{"Black passed first (w = 0)", "", func(g *Game) bool {
+		return g.first[Pass].By == Black
+	}}
+	BlackStoppedPlay = Fact{"Black's pass stopped play", "", func(g *Game) bool {
+		return g.stopped == Black
+	}}
+	WhiteStillOwesAPass = Fact{"White must still make the last pass", "", func(g *Game) bool {
+		return g.phase == Settling && g.stopped == Black
+	}}
+	WhiteHandsOverStone = Rule{"White makes the last pass and hands over a pass stone", func(g *Game) bool {
+		g.give(Black, PassStone, 1)
+		return true
+	}}
+)
+
+// Stopping play.
+var (
+	StopPlay = Rule{"play stops", func(g *Game) bool {
+		g.stopped = g.turn.By
+		if len(g.rules.Settle) > 0 {
+			g.phase = Settling
+		} else {
+			g.finish()
+		}
+		return true
+	}}
+	ConcedeGame = Rule{"the opponent wins", func(g *Game) bool {
+		g.phase, g.result, g.why = Over, g.turn.By.Opponent().Letter()+"+R", g.turn.By.String()+" resigned"
+		return true
+	}}
+	OnOwnTurn = Fact{"it is the player's turn", ErrNotYourTurn.Error(), func(g *Game) bool {
+		return g.turn.By == g.toPlay
+	}}
+)
+
+// finish counts the game and ends it.
+func (g *Game) finish() {
+	g.phase = Over
+	g.score = g.count()
+	if g.score == nil {
+		return
+	}
+	switch m := g.score.Margin(); {
+	case m > 0:
+		g.result = "B+" + m.Decimal()
+	case m < 0:
+		g.result = "W+" + (-m).Decimal()
+	default:
+		g.result = "0"
+	}
+	g.why = fmt.Sprintf("Black has %v, White has %v", g.score.Black, g.score.White)
+}
+
+// Buttons.
+var (
+	OneButton = Rule{"a button lies on the table", func(g *Game) bool {
+		g.table = 1
+		return true
+	}}
+	TwoButtons = Rule{"two buttons lie on the table", func(g *Game) bool {
+		g.table = 2
+		return true
+	}}
+	ButtonLies = Fact{"the button lies on the table", "the button has been taken already", func(g *Game) bool {
+		return g.table > 0
+	}}
+	TakeButton = Rule{"the player takes a button", func(g *Game) bool {
+		g.table--
+		g.give(g.turn.By, ButtonThing, 1)
+		return true
+	}}
+	GiveButton = Rule{"the player gives the opponent a button", func(g *Game) bool {
+		g.table--
+		g.give(g.turn.By.Opponent(), ButtonThing, 1)
+		return true
+	}}
+	LastPasserTakesButton = Rule{"the player whose pass stopped play gets a button", func(g *Game) bool {
+		g.table--
+		g.give(g.stopped, ButtonThing, 1)
+		return true
+	}}
+	FirstButtonLies = Fact{"the first button lies on the table", "the first button has been taken", func(g *Game) bool {
+		return g.table == 2
+	}}
+	TheButtonIsOnTheTable = Fact{"the button is on the table", "", func(g *Game) bool {
+		return g.table > 0
+	}}
+	OnlyTheLastButtonLies = Fact{"the last button is on the table", "", func(g *Game) bool {
+		return g.table == 1
+	}}
+)
+
+// Settling: play has stopped, the players mark dead stones and both accept.
+var (
+	NamesStones = Fact{"stones are named", "no stone stands on a point that was named", func(g *Game) bool {
+		for _, p := range g.turn.Dead {
+			if g.board.At(p) == None {
+				g.because = fmt.Sprintf("no stone stands on %v", p)
+				return false
+			}
+		}
+		return len(g.turn.Dead) > 0
+	}}
+	MarkAsDead = Rule{"the chains named are marked as dead", func(g *Game) bool {
+		g.mark(true, false)
+		return true
+	}}
+	MarkAsSeki = Rule{"the chains named are marked as alive in seki", func(g *Game) bool {
+		g.mark(false, true)
+		return true
+	}}
+	ClearMarks = Rule{"the marks on the chains named are taken away", func(g *Game) bool {
+		g.mark(false, false)
+		return true
+	}}
+	ForgetAcceptances = Rule{"what was accepted before must be accepted again", func(g *Game) bool {
+		g.agreed = [3]bool{}
+		return true
+	}}
+	AcceptMarks = Rule{"the player accepts the marks; when both have, marked stones become prisoners and the game is counted", func(g *Game) bool {
+		g.agreed[g.turn.By] = true
+		if g.agreed[Black] && g.agreed[White] {
+			g.liftDead()
+			for _, r := range g.rules.Agreed {
+				g.sentence = r.Name
+				r.Do(g)
+			}
+			g.finish()
+		}
+		return true
+	}}
+	ResumePlay = Rule{"play goes on: the marks fall, the run of passes begins anew, earlier positions stay forbidden", func(g *Game) bool {
+		g.phase, g.run, g.runBefore, g.stopped = Playing, 0, 0, None
+		g.dead, g.seki, g.agreed = nil, nil, [3]bool{}
+		return true
+	}}
+	// Agreement is the talk about dead stones, the same in every rulebook that
+	// has it.
+	Agreement = map[Kind][]Rule{
+		MarkDead: {Require(NamesStones), MarkAsDead, ForgetAcceptances},
+		Unmark:   {Require(NamesStones), ClearMarks, ForgetAcceptances},
+		Agree:    {AcceptMarks},
+		Resume:   {ResumePlay},
+		Resign:   {ConcedeGame},
+	}
+)
+
+// mark sets the marks of the chains that the turn names.
+func (g *Game) mark(dead, seki bool) {
+	for _, p := range g.turn.Dead {
+		for _, q := range g.board.Chain(p) {
+			g.dead = with(g.dead, q, dead)
+			g.seki = with(g.seki, q, seki)
+		}
+	}
+}
+
+// with gives a sorted copy of ps with or without p.
+func with(ps []Point, p Point, in bool) []Point {
+	i, found := slices.BinarySearchFunc(ps, p, comparePoints)
+	switch {
+	case in && !found:
+		return slices.Insert(slices.Clone(ps), i, p)
+	case !in && found:
+		return slices.Delete(slices.Clone(ps), i, i+1)
+	}
+	return ps
+}
+
+func comparePoints(a, b Point) int {
+	if a.Y != b.Y {
+		return int(a.Y) - int(b.Y)
+	}
+	return int(a.X) - int(b.X)
+}
+
+// liftDead takes the stones marked as dead off the board, as prisoners.
+func (g *Game) liftDead() {
+	g.sentence = "stones agreed to be dead become prisoners"
+	var of [3][]Point
+	for _, p := range g.dead {
+		c := g.board.At(p)
+		of[c] = append(of[c], p)
+	}
+	g.board.Lift(g.dead)
+	g.capture(Black, of[Black])
+	g.capture(White, of[White])
+	g.taken = nil
+}
