@@ -113,6 +113,9 @@ func (b *Board) Rows() []string {
 	return rows
 }
 
+// String draws the board in lines of letters.
+func (b Board) String() string { return strings.Join(b.Rows(), "\n") }
+
 // Chain gives the stones connected to the one on p, none when p is empty.
 func (b *Board) Chain(p Point) []Point {
 	if b.At(p) == None {
