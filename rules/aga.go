@@ -4,9 +4,10 @@ package rules
 // rulebooks with pass stones.
 var AGA = Ruleset{
 	Name: "aga", Version: 1,
-	Title:  "AGA",
-	Source: "The Official AGA Rules of Go, https://www.usgo.org/aga-concise-rules-go",
-	Komi:   7*One + Half,
+	Theorem: "A",
+	Title:   "AGA",
+	Source:  "The Official AGA Rules of Go, https://www.usgo.org/aga-concise-rules-go",
+	Komi:    7*One + Half,
 	Moves: map[Kind][]Rule{
 		// "It is illegal to play in such a way as to recreate a previous board position ...
 		// with the same player to play."

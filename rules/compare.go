@@ -2,7 +2,6 @@ package rules
 
 import (
 	"errors"
-	"fmt"
 )
 
 // ErrNoCount is the error of Under for a ruleset in which nothing is counted.
@@ -40,13 +39,14 @@ func (g *Game) Under(r *Ruleset, komi Points, dead []Point) (*Game, error) {
 			log = append(log, Turn{Kind: Pass, By: t.By})
 		}
 	}
-	return Close(r, s, log[:last], dead)
+	return Close(r, s, log[:last], dead, nil)
 }
 
 // Close plays a log under r, adds the ruleset's closing, from the player then
-// to move, and lifts the stones in dead: by marking and accepting where the
-// ruleset settles, by agreement outside the ruleset where it plays out.
-func Close(r *Ruleset, s Setup, log []Turn, dead []Point) (*Game, error) {
+// to move, as far as it is needed to stop play, and lifts the stones in dead:
+// by marking and accepting where the ruleset settles, by agreement outside the
+// ruleset where it plays out. Stones in seki are marked where that matters.
+func Close(r *Ruleset, s Setup, log []Turn, dead, seki []Point) (*Game, error) {
 	g, err := New(r, s)
 	if err != nil {
 		return nil, err
@@ -54,19 +54,21 @@ func Close(r *Ruleset, s Setup, log []Turn, dead []Point) (*Game, error) {
 	if g, err = g.Replay(log); err != nil {
 		return nil, err
 	}
-	for i, k := range r.Closing {
-		if g.phase != Playing {
-			return nil, fmt.Errorf("move %d: %w", g.turns+1, ErrStopped)
-		}
+	for _, k := range r.Closing {
 		t := Turn{Kind: k, By: g.toPlay}
-		if i == len(r.Closing)-1 && len(r.Settle) == 0 {
-			return g.Lift(dead).Play(t)
+		if g.phase != Playing || k == Button && !g.Allows(t) {
+			continue
+		}
+		if len(r.Settle) == 0 {
+			if next, err := g.Play(t); err == nil && next.phase == Over {
+				return g.Lift(dead).Play(t)
+			}
 		}
 		if g, err = g.Play(t); err != nil {
 			return nil, err
 		}
 	}
-	return g.Settled(dead)
+	return g.Settled(dead, seki)
 }
 
 // Lift gives the game with the chains of the points in dead taken as
@@ -84,12 +86,15 @@ func (g *Game) Lift(dead []Point) *Game {
 	return &next
 }
 
-// Settled gives the game with the chains of the points in dead marked and the
-// count accepted by both. The game must be settling.
-func (g *Game) Settled(dead []Point) (*Game, error) {
+// Settled gives the game with the chains of the points in dead and in seki
+// marked and the count accepted by both. The game must be settling.
+func (g *Game) Settled(dead, seki []Point) (*Game, error) {
 	var log []Turn
 	if len(dead) > 0 {
 		log = append(log, Turn{Kind: MarkDead, By: Black, Dead: dead})
+	}
+	if len(seki) > 0 && g.rules.Has(MarkSeki) {
+		log = append(log, Turn{Kind: MarkSeki, By: Black, Dead: seki})
 	}
 	return g.Replay(append(log, Turn{Kind: Agree, By: Black}, Turn{Kind: Agree, By: White}))
 }

@@ -75,7 +75,7 @@ func replay(t testing.TB, id string, w, h int, komi Points, s string) *Game {
 
 func settled(t testing.TB, g *Game, dead string) *Game {
 	t.Helper()
-	g, err := g.Settled(points(t, g.setup.W, g.setup.H, dead))
+	g, err := g.Settled(points(t, g.setup.W, g.setup.H, dead), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

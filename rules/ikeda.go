@@ -21,9 +21,10 @@ var Area1 = TrompTaylor.But(Ruleset{
 // Area2 is Ikeda's second set: stones and territory.
 var Area2 = Area1.But(Ruleset{
 	Name: "area-2", Version: 1,
-	Title:  "Area rules II",
-	Source: ikeda,
-	Komi:   7*One + Half,
+	Theorem: "A",
+	Title:   "Area rules II",
+	Source:  ikeda,
+	Komi:    7*One + Half,
 	// "area rules II do not have the half-point adjustment"
 	Count:    []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
 	Handicap: true,
@@ -33,9 +34,10 @@ var Area2 = Area1.But(Ruleset{
 // condition", which is told by who passes first.
 var Area3 = Area2.But(Ruleset{
 	Name: "area-3", Version: 1,
-	Title:  "Area rules III",
-	Source: ikeda + "; section 4.3",
-	Komi:   6*One + Half,
+	Theorem: "A − w",
+	Title:   "Area rules III",
+	Source:  ikeda + "; section 4.3",
+	Komi:    6*One + Half,
 	Moves: map[Kind][]Rule{
 		// After the first pass, play ends on two successive passes.
 		Pass: {FreePass, When(TwoPassesAfterTheFirst, StopPlay)},
@@ -51,10 +53,11 @@ var Area3 = Area2.But(Ruleset{
 // Territory1 is Ikeda's first set of territory rules.
 var Territory1 = Ruleset{
 	Name: "territory-1", Version: 1,
-	Title:  "Territory rules I",
-	Source: ikeda + "; section 4.3",
-	Note:   "Ikeda counts prisoners against their owner: the same difference.",
-	Komi:   6*One + Half,
+	Theorem: "A − w",
+	Title:   "Territory rules I",
+	Source:  ikeda + "; section 4.3",
+	Note:    "Ikeda counts prisoners against their owner: the same difference.",
+	Komi:    6*One + Half,
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),
 		Pass: {

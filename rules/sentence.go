@@ -19,6 +19,7 @@ type Ruleset struct {
 	Count  []Rule          // what the end is worth; empty if nothing is counted
 	Say    []Fact          // what the table should hear when it is so
 
+	Theorem  string // Black's score less White's before komi, from the area difference A and w
 	Handicap bool   // White is given N-1 points for N handicap stones
 	Closing  []Kind // the turns with which a game of another book is brought to this one's end
 }

@@ -3,9 +3,10 @@ package rules
 // TrompTaylor is the baseline of all rulebooks that play out.
 var TrompTaylor = Ruleset{
 	Name: "tromp-taylor", Version: 1,
-	Title:  "Tromp–Taylor",
-	Source: "The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html",
-	Komi:   7*One + Half,
+	Theorem: "A",
+	Title:   "Tromp–Taylor",
+	Source:  "The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html",
+	Komi:    7*One + Half,
 	Moves: map[Kind][]Rule{
 		// "A move consists of coloring an empty point one's own color; then clearing the
 		// opponent color, and then clearing one's own color."

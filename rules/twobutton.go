@@ -7,10 +7,11 @@ import "slices"
 // "The Combined rules are identical to AGA Rules, with the following changes:"
 var TwoButton = AGA.But(Ruleset{
 	Name: "two-button", Version: 1,
-	Title:  "Two Button Go",
-	Source: "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
-	Komi:   6*One + Half,
-	Start:  []Rule{TwoButtons},
+	Theorem: "A − w",
+	Title:   "Two Button Go",
+	Source:  "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:    6*One + Half,
+	Start:   []Rule{TwoButtons},
 	Moves: map[Kind][]Rule{
 		Pass: {
 			// "identical to AGA rules with some changes, so on a pass, you give a pass stone"
@@ -32,10 +33,11 @@ var TwoButton = AGA.But(Ruleset{
 // button is a turn of its own.
 var TwoButtonSeparate = AGA.But(Ruleset{
 	Name: "two-button-separate", Version: 1,
-	Title:  "Two Button Go, buttons as turns",
-	Source: "Bill Spight on Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
-	Komi:   6*One + Half,
-	Start:  []Rule{TwoButtons},
+	Theorem: "A − w",
+	Title:   "Two Button Go, buttons as turns",
+	Source:  "Bill Spight on Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:    6*One + Half,
+	Start:   []Rule{TwoButtons},
 	Moves: map[Kind][]Rule{
 		// "Filling a dame gains 0 points, playing a button loses 1/2 point, passing loses 1 point."
 		Pass: {HandOverStone},
