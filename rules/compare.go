@@ -4,43 +4,8 @@ import (
 	"errors"
 )
 
-// ErrNoCount is the error of Under for a ruleset in which nothing is counted.
+// ErrNoCount is the error of counting under a ruleset in which nothing is counted.
 var ErrNoCount = errors.New("nothing is counted under this ruleset")
-
-// Under plays g again under another ruleset and brings it to that ruleset's
-// end, so that one game can be counted by several books. It keeps the
-// placements and every pass before the last placement, a button or delay
-// there counting as a pass; it drops the turns after the last placement and
-// adds the ruleset's own closing, from the player then to move. The stones in
-// dead are lifted as prisoners whatever the ruleset. The komi is that of s.
-//
-// The error is an *Illegal if the ruleset forbids a turn or stopped play
-// before it, ErrNoCount if it counts nothing.
-func (g *Game) Under(r *Ruleset, komi Points, dead []Point) (*Game, error) {
-	if len(r.Count) == 0 {
-		return nil, ErrNoCount
-	}
-	s := g.setup
-	s.Komi = komi
-	s.First = None
-	if len(g.log) > 0 {
-		s.First = g.log[0].By
-	} else {
-		s.First = g.toPlay
-	}
-	var log []Turn
-	last := 0
-	for _, t := range g.log {
-		switch {
-		case t.Kind == Place:
-			log = append(log, t)
-			last = len(log)
-		case t.Kind.IsTurn() && t.Kind != Resign && t.Kind != Draw:
-			log = append(log, Turn{Kind: Pass, By: t.By})
-		}
-	}
-	return Close(r, s, log[:last], dead, nil)
-}
 
 // Close plays a log under r, adds the ruleset's closing, from the player then
 // to move, as far as it is needed to stop play, and lifts the stones in dead:

@@ -1,0 +1,199 @@
+package sgf
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func find(t testing.TB, id string) *rules.Ruleset {
+	t.Helper()
+	r, err := rules.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// words gives the log of a game in one line.
+func words(g *rules.Game) string {
+	var out []string
+	for _, t := range g.Log() {
+		out = append(out, t.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// What records do after play has stopped.
+func TestAfterPlayHasStopped(t *testing.T) {
+	for name, x := range map[string]struct{ id, record, log, phase string }{
+		"a placement resumes": {"aga", ";B[ee];W[];B[];W[gg]",
+			"B place E5, W pass, B pass, W resume, W place G3", "playing"},
+		"a placement resumes, again and again": {"japanese", ";B[];W[];B[ee];W[];B[];W[gg]",
+			"B pass, W pass, B resume, B place E5, W pass, B pass, W resume, W place G3", "playing"},
+		"a third pass is left out": {"japanese", ";B[ee];W[];B[];W[]",
+			"B place E5, W pass, B pass", "settling"},
+		"White's last pass stone is handed over when the count is agreed": {"aga", ";B[ee];W[];B[];W[];XT[accept]",
+			"B place E5, W pass, B pass, B agree, W agree", "over"},
+		"five passes": {"two-button", ";B[ee];W[];B[];W[];B[];W[]",
+			"B place E5, W pass, B pass", "settling"},
+		"a third pass and a placement: play was resumed with the pass": {"aga", ";B[ee];W[];B[];W[];B[gg]",
+			"B place E5, W pass, B pass, W resume, W pass, B place G3", "playing"},
+		"four passes and a placement: play was resumed and stopped again": {"aga", ";B[];W[];B[];W[];B[gg]",
+			"B pass, W pass, B resume, B pass, W pass, B resume, B place G3", "playing"},
+		"a third pass after the end of a game played out": {"area-2", ";B[ee];W[];B[];W[]",
+			"B place E5, W pass, B pass", "over"},
+		"no count accepted in area-3 before three passes": {"area-3", ";B[];W[];B[];W[]",
+			"B pass, W pass, B pass", "over"},
+		"a resumption that the record tells of": {"aga", ";B[];W[];B[]XT[resume];W[]",
+			"B pass, W pass, B resume, B pass, W pass", "settling"},
+		"resumed, and no turn since": {"aga", ";B[];W[];XT[resume]",
+			"B pass, W pass, B resume", "playing"},
+		"resignation while settling": {"aga", ";B[];W[];B[]XT[resign]",
+			"B pass, W pass, B resign", "over"},
+		"White resigns out of turn": {"aga", ";W[]XT[resign]", "W resign", "over"},
+		"marks without acceptance": {"aga", ";B[ee];W[];B[];XD[E5]",
+			"B place E5, W pass, B pass, B dead E5", "settling"},
+		"marks for seki": {"japanese", ";B[ee];W[];B[];XS[E5]XT[accept]",
+			"B place E5, W pass, B pass, B seki E5, B agree, W agree", "over"},
+		"no result": {"japanese", ";B[];W[];B[]XT[resume];W[];B[]XT[resume];XT[no-result]",
+			"B pass, W pass, B resume, B pass, W pass, B resume, B pass, B no-result, W no-result", "over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := read(t, "(;SZ[9]"+x.record+")").Play(find(t, x.id), 0)
+			if err != nil {
+				t.Error(err)
+			} else if got := words(g); got != x.log || g.Phase().String() != x.phase {
+				t.Errorf("%s; %v\nwant %s; %s", got, g.Phase(), x.log, x.phase)
+			}
+		})
+	}
+}
+
+// An illegal turn is named with its number in the record, and the game before
+// it is there to look at.
+func TestIllegalTurns(t *testing.T) {
+	for _, x := range []struct {
+		id, record, want string
+		err              error
+		before           int
+	}{
+		{"aga", ";B[ee];W[gg];B[cc];W[ee]", "move 4 (White E5): the point is not empty", nil, 3},
+		{"aga", ";B[ee];W[ss]", "move 2 (White off the board): the point is not on the board", rules.ErrOffBoard, 1},
+		{"aga", ";B[ee];B[gg]", "move 2 (Black G3): it is the other player's turn", rules.ErrNotYourTurn, 1},
+		{"aga", ";B[];B[]", "move 2 (Black pass): it is the other player's turn", rules.ErrNotYourTurn, 1},
+		{"aga", ";B[];W[];B[];B[]", "move 4 (Black pass): it is the other player's turn", rules.ErrNotYourTurn, 2},
+		{"aga", ";B[];W[];W[gg]", "move 3 (White G3): it is the other player's turn", rules.ErrNotYourTurn, 2},
+		{"aga", ";B[]XT[button]", "move 1 (Black button): this ruleset has no such turn", rules.ErrNoSuchTurn, 0},
+		{"aga", ";B[ee];W[]XT[pass E5]", "move 2 (White pass): in this ruleset a pass does not name dead stones", rules.ErrNoSuggestion, 1},
+		{"button", ";B[]XT[button];W[]XT[button]", "move 2 (White button): the button has been taken already", nil, 1},
+		{"tromp-taylor", ";B[];W[];B[ee]", "move 3 (Black E5): the game is over", rules.ErrOver, 2},
+		{"tromp-taylor", ";B[];W[];B[];W[ee]", "move 4 (White E5): the game is over", rules.ErrOver, 2},
+		{"tromp-taylor", ";B[]XT[resign];W[]", "move 2 (White pass): the game is over", rules.ErrOver, 1},
+		{"aga", ";B[]XT[resume]", "move 1 (Black resume): play has not stopped", rules.ErrPlaying, 0},
+		{"aga", ";B[ee];XT[accept]", "move 2 (Black agree): play has not stopped", rules.ErrPlaying, 1},
+		{"aga", ";B[];W[];XD[E5]XT[accept]", "move 3 (Black dead): no stone stands on E5", nil, 2},
+		{"area-2", ";B[];W[];XT[accept]", "move 3 (Black agree): the game is over", rules.ErrOver, 2},
+		{"aga", ";B[];W[];XS[E5]", "move 3 (Black seki): this ruleset has no such turn", rules.ErrNoSuchTurn, 2},
+		{"japanese", ";B[ee];XT[no-result]", "move 2 (Black no-result): the same position has not stood three times with the same player to move", nil, 1},
+		{"ultimate", ";B[];W[]", "move 1 (Black pass): this ruleset has no such turn", rules.ErrNoSuchTurn, 0},
+	} {
+		g, err := read(t, "(;SZ[9]"+x.record+")").Play(find(t, x.id), 0)
+		var illegal *rules.Illegal
+		if !errors.As(err, &illegal) || err.Error() != x.want || x.err != nil && !errors.Is(err, x.err) {
+			t.Errorf("%s %s: %v\nwant %s", x.id, x.record, err, x.want)
+		} else if g == nil || g.Turns() != x.before {
+			t.Errorf("%s %s: the game before it: %v", x.id, x.record, g)
+		}
+	}
+}
+
+func TestSetupsThatCannotBe(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;KM[500])":            "komi is at most 400 points either way",
+		"(;SZ[2]AB[aa:bb])":     "a setup stone without a liberty: ",
+		"(;SZ[2]AB[aa:ba][ab])": "",
+	} {
+		g, err := read(t, record).Play(&rules.AGA, read(t, record).Setup.Komi)
+		if want == "" {
+			if err != nil {
+				t.Error(record, err)
+			}
+		} else if g != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", record, err, want)
+		}
+	}
+}
+
+// Handicap is worth points where the ruleset says so, and only if HA says that
+// it is one.
+func TestHandicapCounts(t *testing.T) {
+	const stones = "(;SZ[9]HA[3]AB[cc][gg][gc];W[ee];B[];W[];B[])"
+	for _, r := range rules.Catalogue {
+		if r.Name == "ultimate" {
+			continue
+		}
+		given := 0
+		g, err := read(t, stones).Under(r, 0, nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		for _, l := range g.Score().Lines {
+			if l.Thing == rules.Handicap {
+				given = l.N
+			}
+		}
+		want := 0
+		if r.Handicap {
+			want = 2
+		}
+		if given != want {
+			t.Errorf("%s gives White %d for handicap, want %d", r.Name, given, want)
+		}
+	}
+	g, _ := read(t, strings.Replace(stones, "HA[3]", "", 1)).Under(&rules.TrompTaylor, 0, nil, nil)
+	for _, l := range g.Score().Lines {
+		if l.Thing == rules.Handicap {
+			t.Error("setup stones without HA are no handicap:", l)
+		}
+	}
+}
+
+func TestUnderAnotherBook(t *testing.T) {
+	for name, x := range map[string]struct{ id, record, want string }{
+		"turns after the last placement fall": {"area-2", ";B[ee];W[];B[];W[];B[]XT[resign]",
+			"B place E5, W pass, B pass"},
+		"the closing begins with the player to move": {"two-button-separate", ";B[ee];W[gg]",
+			"B place E5, W place G3, B button, W pass, B pass, W button, B agree, W agree"},
+		"a button and a delay are passes": {"aga", ";B[]XT[button];W[ee];B[]XT[delay];W[gg]",
+			"B pass, W place E5, B pass, W place G3, B pass, W pass, B agree, W agree"},
+		"what a pass named is forgotten": {"tromp-taylor", ";B[]XT[pass E5];W[ee]",
+			"B pass, W place E5, B pass, W pass"},
+		"where passes stop play a ruleset that settles resumes": {"aga", ";B[];W[];B[ee]",
+			"B pass, W pass, B resume, B place E5, W pass, B pass, B agree, W agree"},
+		"a ruleset that plays out has stopped": {"tromp-taylor", ";B[];W[];B[ee]",
+			"move 3 (Black E5): the game is over"},
+		"a forbidden placement": {"tromp-taylor", ";B[ee];W[];B[cc];W[ee]",
+			"move 4 (White E5): the point is not empty"},
+		"illegal by its own rules, but not by these": {"japanese", ";B[]XT[button];W[]XT[button];B[ee]",
+			"B pass, W pass, B resume, B place E5, W pass, B pass, B agree, W agree"},
+		"nobody has moved": {"japanese", "", "B pass, W pass, B agree, W agree"},
+		"a button taken back was not taken": {"aga", ";B[ee];W[]XT[button];B[];W[];B[]XT[button];B[]XT[resume];W[];B[gg];W[cc]",
+			"B place E5, W pass, B pass, W resume, W pass, B pass, W resume, W pass, B place G3, W place C7, B pass, W pass, B agree, W agree"},
+		"nothing is counted": {"ultimate", ";B[ee]", "nothing is counted under this ruleset"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := read(t, "(;SZ[9]"+x.record+")").Under(find(t, x.id), 0, nil, nil)
+			if err != nil {
+				if err.Error() != x.want {
+					t.Error(err)
+				}
+			} else if got := words(g); got != x.want || g.Phase() != rules.Over {
+				t.Errorf("%s\nwant %s", got, x.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,297 @@
+package sgf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Read reads the main line of the first game in r. It takes no more than
+// MaxSize bytes and MaxDepth nested variations.
+//
+// It forgives: text before the record, a byte order mark, any line breaks,
+// small letters in the names of properties, a missing GM (another than 1 is an
+// error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
+// before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
+// stones that the record plays instead of setting them up, as Black's turns in
+// a row that come to HA, are setup; if stones of HA are missing altogether
+// that is an error, because where they stood decides the game.
+//
+// The first turn decides who moves first, before it PL.
+//
+// Its errors are single lines that say what is wrong; no turn has been judged
+// by any rules yet.
+func Read(r io.Reader) (*Record, error) {
+	data, err := readLimited(r)
+	if err != nil {
+		return nil, err
+	}
+	line, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	rd := reader{line: line, text: utf8Text}
+	rd.text = charsetOf(data, rd.info("CA"))
+	if err := rd.read(); err != nil {
+		return nil, err
+	}
+	return &rd.rec, nil
+}
+
+// A reader makes a record of the nodes of a main line.
+type reader struct {
+	line  []node
+	text  charset
+	board rules.Board // with the setup
+	ended bool        // the last node has been read
+	rec   Record
+}
+
+func (rd *reader) read() error {
+	if gm := rd.info("GM"); gm != "" && gm != "1" {
+		return fmt.Errorf("GM[%s] is another game than Go", cut(gm, 20))
+	}
+	s := &rd.rec.Setup
+	s.W, s.H = 19, 19
+	if sz := rd.info("SZ"); sz != "" {
+		var err error
+		if s.W, s.H, err = size(sz); err != nil {
+			return err
+		}
+	}
+	rd.board, _ = rules.NewBoard(s.W, s.H)
+	if km := rd.info("KM"); km != "" {
+		komi, err := rules.ParsePoints(km)
+		if err != nil {
+			return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
+		}
+		s.Komi, rd.rec.HasKomi = komi, true
+	}
+	rd.rec.RU = rd.info("RU")
+	for _, t := range rd.rec.Info.texts() {
+		*t.text = rd.info(t.name)
+	}
+	for _, n := range rd.line {
+		if err := rd.node(n); err != nil {
+			return err
+		}
+	}
+	if err := rd.handicap(); err != nil {
+		return err
+	}
+	for _, p := range rd.board.Points() {
+		switch rd.board.At(p) {
+		case rules.Black:
+			s.Black = append(s.Black, p)
+		case rules.White:
+			s.White = append(s.White, p)
+		}
+	}
+	return rd.first()
+}
+
+// info gives the first value of a property that says something about the whole
+// game, wherever it stands.
+func (rd *reader) info(name string) string {
+	for _, n := range rd.line {
+		if vs := n.values(name); len(vs) > 0 {
+			return simpleText(rd.text(vs[0]))
+		}
+	}
+	return ""
+}
+
+// node reads the setup, the turn and the ending that a node has.
+func (rd *reader) node(n node) error {
+	if n.has("AB", "AW", "AE") {
+		if len(rd.rec.Turns) > 0 {
+			return fmt.Errorf("stones are set up after move %d, which only can be before the first", len(rd.rec.Turns))
+		}
+		if err := rd.setup(n); err != nil {
+			return err
+		}
+	}
+	if n.has("B", "W") {
+		if err := rd.turn(n); err != nil {
+			return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
+		}
+	}
+	return rd.ending(n)
+}
+
+func (rd *reader) setup(n node) error {
+	for _, p := range n {
+		var c rules.Color
+		switch p.name {
+		case "AB":
+			c = rules.Black
+		case "AW":
+			c = rules.White
+		case "AE":
+			c = rules.None
+		default:
+			continue
+		}
+		for _, v := range p.values {
+			ps, err := area(simpleText(string(v)), &rd.board)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			for _, q := range ps {
+				rd.board.Put(q, c)
+			}
+		}
+	}
+	return nil
+}
+
+func (rd *reader) turn(n node) error {
+	if rd.ended {
+		return errors.New("a turn comes after the node that ends the game")
+	}
+	by, values := rules.Black, n.values("B")
+	if n.has("W") {
+		if n.has("B") {
+			return errors.New("both players move in one node")
+		}
+		by, values = rules.White, n.values("W")
+	}
+	if len(values) != 1 {
+		return fmt.Errorf("a turn has one point, not %d", len(values))
+	}
+	w, h := rd.board.Size()
+	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: by}}
+	if v := simpleText(string(values[0])); !isPass(v, w, h) {
+		at, err := point(v, h)
+		if err != nil {
+			return err
+		}
+		t.Kind, t.At = rules.Place, at
+	}
+	for _, v := range n.values("XT") {
+		if err := t.private(simpleText(rd.text(v)), w, h); err != nil {
+			return err
+		}
+	}
+	rd.rec.Turns = append(rd.rec.Turns, t)
+	return nil
+}
+
+// private reads a value of XT on the node of a turn.
+func (t *Turn) private(value string, w, h int) error {
+	word, rest, _ := strings.Cut(value, " ")
+	if word == "resume" && rest == "" {
+		t.Resumed = true
+		return nil
+	}
+	if t.Kind != rules.Pass || len(t.Dead) > 0 {
+		return fmt.Errorf("XT[%s] stands on what is no pass", cut(value, 20))
+	}
+	for _, k := range []rules.Kind{rules.Accept, rules.Button, rules.Delay, rules.Draw, rules.Resign} {
+		if value == k.String() {
+			t.Kind = k
+			return nil
+		}
+	}
+	if word != rules.Pass.String() {
+		return fmt.Errorf("XT[%s] is not a turn", cut(value, 20))
+	}
+	var err error
+	t.Dead, err = named(rest, w, h)
+	return err
+}
+
+// ending reads what a node says of the talk after the last turn.
+func (rd *reader) ending(n node) error {
+	w, h := rd.board.Size()
+	e := &rd.rec.Ending
+	for _, marks := range []struct {
+		name   string
+		points *[]rules.Point
+	}{{"XD", &e.Dead}, {"XS", &e.Seki}} {
+		if values := n.values(marks.name); len(values) > 0 {
+			ps, err := named(rd.text(bytes.Join(values, []byte(" "))), w, h)
+			if err != nil {
+				return fmt.Errorf("%s: %w", marks.name, err)
+			}
+			*marks.points, rd.ended = ps, true
+		}
+	}
+	if n.has("B", "W") {
+		return nil
+	}
+	for _, v := range n.values("XT") {
+		switch v := simpleText(rd.text(v)); v {
+		case "accept":
+			e.Accepted = true
+		case "resume":
+			e.Resumed = true
+		case "no-result":
+			e.NoResult = true
+		default:
+			return fmt.Errorf("XT[%s] stands on a node without a turn", cut(v, 20))
+		}
+		rd.ended = true
+	}
+	return nil
+}
+
+// handicap reads HA and finds its stones.
+func (rd *reader) handicap() error {
+	ha := rd.info("HA")
+	if ha == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(ha)
+	if err != nil || n < 0 {
+		return fmt.Errorf("HA[%s] is not a number of stones", cut(ha, 20))
+	}
+	if n < 2 {
+		return nil
+	}
+	rec := &rd.rec
+	if missing := n - rd.board.Stones(rules.Black); missing > 0 {
+		run := 0
+		for run < len(rec.Turns) && rec.Turns[run].Kind == rules.Place && rec.Turns[run].By == rules.Black && rd.board.At(rec.Turns[run].At) == rules.None && rd.board.Has(rec.Turns[run].At) {
+			run++
+		}
+		if run != missing {
+			return fmt.Errorf("HA[%d]: the record sets up only %d of the handicap stones", n, n-missing)
+		}
+		for _, t := range rec.Turns[:run] {
+			rd.board.Put(t.At, rules.Black)
+		}
+		rec.Turns = rec.Turns[run:]
+	}
+	rec.Setup.Handicap = n
+	return nil
+}
+
+// first finds who moves first: the player of the first turn, but anybody may
+// resign; then PL; then whoever the rules say.
+func (rd *reader) first() error {
+	s := &rd.rec.Setup
+	usual := rules.Black
+	if s.Handicap > 0 {
+		usual = rules.White
+	}
+	if pl := strings.ToLower(rd.info("PL")); strings.HasPrefix(pl, "b") {
+		s.First = rules.Black
+	} else if strings.HasPrefix(pl, "w") {
+		s.First = rules.White
+	} else if pl != "" {
+		return fmt.Errorf("PL[%s] is not a player", cut(pl, 20))
+	}
+	if ts := rd.rec.Turns; len(ts) > 0 && ts[0].Kind != rules.Resign {
+		s.First = ts[0].By
+	}
+	if s.First == usual {
+		s.First = rules.None
+	}
+	return nil
+}

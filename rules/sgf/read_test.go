@@ -1,0 +1,349 @@
+package sgf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func read(t testing.TB, s string) *Record {
+	t.Helper()
+	rec, err := Read(strings.NewReader(s))
+	if err != nil {
+		t.Fatalf("%q: %v", cut(s, 80), err)
+	}
+	return rec
+}
+
+// turnsOf gives the turns of a record in one line.
+func turnsOf(rec *Record) string {
+	var words []string
+	for _, t := range rec.Turns {
+		if t.Resumed {
+			words = append(words, "resumed")
+		}
+		words = append(words, t.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+func TestTurnsOfSloppyRecords(t *testing.T) {
+	for name, x := range map[string]struct{ record, turns string }{
+		"as it should be":                       {"(;GM[1]FF[4]SZ[9];B[ee];W[gc];B[])", "B place E5, W place G7, B pass"},
+		"no header at all":                      {"(;B[pd])", "B place Q16"},
+		"no turns":                              {"(;SZ[9])", ""},
+		"Windows line breaks":                   {"(;GM[1]\r\nSZ[9]\r\n;B[ee]\r\n;W[gc]\r\n)\r\n", "B place E5, W place G7"},
+		"byte order mark":                       {"\ufeff(;SZ[9];B[ee])", "B place E5"},
+		"a mail before the record":              {"From: me (myself)\nSubject: a game [9x9]\n\n(\n ;SZ[9];B[ee])", "B place E5"},
+		"text after the record":                 {"(;SZ[9];B[ee]) thanks :) (;SZ[9];B[aa])", "B place E5"},
+		"long names of FF[3]":                   {"(;GaMe[1]SiZe[9];Black[ee];White[gc])", "B place E5, W place G7"},
+		"blanks everywhere":                     {" ( ; SZ [ 9 ] ; B [ ee ]\n\t; W\n[gc] ) ", "B place E5, W place G7"},
+		"a bracket in a comment":                {`(;SZ[9]C[smile :\] (;B[aa\])];B[ee]C[\\];W[gc])`, "B place E5, W place G7"},
+		"variations: the first is played":       {"(;SZ[9];B[ee](;W[gc](;B[cc])(;B[aa];W[bb]))(;W[gg];B[hh]))", "B place E5, W place G7, B place C7"},
+		"a first variation that is shorter":     {"(;SZ[9];B[ee](;W[gc])(;W[gg];B[hh]))", "B place E5, W place G7"},
+		"tt is a pass up to 19×19":              {"(;SZ[19];B[tt];W[])", "B pass, W pass"},
+		"tt is a point on larger boards":        {"(;SZ[21];B[tt])", "B place U2"},
+		"25 lines":                              {"(;SZ[25];B[aa];W[yy])", "B place A25, W place Z1"},
+		"a rectangle":                           {"(;SZ[9:5];B[aa];W[ie])", "B place A5, W place J1"},
+		"a property twice":                      {"(;SZ[9]C[a]C[b];B[ee]N[a]N[b])", "B place E5"},
+		"the button":                            {"(;SZ[9];B[]XT[button];W[])", "B button, W pass"},
+		"ultimate":                              {"(;SZ[9];B[]XT[delay];W[tt]XT[delay];B[]XT[draw])", "B delay, W delay, B draw"},
+		"resignation":                           {"(;SZ[9];B[ee];B[]XT[resign])", "B place E5, B resign"},
+		"a pass that names dead chains":         {"(;SZ[9];B[ee];W[]XT[pass E5 d4];B[]XT[accept])", "B place E5, W pass E5 D4, B accept"},
+		"play resumed with a button":            {"(;SZ[9];B[];W[];B[]XT[resume][button])", "B pass, W pass, resumed, B button"},
+		"handicap stones played in a row":       {"(;SZ[9]HA[2];B[cc];B[gg];W[ee])", "W place E5"},
+		"one handicap stone set up, one not":    {"(;SZ[9]HA[2]AB[cc];B[gg];W[ee];B[aa])", "W place E5, B place A9"},
+		"a turn off the board is for the rules": {"(;SZ[9];B[ss])", "B place off the board"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := turnsOf(read(t, x.record)); got != x.turns {
+				t.Errorf("%s\nwant %s", got, x.turns)
+			}
+		})
+	}
+}
+
+func TestSetupOfRecords(t *testing.T) {
+	for name, x := range map[string]struct {
+		record       string
+		w, h         int
+		komi         string
+		handicap     int
+		black, white string
+		first        rules.Color
+	}{
+		"nothing":                      {"(;)", 19, 19, "0", 0, "", "", rules.None},
+		"handicap":                     {"(;SZ[9]HA[2]KM[0.5]AB[cg][gc];W[ee])", 9, 9, "½", 2, "C3 G7", "", rules.None},
+		"stones without HA":            {"(;SZ[9]AB[cg][gc]AW[ee])", 9, 9, "0", 0, "C3 G7", "E5", rules.None},
+		"stones without HA, White":     {"(;SZ[9]AB[cg][gc];W[ee])", 9, 9, "0", 0, "C3 G7", "", rules.White},
+		"HA[0]":                        {"(;SZ[9]HA[0];B[ee])", 9, 9, "0", 0, "", "", rules.None},
+		"HA[1] is none":                {"(;SZ[9]HA[1];B[ee])", 9, 9, "0", 0, "", "", rules.None},
+		"more stones than HA":          {"(;SZ[9]HA[2]AB[aa][bb][cc])", 9, 9, "0", 2, "C7 B8 A9", "", rules.None},
+		"handicap, but Black moves":    {"(;SZ[9]HA[2]AB[cg][gc];B[ee])", 9, 9, "0", 2, "C3 G7", "", rules.Black},
+		"PL":                           {"(;SZ[9]PL[W])", 9, 9, "0", 0, "", "", rules.White},
+		"PL in words":                  {"(;SZ[9]HA[2]AB[cg][gc]PL[black])", 9, 9, "0", 2, "C3 G7", "", rules.Black},
+		"PL that says the usual":       {"(;SZ[9]PL[B])", 9, 9, "0", 0, "", "", rules.None},
+		"the first turn is above PL":   {"(;SZ[9]PL[W];B[ee])", 9, 9, "0", 0, "", "", rules.None},
+		"resigning is not a first":     {"(;SZ[9];W[]XT[resign])", 9, 9, "0", 0, "", "", rules.None},
+		"compressed list":              {"(;SZ[9]AB[aa:cb]AW[ii])", 9, 9, "0", 0, "A8 B8 C8 A9 B9 C9", "J1", rules.None},
+		"corners the other way round":  {"(;SZ[9]AB[cb:aa])", 9, 9, "0", 0, "A8 B8 C8 A9 B9 C9", "", rules.None},
+		"cleared again":                {"(;SZ[9]AB[aa:cc]AE[bb][ca]AW[ca])", 9, 9, "0", 0, "A7 B7 C7 A8 C8 A9 B9", "C9", rules.None},
+		"setup in a node of its own":   {"(;SZ[9];AB[aa];AW[bb]AE[aa];B[ee])", 9, 9, "0", 0, "", "B8", rules.None},
+		"information in a second node": {"(;GM[1];SZ[9]KM[6.5]PB[x];B[ee])", 9, 9, "6½", 0, "", "", rules.None},
+		"a rectangle":                  {"(;SZ[9:5]AB[ie])", 9, 5, "0", 0, "J1", "", rules.None},
+		"komi of a server":             {"(;SZ[9]KM[7.50])", 9, 9, "7½", 0, "", "", rules.None},
+		"komi 0.00":                    {"(;SZ[9]KM[0.00])", 9, 9, "0", 0, "", "", rules.None},
+		"komi with a comma":            {"(;SZ[9]KM[6,5])", 9, 9, "6½", 0, "", "", rules.None},
+		"negative komi":                {"(;SZ[9]KM[-3])", 9, 9, "-3", 0, "", "", rules.None},
+		"komi 375 stays points":        {"(;SZ[9]KM[375])", 9, 9, "375", 0, "", "", rules.None},
+		"an empty KM is none":          {"(;SZ[9]KM[])", 9, 9, "0", 0, "", "", rules.None},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := read(t, x.record)
+			s := rec.Setup
+			if s.W != x.w || s.H != x.h || s.Komi.String() != x.komi || s.Handicap != x.handicap || s.First != x.first ||
+				rules.Names(s.Black) != x.black || rules.Names(s.White) != x.white {
+				t.Errorf("%+v, black %s, white %s", s, rules.Names(s.Black), rules.Names(s.White))
+			}
+			if rec.HasKomi != strings.Contains(strings.ReplaceAll(x.record, "KM[]", ""), "KM") {
+				t.Error("has a komi:", rec.HasKomi)
+			}
+		})
+	}
+}
+
+func TestTextOfRecords(t *testing.T) {
+	for name, x := range map[string]struct{ record, black string }{
+		"plain":                        {"(;PB[Go Seigen])", "Go Seigen"},
+		"escapes":                      {`(;PB[a\]b\\c\:d])`, `a]b\c:d`},
+		"soft line break":              {"(;PB[Go Sei\\\ngen])", "Go Seigen"},
+		"soft line break of Windows":   {"(;PB[Go Sei\\\r\ngen])", "Go Seigen"},
+		"hard line breaks and tabs":    {"(;PB[ Go\r\nSeigen\tA ])", "Go Seigen A"},
+		"UTF-8":                        {"(;CA[UTF-8]PB[呉清源])", "呉清源"},
+		"UTF-8 unsaid":                 {"(;PB[Müller])", "Müller"},
+		"UTF-8 said but not so":        {"(;CA[utf-8]PB[M\xfcller])", "M\ufffdller"},
+		"Latin-1":                      {"(;CA[ISO-8859-1]PB[M\xfcller])", "Müller"},
+		"Latin-1 that looks like UTF8": {"(;CA[Latin-1]PB[\xc3\xbc])", "Ã¼"},
+		"Windows":                      {"(;CA[windows-1252]PB[\x93M\xfcller\x94 \x80])", "“Müller” €"},
+		"Latin-1 unsaid":               {"(;PB[M\xfcller])", "Müller"},
+		"ASCII said but not so":        {"(;CA[ASCII]PB[M\xfcller])", "Müller"},
+		"control characters":           {"(;PB[a\x1b\\\x00b])", "a  b"},
+		"very long":                    {"(;PB[" + strings.Repeat("é", 1000) + "])", strings.Repeat("é", MaxText)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := read(t, x.record).Info.Black; got != x.black {
+				t.Errorf("%q, want %q", got, x.black)
+			}
+		})
+	}
+	info := read(t, "(;PB[b]BR[1d]PW[w]WR[2k]GN[n]EV[e]RO[r]PC[p]DT[1968-01-01]RE[B+4.0])").Info
+	if want := (Info{Black: "b", White: "w", BlackRank: "1d", WhiteRank: "2k", Name: "n", Event: "e", Round: "r", Place: "p", Date: "1968-01-01", Result: "B+4.0"}); info != want {
+		t.Errorf("%+v", info)
+	}
+}
+
+func TestEndingOfRecords(t *testing.T) {
+	rec := read(t, "(;SZ[9];B[ee];W[gc];B[];W[];XD[E5 g7]XS[A1]XT[accept]TB[aa]TW[bb])")
+	e := rec.Ending
+	if rules.Names(e.Dead) != "E5 G7" || rules.Names(e.Seki) != "A1" || !e.Accepted || e.Resumed || e.NoResult || rules.Names(rec.Dead()) != "E5 G7" {
+		t.Errorf("%+v", e)
+	}
+	if e := read(t, "(;SZ[9];B[];W[];XD[E5])").Ending; rules.Names(e.Dead) != "E5" || e.Accepted {
+		t.Errorf("%+v", e)
+	}
+	if e := read(t, "(;SZ[9];B[];W[];XT[resume])").Ending; !e.Resumed {
+		t.Errorf("%+v", e)
+	}
+	if e := read(t, "(;SZ[9];XT[no-result])").Ending; !e.NoResult {
+		t.Errorf("%+v", e)
+	}
+	if got := rules.Names(read(t, "(;SZ[9];B[ee];W[]XT[pass E5];B[]XT[accept])").Dead()); got != "E5" {
+		t.Error("dead by accepting a pass:", got)
+	}
+	if got := rec.Cut(2); turnsOf(got) != "B place E5, W place G7" || got.Ending.Accepted || len(rec.Turns) != 4 {
+		t.Errorf("cut: %+v", got)
+	}
+	if rec.Cut(4) != rec || len(rec.Cut(-1).Turns) != 0 {
+		t.Error("cut beyond the turns there are")
+	}
+}
+
+// Every error is one line that says what is wrong.
+func TestUnreadableRecords(t *testing.T) {
+	for record, want := range map[string]string{
+		"":                                      "there is no game record in it",
+		"hello (world)":                         "there is no game record in it",
+		"(GM[1])":                               "there is no game record in it",
+		"(;SZ[9];B[ee]":                         "the record ends before its brackets close",
+		"(;SZ[9];B[ee":                          "the record ends before its brackets close",
+		"(;SZ[9];B[ee](;W[aa])":                 "the record ends before its brackets close",
+		`(;C[\])`:                               "the record ends before its brackets close",
+		"(;[ee])":                               `a value without a property: "[ee]"`,
+		"(;GM[2])":                              "GM[2] is another game than Go",
+		"(;SZ[0])":                              "a board has 1 to 25 lines a side, not 0×0",
+		"(;SZ[26])":                             "a board has 1 to 25 lines a side, not 26×26",
+		"(;SZ[9:99])":                           "a board has 1 to 25 lines a side, not 9×99",
+		"(;SZ[big\nger])":                       "SZ[big ger] is not the size of a board",
+		"(;KM[6.3])":                            "KM[6.3]: 6.3 is not a multiple of ½",
+		"(;KM[much])":                           `KM[much]: "much" is not a number`,
+		"(;HA[two])":                            "HA[two] is not a number of stones",
+		"(;HA[-2])":                             "HA[-2] is not a number of stones",
+		"(;SZ[9]HA[3]AB[cc][gg];W[ee])":         "HA[3]: the record sets up only 2 of the handicap stones",
+		"(;SZ[9]HA[2];B[cc];W[ee])":             "HA[2]: the record sets up only 0 of the handicap stones",
+		"(;SZ[9]HA[2];B[cc];B[cg];B[gg];W[ee])": "HA[2]: the record sets up only 0 of the handicap stones",
+		"(;PL[green])":                          "PL[green] is not a player",
+		"(;SZ[9]AB[jj])":                        "AB: [jj] is not on the board",
+		"(;SZ[9]AB[AA])":                        "AB: [AA] is not on the board",
+		"(;SZ[9]AB[aa:])":                       "AB: [] is not a point",
+		"(;SZ[123456789012345678901])":          "SZ[12345678901234567890…] is not the size of a board",
+		"(;SZ[9]AW[aa:jj])":                     "AW: [aa:jj] is not on the board",
+		"(;SZ[9]AE[E5!])":                       "AE: [E5!] is not a point",
+		"(;SZ[9];B[ee];AB[aa])":                 "stones are set up after move 1, which only can be before the first",
+		"(;SZ[9];B[ee]W[gg])":                   "move 1: both players move in one node",
+		"(;SZ[9];B[ee][gg])":                    "move 1: a turn has one point, not 2",
+		"(;SZ[9];B[ee];W)":                      "move 2: a turn has one point, not 0",
+		"(;SZ[9];B[E5!])":                       "move 1: [E5!] is not a point",
+		"(;SZ[9];B[ee]XT[button])":              "move 1: XT[button] stands on what is no pass",
+		"(;SZ[9];B[]XT[button][delay])":         "move 1: XT[delay] stands on what is no pass",
+		"(;SZ[9];B[]XT[dance])":                 "move 1: XT[dance] is not a turn",
+		"(;SZ[9];B[]XT[pass K1])":               "move 1: K1 is not on this board: its columns go from A to J, its rows from 1 to 9",
+		"(;SZ[9];XT[button])":                   "XT[button] stands on a node without a turn",
+		"(;SZ[9];XD[I1])":                       "XD: Go boards have no column I: did you mean J1?",
+		"(;SZ[9];XT[accept];B[ee])":             "move 1: a turn comes after the node that ends the game",
+	} {
+		rec, err := Read(strings.NewReader(record))
+		if err == nil {
+			t.Errorf("%q was read: %+v", record, rec)
+		} else if err.Error() != want {
+			t.Errorf("%q: %q, want %q", record, err, want)
+		}
+	}
+}
+
+// endless gives a record that never ends, and counts what is taken of it.
+type endless struct{ taken int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = "(;C[x]"[(e.taken+i)%6]
+	}
+	e.taken += len(p)
+	return len(p), nil
+}
+
+func TestTooLargeARecordIsNotReadThrough(t *testing.T) {
+	var source endless
+	_, err := Read(io.LimitReader(&source, 10<<20))
+	if !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	if source.taken > MaxSize+64<<10 {
+		t.Errorf("%d bytes were taken", source.taken)
+	}
+	full := "(;SZ[9]C[" + strings.Repeat("x", MaxSize-11) + "])"
+	if rec := read(t, full); rec.Setup.W != 9 {
+		t.Error("a record of the largest size:", rec)
+	}
+	if _, err := Read(strings.NewReader(full + "\n")); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+func TestNesting(t *testing.T) {
+	if got := turnsOf(read(t, strings.Repeat("(;B[aa]", MaxDepth)+strings.Repeat(")", MaxDepth))); strings.Count(got, "place") != MaxDepth {
+		t.Error(got)
+	}
+	for _, n := range []int{MaxDepth + 1, 10000} {
+		if _, err := Read(strings.NewReader(strings.Repeat("(;", n) + strings.Repeat(")", n))); !errors.Is(err, ErrTooDeep) {
+			t.Errorf("%d deep: %v", n, err)
+		}
+	}
+	wide := "(;SZ[9]" + strings.Repeat("(;B[aa])", 10000) + ")"
+	if got := turnsOf(read(t, wide)); got != "B place A9" {
+		t.Error("10,000 variations side by side:", got)
+	}
+}
+
+// Nothing that fits into a record takes long.
+func TestHostileRecords(t *testing.T) {
+	fill := func(head, again, tail string) string {
+		return head + strings.Repeat(again, (MaxSize-len(head)-len(tail))/len(again)) + tail
+	}
+	for name, record := range map[string]string{
+		"passes for ever":              fill("(;SZ[25]", ";B[];W[]", ")"),
+		"passes, and then a placement": fill("(;SZ[25]", ";B[];W[]", ";B[aa])"),
+		"marks for ever":               fill("(;SZ[25]AB[aa:yx];W[yy];B[];W[];XD[", "A2 ", "])"),
+		"setup for ever":               fill("(;SZ[25]", "AB[aa:yy]", ")"),
+		"empty nodes":                  fill("(", ";", ")"),
+		"many properties":              fill("(;", "A[]B[]C[]", ")"),
+		"open brackets in text":        fill("(;C[", "(;[", "])"),
+		"never a record":               fill("", "( ", ""),
+	} {
+		start := time.Now()
+		rec, err := Read(strings.NewReader(record))
+		if err == nil {
+			_, _ = rec.Play(&rules.AGA, 0)
+			_, _ = rec.Under(&rules.Japanese, 0, rec.Dead(), nil)
+		}
+		t.Logf("%s: %v (%v)", name, time.Since(start), err)
+	}
+}
+
+func TestReadingFails(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	if _, err := Read(io.MultiReader(strings.NewReader("(;"), failing{broken})); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+func TestRulesetOfRecords(t *testing.T) {
+	for ru, want := range map[string]string{
+		"":                 "aga: the record names no rules: they are read as aga",
+		"two-button":       "two-button: ",
+		"two-button@1":     "two-button: ",
+		"Two-Button@1":     "two-button: ",
+		"AGA":              "aga: ",
+		"Japanese":         "japanese: ",
+		"japanese rules":   `japanese: the record's rules "japanese rules" are read as japanese`,
+		"Korean":           `japanese: the record's rules "Korean" are read as japanese`,
+		"Chinese":          `aga: the record's rules "Chinese" are read as aga`,
+		"BGA":              `aga: the record's rules "BGA" are read as aga`,
+		"New Zealand":      `aga: the record's rules "New Zealand" are read as aga`,
+		"NZ":               `aga: the record's rules "NZ" are read as aga`,
+		"Tromp-Taylor":     "tromp-taylor: ",
+		"Tromp–Taylor":     `tromp-taylor: the record's rules "Tromp–Taylor" are read as tromp-taylor`,
+		"Tromp Taylor":     `tromp-taylor: the record's rules "Tromp Taylor" are read as tromp-taylor`,
+		"Calvinball":       `aga: the record's rules "Calvinball" are read as aga`,
+		"two-button@9":     `RU[two-button@9]: no such ruleset: two-button has no version "9"`,
+		"house-of-cards@1": `RU[house-of-cards@1]: no such ruleset: "house-of-cards@1"`,
+	} {
+		r, note, err := read(t, "(;RU["+ru+"])").Ruleset()
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = r.Name + ": " + note
+		} else if !errors.Is(err, rules.ErrNoSuchRuleset) {
+			t.Errorf("%q: %v", ru, err)
+		}
+		if got != want {
+			t.Errorf("%q: %s\nwant %s", ru, got, want)
+		}
+	}
+	for _, r := range rules.Catalogue {
+		if got, note, err := read(t, "(;RU["+r.ID()+"])").Ruleset(); got != r || note != "" || err != nil {
+			t.Error(r.ID(), got, note, err)
+		}
+	}
+	if !slices.Contains(rules.Catalogue, &rules.AGA) {
+		t.Error("the ruleset of unnamed records is not in the catalogue")
+	}
+}

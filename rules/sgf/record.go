@@ -1,0 +1,53 @@
+package sgf
+
+import (
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A Record is what a file says of a game, before any rulebook has judged it.
+type Record struct {
+	RU      string // the rules as the record names them; see Ruleset
+	Setup   rules.Setup
+	HasKomi bool // Setup.Komi is the record's own; without KM it is 0
+	Turns   []Turn
+	Ending  Ending
+	Info    Info
+}
+
+// A Turn is a turn of a record. It is number i+1 of the record when it is
+// Turns[i].
+type Turn struct {
+	rules.Turn
+	Resumed bool // play was resumed just before it
+}
+
+// An Ending is how the talk after the last turn stands.
+type Ending struct {
+	Dead, Seki []rules.Point // stones marked as dead and as alive in seki
+	Accepted   bool          // both players have accepted the marks
+	Resumed    bool          // play goes on and nobody has moved yet
+	NoResult   bool          // both players have accepted that there is no result
+}
+
+// Dead gives the dead stones on which the players agreed, in the last node or
+// by accepting what a pass named; none if they agreed on none.
+func (rec *Record) Dead() []rules.Point {
+	if rec.Ending.Accepted {
+		return rec.Ending.Dead
+	}
+	if n := len(rec.Turns); n >= 2 && rec.Turns[n-1].Kind == rules.Accept {
+		return rec.Turns[n-2].Dead
+	}
+	return nil
+}
+
+// Cut gives the record up to turn n, without what was said afterwards; the
+// whole record if it has no more turns than that.
+func (rec *Record) Cut(n int) *Record {
+	if n >= len(rec.Turns) {
+		return rec
+	}
+	out := *rec
+	out.Turns, out.Ending = rec.Turns[:max(n, 0)], Ending{}
+	return &out
+}

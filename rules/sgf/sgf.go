@@ -1,0 +1,82 @@
+// Package sgf reads and writes game records in FF[4] of the Smart Game Format.
+//
+// Read takes the main line of the first game in a file and is forgiving about
+// everything that files in the wild get wrong; Write gives a record that Read
+// and [Record.Play] turn into the same game again.
+//
+// # Private properties
+//
+// SGF knows placements and passes. Every other turn is written as a pass, so
+// that other programs show one, with a private property on the same node:
+//
+//	XT[button]      a button is taken or given
+//	XT[delay]       a delay (ultimate)
+//	XT[draw]        a draw is declared (ultimate)
+//	XT[resign]      the player of the node resigns, perhaps out of turn
+//	XT[pass C3 D4]  a pass that names dead chains (half-pass-agreement)
+//	XT[accept]      their acceptance
+//	XT[resume]      play was resumed just before this turn; it may stand beside
+//	                one of the others, XT[resume][button]
+//
+// The last node may have no turn. It says how the talk after the end of play
+// stands:
+//
+//	XD[C3 D4]       stones marked as dead, in the coordinates of players
+//	XS[E5]          stones marked as alive in seki (japanese)
+//	XT[accept]      both have accepted the marks; TB and TW show the territory
+//	XT[resume]      play was resumed and nobody has moved yet
+//	XT[no-result]   both have accepted that there is no result (japanese)
+//
+// Not kept are: marks that were changed again or lay there when somebody
+// resigned, the acceptance of only one player, and who it was that marked or
+// resumed.
+package sgf
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Limits on what Read takes.
+const (
+	MaxSize  = 256 << 10 // bytes
+	MaxDepth = 64        // variations within variations
+	MaxText  = 200       // characters kept of a name, a date and the like
+)
+
+// Errors of Read for records beyond the limits.
+var (
+	ErrTooLarge = fmt.Errorf("the record is larger than %d KiB", MaxSize>>10)
+	ErrTooDeep  = fmt.Errorf("the record nests variations more than %d deep", MaxDepth)
+)
+
+// Errors of Read for what is no record.
+var (
+	ErrNoRecord = errors.New("there is no game record in it")
+	ErrCutShort = errors.New("the record ends before its brackets close")
+)
+
+// Info is what a record tells about a game besides the game: plain text of at
+// most MaxText characters on one line each.
+type Info struct {
+	Black, White         string // the players, PB and PW
+	BlackRank, WhiteRank string // BR and WR
+	Name, Event, Round   string // GN, EV and RO
+	Place, Date          string // PC and DT
+	Result               string // RE as the record has it; Write uses it when the game itself has no result yet ("W+T")
+	Version              string // of Halfpoint, for AP; Read leaves it empty
+}
+
+// texts gives the properties of i in the order in which they are written.
+func (i *Info) texts() []infoText {
+	return []infoText{
+		{"PB", &i.Black}, {"BR", &i.BlackRank}, {"PW", &i.White}, {"WR", &i.WhiteRank},
+		{"GN", &i.Name}, {"EV", &i.Event}, {"RO", &i.Round}, {"PC", &i.Place}, {"DT", &i.Date},
+		{"RE", &i.Result},
+	}
+}
+
+type infoText struct {
+	name string
+	text *string
+}

@@ -1,0 +1,268 @@
+package sgf
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+var raceDetector bool
+
+func write(t testing.TB, g *rules.Game, info Info) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, g, info); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const writtenRecord = `(;FF[4]GM[1]CA[UTF-8]AP[Halfpoint:1.0\:b\]]
+SZ[5]RU[two-button@1]KM[6.5]HA[2]AB[dd][bb]
+PB[a\]b\\]BR[1d]PW[c: d]DT[2026-02-01]RE[B+16.5]
+;W[cc]
+;B[cb]
+;W[]C[White hands Black 1 pass stone: a pass hands the opponent a pass stone
+White gets 1 button: the first player to pass gets a button]
+;B[]C[Black hands White 1 pass stone: a pass hands the opponent a pass stone]
+;W[]XT[resume]C[White hands Black 1 pass stone: a pass hands the opponent a pass stone]
+;B[]C[Black hands White 1 pass stone: a pass hands the opponent a pass stone]
+;XD[C3]XT[accept]TB[ae][be][ce][de][ee][ad][bd][cd][ed][ac][bc][cc][dc][ec][ab][db][eb][aa][ba][ca][da][ea]C[Black gets 1 prisoner: stones agreed to be dead become prisoners
+Black gets 1 button: the last player to pass gets a button
+B+16.5: Black has 25½, White has 9])
+`
+
+func TestWrittenRecord(t *testing.T) {
+	rec := read(t, "(;SZ[5]KM[6.5]HA[2]AB[bb][dd];W[cc];B[cb];W[];B[];W[]XT[resume];B[];XD[C3]XT[accept])")
+	g, err := rec.Play(&rules.TwoButton, rec.Setup.Komi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := write(t, g, Info{Version: "1.0:b]", Black: `a]b\`, BlackRank: "1d", White: " c:\nd ", Date: "2026-02-01", Result: "W+T"})
+	if got != writtenRecord {
+		t.Errorf("%s\nwant\n%s", got, writtenRecord)
+	}
+}
+
+// same fails unless two games are the same but for what a record does not keep.
+func same(t testing.TB, got, want *rules.Game) {
+	t.Helper()
+	for _, x := range []struct {
+		what      string
+		got, want any
+	}{
+		{"ruleset", got.Rules().ID(), want.Rules().ID()},
+		{"proof", got.Proof(), want.Proof()},
+		{"turns", got.Turns(), want.Turns()},
+		{"phase", got.Phase(), want.Phase()},
+		{"player to move", got.ToPlay(), want.ToPlay()},
+		{"result", got.Result(), want.Result()},
+		{"reason", got.Decided(), want.Decided()},
+		{"score", got.Score(), want.Score()},
+		{"ledger", fmt.Sprint(got.Entries()), fmt.Sprint(want.Entries())},
+		{"dead", marks(got, got.Dead()), marks(want, want.Dead())},
+		{"seki", marks(got, got.Seki()), marks(want, want.Seki())},
+		{"suggested", rules.Names(got.Suggested()), rules.Names(want.Suggested())},
+		{"legal turns", fmt.Sprint(got.Legal()), fmt.Sprint(want.Legal())},
+	} {
+		if !reflect.DeepEqual(x.got, x.want) {
+			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
+		}
+	}
+}
+
+// marks gives marked stones; those that lay there when somebody resigned are
+// not kept.
+func marks(g *rules.Game, ps []rules.Point) string {
+	if strings.HasSuffix(g.Result(), "+R") {
+		return ""
+	}
+	return rules.Names(ps)
+}
+
+// again writes a game, reads it and plays it.
+func again(t testing.TB, g *rules.Game) *rules.Game {
+	t.Helper()
+	text := write(t, g, Info{})
+	rec, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	r, note, err := rec.Ruleset()
+	if err != nil || note != "" || !rec.HasKomi {
+		t.Fatal(r, note, err)
+	}
+	back, err := rec.Play(r, rec.Setup.Komi)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if rec.Info.Result != g.Result() {
+		t.Errorf("RE[%s], want %s", rec.Info.Result, g.Result())
+	}
+	return back
+}
+
+// Every game, wherever it stands and however it got there, is the same after
+// writing, reading and playing it.
+func TestRecordsKeepTheGame(t *testing.T) {
+	games := 300
+	if raceDetector {
+		games = 50
+	}
+	seen := make(map[string]int)
+	for _, r := range rules.Catalogue {
+		t.Run(r.Name, func(t *testing.T) {
+			for seed := range games {
+				rnd := rand.New(rand.NewPCG(uint64(seed), 1))
+				g := randomGame(t, rnd, r)
+				if same(t, again(t, g), g); t.Failed() {
+					t.Fatalf("seed %d: %s\n%s", seed, words(g), write(t, g, Info{}))
+				}
+				if g.Phase() != rules.Settling { // Of keeps no marks that are not agreed
+					of, err := Of(g).Play(r, g.Setup().Komi)
+					if err != nil {
+						t.Fatalf("seed %d: %v: %s", seed, err, words(g))
+					}
+					same(t, of, g)
+				}
+				seen[g.Phase().String()]++
+				seen[g.Result()]++
+				for _, turn := range g.Log() {
+					seen[turn.Kind.String()]++
+				}
+			}
+		})
+	}
+	for _, what := range []string{"playing", "settling", "over", "0", "Draw", "Void", "B+R", "W+R",
+		"place", "pass", "accept", "button", "delay", "draw", "resign", "dead", "seki", "alive", "agree", "resume", "no-result"} {
+		if seen[what] == 0 && !raceDetector {
+			t.Errorf("no random game met %q: %v", what, seen)
+		}
+	}
+}
+
+// randomGame plays some turns, with any that the ruleset knows.
+func randomGame(t testing.TB, rnd *rand.Rand, r *rules.Ruleset) *rules.Game {
+	w, h := 1+rnd.IntN(6), 1+rnd.IntN(6)
+	s := rules.Setup{W: w, H: h, Komi: rules.Points(2 * (rnd.IntN(9) - 4))}
+	if r != &rules.Ultimate {
+		s.Komi += rules.Points(rnd.IntN(2))
+	}
+	anywhere := func() rules.Point { return rules.Point{X: int8(rnd.IntN(w)), Y: int8(rnd.IntN(h))} }
+	if rnd.IntN(3) == 0 {
+		board, _ := rules.NewBoard(w, h)
+		for range 1 + rnd.IntN(4) {
+			if p := anywhere(); board.At(p) == rules.None {
+				board.Put(p, rules.Black)
+				s.Black = append(s.Black, p)
+			}
+			if p := anywhere(); rnd.IntN(3) == 0 && board.At(p) == rules.None {
+				board.Put(p, rules.White)
+				s.White = append(s.White, p)
+			}
+		}
+		if n := len(s.Black); n >= 2 && rnd.IntN(2) == 0 {
+			s.Handicap = n
+		}
+		s.First = []rules.Color{rules.None, rules.Black, rules.White}[rnd.IntN(3)]
+	}
+	g, err := rules.New(r, s)
+	if err != nil { // a setup without liberties
+		if g, err = rules.New(r, rules.Setup{W: w, H: h, Komi: s.Komi}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stones := func() (ps []rules.Point) {
+		board := g.Board()
+		for range 1 + rnd.IntN(3) {
+			if p := anywhere(); board.At(p) != rules.None {
+				ps = append(ps, p)
+			}
+		}
+		return ps
+	}
+	resigns := rnd.IntN(4) == 0
+	for range rnd.IntN(30 + 6*w*h) {
+		turn := rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: anywhere()}
+		if rnd.IntN(2) == 0 || g.Phase() == rules.Settling {
+			turn.Kind = []rules.Kind{rules.Pass, rules.Pass, rules.Accept, rules.Button, rules.Delay, rules.Draw, rules.Resign, rules.MarkDead, rules.MarkSeki,
+				rules.Unmark, rules.Agree, rules.Agree, rules.Resume, rules.NoResult}[rnd.IntN(14)]
+		}
+		switch turn.Kind {
+		case rules.Pass:
+			if g.Times(rules.Pass) == 0 && r == &rules.HalfPassAgreement && rnd.IntN(4) > 0 {
+				turn.Dead = stones()
+			}
+		case rules.MarkDead, rules.MarkSeki, rules.Unmark:
+			turn.Dead = stones()
+		}
+		if !turn.Kind.IsTurn() || turn.Kind == rules.Resign {
+			turn.By = []rules.Color{rules.Black, rules.White}[rnd.IntN(2)]
+		}
+		if turn.Kind == rules.Resign && !resigns {
+			continue
+		}
+		if next, err := g.Play(turn); err == nil {
+			g = next
+		}
+		if void, err := g.Replay([]rules.Turn{{Kind: rules.NoResult, By: rules.White}, {Kind: rules.NoResult, By: rules.Black}}); err == nil && rnd.IntN(2) == 0 {
+			g = void
+		}
+	}
+	return g
+}
+
+// The longest games fit into a record that Read takes.
+func TestLongestGames(t *testing.T) {
+	for _, x := range []struct {
+		id    string
+		turns []rules.Kind // again and again
+		size  int
+	}{
+		{"two-button-separate", []rules.Kind{rules.Pass}, 25},
+		{"two-button-separate", []rules.Kind{rules.Pass, rules.Pass, rules.Button, rules.Resume}, 25},
+		{"aga", []rules.Kind{rules.Pass, rules.Pass, rules.Resume}, 25},
+		{"tromp-taylor", []rules.Kind{rules.Place}, 25},
+	} {
+		g, err := rules.New(find(t, x.id), rules.Setup{W: x.size, H: x.size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rnd := rand.New(rand.NewPCG(1, 1))
+		var log []rules.Turn
+		now := g
+		for i := 0; len(log) < rules.MaxTurns; i++ {
+			turn := rules.Turn{Kind: x.turns[i%len(x.turns)], By: now.ToPlay()}
+			if turn.Kind == rules.Place {
+				turn.At = rules.Point{X: int8(rnd.IntN(x.size)), Y: int8(rnd.IntN(x.size))}
+			}
+			next, err := now.Play(turn)
+			if err == nil {
+				now, log = next, append(log, turn)
+			} else if i > 100*rules.MaxTurns {
+				t.Fatalf("%s: %d turns and no more", x.id, len(log))
+			}
+		}
+		text := write(t, now, Info{})
+		t.Logf("%s: %d turns in %d KiB", x.id, now.Turns(), len(text)>>10)
+		same(t, again(t, now), now)
+	}
+}
+
+func TestWritingFails(t *testing.T) {
+	g, _ := rules.New(&rules.AGA, rules.Setup{W: 9, H: 9})
+	if err := Write(full{}, g, Info{}); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+}
+
+var errFull = errors.New("no space left")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
