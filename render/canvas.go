@@ -1,0 +1,169 @@
+package render
+
+import (
+	"image"
+	"image/color"
+)
+
+// An rgb is an opaque colour.
+type rgb struct{ r, g, b uint8 }
+
+func hex(v uint32) rgb { return rgb{uint8(v >> 16), uint8(v >> 8), uint8(v)} }
+
+// over gives c laid over the colour under it, with a from 0 to 1.
+func (c rgb) over(under rgb, a float64) rgb {
+	mix := func(x, y uint8) uint8 { return uint8(float64(x)*a + float64(y)*(1-a) + 0.5) }
+	return rgb{mix(c.r, under.r), mix(c.g, under.g), mix(c.b, under.b)}
+}
+
+// alpha gives c with an opacity from 0 to 1, for package gg.
+func (c rgb) alpha(a float64) color.Color { return color.NRGBA{c.r, c.g, c.b, uint8(a*255 + 0.5)} }
+
+// A canvas is a picture being drawn, one byte a pixel. It has the form in which
+// a PNG wants it: before each row stands a 0, which means "no filter".
+type canvas struct {
+	w, h    int
+	pix     []uint8
+	palette *palette
+}
+
+func newCanvas(w, h int, p *palette) *canvas {
+	return &canvas{w, h, make([]uint8, (w+1)*h), p}
+}
+
+// span gives the pixels from x0 to x1 of a row.
+func (c *canvas) span(y, x0, x1 int) []uint8 {
+	start := y*(c.w+1) + 1
+	return c.pix[start+x0 : start+x1]
+}
+
+// clip cuts a rectangle to the canvas.
+func (c *canvas) clip(r image.Rectangle) image.Rectangle {
+	return r.Intersect(image.Rect(0, 0, c.w, c.h))
+}
+
+// fill paints a rectangle.
+func (c *canvas) fill(r image.Rectangle, with rgb) {
+	r = c.clip(r)
+	index, _ := closest(c.palette.colors[:c.palette.n], with)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		row := c.span(y, r.Min.X, r.Max.X)
+		for i := range row {
+			row[i] = uint8(index)
+		}
+	}
+}
+
+// mask paints a colour through a mask of the size of r.
+func (c *canvas) mask(r image.Rectangle, mask []uint8, with rgb) {
+	in := c.clip(r)
+	for y := in.Min.Y; y < in.Max.Y; y++ {
+		at := (y-r.Min.Y)*r.Dx() + in.Min.X - r.Min.X
+		row := c.span(y, in.Min.X, in.Max.X)
+		for i, a := range mask[at : at+in.Dx()] {
+			if a == 0 {
+				continue
+			}
+			under, a := c.palette.colors[row[i]], uint32(a)
+			row[i] = c.palette.index(
+				div255(uint32(with.r)*a+uint32(under.r)*(255-a)),
+				div255(uint32(with.g)*a+uint32(under.g)*(255-a)),
+				div255(uint32(with.b)*a+uint32(under.b)*(255-a)))
+		}
+	}
+}
+
+// A sprite is a small picture made once and copied often, with the middle that
+// is laid on a point. It is kept as runs of pixels, row by row: solid ones are
+// copied, the others laid over what is there.
+type sprite struct {
+	w, h   int
+	cx, cy int
+	runs   []run
+}
+
+type run struct {
+	x, y  int
+	solid []uint8     // indexes
+	thin  [][4]uint32 // red, green, blue, premultiplied, and 255 less the opacity
+}
+
+// sprite makes one of a picture that package gg has drawn.
+func (p *palette) sprite(img image.Image, cx, cy int) *sprite {
+	m := img.(*image.RGBA)
+	s := &sprite{w: m.Rect.Dx(), h: m.Rect.Dy(), cx: cx, cy: cy}
+	for y := range s.h {
+		for x := 0; x < s.w; {
+			r := run{x: x, y: y}
+			alpha := func() uint8 { return m.Pix[y*m.Stride+4*x+3] }
+			for ; x < s.w && alpha() == 255; x++ {
+				q := m.Pix[y*m.Stride+4*x:]
+				r.solid = append(r.solid, p.index(q[0], q[1], q[2]))
+			}
+			if r.solid == nil {
+				for ; x < s.w && alpha() > 0 && alpha() < 255; x++ {
+					q := m.Pix[y*m.Stride+4*x:]
+					r.thin = append(r.thin, [4]uint32{uint32(q[0]), uint32(q[1]), uint32(q[2]), 255 - uint32(q[3])})
+				}
+			}
+			if r.solid == nil && r.thin == nil {
+				x++
+				continue
+			}
+			s.runs = append(s.runs, r)
+		}
+	}
+	return s
+}
+
+// stamp lays a sprite with its middle on x, y; no sprite leaves no trace.
+func (c *canvas) stamp(x, y int, s *sprite) {
+	if s == nil {
+		return
+	}
+	x, y = x-s.cx, y-s.cy
+	if x < 0 || y < 0 || x+s.w > c.w || y+s.h > c.h {
+		c.stampClipped(x, y, s)
+		return
+	}
+	for i := range s.runs {
+		r := &s.runs[i]
+		row := c.pix[(y+r.y)*(c.w+1)+1+x+r.x:]
+		copy(row, r.solid)
+		c.blend(row[:len(r.thin)], r.thin)
+	}
+}
+
+// stampClipped lays down the part of a sprite that is on the canvas.
+func (c *canvas) stampClipped(x, y int, s *sprite) {
+	for _, r := range s.runs {
+		n := len(r.solid) + len(r.thin)
+		if y+r.y < 0 || y+r.y >= c.h {
+			continue
+		}
+		from, to := max(0, -x-r.x), min(n, c.w-x-r.x)
+		if from >= to {
+			continue
+		}
+		row := c.span(y+r.y, x+r.x+from, x+r.x+to)
+		if r.solid != nil {
+			copy(row, r.solid[from:to])
+		} else {
+			c.blend(row, r.thin[from:to])
+		}
+	}
+}
+
+// blend lays pixels over those of a row.
+func (c *canvas) blend(row []uint8, thin [][4]uint32) {
+	for i, p := range thin {
+		under := c.palette.colors[row[i]]
+		row[i] = c.palette.index(
+			uint8(p[0])+div255(uint32(under.r)*p[3]),
+			uint8(p[1])+div255(uint32(under.g)*p[3]),
+			uint8(p[2])+div255(uint32(under.b)*p[3]))
+	}
+}
+
+// div255 divides by 255 and rounds, for x up to 255*255.
+func div255(x uint32) uint8 { return uint8((x + 128 + (x+128)>>8) >> 8) }

@@ -1,0 +1,29 @@
+package render_test
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func Example() {
+	game, _ := rules.Replay(&rules.AGA, rules.Setup{W: 5, H: 5, Komi: 15}, []rules.Turn{
+		{Kind: rules.Place, By: rules.Black, At: rules.Point{X: 2, Y: 2}},
+		{Kind: rules.Pass, By: rules.White},
+	})
+	scene := render.Of(game, render.Names{Black: "Aoi", White: "Marten"})
+	fmt.Println(render.Text(scene))
+	fmt.Println(render.PNG(io.Discard, scene, render.Options{}))
+	// Output:
+	// Move 2: White passes. Black to play. Aoi (Black) 25, Marten (White) 7½. Black +17½, naive count if play stopped now. One more pass stops play. White passed first (w = 1). A pass hands the opponent a pass stone. Territory: Black 24, White 0. Prisoners: Black 0, White 0. Pass stones: Black 1 (+1), White 0. Komi: White 7½.
+	// X Black, O White
+	//    A B C D E
+	//  5 . . . . .
+	//  4 . . . . .
+	//  3 . . X . .
+	//  2 . . . . .
+	//  1 . . . . .
+	// <nil>
+}

@@ -1,0 +1,284 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func k(w, h int, komi rules.Points) rules.Setup { return rules.Setup{W: w, H: h, Komi: komi} }
+
+// row gives the row with a label, which must be there.
+func row(t *testing.T, s Scene, label string) Row {
+	t.Helper()
+	for _, r := range s.Rows {
+		if r.Label == label {
+			return r
+		}
+	}
+	t.Fatalf("no row %q in %v", label, s.Rows)
+	return Row{}
+}
+
+// The example E1 with its dead stones marked.
+func TestSettling(t *testing.T) {
+	g := play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass")
+	s := Of(g, Names{"Aoi", "Marten"})
+	if got, want := s.Turn+"|"+s.Next+"|"+s.Headline, "pass|play has stopped|Black +22½"; got != want {
+		t.Errorf("before the marks: %q, want %q", got, want)
+	}
+	if !s.Black.Due || !s.White.Due {
+		t.Error("both must answer while settling")
+	}
+	g = play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass dead:J8,J2")
+	s = Of(g, Names{"Aoi", "Marten"})
+	if s.Headline != "White +2½" || s.Caption != "counted as marked" {
+		t.Errorf("headline %q, %q", s.Headline, s.Caption)
+	}
+	if want := []Stone{{rules.Point{X: 8, Y: 1}, rules.Black}, {rules.Point{X: 8, Y: 7}, rules.Black}}; !slices.Equal(s.Dead, want) {
+		t.Errorf("dead %v", s.Dead)
+	}
+	if s.Board[1] != "...XO..O." {
+		t.Errorf("a dead stone stands: %q", s.Board[1])
+	}
+	var n [3]int
+	for _, p := range s.Territory {
+		n[p.Color]++
+	}
+	if n != [3]int{0, 28, 23} {
+		t.Errorf("territory %v", n)
+	}
+	if r := row(t, s, "Territory"); r.White.Value != 46 || r.White.Delta <= 0 {
+		t.Errorf("territory row %+v", r)
+	}
+	g = play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass dead:J8,J2 agree")
+	over := Of(g, Names{})
+	if over.Result != "W+2.5" || over.Headline != "White +2½" || over.Next != "game over" || over.Black.Due || over.White.Due {
+		t.Errorf("over: %+v", over)
+	}
+	if !slices.Equal(over.Dead, s.Dead) || !slices.Equal(over.Board, s.Board) || !slices.Equal(over.Territory, s.Territory) {
+		t.Error("agreeing changes the board that is shown")
+	}
+}
+
+func TestDeltasAndGhosts(t *testing.T) {
+	g := play(t, "aga", k(9, 9, 15), "A2 A1 B1x")
+	s := Of(g, Names{})
+	if want := []Stone{{rules.Point{}, rules.White}}; !slices.Equal(s.Ghosts, want) {
+		t.Errorf("ghosts %v", s.Ghosts)
+	}
+	if s.Told != "Move 3: Black B1, takes 1" || s.Taken != "takes 1" || s.Next != "White to play" {
+		t.Errorf("%q, %q, %q", s.Told, s.Taken, s.Next)
+	}
+	if r := row(t, s, "Prisoners"); r.Black != (Cell{Value: 2, Delta: 2}) || r.White != (Cell{}) {
+		t.Errorf("prisoners %+v", r)
+	}
+	if r := row(t, s, "Komi"); !r.Black.Blank || r.White.Value != 15 {
+		t.Errorf("komi %+v", r)
+	}
+	// The stone that a suicide takes along was not there before.
+	g = play(t, "tromp-taylor", k(5, 5, 0), "A1 B2 C5 A3 D5 C1 A2 E5 B1")
+	s = Of(g, Names{})
+	if len(s.Ghosts) != 3 || s.Last == nil || s.at(*s.Last) != rules.None {
+		t.Errorf("suicide: ghosts %v, last %v", s.Ghosts, s.Last)
+	}
+	for _, st := range s.Ghosts {
+		if st.Color != rules.Black {
+			t.Errorf("ghost %v", st)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	for _, x := range []struct{ id, turns, want string }{
+		{"aga", "E5 pass", "one more pass stops play/White passed first (w = 1)/a pass hands the opponent a pass stone"},
+		{"button", "E5", "the button is on the table"},
+		{"two-button", "E5 pass", "one more pass stops play/White passed first (w = 1)/the last button is on the table/a pass hands the opponent a pass stone/the first player to pass gets a button"},
+		{"aga", "E5 pass pass", "White passed first (w = 1)/White must still make the last pass/if you agree: White makes the last pass and hands over a pass stone/a pass hands the opponent a pass stone"},
+	} {
+		if got := strings.Join(Of(play(t, x.id, k(9, 9, 0), x.turns), Names{}).Notes, "/"); got != x.want {
+			t.Errorf("%s %s: %q", x.id, x.turns, got)
+		}
+	}
+}
+
+func TestSuggestion(t *testing.T) {
+	g := play(t, "half-pass-agreement", k(9, 9, 0), g1+"pass:B9,D9")
+	s := Of(g, Names{})
+	if len(s.Dead) != 2 || len(s.Territory) != 0 || s.Board[0] != "..O..OX.." {
+		t.Errorf("dead %v, territory %v, board %v", s.Dead, s.Territory, s.Board)
+	}
+	g = play(t, "half-pass-agreement", k(9, 9, 0), g1+"pass:B9,D9 accept")
+	over := Of(g, Names{})
+	if len(over.Dead) != 2 || len(over.Territory) == 0 || over.Result != "B+4" {
+		t.Errorf("dead %v, territory %v, result %v", over.Dead, over.Territory, over.Result)
+	}
+}
+
+func TestSekiHasNoTerritory(t *testing.T) {
+	g := play(t, "japanese", k(9, 9, 0), g1+"pass pass seki:A7")
+	s := Of(g, Names{})
+	n := rules.Points(0)
+	for _, p := range s.Territory {
+		if p.Color == rules.Black {
+			n++
+		}
+	}
+	if r := row(t, s, "Territory"); n*rules.One != r.Black.Value || n == 0 || r.Black.Delta >= 0 {
+		t.Errorf("%d points marked, %+v", n, r)
+	}
+}
+
+func TestBowls(t *testing.T) {
+	s := Of(play(t, "ultimate", k(5, 5, 0), "C3 delay"), Names{"Aoi", "Marten"})
+	if s.Counted || s.Headline != "" {
+		t.Errorf("a score: %+v", s)
+	}
+	if r := row(t, s, "Ultimate stone"); r.Black != (Cell{Value: 2, Delta: 2}) {
+		t.Errorf("%+v", r)
+	}
+	if !slices.Contains(s.Notes, "the right to declare a draw is White's") {
+		t.Errorf("notes %q", s.Notes)
+	}
+}
+
+// The number of placements is that of the legal ones, for the side to move.
+func TestPlacements(t *testing.T) {
+	for seed := range uint64(20) {
+		g := random(t, "ultimate", 5, 4, 5+int(seed)*2, seed)
+		legal := 0
+		for _, turn := range g.Legal() {
+			if turn.Kind == rules.Place {
+				legal++
+			}
+		}
+		black, white := placements(g)
+		if got := map[rules.Color]int{rules.Black: black, rules.White: white}[g.ToPlay()]; got != legal {
+			t.Errorf("seed %d: %d placements, %d are legal", seed, got, legal)
+		}
+	}
+}
+
+// What is shown adds up, in every ruleset, at every moment.
+func TestRowsAddUp(t *testing.T) {
+	for _, r := range rules.Catalogue {
+		for seed := range uint64(6) {
+			g := random(t, r.Name, 7, 7, int(seed)*12, seed)
+			for _, kind := range append([]rules.Kind{rules.Place}, r.Closing...) {
+				if kind != rules.Place {
+					next, err := g.Play(rules.Turn{Kind: kind, By: g.ToPlay()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					g = next
+				}
+				s, score := Of(g, Names{}), g.Score()
+				if score == nil {
+					if s.Counted {
+						t.Fatalf("%s: counted", r.Name)
+					}
+					continue
+				}
+				var black, white rules.Points
+				for _, row := range s.Rows {
+					if row.Kind == Counts {
+						black += row.Black.Value
+						white += row.White.Value
+					}
+				}
+				if black != score.Black || white != score.White || s.Black.Total != black || s.White.Total != white {
+					t.Fatalf("%s, move %d: rows %v %v, score %v %v", r.Name, g.Turns(), black, white, score.Black, score.White)
+				}
+				if total := row(t, s, "Total"); total.Black.Value != black || total.White.Value != white {
+					t.Fatalf("%s: total %+v", r.Name, total)
+				}
+			}
+		}
+	}
+}
+
+// AGA's two counts agree.
+func TestAreaCount(t *testing.T) {
+	for seed := range uint64(10) {
+		g := random(t, "aga", 7, 7, int(seed)*9, seed)
+		g, err := g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err = g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()}); err != nil {
+			t.Fatal(err)
+		}
+		if g, err = g.Settled(nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		s := Of(g, Names{})
+		if r := row(t, s, "Area count"); r.Black.Value-r.White.Value != s.Black.Total-s.White.Total {
+			t.Errorf("seed %d: area %v - %v, territory %v - %v", seed, r.Black.Value, r.White.Value, s.Black.Total, s.White.Total)
+		}
+	}
+}
+
+func TestEnded(t *testing.T) {
+	s := Of(play(t, "aga", k(9, 9, 15), "C3"), Names{})
+	for result, want := range map[string]string{
+		"W+2.5": "White +2½", "B+R": "Black wins", "W+T": "White wins", "B+F": "Black wins",
+		"0": "Even", "Draw": "Draw", "Void": "No result",
+	} {
+		e := s.Ended(result, "so it is")
+		if e.Headline != want || e.Caption != "so it is" || e.Result != result || e.Next != "game over" || e.White.Due {
+			t.Errorf("%s: %q, %q, %q, %v", result, e.Headline, e.Caption, e.Next, e.White.Due)
+		}
+	}
+	if s = Of(play(t, "aga", k(9, 9, 15), "C3 resign"), Names{}); s.Headline != "White wins" && s.Headline != "Black wins" || !strings.HasSuffix(s.Caption, "resigned") {
+		t.Errorf("resigned: %q, %q", s.Headline, s.Caption)
+	}
+}
+
+// Every word of a scene is one of Words or a sentence of the rulebook.
+func TestOtherWords(t *testing.T) {
+	w := English
+	w.Black, w.White, w.ToPlay, w.Total = "Schwarz", "Weiß", "%s ist am Zug", "Summe"
+	w.Told = func(turn rules.Turn) string { return "der Zug " + turn.At.String() }
+	w.Sentence = func(s string) string { return "«" + s + "»" }
+	s := w.Of(play(t, "button", k(9, 9, 14), "C3"), Names{"A", "B"})
+	got := []string{s.Told, s.Next, s.Headline, s.Rows[len(s.Rows)-2].Label, s.Notes[0]}
+	want := []string{"Move 1: der Zug C3", "Weiß ist am Zug", "Schwarz +74", "Summe", "«the button is on the table»"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestClean(t *testing.T) {
+	for name, want := range map[string]string{
+		"Aoi":                            "Aoi",
+		"":                               "Black",
+		" \t\n ":                         "Black",
+		"  two   words\n":                "two words",
+		"a\u202eb\u2066c\u200bd":         "abcd",
+		"\x00\x1b[31mred\x7f":            "[31mred",
+		"e" + "\u0301\u0301\u0301\u0301": "e\u0301\u0301",
+		"\u0301":                         "Black",
+		"\xff\xfe":                       "Black",
+		"🌸":                              "🌸",
+		"👩\u200d👩\u200d👧":                "👩👩👧",
+		"שלום":                           "שלום",
+		strings.Repeat("x", 32):          strings.Repeat("x", 32),
+		strings.Repeat("x", 33):          strings.Repeat("x", 31) + "…",
+		strings.Repeat("x y ", 3000):     strings.Repeat("x y ", 7) + "x y…",
+	} {
+		if got := clean(name, "Black"); got != want {
+			t.Errorf("clean(%q) = %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"Aoi🌸": "Aoi", "🌸": "Black", "碁打ち Master": "Master", "Zoe\u0308": "Zoë", "Ωmega Жук": "Ωmega Жук", "…!": "Black",
+	} {
+		if got := drawable(name, "Black"); got != want {
+			t.Errorf("drawable(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

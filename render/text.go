@@ -1,0 +1,160 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxText is the most that [Text] gives, in characters: what Discord takes as
+// the description of a picture. Characters are counted as UTF-16 does, which
+// gives no less than counting them one by one.
+const MaxText = 1024
+
+// Text gives the scene in words and letters, for those who hear it instead of
+// seeing it and where no picture can be shown: the last turn, who is next, the
+// count, what else is to be known, and then the board, top row first. It is at
+// most [MaxText] characters long; what does not fit is left out from the end
+// of the words, and at last the board.
+func Text(s Scene) string {
+	w := s.words()
+	black, white := isolated(clean(s.Black.Name, w.Black)), isolated(clean(s.White.Name, w.White))
+
+	words := sentence(s.Told) + sentence(s.Next)
+	if s.Counted {
+		words += sentence(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, number(s.Black.Total), white, w.White, number(s.White.Total)))
+	} else {
+		words += sentence(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
+	}
+	margin := s.Headline
+	if s.Result != "" {
+		margin += " (" + s.Result + ")"
+	}
+	if s.Caption != "" {
+		margin += ", " + s.Caption
+	}
+	words += sentence(margin)
+
+	more := []string{}
+	for _, n := range s.Notes {
+		more = append(more, sentence(n))
+	}
+	for _, r := range s.Rows {
+		if r.Kind != Sum {
+			more = append(more, sentence(r.text(w)))
+		}
+	}
+
+	letters := ""
+	for _, try := range []string{s.letters(" "), s.letters("")} {
+		if letters = try; length(words)+lengths(more)+length(letters) <= MaxText {
+			break
+		}
+	}
+	if length(words)+length(letters) > MaxText {
+		letters = ""
+	}
+	for _, m := range more {
+		if length(words)+length(m)+length(letters) <= MaxText {
+			words += m
+		}
+	}
+	return cut(strings.TrimSpace(words)+letters, MaxText)
+}
+
+// text gives a row of the ledger in words: "Prisoners: Black 27 (+4), White 26".
+func (r *Row) text(w *Words) string {
+	var sides []string
+	for i, c := range []Cell{r.Black, r.White} {
+		if c.Blank {
+			continue
+		}
+		side := []string{w.Black, w.White}[i] + " " + number(c.Value)
+		if c.Delta != 0 {
+			side += " (" + signed(c.Delta) + ")"
+		}
+		sides = append(sides, side)
+	}
+	return r.Label + ": " + strings.Join(sides, ", ")
+}
+
+// letters draws the board in letters, under a legend, points kept apart by
+// space.
+func (s *Scene) letters(space string) string {
+	if s.check() != nil {
+		return ""
+	}
+	w, h := s.Size()
+	rows := make([][]byte, h)
+	for i, row := range s.Board {
+		rows[i] = []byte(row)
+	}
+	legend := s.words().Legend
+	if len(s.Dead) > 0 {
+		legend += ", " + s.words().DeadAre
+	}
+	for _, d := range s.Dead {
+		if s.has(d.At) {
+			rows[h-1-int(d.At.Y)][d.At.X] = ".xo"[d.Color]
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n" + legend + "\n")
+	b.WriteString("   " + strings.Join(strings.Split("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:w], ""), space))
+	for i, row := range rows {
+		fmt.Fprintf(&b, "\n%2d %s", h-i, strings.Join(strings.Split(string(row), ""), space))
+	}
+	return b.String()
+}
+
+// sentence makes a sentence of some words, with a blank behind it.
+func sentence(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	if s == "" {
+		return ""
+	}
+	return capital(cut(s, 200)) + ". "
+}
+
+// capital gives s with a capital at its start.
+func capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// cut ends a text that is longer than n characters with "…".
+func cut(s string, n int) string {
+	long, end := 0, 0 // end is where the last letter ends that leaves room for "…"
+	for i, r := range s {
+		if long++; r > 0xFFFF {
+			long++
+		}
+		if long > n {
+			return s[:end] + "…"
+		}
+		if long < n {
+			end = i + utf8.RuneLen(r)
+		}
+	}
+	return s
+}
+
+// length counts as UTF-16 does.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+func lengths(all []string) int {
+	n := 0
+	for _, s := range all {
+		n += length(s)
+	}
+	return n
+}
