@@ -1,0 +1,162 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// An Adapter connects the bot to one chat platform. It turns what people do
+// there into requests and shows what the bot owes them. It knows nothing of
+// Go; the bot knows nothing of the platform.
+type Adapter interface {
+	// Name is the platform's name: "web". It begins every id that the adapter
+	// mints, and is what Room.Platform and Who.Platform say.
+	Name() string
+
+	// Run connects, and asks desk for each request until ctx is done; then it
+	// returns nil. It may ask again what it has asked before: the same request
+	// id gets the same answer. It moves whatever marks its place in the stream
+	// of events only after Ask has returned.
+	Run(ctx context.Context, desk Desk) error
+
+	// Deliver shows a post and gives the id of the message it became. It is
+	// called by one goroutine per channel at a time, and may be called again
+	// with the same post after an error or a crash: Post.ID is the key by which
+	// the platform must recognize it. Its errors are RetryAfter, Gone,
+	// Forbidden, TooLarge and Ambiguous; any other is tried again later.
+	Deliver(ctx context.Context, p Post) (Receipt, error)
+}
+
+// A Desk is where an adapter brings its requests. All methods may be called
+// concurrently.
+type Desk interface {
+	// Commands gives what people can ask for, in the order of help.
+	Commands() []Command
+	// Ask answers a request, once: asked again with the same id, it changes
+	// nothing and gives the same answer. An error means that nothing is known to
+	// have been done and that asking again is safe.
+	Ask(ctx context.Context, r Request) (Answer, error)
+	// Suggest gives at most 25 choices for an option of a command that is being
+	// typed. It reads only.
+	Suggest(ctx context.Context, r Request, option, prefix string) []Choice
+	// Scene gives the picture of a game after event seq, for adapters that draw
+	// what they have shown before.
+	Scene(ctx context.Context, game GameID, seq int) (render.Scene, error)
+}
+
+// Who is a person as a platform knows them. Name is what they call themselves,
+// shown to others after cleaning; it may be anything.
+type Who struct {
+	Platform string
+	ID       string
+	Name     string
+}
+
+// A Person is the bot's own id for somebody. Logs, posts and answers hold only
+// this; names are put in at the moment of delivery.
+type Person string
+
+// A Room is where people talk: a channel and, where the platform has them, a
+// thread in it.
+type Room struct {
+	Platform string
+	Channel  string
+	Thread   string // empty: the channel itself
+}
+
+// A Request is a person asking for something.
+type Request struct {
+	ID      string // the platform's id of the event or interaction, prefixed with the platform's name
+	Who     Who
+	Where   Room
+	Lang    string            // BCP 47 tag of the reader's language; empty: English
+	Command string            // a Command's name, without slash
+	Args    map[string]string // by option name, as typed
+	Users   map[string]Who    // the persons meant by options of type User
+	Seats   *Seats            // the persons who sit at the board of a local room; nil elsewhere
+	Reply   string            // opaque route by which this very request can be answered; may be empty
+}
+
+// Seats are the two persons who play when nobody else is named: in a local
+// room Black and White are seats in which anyone may sit.
+type Seats struct{ Black, White Who }
+
+// An Answer is what the person who asked is told.
+type Answer struct {
+	Text     string // may be empty when a post says it all
+	Private  bool   // for the eyes of the person who asked alone
+	Scene    *render.Scene
+	File     *File
+	Controls []Control
+}
+
+// A File is something to download.
+type File struct {
+	Name, Type string // "game-3.sgf", "application/x-go-sgf"
+	Data       []byte
+}
+
+// A Control is a button below a message: pressing it is asking for the command
+// with these arguments. It carries the seq for which it was made, so that a
+// press after the game has moved on is answered so.
+type Control struct {
+	Label   string
+	Command string
+	Args    map[string]string
+}
+
+// A Choice is a suggestion while typing: what is shown and what is meant.
+type Choice struct{ Label, Value string }
+
+// The kinds of posts.
+const (
+	Show   = "show"   // the board and the ledger; a newer one makes an unsent older one pointless
+	Notice = "notice" // something that must be read, each once and in order
+	Status = "status" // replaces the last status
+	Remove = "remove" // takes a message away
+)
+
+// A Post is something owed to a room, worded and ready to be shown.
+type Post struct {
+	ID       string // the key of this delivery: the same post always has the same
+	Where    Room
+	Kind     string
+	Game     GameID
+	Number   int    // of the game in its channel
+	Seq      int    // the event after which the game is shown
+	Replaces string // receipt of the message that this one takes the place of
+	Under    string // receipt of the message to which this one is an answer
+	Notify   []Who
+	Private  bool // to the persons in Notify alone
+	Text     string
+	Scene    *render.Scene // nil when there is nothing to draw
+	Controls []Control
+	Reply    string // route of the request that made this post, while it lives
+	Attempt  int    // 1 for the first; from 2 on the message may be there already
+}
+
+// A Receipt is the platform's id of a message, opaque to the bot.
+type Receipt string
+
+// RetryAfter is the error of a platform that asks to wait.
+type RetryAfter struct{ Wait time.Duration }
+
+// Error says how long.
+func (e RetryAfter) Error() string { return fmt.Sprintf("the platform asks to wait %v", e.Wait) }
+
+// Forbidden is the error of a room in which the bot lacks a permission.
+type Forbidden struct{ Permission string }
+
+// Error names the permission.
+func (e Forbidden) Error() string { return "not permitted: " + e.Permission }
+
+// Errors of Deliver.
+var (
+	ErrGone      = errors.New("the room or message is gone")
+	ErrTooLarge  = errors.New("the message is too large")
+	ErrAmbiguous = errors.New("it is not known whether the message was sent")
+)

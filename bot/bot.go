@@ -1,0 +1,362 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A Bot answers requests and delivers what it owes. It keeps no game in memory
+// and may be asked from any number of goroutines.
+type Bot struct {
+	store Store
+	log   *slog.Logger
+	now   func() time.Time
+	wake  chan struct{}
+
+	delivery sync.Mutex // one round of deliveries at a time
+}
+
+// Config is what a Bot may be told besides its store.
+type Config struct {
+	Log *slog.Logger     // nil: slog.Default
+	Now func() time.Time // nil: time.Now
+}
+
+// New gives a bot on a store.
+func New(store Store, c Config) *Bot {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Bot{store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+}
+
+var _ Desk = (*Bot)(nil)
+
+// Commands gives what people can ask for, in the order of help.
+func (b *Bot) Commands() []Command { return Commands() }
+
+// attempts is how often a request is decided anew after something else came
+// first, before the person is asked to try again.
+const attempts = 8
+
+// Ask answers a request, once; see [Desk].
+func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
+	h, ok := find(r.Command)
+	if !ok {
+		return Answer{Text: fmt.Sprintf("/%s?", shortened(r.Command)), Private: true}, nil
+	}
+	by, err := b.store.Person(ctx, r.Who)
+	if err != nil {
+		return Answer{}, err
+	}
+	for range attempts {
+		answer, err := b.ask(ctx, r, h, by)
+		if !errors.Is(err, ErrConflict) {
+			return answer, err
+		}
+	}
+	return Answer{Text: english["internal.conflict"], Private: true}, nil
+}
+
+func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer, error) {
+	if h.change != nil {
+		if reply, ok, err := b.store.Answered(ctx, r.ID); err != nil || ok {
+			if err != nil {
+				return Answer{}, err
+			}
+			return b.reply(ctx, reply)
+		}
+	}
+	m, refusal, err := b.choose(ctx, r, h, by)
+	if err != nil {
+		return Answer{}, err
+	}
+	if h.question != nil {
+		if refusal != nil {
+			return b.reply(ctx, refusal.Answer)
+		}
+		return b.question(ctx, r, h, by, m), nil
+	}
+	step := Step{}
+	if refusal != nil {
+		step = *refusal
+	} else {
+		in := &input{req: r, h: h, by: by, match: m, now: b.now().Truncate(time.Millisecond)}
+		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
+			return answer, err
+		}
+		step = decide(in)
+	}
+	if err := b.store.Take(ctx, &step); err != nil {
+		return Answer{}, err
+	}
+	if len(step.Posts) > 0 {
+		b.Wake()
+	}
+	return b.reply(ctx, step.Answer)
+}
+
+// prepare looks up what a decision depends on. It reports false, with an
+// answer, when there can be no decision.
+func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
+	if in.match.ID != "" {
+		m, events, err := b.store.Match(ctx, in.match.ID)
+		if err != nil {
+			return Answer{}, false, err
+		}
+		in.match = m
+		if in.game, in.lines, err = fold(m, events); err != nil {
+			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
+			return Answer{Text: word([]Text{say("stale.game", strconv.Itoa(m.Number), in.req.ID)}, nil), Private: true}, false, nil
+		}
+		return Answer{}, true, nil
+	}
+	var err error
+	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
+		States: []State{Open, Going}, Limit: 2 * maxGamesHere}); err != nil {
+		return Answer{}, false, err
+	}
+	in.users = map[string]Person{}
+	for option, who := range in.req.Users {
+		if in.users[option], err = b.store.Person(ctx, who); err != nil {
+			return Answer{}, false, err
+		}
+	}
+	if s := in.req.Seats; s != nil {
+		if in.seats[0], err = b.store.Person(ctx, s.Black); err != nil {
+			return Answer{}, false, err
+		}
+		if in.seats[1], err = b.store.Person(ctx, s.White); err != nil {
+			return Answer{}, false, err
+		}
+	}
+	return Answer{}, true, nil
+}
+
+// choose finds the game that a request is about: the one it numbers, the one of
+// its thread, the only one here in which the person is to move or plays, the
+// only one here. If that leaves several it asks which.
+func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Match, *Step, error) {
+	refuse := func(texts ...Text) (Match, *Step, error) {
+		return Match{}, &Step{Request: r.ID, At: b.now(), Answer: Reply{Texts: texts, Private: true}}, nil
+	}
+	if h.noGame {
+		return Match{}, nil, nil
+	}
+	where := Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
+	one := func(ms []Match) (Match, *Step, error) { return ms[0], nil, nil }
+	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
+		number, err := strconv.Atoi(n)
+		if err != nil {
+			return refuse(say("bad.number", shortened(n)))
+		}
+		ms, err := b.store.Matches(ctx, Query{Where: where, Number: number, Limit: 1})
+		if err != nil {
+			return Match{}, nil, err
+		}
+		if len(ms) == 0 || number < 1 {
+			return refuse(say("no.game.number", strconv.Itoa(number)))
+		}
+		return one(ms)
+	}
+	if r.Where.Thread != "" {
+		where.Thread = r.Where.Thread
+		if ms, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(ms) > 0 {
+			if err != nil {
+				return Match{}, nil, err
+			}
+			return one(ms)
+		}
+		where.Thread = ""
+	}
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going}, Limit: 2 * maxGamesHere})
+	if err != nil {
+		return Match{}, nil, err
+	}
+	mine := func(m Match) bool { return m.Black == by || m.White == by }
+	var candidates [][]Match
+	if h.Name == "join" {
+		candidates = [][]Match{
+			filter(here, func(m Match) bool { return m.State == Open && m.Invited == by }),
+			filter(here, func(m Match) bool { return m.State == Open && m.Invited == "" && !mine(m) }),
+			filter(here, func(m Match) bool { return m.State == Open }),
+			here,
+		}
+	} else {
+		candidates = [][]Match{
+			filter(here, func(m Match) bool { return m.ToMove == by }),
+			filter(here, mine),
+			here,
+		}
+		if h.question != nil || h.Name == "undo" || h.Name == "cancel" || h.Name == "accept" || h.Name == "dead" || h.Name == "resume" || h.Name == "resign" {
+			candidates = candidates[1:] // these are not for the player to move alone
+		}
+	}
+	for _, ms := range candidates {
+		switch {
+		case len(ms) == 1:
+			return one(ms)
+		case len(ms) > 1:
+			slices.SortFunc(ms, func(a, b Match) int { return a.Number - b.Number })
+			_, s, _ := refuse(say("which.game", strconv.Itoa(ms[0].Number)))
+			for _, m := range ms[:min(len(ms), 5)] {
+				args := map[string]string{"game": strconv.Itoa(m.Number)}
+				for k, v := range r.Args {
+					if k != "seq" && k != "game" {
+						args[k] = v
+					}
+				}
+				s.Answer.Controls = append(s.Answer.Controls, Control{Label: "game.choice", Command: r.Command, Args: args})
+			}
+			return Match{}, s, nil
+		}
+	}
+	// Nothing is being played: the last game, which is over.
+	if last, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(last) > 0 {
+		if err != nil {
+			return Match{}, nil, err
+		}
+		return one(last)
+	}
+	return refuse(say("no.game"))
+}
+
+func filter(ms []Match, keep func(Match) bool) []Match {
+	var out []Match
+	for _, m := range ms {
+		if keep(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// question answers what changes nothing.
+func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m Match) Answer {
+	q := &question{ctx: ctx, b: b, req: r, by: by, match: m}
+	if m.ID != "" {
+		m, events, err := b.store.Match(ctx, m.ID)
+		if err == nil {
+			q.match = m
+			q.game, _, err = fold(m, events)
+		}
+		if err == nil {
+			q.who, err = b.store.People(ctx, []Person{m.Black, m.White})
+		}
+		if err != nil {
+			return b.failed(r, err)
+		}
+	}
+	return h.question(q)
+}
+
+// failed answers that something went wrong, and logs what.
+func (b *Bot) failed(r Request, err error) Answer {
+	b.log.Error("a request failed", "request", r.ID, "command", r.Command, "error", err)
+	return Answer{Text: word([]Text{say("failed", r.ID)}, nil), Private: true}
+}
+
+// reply words an answer of the inbox.
+func (b *Bot) reply(ctx context.Context, r Reply) (Answer, error) {
+	who, err := b.store.People(ctx, people(r.Texts))
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Text: word(r.Texts, who), Private: r.Private}
+	for _, c := range r.Controls {
+		if _, ok := english[c.Label]; ok {
+			c.Label = word([]Text{say(c.Label, c.Args["game"])}, nil)
+		}
+		a.Controls = append(a.Controls, c)
+	}
+	return a, nil
+}
+
+// Scene gives the picture of a game after event seq.
+func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, error) {
+	m, g, err := b.at(ctx, id, seq)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return b.scene(ctx, m, g)
+}
+
+func (b *Bot) scene(ctx context.Context, m Match, g *rules.Game) (render.Scene, error) {
+	who, err := b.store.People(ctx, []Person{m.Black, m.White})
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return render.Of(g, render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)}), nil
+}
+
+// at gives a match and its game as they were after event seq.
+func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *rules.Game, error) {
+	m, events, err := b.store.Match(ctx, id)
+	if err != nil {
+		return m, nil, err
+	}
+	if seq < 0 || seq > len(events) {
+		return m, nil, fmt.Errorf("game %s has no event %d: %w", id, seq, ErrNotFound)
+	}
+	g, _, err := fold(m, events[:seq])
+	return m, g, err
+}
+
+// Wake tells the bot that something is owed.
+func (b *Bot) Wake() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run connects the adapters and delivers until ctx is done. If one of them
+// fails it stops the others and gives its error.
+func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, a := range adapters {
+		group.Go(func() error {
+			if err := a.Run(ctx, b); err != nil && !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("%s: %w", a.Name(), err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for {
+			for {
+				n, err := b.Deliver(ctx, adapters...)
+				if err != nil && ctx.Err() == nil {
+					b.log.Error("delivery", "error", err)
+				}
+				if n == 0 || err != nil || ctx.Err() != nil {
+					break
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-b.wake:
+			case <-tick.C:
+			}
+		}
+	})
+	return group.Wait()
+}

@@ -1,0 +1,109 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// caption says in words what the picture of a game after its last line shows:
+// what was done, what it moved and by which sentence, how the count stands, and
+// who is to play.
+func caption(m Match, g *rules.Game) []Text {
+	var out []Text
+	n := strconv.Itoa(m.Number)
+	log := g.Log()
+	if len(log) == 0 {
+		out = append(out, say("start", n, g.Rules().Title))
+	} else {
+		last := log[len(log)-1]
+		if last.Kind.IsTurn() {
+			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), last.Words()))
+		} else {
+			out = append(out, say("said", n, last.Words()))
+		}
+		if before, err := rules.Replay(g.Rules(), m.Setup, log[:len(log)-1]); err == nil {
+			out = append(out, entries("entry", g.Entries()[len(before.Entries()):])...)
+		}
+	}
+	out = append(out, count(g)...)
+	for _, fact := range g.Says() {
+		out = append(out, say("facts", capital(fact)))
+	}
+	return append(out, next(m, g)...)
+}
+
+// entries says what changed hands.
+func entries(key string, es []rules.Entry) []Text {
+	var out []Text
+	for _, e := range es {
+		sign := "+"
+		if e.N < 0 {
+			sign = "−"
+		}
+		out = append(out, say(key, e.Player.String(), sign, strings.TrimPrefix(e.Thing.Words(e.N), "-"), e.Why))
+	}
+	return out
+}
+
+// count says how the count stands, in a line.
+func count(g *rules.Game) []Text {
+	s := g.Score()
+	if s == nil {
+		return []Text{holds(g, rules.Black), holds(g, rules.White)}
+	}
+	key := "count.now"
+	switch {
+	case g.Phase() == rules.Settling:
+		key = "count.agree"
+	case g.Phase() == rules.Over && strings.HasSuffix(g.Result(), "R"), g.Result() == "Void":
+		return nil
+	case g.Phase() == rules.Over:
+		key = "count.over"
+	}
+	return []Text{say(key, s.Black.String(), s.White.String(), lead(s.Margin()))}
+}
+
+// holds says what lies in a player's bowl.
+func holds(g *rules.Game, c rules.Color) Text {
+	var things []string
+	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
+		if n := g.Holds(c, t); n != 0 {
+			things = append(things, t.Words(n))
+		}
+	}
+	if len(things) == 0 {
+		return say("holds", c.String(), word([]Text{say("nothing")}, nil))
+	}
+	return say("holds", c.String(), strings.Join(things, ", "))
+}
+
+// lead says who is ahead and by how much: "White +17½".
+func lead(margin rules.Points) string {
+	switch {
+	case margin > 0:
+		return word([]Text{say("ahead", rules.Black.String(), margin.String())}, nil)
+	case margin < 0:
+		return word([]Text{say("ahead", rules.White.String(), (-margin).String())}, nil)
+	}
+	return word([]Text{say("even")}, nil)
+}
+
+// next says whose turn it is, or who must still accept.
+func next(m Match, g *rules.Game) []Text {
+	switch g.Phase() {
+	case rules.Playing:
+		return []Text{say("to.play", g.ToPlay().String())}
+	case rules.Settling:
+		waiting := "both"
+		switch black, white := g.HasAgreed(rules.Black), g.HasAgreed(rules.White); {
+		case black:
+			return []Text{say("must.accept", rules.White.String())}
+		case white:
+			return []Text{say("must.accept", rules.Black.String())}
+		}
+		return []Text{say("must.accept", word([]Text{say(waiting)}, nil))}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package bot
+
+// A Command is something people can ask for. Adapters project the list onto
+// slash commands, typed commands and help.
+type Command struct {
+	Name    string // "place"; lower case, at most 32 characters
+	Summary string // one line, at most 100 characters
+	Options []Option
+}
+
+// An OptionType says what an option takes, so that an adapter can offer the
+// platform's own way to choose it.
+type OptionType int
+
+// The types of options.
+const (
+	String  OptionType = iota
+	Point              // a point of the board: D4
+	Integer            // a whole number
+	User               // a person
+	Bool               // yes or no
+)
+
+// An Option is an argument of a command. Typed commands give options in order
+// or by name, "komi:6.5".
+type Option struct {
+	Name     string
+	Summary  string
+	Type     OptionType
+	Required bool
+	Rest     bool     // takes all the words that are left: a list of points
+	Choices  []Choice // all there are, if they are few; at most 25
+	Suggest  bool     // Desk.Suggest knows what may be meant
+}

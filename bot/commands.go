@@ -1,0 +1,94 @@
+package bot
+
+import (
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// game is the option by which every command about a game can name it.
+var gameOption = Option{Name: "game", Summary: "The number of the game, if you have several here", Type: Integer, Suggest: true}
+
+// shareOption lets the answer to a question be read by everybody.
+var shareOption = Option{Name: "share", Summary: "Let everybody here see the answer", Type: Bool}
+
+// A handler decides what a command does. A change is pure: it gives a step. A
+// question only reads.
+type handler struct {
+	Command
+	kind     rules.Kind // of the turn, for commands that are one
+	change   func(in *input) Step
+	question func(q *question) Answer
+	noGame   bool // works without a game
+}
+
+// handlers is the list of commands, in the order of help, from which every
+// adapter projects its own.
+var handlers []handler
+
+func init() {
+	handlers = []handler{
+		{Command: Command{"new", "Open a game", []Option{
+			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
+			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes},
+			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
+			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: Integer},
+			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
+			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
+		}}, change: newGame, noGame: true},
+		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: join},
+		{Command: Command{"place", "Place a stone", []Option{
+			{Name: "at", Summary: "The point, a letter and a number: D4", Type: Point, Required: true, Suggest: true}, gameOption,
+		}}, kind: rules.Place, change: turn},
+		{Command: Command{"pass", "Pass", []Option{
+			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true}, gameOption,
+		}}, kind: rules.Pass, change: turn},
+		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: turn},
+		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: turn},
+		{Command: Command{"draw", "Declare a draw (Ultimate Go)", []Option{gameOption}}, kind: rules.Draw, change: turn},
+		{Command: Command{"resign", "Resign the game", []Option{
+			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
+		}}, kind: rules.Resign, change: resign},
+		{Command: Command{"dead", "Mark dead stones, once play has stopped", []Option{
+			{Name: "points", Summary: "A stone of each chain: C3 D5", Required: true, Rest: true, Suggest: true},
+			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
+			gameOption,
+		}}, kind: rules.MarkDead, change: mark},
+		{Command: Command{"accept", "Accept the marks and the count", []Option{gameOption}}, kind: rules.Agree, change: accept},
+		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: talk},
+		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
+		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
+		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
+		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
+			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
+		}}, question: recite, noGame: true},
+		{Command: Command{"compare", "Count this game under every ruleset", []Option{
+			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true}, gameOption, shareOption,
+		}}, question: compare},
+		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
+		{Command: Command{"undo", "Take back your last turn, before it is answered", []Option{gameOption}}, change: undo},
+		{Command: Command{"cancel", "Cancel a game in which not both have moved", []Option{gameOption}}, change: cancel},
+		{Command: Command{"games", "The games of this room", []Option{shareOption}}, question: games, noGame: true},
+		{Command: Command{"help", "What can be typed here", []Option{
+			{Name: "command", Summary: "A command", Suggest: true},
+		}}, question: help, noGame: true},
+	}
+}
+
+var sizes = []Choice{{"9×9", "9x9"}, {"13×13", "13x13"}, {"19×19", "19x19"}}
+
+// Commands gives what people can ask for, in the order of help.
+func Commands() []Command {
+	cs := make([]Command, len(handlers))
+	for i, h := range handlers {
+		cs[i] = h.Command
+	}
+	return cs
+}
+
+func find(name string) (handler, bool) {
+	for _, h := range handlers {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return handler{}, false
+}

@@ -1,0 +1,639 @@
+package bot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Limits on what people can open.
+const (
+	maxGamesHere  = 50 // unfinished, in one channel
+	maxGamesYours = 50 // unfinished, of one person in one channel
+	maxArgument   = 1000
+)
+
+// An input is everything that a decision depends on. Deciding the same input
+// gives the same step: no clock, chance or storage is asked.
+type input struct {
+	req   Request
+	h     handler
+	by    Person
+	users map[string]Person // for options of type User
+	seats [2]Person         // who sits at a local board; empty elsewhere
+	match Match
+	lines []line
+	game  *rules.Game
+	open  []Match // unfinished games of the channel
+	now   time.Time
+}
+
+// decide is the heart of the bot: what one request changes and answers.
+func decide(in *input) Step {
+	for _, a := range in.req.Args {
+		if len(a) > maxArgument {
+			return in.refuse(say("text.too.long", strconv.Itoa(maxArgument)))
+		}
+	}
+	if seq := in.req.Args["seq"]; seq != "" && seq != strconv.Itoa(in.match.Seq) {
+		return in.refuse(say("moved.on", in.number()))
+	}
+	return in.h.change(in)
+}
+
+// refuse answers the person who asked, and changes nothing.
+func (in *input) refuse(texts ...Text) Step {
+	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}}
+}
+
+func (in *input) number() string { return strconv.Itoa(in.match.Number) }
+
+// colors gives the seats that the person holds in the match.
+func (in *input) colors() (black, white bool) {
+	return in.match.Black == in.by, in.match.White == in.by
+}
+
+// color gives the seat for which the person speaks: their own, or with both
+// seats the one whose turn it is.
+func (in *input) color() rules.Color {
+	black, white := in.colors()
+	switch {
+	case black && white:
+		if c := in.game.ToPlay(); c != rules.None {
+			return c
+		}
+		return rules.Black
+	case black:
+		return rules.Black
+	case white:
+		return rules.White
+	}
+	return rules.None
+}
+
+// step makes the step that adds events to the match, and the posts that they
+// owe: the board, after what must be read before it and before what must be
+// read after it.
+func (in *input) step(g *rules.Game, bodies []string, before, after []Text) Step {
+	m := in.match
+	s := Step{Request: in.req.ID, At: in.now, Match: &m}
+	for i, body := range bodies {
+		e := Event{Seq: in.match.Seq + 1 + i, At: in.now, By: in.by, Body: body}
+		s.Events = append(s.Events, e)
+	}
+	m.Seq += len(bodies)
+	m.Changed = in.now
+	if g != nil {
+		for i := range s.Events {
+			s.Events[i].Proof = g.Proof()
+		}
+		m.Standing = standing(m.Standing, g)
+	}
+	notify := []Person(nil)
+	if m.ToMove != "" && m.ToMove != in.by {
+		notify = []Person{m.ToMove}
+	}
+	post := func(kind, id string, texts []Text, notify []Person) {
+		s.Posts = append(s.Posts, Owed{
+			ID: fmt.Sprintf("%s-%d-%s", m.ID, m.Seq, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
+			Texts: texts, Notify: notify, Reply: in.req.Reply,
+		})
+	}
+	if len(before) > 0 {
+		post(Notice, "before", before, nil)
+	}
+	if g != nil && m.State != Open && m.State != Cancelled {
+		post(Show, "show", nil, notify)
+	}
+	if len(after) > 0 {
+		post(Notice, "after", after, nil)
+	}
+	return s
+}
+
+// standing gives how a match stands, from its game.
+func standing(s Standing, g *rules.Game) Standing {
+	s.ToMove, s.Result = "", ""
+	switch g.Phase() {
+	case rules.Over:
+		s.State, s.Result = Ended, g.Result()
+		return s
+	case rules.Playing:
+		s.ToMove = s.seat(g.ToPlay())
+	case rules.Settling:
+		for _, c := range []rules.Color{g.ToPlay(), g.ToPlay().Opponent()} {
+			if !g.HasAgreed(c) {
+				s.ToMove = s.seat(c)
+				break
+			}
+		}
+	}
+	return s
+}
+
+func (s Standing) seat(c rules.Color) Person {
+	if c == rules.White {
+		return s.White
+	}
+	return s.Black
+}
+
+// newGame opens a game, and begins it if both seats are known.
+func newGame(in *input) Step {
+	arg := func(name string) string { return strings.TrimSpace(in.req.Args[name]) }
+	r := &rules.TwoButton
+	id, board := arg("rules"), arg("size")
+	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
+		id, board = board, id
+	}
+	if id != "" {
+		found, err := rules.Find(id)
+		if err != nil {
+			hint := ""
+			if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
+				hint = word([]Text{say("did.you.mean", near)}, nil)
+			}
+			return in.refuse(say("bad.rules", shortened(id), hint))
+		}
+		r = found
+	}
+	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
+	if board != "" {
+		w, h, ok := parseSize(board)
+		if !ok {
+			return in.refuse(say("bad.size", shortened(board)))
+		}
+		s.W, s.H = w, h
+	}
+	if komi := arg("komi"); komi != "" && komi != "default" {
+		k, err := rules.ParsePoints(komi)
+		if err == nil && (k > rules.MaxKomi || k < -rules.MaxKomi) {
+			err = fmt.Errorf("%v is too large", k)
+		}
+		if err != nil {
+			return in.refuse(say("bad.komi", err.Error()))
+		}
+		s.Komi = k
+	}
+	if h := arg("handicap"); h != "" {
+		n, err := strconv.Atoi(h)
+		if err != nil {
+			return in.refuse(say("bad.number", shortened(h)))
+		}
+		if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
+			return in.refuse(say("bad.handicap", capital(err.Error())))
+		}
+		s.Handicap = n
+	}
+	g, err := rules.New(r, s)
+	if err != nil {
+		return in.refuse(say("bad.handicap", capital(err.Error())))
+	}
+	yours := 0
+	for _, m := range in.open {
+		if m.Black == in.by || m.White == in.by || m.Opener == in.by {
+			yours++
+		}
+	}
+	if len(in.open) >= maxGamesHere {
+		return in.refuse(say("too.many.here", strconv.Itoa(len(in.open))))
+	}
+	if yours >= maxGamesYours {
+		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
+	}
+
+	hash := sha256.Sum256([]byte(in.req.ID))
+	mine := rules.Black
+	switch c := strings.ToLower(arg("color")); c {
+	case "", "black", "b":
+	case "white", "w":
+		mine = rules.White
+	case "random", "nigiri":
+		// The request's id is nobody's choice: as good as grasping stones, and the
+		// same when the request comes again.
+		if hash[31]&1 == 1 {
+			mine = rules.White
+		}
+	default:
+		return in.refuse(say("bad.color", shortened(c)))
+	}
+	in.match = Match{
+		ID: GameID("g" + hex.EncodeToString(hash[:8])), Rules: r.ID(), Setup: s, Opener: in.by, Where: in.req.Where,
+		Opened: in.now, Standing: Standing{State: Open},
+	}
+	m := &in.match
+	if mine == rules.Black {
+		m.Black = in.by
+	} else {
+		m.White = in.by
+	}
+	both := func(b, w Person) { m.Black, m.White = b, w }
+	opponent := arg("opponent")
+	switch other, known := in.users["opponent"]; {
+	case strings.EqualFold(opponent, english["opponent.me"]) || known && other == in.by:
+		both(in.by, in.by)
+	case known && (other == in.seats[0] || other == in.seats[1]):
+		if mine == rules.Black {
+			both(in.by, other)
+		} else {
+			both(other, in.by)
+		}
+	case known:
+		m.Invited = other
+	case opponent != "":
+		return in.refuse(say("unknown.user", shortened(opponent)))
+	case in.by == in.seats[0] || in.by == in.seats[1]:
+		if arg("color") == "" || in.by == in.seats[0] && mine == rules.Black || in.by == in.seats[1] && mine == rules.White {
+			both(in.seats[0], in.seats[1])
+		} else {
+			both(in.seats[1], in.seats[0])
+		}
+	}
+	var st Step
+	if m.Black != "" && m.White != "" {
+		m.State = Going
+		st = in.step(g, []string{"join B " + string(m.Black), "join W " + string(m.White)}, []Text{in.started(g)}, nil)
+	} else {
+		st = in.step(g, []string{"open"}, []Text{in.opened(), in.seatOpen(mine.Opponent())}, nil)
+		st.Match.ToMove = ""
+	}
+	st.New = true
+	return st
+}
+
+func (in *input) opened() Text {
+	title, size, komi, handicap := in.terms()
+	return say("opened", named(in.by), number, title, size, komi, handicap)
+}
+
+func (in *input) seatOpen(c rules.Color) Text {
+	if in.match.Invited != "" {
+		return say("opened.for", named(in.match.Invited))
+	}
+	return say("opened.anyone", c.String())
+}
+
+func (in *input) started(g *rules.Game) Text {
+	title, size, komi, handicap := in.terms()
+	return say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), g.ToPlay().String(), centre(in.match.Setup).String())
+}
+
+// terms gives what a game is played with, in words.
+func (in *input) terms() (title, size, komi, handicap string) {
+	r, err := rules.Find(in.match.Rules)
+	if err != nil {
+		return in.match.Rules, "", "", ""
+	}
+	s := in.match.Setup
+	if s.Handicap > 0 {
+		handicap = word([]Text{say("handicap", strconv.Itoa(s.Handicap))}, nil)
+	}
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), handicap
+}
+
+// join takes the open seat.
+func join(in *input) Step {
+	m := &in.match
+	switch {
+	case m.State == Open && m.Invited != "" && m.Invited != in.by && m.Opener != in.by:
+		return in.refuse(say("not.invited", in.number(), named(m.Invited)))
+	case m.State == Open && m.Opener == in.by:
+		return in.refuse(say("yourself", in.number()))
+	case m.Black == in.by || m.White == in.by:
+		return in.refuse(say("already.in", in.number()))
+	case m.State == Cancelled:
+		return in.refuse(say("game.cancelled", in.number()))
+	case m.State != Open:
+		return in.refuse(say("full", in.number(), named(m.Black), named(m.White)))
+	}
+	seat := rules.White
+	if m.Black == "" {
+		seat, m.Black = rules.Black, in.by
+	} else {
+		m.White = in.by
+	}
+	m.State = Going
+	return in.step(in.game, []string{"join " + seat.Letter() + " " + string(in.by)}, []Text{in.started(in.game)}, nil)
+}
+
+// blocked refuses what cannot be done in a match that is not being played, or
+// by somebody who does not play in it.
+func (in *input) blocked() (Step, bool) {
+	m := in.match
+	switch {
+	case m.State == Cancelled:
+		return in.refuse(say("game.cancelled", in.number())), true
+	case m.State == Ended:
+		return in.refuse(say("game.over", in.number(), outcome(in.game))), true
+	case m.Black != in.by && m.White != in.by && m.State == Open:
+		return in.refuse(say("waiting", in.number())), true
+	case m.Black != in.by && m.White != in.by:
+		return in.refuse(say("onlooker", in.number(), named(m.Black), named(m.White))), true
+	case m.State == Open:
+		return in.refuse(say("waiting", in.number())), true
+	}
+	return Step{}, false
+}
+
+// turn plays placements, passes and all that a rulebook calls a turn.
+func turn(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	t := rules.Turn{Kind: in.h.kind, By: in.color()}
+	w, h := in.match.Setup.W, in.match.Setup.H
+	if t.Kind == rules.Place {
+		if in.req.Args["at"] == "" {
+			return in.refuse(say("missing", "place", "a point", "/place "+centre(in.match.Setup).String()))
+		}
+		p, err := rules.ParsePoint(in.req.Args["at"], w, h)
+		if err != nil {
+			return in.refuse(say("plain", err.Error()))
+		}
+		t.At = p
+	}
+	if dead := in.req.Args["dead"]; dead != "" && t.Kind == rules.Pass {
+		ps, err := parsePoints(dead, w, h)
+		if err != nil {
+			return in.refuse(say("plain", err.Error()))
+		}
+		t.Dead = ps
+	}
+	return in.play(t)
+}
+
+// talk plays what needs nothing but its kind.
+func talk(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	return in.play(rules.Turn{Kind: in.h.kind, By: in.color()})
+}
+
+func mark(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
+	switch as := strings.ToLower(strings.TrimSpace(in.req.Args["as"])); as {
+	case "", "dead":
+	case "alive":
+		t.Kind = rules.Unmark
+	case "seki":
+		t.Kind = rules.MarkSeki
+	default:
+		return in.refuse(say("bad.as", shortened(as)))
+	}
+	ps, err := parsePoints(in.req.Args["points"], in.match.Setup.W, in.match.Setup.H)
+	if err != nil {
+		return in.refuse(say("plain", err.Error()))
+	}
+	if len(ps) == 0 {
+		return in.refuse(say("missing", "dead", "a stone of each chain", "/dead C3 D5"))
+	}
+	t.Dead = ps
+	return in.play(t)
+}
+
+// accept accepts whatever there is to accept: the count, a suggestion of dead
+// stones, or that a game has no result.
+func accept(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	g, by := in.game, in.color()
+	switch {
+	case g.Phase() == rules.Settling:
+		black, white := in.colors()
+		if black && white {
+			return in.play(rules.Turn{Kind: rules.Agree, By: rules.Black}, rules.Turn{Kind: rules.Agree, By: rules.White})
+		}
+		if g.HasAgreed(by) {
+			return in.refuse(say("accepted.already", named(in.match.seat(by.Opponent()))))
+		}
+		return in.play(rules.Turn{Kind: rules.Agree, By: by})
+	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
+		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
+	case g.Rules().Has(rules.Accept):
+		return in.play(rules.Turn{Kind: rules.Accept, By: by})
+	case g.Rules().Has(rules.Agree):
+		return in.refuse(say("playing", in.number()))
+	}
+	return in.refuse(say("playing.never", g.Rules().Title))
+}
+
+func resign(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	by := in.color()
+	switch strings.ToLower(strings.TrimSpace(in.req.Args["confirm"])) {
+	case "yes", "y", "true":
+		return in.play(rules.Turn{Kind: rules.Resign, By: by})
+	}
+	s := in.refuse(say("resign.sure", in.number(), by.Opponent().String()))
+	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
+		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.match.Seq)}}}
+	return s
+}
+
+// undo takes back the person's own last turn, before it is answered.
+func undo(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	nothing := in.refuse(say("undo.nothing", in.number()))
+	if len(in.lines) == 0 {
+		return nothing
+	}
+	last := in.lines[len(in.lines)-1]
+	if !last.turn.Kind.IsTurn() || in.match.seat(last.turn.By) != in.by {
+		return nothing
+	}
+	log := in.game.Log()
+	g, err := rules.Replay(in.game.Rules(), in.match.Setup, log[:len(log)-1])
+	if err != nil {
+		return nothing
+	}
+	return in.step(g, []string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), last.turn.Words())}, nil)
+}
+
+func cancel(in *input) Step {
+	m := &in.match
+	if m.Black != in.by && m.White != in.by && m.Opener != in.by {
+		return in.refuse(say("cancel.not.yours", in.number()))
+	}
+	switch m.State {
+	case Cancelled:
+		return in.refuse(say("game.cancelled", in.number()))
+	case Ended:
+		return in.refuse(say("game.over", in.number(), outcome(in.game)))
+	}
+	moved := map[rules.Color]bool{}
+	for _, l := range in.lines {
+		moved[l.turn.By] = true
+	}
+	if moved[rules.Black] && moved[rules.White] {
+		return in.refuse(say("cancel.late", in.number()))
+	}
+	m.State = Cancelled
+	s := in.step(in.game, []string{"cancel"}, []Text{say("cancelled", named(in.by), in.number())}, nil)
+	s.Match.ToMove = ""
+	return s
+}
+
+// play makes turns, or says which sentence they break.
+func (in *input) play(turns ...rules.Turn) Step {
+	g := in.game
+	var bodies []string
+	for _, t := range turns {
+		next, err := g.Play(t)
+		if err != nil {
+			return in.refuse(in.illegal(err))
+		}
+		g = next
+		bodies = append(bodies, "turn "+t.String())
+		if g.Phase() == rules.Over {
+			break
+		}
+	}
+	var after []Text
+	switch {
+	case g.Phase() == rules.Over:
+		after = append(after, say("over", in.number(), outcome(g), g.Result(), g.Decided()))
+	case g.Phase() == rules.Settling && in.game.Phase() == rules.Playing:
+		after = append(after, say("settle", in.number()))
+	}
+	s := in.step(g, bodies, nil, after)
+	// Each event proves the game after it.
+	for i := range s.Events {
+		if i < len(s.Events)-1 {
+			if mid, err := in.game.Replay(turns[:i+1]); err == nil {
+				s.Events[i].Proof = mid.Proof()
+			}
+		}
+	}
+	return s
+}
+
+// illegal says what is wrong with a turn.
+func (in *input) illegal(err error) Text {
+	var i *rules.Illegal
+	if !errors.As(err, &i) {
+		return say("plain", err.Error())
+	}
+	r := in.game.Rules()
+	switch {
+	case errors.Is(err, rules.ErrNotYourTurn):
+		return say("not.your.turn", named(in.match.seat(in.game.ToPlay())), in.number(), in.game.ToPlay().String())
+	case errors.Is(err, rules.ErrNoSuchTurn):
+		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
+			return say("playing.never", r.Title)
+		}
+		var turns []string
+		for k := rules.Place; k <= rules.Resign; k++ {
+			if r.Has(k) {
+				turns = append(turns, "/"+k.String())
+			}
+		}
+		return say("no.such.turn", r.Title, word([]Text{say(i.Turn.Kind.String() + ".word")}, nil), strings.Join(turns, ", "))
+	case errors.Is(err, rules.ErrStopped):
+		return say("stopped", in.number())
+	case errors.Is(err, rules.ErrPlaying):
+		return say("playing", in.number())
+	case i.Rule != "":
+		return say("illegal", capital(what(i.Turn)), i.Because, i.Rule)
+	}
+	return say("illegal.plain", capital(what(i.Turn)), i.Because)
+}
+
+// what names a turn without its player.
+func what(t rules.Turn) string {
+	if t.Kind == rules.Place {
+		return t.At.String()
+	}
+	return t.Kind.String()
+}
+
+// outcome says how a game ended.
+func outcome(g *rules.Game) string {
+	who := map[byte]string{'B': rules.Black.String(), 'W': rules.White.String()}
+	t := say("win.other", "")
+	switch r := g.Result(); {
+	case r == "0":
+		t = say("jigo")
+	case r == "Draw":
+		t = say("draw")
+	case r == "Void" || r == "":
+		t = say("void")
+	case g.Score() != nil && len(r) > 2 && r[2] >= '0' && r[2] <= '9':
+		m := g.Score().Margin()
+		if m < 0 {
+			m = -m
+		}
+		t = say("win", who[r[0]], m.String())
+	default:
+		t = say("win.other", who[r[0]])
+	}
+	return word([]Text{t}, nil)
+}
+
+func rulesetNames() []string {
+	var names []string
+	for _, r := range rules.Catalogue {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// centre is a point to give as an example.
+func centre(s rules.Setup) rules.Point {
+	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
+}
+
+// parseSize reads "9", "9x13", "9×13" and "9*13".
+func parseSize(s string) (w, h int, ok bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	a, b, two := s, s, false
+	for _, sep := range []string{"x", "×", "*", ":"} {
+		if a, b, two = strings.Cut(s, sep); two {
+			break
+		}
+	}
+	if !two {
+		a, b = s, s
+	}
+	w, err1 := strconv.Atoi(strings.TrimSpace(a))
+	h, err2 := strconv.Atoi(strings.TrimSpace(b))
+	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
+}
+
+// parsePoints reads "C3 D5", "C3,D5"; "none" is no point.
+func parsePoints(s string, w, h int) ([]rules.Point, error) {
+	var ps []rules.Point
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		if strings.EqualFold(word, "none") {
+			continue
+		}
+		p, err := rules.ParsePoint(word, w, h)
+		if err != nil {
+			return nil, err
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+// capital begins a sentence.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,68 @@
+package bot
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every key that is said has words, every argument is given, and no words are
+// kept for nothing.
+func TestEnglishIsComplete(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") || f == "english.go" {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(text)
+	}
+	for _, m := range regexp.MustCompile(`(?:say\(|english\[|key = |key := |Label: )"([^"]+)"`).FindAllStringSubmatch(code.String(), -1) {
+		if _, ok := english[m[1]]; !ok && !strings.HasPrefix(m[1], "games.") {
+			t.Errorf("nothing to say for %q", m[1])
+		}
+	}
+	for key := range english {
+		derived := strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.")
+		if !derived && !strings.Contains(code.String(), `"`+key+`"`) {
+			t.Errorf("nobody says %q", key)
+		}
+	}
+}
+
+func TestCleanName(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ada":                     "Ada",
+		"  Ada \t Lovelace\n":     "Ada Lovelace",
+		"\u202egnorw\x00\x07":     "gnorw",
+		"":                        "somebody",
+		"\u200f\u202e\u0000":      "somebody",
+		"👩‍🚀 Ada":                 "👩‍🚀 Ada",
+		"שלום":                    "\u2068שלום\u2069",
+		strings.Repeat("x", 5000): strings.Repeat("x", 40) + "…",
+		"@everyone":               "@everyone",
+	} {
+		if got := CleanName(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzCleanName(f *testing.F) {
+	f.Add("Ada\u202e")
+	f.Fuzz(func(t *testing.T, name string) {
+		got := CleanName(name)
+		if len([]rune(got)) > maxName+3 || strings.ContainsAny(got, "\n\r\x00\u202e\u202d") {
+			t.Errorf("%q became %q", name, got)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNotACommand is the error of Parse for what does not begin like a command.
+var ErrNotACommand = fmt.Errorf("not a command")
+
+// Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
+// "/dead C3 D5 as:alive". Options come in their order or by name, with ":" or
+// "=". It gives ErrNotACommand for text that does not begin with "/" or "!";
+// its other errors are for the person who typed.
+func Parse(commands []Command, text string) (string, map[string]string, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '/' && words[0][0] != '!' {
+		return "", nil, ErrNotACommand
+	}
+	name := strings.ToLower(words[0][1:])
+	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		var names []string
+		for _, c := range commands {
+			names = append(names, c.Name)
+		}
+		if near := nearest(name, names); near != "" {
+			return "", nil, fmt.Errorf("there is no command /%s: did you mean /%s?", shortened(name), near)
+		}
+		return "", nil, fmt.Errorf("there is no command /%s: /help lists all", shortened(name))
+	}
+	c := commands[i]
+	args := map[string]string{}
+	rest := ""
+	for _, word := range words[1:] {
+		if k := strings.IndexAny(word, ":="); k > 0 {
+			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == strings.ToLower(word[:k]) }); o >= 0 {
+				opt := c.Options[o]
+				args[opt.Name] = word[k+1:]
+				if rest = ""; opt.Rest {
+					rest = opt.Name
+				}
+				continue
+			}
+		}
+		if rest != "" {
+			args[rest] = strings.TrimSpace(args[rest] + " " + word)
+			continue
+		}
+		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })
+		if o < 0 {
+			return "", nil, fmt.Errorf("/%s does not know what to do with “%s”%s", c.Name, shortened(word), usage(c))
+		}
+		args[c.Options[o].Name] = word
+		if c.Options[o].Rest {
+			rest = c.Options[o].Name
+		}
+	}
+	return c.Name, args, nil
+}
+
+// usage shows how a command is typed: " (/place at)".
+func usage(c Command) string {
+	var b strings.Builder
+	b.WriteString(": type /" + c.Name)
+	for _, o := range c.Options {
+		if o.Required {
+			b.WriteString(" " + o.Name)
+		} else {
+			b.WriteString(" [" + o.Name + "]")
+		}
+	}
+	return b.String()
+}
+
+// nearest gives the name that differs from s by at most two letters, if there
+// is one.
+func nearest(s string, names []string) string {
+	best, at := "", 3
+	for _, n := range names {
+		if d := distance(s, n); d < at && d < len(n) {
+			best, at = n, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	if len(a) > 40 || len(b) > 40 {
+		return 99
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
+
+// shortened cuts what somebody typed to a length fit for an answer.
+func shortened(s string) string {
+	if r := []rune(s); len(r) > 30 {
+		return string(r[:30]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,236 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// A question is a request that changes nothing, and what it is about.
+type question struct {
+	ctx   context.Context
+	b     *Bot
+	req   Request
+	by    Person
+	match Match
+	game  *rules.Game
+	who   map[Person]Who // the players
+}
+
+// answer words an answer for the person who asked, or for all if they want.
+func (q *question) answer(texts ...Text) Answer {
+	share := strings.ToLower(q.req.Args["share"])
+	return Answer{Text: word(texts, q.who, q.match.Number), Private: share != "yes" && share != "true" && share != "y"}
+}
+
+func (q *question) number() string { return strconv.Itoa(q.match.Number) }
+
+func (q *question) names() render.Names {
+	return render.Names{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who)}
+}
+
+// seatName gives the name of who sits on a seat, in plain words if nobody does.
+func seatName(p Person, who map[Person]Who) string {
+	if p == "" {
+		return english["seat.open"]
+	}
+	return CleanName(who[p].Name)
+}
+
+func score(q *question) Answer {
+	g := q.game
+	s := g.Score()
+	if s == nil {
+		return q.answer(append(caption(q.match, g), say("score.none", g.Rules().Title))...)
+	}
+	var out []Text
+	for _, l := range s.Lines {
+		switch {
+		case l.N == 0 && l.Thing != rules.Territory:
+		case l.Thing == rules.Komi:
+			out = append(out, say("score.komi", l.Player.String(), l.Each.String()))
+		default:
+			out = append(out, say("score.line", l.Player.String(), l.Thing.Words(l.N), l.Each.String(), l.Points().String()))
+		}
+	}
+	for _, t := range count(g) {
+		out = append(out, t)
+	}
+	if g.Phase() == rules.Settling {
+		out = append(out, entries("if.agreed", g.IfAgreed())...)
+	}
+	for _, fact := range g.Says() {
+		out = append(out, say("facts", capital(fact)))
+	}
+	switch g.Phase() {
+	case rules.Playing:
+		out = append(out, say("unfinished"))
+	case rules.Over:
+		out = append(out, say("over", q.number(), outcome(g), g.Result(), g.Decided()))
+		if g.Rules().Name == "aga" {
+			b := g.Counted()
+			out = append(out, say("area.agrees", lead(rules.Points(b.Area())*rules.One)))
+		}
+	}
+	return q.answer(append(out, next(q.match, g)...)...)
+}
+
+func board(q *question) Answer {
+	a := q.answer(caption(q.match, q.game)...)
+	scene := render.Of(q.game, q.names())
+	a.Scene = &scene
+	return a
+}
+
+func ledger(q *question) Answer {
+	es := q.game.Entries()
+	if len(es) == 0 {
+		return q.answer(say("ledger.empty", q.number()))
+	}
+	var out []Text
+	for i, t := range entries("ledger.line", es) {
+		if es[i].Move == 0 {
+			out = append(out, say("ledger.start", t.Args...))
+		} else {
+			out = append(out, say("ledger.line", append([]string{strconv.Itoa(es[i].Move)}, t.Args...)...))
+		}
+	}
+	return q.answer(append(out, count(q.game)...)...)
+}
+
+func recite(q *question) Answer {
+	name := strings.TrimSpace(q.req.Args["name"])
+	if name != "" {
+		r, err := rules.Find(name)
+		if err != nil {
+			hint := ""
+			if near := nearest(strings.ToLower(name), rulesetNames()); near != "" {
+				hint = word([]Text{say("did.you.mean", near)}, nil)
+			}
+			return Answer{Text: word([]Text{say("bad.rules", shortened(name), hint)}, nil), Private: true}
+		}
+		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
+	}
+	var out []Text
+	for _, r := range rules.Catalogue {
+		out = append(out, say("rules.line", r.Name, r.Title))
+	}
+	return q.answer(append(out, say("rules.more"))...)
+}
+
+func compare(q *question) Answer {
+	g := q.game
+	dead, err := parsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
+	if err != nil {
+		return Answer{Text: err.Error(), Private: true}
+	}
+	rec := sgf.Of(g)
+	given := len(dead) > 0
+	if !given {
+		dead = rec.Dead()
+	}
+	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
+	for _, row := range rec.Compare(sgf.Count{Dead: dead, Accept: given || len(rec.Dead()) == 0}) {
+		if row.Err != nil {
+			out = append(out, say("compare.error", row.Rules.Name, row.Err.Error()))
+			continue
+		}
+		assumed := ""
+		if row.Assumed {
+			assumed = word([]Text{say("compare.assumed")}, nil)
+		}
+		s := row.Game.Score()
+		out = append(out, say("compare.row", row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
+	}
+	if len(dead) == 0 {
+		out = append(out, say("compare.no.dead"))
+	}
+	return q.answer(out...)
+}
+
+func record(q *question) Answer {
+	var b bytes.Buffer
+	if err := sgf.Write(&b, q.game, sgf.Info{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who), Date: q.match.Opened.Format("2006-01-02")}); err != nil {
+		return Answer{Text: err.Error(), Private: true}
+	}
+	a := q.answer(say("sgf", q.number()))
+	a.File = &File{Name: "game-" + q.number() + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}
+	return a
+}
+
+func games(q *question) Answer {
+	ms, err := q.b.store.Matches(q.ctx, Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel}, Limit: 20})
+	if err != nil {
+		return q.b.failed(q.req, err)
+	}
+	if len(ms) == 0 {
+		return q.answer(say("games.none"))
+	}
+	var ids []Person
+	for _, m := range ms {
+		ids = append(ids, m.Black, m.White)
+	}
+	who, err := q.b.store.People(q.ctx, ids)
+	if err != nil {
+		return q.b.failed(q.req, err)
+	}
+	slices.SortFunc(ms, func(a, b Match) int { return a.Number - b.Number })
+	var out []Text
+	for _, m := range ms {
+		title := m.Rules
+		if r, err := rules.Find(m.Rules); err == nil {
+			title = r.Title
+		}
+		state := say("games." + string(m.State))
+		switch {
+		case m.State == Ended:
+			state = say("games.ended", m.Result)
+		case m.State == Going && m.ToMove == m.Black && m.Black == m.White:
+			state = say("games.going", seatName(m.ToMove, who))
+		case m.State == Going && m.ToMove != "":
+			c := rules.Black
+			if m.ToMove == m.White {
+				c = rules.White
+			}
+			state = say("games.going", c.String())
+		}
+		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
+			seatName(m.Black, who), seatName(m.White, who), word([]Text{state}, nil)))
+	}
+	return q.answer(out...)
+}
+
+func help(q *question) Answer {
+	out := []Text{say("help")}
+	want := strings.TrimPrefix(strings.ToLower(q.req.Args["command"]), "/")
+	for _, c := range Commands() {
+		if want != "" && c.Name != want {
+			continue
+		}
+		var b strings.Builder
+		for _, o := range c.Options {
+			switch {
+			case want == "" && (o.Name == "game" || o.Name == "share"):
+			case o.Required:
+				b.WriteString(" " + o.Name)
+			default:
+				b.WriteString(" [" + o.Name + "]")
+			}
+		}
+		out = append(out, say("help.line", c.Name, b.String(), c.Summary))
+		if want != "" {
+			out = out[1:]
+			for _, o := range c.Options {
+				out = append(out, say("help.option", o.Name, o.Summary))
+			}
+		}
+	}
+	return q.answer(out...)
+}

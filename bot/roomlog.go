@@ -1,0 +1,31 @@
+package bot
+
+import (
+	"context"
+	"time"
+)
+
+// A Message is something that was said in a room that the bot itself keeps,
+// because no chat platform does: the local room.
+type Message struct {
+	N       int64  // grows by one with each message of the log; given by Append
+	Key     string // the same key is the same message
+	Room    string
+	At      time.Time
+	From    string // who said it; empty: the bot
+	Text    string
+	Game    GameID // with Seq the picture that belongs to it; empty: none
+	Seq     int
+	Kind    string // of the post, or empty
+	Removed bool
+}
+
+// A RoomLog keeps messages. Its methods may be called concurrently.
+type RoomLog interface {
+	// Append keeps a message and gives it its N; a key that is there already
+	// gives the message that has it.
+	Append(ctx context.Context, m Message) (Message, error)
+	// Since gives at most limit messages of a room with N above after, the
+	// newest ones if there are more, in order.
+	Since(ctx context.Context, room string, after int64, limit int) ([]Message, error)
+}

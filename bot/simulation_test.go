@@ -1,0 +1,250 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// seeds is how many simulations are run.
+var seeds = 2000
+
+// A world is a bot on a store and a platform that both fail at times: replies
+// are lost after a commit, two requests race for one game, the process dies
+// between showing a post and writing that down, the platform asks to wait or
+// leaves it open whether it has sent. Everything follows from the seed.
+type world struct {
+	*rand.Rand
+	bot.Store
+	t    *testing.T
+	bot  *bot.Bot
+	now  time.Time
+	calm bool // nothing fails any more
+
+	asked   []bot.Request // to be asked again at times
+	answers map[string]string
+	racing  bool
+	commits map[string]int // by request
+	owed    []bot.Owed     // everything that was ever owed, in order
+	shown   []bot.Post     // as the platform has it: a key once
+	keys    map[string]bool
+	asks    int
+}
+
+var errLost = errors.New("the connection was lost")
+
+func (w *world) fails(one, in int) bool { return !w.calm && w.IntN(in) < one }
+
+// Take loses replies, and lets another request in first.
+func (w *world) Take(ctx context.Context, s *bot.Step) error {
+	if !w.racing && w.fails(1, 6) {
+		w.racing = true
+		w.ask(w.request())
+		w.racing = false
+	}
+	if err := w.Store.Take(ctx, s); err != nil {
+		return err
+	}
+	w.commits[s.Request]++
+	w.owed = append(w.owed, s.Posts...)
+	if w.fails(1, 8) {
+		return errLost
+	}
+	return nil
+}
+
+// Settle is what a crash comes before.
+func (w *world) Settle(ctx context.Context, id string, r bot.Receipt) error {
+	if w.fails(1, 6) {
+		return errLost
+	}
+	return w.Store.Settle(ctx, id, r)
+}
+
+func (w *world) Name() string { return "chat" }
+
+func (w *world) Run(context.Context, bot.Desk) error { return nil }
+
+func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	switch {
+	case w.fails(1, 10):
+		return "", bot.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
+	case w.fails(1, 12):
+		return "", errLost
+	}
+	if !w.keys[p.ID] {
+		w.keys[p.ID] = true
+		w.shown = append(w.shown, p)
+	}
+	if w.fails(1, 12) {
+		return "", bot.ErrAmbiguous
+	}
+	return bot.Receipt(p.ID), nil
+}
+
+// request makes something that somebody may ask.
+func (w *world) request() bot.Request {
+	if len(w.asked) > 0 && w.IntN(5) == 0 {
+		return w.asked[w.IntN(len(w.asked))] // the platform delivers it again
+	}
+	lines := []string{"/new two-button 3x3", "/new button 2x2 opponent:me", "/join", "/join", "/pass", "/pass", "/accept", "/accept", "/dead B2",
+		"/undo", "/button", "/resume", "/resign yes", "/cancel", "/place I1", "/delay", "/new aga 3x3 komi:6.3"}
+	text := lines[w.IntN(len(lines))]
+	if w.IntN(2) == 0 {
+		text = fmt.Sprintf("/place %c%d", "ABC"[w.IntN(3)], 1+w.IntN(3))
+	}
+	who := []string{"ada", "bob", "eve"}[w.IntN(3)]
+	if w.IntN(3) > 0 { // mostly the one game there is
+		who = []string{"ada", "bob"}[w.IntN(2)]
+	}
+	command, args, err := bot.Parse(bot.Commands(), text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.asks++
+	r := bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args,
+		Where: bot.Room{Platform: "chat", Channel: []string{"club", "club", "club", "pub"}[w.IntN(4)]}}
+	w.asked = append(w.asked, r)
+	return r
+}
+
+// ask asks until there is an answer, and holds the bot to the first.
+func (w *world) ask(r bot.Request) {
+	for try := 0; ; try++ {
+		a, err := w.bot.Ask(w.t.Context(), r)
+		if errors.Is(err, errLost) && try < 50 {
+			continue // the platform asks again
+		}
+		if err != nil {
+			w.t.Fatalf("%v: %v", r, err)
+		}
+		if strings.Contains(a.Text, "Too many things") {
+			w.t.Errorf("%v was given up although at most one other came first", r)
+		}
+		if first, ok := w.answers[r.ID]; ok && first != a.Text {
+			w.t.Errorf("%s was answered %q and then %q", r.ID, first, a.Text)
+		}
+		w.answers[r.ID] = a.Text
+		return
+	}
+}
+
+func simulate(t *testing.T, seed uint64) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	w := &world{Rand: rand.New(rand.NewPCG(seed, 9)), Store: st, t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{}}
+	quiet := bot.Config{Log: silent, Now: func() time.Time { return w.now }}
+	w.bot = bot.New(w, quiet)
+	for range 10 + w.IntN(25) {
+		w.ask(w.request())
+		w.now = w.now.Add(time.Duration(w.IntN(20)) * time.Second)
+		if w.IntN(3) > 0 {
+			w.bot.Deliver(t.Context(), w) // errors are the faults above
+		}
+		if w.IntN(12) == 0 {
+			w.bot = bot.New(w, quiet) // the process died
+		}
+	}
+	w.calm = true
+	for range 200 {
+		w.now = w.now.Add(time.Minute)
+		if n, err := w.bot.Deliver(t.Context(), w); err != nil {
+			t.Fatal(err)
+		} else if n == 0 {
+			break
+		}
+	}
+	w.judge()
+}
+
+// judge holds what was shown against what was owed: every notice once and in
+// order, the last show always, no older show after a newer one; and every
+// request took effect at most once, and every game replays.
+func (w *world) judge() {
+	type line struct {
+		game    bot.GameID
+		channel string
+	}
+	owed, shown := map[line][]string{}, map[line][]string{}
+	lastOwed, lastShown := map[line]int{}, map[line]int{}
+	for _, o := range w.owed {
+		l := line{o.Game, o.Where.Channel}
+		switch o.Kind {
+		case bot.Notice:
+			owed[l] = append(owed[l], o.ID)
+		case bot.Show:
+			lastOwed[l] = o.Seq
+		}
+	}
+	for _, p := range w.shown {
+		l := line{p.Game, p.Where.Channel}
+		switch p.Kind {
+		case bot.Notice:
+			shown[l] = append(shown[l], p.ID)
+		case bot.Show:
+			if p.Seq <= lastShown[l] {
+				w.t.Errorf("%v: the board after event %d was shown after %d", l, p.Seq, lastShown[l])
+			}
+			lastShown[l] = p.Seq
+		}
+	}
+	for l := range owed {
+		if !slices.Equal(owed[l], shown[l]) {
+			w.t.Errorf("%v: notices owed %v, shown %v", l, owed[l], shown[l])
+		}
+	}
+	for l := range lastOwed {
+		if lastOwed[l] != lastShown[l] {
+			w.t.Errorf("%v: the last board owed is after %d, the last shown after %d", l, lastOwed[l], lastShown[l])
+		}
+	}
+	for r, n := range w.commits {
+		if n > 1 {
+			w.t.Errorf("request %s took effect %d times", r, n)
+		}
+	}
+	ms, err := w.Store.Matches(w.t.Context(), bot.Query{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range ms {
+		_, events, err := w.Store.Match(w.t.Context(), m.ID)
+		if err != nil || len(events) != m.Seq {
+			w.t.Errorf("%s: %d events, seq %d, %v", m.ID, len(events), m.Seq, err)
+		}
+		if _, err := w.bot.Scene(w.t.Context(), m.ID, m.Seq); err != nil {
+			w.t.Errorf("%s does not replay: %v", m.ID, err)
+		}
+	}
+}
+
+func TestSimulation(t *testing.T) {
+	const shards = 4
+	n := seeds
+	if testing.Short() {
+		n = 50
+	}
+	for shard := range shards {
+		t.Run(fmt.Sprint(shard), func(t *testing.T) {
+			t.Parallel()
+			for seed := shard; seed < n; seed += shards {
+				simulate(t, uint64(seed))
+				if t.Failed() {
+					t.Fatalf("seed %d", seed)
+				}
+			}
+		})
+	}
+}

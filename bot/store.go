@@ -1,0 +1,151 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A GameID is the bot's own id of a game.
+type GameID string
+
+// A Match is a game's header: what it is played with, by whom, and where. What
+// was done in it are its events.
+type Match struct {
+	ID       GameID
+	Rules    string // "two-button@1"
+	Setup    rules.Setup
+	Opener   Person // who asked for the game
+	Invited  Person // the only person who may join; empty: anyone
+	Where    Room
+	Number   int // in its channel, from 1; given by the store
+	Opened   time.Time
+	Standing // how it stands now
+}
+
+// Standing is what may change in a Match. It follows from the events and is
+// kept beside them so that lists need no replay.
+type Standing struct {
+	State        State
+	Black, White Person // empty while the seat is open
+	ToMove       Person // empty when nobody is to move
+	Seq          int    // of the last event
+	Result       string
+	Changed      time.Time
+}
+
+// A State is how far a match has come.
+type State string
+
+// The states.
+const (
+	Open      State = "open"      // waits for somebody to join
+	Going     State = "going"     // being played or settled
+	Ended     State = "ended"     // has a result
+	Cancelled State = "cancelled" // ended without one, by agreement or before it began
+)
+
+// An Event is one line of a match's log. Body is its written form:
+//
+//	join W p7        person p7 takes the white seat
+//	turn B place D4  a turn, as rules.Turn writes it
+//	undo 12          the game is again as after event 12
+//	cancel
+type Event struct {
+	Seq   int // from 1, consecutive, never used twice
+	At    time.Time
+	By    Person
+	Body  string
+	Proof string // rules.Game.Proof of the game after it
+}
+
+// An Owed post is a post before it is worded: it refers to the game and holds
+// words by key, so that it can be worded again at any time.
+type Owed struct {
+	ID      string
+	Game    GameID
+	Where   Room
+	Kind    string
+	Seq     int
+	Texts   []Text
+	Notify  []Person
+	Private bool
+	Reply   string
+	Attempt int // set by Claim: how often it has been claimed
+}
+
+// A Step is everything that one request changes. All of it is stored, or none.
+type Step struct {
+	Request string // inbox key
+	At      time.Time
+	Answer  Reply
+	Match   *Match  // new or changed; nil when nothing changed
+	New     bool    // Match is new: the store gives it its Number
+	Events  []Event // consecutive, from Match.Seq before the step + 1
+	Posts   []Owed  // in the order in which they are to be read
+}
+
+// A Reply is an answer as the inbox keeps it: words by key, without names.
+type Reply struct {
+	Texts    []Text
+	Private  bool
+	Controls []Control
+	Game     GameID // for the scene of an answer that shows the board; else empty
+}
+
+// Errors of a Store.
+var (
+	// ErrConflict means that another event of the game, or another answer to the
+	// request, came first: look again and decide anew.
+	ErrConflict = errors.New("something else came first")
+	// ErrNotFound means that there is no such game.
+	ErrNotFound = errors.New("not found")
+)
+
+// A Query selects matches. Empty fields select nothing away.
+type Query struct {
+	Where  Room // Thread only where it is not empty
+	Player Person
+	States []State
+	Number int
+	Limit  int // 0: 100
+}
+
+// A Store keeps everything. Its methods may be called concurrently. Stored
+// means durable: it survives the loss of power.
+type Store interface {
+	// Person gives the id of a person, a new one at first sight, and keeps the
+	// name they go by now.
+	Person(ctx context.Context, who Who) (Person, error)
+	// People gives who persons are; those erased or unknown are left out.
+	People(ctx context.Context, ids []Person) (map[Person]Who, error)
+	// Answered gives the answer that a request got, if it was taken.
+	Answered(ctx context.Context, request string) (Reply, bool, error)
+	// Match gives a match and its events, or ErrNotFound.
+	Match(ctx context.Context, id GameID) (Match, []Event, error)
+	// Matches gives matches, the last changed first.
+	Matches(ctx context.Context, q Query) ([]Match, error)
+	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
+	// match's Number into s.Match when it is new.
+	Take(ctx context.Context, s *Step) error
+	// Claim gives the posts to deliver now: of each game and channel the oldest
+	// that is neither settled nor parked, if it is due. They are not given again
+	// before until. A show or status that a newer one of the same game and
+	// channel supersedes is never given.
+	Claim(ctx context.Context, now, until time.Time) ([]Owed, error)
+	// Settle writes down that a post was shown. Settling twice is settling once.
+	Settle(ctx context.Context, post string, r Receipt) error
+	// Postpone makes the posts of a room wait.
+	Postpone(ctx context.Context, where Room, until time.Time) error
+	// Park sets aside the unsettled posts of a room, which cannot be reached,
+	// and reports whether it is the first time.
+	Park(ctx context.Context, where Room, why string) (first bool, err error)
+	// Shown gives the receipt of the last settled post of a kind.
+	Shown(ctx context.Context, game GameID, where Room, kind string) (Receipt, error)
+	// Bookmark and SetBookmark keep an adapter's place in its stream of events.
+	Bookmark(ctx context.Context, adapter string) (string, error)
+	SetBookmark(ctx context.Context, adapter, value string) error
+	Close() error
+}

@@ -1,0 +1,175 @@
+package store_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// opening is the step that opens a match between Ada and Bob.
+func opening(id bot.GameID, channel string) *bot.Step {
+	return &bot.Step{Request: "open:" + string(id), At: noon, New: true, Match: &bot.Match{
+		ID: id, Rules: "two-button@1", Setup: rules.Setup{W: 19, H: 19, Komi: 13}, Opener: "ada",
+		Where: bot.Room{Platform: "web", Channel: channel}, Opened: noon,
+		Standing: bot.Standing{State: bot.Going, Black: "ada", White: "bob", ToMove: "ada", Changed: noon},
+	}}
+}
+
+// turn is the step of the next event of m: an answer, an event, and the board to
+// be shown.
+func turn(m *bot.Match) *bot.Step {
+	next := *m
+	next.Seq++
+	next.Changed = m.Changed.Add(time.Second)
+	id := fmt.Sprintf("turn:%s:%d", m.ID, next.Seq)
+	return &bot.Step{
+		Request: id, At: next.Changed, Match: &next,
+		Answer: bot.Reply{Texts: []bot.Text{{Key: "played", Args: []string{"D4"}}}, Game: m.ID},
+		Events: []bot.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
+		Posts: []bot.Owed{{ID: id, Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: next.Seq,
+			Texts: []bot.Text{{Key: "to move", Args: []string{"person:bob"}}}, Notify: []bot.Person{"bob"}}},
+	}
+}
+
+// fill stores n matches of so many events each, ten to a channel.
+func fill(b *testing.B, s *store.Store, n, events int) {
+	b.Helper()
+	for i := range n {
+		step := opening(bot.GameID(fmt.Sprint("g", i)), fmt.Sprint("room ", i/10))
+		for {
+			if err := s.Take(b.Context(), step); err != nil {
+				b.Fatal(err)
+			}
+			m := step.Match
+			if m.Seq == events {
+				break
+			}
+			step = turn(m)
+			step.Posts = nil
+		}
+	}
+}
+
+func BenchmarkTake(b *testing.B) {
+	for _, kind := range []string{"file", "memory"} {
+		b.Run(kind, func(b *testing.B) {
+			name := store.Memory
+			if kind == "file" {
+				name = newFile(b)
+			}
+			s := open(b, name)
+			step := opening("g", "room")
+			if err := s.Take(b.Context(), step); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				step = turn(step.Match)
+				if err := s.Take(b.Context(), step); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTakeTogether is what a step costs when 32 matches are played at once.
+func BenchmarkTakeTogether(b *testing.B) {
+	s := open(b, newFile(b))
+	var games atomic.Int64
+	b.SetParallelism(32 / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		step := opening(bot.GameID(fmt.Sprint("g", games.Add(1))), "room")
+		for {
+			if err := s.Take(b.Context(), step); err != nil {
+				b.Error(err)
+				return
+			}
+			if !pb.Next() {
+				return
+			}
+			step = turn(step.Match)
+		}
+	})
+}
+
+// BenchmarkDeliver is a turn from its step to its post settled.
+func BenchmarkDeliver(b *testing.B) {
+	s := open(b, newFile(b))
+	step := opening("g", "room")
+	if err := s.Take(b.Context(), step); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		step = turn(step.Match)
+		if err := s.Take(b.Context(), step); err != nil {
+			b.Fatal(err)
+		}
+		posts, err := s.Claim(b.Context(), step.At, step.At.Add(time.Minute))
+		if err != nil || len(posts) != 1 {
+			b.Fatal(posts, err)
+		}
+		if err := s.Settle(b.Context(), posts[0].ID, "receipt"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	for _, events := range []int{60, 300} {
+		b.Run(fmt.Sprint(events, " events"), func(b *testing.B) {
+			s := open(b, newFile(b))
+			fill(b, s, 1, events)
+			for b.Loop() {
+				if _, _, err := s.Match(b.Context(), "g0"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkThousand is what a start and a look at a room cost beside a thousand
+// matches.
+func BenchmarkThousand(b *testing.B) {
+	name := newFile(b)
+	s := open(b, name)
+	fill(b, s, 1000, 1)
+	room := bot.Room{Platform: "web", Channel: "room 50"}
+	b.Run("mine here", func(b *testing.B) {
+		q := bot.Query{Where: room, Player: "bob", States: []bot.State{bot.Going}}
+		for b.Loop() {
+			if got, err := s.Matches(b.Context(), q); err != nil || len(got) != 10 {
+				b.Fatal(len(got), err)
+			}
+		}
+	})
+	b.Run("nothing to deliver", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Claim(b.Context(), noon, noon); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("open and close", func(b *testing.B) {
+		for b.Loop() {
+			s, err := store.Open(b.Context(), name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// Bookmark gives an adapter's place in its stream of events, or "".
+func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err error) {
+	defer annotate(&err, "find the bookmark of %s", adapter)
+	err = s.read.QueryRowContext(ctx, "SELECT value FROM bookmark WHERE adapter = $1", adapter).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return value, err
+}
+
+// SetBookmark keeps it.
+func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err error) {
+	defer annotate(&err, "set the bookmark of %s", adapter)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
+			ON CONFLICT (adapter) DO UPDATE SET value = excluded.value`, adapter, value)
+		return err
+	})
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// A committer makes changes, one after another. Those that came while the disk
+// was busy share the next commit: a commit costs the same whatever is in it,
+// and nearly all of what a change costs.
+type committer struct {
+	db    *sql.DB
+	queue chan change
+	quit  chan struct{}
+	done  chan struct{}
+	stop  func()
+}
+
+// A change is something to be written as a whole, and where to say how it went.
+type change struct {
+	ctx   context.Context
+	write func(context.Context, *sql.Tx) error
+	err   chan error
+}
+
+// together is how many changes share a commit at most.
+const together = 64
+
+var errClosed = errors.New("the store is closed")
+
+func startCommitter(db *sql.DB) *committer {
+	c := &committer{db: db, queue: make(chan change), quit: make(chan struct{}), done: make(chan struct{})}
+	c.stop = sync.OnceFunc(func() { close(c.quit); <-c.done })
+	go c.run()
+	return c
+}
+
+// change makes a change of what write writes. It is stored if there is no
+// error, and not if write gives one. After any other error it may have been.
+func (c *committer) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	mine := change{ctx, write, make(chan error, 1)}
+	select {
+	case c.queue <- mine:
+		return <-mine.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.quit:
+		return errClosed
+	}
+}
+
+func (c *committer) run() {
+	defer close(c.done)
+	for {
+		select {
+		case first := <-c.queue:
+			changes := c.waiting(first)
+			for i, err := range c.commit(changes) {
+				changes[i].err <- err
+			}
+		case <-c.quit:
+			return
+		}
+	}
+}
+
+// waiting gives first and those that wait at this moment.
+func (c *committer) waiting(first change) []change {
+	changes := []change{first}
+	for len(changes) < together {
+		select {
+		case next := <-c.queue:
+			changes = append(changes, next)
+		default:
+			return changes
+		}
+	}
+	return changes
+}
+
+// commit makes changes in one transaction and gives the error of each.
+func (c *committer) commit(changes []change) []error {
+	errs := make([]error, len(changes))
+	fail := func(err error) []error {
+		for i := range errs {
+			if errs[i] == nil {
+				errs[i] = err
+			}
+		}
+		return errs
+	}
+	tx, err := c.db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return fail(err)
+	}
+	for i, change := range changes {
+		refused, err := attempt(tx, change)
+		if err != nil {
+			tx.Rollback() // if there is still one
+			errs[i] = errors.Join(refused, err)
+			return fail(err)
+		}
+		errs[i] = refused
+	}
+	if err := tx.Commit(); err != nil {
+		return fail(err)
+	}
+	return errs
+}
+
+// attempt makes a change, or takes it back and says why it was refused. Any
+// other error means that nothing is known of the transaction any more, as when a
+// full disk made the database give it up.
+func attempt(tx *sql.Tx, c change) (refused, err error) {
+	// Nobody is let go in the middle: a statement that is cut short takes with
+	// it the whole transaction, in which others have their part.
+	ctx := context.WithoutCancel(c.ctx)
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT change"); err != nil {
+		return nil, fmt.Errorf("begin change: %w", err)
+	}
+	refused = c.write(ctx, tx)
+	end := "RELEASE SAVEPOINT change"
+	if refused != nil {
+		end = "ROLLBACK TO SAVEPOINT change"
+	}
+	if _, err := tx.ExecContext(ctx, end); err != nil {
+		return refused, fmt.Errorf("end change: %w", err)
+	}
+	return refused, nil
+}

@@ -1,0 +1,473 @@
+//go:build unix
+
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"go.uber.org/goleak"
+)
+
+// A test that needs another process runs this very program again, which then
+// plays the part named in the environment.
+const partVariable = "HALFPOINT_STORE_TEST_PART"
+
+var parts = map[string]func(ctx context.Context, file string) error{
+	"play": playForever,
+	"hold": hold,
+	"poor": openAsNobody,
+}
+
+func TestMain(m *testing.M) {
+	if part, ok := parts[os.Getenv(partVariable)]; ok {
+		if err := part(context.Background(), os.Args[1]); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// A child is this program in another part.
+type child struct {
+	*exec.Cmd
+	out *bufio.Scanner
+}
+
+// start starts a child, to be killed at the end of the test if not before.
+func start(t *testing.T, part, file string) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], file)
+	cmd.Env = append(os.Environ(), partVariable+"="+part)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe() // open as long as we live: a child reads it to know when to end
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd, bufio.NewScanner(out)}
+	t.Cleanup(func() {
+		c.kill()
+		in.Close()
+	})
+	return c
+}
+
+// line gives the next line that the child prints.
+func (c *child) line(t *testing.T) string {
+	t.Helper()
+	if !c.out.Scan() {
+		t.Fatalf("the child has ended: %v", c.out.Err())
+	}
+	return c.out.Text()
+}
+
+// kill ends the child as a loss of power would, and gives what it had still
+// printed.
+func (c *child) kill() (last []string) {
+	if c.ProcessState != nil {
+		return nil
+	}
+	c.Process.Kill()
+	for c.out.Scan() {
+		last = append(last, c.out.Text())
+	}
+	c.Wait()
+	return last
+}
+
+// hold opens the file, says so, and keeps it until it is told to end.
+func hold(ctx context.Context, file string) error {
+	s, err := store.Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("open")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// playForever goes on with match g, and says the number of each event when it
+// is stored.
+func playForever(ctx context.Context, file string) error {
+	s, err := store.Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	step := opening("g", "room")
+	switch m, _, err := s.Match(ctx, "g"); {
+	case errors.Is(err, bot.ErrNotFound):
+	case err != nil:
+		return err
+	default:
+		step = turn(&m)
+	}
+	for {
+		if err := s.Take(ctx, step); err != nil {
+			return err
+		}
+		fmt.Println(step.Match.Seq)
+		step = turn(step.Match)
+	}
+}
+
+func TestNothingIsLostWhenKilled(t *testing.T) {
+	rounds := 25
+	if testing.Short() {
+		rounds = 5
+	}
+	name := newFile(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	said := 0 // the last event that a child said was stored
+	for round := range rounds {
+		c := start(t, "play", name)
+		var lines []string
+		for range 1 + rng.IntN(40) {
+			lines = append(lines, c.line(t))
+		}
+		for _, line := range append(lines, c.kill()...) {
+			seq, err := strconv.Atoi(line)
+			if err != nil {
+				t.Fatalf("round %d: the child said %q", round, line)
+			}
+			said = seq
+		}
+
+		s, err := store.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, events, err := s.Match(t.Context(), "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(events) < said || len(events) > said+1 {
+			t.Errorf("round %d: %d events are there, %d were said to be", round, len(events), said)
+		}
+		for i, e := range events {
+			if e.Seq != i+1 {
+				t.Fatalf("round %d: event %d is number %d", round, i+1, e.Seq)
+			}
+			request := fmt.Sprintf("turn:g:%d", e.Seq)
+			if _, ok, err := s.Answered(t.Context(), request); err != nil || !ok {
+				t.Errorf("round %d: request %s was answered: %v, %v", round, request, ok, err)
+			}
+		}
+		if m.Seq > 0 {
+			// Its post came with it, and is the one to be shown.
+			posts, err := s.Claim(t.Context(), m.Changed, m.Changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(posts) != 1 || posts[0].Seq != m.Seq {
+				t.Errorf("round %d: after event %d these posts are owed: %v", round, m.Seq, posts)
+			}
+			again := turn(&bot.Match{ID: "g", Standing: bot.Standing{Seq: m.Seq - 1, Changed: noon}})
+			if err := s.Take(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
+				t.Errorf("round %d: the last request, asked again: %v", round, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d kills, %d events", rounds, said)
+}
+
+func TestOneProcessPerFile(t *testing.T) {
+	name := newFile(t)
+	inUse := func() {
+		t.Helper()
+		s, err := store.Open(t.Context(), name)
+		if err == nil {
+			s.Close()
+			t.Fatal("the file was opened twice")
+		}
+		if want := "another halfpoint is using " + name; !errors.Is(err, store.ErrInUse) || err.Error() != want {
+			t.Errorf("error is %q, want %q", err, want)
+		}
+	}
+	other := start(t, "hold", name)
+	if got := other.line(t); got != "open" {
+		t.Fatal(got)
+	}
+	inUse()
+	other.kill()
+	s := open(t, name) // though it had no time to say goodbye
+	inUse()
+
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(name, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), link); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("under another name: error is %v, want %v", err, store.ErrInUse)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, link)
+}
+
+// folder gives the names and contents of the files of a directory.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+// database gives the content of a closed database with a few matches in it.
+func database(t *testing.T) []byte {
+	t.Helper()
+	name := newFile(t)
+	s := open(t, name)
+	for i := range 20 {
+		if err := s.Take(t.Context(), opening(bot.GameID(fmt.Sprint(i)), "room")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(maps.Keys(folder(t, filepath.Dir(name)))); len(got) != 1 {
+		t.Errorf("a closed database leaves %v", got)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// sqlDo runs SQL on a database file behind the store's back.
+func sqlDo(t *testing.T, name string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestUnusableFileIsLeftAsItIs(t *testing.T) {
+	good := database(t)
+	garbage := make([]byte, 3*4096)
+	rng := rand.NewChaCha8([32]byte{})
+	rng.Read(garbage)
+	write := func(data []byte) func(*testing.T, string) {
+		return func(t *testing.T, name string) {
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		make func(t *testing.T, file string)
+		want error
+		says string
+	}{
+		{"a text", write([]byte("Dear diary,\n")), store.ErrUnreadable, "not a halfpoint database"},
+		{"garbage", write(garbage), store.ErrUnreadable, "not a halfpoint database"},
+		{"a header and garbage", write(slices.Concat(good[:100], garbage)), store.ErrUnreadable, "malformed"},
+		{"half a database", write(good[:len(good)/2/4096*4096]), store.ErrUnreadable, "malformed"},
+		{"a few bytes of one", write(good[:50]), store.ErrUnreadable, "not a halfpoint database"},
+		{"a damaged list of tables", write(slices.Concat(good[:100], garbage[:3996], good[4096:])), store.ErrUnreadable, "malformed"},
+		{"another program's database", func(t *testing.T, name string) {
+			sqlDo(t, name, "CREATE TABLE diary (day TEXT)", "INSERT INTO diary VALUES ('Monday')")
+		}, store.ErrUnreadable, "not a halfpoint database"},
+		{"a database from the future", func(t *testing.T, name string) {
+			write(good)(t, name)
+			sqlDo(t, name, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
+		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows 1"},
+		{"a directory", func(t *testing.T, name string) {
+			if err := os.Mkdir(name, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "it is a directory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			name := filepath.Join(dir, "halfpoint.db")
+			c.make(t, name)
+			var before map[string]string
+			if c.want != nil {
+				before = folder(t, dir)
+			}
+			s, err := store.Open(t.Context(), name)
+			if err == nil {
+				s.Close()
+				t.Fatal("it was opened")
+			}
+			if c.want != nil {
+				if !errors.Is(err, c.want) {
+					t.Errorf("error is %q, want %q", err, c.want)
+				}
+				if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
+					t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+				}
+			}
+			if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error is %q and should be one line with %q and the name of the file", err, c.says)
+			}
+		})
+	}
+}
+
+// openAsNobody opens the file as somebody who may do little, whom no
+// superuser's rights help.
+func openAsNobody(ctx context.Context, file string) error {
+	if os.Geteuid() == 0 {
+		if err := syscall.Setuid(65534); err != nil {
+			return err
+		}
+	}
+	s, err := store.Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(errors.New("it was opened"), s.Close())
+}
+
+func TestPlaceThatMayNotBeWritten(t *testing.T) {
+	good := database(t)
+	for _, c := range []struct {
+		name      string
+		dir, file fs.FileMode // no file if 0
+		says      string
+	}{
+		{"a new file in a directory that may not be written", 0o555, 0, "make a lock file beside it: permission denied"},
+		{"a file in a directory that may not be written", 0o555, 0o666, "make a lock file beside it: permission denied"},
+		{"a file that may not be written", 0o777, 0o444, "permission denied"},
+		{"a directory that may not be entered", 0o700, 0o666, "permission denied"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.dir == 0o700 && os.Geteuid() != 0 {
+				t.Skip("only a superuser can make a directory that its owner may not enter and look into it afterwards")
+			}
+			dir := t.TempDir()
+			if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // nobody may get this far
+				t.Fatal(err)
+			}
+			name := filepath.Join(dir, "halfpoint.db")
+			if c.file != 0 {
+				if err := os.WriteFile(name, good, c.file); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chmod(name, c.file); err != nil { // whatever the umask
+					t.Fatal(err)
+				}
+			}
+			before := folder(t, dir)
+			if err := os.Chmod(dir, c.dir); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Chmod(dir, 0o700) })
+			said := start(t, "poor", name).line(t)
+			if want := "open " + name + ": " + c.says; said != want {
+				t.Errorf("error is %q, want %q", said, want)
+			}
+			if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
+				t.Errorf("the directory changed (-before +after):\n%.500s", diff)
+			}
+		})
+	}
+}
+
+// Another program may hold the file for a while: a backup, an operator.
+func TestWaitsForOthersAndGivesUpInTime(t *testing.T) {
+	name := newFile(t)
+	s := open(t, name)
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("?", "%3f", "#", "%23").Replace(name)+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	other, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := opening("g", "room")
+	if err := s.Take(t.Context(), step); err == nil || errors.Is(err, bot.ErrConflict) {
+		t.Errorf("error is %v; the file is locked by somebody else", err)
+	}
+	if _, _, err := s.Match(t.Context(), "g"); !errors.Is(err, bot.ErrNotFound) {
+		t.Errorf("reading meanwhile: %v", err)
+	}
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Take(t.Context(), step); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestUnusablePlace(t *testing.T) {
+	if s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "no", "halfpoint.db")); err == nil {
+		s.Close()
+		t.Error("a database was made in a directory that is not there")
+	} else if want := "its directory: no such file or directory"; !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error is %q, want %q", err, want)
+	}
+	if _, err := store.Open(t.Context(), "postgres://localhost/halfpoint"); err == nil || !strings.Contains(err.Error(), "PostgreSQL") {
+		t.Errorf("PostgreSQL: error is %v", err)
+	}
+}
+
+func TestNewFileIsForItsOwner(t *testing.T) {
+	name := newFile(t)
+	open(t, name)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(name + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("others may use the file %s: %v", name+suffix, info.Mode())
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// matchesFrom begins every query for matches, as scanMatch reads them.
+const matchesFrom = `
+	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
+		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed
+	FROM game g JOIN game_channel c ON c.game = g.id`
+
+// scanMatch reads a match from a row of matchesFrom.
+func scanMatch(scan func(...any) error) (bot.Match, error) {
+	var m bot.Match
+	var setup string
+	var opened, changed int64
+	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
+		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed)
+	if err != nil {
+		return bot.Match{}, err
+	}
+	m.Opened, m.Changed = moment(opened), moment(changed)
+	m.Setup, err = decodeSetup(setup)
+	return m, err
+}
+
+// Match gives a match and its events, or ErrNotFound.
+func (s *Store) Match(ctx context.Context, id bot.GameID) (_ bot.Match, _ []bot.Event, err error) {
+	defer annotate(&err, "find match %s", id)
+	m, err := scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrNotFound
+	}
+	if err != nil {
+		return bot.Match{}, nil, err
+	}
+	// Events are never changed, so those up to m.Seq belong to m whatever has
+	// been stored since m was read.
+	rows, err := s.read.QueryContext(ctx,
+		"SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq <= $2 ORDER BY seq", id, m.Seq)
+	if err != nil {
+		return bot.Match{}, nil, err
+	}
+	defer rows.Close()
+	events := make([]bot.Event, 0, m.Seq)
+	for rows.Next() {
+		var e bot.Event
+		var at int64
+		if err := rows.Scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof); err != nil {
+			return bot.Match{}, nil, err
+		}
+		e.At = moment(at)
+		events = append(events, e)
+	}
+	if err := rows.Err(); err != nil {
+		return bot.Match{}, nil, err
+	}
+	if len(events) != m.Seq {
+		return bot.Match{}, nil, fmt.Errorf("it has %d events and should have %d", len(events), m.Seq)
+	}
+	return m, events, nil
+}
+
+// Matches gives matches, the last changed first. Where may be as narrow as a
+// thread or as wide as a platform.
+func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []bot.Match, err error) {
+	defer annotate(&err, "find matches")
+	query, args := matchesQuery(q)
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var matches []bot.Match
+	for rows.Next() {
+		m, err := scanMatch(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		matches = append(matches, m)
+	}
+	return matches, rows.Err()
+}
+
+// matchesQuery words a query.
+func matchesQuery(q bot.Query) (query string, args []any) {
+	var conditions []string
+	arg := func(v any) string {
+		args = append(args, v)
+		return placeholders(len(args), 1)
+	}
+	is := func(column, value string) {
+		if value != "" {
+			conditions = append(conditions, column+" = "+arg(value))
+		}
+	}
+	is("c.platform", q.Where.Platform)
+	is("c.channel", q.Where.Channel)
+	is("c.thread", q.Where.Thread)
+	if q.Number != 0 {
+		conditions = append(conditions, "c.number = "+arg(q.Number))
+	}
+	if q.Player != "" {
+		p := arg(q.Player)
+		conditions = append(conditions, fmt.Sprintf("(g.black = %[1]s OR g.white = %[1]s OR g.opener = %[1]s)", p))
+	}
+	if len(q.States) > 0 {
+		var states []string
+		for _, state := range q.States {
+			states = append(states, arg(state))
+		}
+		in := " IN (" + strings.Join(states, ", ") + ")"
+		// The two are the same; said of both tables, either's index serves.
+		conditions = append(conditions, "g.state"+in, "c.state"+in)
+	}
+	query = matchesFrom
+	if len(conditions) > 0 {
+		query += " WHERE " + strings.Join(conditions, " AND ")
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	return query + " ORDER BY g.changed DESC, c.number DESC, g.id LIMIT " + arg(limit), args
+}

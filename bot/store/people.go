@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Person gives the id of a person, a new one at first sight, and keeps the
+// name they go by now. A platform that does not say a name leaves the one that
+// is known.
+func (s *Store) Person(ctx context.Context, who bot.Who) (id bot.Person, err error) {
+	defer annotate(&err, "find person")
+	var name string
+	err = s.read.QueryRowContext(ctx,
+		"SELECT id, name FROM person WHERE platform = $1 AND platform_id = $2",
+		who.Platform, who.ID).Scan(&id, &name)
+	switch {
+	case err == nil && (name == who.Name || who.Name == ""):
+		return id, nil
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return "", err
+	}
+	// Somebody else may be writing the same person at this moment: whoever comes
+	// second gets the id of the first.
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `
+			INSERT INTO person (id, platform, platform_id, name) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (platform, platform_id) DO UPDATE SET name = excluded.name RETURNING id`,
+			newPerson(), who.Platform, who.ID, who.Name).Scan(&id)
+	})
+	return id, err
+}
+
+// newPerson makes up an id. It is random and not made from the platform's id,
+// which could be guessed from it after the person has been erased.
+func newPerson() bot.Person { return bot.Person("p" + strings.ToLower(rand.Text()[:12])) }
+
+// People gives who persons are; those erased or unknown are left out.
+func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]bot.Who, err error) {
+	defer annotate(&err, "find people")
+	people := make(map[bot.Person]bot.Who, len(ids))
+	if len(ids) == 0 {
+		return people, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	rows, err := s.read.QueryContext(ctx,
+		"SELECT id, platform, platform_id, name FROM person WHERE id IN ("+placeholders(1, len(ids))+")", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id bot.Person
+		var who bot.Who
+		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name); err != nil {
+			return nil, err
+		}
+		people[id] = who
+	}
+	return people, rows.Err()
+}
+
+// Erase forgets a person. Games, posts and answers keep an id that means nobody;
+// the same account, seen again, is somebody new.
+func (s *Store) Erase(ctx context.Context, id bot.Person) (err error) {
+	defer annotate(&err, "erase person")
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM person WHERE id = $1", id)
+		return err
+	})
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// The states of a post. The index of waiting posts names the first.
+//
+//	waiting     owed; not to be claimed before it is due
+//	settled     shown
+//	superseded  never shown, because a newer one says the same and more
+//	parked      never shown, because its room could not be reached
+//
+// Posts of one game in one channel are in order: only the oldest that waits is
+// ever given, so nothing overtakes it, in flight or not. A post that waits for a
+// claim to run out is therefore left alone until then, superseded or not: it may
+// be arriving at this moment, and what follows it must come after it.
+
+func putPost(ctx context.Context, tx *sql.Tx, p bot.Owed, at time.Time) error {
+	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply})
+	if err != nil {
+		return err
+	}
+	return put(ctx, tx, "post "+p.ID, `
+		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due,
+			n, state, attempt, receipt, why)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
+			'waiting', 0, '', '')
+		ON CONFLICT DO NOTHING`,
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at))
+}
+
+// Claim gives the posts to deliver now: of each game and channel the oldest
+// that is neither settled nor parked, if it is due. They are not given again
+// before until. A show or status that a newer one of the same game and channel
+// supersedes is never given; one that only some may see supersedes nothing.
+func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.Owed, err error) {
+	defer annotate(&err, "claim posts")
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE post SET state = 'superseded'
+			WHERE state = 'waiting' AND due <= $1 AND kind IN ('show', 'status') AND EXISTS (
+				SELECT 1 FROM post newer WHERE newer.state = 'waiting'
+					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
+					AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`,
+			millis(now))
+		if err != nil {
+			return err
+		}
+		found, err := duePosts(ctx, tx, now)
+		if err != nil {
+			return err
+		}
+		for _, p := range found {
+			// Another process may have claimed it in between: then it is theirs.
+			err := put(ctx, tx, "post "+p.ID,
+				"UPDATE post SET due = $1, attempt = attempt + 1 WHERE id = $2 AND due = $3 AND state = 'waiting'",
+				millis(until), p.ID, p.due)
+			if errors.Is(err, bot.ErrConflict) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			p.Attempt++
+			claimed = append(claimed, p.Owed)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claimed, nil
+}
+
+// A duePost is a post and the time since when it is due.
+type duePost struct {
+	bot.Owed
+	due int64
+}
+
+// duePosts gives the oldest waiting post of each game and channel, if it is
+// due and its channel has not asked to wait.
+func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error) {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due FROM post
+		WHERE state = 'waiting' AND due <= $1
+			AND NOT EXISTS (
+				SELECT 1 FROM post older WHERE older.state = 'waiting'
+					AND older.platform = post.platform AND older.channel = post.channel AND older.game = post.game
+					AND older.n < post.n)
+			AND NOT EXISTS (
+				SELECT 1 FROM room_wait r WHERE r.platform = post.platform AND r.channel = post.channel AND r.due > $1)
+		ORDER BY due, platform, channel, game`,
+		millis(now))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []duePost
+	for rows.Next() {
+		var p duePost
+		var private int64
+		var text string
+		err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
+			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due)
+		if err != nil {
+			return nil, err
+		}
+		var body storedBody
+		if err := decode(text, &body); err != nil {
+			return nil, fmt.Errorf("post %s: %w", p.ID, err)
+		}
+		p.Private, p.Texts, p.Notify, p.Reply = private != 0, body.Texts, body.Notify, body.Reply
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}
+
+// Settle writes down that a post was shown. Settling twice is settling once:
+// the first receipt stays. A post that was parked meanwhile was shown after all.
+// Its room, if it had been out of reach, is no longer so.
+func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err error) {
+	defer annotate(&err, "settle post %s", post)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var where bot.Room
+		err := tx.QueryRowContext(ctx, `
+			UPDATE post SET state = 'settled', receipt = $1 WHERE id = $2 AND state <> 'settled'
+			RETURNING platform, channel, thread`, r, post).Scan(&where.Platform, &where.Channel, &where.Thread)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = tx.QueryRowContext(ctx, "SELECT id FROM post WHERE id = $1", post).Scan(&post)
+			if errors.Is(err, sql.ErrNoRows) {
+				return bot.ErrNotFound
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx,
+			"DELETE FROM room_parked WHERE platform = $1 AND channel = $2 AND thread = $3",
+			where.Platform, where.Channel, where.Thread)
+		return err
+	})
+}
+
+// Postpone makes the posts of a room wait, those to come as well, and ends the
+// claims on them: whoever holds one should let it go. Platforms count by channel,
+// so all threads of the channel wait.
+func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (err error) {
+	defer annotate(&err, "postpone posts")
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO room_wait (platform, channel, due) VALUES ($1, $2, $3)
+			ON CONFLICT (platform, channel) DO UPDATE SET due = excluded.due`,
+			where.Platform, where.Channel, millis(until))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx,
+			"UPDATE post SET due = $1 WHERE state = 'waiting' AND platform = $2 AND channel = $3",
+			millis(until), where.Platform, where.Channel)
+		return err
+	})
+}
+
+// Park sets aside the unsettled posts of a room, which cannot be reached, and
+// reports whether it is the first time, or the first since a post was shown
+// there. Without a thread it is the whole channel that is parked.
+func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first bool, err error) {
+	defer annotate(&err, "park posts")
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			UPDATE post SET state = 'parked', why = $1
+			WHERE state = 'waiting' AND platform = $2 AND channel = $3 AND ($4 = '' OR thread = $4)`,
+			why, where.Platform, where.Channel, where.Thread)
+		if err != nil {
+			return err
+		}
+		err = put(ctx, tx, "room",
+			"INSERT INTO room_parked (platform, channel, thread, why) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+			where.Platform, where.Channel, where.Thread, why)
+		if errors.Is(err, bot.ErrConflict) {
+			return nil
+		}
+		first = err == nil
+		return err
+	})
+	return first && err == nil, err
+}
+
+// Shown gives the receipt of the last settled post of a kind, or an empty one.
+func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string) (r bot.Receipt, err error) {
+	defer annotate(&err, "find the last %s of match %s", kind, game)
+	err = s.read.QueryRowContext(ctx, `
+		SELECT receipt FROM post
+		WHERE platform = $1 AND channel = $2 AND game = $3 AND kind = $4 AND state = 'settled'
+			AND ($5 = '' OR thread = $5)
+		ORDER BY n DESC LIMIT 1`,
+		where.Platform, where.Channel, game, kind, where.Thread).Scan(&r)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return r, err
+}

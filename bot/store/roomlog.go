@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed FROM message "
+
+func scanMessage(scan func(...any) error) (bot.Message, error) {
+	var m bot.Message
+	var at, removed int64
+	err := scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &removed)
+	m.At, m.Removed = moment(at), removed != 0
+	return m, err
+}
+
+// Append keeps a message and gives it its N; a key that is there already gives
+// the message that has it.
+func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, err error) {
+	defer annotate(&err, "append message %s", m.Key)
+	for {
+		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `
+				INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, n)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
+				ON CONFLICT DO NOTHING`,
+				m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed))
+			if err != nil {
+				return err
+			}
+			kept, err = scanMessage(tx.QueryRowContext(ctx, messagesFrom+"WHERE key = $1", m.Key).Scan)
+			return err
+		})
+		// Neither written nor there: another process got the N first.
+		if !errors.Is(err, sql.ErrNoRows) {
+			return kept, err
+		}
+	}
+}
+
+// Since gives at most limit messages of a room with N above after, the newest
+// ones if there are more, in order.
+func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []bot.Message, err error) {
+	defer annotate(&err, "read the messages of %s", room)
+	rows, err := s.read.QueryContext(ctx,
+		messagesFrom+"WHERE room = $1 AND n > $2 ORDER BY n DESC LIMIT $3", room, after, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		m, err := scanMessage(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
+	}
+	slices.Reverse(messages)
+	return messages, rows.Err()
+}

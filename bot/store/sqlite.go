@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite" // registers the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// This file holds all that is particular to SQLite.
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// versionTable is where goose notes what the database has; its name tells our
+// files from those of other programs.
+const versionTable = "halfpoint_version"
+
+// readers is how many reads may go on beside a write.
+const readers = 4
+
+// Settings of every connection. FULL makes a commit wait until the disk has it.
+// The timeout, in milliseconds, is for other programs that look at the file, a
+// backup for one; it is shorter than the patience of people waiting for an answer.
+var settings = url.Values{"_pragma": {"busy_timeout(1000)", "foreign_keys(1)", "synchronous(FULL)"}}
+
+// openMemory opens a database in memory. It lives in its one connection, which
+// therefore reads as well.
+func openMemory(ctx context.Context) (*Store, error) {
+	db, err := connect(Memory+"?"+settings.Encode(), 1)
+	if err != nil {
+		return nil, fmt.Errorf("open database in memory: %w", err)
+	}
+	s := &Store{write: db, read: db}
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database in memory: %w", err), s.Close())
+	}
+	s.committer = startCommitter(db)
+	return s, nil
+}
+
+// openFile opens a database file.
+func openFile(ctx context.Context, name string) (_ *Store, err error) {
+	s := &Store{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	path, err := resolve(name)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	switch s.unlock, err = lock(path + ".lock"); {
+	case errors.Is(err, ErrInUse):
+		return nil, fmt.Errorf("%w %s", ErrInUse, name)
+	case err != nil:
+		return nil, fmt.Errorf("open %s: make a lock file beside it: %w", name, bare(err))
+	}
+	// From here on nobody else has the file. It is looked at before SQLite has
+	// it, because closing it later would drop SQLite's own locks on it.
+	if err := touch(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, bare(err))
+	}
+
+	if s.write, err = connect(address(path, url.Values{"_txlock": {"immediate"}}), 1); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	if err := inspect(ctx, s.write); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	var mode string
+	if err := s.write.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	if mode != "wal" {
+		return nil, fmt.Errorf("open %s: the file system does not allow a write-ahead log", name)
+	}
+	if err := migrate(ctx, s.write); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	if s.read, err = connect(address(path, url.Values{"_query_only": {"1"}}), readers); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	s.committer = startCommitter(s.write)
+	return s, nil
+}
+
+// resolve gives the file that name stands for, so that two names of one file
+// share one lock. The file need not exist; its directory must.
+func resolve(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return "", errors.New("it is a directory")
+	case err == nil:
+		path, err = filepath.EvalSymlinks(path)
+		return path, bare(err)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", bare(err)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("its directory: %w", bare(err))
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// touch makes sure that the file is there, may be written and begins like a
+// database. It makes a new one readable by its owner alone, for it will hold
+// people's names.
+func touch(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	switch n, err := io.ReadFull(f, head); {
+	case errors.Is(err, io.EOF): // empty
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case string(head[:n]) != magic:
+		return ErrUnreadable
+	}
+	return nil
+}
+
+// bare takes the path out of err, where the message has it already.
+func bare(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// address gives the driver's name for a file and the settings of its
+// connections.
+func address(path string, more url.Values) string {
+	path = filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		path = "/" + path
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + settings.Encode() + "&" + more.Encode()
+}
+
+// connect gives a pool of at most n connections, which are kept open.
+func connect(address string, n int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", address)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
+// inspect looks, before anything is written, whether the database is ours and
+// not from the future.
+func inspect(ctx context.Context, db *sql.DB) error {
+	var tables, ours int
+	err := db.QueryRowContext(ctx, `
+		SELECT COUNT(*), COUNT(CASE WHEN name = $1 THEN 1 END) FROM sqlite_schema WHERE type = 'table'`,
+		versionTable).Scan(&tables, &ours)
+	if err != nil {
+		return unreadable(err)
+	}
+	if tables == 0 {
+		return nil
+	}
+	if ours == 0 {
+		return ErrUnreadable
+	}
+	var has sql.NullInt64
+	err = db.QueryRowContext(ctx, "SELECT MAX(version_id) FROM "+versionTable).Scan(&has)
+	if err != nil {
+		return unreadable(err)
+	}
+	provider, err := migrator(db)
+	if err != nil {
+		return err
+	}
+	sources := provider.ListSources()
+	if known := sources[len(sources)-1].Version; has.Int64 > known {
+		return fmt.Errorf("%w: it has version %d, this program knows %d", ErrNewer, has.Int64, known)
+	}
+	return nil
+}
+
+// unreadable marks err with ErrUnreadable if it is about what the file holds.
+func unreadable(err error) error {
+	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+	}
+	return err
+}
+
+// migrate brings the tables up to date.
+func migrate(ctx context.Context, db *sql.DB) error {
+	provider, err := migrator(db)
+	if err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("bring tables up to date: %w", err)
+	}
+	return nil
+}
+
+func migrator(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithTableName(versionTable), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+}

@@ -1,0 +1,134 @@
+// Package store keeps the bot's games, people and posts in a SQLite database,
+// in a file or in memory.
+//
+// All SQL is one text that SQLite and PostgreSQL both read: TEXT and BIGINT,
+// numbered placeholders, ON CONFLICT and RowsAffected instead of the error codes
+// of either. What SQLite alone needs is in sqlite.go.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Memory is the name to Open for a database that is gone when it is closed.
+const Memory = ":memory:"
+
+// Errors of Open.
+var (
+	// ErrInUse means that another process, or this one, has the file open.
+	ErrInUse = errors.New("another halfpoint is using")
+	// ErrNewer means that the database was written by a newer halfpoint.
+	ErrNewer = errors.New("written by a newer halfpoint")
+	// ErrUnreadable means that the file is no database, is damaged, or belongs
+	// to another program.
+	ErrUnreadable = errors.New("not a halfpoint database")
+)
+
+// A Store is a bot.Store and a bot.RoomLog.
+type Store struct {
+	write     *sql.DB // one connection, through which the committer writes
+	read      *sql.DB // several that see what is committed; in memory the same as write
+	committer *committer
+	unlock    func() error
+}
+
+var (
+	_ bot.Store   = (*Store)(nil)
+	_ bot.RoomLog = (*Store)(nil)
+)
+
+// Open opens the SQLite file called name, or Memory, and brings it up to date.
+// A file that is not there is made. A file that cannot be used is left as it was.
+// The file is held until Close or the end of the process, whichever way that
+// comes: a second Open fails with ErrInUse.
+func Open(ctx context.Context, name string) (*Store, error) {
+	if scheme, _, ok := strings.Cut(name, "://"); ok && strings.HasPrefix(scheme, "postgres") {
+		return nil, errors.New("open database: PostgreSQL is not supported yet; give the name of a file")
+	}
+	if name == Memory {
+		return openMemory(ctx)
+	}
+	return openFile(ctx, name)
+}
+
+// Close waits for what is under way, and releases the file.
+func (s *Store) Close() error {
+	var errs []error
+	if s.committer != nil {
+		s.committer.stop()
+	}
+	if s.read != nil && s.read != s.write {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close()) // last, so that it empties the write-ahead log
+	}
+	if s.unlock != nil {
+		errs = append(errs, s.unlock())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
+
+// change makes a change in a transaction: all of it is stored, or none.
+func (s *Store) change(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
+	return s.committer.change(ctx, f)
+}
+
+// put runs a statement that is to write a row, and gives ErrConflict if it
+// wrote none. It is how conflicts are noticed: ON CONFLICT DO NOTHING and a
+// condition that no longer holds look alike, on every database.
+func put(ctx context.Context, tx *sql.Tx, what, query string, args ...any) error {
+	result, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("%s: %w", what, bot.ErrConflict)
+	}
+	return nil
+}
+
+// annotate says in err, if there is one, what was being done.
+func annotate(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
+
+// placeholders gives "$from, $from+1, …", n of them.
+func placeholders(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
+	}
+	return b.String()
+}
+
+// millis and moment are how times are written and read.
+func millis(t time.Time) int64  { return t.UnixMilli() }
+func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// flag is how a truth is written.
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

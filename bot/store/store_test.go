@@ -1,0 +1,39 @@
+package store_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
+)
+
+// open opens a store and closes it at the end of the test.
+func open(t testing.TB, name string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "half point#1?.db") }
+
+func TestFile(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, newFile(t)) })
+}
+
+func TestMemory(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, store.Memory) })
+}
+
+func TestFileKeepsEverything(t *testing.T) {
+	name := newFile(t)
+	storetest.Reopen(t, func(t *testing.T) storetest.Storage { return open(t, name) })
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Here are the written forms of what is kept as JSON. They are apart from the
+// types of bot and rules, so that a name may change there without making
+// yesterday's rows unreadable. A field, once written, keeps its name.
+
+type storedSetup struct {
+	W        int      `json:"w"`
+	H        int      `json:"h"`
+	Komi     int      `json:"komi,omitempty"` // in half points
+	Handicap int      `json:"handicap,omitempty"`
+	Black    []string `json:"black,omitempty"`
+	White    []string `json:"white,omitempty"`
+	First    string   `json:"first,omitempty"`
+}
+
+func encodeSetup(s rules.Setup) (string, error) {
+	return encode(storedSetup{
+		W: s.W, H: s.H, Komi: int(s.Komi), Handicap: s.Handicap,
+		Black: pointNames(s.Black), White: pointNames(s.White), First: s.First.Letter(),
+	})
+}
+
+func decodeSetup(text string) (rules.Setup, error) {
+	var r storedSetup
+	if err := decode(text, &r); err != nil {
+		return rules.Setup{}, err
+	}
+	s := rules.Setup{W: r.W, H: r.H, Komi: rules.Points(r.Komi), Handicap: r.Handicap}
+	var err error
+	if s.Black, err = points(r.Black, r.W, r.H); err != nil {
+		return rules.Setup{}, err
+	}
+	if s.White, err = points(r.White, r.W, r.H); err != nil {
+		return rules.Setup{}, err
+	}
+	switch r.First {
+	case "B":
+		s.First = rules.Black
+	case "W":
+		s.First = rules.White
+	}
+	return s, nil
+}
+
+func pointNames(points []rules.Point) []string {
+	var names []string
+	for _, p := range points {
+		names = append(names, p.String())
+	}
+	return names
+}
+
+func points(names []string, w, h int) ([]rules.Point, error) {
+	var points []rules.Point
+	for _, name := range names {
+		p, err := rules.ParsePoint(name, w, h)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+type storedReply struct {
+	Texts    []bot.Text      `json:"texts,omitempty"`
+	Private  bool            `json:"private,omitempty"`
+	Controls []storedControl `json:"controls,omitempty"`
+	Game     bot.GameID      `json:"game,omitempty"`
+}
+
+type storedControl struct {
+	Label   string            `json:"label"`
+	Command string            `json:"command"`
+	Args    map[string]string `json:"args,omitempty"`
+}
+
+func encodeReply(r bot.Reply) (string, error) {
+	s := storedReply{Texts: r.Texts, Private: r.Private, Game: r.Game}
+	for _, c := range r.Controls {
+		s.Controls = append(s.Controls, storedControl(c))
+	}
+	return encode(s)
+}
+
+func decodeReply(text string) (bot.Reply, error) {
+	var s storedReply
+	if err := decode(text, &s); err != nil {
+		return bot.Reply{}, err
+	}
+	r := bot.Reply{Texts: s.Texts, Private: s.Private, Game: s.Game}
+	for _, c := range s.Controls {
+		r.Controls = append(r.Controls, bot.Control(c))
+	}
+	return r, nil
+}
+
+// storedBody is what a post says and to whom; what it is selected by has
+// columns of its own.
+type storedBody struct {
+	Texts  []bot.Text   `json:"texts,omitempty"`
+	Notify []bot.Person `json:"notify,omitempty"`
+	Reply  string       `json:"reply,omitempty"`
+}
+
+func encode(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("write %T: %w", v, err)
+	}
+	return string(text), nil
+}
+
+func decode(text string, v any) error {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return fmt.Errorf("read %T: %w", v, err)
+	}
+	return nil
+}

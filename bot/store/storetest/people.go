@@ -1,0 +1,90 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// person gives the id of somebody.
+func (d *desk) person(who bot.Who) bot.Person {
+	d.Helper()
+	id, err := d.Person(d.ctx(), who)
+	d.must(err)
+	return id
+}
+
+// people gives who ids are.
+func (d *desk) people(ids ...bot.Person) map[bot.Person]bot.Who {
+	d.Helper()
+	people, err := d.People(d.ctx(), ids)
+	d.must(err)
+	return people
+}
+
+func onePerson(d *desk) {
+	who := bot.Who{Platform: "discord", ID: "42", Name: "Ada"}
+	id := d.person(who)
+	if id == "" || strings.Contains(string(id), "42") {
+		d.Errorf("id is %q", id)
+	}
+	d.same("id the second time", d.person(who), id)
+	renamed := who
+	renamed.Name = "Ada L."
+	d.same("id under another name", d.person(renamed), id)
+	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
+	d.same("id without a name", d.person(bot.Who{Platform: "discord", ID: "42"}), id)
+	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
+
+	namesake := d.person(bot.Who{Platform: "matrix", ID: "42", Name: "Ada"})
+	if namesake == id {
+		d.Error("people of two platforms are one")
+	}
+}
+
+func racingPeople(d *desk) {
+	const n = 8
+	ids := make([]bot.Person, n)
+	for _, err := range atOnce(n, func(i int) (err error) {
+		ids[i], err = d.Person(d.ctx(), bot.Who{Platform: "web", ID: "1", Name: fmt.Sprint("name ", i)})
+		return err
+	}) {
+		d.must(err)
+	}
+	for _, id := range ids {
+		d.same("id", id, ids[0])
+	}
+}
+
+func strangeNames(d *desk) {
+	long := strings.Repeat("\u202eab\x01\x07\x1b[31m\r\n\t\u200f\u0301\U0001f468\u200d\U0001f9b3 ' \" ; -- % <@&1> @everyone ", 5000)
+	names := []string{" ", "'; DROP TABLE person; --", "\u202e\u202d\u2066\u200f\u200e", string([]rune(long)[:5000])}
+	for i, name := range names {
+		who := bot.Who{Platform: "matrix", ID: fmt.Sprint("@u", i, ":example.org"), Name: name}
+		id := d.person(who)
+		d.same("person", d.people(id), map[bot.Person]bot.Who{id: who})
+	}
+}
+
+func erased(d *desk) {
+	ada := bot.Who{Platform: "web", ID: "1", Name: "Ada"}
+	bob := bot.Who{Platform: "web", ID: "2", Name: "Bob"}
+	a, b := d.person(ada), d.person(bob)
+	m := d.open("g1", garden, func(m *bot.Match) { m.Black, m.White = a, b })
+	d.play(m)
+	before, log, err := d.Match(d.ctx(), "g1")
+	d.must(err)
+
+	d.must(d.Erase(d.ctx(), a))
+	d.must(d.Erase(d.ctx(), a)) // who is forgotten may be forgotten again
+	d.same("people", d.people(a, b, "unknown"), map[bot.Person]bot.Who{b: bob})
+	d.same("nobody", d.people(), map[bot.Person]bot.Who{})
+	after, logAfter, err := d.Match(d.ctx(), "g1")
+	d.must(err)
+	d.same("match", after, before)
+	d.same("events", logAfter, log)
+	if again := d.person(ada); again == a {
+		d.Error("who was erased is recognized")
+	}
+}

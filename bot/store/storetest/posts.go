@@ -1,0 +1,315 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+func postsInOrder(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("first", bot.Notice, m), post("second", bot.Show, m))
+	d.play(m, post("third", bot.Notice, m))
+	for _, want := range []string{"first", "second", "third"} {
+		d.same("claimed", d.claim(), []string{want})
+		d.same("claimed while it is in flight", d.claim(), []string{})
+		d.settle(want)
+	}
+	d.same("claimed when all is shown", d.claim(), []string{})
+}
+
+func postsSideBySide(d *desk) {
+	here, there := d.open("g1", garden), d.open("g2", garden)
+	away := d.open("g3", cellar)
+	d.play(here, post("here 1", bot.Notice, here), post("here 2", bot.Notice, here))
+	d.play(there, post("there", bot.Notice, there))
+	d.play(away, post("away", bot.Notice, away))
+	// What is about no match is in order by itself.
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.Owed{
+		{ID: "room 1", Where: garden, Kind: bot.Notice}, {ID: "room 2", Where: garden, Kind: bot.Notice},
+		{ID: "other room", Where: cellar, Kind: bot.Notice},
+	}}))
+	got := d.claim()
+	slices.Sort(got)
+	d.same("claimed", got, []string{"away", "here 1", "other room", "room 1", "there"})
+	d.settle("there")
+	d.play(there, post("there 2", bot.Notice, there))
+	d.same("claimed", d.claim(), []string{"there 2"})
+	// A match shown in two rooms waits in neither for the other.
+	elsewhere := post("elsewhere", bot.Notice, here)
+	elsewhere.Where = cellar
+	d.play(here, elsewhere)
+	d.same("claimed", d.claim(), []string{"elsewhere"})
+}
+
+func postReadBack(d *desk) {
+	m := d.open("g1", bot.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
+	owed := bot.Owed{
+		ID: "p1", Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: 7,
+		Texts:   []bot.Text{{Key: "turn", Args: []string{"person:ada", "D4"}}, {Key: "your turn"}},
+		Notify:  []bot.Person{bob, ada},
+		Private: true, Reply: "route/opaque?x=1",
+	}
+	d.play(m, owed)
+	for attempt := 1; attempt <= 2; attempt++ {
+		got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+		d.must(err)
+		owed.Attempt = attempt
+		d.same("post", got, []bot.Owed{owed})
+		d.pass(lease)
+	}
+}
+
+func claimOnce(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Notice, m))
+	d.same("at first", d.claim(), []string{"p1"})
+	d.pass(lease - time.Millisecond)
+	d.same("just before its time", d.claim(), []string{})
+	d.pass(time.Millisecond)
+	d.same("at its time", d.claim(), []string{"p1"})
+}
+
+func racingClaims(d *desk) {
+	const n = 8
+	want := []string{}
+	for i := range n {
+		m := d.open(bot.GameID(fmt.Sprintf("g%d", i)), garden)
+		id := fmt.Sprintf("p%d", i)
+		d.play(m, post(id, bot.Notice, m))
+		want = append(want, id)
+	}
+	claimed := make([][]bot.Owed, n)
+	for _, err := range atOnce(n, func(i int) (err error) {
+		claimed[i], err = d.Claim(d.ctx(), d.now, d.now.Add(lease))
+		return err
+	}) {
+		d.must(err)
+	}
+	got := []string{}
+	for _, posts := range claimed {
+		for _, p := range posts {
+			got = append(got, p.ID)
+		}
+	}
+	slices.Sort(got)
+	d.same("claimed", got, want)
+}
+
+func supersede(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	d.play(other, post("other show", bot.Show, other))
+	d.play(m, post("show 1", bot.Show, m), post("status 1", bot.Status, m))
+	d.play(m, post("show 2", bot.Show, m), post("status 2", bot.Status, m))
+	d.play(m, post("show 3", bot.Show, m), post("remove", bot.Remove, m))
+	got := d.drain()
+	slices.Sort(got[:2])
+	d.same("shown", got, []string{"other show", "status 2", "show 3", "remove"})
+}
+
+func noticesStay(d *desk) {
+	m := d.open("g1", garden)
+	want := []string{}
+	for i := range 3 {
+		notice := post(fmt.Sprint("notice ", i), bot.Notice, m)
+		want = append(want, notice.ID)
+		d.play(m, post(fmt.Sprint("show ", i), bot.Show, m), notice)
+	}
+	want = slices.Insert(want, 2, "show 2")
+	d.same("shown", d.drain(), want)
+}
+
+func showInFlight(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("show 1", bot.Show, m))
+	d.same("claimed", d.claim(), []string{"show 1"})
+	d.play(m, post("show 2", bot.Show, m))
+	d.play(m, post("show 3", bot.Show, m))
+	// Nobody knows whether it has arrived: what is newer waits.
+	d.same("claimed while it is in flight", d.claim(), []string{})
+	d.settle("show 1")
+	d.same("shown", d.drain(), []string{"show 3"})
+
+	d.play(m, post("show 4", bot.Show, m))
+	d.same("claimed", d.claim(), []string{"show 4"})
+	d.play(m, post("show 5", bot.Show, m))
+	d.pass(lease) // it never arrived
+	d.same("shown", d.drain(), []string{"show 5"})
+	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show)
+	d.must(err)
+	d.same("receipt", receipt, bot.Receipt("receipt of show 5"))
+}
+
+func privateShow(d *desk) {
+	m := d.open("g1", garden)
+	private := post("for Ada", bot.Show, m)
+	private.Private, private.Notify = true, []bot.Person{ada}
+	d.play(m, post("for all", bot.Show, m), private)
+	d.same("shown", d.drain(), []string{"for all", "for Ada"})
+}
+
+func settleTwice(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Show, m), post("p2", bot.Notice, m))
+	d.same("claimed", d.claim(), []string{"p1"})
+	d.must(d.Settle(d.ctx(), "p1", "first"))
+	d.must(d.Settle(d.ctx(), "p1", "second"))
+	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show)
+	d.must(err)
+	d.same("receipt", receipt, bot.Receipt("first"))
+	d.same("claimed", d.claim(), []string{"p2"})
+	if err := d.Settle(d.ctx(), "never owed", "r"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
+	}
+}
+
+func lastReceipt(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	shown := func(kind string) bot.Receipt {
+		d.Helper()
+		r, err := d.Shown(d.ctx(), "g1", garden, kind)
+		d.must(err)
+		return r
+	}
+	d.same("before anything was shown", shown(bot.Show), bot.Receipt(""))
+	d.play(m, post("show 1", bot.Show, m))
+	d.same("shown", d.drain(), []string{"show 1"})
+	d.play(m, post("status", bot.Status, m), post("show 2", bot.Show, m))
+	d.play(other, post("other", bot.Show, other))
+	d.same("before the second", shown(bot.Show), bot.Receipt("receipt of show 1"))
+	d.drain()
+	d.same("show", shown(bot.Show), bot.Receipt("receipt of show 2"))
+	d.same("status", shown(bot.Status), bot.Receipt("receipt of status"))
+	d.same("notice", shown(bot.Notice), bot.Receipt(""))
+}
+
+func postpone(d *desk) {
+	m, neighbour, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
+	d.play(m, post("p1", bot.Notice, m))
+	d.same("claimed", d.claim(), []string{"p1"})
+	d.must(d.Postpone(d.ctx(), garden, d.now.Add(10*time.Second)))
+
+	// It goes for all that the channel is owed, and for what comes meanwhile.
+	d.play(neighbour, post("p2", bot.Notice, neighbour))
+	d.play(away, post("p3", bot.Notice, away))
+	d.same("claimed elsewhere", d.claim(), []string{"p3"})
+	d.pass(10*time.Second - time.Millisecond)
+	d.same("claimed too early", d.claim(), []string{})
+	d.pass(time.Millisecond)
+	got := d.claim() // long before the claim would have run out
+	slices.Sort(got)
+	d.same("claimed afterwards", got, []string{"p1", "p2"})
+}
+
+func park(d *desk) {
+	thread := bot.Room{Platform: "web", Channel: "garden", Thread: "t"}
+	m, inThread, away := d.open("g1", garden), d.open("g2", thread), d.open("g3", cellar)
+	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.play(inThread, post("t1", bot.Notice, inThread))
+	d.play(away, post("away", bot.Notice, away))
+	parks := func(where bot.Room, want bool) {
+		d.Helper()
+		first, err := d.Park(d.ctx(), where, "not permitted: send messages")
+		d.must(err)
+		d.same("first time", first, want)
+	}
+
+	parks(thread, true)
+	got := d.claim()
+	slices.Sort(got)
+	d.same("claimed beside the thread", got, []string{"away", "p1"})
+	parks(garden, true)
+	d.settle("away")
+	d.pass(lease)
+	d.same("claimed", d.claim(), []string{})
+
+	// What comes later is tried again, and the owner is not told again.
+	d.play(m, post("p3", bot.Notice, m))
+	d.same("claimed", d.claim(), []string{"p3"})
+	parks(garden, false)
+	d.play(m, post("p4", bot.Notice, m))
+	d.same("shown", d.drain(), []string{"p4"})
+	parks(garden, true) // it had been in reach meanwhile
+}
+
+// oracle delivers posts as badly as it can happen: claims run out with the
+// post shown or not, the platform asks to wait, posts come at any moment. What
+// was shown in the end must be what the rules of the outbox promise.
+func oracle(d *desk) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		where := bot.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
+		m := d.open(bot.GameID(fmt.Sprint("g", seed)), where)
+		var owed, shown []bot.Owed
+		deliver := func(fate int) (n int) {
+			posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+			d.must(err)
+			for _, p := range posts {
+				switch fate {
+				case 0: // it never arrives
+				case 1: // it arrives and nobody writes it down; the platform knows it by its id
+					shown = append(shown, p)
+				case 2:
+					d.must(d.Postpone(d.ctx(), where, d.now.Add(time.Second)))
+				default:
+					shown = append(shown, p)
+					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID)))
+				}
+			}
+			return len(posts)
+		}
+		for range 60 {
+			switch rng.IntN(3) {
+			case 0:
+				var posts []bot.Owed
+				for range 1 + rng.IntN(3) {
+					kind := []string{bot.Show, bot.Notice, bot.Status}[rng.IntN(3)]
+					posts = append(posts, post(fmt.Sprintf("%d/%d", seed, len(owed)+len(posts)), kind, m))
+				}
+				d.play(m, posts...)
+				owed = append(owed, posts...)
+			case 1:
+				d.pass(time.Duration(rng.IntN(int(2 * lease))))
+			case 2:
+				deliver(rng.IntN(5))
+			}
+		}
+		for d.pass(lease); deliver(3) > 0; {
+		}
+		d.promises(seed, owed, shown)
+	}
+}
+
+// promises checks what was shown against what was owed.
+func (d *desk) promises(seed uint64, owed, shown []bot.Owed) {
+	d.Helper()
+	seen := map[string]bool{}
+	shown = slices.DeleteFunc(shown, func(p bot.Owed) bool { // what the platform recognizes
+		again := seen[p.ID]
+		seen[p.ID] = true
+		return again
+	})
+	place := map[string]int{}
+	for i, p := range owed {
+		place[p.ID] = i
+	}
+	last := map[string]string{}
+	for _, p := range owed {
+		last[p.Kind] = p.ID
+		if p.Kind == bot.Notice && !seen[p.ID] {
+			d.Errorf("seed %d: notice %s was never shown", seed, p.ID)
+		}
+	}
+	for _, kind := range []string{bot.Show, bot.Status} {
+		if id := last[kind]; id != "" && !seen[id] {
+			d.Errorf("seed %d: the last %s, %s, was never shown", seed, kind, id)
+		}
+	}
+	if !slices.IsSortedFunc(shown, func(a, b bot.Owed) int { return place[a.ID] - place[b.ID] }) {
+		d.Errorf("seed %d: shown out of order: %v", seed, shown)
+	}
+}

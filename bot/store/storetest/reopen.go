@@ -1,0 +1,53 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Reopen tests that a storage keeps everything while it is closed. Open opens
+// the same one each time, empty at first.
+func Reopen(t *testing.T, open func(*testing.T) Storage) {
+	d := &desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	ada := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
+	m := d.open("g1", garden)
+	d.play(m, post("notice", bot.Notice, m), post("show", bot.Show, m), post("status", bot.Status, m))
+	d.same("claimed", d.claim(), []string{"notice"})
+	d.settle("notice")
+	d.same("claimed", d.claim(), []string{"show"})
+	first, err := d.Park(d.ctx(), cellar, "gone")
+	d.must(err)
+	d.same("first time", first, true)
+	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
+	said := d.say("k", "hall", "hello")
+	look := func() []any {
+		match, events, err := d.Match(d.ctx(), "g1")
+		d.must(err)
+		answer, answered, err := d.Answered(d.ctx(), "web:"+t.Name()+":2")
+		d.must(err)
+		bookmark, err := d.Bookmark(d.ctx(), "matrix")
+		d.must(err)
+		messages, err := d.Since(d.ctx(), "hall", 0, 10)
+		d.must(err)
+		receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Notice)
+		d.must(err)
+		return []any{match, events, answer, answered, d.people(ada), bookmark, messages, receipt}
+	}
+	before := look()
+	d.same("answered", before[3], any(true))
+	d.must(d.Close())
+
+	d.Storage = open(t)
+	d.same("what is kept", look(), before)
+	d.same("claimed while the show is in flight", d.claim(), []string{})
+	d.pass(lease)
+	d.same("shown", d.drain(), []string{"show", "status"})
+	first, err = d.Park(d.ctx(), cellar, "gone")
+	d.must(err)
+	d.same("first time", first, false)
+	d.same("the same message", d.say("k", "hall", "again"), said)
+	d.play(m)
+	d.same("number of the next match", d.open("g2", garden).Number, 2)
+}

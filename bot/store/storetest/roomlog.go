@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+func bookmarks(d *desk) {
+	get := func(adapter string) string {
+		d.Helper()
+		value, err := d.Bookmark(d.ctx(), adapter)
+		d.must(err)
+		return value
+	}
+	d.same("before it is set", get("matrix"), "")
+	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
+	d.must(d.SetBookmark(d.ctx(), "discord", "7"))
+	d.must(d.SetBookmark(d.ctx(), "matrix", "s2"))
+	d.same("matrix", get("matrix"), "s2")
+	d.same("discord", get("discord"), "7")
+}
+
+// say appends a message.
+func (d *desk) say(key, room, text string) bot.Message {
+	d.Helper()
+	m, err := d.Append(d.ctx(), bot.Message{Key: key, Room: room, At: d.now, Text: text})
+	d.must(err)
+	return m
+}
+
+// heard gives the texts of messages of a room.
+func (d *desk) heard(room string, after int64, limit int) []string {
+	d.Helper()
+	messages, err := d.Since(d.ctx(), room, after, limit)
+	d.must(err)
+	texts := []string{}
+	for _, m := range messages {
+		texts = append(texts, m.Text)
+	}
+	return texts
+}
+
+func messages(d *desk) {
+	full := bot.Message{Key: "k", Room: "hall", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: bot.Show, Removed: true}
+	kept, err := d.Append(d.ctx(), full)
+	d.must(err)
+	full.N = 1
+	d.same("message", kept, full)
+	read, err := d.Since(d.ctx(), "hall", 0, 10)
+	d.must(err)
+	d.same("messages", read, []bot.Message{full})
+
+	for i := range 3 {
+		d.say(fmt.Sprint("a", i), "attic", fmt.Sprint("attic ", i))
+		d.say(fmt.Sprint("h", i), "hall", fmt.Sprint("hall ", i))
+	}
+	d.same("all of the attic", d.heard("attic", 0, 10), []string{"attic 0", "attic 1", "attic 2"})
+	d.same("the newest two", d.heard("attic", 0, 2), []string{"attic 1", "attic 2"})
+	d.same("after the first", d.heard("hall", kept.N, 10), []string{"hall 0", "hall 1", "hall 2"})
+	d.same("after the last", d.heard("hall", 7, 10), []string{})
+	d.same("none", d.heard("hall", 0, 0), []string{})
+	d.same("of nowhere", d.heard("nowhere", 0, 10), []string{})
+}
+
+func messageTwice(d *desk) {
+	first := d.say("k", "hall", "first")
+	d.same("again", d.say("k", "hall", "second"), first)
+	d.same("heard", d.heard("hall", 0, 10), []string{"first"})
+	d.same("next", d.say("l", "hall", "third").N, first.N+1)
+}
+
+func racingMessages(d *desk) {
+	const n = 16
+	kept := make([]bot.Message, n)
+	for _, err := range atOnce(n, func(i int) (err error) {
+		kept[i], err = d.Append(d.ctx(), bot.Message{Key: fmt.Sprint(i / 2), Room: "hall", At: d.now}) // each said twice
+		return err
+	}) {
+		d.must(err)
+	}
+	var ns []int64
+	for i := 0; i < n; i += 2 {
+		d.same("twin", kept[i+1], kept[i])
+		ns = append(ns, kept[i].N)
+	}
+	slices.Sort(ns)
+	for i, got := range ns {
+		d.same("number", got, int64(i+1))
+	}
+}

@@ -1,0 +1,334 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// same compares what came back with what is wanted.
+func (d *desk) same(what string, got, want any) {
+	d.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		d.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// logOf gives the bodies of a match's events.
+func (d *desk) logOf(id bot.GameID) []string {
+	d.Helper()
+	_, events, err := d.Match(d.ctx(), id)
+	d.must(err)
+	log := []string{}
+	for _, e := range events {
+		log = append(log, e.Body)
+	}
+	return log
+}
+
+// conflict checks that err says that something else came first.
+func (d *desk) conflict(err error) {
+	d.Helper()
+	if !errors.Is(err, bot.ErrConflict) {
+		d.Errorf("error is %v, want %v", err, bot.ErrConflict)
+	}
+}
+
+func stepReadBack(d *desk) {
+	m := &bot.Match{
+		ID: "g1", Rules: "japanese@1",
+		Setup: rules.Setup{W: 19, H: 13, Komi: -1, Handicap: 2, First: rules.White,
+			Black: []rules.Point{{X: 3, Y: 3}, {X: 15, Y: 9}}, White: []rules.Point{{X: 18, Y: 12}}},
+		Opener: ada, Invited: bob, Where: bot.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,
+		Standing: bot.Standing{State: bot.Ended, Black: bob, White: ada, ToMove: bob, Seq: 2, Result: "B+2.5",
+			Changed: d.now.Add(1234 * time.Millisecond)},
+	}
+	events := []bot.Event{
+		{Seq: 1, At: d.now, By: bob, Body: "join B bob"},
+		{Seq: 2, At: d.now.Add(time.Millisecond), By: ada, Body: "turn W place D4", Proof: "00ff00ff00ff00ff"},
+	}
+	answer := bot.Reply{
+		Texts:    []bot.Text{{Key: "started", Args: []string{"person:ada", "<&>\u202e\x01"}}, {Key: "good luck"}},
+		Private:  true,
+		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign"}},
+		Game:     "g1",
+	}
+	d.must(d.Take(d.ctx(), &bot.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))
+	if m.Number != 1 {
+		d.Errorf("the first match of a channel has number %d", m.Number)
+	}
+
+	gotMatch, gotEvents, err := d.Match(d.ctx(), "g1")
+	d.must(err)
+	d.same("match", gotMatch, *m)
+	d.same("events", gotEvents, events)
+	gotAnswer, ok, err := d.Answered(d.ctx(), "discord:1")
+	d.must(err)
+	d.same("answered", ok, true)
+	d.same("answer", gotAnswer, answer)
+}
+
+func refusal(d *desk) {
+	answer := bot.Reply{Texts: []bot.Text{{Key: "the point is not empty"}}, Private: true}
+	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer}))
+	got, ok, err := d.Answered(d.ctx(), "web:1")
+	d.must(err)
+	d.same("answered", ok, true)
+	d.same("answer", got, answer)
+
+	_, ok, err = d.Answered(d.ctx(), "web:2")
+	d.must(err)
+	d.same("answered what was never asked", ok, false)
+	matches, err := d.Matches(d.ctx(), bot.Query{})
+	d.must(err)
+	d.same("matches", len(matches), 0)
+	d.same("posts", d.claim(), []string{})
+}
+
+func requestTwice(d *desk) {
+	m := d.open("g1", garden)
+	first := d.turn(m, post("p1", bot.Notice, m))
+	first.Answer.Texts = []bot.Text{{Key: "first"}}
+	d.must(d.Take(d.ctx(), first))
+
+	again := d.turn(first.Match, post("p2", bot.Notice, m))
+	again.Request = first.Request
+	again.Answer.Texts = []bot.Text{{Key: "second"}}
+	d.conflict(d.Take(d.ctx(), again))
+
+	answer, _, err := d.Answered(d.ctx(), first.Request)
+	d.must(err)
+	d.same("answer", answer, first.Answer)
+	d.same("log", d.logOf("g1"), []string{"turn B 1"})
+	d.same("posts", d.drain(), []string{"p1"})
+
+	refused := &bot.Step{Request: first.Request, At: d.now}
+	d.conflict(d.Take(d.ctx(), refused))
+}
+
+func nothingOfAFailedStep(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Notice, m))
+	bad := d.turn(m, post("p2", bot.Notice, m), post("p1", bot.Notice, m))
+	d.conflict(d.Take(d.ctx(), bad)) // for there is a p1
+
+	_, ok, err := d.Answered(d.ctx(), bad.Request)
+	d.must(err)
+	d.same("answered", ok, false)
+	d.same("log", d.logOf("g1"), []string{"turn B 1"})
+	d.same("posts", d.drain(), []string{"p1"})
+
+	twin := d.fresh("g1", cellar) // an id that is taken
+	d.conflict(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
+	d.same("number of a match that was not stored", twin.Number, 0)
+	d.play(m)
+	other := d.open("g2", cellar)
+	d.same("number of the next that was", other.Number, 1)
+}
+
+func stepsMustFit(d *desk) {
+	m := d.open("g1", garden)
+	for name, spoil := range map[string]func(*bot.Step){
+		"a hole":                     func(s *bot.Step) { s.Events[0].Seq++ },
+		"an event again":             func(s *bot.Step) { s.Events[0].Seq-- },
+		"a match ahead of its log":   func(s *bot.Step) { s.Match.Seq++ },
+		"events of no match":         func(s *bot.Step) { s.Match = nil },
+		"a new match in its middle":  func(s *bot.Step) { s.New, s.Match.Seq, s.Events[0].Seq = true, 5, 5 },
+		"a step that nobody asked":   func(s *bot.Step) { s.Request = "" },
+		"two events with one number": func(s *bot.Step) { s.Events = append(s.Events, s.Events[0]) },
+	} {
+		step := d.turn(m)
+		spoil(step)
+		if err := d.Take(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
+			d.Errorf("%s: error is %v; this is no conflict but a fault", name, err)
+		}
+	}
+	ahead := d.turn(m)
+	ahead.Match.Seq, ahead.Events[0].Seq = 2, 2 // sound, but the log is not there yet
+	d.conflict(d.Take(d.ctx(), ahead))
+	absent := d.turn(d.fresh("g9", garden))
+	d.conflict(d.Take(d.ctx(), absent))
+	d.same("log", d.logOf("g1"), []string{})
+}
+
+func givenUp(d *desk) {
+	m := d.open("g1", garden)
+	ctx, cancel := context.WithCancel(d.ctx())
+	cancel()
+	if err := d.Take(ctx, d.turn(m)); !errors.Is(err, context.Canceled) {
+		d.Errorf("error is %v, want %v", err, context.Canceled)
+	}
+	d.same("log", d.logOf("g1"), []string{})
+	d.play(m)
+}
+
+func racingSteps(d *desk) {
+	m := d.open("g1", garden)
+	const rounds, players = 20, 8
+	for range rounds {
+		var steps []*bot.Step
+		for range players {
+			steps = append(steps, d.turn(m))
+		}
+		won := 0
+		for i, err := range atOnce(players, func(i int) error { return d.Take(d.ctx(), steps[i]) }) {
+			if err == nil {
+				won++
+				*m = *steps[i].Match
+				continue
+			}
+			d.conflict(err)
+		}
+		d.same("steps taken", won, 1)
+	}
+	d.same("events", len(d.logOf("g1")), rounds)
+}
+
+// atOnce does f(0) to f(n-1) at the same time and gives their errors.
+func atOnce(n int, f func(int) error) []error {
+	errs := make([]error, n)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			errs[i] = f(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return errs
+}
+
+func noMatch(d *desk) {
+	if _, _, err := d.Match(d.ctx(), "g1"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
+	}
+}
+
+func numbers(d *desk) {
+	thread := garden
+	thread.Thread = "t"
+	elsewhere := garden
+	elsewhere.Platform = "matrix"
+	for i, c := range []struct {
+		where bot.Room
+		want  int
+	}{{garden, 1}, {thread, 2}, {cellar, 1}, {elsewhere, 1}, {garden, 3}} {
+		m := d.open(bot.GameID(fmt.Sprintf("g%d", i)), c.where)
+		d.same(fmt.Sprintf("number of match %d", i), m.Number, c.want)
+		stored, _, err := d.Match(d.ctx(), m.ID)
+		d.must(err)
+		d.same("number stored", stored.Number, c.want)
+	}
+}
+
+func racingNumbers(d *desk) {
+	const n = 24
+	var got []int
+	var matches []*bot.Match
+	for i := range n {
+		matches = append(matches, d.fresh(bot.GameID(fmt.Sprintf("g%d", i)), garden))
+	}
+	for _, err := range atOnce(n, func(i int) error {
+		for {
+			err := d.Take(d.ctx(), &bot.Step{Request: fmt.Sprint("web:", i), At: d.now, Match: matches[i], New: true})
+			if !errors.Is(err, bot.ErrConflict) {
+				return err
+			}
+		}
+	}) {
+		d.must(err)
+	}
+	for _, m := range matches {
+		got = append(got, m.Number)
+	}
+	slices.Sort(got)
+	for i, number := range got {
+		d.same("number", number, i+1)
+	}
+}
+
+func findMatches(d *desk) {
+	thread := bot.Room{Platform: "web", Channel: "garden", Thread: "t"}
+	state := func(s bot.State) func(*bot.Match) { return func(m *bot.Match) { m.State = s } }
+	seats := func(opener, black, white bot.Person) func(*bot.Match) {
+		return func(m *bot.Match) { m.Opener, m.Black, m.White = opener, black, white }
+	}
+	d.open("1", garden, seats(ada, ada, bob))
+	d.open("2", thread, seats(ada, eve, bob))
+	d.open("3", garden, seats(eve, "", ""), state(bot.Open))
+	d.open("4", cellar, seats(bob, bob, eve), state(bot.Ended))
+	d.open("5", garden, seats(bob, bob, ada), state(bot.Cancelled))
+
+	for _, c := range []struct {
+		name  string
+		query bot.Query
+		want  []string
+	}{
+		{"all", bot.Query{}, []string{"1", "2", "3", "4", "5"}},
+		{"a channel with its threads", bot.Query{Where: garden}, []string{"1", "2", "3", "5"}},
+		{"a thread", bot.Query{Where: thread}, []string{"2"}},
+		{"another channel", bot.Query{Where: cellar}, []string{"4"}},
+		{"nowhere", bot.Query{Where: bot.Room{Platform: "matrix", Channel: "garden"}}, []string{}},
+		{"black", bot.Query{Player: bob, States: []bot.State{bot.Ended}}, []string{"4"}},
+		{"in any seat", bot.Query{Player: bob}, []string{"1", "2", "4", "5"}},
+		{"opener", bot.Query{Player: eve}, []string{"2", "3", "4"}},
+		{"nobody", bot.Query{Player: "nobody"}, []string{}},
+		{"a state", bot.Query{States: []bot.State{bot.Going}}, []string{"1", "2"}},
+		{"states", bot.Query{States: []bot.State{bot.Open, bot.Ended}}, []string{"3", "4"}},
+		{"mine here, going", bot.Query{Where: garden, Player: ada, States: []bot.State{bot.Going}}, []string{"1", "2"}},
+		{"by number", bot.Query{Where: garden, Number: 3}, []string{"3"}},
+		{"by number elsewhere", bot.Query{Where: cellar, Number: 3}, []string{}},
+	} {
+		matches, err := d.Matches(d.ctx(), c.query)
+		d.must(err)
+		got := []string{}
+		for _, m := range matches {
+			got = append(got, string(m.ID))
+		}
+		slices.Sort(got)
+		d.same(c.name, got, c.want)
+	}
+
+	// How a match stands changes what finds it.
+	m, _, err := d.Match(d.ctx(), "1")
+	d.must(err)
+	over := d.turn(&m)
+	over.Match.State, over.Match.White, over.Match.Result = bot.Ended, eve, "B+R"
+	d.must(d.Take(d.ctx(), over))
+	for _, q := range []bot.Query{
+		{Where: garden, States: []bot.State{bot.Ended}},
+		{Where: garden, Player: eve, States: []bot.State{bot.Ended}},
+	} {
+		matches, err := d.Matches(d.ctx(), q)
+		d.must(err)
+		d.same("after it ended", matches, []bot.Match{*over.Match})
+	}
+	matches, err := d.Matches(d.ctx(), bot.Query{Where: garden, Player: ada, States: []bot.State{bot.Going}})
+	d.must(err)
+	d.same("going on", len(matches), 1)
+}
+
+func lastChangedFirst(d *desk) {
+	var matches []*bot.Match
+	for i := range 5 {
+		matches = append(matches, d.open(bot.GameID(fmt.Sprint(i)), garden))
+		d.pass(time.Second)
+	}
+	d.play(matches[1])
+	got, err := d.Matches(d.ctx(), bot.Query{Where: garden, Limit: 3})
+	d.must(err)
+	ids := []bot.GameID{}
+	for _, m := range got {
+		ids = append(ids, m.ID)
+	}
+	d.same("matches", ids, []bot.GameID{"1", "4", "3"})
+}

@@ -1,0 +1,192 @@
+// Package storetest says what every store must do, as tests.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A Storage is what is tested: all that the bot wants kept.
+type Storage interface {
+	bot.Store
+	bot.RoomLog
+	Erase(context.Context, bot.Person) error
+}
+
+// Run tests a kind of storage. Open gives an empty one and closes it at the end
+// of its test.
+func Run(t *testing.T, open func(*testing.T) Storage) {
+	for _, test := range []struct {
+		name string
+		run  func(*desk)
+	}{
+		{"a step is read back as it was taken", stepReadBack},
+		{"a refusal leaves its answer and nothing else", refusal},
+		{"a request is taken once", requestTwice},
+		{"a step that fails leaves nothing behind", nothingOfAFailedStep},
+		{"a step must fit the log", stepsMustFit},
+		{"a step that was given up is not taken", givenUp},
+		{"of steps from one position one is taken", racingSteps},
+		{"a match that is not there is not found", noMatch},
+		{"matches of a channel are numbered as they come", numbers},
+		{"matches opened at once get different numbers", racingNumbers},
+		{"matches are found by room, player, state and number", findMatches},
+		{"the last changed match comes first", lastChangedFirst},
+
+		{"posts of a match come one after another", postsInOrder},
+		{"posts of different matches do not wait for each other", postsSideBySide},
+		{"a post comes back as it was owed", postReadBack},
+		{"a claimed post is not given again until its time", claimOnce},
+		{"of many who claim one gets the post", racingClaims},
+		{"a newer show or status supersedes an older one", supersede},
+		{"a notice is never superseded", noticesStay},
+		{"a show in flight is not overtaken", showInFlight},
+		{"a show that some may see supersedes nothing", privateShow},
+		{"settling twice is settling once", settleTwice},
+		{"the last receipt of a kind is known", lastReceipt},
+		{"a channel that asks to wait waits alone", postpone},
+		{"posts of a room out of reach are set aside", park},
+		{"whatever happens, notices come once and in order and the last show is shown", oracle},
+
+		{"a person keeps one id", onePerson},
+		{"a person seen twice at once is one", racingPeople},
+		{"a name is kept as it is", strangeNames},
+		{"erased and unknown people are left out", erased},
+
+		{"a bookmark is kept", bookmarks},
+		{"messages are numbered and read in order", messages},
+		{"a message is kept once", messageTwice},
+		{"messages said at once all get their number", racingMessages},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(&desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+		})
+	}
+}
+
+// A desk is where a test works: a storage, and a clock that it moves itself.
+type desk struct {
+	*testing.T
+	Storage
+	now      time.Time
+	requests int
+}
+
+const (
+	ada = bot.Person("ada")
+	bob = bot.Person("bob")
+	eve = bot.Person("eve")
+)
+
+var (
+	garden = bot.Room{Platform: "web", Channel: "garden"}
+	cellar = bot.Room{Platform: "web", Channel: "cellar"}
+)
+
+// ctx is the test's context.
+func (d *desk) ctx() context.Context { return d.Context() }
+
+// must ends the test if err is one.
+func (d *desk) must(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// pass lets time go by.
+func (d *desk) pass(t time.Duration) { d.now = d.now.Add(t) }
+
+// request gives an id that was not asked before.
+func (d *desk) request() string {
+	d.requests++
+	return fmt.Sprintf("web:%s:%d", d.Name(), d.requests)
+}
+
+// fresh gives a match that is not stored yet, going between Ada and Bob.
+func (d *desk) fresh(id bot.GameID, where bot.Room) *bot.Match {
+	return &bot.Match{
+		ID: id, Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
+		Opener: ada, Where: where, Opened: d.now,
+		Standing: bot.Standing{State: bot.Going, Black: ada, White: bob, ToMove: ada, Changed: d.now},
+	}
+}
+
+// open stores a new match without events.
+func (d *desk) open(id bot.GameID, where bot.Room, change ...func(*bot.Match)) *bot.Match {
+	d.Helper()
+	m := d.fresh(id, where)
+	for _, f := range change {
+		f(m)
+	}
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true}))
+	return m
+}
+
+// turn makes the step of the next event of m, with posts, without taking it.
+func (d *desk) turn(m *bot.Match, posts ...bot.Owed) *bot.Step {
+	next := *m
+	next.Seq++
+	next.Changed = d.now
+	return &bot.Step{
+		Request: d.request(), At: d.now, Match: &next,
+		Events: []bot.Event{{Seq: next.Seq, At: d.now, By: ada, Body: fmt.Sprintf("turn B %d", next.Seq), Proof: "0123456789abcdef"}},
+		Posts:  posts,
+	}
+}
+
+// play takes the next event of m, with posts.
+func (d *desk) play(m *bot.Match, posts ...bot.Owed) {
+	d.Helper()
+	step := d.turn(m, posts...)
+	d.must(d.Take(d.ctx(), step))
+	*m = *step.Match
+}
+
+// post gives a post about m in its room.
+func post(id, kind string, m *bot.Match) bot.Owed {
+	return bot.Owed{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
+}
+
+// lease is how long a claim holds in these tests.
+const lease = time.Minute
+
+// claim gives the ids of the posts to deliver now.
+func (d *desk) claim() []string {
+	d.Helper()
+	posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	d.must(err)
+	ids := []string{}
+	for _, p := range posts {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// settle says that posts were shown, each with a receipt made of its id.
+func (d *desk) settle(ids ...string) {
+	d.Helper()
+	for _, id := range ids {
+		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id)))
+	}
+}
+
+// drain claims and settles until nothing is left, and gives what came, in order.
+func (d *desk) drain() []string {
+	d.Helper()
+	all := []string{}
+	for {
+		ids := d.claim()
+		if len(ids) == 0 {
+			return all
+		}
+		d.settle(ids...)
+		all = append(all, ids...)
+	}
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Take stores a step, or gives ErrConflict and stores nothing: when the request
+// was taken before, when the match no longer stands where the step began, or when
+// another process got a number first. It puts the match's Number into step.Match
+// when it is new.
+func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
+	defer annotate(&err, "take %s", step.Request)
+	if err := sound(step); err != nil {
+		return err
+	}
+	number := 0
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := putAnswer(ctx, tx, step); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case step.Match == nil:
+		case step.New:
+			number, err = newMatch(ctx, tx, step.Match)
+		default:
+			err = changeMatch(ctx, tx, step.Match, step.Match.Seq-len(step.Events))
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range step.Events {
+			if err := putEvent(ctx, tx, step.Match.ID, e); err != nil {
+				return err
+			}
+		}
+		for _, p := range step.Posts {
+			if err := putPost(ctx, tx, p, step.At); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && step.New && step.Match != nil {
+		step.Match.Number = number
+	}
+	return err
+}
+
+// sound refuses a step that no decision should have made: it would leave a log
+// with holes, or a match that disagrees with its log.
+func sound(step *bot.Step) error {
+	if step.Request == "" {
+		return errors.New("the step has no request")
+	}
+	if step.Match == nil {
+		if len(step.Events) > 0 {
+			return errors.New("the step has events of no match")
+		}
+		return nil
+	}
+	before := step.Match.Seq - len(step.Events)
+	if step.New && before != 0 {
+		return fmt.Errorf("the new match stands after event %d and has %d events", step.Match.Seq, len(step.Events))
+	}
+	for i, e := range step.Events {
+		if e.Seq != before+1+i {
+			return fmt.Errorf("event %d of match %s should be event %d", e.Seq, step.Match.ID, before+1+i)
+		}
+	}
+	return nil
+}
+
+func putAnswer(ctx context.Context, tx *sql.Tx, step *bot.Step) error {
+	answer, err := encodeReply(step.Answer)
+	if err != nil {
+		return err
+	}
+	return put(ctx, tx, "answer",
+		"INSERT INTO inbox (request, at, answer) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+		step.Request, millis(step.At), answer)
+}
+
+// newMatch stores a match with the next number of its channel, which it gives.
+func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err error) {
+	setup, err := encodeSetup(m.Setup)
+	if err != nil {
+		return 0, err
+	}
+	err = put(ctx, tx, "match", `
+		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed))
+	if err != nil {
+		return 0, err
+	}
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO game_channel (game, platform, channel, thread, state, number)
+		VALUES ($1, $2, $3, $4, $5,
+			(SELECT COALESCE(MAX(number), 0) + 1 FROM game_channel WHERE platform = $2 AND channel = $3))
+		ON CONFLICT DO NOTHING RETURNING number`,
+		m.ID, m.Where.Platform, m.Where.Channel, m.Where.Thread, m.State).Scan(&number)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrConflict
+	}
+	if err != nil {
+		return 0, fmt.Errorf("number: %w", err)
+	}
+	return number, nil
+}
+
+// changeMatch stores how a match stands now, if its last event is still before.
+func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, before int) error {
+	err := put(ctx, tx, "match", `
+		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7
+		WHERE id = $8 AND seq = $9`,
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), m.ID, before)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx,
+		"UPDATE game_channel SET state = $1 WHERE game = $2 AND state <> $1", m.State, m.ID)
+	if err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	return nil
+}
+
+func putEvent(ctx context.Context, tx *sql.Tx, game bot.GameID, e bot.Event) error {
+	return put(ctx, tx, fmt.Sprintf("event %d", e.Seq), `
+		INSERT INTO event (game, seq, at, actor, body, proof) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`,
+		game, e.Seq, millis(e.At), e.By, e.Body, e.Proof)
+}
+
+// Answered gives the answer that a request got, if it was taken.
+func (s *Store) Answered(ctx context.Context, request string) (_ bot.Reply, ok bool, err error) {
+	defer annotate(&err, "look for the answer to %s", request)
+	var answer string
+	err = s.read.QueryRowContext(ctx, "SELECT answer FROM inbox WHERE request = $1", request).Scan(&answer)
+	if errors.Is(err, sql.ErrNoRows) {
+		return bot.Reply{}, false, nil
+	}
+	if err != nil {
+		return bot.Reply{}, false, err
+	}
+	r, err := decodeReply(answer)
+	return r, err == nil, err
+}

@@ -1,0 +1,95 @@
+package bot
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// maxChoices is how many suggestions a platform can show.
+const maxChoices = 25
+
+// Suggest gives choices for an option that is being typed; see [Desk].
+func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
+	h, ok := find(r.Command)
+	if !ok {
+		return nil
+	}
+	var all []Choice
+	switch {
+	case option == "rules" || option == "name":
+		for _, r := range rules.Catalogue {
+			all = append(all, Choice{r.Title, r.Name})
+		}
+	case option == "command":
+		for _, c := range Commands() {
+			all = append(all, Choice{c.Summary, c.Name})
+		}
+	case option == "game":
+		ms, err := b.store.Matches(ctx, Query{Where: Room{Platform: r.Where.Platform, Channel: r.Where.Channel}, Limit: maxChoices})
+		if err != nil {
+			return nil
+		}
+		for _, m := range ms {
+			all = append(all, Choice{word([]Text{say("game.choice", strconv.Itoa(m.Number))}, nil) + ": " + m.Rules, strconv.Itoa(m.Number)})
+		}
+	case option == "at" || option == "dead" || option == "points":
+		all = b.points(ctx, r, h, option, prefix)
+	default:
+		for _, o := range h.Options {
+			if o.Name == option {
+				all = o.Choices
+			}
+		}
+	}
+	var out []Choice
+	p := strings.ToLower(strings.TrimSpace(prefix))
+	for _, c := range all {
+		if strings.HasPrefix(strings.ToLower(c.Value), p) || strings.HasPrefix(strings.ToLower(c.Label), p) {
+			if out = append(out, c); len(out) == maxChoices {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// points suggests empty points to place a stone on, or one stone of each chain
+// to mark.
+func (b *Bot) points(ctx context.Context, r Request, h handler, option, prefix string) []Choice {
+	by, err := b.store.Person(ctx, r.Who)
+	if err != nil {
+		return nil
+	}
+	m, refusal, err := b.choose(ctx, r, h, by)
+	if err != nil || refusal != nil {
+		return nil
+	}
+	_, g, err := b.at(ctx, m.ID, m.Seq)
+	if err != nil {
+		return nil
+	}
+	board := g.Board()
+	seen := map[rules.Point]bool{}
+	var out []Choice
+	for _, p := range board.Points() {
+		name := p.String()
+		if option == "at" {
+			// Only what was begun to be typed: trying a point is trying a turn.
+			if board.At(p) == rules.None && strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) &&
+				(len(out) < maxChoices) && g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: p}) {
+				out = append(out, Choice{name, name})
+			}
+			continue
+		}
+		if board.At(p) != rules.None && !seen[p] {
+			for _, q := range board.Chain(p) {
+				seen[q] = true
+			}
+			out = append(out, Choice{name + ", " + board.At(p).String(), name})
+		}
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Text is something to say, by key, with what to put into it. An argument
+// that begins with "person:" is a Person, named only when the text is worded:
+// what is stored knows no names.
+type Text struct {
+	Key  string   `json:"k"`
+	Args []string `json:"a,omitempty"`
+}
+
+// say makes a Text.
+func say(key string, args ...string) Text { return Text{key, args} }
+
+// named makes an argument of a person.
+func named(p Person) string { return "person:" + string(p) }
+
+// number stands for the number of the game in its channel, which the store
+// gives it.
+const number = "#"
+
+// word gives the text in English, a line for each; names are looked up in who,
+// and game is the number of the game that it is about.
+func word(texts []Text, who map[Person]Who, game ...int) string {
+	var lines []string
+	for _, t := range texts {
+		template, ok := english[t.Key]
+		if !ok {
+			template = t.Key
+		}
+		for i, a := range t.Args {
+			if p, ok := strings.CutPrefix(a, "person:"); ok {
+				a = CleanName(who[Person(p)].Name)
+			}
+			if a == number && len(game) > 0 {
+				a = strconv.Itoa(game[0])
+			}
+			template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", a)
+		}
+		lines = append(lines, template)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// people gives the persons that texts name.
+func people(texts []Text) []Person {
+	var ps []Person
+	for _, t := range texts {
+		for _, a := range t.Args {
+			if p, ok := strings.CutPrefix(a, "person:"); ok {
+				ps = append(ps, Person(p))
+			}
+		}
+	}
+	return ps
+}
+
+// maxName is how much of a name is shown, in characters.
+const maxName = 40
+
+// CleanName gives a name as others may see it: without control characters and
+// marks that turn the direction of the text around it, at most 40 characters
+// long, and set apart from that text if it is written from right to left.
+func CleanName(name string) string {
+	var b strings.Builder
+	n, space, rtl := 0, false, false
+	for _, r := range name {
+		switch {
+		case unicode.IsSpace(r):
+			space = n > 0
+			continue
+		case unicode.IsControl(r), r == unicode.ReplacementChar,
+			unicode.Is(unicode.Cf, r) && r != '\u200d', // joins emoji
+			unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
+			continue
+		}
+		if n >= maxName {
+			b.WriteRune('…')
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+			n++
+		}
+		rtl = rtl || unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+		b.WriteRune(r)
+		n++
+	}
+	switch {
+	case n == 0:
+		return english["somebody"]
+	case rtl:
+		return "\u2068" + b.String() + "\u2069"
+	}
+	return b.String()
+}
