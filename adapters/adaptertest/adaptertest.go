@@ -1,0 +1,211 @@
+// Package adaptertest says what every adapter must do. The test of an adapter
+// is adaptertest.Run on a double of its platform, before anything that only
+// this platform has:
+//
+//	func TestAdapter(t *testing.T) {
+//		adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+//			return newDouble(t, desk) // starts the adapter, stops it with t.Cleanup
+//		})
+//	}
+package adaptertest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A Platform is a double of a chat platform with the adapter under test
+// connected to it.
+type Platform interface {
+	// Adapter is the adapter under test, running.
+	Adapter() bot.Adapter
+	// Room is where people talk.
+	Room() bot.Room
+	// Says lets somebody type text. It returns when the adapter has dealt with
+	// it.
+	Says(who, text string)
+	// Again delivers the last submission once more, as a platform does that did
+	// not hear of its success. It reports false if this platform never would.
+	Again() bool
+	// Sees gives everything that somebody can read now.
+	Sees(who string) string
+	// OneScreen reports whether all persons look at the same screen, so that
+	// what is private can only be marked as such.
+	OneScreen() bool
+	// Stop tells the adapter to stop and gives what Run returned.
+	Stop() error
+}
+
+// Run runs the suite. start gives a new platform each time.
+func Run(t *testing.T, start func(*testing.T, bot.Desk) Platform) {
+	with := func(name string, test func(*testing.T, *desk, Platform)) {
+		t.Run(name, func(t *testing.T) {
+			d := &desk{}
+			test(t, d, start(t, d))
+		})
+	}
+	with("ids begin with the platform's name", func(t *testing.T, d *desk, p Platform) {
+		p.Says("black", "/place D4")
+		r := d.last(t)
+		name := p.Adapter().Name()
+		if name == "" || !strings.HasPrefix(r.ID, name+":") || r.Who.Platform != name || r.Where.Platform != name || r.Where.Channel == "" || r.Who.ID == "" {
+			t.Errorf("%s asked %+v", name, r)
+		}
+	})
+	with("a typed command is a request", func(t *testing.T, d *desk, p Platform) {
+		p.Says("black", "  /Place   d4 ")
+		if r := d.last(t); r.Command != "place" || r.Args["at"] != "d4" {
+			t.Errorf("%+v", r)
+		}
+		p.Says("white", "/new aga 9x9 komi:6.5")
+		if r := d.last(t); r.Command != "new" || r.Args["rules"] != "aga" || r.Args["size"] != "9x9" || r.Args["komi"] != "6.5" {
+			t.Errorf("%+v", r)
+		}
+	})
+	with("different persons are different, the same person the same", func(t *testing.T, d *desk, p Platform) {
+		p.Says("black", "/help")
+		a := d.last(t)
+		p.Says("white", "/help")
+		b := d.last(t)
+		p.Says("black", "/help")
+		c := d.last(t)
+		if a.Who.ID == b.Who.ID || a.Who != c.Who || a.ID == b.ID || a.ID == c.ID {
+			t.Errorf("%+v\n%+v\n%+v", a, b, c)
+		}
+	})
+	with("redelivery asks with the same id", func(t *testing.T, d *desk, p Platform) {
+		p.Says("black", "/place D4")
+		first := d.last(t)
+		if !p.Again() {
+			return // a terminal never does
+		}
+		if again := d.last(t); again.ID != first.ID {
+			t.Errorf("%q was asked again as %q", first.ID, again.ID)
+		}
+	})
+	with("what is mistyped is answered, and not asked", func(t *testing.T, d *desk, p Platform) {
+		p.Says("black", "/plcae D4")
+		if n := d.count(); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+		if seen := p.Sees("black"); !strings.Contains(seen, "/place") {
+			t.Errorf("black sees %q", seen)
+		}
+	})
+	with("a private answer is for one", func(t *testing.T, d *desk, p Platform) {
+		d.answer = bot.Answer{Text: "only for your eyes", Private: true}
+		p.Says("black", "/score")
+		if !strings.Contains(p.Sees("black"), "only for your eyes") {
+			t.Errorf("black sees %q", p.Sees("black"))
+		}
+		if !p.OneScreen() && strings.Contains(p.Sees("white"), "only for your eyes") {
+			t.Errorf("white sees %q", p.Sees("white"))
+		}
+	})
+	with("a public answer is for all", func(t *testing.T, d *desk, p Platform) {
+		d.answer = bot.Answer{Text: "for everybody"}
+		p.Says("black", "/score")
+		for _, who := range []string{"black", "white"} {
+			if !strings.Contains(p.Sees(who), "for everybody") {
+				t.Errorf("%s sees %q", who, p.Sees(who))
+			}
+		}
+	})
+	with("a post is shown, and the same post once", func(t *testing.T, _ *desk, p Platform) {
+		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 1 begins", Attempt: 1}
+		a, err := p.Adapter().Deliver(t.Context(), post)
+		if err != nil || a == "" {
+			t.Fatalf("receipt %q, %v", a, err)
+		}
+		post.Attempt = 2
+		b, err := p.Adapter().Deliver(t.Context(), post)
+		if err != nil || b != a {
+			t.Errorf("the receipt was %q and is %q, %v", a, b, err)
+		}
+		if n := strings.Count(p.Sees("white"), "Game 1 begins"); n != 1 {
+			t.Errorf("shown %d times", n)
+		}
+	})
+	with("posts are shown in order, with their picture in words", func(t *testing.T, _ *desk, p Platform) {
+		g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scene := render.Of(g, render.Names{})
+		for i := range 3 {
+			post := bot.Post{ID: fmt.Sprint("post-", i), Where: p.Room(), Kind: bot.Show, Game: "g", Seq: i + 1, Text: fmt.Sprint("turn ", i), Scene: &scene, Attempt: 1}
+			if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen := p.Sees("white")
+		if a, b, c := strings.Index(seen, "turn 0"), strings.Index(seen, "turn 1"), strings.Index(seen, "turn 2"); a < 0 || b < a || c < b {
+			t.Errorf("white sees %q", seen)
+		}
+		if !strings.Contains(seen, "A B C D E") {
+			t.Errorf("no board in letters in %q", seen)
+		}
+	})
+	with("it stops when told to", func(t *testing.T, _ *desk, p Platform) {
+		done := make(chan error, 1)
+		go func() { done <- p.Stop() }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("it still runs")
+		}
+	})
+}
+
+// A desk writes down what it is asked.
+type desk struct {
+	mu     sync.Mutex
+	asked  []bot.Request
+	answer bot.Answer
+}
+
+func (d *desk) Commands() []bot.Command { return bot.Commands() }
+
+func (d *desk) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, r)
+	return d.answer, nil
+}
+
+func (d *desk) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
+
+func (d *desk) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
+	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return render.Of(g, render.Names{}), nil
+}
+
+func (d *desk) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.asked)
+}
+
+func (d *desk) last(t *testing.T) bot.Request {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.asked) == 0 {
+		t.Fatal("nothing was asked")
+	}
+	return d.asked[len(d.asked)-1]
+}

@@ -1,0 +1,262 @@
+// Package terminal is the bot in a terminal: one person in both seats, or a
+// script on standard input. A line may begin with the seat that speaks,
+//
+//	black> /new two-button 9x9
+//	black> /place E5
+//	white> /place C3
+//
+// and without one it is the seat whose turn it is. Lines that begin with # and
+// empty lines are skipped.
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Name is the platform's name.
+const Name = "terminal"
+
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 64 << 10
+
+var room = bot.Room{Platform: Name, Channel: "terminal"}
+
+// A Terminal reads commands by lines and writes what the bot says.
+type Terminal struct {
+	In     io.Reader
+	Out    io.Writer
+	Prompt bool                        // somebody is sitting there: show whose turn it is
+	Flush  func(context.Context) error // waits until what is owed has been shown
+
+	mu    sync.Mutex      // guards Out and what follows
+	turn  string          // the seat that is to move
+	shown map[string]bool // posts, by id
+}
+
+var _ bot.Adapter = (*Terminal)(nil)
+
+// Name gives the platform's name.
+func (t *Terminal) Name() string { return Name }
+
+func who(seat string) bot.Who {
+	first, size := utf8.DecodeRuneInString(seat)
+	return bot.Who{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
+}
+
+// Run reads lines until they end or ctx is done.
+func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
+	// What is owed from before a crash comes first.
+	if err := t.flush(ctx); err != nil {
+		return err
+	}
+	prefix := rand.Text()
+	lines := make(chan string)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(t.In)
+		in.Buffer(nil, maxLine)
+		for in.Scan() {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- in.Err()
+	}()
+	for n := 1; ; n++ {
+		t.prompt()
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, ok := <-lines:
+			if !ok {
+				select {
+				case err := <-failed:
+					return err
+				default:
+					return nil
+				}
+			}
+			if err := t.line(ctx, desk, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return err
+			}
+		}
+	}
+}
+
+// line asks for what one line says.
+func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) error {
+	line = strings.TrimSpace(line)
+	seat := t.seat()
+	if before, after, ok := strings.Cut(line, ">"); ok && len(before) > 0 && len(before) < 40 && !strings.ContainsAny(before, " /!") {
+		seat, line = before, strings.TrimSpace(after)
+	}
+	if line == "" || strings.HasPrefix(line, "#") {
+		return nil
+	}
+	t.mu.Lock()
+	t.turn = seat
+	t.mu.Unlock()
+	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")}}
+	command, args, err := bot.Parse(desk.Commands(), line)
+	if errors.Is(err, bot.ErrNotACommand) {
+		t.print("A command begins with /, for example /help.\n")
+		return nil
+	}
+	if err != nil {
+		t.print("(to %s alone) %v\n", seat, err)
+		return nil
+	}
+	r.Command, r.Args = command, args
+	if o := args["opponent"]; o != "" && !strings.EqualFold(o, "me") {
+		r.Users = map[string]bot.Who{"opponent": who(o)}
+	}
+	a, err := desk.Ask(ctx, r)
+	if err != nil {
+		return err
+	}
+	t.answer(seat, a)
+	return t.flush(ctx)
+}
+
+func (t *Terminal) answer(seat string, a bot.Answer) {
+	if a.Text == "" && a.Scene == nil {
+		return
+	}
+	if a.Private {
+		t.print("(to %s alone) ", seat)
+	}
+	if a.Scene != nil {
+		t.print("%s\n", render.Text(*a.Scene))
+	} else {
+		t.print("%s\n", a.Text)
+	}
+	for _, c := range a.Controls {
+		line := "/" + c.Command
+		for k, v := range c.Args {
+			if k != "seq" {
+				line += " " + k + ":" + v
+			}
+		}
+		t.print("  [%s] %s\n", c.Label, line)
+	}
+	if a.File != nil {
+		t.print("%s\n", a.File.Data)
+	}
+}
+
+// Deliver writes a post.
+func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shown[p.ID] {
+		return bot.Receipt(p.ID), nil
+	}
+	if p.Kind == bot.Show {
+		for _, w := range p.Notify {
+			t.turn = strings.TrimPrefix(w.ID, "seat:")
+		}
+	}
+	text := p.Text
+	if p.Scene != nil {
+		text += "\n" + strings.Join(grid(*p.Scene), "\n")
+	}
+	if _, err := fmt.Fprintf(t.Out, "%s\n\n", text); err != nil {
+		return "", err
+	}
+	if t.shown == nil {
+		t.shown = map[string]bool{}
+	}
+	t.shown[p.ID] = true
+	return bot.Receipt(p.ID), nil
+}
+
+// grid draws the board with its coordinates, brackets around the last stone
+// and small letters for stones marked as dead.
+func grid(s render.Scene) []string {
+	h := len(s.Board)
+	rows := make([][]byte, h)
+	for i := range rows {
+		rows[i] = []byte(s.Board[i])
+	}
+	for _, d := range s.Dead {
+		rows[h-1-int(d.At.Y)][d.At.X] = ".xo."[d.Color]
+	}
+	columns := "   "
+	for x := range len(s.Board[0]) {
+		columns += " " + rules.Point{X: int8(x)}.String()[:1]
+	}
+	out := []string{columns}
+	for i, row := range rows {
+		line := fmt.Sprintf("%3d", h-i)
+		for x, c := range row {
+			before := " "
+			if s.Last != nil && int(s.Last.Y) == h-1-i {
+				if int(s.Last.X) == x {
+					before = "("
+				} else if int(s.Last.X) == x-1 {
+					before = ")"
+				}
+			}
+			line += before + string(c)
+		}
+		if s.Last != nil && int(s.Last.Y) == h-1-i && int(s.Last.X) == len(row)-1 {
+			line += ")"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func (t *Terminal) seat() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.turn == "" {
+		return "black"
+	}
+	return t.turn
+}
+
+func (t *Terminal) prompt() {
+	if t.Prompt {
+		t.print("%s> ", t.seat())
+	}
+}
+
+func (t *Terminal) print(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.Out, format, args...)
+}
+
+func (t *Terminal) flush(ctx context.Context) error {
+	if t.Flush == nil {
+		return nil
+	}
+	return t.Flush(ctx)
+}
+
+// Interactive reports whether f is a terminal at which somebody sits.
+func Interactive(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

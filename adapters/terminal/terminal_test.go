@@ -1,0 +1,64 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A screen is a terminal with somebody at it. The prompt, written when a line
+// has been dealt with, tells when to type the next.
+type screen struct {
+	t      *Terminal
+	in     *io.PipeWriter
+	ready  chan struct{}
+	stop   context.CancelFunc
+	done   chan error
+	mu     sync.Mutex
+	output bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.HasSuffix(string(p), "> ") {
+		s.ready <- struct{}{}
+	}
+	return s.output.Write(p)
+}
+
+func (s *screen) Adapter() bot.Adapter { return s.t }
+func (s *screen) Room() bot.Room       { return room }
+func (s *screen) Again() bool          { return false }
+func (s *screen) OneScreen() bool      { return true }
+func (s *screen) Stop() error          { s.stop(); return <-s.done }
+
+func (s *screen) Says(who, text string) {
+	io.WriteString(s.in, who+"> "+text+"\n")
+	<-s.ready
+}
+
+func (s *screen) Sees(string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.output.String()
+}
+
+func TestAdapter(t *testing.T) {
+	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+		in, out := io.Pipe()
+		ctx, stop := context.WithCancel(t.Context())
+		s := &screen{in: out, ready: make(chan struct{}, 1), stop: stop, done: make(chan error, 1)}
+		s.t = &Terminal{In: in, Out: s, Prompt: true}
+		go func() { s.done <- s.t.Run(ctx, desk) }()
+		t.Cleanup(func() { stop(); in.Close() })
+		<-s.ready
+		return s
+	})
+}
