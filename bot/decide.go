@@ -281,6 +281,9 @@ func (in *input) seatOpen(c rules.Color) Text {
 
 func (in *input) started(g *rules.Game) Text {
 	title, size, komi, handicap := in.terms()
+	if in.seats[0] != "" && in.match.Black == in.seats[0] && in.match.White == in.seats[1] {
+		return say("started.seats", number, title, size, komi, handicap, g.ToPlay().String(), centre(in.match.Setup).String())
+	}
 	return say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), g.ToPlay().String(), centre(in.match.Setup).String())
 }
 
@@ -531,7 +534,7 @@ func (in *input) illegal(err error) Text {
 	r := in.game.Rules()
 	switch {
 	case errors.Is(err, rules.ErrNotYourTurn):
-		return say("not.your.turn", named(in.match.seat(in.game.ToPlay())), in.number(), in.game.ToPlay().String())
+		return say("not.your.turn", in.number(), in.game.ToPlay().String())
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
 			return say("playing.never", r.Title)

@@ -3,8 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 const (
@@ -61,7 +64,9 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 		wait.Go(func() {
 			defer func() { <-slots }()
 			for _, o := range posts {
-				b.deliver(ctx, adapters, o)
+				if !b.deliver(ctx, adapters, o) {
+					return
+				}
 			}
 		})
 	}
@@ -69,8 +74,10 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	return len(owed), nil
 }
 
-// deliver shows one post and writes down what became of it.
-func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) {
+// deliver shows one post and writes down what became of it. It reports false
+// if nothing more may be shown in the channel now: waiting has ended the claims
+// on what else is owed there.
+func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	log := b.log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
 		if err != nil && ctx.Err() == nil {
@@ -85,13 +92,13 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) {
 	}
 	if adapter == nil {
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Hour)))
-		return
+		return false
 	}
 	post, err := b.worded(ctx, o)
 	if err != nil {
 		log.Error("a post cannot be worded", "error", err)
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Minute)))
-		return
+		return false
 	}
 	receipt, err := adapter.Deliver(ctx, post)
 	if errors.Is(err, ErrTooLarge) && post.Scene != nil {
@@ -103,6 +110,7 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) {
 	switch {
 	case err == nil:
 		failed(b.store.Settle(ctx, o.ID, receipt))
+		return true
 	case ctx.Err() != nil:
 		// The claim runs out; the post is taken up again after the restart.
 	case errors.As(err, &wait):
@@ -116,10 +124,12 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) {
 	case errors.Is(err, ErrTooLarge):
 		log.Error("a post is too large even without its picture", "error", err)
 		failed(b.store.Settle(ctx, o.ID, ""))
+		return true
 	default: // ErrAmbiguous too: the adapter looks for the message on the next attempt
 		log.Warn("a post was not delivered", "attempt", o.Attempt, "error", err)
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(retryAfter)))
 	}
+	return false
 }
 
 // worded puts names, words and the picture into a post.
@@ -139,6 +149,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 				return p, err
 			}
 			p.Scene = &scene
+			p.Controls = controls(m, g, o.Seq)
 		}
 	}
 	who, err := b.store.People(ctx, append(people(texts), o.Notify...))
@@ -152,4 +163,17 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	}
 	p.Text = word(texts, who, p.Number)
 	return p, nil
+}
+
+// controls gives the buttons below a board: what both can say at this moment,
+// for as long as nothing else has been done.
+func controls(m Match, g *rules.Game, seq int) []Control {
+	if g.Phase() != rules.Settling {
+		return nil
+	}
+	args := map[string]string{"game": strconv.Itoa(m.Number), "seq": strconv.Itoa(seq)}
+	return []Control{
+		{Label: word([]Text{say("label.accept")}, nil), Command: "accept", Args: args},
+		{Label: word([]Text{say("label.resume")}, nil), Command: "resume", Args: args},
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -140,7 +141,7 @@ func playForever(ctx context.Context, file string) error {
 }
 
 func TestNothingIsLostWhenKilled(t *testing.T) {
-	rounds := 25
+	rounds := 15
 	if testing.Short() {
 		rounds = 5
 	}
@@ -470,4 +471,35 @@ func TestNewFileIsForItsOwner(t *testing.T) {
 			t.Errorf("others may use the file %s: %v", name+suffix, info.Mode())
 		}
 	}
+}
+
+// A process that dies between showing a post and writing that down leaves a
+// claim behind. The next one has the file for itself and takes it up at once.
+func TestClaimsDieWithTheirProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.db")
+	now := time.UnixMilli(1_700_000_000_000)
+	s, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := &bot.Step{Request: "chat:1", At: now, Posts: []bot.Owed{{ID: "p1", Where: bot.Room{Platform: "chat", Channel: "club"}, Kind: bot.Notice}}}
+	if err := s.Take(t.Context(), step); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		claimed, err := s.Claim(t.Context(), now, now.Add(time.Hour))
+		if err != nil || len(claimed) != 1 {
+			t.Fatalf("claimed %v, %v", claimed, err)
+		}
+		if again, err := s.Claim(t.Context(), now, now.Add(time.Hour)); err != nil || len(again) != 0 {
+			t.Fatalf("claimed again %v, %v", again, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = store.Open(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
 }

@@ -89,6 +89,11 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if err := migrate(ctx, s.write); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
+	// Whoever claimed posts is gone, for the file is ours alone now: what they
+	// were about to show is due at once and not when their claims run out.
+	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
 	if s.read, err = connect(address(path, url.Values{"_query_only": {"1"}}), readers); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}

@@ -240,7 +240,7 @@ func park(d *desk) {
 // post shown or not, the platform asks to wait, posts come at any moment. What
 // was shown in the end must be what the rules of the outbox promise.
 func oracle(d *desk) {
-	for seed := range uint64(20) {
+	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		where := bot.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
 		m := d.open(bot.GameID(fmt.Sprint("g", seed)), where)
@@ -262,7 +262,7 @@ func oracle(d *desk) {
 			}
 			return len(posts)
 		}
-		for range 60 {
+		for range 40 {
 			switch rng.IntN(3) {
 			case 0:
 				var posts []bot.Owed

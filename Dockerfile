@@ -1,0 +1,19 @@
+# A static binary on an empty root file system, run as nobody in particular.
+# Games are kept in /data.
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags="-s -w" -o /out/halfpoint ./cmd/halfpoint \
+ && mkdir -p /out/data
+
+FROM scratch
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY --from=build /out/halfpoint /halfpoint
+USER 65532:65532
+WORKDIR /data
+ENV HALFPOINT_DATABASE=/data/halfpoint.db HALFPOINT_LISTEN=0.0.0.0:8080
+VOLUME /data
+EXPOSE 8080
+ENTRYPOINT ["/halfpoint"]

@@ -1,0 +1,486 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// patience is how long a test waits for what a page shows; a loaded machine is
+// slow.
+const patience = 60 * time.Second
+
+// chromium starts a browser, or skips the test where there is none.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no Chromium: install the package chromium")
+		}
+		t.Skip("there is no Chromium on PATH: the page is not tested")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	browser, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	return browser
+}
+
+// A tab is a page of the room.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// openTab opens the room in a tab of a browser. What goes wrong in the page
+// fails the test.
+func openTab(t *testing.T, parent context.Context, url string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // starts the browser, which lives as long as this context
+		t.Fatal(err)
+	}
+	p := &tab{t, ctx}
+	watch(t, ctx)
+	p.do(chromedp.Navigate(url))
+	p.wait(`document.querySelector('#log').getAttribute('aria-busy') === 'false'`)
+	return p
+}
+
+func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// wait waits until an expression is true in the page.
+func (p *tab) wait(expression string) {
+	p.t.Helper()
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience)))
+	if err != nil {
+		log, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
+		p.t.Fatalf("%v: waiting for %s in\n%s", err, expression, log)
+	}
+}
+
+// get evaluates an expression in the page.
+func get[T any](p *tab, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%v: %s", err, expression)
+	}
+	return v
+}
+
+// sit chooses a seat.
+func (p *tab) sit(seat string) {
+	p.t.Helper()
+	p.do(chromedp.SetValue(chromedp.CSS("#seat"), seat),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector('#seat').dispatchEvent(new Event('change'))`))
+}
+
+// say types into the message box and sends it, and waits until it was taken.
+func (p *tab) say(text string) {
+	p.t.Helper()
+	p.do(chromedp.SendKeys(chromedp.CSS("#message"), text+kb.Enter))
+	p.wait(`document.querySelector('#message').value === '' && !document.querySelector('#outbox').childElementCount`)
+}
+
+const lastMessage = `[...document.querySelectorAll('#log .message')].at(-1)`
+
+// sees waits until the transcript has a message with that text.
+func (p *tab) sees(text string) {
+	p.t.Helper()
+	quoted, _ := json.Marshal(text)
+	p.wait(fmt.Sprintf(`[...document.querySelectorAll('#log .message')].some((m) => m.innerText.includes(%s))`, quoted))
+}
+
+// told waits until the last message is private and has that text.
+func (p *tab) told(text string) {
+	p.t.Helper()
+	quoted, _ := json.Marshal(text)
+	p.wait(fmt.Sprintf(`%s?.matches('[data-private]') && %[1]s.innerText.includes(%s)`, lastMessage, quoted))
+}
+
+// narrow fails if anything is wider than the page.
+func (p *tab) narrow(width int) {
+	p.t.Helper()
+	if got := get[int](p, `document.documentElement.scrollWidth`); got > width {
+		p.t.Errorf("the page is %d pixels wide, more than %d", got, width)
+	}
+	wide := get[[]string](p, `[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('pre, dialog'))
+		.map((e) => e.tagName + '#' + e.id + '.' + e.className)`)
+	if len(wide) > 0 {
+		p.t.Errorf("these stick out: %q", wide)
+	}
+	if hidden := get[bool](p, `document.querySelector('#scroll').scrollWidth > document.querySelector('#scroll').clientWidth`); hidden {
+		p.t.Error("the transcript is wider than the page")
+	}
+}
+
+// bots opens the whole bot in a room.
+func bots(t *testing.T) string {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	room := New(Config{Listen: "127.0.0.1:0", Log: st, Ready: func(url string) { ready <- url }})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- bot.New(st, bot.Config{}).Run(ctx, room) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		st.Close()
+	})
+	select {
+	case url := <-ready:
+		return url
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+		return ""
+	}
+}
+
+// A whole game: Black has the columns A to D, White F to J, the column between
+// is filled stone by stone, and a white stone is left dead in Black's land.
+// Black passes first, White last. Black has 27 points, a prisoner, a pass stone
+// and a button, White 27, a pass stone, the other button and komi.
+func wholeGame() (turns []string) {
+	for row := 1; row <= 9; row++ {
+		turns = append(turns, fmt.Sprintf("/place D%d", row), fmt.Sprintf("/place F%d", row))
+	}
+	for row := 1; row <= 9; row++ {
+		turns = append(turns, fmt.Sprintf("/place E%d", row))
+	}
+	return append(turns, "/place B5", "/pass", "/pass")
+}
+
+func TestGameInChromium(t *testing.T) {
+	browser := chromium(t)
+	url := bots(t)
+	p := openTab(t, browser, url)
+	watcher := openTab(t, p.ctx, url)
+	watcher.sit("onlooker")
+
+	p.wait(`!document.querySelector('#guide').hidden`)
+	p.sit("black")
+	p.say("/new two-button 9x9")
+	p.sees("Black to play")
+	seats := []string{"black", "white"}
+	for i, turn := range wholeGame() {
+		p.sit(seats[i%2])
+		p.say(turn)
+		p.wait(fmt.Sprintf(`document.querySelector('#log').innerText.includes('move %d:')`, i+1))
+		switch i {
+		case 1: // the wrong player, an occupied point, a point that is not there
+			p.say("/place E5")
+			p.told("turn")
+			p.sit("black")
+			p.say("/place D1")
+			p.told("not empty")
+			p.say("/place I5")
+			p.told("I5")
+		}
+	}
+	p.sees("Play has stopped")
+	p.sit("black")
+	p.say("/dead B5")
+	p.sees("marks as dead B5")
+	p.say("/accept")
+	p.sees("Still to accept: White")
+	p.sit("white")
+	p.say("/accept")
+	p.sees("W+5.5")
+	p.sees("Black 29½, White 35")
+
+	// The onlooker saw it all, and no refusal.
+	watcher.sees("W+5.5")
+	if n := get[int](watcher, `document.querySelectorAll('[data-private]').length`); n != 0 {
+		t.Errorf("%d private messages reached somebody else", n)
+	}
+	if heard := get[string](watcher, `document.querySelector('#log').innerText`); strings.Contains(heard, "I5") {
+		t.Error("a refused command reached somebody else")
+	}
+	if n := get[int](p, `document.querySelectorAll('[data-private]').length`); n != 3 {
+		t.Errorf("%d private messages, want 3", n)
+	}
+
+	// Pictures are there, and say in words what they show.
+	for _, p := range []*tab{p, watcher} {
+		p.wait(`[...document.querySelectorAll('#log img')].at(-1).naturalWidth > 0`)
+		alt := get[string](p, `[...document.querySelectorAll('#log img')].at(-1).alt`)
+		if len(alt) < 100 || !strings.Contains(alt, "35") {
+			t.Errorf("alt: %q", alt)
+		}
+	}
+
+	// What came first comes first, and the board after the command.
+	order := get[[]string](watcher, `[...document.querySelectorAll('#log .message .text')].slice(0, 5).map((e) => e.innerText.split('\n')[0])`)
+	if len(order) < 5 || order[0] != "/new two-button 9x9" || !strings.HasPrefix(order[1], "Game 1 begins") || !strings.HasPrefix(order[2], "Game 1: Two Button Go") ||
+		order[3] != "/place D1" || !strings.Contains(order[4], "@White Game 1, move 1: Black D1") {
+		t.Errorf("transcript: %q", order)
+	}
+
+	// The page that comes back has the transcript, but not what was private.
+	before := get[int](watcher, `document.querySelectorAll('#log .message').length`)
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false'`)
+	p.sees("W+5.5")
+	if after := get[int](p, `document.querySelectorAll('#log .message').length`); after != before {
+		t.Errorf("%d messages after reload, %d before", after, before)
+	}
+	if got := get[string](p, `document.querySelector('#seat').value`); got != "white" {
+		t.Errorf("the seat after reload is %s", got)
+	}
+	p.say("/sgf")
+	p.told("SGF")
+	record := get[string](p, `fetch(document.querySelector('a.file').href).then((r) => r.text())`)
+	if record == "" {
+		t.Error("no record")
+	}
+}
+
+// Everything can be done without a mouse.
+func TestKeyboardInChromium(t *testing.T) {
+	browser := chromium(t)
+	p := openTab(t, browser, bots(t))
+	focused := func(want string) {
+		t.Helper()
+		p.wait(fmt.Sprintf(`document.activeElement.id === %q`, want))
+	}
+	keys := func(k string) { t.Helper(); p.do(chromedp.KeyEvent(k)) }
+	listed := func(want ...string) {
+		t.Helper()
+		data, _ := json.Marshal(want)
+		p.wait(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll('#choices:not([hidden]) b')].map((b) => b.textContent)) === %q`, data))
+	}
+	value := func(want string) {
+		t.Helper()
+		p.wait(fmt.Sprintf(`document.querySelector('#message').value === %q`, want))
+	}
+	focused("message")
+
+	// Completion: arrows and Enter, then Tab, then Escape; Enter sends.
+	keys("/ne")
+	listed("/new")
+	keys(kb.ArrowDown)
+	p.wait(`document.querySelector('#message').getAttribute('aria-activedescendant') === 'choice-0'`)
+	p.wait(`document.querySelector('#choice-0').getAttribute('aria-selected') === 'true'`)
+	keys(kb.Enter)
+	value("/new ")
+	keys("two-button-")
+	listed("two-button-separate")
+	keys(kb.Backspace)
+	listed("two-button", "two-button-separate")
+	keys(kb.Tab)
+	value("/new two-button")
+	keys(" 1")
+	listed("13x13", "19x19")
+	keys(kb.Escape)
+	p.wait(`document.querySelector('#choices').hidden`)
+	keys(kb.Backspace)
+	listed("9x9", "13x13", "19x19")
+	keys(kb.Tab)
+	value("/new two-button 9x9")
+	keys(kb.Enter)
+	p.sees("Black to play")
+	keys("/place e5")
+	keys(kb.Enter)
+	p.sees("White to play")
+
+	// To the seats and back; the seat may follow the turn.
+	for get[string](p, `document.activeElement.id`) != "follow" {
+		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	}
+	keys(" ")
+	p.wait(`document.querySelector('#seat').value === 'white'`)
+	for get[string](p, `document.activeElement.id`) != "seat" {
+		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	}
+	for get[string](p, `document.activeElement.id`) != "message" {
+		keys(kb.Tab)
+	}
+	keys("/place C3")
+	keys(kb.Enter)
+	p.sees("move 2: White C3")
+	p.wait(`document.querySelector('#seat').value === 'black'`)
+
+	// What was sent comes back with the up key.
+	value("")
+	keys(kb.ArrowUp)
+	value("/place C3")
+	keys(kb.ArrowDown)
+	value("")
+
+	// Buttons below a message, and the picture in full size.
+	keys("/resign")
+	keys(kb.Enter)
+	p.told("Resign game 1?")
+	for get[string](p, `document.activeElement.textContent`) != "Resign" {
+		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	}
+	keys(kb.Enter)
+	p.sees("W+R")
+	focused("message")
+	for get[string](p, `document.activeElement.textContent`) != "Full size" {
+		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	}
+	keys(kb.Enter)
+	p.wait(`document.querySelector('dialog').open && document.querySelector('dialog img').naturalWidth === 1440`)
+	keys(kb.Escape)
+	p.wait(`!document.querySelector('dialog').open`)
+
+	// Tab goes through the whole page and never stays.
+	var path []string
+	for range 60 {
+		keys(kb.Tab)
+		path = append(path, get[string](p, `document.activeElement.id || document.activeElement.tagName`))
+	}
+	for _, id := range []string{"scroll", "seat", "follow", "message", "guide-button"} {
+		if !slices.Contains(path, id) {
+			t.Errorf("Tab never comes to #%s: %q", id, path)
+		}
+	}
+}
+
+// What assistive technology is told.
+func TestAccessibilityInChromium(t *testing.T) {
+	p := openTab(t, chromium(t), bots(t))
+	p.say("/new two-button 9x9")
+	p.sees("Black to play")
+	for _, want := range []struct{ role, name string }{
+		{"textbox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
+		{"button", "Send"}, {"link", "Skip to the message box"}, {"button", "Full size"},
+	} {
+		tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, node := range tree.Nodes {
+			if !node.Ignored && node.Role != nil && node.Name != nil &&
+				string(node.Role.Value) == strconv.Quote(want.role) && string(node.Name.Value) == strconv.Quote(want.name) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d elements are a %s called %q", n, want.role, want.name)
+		}
+	}
+	if lang := get[string](p, `document.documentElement.lang`); lang != "en" {
+		t.Errorf("lang: %q", lang)
+	}
+	// A name of their own.
+	p.sit("name")
+	p.wait(`document.activeElement.id === 'name'`)
+	p.do(chromedp.SendKeys(chromedp.CSS("#name"), `<b>Ada</b>`))
+	p.say("<i>hello</i>")
+	p.sees("<b>Ada</b>")
+	p.sees("<i>hello</i>")
+	if get[bool](p, `!!document.querySelector('#log i, #log b')`) {
+		t.Error("what people write becomes markup")
+	}
+}
+
+func TestNarrowAndDarkInChromium(t *testing.T) {
+	p := openTab(t, chromium(t), bots(t))
+	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)))
+	p.wait(`innerWidth === 360 && !document.querySelector('#guide').hidden`)
+	p.narrow(360)
+	// The examples of the guide fill the message box.
+	p.do(chromedp.Click(chromedp.CSS(`.example`)))
+	p.wait(`document.querySelector('#message').value === '/new two-button 9x9' && document.querySelector('#guide').hidden`)
+	p.do(chromedp.SendKeys(chromedp.CSS("#message"), kb.Enter))
+	p.sees("Black to play")
+	p.say("/place E5")
+	p.say("/place E5")
+	p.told("turn")
+	p.say(strings.Repeat("long", 200))
+	p.say("/help")
+	p.told("/place")
+	p.narrow(360)
+	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.getBoundingClientRect().width > 300)`)
+	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "/"))
+	p.wait(`document.querySelectorAll('#choices li').length > 10`)
+	p.narrow(360)
+
+	light := get[string](p, `getComputedStyle(document.body).backgroundColor`)
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(fmt.Sprintf(`getComputedStyle(document.body).backgroundColor !== %q`, light))
+	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=dark') && i.naturalWidth > 0)`)
+}
+
+// A page that loses the room says so, and what was typed meanwhile arrives once
+// when the room is back.
+func TestRestartInChromium(t *testing.T) {
+	l := &memory{}
+	tries := 0
+	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		if tries++; tries == 1 {
+			return bot.Answer{}, errors.New("not now")
+		}
+		return bot.Answer{Text: r.ID}, nil
+	}}
+	browser := chromium(t)
+	url, stop := run(t, newRoom(l), d)
+	p := openTab(t, browser, url)
+	p.say("before")
+	p.sees("before")
+	stop()
+	p.wait(`!document.querySelector('#line').hidden`)
+	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "meanwhile"+kb.Enter))
+	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "/board"+kb.Enter))
+	p.wait(`document.querySelector('#outbox').innerText.includes('Trying again')`)
+	open(t, New(Config{Listen: strings.TrimPrefix(url, "http://"), Log: l}), d)
+	p.sees("/board")
+	p.sees("web:")
+	p.wait(`document.querySelector('#line').hidden && !document.querySelector('#outbox').childElementCount`)
+	said := l.said(channel)
+	if len(said) != 4 || said[1] != "Black: meanwhile" || said[2] != "Black: /board" {
+		t.Errorf("transcript: %q", said)
+	}
+	if n := get[int](p, `document.querySelectorAll('#log .message').length`); n != 4 {
+		t.Errorf("%d messages are shown, want 4", n)
+	}
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A completion is what may be meant by the end of what is being typed.
+type completion struct {
+	Hint    string   `json:"hint,omitempty"` // what is awaited here
+	Replace string   `json:"replace"`        // the end that a choice takes the place of
+	Choices []choice `json:"choices"`
+}
+
+// A choice is what may be put in, and what it means.
+type choice struct {
+	Value string `json:"value"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// maxChoices is as many as any platform shows.
+const maxChoices = 25
+
+// suggest completes what is being typed.
+func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
+	who, _ := sit(r.FormValue("seat"))
+	text := r.FormValue("text")
+	if len(text) > maxBody {
+		text = ""
+	}
+	c := complete(r.Context(), s.desk, request(who), text)
+	if c.Choices == nil {
+		c.Choices = []choice{}
+	}
+	reply(w, c)
+}
+
+// complete finds out what text, which reaches to the caret, may go on with.
+func complete(ctx context.Context, desk bot.Desk, req bot.Request, text string) completion {
+	if !strings.HasPrefix(text, "/") {
+		return completion{}
+	}
+	commands := desk.Commands()
+	name, rest, spaced := strings.Cut(text, " ")
+	if !spaced {
+		return completion{Replace: text, Choices: commandsLike(commands, name)}
+	}
+	i := slices.IndexFunc(commands, func(c bot.Command) bool { return "/"+c.Name == strings.ToLower(name) })
+	if i < 0 {
+		return completion{}
+	}
+	c := commands[i]
+	word := rest[strings.LastIndexByte(rest, ' ')+1:]
+	before := text[:len(text)-len(word)]
+	out := completion{Replace: word}
+
+	// Which option the word is for, Parse knows.
+	_, args, err := bot.Parse(commands, before)
+	if err != nil {
+		return completion{}
+	}
+	prefix, named := word, ""
+	if key, value, ok := strings.Cut(word, ":"); ok {
+		named, prefix = key+":", value
+	}
+	const mark = "\u2060"
+	_, with, err := bot.Parse(commands, before+named+mark)
+	at := -1
+	if err == nil {
+		at = slices.IndexFunc(c.Options, func(o bot.Option) bool { return strings.HasSuffix(with[o.Name], mark) })
+	}
+	if at >= 0 {
+		o := c.Options[at]
+		out.Hint = o.Name + ": " + o.Summary
+		out.Replace = prefix
+		req.Command, req.Args = c.Name, args
+		out.Choices = valuesLike(ctx, desk, req, o, prefix)
+	}
+	if named == "" && (word != "" || len(out.Choices) == 0) {
+		for _, o := range c.Options {
+			if _, given := args[o.Name]; !given && strings.HasPrefix(o.Name, strings.ToLower(word)) {
+				out.Choices = append(out.Choices, choice{o.Name + ":", o.Summary})
+			}
+		}
+	}
+	if len(out.Choices) > maxChoices {
+		out.Choices = out.Choices[:maxChoices]
+	}
+	return out
+}
+
+// commandsLike gives the commands that begin like name, which begins with a
+// slash.
+func commandsLike(commands []bot.Command, name string) []choice {
+	var out []choice
+	for _, c := range commands {
+		full := "/" + c.Name
+		if !strings.HasPrefix(full, strings.ToLower(name)) {
+			continue
+		}
+		value := full
+		if len(c.Options) > 0 {
+			value += " "
+		}
+		out = append(out, choice{value, c.Summary})
+	}
+	return alone(out, name)
+}
+
+// valuesLike gives the values of an option that begin like prefix.
+func valuesLike(ctx context.Context, desk bot.Desk, req bot.Request, o bot.Option, prefix string) []choice {
+	known := o.Choices
+	switch {
+	case o.Suggest:
+		known = desk.Suggest(ctx, req, o.Name, prefix)
+	case o.Type == bot.Bool:
+		known = []bot.Choice{{Label: "yes", Value: "yes"}, {Label: "no", Value: "no"}}
+	case o.Type == bot.User:
+		known = []bot.Choice{{Label: "Black", Value: "black"}, {Label: "White", Value: "white"}, {Label: "me", Value: "me"}}
+	}
+	var out []choice
+	for _, k := range known {
+		if o.Suggest || hasFold(k.Value, prefix) || hasFold(k.Label, prefix) {
+			c := choice{k.Value, k.Label}
+			if strings.EqualFold(strings.ReplaceAll(k.Label, "×", "x"), k.Value) {
+				c.Hint = ""
+			}
+			out = append(out, c)
+		}
+	}
+	return alone(out, prefix)
+}
+
+// alone drops a choice that is typed already, if there is no other.
+func alone(cs []choice, typed string) []choice {
+	if len(cs) == 1 && strings.EqualFold(strings.TrimSpace(cs[0].Value), typed) {
+		return nil
+	}
+	return cs
+}
+
+func hasFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

@@ -1,0 +1,319 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Limits on what is taken from a page.
+const (
+	maxBody    = 64 << 10
+	maxText    = 1000 // characters of what is typed
+	askTime    = 30 * time.Second
+	drainTime  = 9 * time.Second // of the ten that the program has
+	maxStreams = 256
+)
+
+//go:embed page
+var page embed.FS
+
+// A server is a room while it runs.
+type server struct {
+	*Room
+	desk     bot.Desk
+	port     string
+	draining <-chan struct{} // closed when the room is about to stop
+	streams  chan struct{}   // a place for each stream
+}
+
+// Run listens and answers until ctx is done. Then streams end at once, and
+// what is being asked still gets its answer, if that comes in time.
+func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
+	listener, err := net.Listen("tcp", r.cfg.Listen)
+	if err != nil {
+		return listenError(r.cfg.Listen, err)
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	s := &server{
+		Room: r, desk: desk, port: strconv.Itoa(address.Port),
+		draining: ctx.Done(), streams: make(chan struct{}, maxStreams),
+	}
+	web := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- web.Serve(listener) }()
+	if r.cfg.Ready != nil {
+		r.cfg.Ready(roomURL(address))
+	}
+	select {
+	case err := <-stopped:
+		return fmt.Errorf("web: %w", err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := web.Shutdown(drain); err != nil {
+		r.log.Warn("some requests were not answered in time", "error", err)
+		_ = web.Close()
+	}
+	<-stopped
+	return nil
+}
+
+// listenError says "listen 127.0.0.1:8080: address already in use".
+func listenError(address string, err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return fmt.Errorf("listen %s: %w", address, err)
+}
+
+// roomURL is where a person on this machine finds the room.
+func roomURL(a *net.TCPAddr) string {
+	ip := a.IP
+	if ip.IsUnspecified() {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(ip.String(), strconv.Itoa(a.Port))
+}
+
+func (s *server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", asset("index.html"))
+	for _, name := range []string{"room.css", "room.js", "icon.svg"} {
+		mux.HandleFunc("GET /"+name, asset(name))
+	}
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /suggest", s.suggest)
+	mux.HandleFunc("GET /picture/{game}/{seq}", s.picture)
+	mux.HandleFunc("GET /answer/{key}/picture.png", s.answerPicture)
+	mux.HandleFunc("GET /answer/{key}/{file}", s.answerFile)
+	mux.HandleFunc("POST /ask", s.ask)
+	return s.guard(http.NewCrossOriginProtection().Handler(mux))
+}
+
+// guard lets requests in that came by a name of this room, and tells browsers
+// to let nothing else near the page.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Cache-Control", "no-store")
+		if !s.known(r) {
+			s.log.Info("a request came by a name that is not the room's", "host", r.Host)
+			http.Error(w, "This room does not answer to that name. The configuration lists those that it does.", http.StatusForbidden)
+			return
+		}
+		// CrossOriginProtection asks about what changes things; streams and
+		// pictures are nothing for other pages either.
+		if site := r.Header.Get("Sec-Fetch-Site"); r.URL.Path != "/" && site != "" && site != "same-origin" && site != "none" {
+			http.Error(w, "Other pages may not ask this room.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known reports whether the request was sent to one of the room's names, and
+// not to a name that somebody else made to lead here. An address cannot do
+// that, if it is really the one at which the request arrived.
+func (s *server) known(r *http.Request) bool {
+	name, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		name, port = r.Host, "80"
+	}
+	for _, host := range s.cfg.Hosts {
+		if strings.EqualFold(r.Host, host) || strings.EqualFold(name, host) {
+			return true
+		}
+	}
+	if port != s.port {
+		return false
+	}
+	if strings.EqualFold(name, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	if err != nil {
+		return false
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ip.IsLoopback() || local != nil && ip == local.AddrPort().Addr().Unmap()
+}
+
+// asset serves a file of the page.
+func asset(name string) http.HandlerFunc {
+	data, err := page.ReadFile("page/" + name)
+	if err != nil {
+		panic(err)
+	}
+	hash := sha256.Sum256(data)
+	tag := `"` + hex.EncodeToString(hash[:8]) + `"`
+	kind := map[string]string{
+		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	}[path.Ext(name)]
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "no-cache")
+		serve(w, r, tag, data)
+	}
+}
+
+// A submission is what the page posts: something typed, or a control pressed.
+type submission struct {
+	ID      string            `json:"id"` // made once, sent again with every retry
+	Seat    string            `json:"seat"`
+	Text    string            `json:"text"`
+	Command string            `json:"command"`
+	Args    map[string]string `json:"args"`
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// An answer is what the page gets for a submission. What is not private it
+// sees in the transcript.
+type answer struct {
+	Private bool     `json:"private"`
+	Message *message `json:"message,omitempty"`
+}
+
+// ask takes a submission: commands to the desk, all else into the transcript.
+func (s *server) ask(w http.ResponseWriter, r *http.Request) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		http.Error(w, "Only application/json is taken here.", http.StatusUnsupportedMediaType)
+		return
+	}
+	var sub submission
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&sub); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			http.Error(w, "That is too long.", http.StatusRequestEntityTooLarge)
+			return
+		}
+		http.Error(w, "That cannot be read.", http.StatusBadRequest)
+		return
+	}
+	if !uuid.MatchString(sub.ID) {
+		http.Error(w, "A submission has an id of its own.", http.StatusBadRequest)
+		return
+	}
+	// What is asked is answered, even if the page goes away meanwhile: it will
+	// come back with the same id.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
+	defer cancel()
+	a, err := s.take(ctx, sub)
+	if err != nil {
+		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
+		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
+		return
+	}
+	reply(w, a)
+}
+
+// take does what a submission asks for. An error means that it may be sent
+// again.
+func (s *server) take(ctx context.Context, sub submission) (answer, error) {
+	who, problem := sit(sub.Seat)
+	if problem != "" {
+		return refusal(problem), nil
+	}
+	if utf8.RuneCountInString(sub.Text) > maxText {
+		return refusal(fmt.Sprintf("That is too long: at most %d characters.", maxText)), nil
+	}
+	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
+	req := request(who)
+	req.ID, req.Reply = line.Key, line.Key
+	commands := s.desk.Commands()
+	if sub.Command != "" { // pressed, not typed: nothing was said
+		line.Text = ""
+		req.Command, req.Args = sub.Command, sub.Args
+		if !slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == sub.Command }) {
+			return refusal("There is no such command."), nil
+		}
+	} else {
+		var err error
+		req.Command, req.Args, err = bot.Parse(commands, line.Text)
+		switch {
+		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
+			return refusal("There is nothing in that."), nil
+		case errors.Is(err, bot.ErrNotACommand) && !strings.HasPrefix(line.Text, "/"):
+			_, err := s.say(ctx, line, extra{})
+			return answer{}, err
+		case errors.Is(err, bot.ErrNotACommand):
+			return refusal("A command follows the slash: /help lists them."), nil
+		case err != nil:
+			return refusal(err.Error()), nil
+		}
+	}
+	req.Users = users(commands, req.Command, req.Args)
+
+	defer s.begin(req.ID)()
+	got, err := s.desk.Ask(ctx, req)
+	if err != nil {
+		return answer{}, err
+	}
+	answered := bot.Message{Key: line.Key + ":answer", Room: channel, Text: got.Text}
+	more := extra{controls: got.Controls, scene: got.Scene, file: got.File}
+	if got.Private {
+		s.extras.put(answered.Key, more)
+		m := s.show(ctx, answered, true)
+		return answer{Private: true, Message: &m}, nil
+	}
+	if line.Text != "" {
+		if _, err := s.say(ctx, line, extra{}); err != nil {
+			return answer{}, err
+		}
+	}
+	if got.Text != "" || got.Scene != nil || got.File != nil || len(got.Controls) > 0 {
+		_, err = s.say(ctx, answered, more)
+	}
+	return answer{}, err
+}
+
+// refusal tells a person, and nobody else, what is wrong.
+func refusal(text string) answer {
+	text = strings.ToUpper(text[:1]) + text[1:]
+	return answer{Private: true, Message: &message{Private: true, Text: text, At: time.Now()}}
+}
+
+// reply sends JSON. A page that is gone meanwhile asks again.
+func reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,484 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// do sends a request with headers, "Host" among them, and gives the response
+// with its body read.
+func do(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(data)
+}
+
+func TestPage(t *testing.T) {
+	url := open(t, newRoom(&memory{}), desk{})
+	resp, body := do(t, "GET", url+"/", "")
+	if resp.StatusCode != 200 || !strings.Contains(body, `id="message"`) {
+		t.Fatalf("%s %s", resp.Status, body)
+	}
+	for header, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got := resp.Header.Get(header); got != want {
+			t.Errorf("%s: %q, want %q", header, got, want)
+		}
+	}
+	csp := resp.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(csp, "default-src 'self';") || strings.Contains(csp, "unsafe") {
+		t.Errorf("CSP: %s", csp)
+	}
+	for _, forbidden := range []string{"<script>", " style=", " onclick=", "http:", "https:"} {
+		if strings.Contains(body, forbidden) {
+			t.Errorf("the page contains %q", forbidden)
+		}
+	}
+	for _, name := range []string{"/room.css", "/room.js", "/icon.svg"} {
+		resp, _ := do(t, "GET", url+name, "")
+		again, _ := do(t, "GET", url+name, "", "If-None-Match", resp.Header.Get("ETag"))
+		if resp.StatusCode != 200 || again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s: %s, then %s", name, resp.Status, again.Status)
+		}
+	}
+	if resp, _ := do(t, "GET", url+"/nothing", ""); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("/nothing: %s", resp.Status)
+	}
+}
+
+// Only the room's own names lead to it: a name that somebody else made to
+// resolve to 127.0.0.1 does not.
+func TestHosts(t *testing.T) {
+	r := New(Config{Listen: "127.0.0.1:0", Log: &memory{}, Hosts: []string{"go.example.org", "lan.example:9000"}})
+	url := open(t, r, desk{})
+	port := url[strings.LastIndex(url, ":")+1:]
+	for host, ok := range map[string]bool{
+		"127.0.0.1:" + port:       true,
+		"localhost:" + port:       true,
+		"LocalHost:" + port:       true,
+		"[::1]:" + port:           true,
+		"go.example.org":          true,
+		"go.example.org:443":      true,
+		"lan.example:9000":        true,
+		"lan.example:9001":        false,
+		"127.0.0.1":               false,
+		"127.0.0.1:1":             false,
+		"localhost":               false,
+		"evil.example:" + port:    false,
+		"evil.example":            false,
+		"localhost.evil:" + port:  false,
+		"127.0.0.1.evil:" + port:  false,
+		"192.168.1.1:" + port:     false,
+		"go.example.org.evil:443": false,
+	} {
+		resp, _ := do(t, "GET", url+"/", "", "Host", host)
+		if got := resp.StatusCode == 200; got != ok || !ok && resp.StatusCode != http.StatusForbidden {
+			t.Errorf("Host %s: %s", host, resp.Status)
+		}
+	}
+}
+
+// Pages of other origins may not ask, nor look at what is only for this one.
+func TestOrigins(t *testing.T) {
+	l := &memory{}
+	url := open(t, newRoom(l), desk{})
+	post := func(n int) string { return `{"id":"` + id(n) + `","seat":"black","text":"hello"}` }
+	for i, c := range []struct {
+		headers []string
+		ok      bool
+	}{
+		{nil, true}, // no browser
+		{[]string{"Origin", url}, true},
+		{[]string{"Origin", url, "Sec-Fetch-Site", "same-origin"}, true},
+		{[]string{"Sec-Fetch-Site", "none"}, true},
+		{[]string{"Origin", "http://evil.example"}, false},
+		{[]string{"Origin", "http://127.0.0.1:1"}, false},
+		{[]string{"Origin", strings.Replace(url, "127.0.0.1", "localhost", 1)}, false},
+		{[]string{"Origin", "null"}, false},
+		{[]string{"Sec-Fetch-Site", "cross-site"}, false},
+		{[]string{"Origin", url, "Sec-Fetch-Site", "cross-site"}, false},
+		{[]string{"Origin", "http://evil.example", "Sec-Fetch-Site", "same-site"}, false},
+	} {
+		before := len(l.said(channel))
+		resp, _ := do(t, "POST", url+"/ask", post(i), append(c.headers, "Content-Type", "application/json")...)
+		if got := resp.StatusCode == 200; got != c.ok || !c.ok && resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%v: %s", c.headers, resp.Status)
+		}
+		if said := len(l.said(channel)) > before; said != c.ok {
+			t.Errorf("%v: said %v", c.headers, said)
+		}
+	}
+	for _, path := range []string{"/events", "/suggest?text=/", "/picture/g1/2.png"} {
+		if resp, _ := do(t, "GET", url+path, "", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s for another page: %s", path, resp.Status)
+		}
+	}
+	if resp, _ := do(t, "GET", url+"/", "", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != 200 {
+		t.Errorf("a link to the room: %s", resp.Status)
+	}
+}
+
+func TestBadSubmissions(t *testing.T) {
+	l := &memory{}
+	url := open(t, newRoom(l), desk{})
+	json := "application/json"
+	good := `{"id":"` + id(1) + `","seat":"black","text":"hello"}`
+	for _, c := range []struct {
+		what, kind, body string
+		status           int
+	}{
+		{"a form", "application/x-www-form-urlencoded", good, http.StatusUnsupportedMediaType},
+		{"plain text", "text/plain", good, http.StatusUnsupportedMediaType},
+		{"no type", "", good, http.StatusUnsupportedMediaType},
+		{"no JSON", json, "hello", http.StatusBadRequest},
+		{"nothing", json, "", http.StatusBadRequest},
+		{"no id", json, `{"text":"hello"}`, http.StatusBadRequest},
+		{"a bad id", json, `{"id":"1","text":"hello"}`, http.StatusBadRequest},
+		{"too large", json, `{"id":"` + id(1) + `","text":"` + strings.Repeat("x", maxBody) + `"}`, http.StatusRequestEntityTooLarge},
+	} {
+		resp, _ := do(t, "POST", url+"/ask", c.body, "Content-Type", c.kind)
+		if resp.StatusCode != c.status {
+			t.Errorf("%s: %s, want %d", c.what, resp.Status, c.status)
+		}
+	}
+	for text, s := range map[string]submission{
+		"too long":  {Seat: "black", Text: strings.Repeat("ä", maxText+1)},
+		"nothing":   {Seat: "black", Text: " \u202e "},
+		"no such":   {Seat: "throne", Text: "hello"},
+		"your name": {Seat: "name:\u202e ", Text: "hello"},
+		"a seat":    {Seat: "name:BLACK", Text: "hello"},
+		"/pass":     {Seat: "black", Text: "/pasx"},
+		"command":   {Seat: "black", Command: "shutdown"},
+		"/help":     {Seat: "black", Text: "/"},
+	} {
+		s.ID = id(2)
+		a := post(t, url, s)
+		if !a.Private || a.Message == nil || !strings.Contains(a.Message.Text, text) {
+			t.Errorf("%s: %+v", text, a.Message)
+		}
+	}
+	if said := l.said(channel); len(said) > 0 {
+		t.Errorf("everybody reads %q", said)
+	}
+}
+
+// A page that got no answer asks again with the same id: it happens once.
+func TestRetry(t *testing.T) {
+	l := &memory{}
+	var mu sync.Mutex
+	done := map[string]int{}
+	lose := true
+	r := newRoom(l)
+	url := open(t, r, desk{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done[req.ID]++; lose {
+			lose = false
+			return bot.Answer{}, errors.New("the answer was lost after it was stored")
+		}
+		return bot.Answer{Text: "shared"}, nil
+	}})
+	body, _ := json.Marshal(submission{ID: id(7), Seat: "black", Text: "/board share:yes"})
+	if resp, _ := do(t, "POST", url+"/ask", string(body), "Content-Type", "application/json"); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Fatalf("lost: %s", resp.Status)
+	}
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() { post(t, url, submission{ID: id(7), Seat: "black", Text: "/board share:yes"}) })
+		wait.Go(func() { post(t, url, submission{ID: id(8), Seat: "white", Text: "hello"}) })
+	}
+	wait.Wait()
+	said := l.said(channel)
+	slices.Sort(said)
+	equal(t, "transcript", said, []string{": shared", "Black: /board share:yes", "White: hello"})
+	if len(done) != 1 || done["web:"+id(7)] == 0 {
+		t.Errorf("the desk was asked %v", done)
+	}
+}
+
+// A refusal is for the page that asked: no stream has it, nor the command that
+// was refused.
+func TestRefusalIsPrivate(t *testing.T) {
+	l := &memory{}
+	var got bot.Request
+	url := open(t, newRoom(l), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		got = r
+		sc := scene(1)
+		return bot.Answer{Text: "no", Private: true, Scene: &sc, File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
+			Controls: []bot.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, nil
+	}})
+	streams := []*reader{follow(t, url, "seat=black", ""), follow(t, url, "seat=white", "")}
+	a := post(t, url, submission{ID: id(1), Seat: "black", Text: "/place D4"})
+	if !a.Private || a.Message.Text != "no" || !a.Message.Private || a.Message.Alt == "" || len(a.Message.Controls) != 1 {
+		t.Errorf("answer: %+v", a.Message)
+	}
+	if got.ID != "web:"+id(1) || got.Who != black || got.Where != here || got.Command != "place" || got.Args["at"] != "D4" ||
+		got.Seats == nil || got.Seats.Black != black || got.Seats.White != white {
+		t.Errorf("request: %+v", got)
+	}
+	post(t, url, submission{ID: id(2), Seat: "name:Ada", Text: "good luck"})
+	for _, s := range streams {
+		equal(t, "stream", s.until("good luck"), []string{"(ready)", "good luck"})
+	}
+	resp, body := do(t, "GET", url+a.Message.Picture+"&size=small", "")
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "image/png" || len(body) == 0 {
+		t.Errorf("its picture: %s", resp.Status)
+	}
+	resp, body = do(t, "GET", url+a.Message.File.URL, "")
+	if body != "(;)" || resp.Header.Get("Content-Disposition") != "attachment; filename=game-1.sgf" {
+		t.Errorf("its file: %q %v", body, resp.Header)
+	}
+}
+
+// The bot hears from whom it is and whom they mean.
+func TestPeople(t *testing.T) {
+	l := &memory{}
+	var got bot.Request
+	url := open(t, newRoom(l), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		got = r
+		return bot.Answer{}, nil
+	}})
+	post(t, url, submission{ID: id(1), Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"})
+	if want := (bot.Who{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
+		t.Errorf("request: %+v", got)
+	}
+	post(t, url, submission{ID: id(2), Seat: "onlooker", Text: "/new opponent:@Bob"})
+	if want := (bot.Who{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
+		t.Errorf("request: %+v", got)
+	}
+	post(t, url, submission{ID: id(3), Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}})
+	if got.Who != white || len(got.Users) != 0 {
+		t.Errorf("request: %+v", got)
+	}
+	equal(t, "transcript", l.said(channel), []string{"Ada Lovelace: /new opponent:White", "Onlooker: /new opponent:@Bob"})
+}
+
+func TestHostileNames(t *testing.T) {
+	l := &memory{}
+	url := open(t, newRoom(l), desk{})
+	for i, name := range []string{
+		strings.Repeat("x", 5000),
+		strings.Repeat("\u202e\u0007abc\u2066", 1000),
+		"<img src=x onerror=alert(1)>",
+		"שלום\u202eevil",
+		"a\nb\r\nc\x00d",
+		strings.Repeat("e\u0301\u0301\u0301\u0301", 1000),
+	} {
+		post(t, url, submission{ID: id(i), Seat: "name:" + name, Text: "hello\u202e there\x07\x00"})
+	}
+	for _, m := range l.ms {
+		if n := utf8.RuneCountInString(m.From); n > 45 || n == 0 {
+			t.Errorf("a name of %d characters: %q", n, m.From)
+		}
+		if i := strings.IndexFunc(m.From, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) && r != '\u2068' && r != '\u2069'
+		}); i >= 0 {
+			t.Errorf("a mark is left in %q", m.From)
+		}
+		if strings.Count(m.From, "\u2068") != strings.Count(m.From, "\u2069") {
+			t.Errorf("an isolate is left open in %q", m.From)
+		}
+		if m.Text != "hello there" {
+			t.Errorf("text: %q", m.Text)
+		}
+	}
+	if len(l.ms) != 6 {
+		t.Errorf("%d messages", len(l.ms))
+	}
+}
+
+// However often a stream breaks, a reader who comes back with the last number
+// they saw gets everything once and in order, while others speak.
+func TestResume(t *testing.T) {
+	l := &memory{}
+	url := open(t, newRoom(l), desk{})
+	const n = 200
+	var wait sync.WaitGroup
+	for who := range 4 {
+		wait.Go(func() {
+			for i := range n / 4 {
+				post(t, url, submission{ID: id(1000*who + i), Seat: "black", Text: "m" + strconv.Itoa(1000*who+i)})
+			}
+		})
+	}
+	var seen []int64
+	last := ""
+	for len(seen) < n {
+		s := follow(t, url, "seat=white", last)
+		for range 1 + len(seen)%7 {
+			e, ok := s.next()
+			if !ok {
+				t.Fatal("the stream ended")
+			}
+			if e.name != "" {
+				continue
+			}
+			seen, last = append(seen, e.message.N), e.id
+			if len(seen) == n {
+				break
+			}
+		}
+		s.body.Close()
+	}
+	wait.Wait()
+	for i, got := range seen {
+		if got != int64(i)+1 {
+			t.Fatalf("message %d came as number %d", got, i+1)
+		}
+	}
+	if texts := follow(t, url, "after=198", "").until("ready"); len(texts) != 2 {
+		t.Errorf("after=198: %q", texts)
+	}
+	// The header knows better than the address, which is from when the page was loaded.
+	if texts := follow(t, url, "after=100", "199").until("ready"); len(texts) != 1 {
+		t.Errorf("Last-Event-ID 199: %q", texts)
+	}
+	// Somebody who remembers another transcript begins anew.
+	if texts := follow(t, url, "", "5000").until("ready"); len(texts) != 1+n || texts[0] != "(reset)" {
+		t.Errorf("Last-Event-ID 5000: %d events, the first %q", len(texts), texts[0])
+	}
+	// A new page sees the last 200.
+	post(t, url, submission{ID: id(9999), Text: "one more"})
+	if texts := follow(t, url, "", "").until("ready"); len(texts) != history || texts[history-1] != "one more" {
+		t.Errorf("a new page: %d messages", len(texts))
+	}
+}
+
+func TestTooManyStreams(t *testing.T) {
+	r := newRoom(&memory{})
+	url := open(t, r, desk{})
+	var first *reader
+	for i := range maxStreams {
+		s := follow(t, url, "", "")
+		s.until("ready")
+		if i == 0 {
+			first = s
+		}
+	}
+	if resp, _ := do(t, "GET", url+"/events", ""); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more: %s", resp.Status)
+	}
+	first.body.Close()
+}
+
+func TestPictures(t *testing.T) {
+	url := open(t, newRoom(&memory{}), desk{})
+	for _, c := range []struct {
+		path  string
+		width int
+	}{
+		{"/picture/g1/2.png", 960},
+		{"/picture/g1/2.png?theme=dark&size=small", 720},
+		{"/picture/g1/2.png?size=large", 1440},
+	} {
+		resp, body := do(t, "GET", url+c.path, "")
+		img, err := png.DecodeConfig(strings.NewReader(body))
+		if err != nil || img.Width != c.width {
+			t.Errorf("%s: %s, %d wide, %v", c.path, resp.Status, img.Width, err)
+		}
+		again, _ := do(t, "GET", url+c.path, "", "If-None-Match", resp.Header.Get("ETag"))
+		if again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s again: %s", c.path, again.Status)
+		}
+		if !strings.Contains(resp.Header.Get("Cache-Control"), "no-cache") {
+			t.Errorf("%s: %s", c.path, resp.Header.Get("Cache-Control"))
+		}
+	}
+	resp, _ := do(t, "GET", url+"/picture/g1/2.png?v="+tag(scene(2)), "")
+	if !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("with its tag: %s", resp.Header.Get("Cache-Control"))
+	}
+	for path, status := range map[string]int{
+		"/picture/g1/2": 404, "/picture/g1/x.png": 404, "/picture/g2/1.png": 404, "/picture/g1/99.png": 404,
+		"/picture/g1/2.png?theme=pink": 400, "/picture/g1/2.png?size=huge": 400,
+		"/answer/web:1:answer/picture.png": 404, "/answer/web:1:answer/game-1.sgf": 404,
+	} {
+		if resp, _ := do(t, "GET", url+path, ""); resp.StatusCode != status {
+			t.Errorf("%s: %s, want %d", path, resp.Status, status)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for _, c := range []struct {
+		text, replace string
+		values        []string
+	}{
+		{"", "", nil},
+		{"hello", "", nil},
+		{"/pl", "/pl", []string{"/place "}},
+		{"/PA", "/PA", []string{"/pass "}},
+		{"/nothing", "/nothing", nil},
+		{"/nothing ", "", nil},
+		{"/new ", "", []string{"two-button", "button"}},
+		{"/new tw", "tw", []string{"two-button"}},
+		{"/new button", "button", nil},
+		{"/new two-button ", "", []string{"9x9", "13x13", "19x19"}},
+		{"/new two-button 1", "1", []string{"13x13", "19x19"}},
+		{"/new size:1", "1", []string{"13x13", "19x19"}},
+		{"/new size:9x9 ", "", []string{"two-button", "button"}},
+		{"/new two-button 9x9 ", "", []string{"komi:", "handicap:", "color:", "opponent:"}},
+		{"/new two-button 9x9 ko", "ko", []string{"komi:"}},
+		{"/new two-button 9x9 co", "co", []string{"color:"}},
+		{"/new two-button 9x9 color:w", "w", []string{"white"}},
+		{"/new opponent:", "", []string{"black", "white", "me"}},
+		{"/place d", "d", []string{"D4", "D5"}},
+		{"/place D4", "D4", nil},
+		{"/place D4 ", "", []string{"2"}},
+		{"/pass C3 c", "c", []string{"C3"}},
+		{"/board share:", "", []string{"yes", "no"}},
+	} {
+		got := complete(t.Context(), desk{}, request(black), c.text)
+		var values []string
+		for _, v := range got.Choices {
+			values = append(values, v.Value)
+		}
+		if got.Replace != c.replace && len(values) > 0 || !slices.Equal(values, c.values) {
+			t.Errorf("%q: %q for %q, want %q for %q", c.text, values, got.Replace, c.values, c.replace)
+		}
+	}
+	if got := complete(t.Context(), desk{}, request(black), "/place "); got.Hint == "" {
+		t.Error("no hint on what /place wants")
+	}
+	url := open(t, newRoom(&memory{}), desk{})
+	if _, body := do(t, "GET", url+"/suggest?seat=black&text=%2Fpl", ""); body != `{"replace":"/pl","choices":[{"value":"/place ","hint":"Place a stone"}]}`+"\n" {
+		t.Error(body)
+	}
+	if _, body := do(t, "GET", url+"/suggest?text=hello", ""); !bytes.Contains([]byte(body), []byte(`"choices":[]`)) {
+		t.Error(body)
+	}
+}

@@ -1,0 +1,498 @@
+// The page of the local room. The comment of package web says how it talks to
+// the room.
+
+const $ = (id) => document.getElementById(id);
+
+// make creates an element. What people wrote only ever becomes text.
+function make(tag, props = {}, ...children) {
+  const e = Object.assign(document.createElement(tag), props);
+  e.append(...children.filter((c) => c != null));
+  return e;
+}
+
+// remember keeps what a tab chose; recall gives it back, to a new tab what was
+// chosen last in any.
+function remember(key, value) {
+  try { sessionStorage.setItem(key, value); localStorage.setItem(key, value); } catch { /* then not */ }
+}
+
+function recall(key) {
+  try { return sessionStorage.getItem(key) ?? localStorage.getItem(key); } catch { return null; }
+}
+
+// ---- Seats ------------------------------------------------------------------
+
+const seat = $('seat'), ownName = $('name'), follow = $('follow');
+const colors = { black: 'Black', white: 'White' };
+let due = [];  // seats of which the last board awaits something,
+let next = ''; // and that in words
+
+const mySeat = () => (seat.value === 'name' ? 'name:' + ownName.value : seat.value);
+
+function sit(value) {
+  if (seat.value === value) return;
+  seat.value = value;
+  seatChanged();
+}
+
+function seatChanged() {
+  ownName.hidden = seat.value !== 'name';
+  remember('seat', seat.value);
+  remember('name', ownName.value);
+  showTurn();
+  connect();
+}
+
+// showTurn says what the board awaits, and offers the seat of whoever is to
+// move to the person in the other.
+function showTurn() {
+  const mine = due.includes(seat.value);
+  const offer = seat.value in colors && !mine && due.length > 0;
+  $('turn').textContent = next;
+  $('turn').className = due.length === 1 ? due[0] : '';
+  $('move-over').hidden = !offer;
+  if (offer) $('move-over').textContent = 'Sit as ' + colors[due[0]];
+  input.placeholder = due.length ? '/place D4, or a message' : '/new two-button 9x9';
+  document.title = (mine ? '● ' : '') + (next ? next + ' · ' : '') + 'Halfpoint';
+}
+
+function followTurn() {
+  if (!follow.checked || !(seat.value in colors) || !due.length || due.includes(seat.value)) return;
+  sit(due[0]);
+  tell('You sit as ' + colors[seat.value] + ' now.');
+}
+
+// tell says something about the page itself, to eyes and to screen readers.
+function tell(text) {
+  $('hint').textContent = text;
+}
+
+// ---- The transcript ---------------------------------------------------------
+
+const scroller = $('scroll'), log = $('log'), outbox = $('outbox');
+const shown = new Map(); // elements by number of message
+let loading = true;      // the history is on its way
+
+const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 120;
+
+// keepEnd does what changes the transcript; whoever reads its end stays there,
+// or at the beginning of a message that is longer than the page.
+function keepEnd(change) {
+  const stay = loading || atEnd();
+  change();
+  const newest = log.lastElementChild;
+  if (!stay) {
+    $('newest').hidden = false;
+  } else if (newest && newest.offsetHeight > scroller.clientHeight && !outbox.childElementCount) {
+    newest.scrollIntoView({ block: 'start' });
+  } else {
+    toEnd();
+  }
+}
+
+function toEnd() {
+  scroller.scrollTop = scroller.scrollHeight;
+  $('newest').hidden = true;
+}
+
+// add puts a message into the transcript, in the place of the one it replaces.
+function add(m) {
+  const old = shown.get(m.replaces);
+  if (m.removed) {
+    old?.remove();
+    return;
+  }
+  const e = element(m);
+  if (m.n) shown.set(m.n, e);
+  if (m.picture && m.game) {
+    due = m.due ?? [];
+    next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
+    showTurn();
+    // What could be pressed below an older board of the game is over.
+    for (const c of log.querySelectorAll('.controls')) if (c.game === m.game) c.remove();
+  }
+  if (old) old.replaceWith(e); else log.append(e);
+}
+
+// element makes what a message looks like.
+function element(m) {
+  const at = new Date(m.at);
+  const bot = !m.from;
+  const e = make('article', { className: 'message ' + (bot ? 'bot' : 'person') + (m.kind ? ' ' + m.kind : '') });
+  const head = make('header', {},
+    make('bdi', { className: 'from', textContent: m.from || 'Halfpoint' }),
+    bot ? make('span', { className: 'badge', textContent: 'bot' }) : null,
+    make('time', { dateTime: m.at, title: at.toLocaleString(),
+      textContent: at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) }));
+  if (m.from === 'Black' || m.from === 'White') e.classList.add(m.from.toLowerCase());
+  else if (m.from) e.dataset.initial = [...m.from.replace(/[\u2066-\u2069]/g, '')][0] ?? '';
+  e.append(head);
+  if (m.private) {
+    e.dataset.private = '';
+    const dismiss = make('button', { type: 'button', className: 'quiet', textContent: 'Dismiss' });
+    dismiss.onclick = () => { e.remove(); input.focus(); };
+    head.append(make('span', { className: 'only', textContent: 'Only you can see this' }), dismiss);
+  }
+  if (m.asked) e.append(make('p', { className: 'asked', dir: 'auto', textContent: m.asked }));
+  if (m.text || m.to) {
+    const text = make('p', { className: 'text', dir: 'auto' });
+    for (const name of m.to ?? []) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
+    text.append(m.text ?? '');
+    if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
+    e.append(text);
+  }
+  if (m.picture) e.append(picture(m));
+  if (m.file) e.append(make('p', {}, make('a', { className: 'file', href: m.file.url, download: m.file.name, textContent: m.file.name })));
+  if (m.controls) e.append(controls(m));
+  return e;
+}
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'dark' : 'wood') + '&size=' + size;
+
+function picture(m) {
+  const img = make('img', { alt: m.alt, width: 960, height: 660, decoding: 'async' });
+  img.sizes = '(max-width: 50rem) 92vw, 45rem';
+  const load = () => {
+    img.srcset = ['small 720w', 'medium 960w', 'large 1440w'].map((s) => {
+      const [size, width] = s.split(' ');
+      return source(m, size) + ' ' + width;
+    }).join(', ');
+    img.src = source(m, 'medium');
+  };
+  img.reload = load;
+  img.onclick = () => enlarge(m);
+  const larger = make('button', { type: 'button', className: 'quiet', textContent: 'Full size' });
+  larger.onclick = () => enlarge(m);
+  load();
+  return make('figure', {}, img,
+    make('figcaption', {}, larger,
+      make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
+}
+
+dark.addEventListener('change', () => {
+  for (const img of document.querySelectorAll('figure img')) img.reload();
+});
+
+function enlarge(m) {
+  const img = make('img', { alt: m.alt, width: 1440, height: 990, src: source(m, 'large') });
+  $('full').lastElementChild.replaceChildren(img);
+  $('full').showModal();
+}
+
+$('full-close').onclick = () => $('full').close();
+$('full').onclick = (event) => { if (event.target === $('full')) $('full').close(); };
+
+function controls(m) {
+  const e = make('div', { className: 'controls', game: m.game });
+  for (const c of m.controls) {
+    const b = make('button', { type: 'button', textContent: c.label });
+    b.onclick = () => {
+      send({ command: c.command, args: c.args ?? {}, asked: c.label });
+      if (m.private) e.remove();
+      input.focus();
+    };
+    e.append(b);
+  }
+  return e;
+}
+
+// ---- The stream -------------------------------------------------------------
+
+let stream = null, retry = 0, streamSeat = null;
+let last = 0;          // number of the last message that everybody sees
+const lastOwn = {};    // and of the last for one seat alone
+
+function connect() {
+  const to = mySeat();
+  if (stream && streamSeat === to && stream.readyState !== EventSource.CLOSED) return;
+  stream?.close();
+  clearTimeout(retry);
+  streamSeat = to;
+  const q = new URLSearchParams({ seat: to });
+  if (last) q.set('after', last), q.set('own', lastOwn[to] ?? 0);
+  const s = stream = new EventSource('/events?' + q);
+  s.onmessage = (event) => {
+    const m = JSON.parse(event.data);
+    if (shown.has(m.n)) return;
+    if (m.private) lastOwn[to] = m.n; else last = m.n;
+    keepEnd(() => add(m));
+    welcome();
+    if (!loading) followTurn();
+  };
+  s.addEventListener('reset', () => {
+    shown.clear();
+    log.replaceChildren();
+    last = 0;
+    due = [];
+    next = '';
+    showTurn();
+  });
+  s.addEventListener('ready', () => {
+    line('');
+    if (!loading) return;
+    loading = false;
+    log.setAttribute('aria-busy', 'false');
+    welcome();
+    followTurn();
+    toEnd();
+  });
+  s.onerror = () => {
+    line('The room does not answer. Trying again…');
+    // The browser tries again by itself, unless the room refused.
+    if (s.readyState === EventSource.CLOSED) retry = setTimeout(connect, 3000);
+  };
+}
+
+function line(text) {
+  $('line').textContent = text;
+  $('line').hidden = !text;
+}
+
+// ---- Sending ----------------------------------------------------------------
+
+let sending = Promise.resolve(); // one after the other, in order
+
+function uuid() {
+  const b = crypto.getRandomValues(new Uint8Array(16));
+  b[6] = (b[6] & 0x0f) | 0x40;
+  b[8] = (b[8] & 0x3f) | 0x80;
+  return Array.from(b, (x, i) => ([4, 6, 8, 10].includes(i) ? '-' : '') + x.toString(16).padStart(2, '0')).join('');
+}
+
+// send submits what was typed or pressed, under an id that all tries share.
+function send(what) {
+  const s = { id: uuid(), seat: mySeat(), ...what };
+  const state = make('span', { className: 'state', textContent: 'sending…' });
+  const e = make('article', { className: 'message pending' },
+    make('p', { className: 'asked', dir: 'auto', textContent: s.asked ?? s.text }), state);
+  const go = () => { sending = sending.then(() => submit(s, e, state, go)); };
+  outbox.append(e);
+  toEnd();
+  go();
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function submit(s, e, state, again) {
+  const { asked, ...body } = s;
+  state.textContent = 'sending…';
+  for (let wait = 500, tries = 0; tries < 8; tries++, wait = Math.min(2 * wait, 8000)) {
+    let problem = 'the room does not answer';
+    try {
+      const answer = await fetch('/ask', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(40000),
+      });
+      if (answer.ok) {
+        const a = await answer.json();
+        keepEnd(() => {
+          e.remove();
+          if (a.private) add({ ...a.message, asked: asked ?? s.text });
+        });
+        if (a.private) welcome();
+        return;
+      }
+      problem = (await answer.text()).trim().replace(/\.$/, '');
+      if (answer.status < 500 && answer.status !== 429) {
+        state.textContent = 'Not sent: ' + problem + '.';
+        return;
+      }
+    } catch { /* no network, or cut off: the same id again */ }
+    state.textContent = 'Not sent yet: ' + problem + '. Trying again…';
+    await pause(wait);
+  }
+  const b = make('button', { type: 'button', className: 'quiet', textContent: 'Try again' });
+  b.onclick = again;
+  state.replaceChildren('Not sent: the room does not answer. ', b);
+}
+
+// ---- The message box --------------------------------------------------------
+
+const form = $('form'), input = $('message'), list = $('choices');
+const past = [];                 // what was sent before, for the up key
+let back = 0;                    // how far up
+let completion = null, at = -1;  // what may be meant, and which of it is chosen
+let asking = null;               // the question under way,
+let tabbed = false;              // and whether its first answer is wanted already
+
+form.onsubmit = (event) => {
+  event.preventDefault();
+  if (at >= 0) return accept(at); // the enter key, on a choice
+  const text = input.value.trim();
+  closeList();
+  if (!text) return;
+  if (seat.value === 'name' && !ownName.value.trim()) {
+    tell('Type your name first.');
+    ownName.focus();
+    return;
+  }
+  tell('');
+  send({ text });
+  past.push(text);
+  back = 0;
+  input.value = '';
+};
+
+input.oninput = () => {
+  completion = null; // it was for another text
+  choose(-1);
+  tell('');
+  suggest();
+};
+input.onblur = () => closeList();
+
+input.onkeydown = (event) => {
+  if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+  const n = completion?.choices.length ?? 0;
+  switch (event.key) {
+    case 'ArrowDown':
+    case 'ArrowUp':
+      event.preventDefault();
+      if (n) choose((at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + n) % n);
+      else recallSent(event.key === 'ArrowUp' ? 1 : -1);
+      break;
+    case 'Tab':
+      if (event.shiftKey || !n && !asking) return;
+      event.preventDefault();
+      if (n) accept(Math.max(at, 0)); else tabbed = true;
+      break;
+    case 'Escape':
+      closeList();
+  }
+};
+
+function recallSent(step) {
+  const to = back + step;
+  if (to < 0 || to > past.length) return;
+  back = to;
+  input.value = back ? past[past.length - back] : '';
+}
+
+// suggest asks what the text up to the caret may go on with.
+async function suggest() {
+  asking?.abort();
+  tabbed = false;
+  const text = input.value.slice(0, input.selectionStart);
+  if (!text.startsWith('/')) return closeList();
+  const mine = asking = new AbortController();
+  let c = null;
+  try {
+    const answer = await fetch('/suggest?' + new URLSearchParams({ seat: mySeat(), text }), { signal: mine.signal });
+    if (answer.ok) c = await answer.json();
+  } catch { /* typing goes on without */ }
+  if (asking !== mine) return; // it has gone on meanwhile
+  asking = null;
+  if (!c) return closeList();
+  openList(c);
+  if (tabbed && c.choices.length) accept(0);
+}
+
+function openList(c) {
+  completion = c;
+  choose(-1);
+  list.replaceChildren(...c.choices.map((choice, i) => {
+    const option = make('li', { id: 'choice-' + i, role: 'option', ariaSelected: 'false' },
+      make('b', { textContent: choice.value.trim() }), choice.hint ? make('span', { textContent: choice.hint }) : null);
+    option.onpointerdown = (event) => event.preventDefault(); // the box keeps the focus
+    option.onclick = () => accept(i);
+    return option;
+  }));
+  list.hidden = !c.choices.length;
+  list.scrollTop = 0;
+  const n = c.choices.length;
+  tell([c.hint, n ? n + (n === 1 ? ' suggestion' : ' suggestions') : ''].filter(Boolean).join(' · '));
+}
+
+function closeList() {
+  asking?.abort();
+  asking = null;
+  completion = null;
+  choose(-1);
+  list.hidden = true;
+}
+
+// choose marks a choice; -1 is none.
+function choose(i) {
+  list.querySelector('[aria-selected="true"]')?.setAttribute('aria-selected', 'false');
+  at = i;
+  if (i < 0) return input.removeAttribute('aria-activedescendant');
+  const option = list.children[i];
+  option.setAttribute('aria-selected', 'true');
+  option.scrollIntoView({ block: 'nearest' });
+  input.setAttribute('aria-activedescendant', option.id);
+}
+
+function accept(i) {
+  const caret = input.selectionStart;
+  const head = input.value.slice(0, caret - completion.replace.length) + completion.choices[i].value;
+  input.value = head + input.value.slice(caret);
+  input.setSelectionRange(head.length, head.length);
+  closeList();
+  input.focus();
+  if (/[ :]$/.test(head)) suggest(); else tell('');
+}
+
+// ---- How to play ------------------------------------------------------------
+
+const guide = $('guide'), wide = matchMedia('(min-width: 64rem)');
+
+function showGuide(open) {
+  guide.hidden = !open;
+  document.querySelector('main').inert = open && !wide.matches; // it lies behind
+  $('guide-button').setAttribute('aria-expanded', String(open));
+}
+
+// welcome shows the guide to whoever comes into an empty room; on a narrow
+// page it makes way for the first message.
+function welcome() {
+  if (loading) return;
+  const empty = !log.childElementCount;
+  $('empty').hidden = !empty;
+  if (empty) showGuide(true);
+  else if (!wide.matches) showGuide(false);
+}
+
+wide.onchange = () => showGuide(wide.matches ? recall('guide') !== 'closed' : !log.childElementCount);
+
+$('guide-button').onclick = () => {
+  showGuide(guide.hidden);
+  if (wide.matches) remember('guide', guide.hidden ? 'closed' : 'open');
+  if (!guide.hidden) $('guide-close').focus();
+};
+
+$('guide-close').onclick = () => {
+  showGuide(false);
+  if (wide.matches) remember('guide', 'closed');
+  $('guide-button').focus();
+};
+
+guide.onclick = (event) => {
+  const example = event.target.closest('.example');
+  if (!example) return;
+  if (example.dataset.seat) sit(example.dataset.seat);
+  input.value = example.textContent;
+  input.focus();
+  if (!wide.matches) showGuide(false);
+  tell('Press Enter to send it' + (example.dataset.seat ? ' as ' + colors[example.dataset.seat] : '') + '.');
+};
+
+// ---- Beginning --------------------------------------------------------------
+
+seat.onchange = () => {
+  seatChanged();
+  if (seat.value === 'name') ownName.focus();
+};
+ownName.onchange = seatChanged;
+follow.onchange = () => { remember('follow', follow.checked ? 'yes' : 'no'); followTurn(); };
+$('move-over').onclick = () => { sit(due[0]); input.focus(); };
+$('newest').onclick = () => { toEnd(); input.focus(); };
+scroller.onscroll = () => { if (atEnd()) $('newest').hidden = true; };
+
+ownName.value = recall('name') ?? '';
+follow.checked = recall('follow') === 'yes';
+if ([...seat.options].some((o) => o.value === recall('seat'))) seat.value = recall('seat');
+showGuide(wide.matches && recall('guide') !== 'closed');
+seatChanged();

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// seed makes tags differ from one process to the next: another program may
+// draw otherwise.
+var seed = maphash.MakeSeed()
+
+// tag names what a scene shows: the same scene has the same tag.
+func tag(s render.Scene) string {
+	s.Words = nil
+	data, _ := json.Marshal(s)
+	return strconv.FormatUint(maphash.Bytes(seed, data), 36)
+}
+
+// picture draws a game as it was shown.
+func (s *server) picture(w http.ResponseWriter, r *http.Request) {
+	number, ok := strings.CutSuffix(r.PathValue("seq"), ".png")
+	seq, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	scene, err := s.desk.Scene(r.Context(), bot.GameID(r.PathValue("game")), seq)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	s.draw(w, r, scene)
+}
+
+// answerPicture draws what an answer showed.
+func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
+	e, ok := s.extras.get(r.PathValue("key"))
+	if !ok || e.scene == nil {
+		http.NotFound(w, r)
+		return
+	}
+	s.draw(w, r, *e.scene)
+}
+
+// draw sends the picture of a scene in the theme and size that are asked for.
+func (s *server) draw(w http.ResponseWriter, r *http.Request, scene render.Scene) {
+	q := r.URL.Query()
+	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size")}
+	if o.Theme != "" && !slices.Contains(render.Themes(), o.Theme) || o.Size != "" && !slices.Contains(render.Sizes(), o.Size) {
+		http.Error(w, "There is no such theme or size.", http.StatusBadRequest)
+		return
+	}
+	now := tag(scene)
+	key := now + "-" + o.Theme + "-" + o.Size
+	data, ok := s.drawn.get(key)
+	if !ok {
+		var b bytes.Buffer
+		if err := render.PNG(&b, scene, o); err != nil {
+			s.log.Error("a picture was not drawn", "error", err)
+			http.Error(w, "The picture cannot be drawn.", http.StatusInternalServerError)
+			return
+		}
+		data = b.Bytes()
+		s.drawn.put(key, data)
+	}
+	w.Header().Set("Content-Type", "image/png")
+	w.Header().Set("Cache-Control", "private, no-cache")
+	if q.Get("v") == now {
+		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	serve(w, r, `"`+key+`"`, data)
+}
+
+// answerFile sends the file that came with an answer.
+func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
+	e, ok := s.extras.get(r.PathValue("key"))
+	if !ok || e.file == nil || e.file.Name != r.PathValue("file") {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", e.file.Type)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.file.Name}))
+	serve(w, r, `"`+tagOf(e.file.Data)+`"`, e.file.Data)
+}
+
+func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }
+
+// serve sends data, or says that the browser has it already.
+func serve(w http.ResponseWriter, r *http.Request, tag string, data []byte) {
+	w.Header().Set("ETag", tag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}

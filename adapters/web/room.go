@@ -1,0 +1,194 @@
+// Package web is the local room: a page on which people type commands, sit in
+// the seats of Black and White, and see what a chat platform would show. It is
+// the whole bot without an account anywhere.
+//
+// The page talks to the room by HTTP. It posts what is typed to /ask, under an
+// id that it makes once for each thing said and uses again when it must retry.
+// It follows the transcript by server-sent events from /events; the id of an
+// event is the number of its message, so whoever comes back with the last
+// number they saw gets what they missed, once. The transcript is a
+// [bot.RoomLog], and streams read from it alone: what the room itself holds may
+// be lost.
+//
+// Nobody proves who they are here. Anyone who can open the page can sit in any
+// seat, so the room listens on the loopback interface unless told otherwise,
+// and asks every request by which name and from which page it came: any page
+// that the same browser has open can reach the loopback interface too.
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// platform is the name of this adapter, and channel the one room that it has.
+const (
+	platform = "web"
+	channel  = "local"
+)
+
+// Config says how a room is kept.
+type Config struct {
+	Listen string           // address; empty is 127.0.0.1:8080, port 0 is any free one
+	Log    bot.RoomLog      // keeps the transcript
+	Hosts  []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
+	Ready  func(url string) // called when the room answers; may be nil
+	Logger *slog.Logger     // nil logs nothing
+}
+
+// A Room is the adapter of the local room. It is a [bot.Adapter].
+type Room struct {
+	cfg    Config
+	log    *slog.Logger
+	extras *cache[extra]  // by key of the message
+	drawn  *cache[[]byte] // pictures, by their tag
+	slow   time.Duration  // a reader who takes longer for what is sent is dropped
+
+	mu      sync.Mutex
+	readers map[chan struct{}]bool   // streams, to be woken when there is something to read
+	asking  map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
+}
+
+// An extra is what belongs to a message and the log does not keep. It lives as
+// long as the process, if not many others come after it.
+type extra struct {
+	controls []bot.Control
+	to       []string      // names of those whom it is meant for
+	scene    *render.Scene // of an answer
+	file     *bot.File
+}
+
+// New makes a room.
+func New(cfg Config) *Room {
+	if cfg.Listen == "" {
+		cfg.Listen = "127.0.0.1:8080"
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Room{
+		cfg:     cfg,
+		log:     cfg.Logger.With("adapter", platform),
+		extras:  newCache[extra](500),
+		drawn:   newCache[[]byte](64),
+		slow:    10 * time.Second,
+		readers: map[chan struct{}]bool{},
+		asking:  map[string]chan struct{}{},
+	}
+}
+
+// Name is "web".
+func (r *Room) Name() string { return platform }
+
+// Deliver puts a post into the transcript. A private one goes into a transcript
+// of its own for each person whom it notifies. The receipt is the number of the
+// message.
+func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	if p.Where.Platform != platform || p.Where.Channel != channel {
+		return "", bot.ErrGone
+	}
+	r.waitForLine(ctx, p.Reply)
+	m := bot.Message{Key: p.ID, Room: channel, Text: p.Text, Kind: p.Kind, Removed: p.Kind == bot.Remove}
+	if p.Replaces != "" {
+		m.Kind += " " + p.Replaces
+	}
+	if p.Scene != nil {
+		m.Game, m.Seq = p.Game, p.Seq
+	}
+	e := extra{controls: p.Controls}
+	for _, who := range p.Notify {
+		e.to = append(e.to, bot.CleanName(who.Name))
+	}
+	if !p.Private {
+		said, err := r.say(ctx, m, e)
+		return receipt(said), err
+	}
+	var first bot.Receipt
+	for _, who := range p.Notify {
+		m.Key, m.Room = p.ID+"/"+who.ID, privateRoom(who)
+		said, err := r.say(ctx, m, e)
+		if err != nil {
+			return "", err
+		}
+		if first == "" {
+			first = receipt(said)
+		}
+	}
+	return first, nil
+}
+
+func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }
+
+// privateRoom names the transcript of what is for one person alone.
+func privateRoom(who bot.Who) string { return channel + "/" + who.ID }
+
+// replaced reads what Deliver wrote: the kind of the post, and the message that
+// it takes the place of or removes.
+func replaced(m bot.Message) (kind string, n int64) {
+	kind, receipt, _ := strings.Cut(m.Kind, " ")
+	n, _ = strconv.ParseInt(receipt, 10, 64)
+	return kind, n
+}
+
+// say puts a message into its transcript, once, and wakes the streams.
+func (r *Room) say(ctx context.Context, m bot.Message, e extra) (bot.Message, error) {
+	m.At = time.Now()
+	if e.controls != nil || e.to != nil || e.scene != nil || e.file != nil {
+		r.extras.put(m.Key, e)
+	}
+	m, err := r.cfg.Log.Append(ctx, m)
+	if err != nil {
+		return m, fmt.Errorf("web: transcript: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for wake := range r.readers {
+		select {
+		case wake <- struct{}{}:
+		default: // it has not read yet, and will
+		}
+	}
+	return m, nil
+}
+
+// begin notes that a request is being asked. What it gives must be called when
+// the line that asked is in the transcript, or will not be.
+func (r *Room) begin(request string) (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asking[request] != nil { // the page asks again while the first is on its way
+		return func() {}
+	}
+	done := make(chan struct{})
+	r.asking[request] = done
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.asking, request)
+		close(done)
+	}
+}
+
+// waitForLine lets what was typed come before the post that it caused, which
+// may be ready first.
+func (r *Room) waitForLine(ctx context.Context, request string) {
+	r.mu.Lock()
+	done := r.asking[request]
+	r.mu.Unlock()
+	if done == nil {
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
+	}
+}

@@ -1,0 +1,443 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// memory is a log that forgets everything with the process.
+type memory struct {
+	mu sync.Mutex
+	ms []bot.Message
+}
+
+func (l *memory) Append(_ context.Context, m bot.Message) (bot.Message, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, old := range l.ms {
+		if old.Key == m.Key {
+			return old, nil
+		}
+	}
+	m.N = int64(len(l.ms)) + 1
+	l.ms = append(l.ms, m)
+	return m, nil
+}
+
+func (l *memory) Since(_ context.Context, room string, after int64, limit int) ([]bot.Message, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []bot.Message
+	for _, m := range l.ms {
+		if m.Room == room && m.N > after {
+			out = append(out, m)
+		}
+	}
+	if len(out) > limit {
+		out = out[len(out)-limit:]
+	}
+	return out, nil
+}
+
+// said gives the transcript as lines "from: text".
+func (l *memory) said(room string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for _, m := range l.ms {
+		if m.Room == room {
+			out = append(out, m.From+": "+m.Text)
+		}
+	}
+	return out
+}
+
+// desk is a bot that does what a test tells it to.
+type desk struct {
+	ask func(context.Context, bot.Request) (bot.Answer, error)
+}
+
+func (d desk) Commands() []bot.Command { return bot.Commands() }
+
+func (d desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	if d.ask == nil {
+		return bot.Answer{}, nil
+	}
+	return d.ask(ctx, r)
+}
+
+func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
+	var out []bot.Choice
+	for _, c := range map[string][]bot.Choice{
+		"rules": {{Label: "Two Button Go", Value: "two-button"}, {Label: "Button Go", Value: "button"}},
+		"at":    {{Label: "D4", Value: "D4"}, {Label: "D5", Value: "D5"}},
+		"dead":  {{Label: "C3, White", Value: "C3"}},
+		"game":  {{Label: "Game 2", Value: "2"}},
+	}[option] {
+		if strings.HasPrefix(strings.ToLower(c.Value), strings.ToLower(prefix)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (d desk) Scene(_ context.Context, game bot.GameID, seq int) (render.Scene, error) {
+	if game != "g1" || seq > 5 {
+		return render.Scene{}, bot.ErrNotFound
+	}
+	return scene(seq), nil
+}
+
+// scene is a small board after some placements.
+func scene(n int) render.Scene {
+	g, _ := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
+	for i := range n {
+		g, _ = g.Play(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: rules.Point{X: int8(i), Y: 2}})
+	}
+	return render.Of(g, render.Names{Black: "Black", White: "White"})
+}
+
+// open runs a room until the end of the test and gives its address.
+func open(t *testing.T, r *Room, d bot.Desk) string {
+	t.Helper()
+	url, stop := run(t, r, d)
+	t.Cleanup(stop)
+	return url
+}
+
+// run runs a room until stop is called, which gives how it ended.
+func run(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	r.cfg.Ready = func(url string) { ready <- url }
+	go func() { ended <- r.Run(ctx, d) }()
+	select {
+	case url = <-ready:
+	case err := <-ended:
+		cancel()
+		t.Fatal(err)
+	}
+	var once sync.Once
+	return url, func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("Run ended with %v", err)
+			}
+		})
+	}
+}
+
+func newRoom(l bot.RoomLog) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) }
+
+// id makes the id of a submission.
+func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// post submits and gives the answer.
+func post(t *testing.T, url string, s submission) answer {
+	t.Helper()
+	body, _ := json.Marshal(s)
+	resp, err := http.Post(url+"/ask", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(resp.Body)
+		t.Fatalf("%s: %s", resp.Status, text)
+	}
+	var a answer
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// An event is one of a stream.
+type event struct {
+	id, name string
+	message  message
+}
+
+// A reader reads a stream.
+type reader struct {
+	t    *testing.T
+	body io.ReadCloser
+	in   *bufio.Scanner
+}
+
+// follow opens a stream. last is what a browser says that comes back.
+func follow(t *testing.T, url, query, last string) *reader {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events?"+query, nil)
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("stream: %s, %s", resp.Status, resp.Header.Get("Content-Type"))
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	r := &reader{t: t, body: resp.Body, in: bufio.NewScanner(resp.Body)}
+	r.in.Buffer(nil, 1<<20)
+	return r
+}
+
+// next gives the next event, false at the end of the stream.
+func (r *reader) next() (event, bool) {
+	var e event
+	for r.in.Scan() {
+		key, value, _ := strings.Cut(r.in.Text(), ": ")
+		switch key {
+		case "id":
+			e.id = value
+		case "event":
+			e.name = value
+		case "data":
+			if err := json.Unmarshal([]byte(value), &e.message); err != nil {
+				r.t.Fatalf("%v in %s", err, value)
+			}
+		case "":
+			if e.id != "" || e.name != "" {
+				return e, true
+			}
+		}
+	}
+	return e, false
+}
+
+// until gives the texts of messages up to the event with that name or text.
+func (r *reader) until(end string) []string {
+	r.t.Helper()
+	var texts []string
+	for {
+		e, ok := r.next()
+		if !ok {
+			r.t.Fatalf("the stream ended after %q, before %q", texts, end)
+		}
+		if e.name == end {
+			return texts
+		}
+		if e.name != "" {
+			texts = append(texts, "("+e.name+")")
+			continue
+		}
+		if e.id != strconv.FormatInt(e.message.N, 10) {
+			r.t.Fatalf("id %s of message %d", e.id, e.message.N)
+		}
+		texts = append(texts, e.message.Text)
+		if e.message.Text == end {
+			return texts
+		}
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%s: got %v, want %v", what, got, want)
+		}
+	}
+}
+
+var here = bot.Room{Platform: platform, Channel: channel}
+
+func TestDeliver(t *testing.T) {
+	l := &memory{}
+	r := newRoom(l)
+	url := open(t, r, desk{})
+	ctx := t.Context()
+	sc := scene(2)
+	board := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
+		Notify: []bot.Who{black}, Controls: []bot.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
+	first, err := r.Deliver(ctx, board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.Deliver(ctx, board)
+	if err != nil || again != first {
+		t.Errorf("delivered again: %q, %v; first %q", again, err, first)
+	}
+	// p2 takes its place, p3 takes p2 away.
+	second, err := r.Deliver(ctx, bot.Post{ID: "p2", Where: here, Kind: bot.Status, Replaces: string(first), Text: "status"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Deliver(ctx, bot.Post{ID: "p3", Where: here, Kind: bot.Remove, Replaces: string(second)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Deliver(ctx, bot.Post{ID: "p4", Where: bot.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, bot.ErrGone) {
+		t.Errorf("a post for another platform: %v", err)
+	}
+
+	s := follow(t, url, "", "")
+	var ms []message
+	for {
+		e, ok := s.next()
+		if !ok || e.name == "ready" {
+			break
+		}
+		ms = append(ms, e.message)
+	}
+	if len(ms) != 3 {
+		t.Fatalf("%d messages, want 3: %+v", len(ms), ms)
+	}
+	m := ms[0]
+	if m.Kind != bot.Show || m.Game != "g1" || m.Alt != render.Text(sc) || m.Next != "Black to play" || len(m.Due) != 1 || m.Due[0] != "black" ||
+		len(m.To) != 1 || m.To[0] != "Black" || len(m.Controls) != 1 || m.Controls[0].Args["seq"] != "2" || !strings.HasPrefix(m.Picture, "/picture/g1/2.png?v=") {
+		t.Errorf("the board came as %+v", m)
+	}
+	if ms[1].Replaces != ms[0].N || ms[1].Kind != bot.Status || ms[2].Replaces != ms[1].N || !ms[2].Removed {
+		t.Errorf("replaced and removed: %+v", ms[1:])
+	}
+}
+
+func TestPrivatePost(t *testing.T) {
+	l := &memory{}
+	r := newRoom(l)
+	url := open(t, r, desk{})
+	ctx := t.Context()
+	say := func(id, text string, private bool) {
+		t.Helper()
+		if _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.Who{white}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("1", "first", false)
+	say("2", "for White", true)
+	say("2", "for White", true)
+	say("3", "last", false)
+	equal(t, "Black sees", follow(t, url, "seat=black", "").until("last"), []string{"first", "last"})
+	equal(t, "White sees", follow(t, url, "seat=white", "").until("last"), []string{"first", "for White", "last"})
+	equal(t, "White comes back", follow(t, url, "seat=white", "1").until("last"), []string{"for White", "last"})
+	equal(t, "Black sits down as White", follow(t, url, "seat=white&after=3&own=0", "").until("ready"), []string{"for White"})
+	equal(t, "and again", follow(t, url, "seat=white&after=3&own=2", "").until("ready"), nil)
+}
+
+// What somebody typed comes before the post that it brings about, although the
+// post may be ready first.
+func TestLineBeforePost(t *testing.T) {
+	l := &memory{}
+	r := newRoom(l)
+	delivered := make(chan error, 1)
+	url := open(t, r, desk{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
+		started := make(chan bool)
+		go func() {
+			close(started)
+			_, err := r.Deliver(ctx, bot.Post{ID: "p", Where: here, Kind: bot.Show, Text: "board", Reply: req.Reply})
+			delivered <- err
+		}()
+		<-started
+		return bot.Answer{}, nil
+	}})
+	post(t, url, submission{ID: id(1), Seat: "black", Text: "/place D4"})
+	if err := <-delivered; err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "transcript", l.said(channel), []string{"Black: /place D4", ": board"})
+}
+
+func TestRunErrors(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	err = New(Config{Listen: address, Log: &memory{}}).Run(t.Context(), desk{})
+	if err == nil || err.Error() != "listen "+address+": address already in use" {
+		t.Errorf("a port in use: %v", err)
+	}
+	if err := New(Config{Listen: "127.0.0.1:http-but-not", Log: &memory{}}).Run(t.Context(), desk{}); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("no port: %v", err)
+	}
+}
+
+// When the room stops, what is being asked is answered, and streams end.
+func TestDrain(t *testing.T) {
+	asked, finish := make(chan bool), make(chan bool)
+	r := newRoom(&memory{})
+	url, stop := run(t, r, desk{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+		close(asked)
+		<-finish
+		return bot.Answer{Text: "done", Private: true}, nil
+	}})
+	s := follow(t, url, "", "")
+	s.until("ready")
+	got := make(chan answer, 1)
+	go func() { got <- post(t, url, submission{ID: id(1), Text: "/score"}) }()
+	<-asked
+	stopped := make(chan bool)
+	go func() { stop(); close(stopped) }()
+	if _, ok := s.next(); ok {
+		t.Error("the stream goes on")
+	}
+	select {
+	case <-stopped:
+		t.Error("the room stopped before it answered")
+	default:
+	}
+	close(finish)
+	if a := <-got; a.Message == nil || a.Message.Text != "done" {
+		t.Errorf("answer: %+v", a)
+	}
+	<-stopped
+}
+
+// A reader who does not read is dropped, and nobody waits for them.
+func TestSlowReader(t *testing.T) {
+	r := newRoom(&memory{})
+	r.slow = 50 * time.Millisecond
+	url := open(t, r, desk{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.(*net.TCPConn).SetReadBuffer(1 << 10)
+	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(url, "http://"))
+	quick := follow(t, url, "", "")
+	quick.until("ready")
+	text := strings.Repeat("x", 100_000)
+	for n := 1; ; n++ {
+		if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: strconv.Itoa(n) + text}); err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := quick.next(); !ok || e.message.N != int64(n) {
+			t.Fatalf("message %d: %v, %v", n, e.id, ok)
+		}
+		r.mu.Lock()
+		readers := len(r.readers)
+		r.mu.Unlock()
+		if readers == 1 {
+			return
+		}
+		if n > 1000 {
+			t.Fatal("100 MB later the slow reader is still waited for")
+		}
+	}
+}

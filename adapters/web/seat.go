@@ -1,0 +1,95 @@
+package web
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// The seats at the board, and the place beside it.
+var (
+	black    = bot.Who{Platform: platform, ID: "seat:black", Name: "Black"}
+	white    = bot.Who{Platform: platform, ID: "seat:white", Name: "White"}
+	onlooker = bot.Who{Platform: platform, ID: "onlooker", Name: "Onlooker"}
+)
+
+// sit gives who sits in a seat as the page names it: "black", "white",
+// "onlooker", or "name:" and what somebody calls themselves. If nobody can, it
+// says why.
+func sit(seat string) (who bot.Who, problem string) {
+	switch seat {
+	case "black":
+		return black, ""
+	case "white":
+		return white, ""
+	case "onlooker", "":
+		return onlooker, ""
+	}
+	name, ok := strings.CutPrefix(seat, "name:")
+	if !ok {
+		return onlooker, "There is no such seat."
+	}
+	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		return onlooker, "Type your name first, beside the seat."
+	}
+	name = bot.CleanName(name)
+	id := strings.ToLower(name)
+	for _, taken := range []string{black.Name, white.Name, onlooker.Name, "Halfpoint"} {
+		if id == strings.ToLower(taken) {
+			return onlooker, "That is the name of a seat. Choose the seat, or another name."
+		}
+	}
+	return bot.Who{Platform: platform, ID: "name:" + id, Name: name}, ""
+}
+
+// request makes the request of a person in this room.
+func request(who bot.Who) bot.Request {
+	r := bot.Request{Who: who, Where: bot.Room{Platform: platform, Channel: channel}}
+	if who == black || who == white {
+		r.Seats = &bot.Seats{Black: black, White: white}
+	}
+	return r
+}
+
+// users finds the persons whom options of type User mean: the seats by their
+// names, others by what they call themselves. Words that the bot knows, like
+// "me", it must find in the arguments.
+func users(commands []bot.Command, command string, args map[string]string) map[string]bot.Who {
+	found := map[string]bot.Who{}
+	for _, c := range commands {
+		if c.Name != command {
+			continue
+		}
+		for _, o := range c.Options {
+			name := strings.TrimPrefix(strings.TrimSpace(args[o.Name]), "@")
+			if o.Type != bot.User || name == "" || strings.EqualFold(name, "me") {
+				continue
+			}
+			who, problem := sit(strings.ToLower(name))
+			if problem != "" {
+				who, problem = sit("name:" + name)
+			}
+			if problem == "" {
+				found[o.Name] = who
+			}
+		}
+	}
+	return found
+}
+
+// cleanText gives a text as others may see it: without control characters but
+// line breaks, and without marks that turn the direction of what follows.
+func cleanText(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, s))
+}

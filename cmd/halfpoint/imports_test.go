@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/halfpoint-go/halfpoint/"
+
+// Imports point one way: cmd → adapters → bot → render, rules. What a package
+// may import of this module is what stands to its right.
+func TestImportsPointOneWay(t *testing.T) {
+	may := map[string][]string{
+		"rules":        {},
+		"rules/sgf":    {"rules"},
+		"render":       {"rules"},
+		"bot":          {"rules", "rules/sgf", "render"},
+		"bot/store":    {"bot", "rules", "rules/sgf", "render"},
+		"adapters/":    {"bot", "rules", "rules/sgf", "render"},
+		"cmd/":         {"*"},
+		"bot/store/st": {"bot", "bot/store", "rules", "rules/sgf", "render"}, // storetest
+	}
+	out, err := exec.Command("go", "list", "-tags", "goolm", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		pkg, imports, _ := strings.Cut(line, ": ")
+		pkg = strings.TrimPrefix(pkg, module)
+		best := ""
+		for prefix := range may {
+			if (pkg == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(pkg, prefix) || prefix == "bot/store/st" && strings.HasPrefix(pkg, prefix)) && len(prefix) > len(best) {
+				best = prefix
+			}
+		}
+		if best == "" {
+			t.Errorf("%s has no place among the packages", pkg)
+			continue
+		}
+		for _, imported := range strings.Fields(imports) {
+			name, ours := strings.CutPrefix(imported, module)
+			if !ours {
+				if (pkg == "rules" || pkg == "rules/sgf") && strings.Contains(imported, ".") {
+					t.Errorf("%s imports %s: only the standard library may be imported there", pkg, imported)
+				}
+				continue
+			}
+			ok := may[best] != nil && len(may[best]) == 1 && may[best][0] == "*"
+			for _, m := range may[best] {
+				ok = ok || m == name
+			}
+			if !ok {
+				t.Errorf("%s imports %s", pkg, name)
+			}
+		}
+	}
+	// What rules and render may not do at all, however indirectly.
+	for pkg, never := range map[string][]string{
+		"rules":  {"time", "math/rand", "math/rand/v2", "net", "os/exec", "database/sql"},
+		"render": {"math/rand", "net", "os/exec", "database/sql"},
+	} {
+		out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, module+pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range strings.Fields(string(out)) {
+			for _, n := range never {
+				if imported == n {
+					t.Errorf("%s imports %s", pkg, n)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Halfpoint is a chat bot with which people play Go under experimental
+// rulesets, in which every half point of the score can be seen moving. This
+// command is flags, configuration and wiring; see the packages rules, render
+// and bot for what it does.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// cli is the commands and their flags.
+type cli struct {
+	Config   string `help:"Read the configuration from this YAML file." placeholder:"FILE"`
+	Listen   string `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
+	Database string `help:"SQLite file that keeps the games." placeholder:"PATH"`
+
+	Serve    serveCmd   `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
+	Play     playCmd    `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
+	Score    scoreCmd   `cmd:"" help:"Replay a record and print ledger, count and result."`
+	Compare  compareCmd `cmd:"" help:"Count a record under every ruleset, side by side."`
+	Render   renderCmd  `cmd:"" help:"Draw a record."`
+	Rules    rulesCmd   `cmd:"" help:"List the rulesets, or recite one."`
+	Perft    perftCmd   `cmd:"" help:"Count the sequences of turns of each length."`
+	ConfigGr configCmd  `cmd:"" name:"config" help:"About the configuration."`
+	Version  versionCmd `cmd:"" help:"Print the version."`
+}
+
+// env is what a command is given to work with.
+type env struct {
+	cli         *cli
+	in          io.Reader
+	out, errout io.Writer
+}
+
+// A usageError is something the person who called can put right: exit status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// run is the program: it gives the exit status, 0 done, 2 bad flags or content
+// that cannot be read, 1 anything else.
+func run(args []string, in io.Reader, out, errout io.Writer) int {
+	c := &cli{}
+	exited := -1
+	parser, err := kong.New(c, kong.Name("halfpoint"), kong.WithHyphenPrefixedParameters(true), kong.Writers(out, errout),
+		kong.Description("Play Go under experimental rulesets, and see every half point of the score move."),
+		kong.Exit(func(code int) {
+			exited = code
+			panic(exited)
+		}),
+		kong.Vars{"themes": strings.Join(render.Themes(), ", ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(errout, "halfpoint:", err)
+		return 1
+	}
+	ctx, err := parse(parser, args, &exited)
+	if exited >= 0 {
+		return exited
+	}
+	if err == nil {
+		err = ctx.Run(&env{c, in, out, errout})
+		return report(errout, err)
+	}
+	return report(errout, usageError{err})
+}
+
+// parse reads the flags; --help ends it by way of kong's exit.
+func parse(p *kong.Kong, args []string, exited *int) (ctx *kong.Context, err error) {
+	defer func() {
+		if r := recover(); r != nil && *exited < 0 {
+			panic(r)
+		}
+	}()
+	return p.Parse(args)
+}
+
+// report prints an error in one line and gives the exit status that it means.
+func report(errout io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(errout, "halfpoint:", strings.Join(strings.Fields(err.Error()), " "))
+	var usage usageError
+	var bad *bot.BadSetting
+	if errors.As(err, &usage) || errors.As(err, &bad) {
+		return 2
+	}
+	return 1
+}
+
+// interrupted gives a context that ends with SIGINT or SIGTERM.
+func interrupted() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+}
+
+// readRecord reads an SGF file, "-" from standard input.
+func (e *env) readRecord(path string) (*sgf.Record, error) {
+	in := e.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, plain(path, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	rec, err := sgf.Read(in)
+	if err != nil {
+		var system *fs.PathError
+		if errors.As(err, &system) {
+			return nil, plain(path, err)
+		}
+		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
+	}
+	return rec, nil
+}
+
+// plain gives a system error as "path: what is wrong".
+func plain(path string, err error) error {
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		err = system.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// ruleset finds a ruleset that was named on the command line; "" is none.
+func ruleset(id string) (*rules.Ruleset, error) {
+	if id == "" {
+		return nil, nil
+	}
+	r, err := rules.Find(id)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
+	}
+	return r, nil
+}
+
+// points reads a list of points, "A1,B2" or "none".
+func points(list string, s rules.Setup) ([]rules.Point, error) {
+	var ps []rules.Point
+	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if strings.EqualFold(word, "none") {
+			continue
+		}
+		p, err := rules.ParsePoint(word, s.W, s.H)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}

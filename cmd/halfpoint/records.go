@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// countFlags are those of the commands that count a record.
+type countFlags struct {
+	File string `arg:"" help:"SGF file; - reads standard input."`
+	Dead string `help:"Dead chains by a stone of each, A1,B2; none accepts without any." placeholder:"A1,B2|none"`
+	Seki string `help:"Chains alive in seki, where the ruleset asks." placeholder:"A1,B2"`
+	Komi string `help:"Komi in points, or default for the ruleset's; else the record's." placeholder:"X|default"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+func (f *countFlags) count(rec *sgf.Record) (sgf.Count, error) {
+	var c sgf.Count
+	var err error
+	if c.Dead, err = points(f.Dead, rec.Setup); err != nil {
+		return c, err
+	}
+	if c.Seki, err = points(f.Seki, rec.Setup); err != nil {
+		return c, err
+	}
+	c.Accept = f.Dead != "" || f.Seki != ""
+	switch f.Komi {
+	case "":
+	case "default":
+		c.DefaultKomi = true
+	default:
+		k, err := rules.ParsePoints(f.Komi)
+		if err != nil {
+			return c, usageError{fmt.Errorf("komi: %w", err)}
+		}
+		c.Komi = &k
+	}
+	return c, nil
+}
+
+type scoreCmd struct {
+	countFlags
+	Rules string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
+	Move  *int   `help:"Stop after turn N." placeholder:"N"`
+}
+
+// Run prints ledger, count and result of a record.
+func (s *scoreCmd) Run(e *env) error {
+	rec, err := e.readRecord(s.File)
+	if err != nil {
+		return err
+	}
+	c, err := s.count(rec)
+	if err != nil {
+		return err
+	}
+	if c.Rules, err = ruleset(s.Rules); err != nil {
+		return err
+	}
+	if c.Rules == nil {
+		r, note, err := rec.Ruleset()
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", s.File, err)}
+		}
+		if note != "" {
+			fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
+		}
+		c.Rules = r
+	}
+	if s.Move != nil {
+		if *s.Move < 0 {
+			return usageError{errors.New("--move counts from 0")}
+		}
+		c.Stop, c.Move = true, *s.Move
+	}
+	g, assumed, err := rec.Count(c)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", s.File, err)}
+	}
+	report := g.Report()
+	if assumed {
+		report.Assumed = sgf.Assumed
+	}
+	if s.JSON {
+		return writeJSON(e.out, report)
+	}
+	return printScore(e.out, g, report)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// printScore prints a game for people.
+func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
+	var b bytes.Buffer
+	r, s := g.Rules(), g.Setup()
+	fmt.Fprintf(&b, "%s (%s), %d×%d, komi %v, %d moves\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns())
+	if report.Assumed != "" {
+		fmt.Fprintln(&b, report.Assumed)
+	}
+	for _, row := range report.Board {
+		fmt.Fprintf(&b, "  %s\n", strings.Join(strings.Split(row, ""), " "))
+	}
+	if len(g.Entries()) > 0 {
+		fmt.Fprint(&b, "\nLedger\n")
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, en := range g.Entries() {
+			fmt.Fprintf(t, "  %d\t%v\t%+d\t%v\t%s\n", en.Move, en.Player, en.N, en.Thing, en.Why)
+		}
+		t.Flush()
+	}
+	if sc := g.Score(); sc != nil {
+		fmt.Fprintf(&b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: ", if play stopped now (an unfinished board counts naively)",
+			rules.Settling: ", if both accept"}[g.Phase()])
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, l := range sc.Lines {
+			fmt.Fprintf(t, "  %v\t%s\tat %v\t= %v\n", l.Player, l.Thing.Words(l.N), l.Each, l.Points())
+		}
+		t.Flush()
+		fmt.Fprintf(&b, "  Black %v, White %v: %s\n", sc.Black, sc.White, lead(sc.Margin()))
+	}
+	for _, fact := range g.Says() {
+		fmt.Fprintf(&b, "  %s\n", fact)
+	}
+	switch g.Phase() {
+	case rules.Over:
+		fmt.Fprintf(&b, "\nResult %s: %s\n", g.Result(), g.Decided())
+	case rules.Playing:
+		fmt.Fprintf(&b, "\n%v to play\n", g.ToPlay())
+	case rules.Settling:
+		fmt.Fprint(&b, "\nPlay has stopped: name the dead with --dead, or none\n")
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+func lead(m rules.Points) string {
+	switch {
+	case m > 0:
+		return fmt.Sprintf("Black +%v", m)
+	case m < 0:
+		return fmt.Sprintf("White +%v", -m)
+	}
+	return "even"
+}
+
+type compareCmd struct{ countFlags }
+
+// Run prints the same game under every ruleset.
+func (s *compareCmd) Run(e *env) error {
+	rec, err := e.readRecord(s.File)
+	if err != nil {
+		return err
+	}
+	c, err := s.count(rec)
+	if err != nil {
+		return err
+	}
+	if _, note, err := rec.Ruleset(); err == nil && note != "" {
+		fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
+	}
+	rows := rec.Compare(c)
+	if s.JSON {
+		reports := []rules.Report{}
+		for _, row := range rows {
+			reports = append(reports, row.Report(rec.Setup))
+		}
+		return writeJSON(e.out, reports)
+	}
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\t")
+	for _, row := range rows {
+		if row.Err != nil {
+			fmt.Fprintf(t, "%s\t%s\t\t\t-\t%v\n", row.Rules.Name, row.Rules.Theorem, row.Err)
+			continue
+		}
+		sc := row.Game.Score()
+		note := ""
+		if row.Assumed {
+			note = sgf.Assumed
+		}
+		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\n", row.Rules.Name, row.Rules.Theorem, sc.Black, sc.White, lead(sc.Margin()), note)
+	}
+	t.Flush()
+	for _, line := range strings.SplitAfter(b.String(), "\n") {
+		fmt.Fprint(e.out, strings.TrimRight(line, " \n"))
+		if strings.HasSuffix(line, "\n") {
+			fmt.Fprintln(e.out)
+		}
+	}
+	fmt.Fprintf(e.out, "\n%s\n", reading(rows))
+	return nil
+}
+
+// reading says why the rows differ: one number by many books.
+func reading(rows []sgf.Row) string {
+	for _, row := range rows {
+		if row.Err == nil && row.Rules.Theorem == "A" {
+			b := row.Game.Counted()
+			w := 0
+			if row.Game.FirstOf(rules.Pass) == rules.White {
+				w = 1
+			}
+			return fmt.Sprintf("Here A = %d and w = %d: one number by different books. A is Black's area less White's on the board that is\n"+
+				"counted, dead stones lifted; w is 1 if White made the first pass of the game (took the first button, where there\n"+
+				"is one to take), else 0. Komi, and N-1 for N handicap stones, come on top.", b.Area(), w)
+		}
+	}
+	return "No ruleset could count this record."
+}
+
+type renderCmd struct {
+	File  string `arg:"" help:"SGF file; - reads standard input."`
+	Out   string `short:"o" required:"" help:"Where to write: OUT.png or OUT.txt." placeholder:"OUT"`
+	Rules string `help:"Play it under this ruleset instead of the record's." placeholder:"ID"`
+	Move  *int   `help:"Stop after turn N." placeholder:"N"`
+	Theme string `help:"One of ${themes}." default:"wood"`
+	Size  string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
+}
+
+// Run draws a record.
+func (s *renderCmd) Run(e *env) error {
+	rec, err := e.readRecord(s.File)
+	if err != nil {
+		return err
+	}
+	r, err := ruleset(s.Rules)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		var note string
+		if r, note, err = rec.Ruleset(); err != nil {
+			return usageError{fmt.Errorf("%s: %w", s.File, err)}
+		}
+		if note != "" {
+			fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
+		}
+	}
+	if s.Move != nil {
+		rec = rec.Cut(*s.Move)
+	}
+	g, err := rec.Play(r, rec.Setup.Komi)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", s.File, err)}
+	}
+	scene := render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
+	var b bytes.Buffer
+	switch ext := strings.ToLower(filepath.Ext(s.Out)); ext {
+	case ".png":
+		if err := render.PNG(&b, scene, render.Options{Theme: s.Theme, Size: s.Size}); err != nil {
+			return usageError{err}
+		}
+	case ".txt":
+		fmt.Fprintln(&b, render.Text(scene))
+	default:
+		return usageError{fmt.Errorf("%s: a picture ends in .png, a text in .txt", s.Out)}
+	}
+	if err := os.WriteFile(s.Out, b.Bytes(), 0o644); err != nil {
+		return plain(s.Out, err)
+	}
+	return nil
+}

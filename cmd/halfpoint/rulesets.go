@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+type rulesCmd struct {
+	ID   string `arg:"" optional:"" help:"The ruleset to recite."`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// a book is a ruleset as JSON.
+type book struct {
+	Rules   string       `json:"rules"`
+	Version int          `json:"version"`
+	Title   string       `json:"title"`
+	Source  string       `json:"source"`
+	Note    string       `json:"note,omitempty"`
+	Komi    rules.Points `json:"komi"`
+	Theorem string       `json:"theorem,omitempty"`
+	Settles bool         `json:"settles"`
+	Turns   []string     `json:"turns"`
+	Book    string       `json:"book"`
+}
+
+func bookOf(r *rules.Ruleset) book {
+	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.Agree), nil, r.Book()}
+	for _, k := range rules.TurnKinds() {
+		if k.IsTurn() && r.Has(k) {
+			b.Turns = append(b.Turns, k.String())
+		}
+	}
+	return b
+}
+
+// Run lists the catalogue or recites one rulebook.
+func (c *rulesCmd) Run(e *env) error {
+	if c.ID != "" {
+		r, err := ruleset(c.ID)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(e.out, bookOf(r))
+		}
+		_, err = fmt.Fprint(e.out, r.Book())
+		return err
+	}
+	if c.JSON {
+		books := []book{}
+		for _, r := range rules.Catalogue {
+			books = append(books, bookOf(r))
+		}
+		return writeJSON(e.out, books)
+	}
+	t := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	for _, r := range rules.Catalogue {
+		fmt.Fprintf(t, "%s\t%s\n", r.ID(), r.Title)
+	}
+	return t.Flush()
+}
+
+type perftCmd struct {
+	File   string `arg:"" optional:"" help:"Count from the end of this record instead of an empty board."`
+	Rules  string `help:"The ruleset." placeholder:"ID" required:""`
+	Size   string `help:"Columns and rows." placeholder:"WxH" default:"9x9"`
+	Depth  int    `help:"The longest sequence." required:""`
+	Divide bool   `help:"Also the count of the longest sequences by their first turn."`
+}
+
+// Run counts sequences of turns.
+func (c *perftCmd) Run(e *env) error {
+	r, err := ruleset(c.Rules)
+	if err != nil {
+		return err
+	}
+	if c.Depth < 0 || c.Depth > rules.MaxTurns {
+		return usageError{fmt.Errorf("--depth is 0 to %d", rules.MaxTurns)}
+	}
+	var s rules.Setup
+	if n, err := fmt.Sscanf(strings.ToLower(c.Size)+" ", "%dx%d ", &s.W, &s.H); n != 2 || err != nil {
+		return usageError{errors.New("--size is columns and rows: 9x9")}
+	}
+	g, err := rules.New(r, s)
+	if c.File != "" {
+		rec, e := e.readRecord(c.File)
+		if e != nil {
+			return e
+		}
+		if g, err = rec.Play(r, rec.Setup.Komi); err != nil {
+			err = fmt.Errorf("%s: %w", c.File, err)
+		}
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Divide && c.Depth > 0 && g.Phase() == rules.Playing {
+		for _, t := range rules.PerftTurns(g) {
+			n := uint64(1)
+			if next, err := g.Play(t); err == nil && c.Depth > 1 {
+				n = rules.Perft(next, c.Depth-1)[c.Depth-2]
+			}
+			fmt.Fprintf(e.out, "%v: %d\n", t, n)
+		}
+	}
+	for i, n := range rules.Perft(g, c.Depth) {
+		fmt.Fprintf(e.out, "%d %d\n", i+1, n)
+	}
+	return nil
+}
+
+type configCmd struct {
+	Check configCheckCmd `cmd:"" help:"Say what is wrong with the configuration, if anything is."`
+}
+
+type configCheckCmd struct{}
+
+// Run reads the configuration and says what it comes to.
+func (*configCheckCmd) Run(e *env) error {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "listen: %s\ndatabase: %s\n", s.Listen, s.Database)
+	if len(s.Hosts) > 0 {
+		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
+	}
+	return nil
+}
+
+// settings reads the configuration and puts the flags over it.
+func (e *env) settings() (bot.Settings, error) {
+	s, err := bot.ReadSettings(e.cli.Config)
+	if err != nil {
+		var bad *bot.BadSetting
+		if errors.As(err, &bad) {
+			return s, err
+		}
+		return s, plain(e.cli.Config, err)
+	}
+	if e.cli.Listen != "" {
+		s.Listen = e.cli.Listen
+	}
+	if e.cli.Database != "" {
+		s.Database = e.cli.Database
+	}
+	return s, s.Check("")
+}
+
+type versionCmd struct{}
+
+// Run prints the version of the program and of Go.
+func (*versionCmd) Run(e *env) error {
+	_, err := fmt.Fprintf(e.out, "halfpoint %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// version gives the version that the build knows of itself.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

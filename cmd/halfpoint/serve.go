@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/terminal"
+	"github.com/halfpoint-go/halfpoint/adapters/web"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// drain is how long open requests may take after the program was told to stop.
+const drain = 10 * time.Second
+
+type serveCmd struct{}
+
+// Run opens the local room until it is told to stop.
+func (*serveCmd) Run(e *env) error {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	ctx, stop := interrupted()
+	defer stop()
+	st, err := store.Open(ctx, s.Database)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	b := bot.New(st, bot.Config{Log: log})
+	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
+		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
+	}})
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, room) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(drain):
+		return fmt.Errorf("stopped before all requests were answered")
+	}
+}
+
+type playCmd struct{}
+
+// Run plays in the terminal until its input ends.
+func (*playCmd) Run(e *env) error {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interrupted()
+	defer stop()
+	path := store.Memory // a game in the terminal is kept only if that is asked for
+	if s.Database != bot.Defaults.Database || e.cli.Database != "" {
+		path = s.Database
+	}
+	st, err := store.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	b := bot.New(st, bot.Config{Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	t := &terminal.Terminal{In: e.in, Out: e.out}
+	if f, ok := e.in.(*os.File); ok {
+		t.Prompt = terminal.Interactive(f)
+	}
+	t.Flush = func(ctx context.Context) error { return b.Flush(ctx, t) }
+	return t.Run(ctx, b)
+}

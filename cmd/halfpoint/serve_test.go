@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// program builds halfpoint as it is shipped, once for all tests.
+func program(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "halfpoint")
+	build := exec.Command("go", "build", "-tags", "goolm", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// A served program answers at url until it is killed or told to stop.
+type served struct {
+	*exec.Cmd
+	url    string
+	stderr bytes.Buffer
+}
+
+func serve(t testing.TB, program, database string) *served {
+	t.Helper()
+	s := &served{Cmd: exec.Command(program, "--listen", "127.0.0.1:0", "--database", database)}
+	s.Dir = filepath.Dir(database)
+	s.Stderr = &s.stderr
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill(); s.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "halfpoint: local room at ")
+	if err != nil || !ok {
+		s.Wait()
+		t.Fatalf("the program says %q, %v\n%s", line, err, s.stderr.String())
+	}
+	s.url = url
+	return s
+}
+
+// ask types text in a seat, as the page does. It reports false if the program
+// could not be reached.
+func (s *served) ask(id, seat, text string) (answer string, ok bool) {
+	body, _ := json.Marshal(map[string]string{"id": id, "seat": seat, "text": text})
+	r, err := http.Post(s.url+"/ask", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return "", false
+	}
+	defer r.Body.Close()
+	reply, err := io.ReadAll(r.Body)
+	return string(reply), err == nil && r.StatusCode == http.StatusOK
+}
+
+func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// The program is killed at any moment, again and again, while a game is being
+// played; each request is sent again with the same id until it is answered.
+// Nothing that was answered is lost, nothing is done twice.
+func TestKillAndRestart(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	s := serve(t, path, database)
+	n := 0
+	done := func(seat, text string) {
+		n++
+		for try := 0; ; try++ {
+			if _, ok := s.ask(uuid(n), seat, text); ok {
+				return
+			}
+			if try > 20 {
+				t.Fatalf("%s was not answered\n%s", text, s.stderr.String())
+			}
+			s.Wait()
+			s = serve(t, path, database)
+		}
+	}
+	done("black", "/new aga 19x19")
+	placed := 0
+	for range rounds {
+		kill := time.AfterFunc(time.Duration(rnd.IntN(60))*time.Millisecond, func(s *served) func() {
+			return func() { s.Process.Kill() }
+		}(s))
+		for range 6 {
+			done([]string{"black", "white"}[placed%2], fmt.Sprintf("/place %c%d", "ABCDEFGHJKLMNOPQRST"[placed%19], 1+placed/19))
+			placed++
+		}
+		kill.Stop()
+	}
+	s.Process.Signal(syscall.SIGTERM)
+	if err := s.Wait(); err != nil {
+		t.Errorf("stopped with %v\n%s", err, s.stderr.String())
+	}
+	st, err := store.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	ms, err := st.Matches(t.Context(), bot.Query{})
+	if err != nil || len(ms) != 1 {
+		t.Fatalf("%d games, %v", len(ms), err)
+	}
+	_, events, err := st.Match(t.Context(), ms[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := 0
+	for i, e := range events {
+		if e.Seq != i+1 {
+			t.Errorf("event %d has seq %d", i+1, e.Seq)
+		}
+		if strings.HasPrefix(e.Body, "turn ") {
+			turns++
+		}
+	}
+	if turns != placed {
+		t.Errorf("%d turns were answered, %d are stored", placed, turns)
+	}
+}
+
+// What cannot be started says so in a line, and touches nothing.
+func TestRefusesToStart(t *testing.T) {
+	path := program(t)
+	fails := func(want string, args ...string) {
+		t.Helper()
+		c := exec.Command(path, args...)
+		c.Dir = t.TempDir()
+		out, err := c.CombinedOutput()
+		var status *exec.ExitError
+		if err == nil {
+			t.Errorf("%v: started", args)
+			return
+		}
+		if s, ok := err.(*exec.ExitError); ok {
+			status = s
+		}
+		if status == nil || status.ExitCode() != 1 || !strings.Contains(string(out), want) || strings.Count(string(out), "\n") != 1 {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	fails("address already in use", "--listen", l.Addr().String())
+
+	corrupt := filepath.Join(t.TempDir(), "corrupt.db")
+	noise := bytes.Repeat([]byte("this is not a database. "), 500)
+	if err := os.WriteFile(corrupt, noise, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fails("corrupt.db", "--listen", "127.0.0.1:0", "--database", corrupt)
+	if now, err := os.ReadFile(corrupt); err != nil || !bytes.Equal(now, noise) {
+		t.Error("the corrupt file was touched", err)
+	}
+	fails("nowhere", "--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "nowhere", "x.db"))
+
+	database := filepath.Join(t.TempDir(), "game.db")
+	serve(t, path, database)
+	fails("another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
+}
+
+// 1,000 stored games do not keep the program from answering at once. The
+// figures are for the log; what is tested is that it answers.
+func TestStartsWithManyGames(t *testing.T) {
+	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
+	fill(t, database, 1000)
+	start := time.Now()
+	s := serve(t, path, database)
+	ready := time.Since(start)
+	if _, ok := s.ask(uuid(1), "black", "/games"); !ok {
+		t.Fatal("no answer")
+	}
+	t.Logf("ready after %v, answered after %v", ready, time.Since(start))
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid)); err == nil {
+		for _, line := range strings.Split(string(status), "\n") {
+			if strings.HasPrefix(line, "VmRSS") {
+				t.Log(line)
+			}
+		}
+	}
+	if info, err := os.Stat(path); err == nil {
+		t.Logf("binary: %d bytes", info.Size())
+	}
+}
+
+// fill opens n games with a few turns each, in rooms of their own.
+func fill(t testing.TB, database string, n int) {
+	t.Helper()
+	st, err := store.Open(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	b := bot.New(st, bot.Config{})
+	for i := range n {
+		ask := func(k int, command string, args map[string]string) {
+			t.Helper()
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("web:%d-%d", i, k), Who: bot.Who{Platform: "web", ID: fmt.Sprint("p", i%20), Name: "P"},
+				Where: bot.Room{Platform: "web", Channel: fmt.Sprint("room", i/40)}, Command: command, Args: args})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask(0, "new", map[string]string{"opponent": "me"})
+		ask(1, "place", map[string]string{"at": "E5", "game": fmt.Sprint(i%40 + 1)})
+	}
+}

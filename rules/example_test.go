@@ -1,0 +1,67 @@
+package rules_test
+
+import (
+	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func Example() {
+	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 3, H: 3, Komi: rules.Half})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, words := range []string{"B place B2", "W pass", "B pass", "B agree", "W agree"} {
+		t, err := rules.ParseTurn(words, 3, 3)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if g, err = g.Play(t); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for _, e := range g.Entries() {
+		fmt.Printf("%d. %v %+d %v: %s\n", e.Move, e.Player, e.N, e.Thing, e.Why)
+	}
+	fmt.Println(g.Result())
+	// Output:
+	// 2. Black +1 pass-stone: a pass hands the opponent a pass stone
+	// 2. White +1 button: the first player to pass gets a button
+	// 3. White +1 pass-stone: a pass hands the opponent a pass stone
+	// 3. Black +1 button: the last player to pass gets a button
+	// B+7.5
+}
+
+func ExampleRuleset_Book() {
+	fmt.Print(rules.TrompTaylor.Book())
+	// Output:
+	// Tromp–Taylor (tromp-taylor@1)
+	// The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html
+	//
+	// Placing a stone
+	//   - only if the point is empty
+	//   - the player places a stone on it
+	//   - opponent stones without a liberty become prisoners
+	//   - the player's own stones without a liberty become the opponent's prisoners
+	//   - only if the position has not stood before
+	//
+	// Passing
+	//   - a pass costs nothing
+	//   - when both players have passed in turn, play stops
+	//
+	// Resigning
+	//   - the opponent wins
+	//
+	// The count
+	//   - a stone on the board is worth 1
+	//   - an empty point of a region that reaches only one colour is worth 1 to it
+	//   - White is given N-1 points for N handicap stones
+	//   - White is given the komi
+	//
+	// What stands on the board at the end is alive: capture before you stop.
+	//
+	// Komi 7½ unless the players agree on another.
+}
