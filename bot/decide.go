@@ -567,7 +567,7 @@ func what(t rules.Turn) string {
 // outcome says how a game ended.
 func outcome(g *rules.Game) string {
 	who := map[byte]string{'B': rules.Black.String(), 'W': rules.White.String()}
-	t := say("win.other", "")
+	var t Text
 	switch r := g.Result(); {
 	case r == "0":
 		t = say("jigo")

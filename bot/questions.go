@@ -60,9 +60,7 @@ func score(q *question) Answer {
 			out = append(out, say("score.line", l.Player.String(), l.Thing.Words(l.N), l.Each.String(), l.Points().String()))
 		}
 	}
-	for _, t := range count(g) {
-		out = append(out, t)
-	}
+	out = append(out, count(g)...)
 	if g.Phase() == rules.Settling {
 		out = append(out, entries("if.agreed", g.IfAgreed())...)
 	}

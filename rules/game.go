@@ -68,7 +68,6 @@ type Game struct {
 	made      [3]int      // turns each player made in the final stage
 	suggested []Point     // dead chains named by the first pass
 	suggestAt int         // the turn that named them, 0 for none
-	drawRight Color       // who made the first delay
 
 	taken    []Point // points from which the last turn took stones
 	dead     []Point // marked dead while settling, sorted

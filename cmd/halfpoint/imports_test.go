@@ -46,7 +46,7 @@ func TestImportsPointOneWay(t *testing.T) {
 				}
 				continue
 			}
-			ok := may[best] != nil && len(may[best]) == 1 && may[best][0] == "*"
+			ok := len(may[best]) == 1 && may[best][0] == "*"
 			for _, m := range may[best] {
 				ok = ok || m == name
 			}
