@@ -60,6 +60,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if !ok {
 		return Answer{Text: fmt.Sprintf("/%s?", shortened(r.Command)), Private: true}, nil
 	}
+	r.Args = typed(r.Args)
 	by, err := b.store.Person(ctx, r.Who)
 	if err != nil {
 		return Answer{}, err

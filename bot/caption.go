@@ -94,7 +94,21 @@ func lead(margin rules.Points) string {
 func next(m Match, g *rules.Game) []Text {
 	switch g.Phase() {
 	case rules.Playing:
-		return []Text{say("to.play", g.ToPlay().String())}
+		out := []Text{say("to.play", g.ToPlay().String())}
+		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
+			out = append(out, say("offer.accept", g.ToPlay().String()))
+		}
+		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {
+			waiting := word([]Text{say("both")}, nil)
+			switch {
+			case g.AcceptedNoResult(rules.Black):
+				waiting = rules.White.String()
+			case g.AcceptedNoResult(rules.White):
+				waiting = rules.Black.String()
+			}
+			out = append(out, say("offer.no.result", waiting))
+		}
+		return out
 	case rules.Settling:
 		waiting := "both"
 		switch black, white := g.HasAgreed(rules.Black), g.HasAgreed(rules.White); {

@@ -422,13 +422,27 @@ func accept(in *input) Step {
 		}
 		return in.play(rules.Turn{Kind: rules.Agree, By: by})
 	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
+		if black, white := in.colors(); black && white {
+			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
+		}
 		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
 	case g.Rules().Has(rules.Accept):
 		return in.play(rules.Turn{Kind: rules.Accept, By: by})
 	case g.Rules().Has(rules.Agree):
 		return in.refuse(say("playing", in.number()))
 	}
-	return in.refuse(say("playing.never", g.Rules().Title))
+	return in.refuse(noAgreement(g.Rules()))
+}
+
+// noAgreement says how a ruleset without an agreement on dead stones goes about them.
+func noAgreement(r *rules.Ruleset) Text {
+	switch {
+	case len(r.Count) == 0:
+		return say("playing.nocount", r.Title)
+	case r.Has(rules.Accept):
+		return say("playing.named", r.Title)
+	}
+	return say("playing.never", r.Title)
 }
 
 func resign(in *input) Step {
@@ -509,7 +523,7 @@ func (in *input) play(turns ...rules.Turn) Step {
 	var after []Text
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), outcome(g), g.Result(), g.Decided()))
+		after = append(after, say("over", in.number(), outcome(g), g.Result(), capital(g.Decided())))
 	case g.Phase() == rules.Settling && in.game.Phase() == rules.Playing:
 		after = append(after, say("settle", in.number()))
 	}
@@ -537,13 +551,16 @@ func (in *input) illegal(err error) Text {
 		return say("not.your.turn", in.number(), in.game.ToPlay().String())
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
-			return say("playing.never", r.Title)
+			return noAgreement(r)
 		}
 		var turns []string
 		for k := rules.Place; k <= rules.Resign; k++ {
 			if r.Has(k) {
 				turns = append(turns, "/"+k.String())
 			}
+		}
+		if i.Turn.Kind == rules.Button && (in.game.Table() > 0 || in.game.Holds(rules.Black, rules.ButtonThing)+in.game.Holds(rules.White, rules.ButtonThing) > 0) {
+			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
 		}
 		return say("no.such.turn", r.Title, word([]Text{say(i.Turn.Kind.String() + ".word")}, nil), strings.Join(turns, ", "))
 	case errors.Is(err, rules.ErrStopped):

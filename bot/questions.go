@@ -71,10 +71,9 @@ func score(q *question) Answer {
 	case rules.Playing:
 		out = append(out, say("unfinished"))
 	case rules.Over:
-		out = append(out, say("over", q.number(), outcome(g), g.Result(), g.Decided()))
-		if g.Rules().Name == "aga" {
-			b := g.Counted()
-			out = append(out, say("area.agrees", lead(rules.Points(b.Area())*rules.One)))
+		out = append(out, say("over", q.number(), outcome(g), g.Result(), capital(g.Decided())))
+		if m, ok := g.AreaAgrees(); ok {
+			out = append(out, say("area.agrees", lead(m)))
 		}
 	}
 	return q.answer(append(out, next(q.match, g)...)...)
@@ -130,12 +129,8 @@ func compare(q *question) Answer {
 		return Answer{Text: err.Error(), Private: true}
 	}
 	rec := sgf.Of(g)
-	given := len(dead) > 0
-	if !given {
-		dead = rec.Dead()
-	}
 	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
-	for _, row := range rec.Compare(sgf.Count{Dead: dead, Accept: given || len(rec.Dead()) == 0}) {
+	for _, row := range rec.Compare(sgf.Count{Dead: dead}) {
 		if row.Err != nil {
 			out = append(out, say("compare.error", row.Rules.Name, row.Err.Error()))
 			continue
@@ -147,7 +142,7 @@ func compare(q *question) Answer {
 		s := row.Game.Score()
 		out = append(out, say("compare.row", row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
 	}
-	if len(dead) == 0 {
+	if len(dead) == 0 && len(rec.Dead()) == 0 {
 		out = append(out, say("compare.no.dead"))
 	}
 	return q.answer(out...)

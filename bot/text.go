@@ -6,9 +6,10 @@ import (
 	"unicode"
 )
 
-// A Text is something to say, by key, with what to put into it. An argument
-// that begins with "person:" is a Person, named only when the text is worded:
-// what is stored knows no names.
+// A Text is something to say, by key, with what to put into it. Persons and
+// the number of the game are put in only when the text is worded: what is
+// stored knows no names. They stand behind a control character, which nothing
+// that was typed contains.
 type Text struct {
 	Key  string   `json:"k"`
 	Args []string `json:"a,omitempty"`
@@ -18,11 +19,13 @@ type Text struct {
 func say(key string, args ...string) Text { return Text{key, args} }
 
 // named makes an argument of a person.
-func named(p Person) string { return "person:" + string(p) }
+func named(p Person) string { return personMark + string(p) }
+
+const personMark = "\x01"
 
 // number stands for the number of the game in its channel, which the store
 // gives it.
-const number = "#"
+const number = "\x02"
 
 // word gives the text in English, a line for each; names are looked up in who,
 // and game is the number of the game that it is about.
@@ -33,15 +36,17 @@ func word(texts []Text, who map[Person]Who, game ...int) string {
 		if !ok {
 			template = t.Key
 		}
+		var pairs []string // put in at one go: an argument is not looked into
 		for i, a := range t.Args {
-			if p, ok := strings.CutPrefix(a, "person:"); ok {
+			if p, ok := strings.CutPrefix(a, personMark); ok {
 				a = CleanName(who[Person(p)].Name)
 			}
 			if a == number && len(game) > 0 {
 				a = strconv.Itoa(game[0])
 			}
-			template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", a)
+			pairs = append(pairs, "{"+strconv.Itoa(i)+"}", a)
 		}
+		template = strings.NewReplacer(pairs...).Replace(template)
 		lines = append(lines, template)
 	}
 	return strings.Join(lines, "\n")
@@ -52,7 +57,7 @@ func people(texts []Text) []Person {
 	var ps []Person
 	for _, t := range texts {
 		for _, a := range t.Args {
-			if p, ok := strings.CutPrefix(a, "person:"); ok {
+			if p, ok := strings.CutPrefix(a, personMark); ok {
 				ps = append(ps, Person(p))
 			}
 		}
@@ -99,4 +104,19 @@ func CleanName(name string) string {
 		return "\u2068" + b.String() + "\u2069"
 	}
 	return b.String()
+}
+
+// typed gives what somebody typed without control characters, which would mean
+// something in a Text.
+func typed(args map[string]string) map[string]string {
+	out := make(map[string]string, len(args))
+	for k, v := range args {
+		out[k] = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, v)
+	}
+	return out
 }

@@ -29,7 +29,11 @@ func (r *Ruleset) Book() string {
 	}
 	heading("When both have accepted", r.Agreed)
 	heading("The count", r.Count)
-	if len(r.Settle) == 0 && len(r.Count) > 0 {
+	switch {
+	case len(r.Settle) > 0 || len(r.Count) == 0:
+	case r.Has(Accept):
+		b.WriteString("\nWhat is not named dead and accepted is alive at the end.\n")
+	default:
 		b.WriteString("\nWhat stands on the board at the end is alive: capture before you stop.\n")
 	}
 	if len(r.Count) > 0 {

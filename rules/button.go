@@ -14,11 +14,10 @@ var ButtonGo = Area2.But(Ruleset{
 		// the 'button' for a ½-point gain." It is a play like any other.
 		Button: {Require(ButtonLies), TakeButton, LiftBans},
 	},
-	Settle:   Agreement,
-	Count:    []Rule{CountStones, CountTerritory, CountButtons, AddHandicap, AddKomi},
-	Say:      []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton},
-	Handicap: true,
-	Closing:  []Kind{Button, Pass, Pass},
+	Settle:  Agreement,
+	Count:   []Rule{CountStones, CountTerritory, CountButtons, AddHandicap, AddKomi},
+	Say:     []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton},
+	Closing: []Kind{Button, Pass, Pass},
 })
 
 // ButtonEquivalence is Using the Button with Equivalence Scoring.

@@ -154,3 +154,42 @@ func (g *Game) touchesSeki(r Region) bool {
 	}
 	return false
 }
+
+// AreaAgrees gives the margin that the area count of a game gives that was
+// counted by territory and by agreement, komi and N-1 for N handicap stones
+// included, and reports whether the two agree, as they do in aga.
+func (g *Game) AreaAgrees() (Points, bool) {
+	if g.phase != Over || !g.agreed[Black] || !g.agreed[White] || g.rules.Theorem != "A" {
+		return 0, false
+	}
+	m := Points(g.board.Area())*One - g.setup.Komi - Points(max(g.setup.Handicap-1, 0))*One
+	return m, g.score != nil && m == g.score.Margin()
+}
+
+// Placements gives the number of points on which a player could place a stone
+// now, if it were their turn.
+func (g *Game) Placements(c Color) int {
+	next := *g
+	next.toPlay = c
+	n := 0
+	for _, p := range g.board.Points() {
+		if g.board.At(p) == None && next.Allows(Turn{Kind: Place, By: c, At: p}) {
+			n++
+		}
+	}
+	return n
+}
+
+// W is 1 if White made the first pass of the game or, where a button is taken
+// as a turn of its own, took the first button, and 0 otherwise: the w of
+// Theorem.
+func (g *Game) W() int {
+	k := Pass
+	if len(g.rules.Moves[Button]) > 0 {
+		k = Button
+	}
+	if g.first[k].By == White {
+		return 1
+	}
+	return 0
+}

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// MaxTurns is the largest number of lines in the log of a game.
+// MaxTurns is the largest number of turns of a game, and of lines of its log
+// that mark stones. Resigning, accepting and resuming are always possible.
 const MaxTurns = 2000
 
 // A Phase is how far a game has come.
@@ -99,7 +100,7 @@ var (
 	ErrPlaying      = errors.New("play has not stopped")
 	ErrOffBoard     = errors.New("the point is not on the board")
 	ErrNoSuggestion = errors.New("in this ruleset a pass does not name dead stones")
-	ErrTooLong      = fmt.Errorf("a game has at most %d turns", MaxTurns)
+	ErrTooLong      = fmt.Errorf("a game has at most %d turns, and as many marks", MaxTurns)
 )
 
 // An Illegal turn breaks a sentence of the rulebook, or one of the errors
@@ -220,7 +221,7 @@ func (g *Game) Replay(log []Turn) (*Game, error) {
 func (g *Game) At(n int) *Game {
 	start, _ := New(g.rules, g.setup)
 	end, turns := 0, 0
-	for end < len(g.log) && (turns < n || !g.log[end].Kind.IsTurn() && g.log[end].Kind != Resume && n == g.turns) {
+	for end < len(g.log) && turns < n {
 		if g.log[end].Kind.IsTurn() {
 			turns++
 		}
@@ -247,7 +248,7 @@ func (g *Game) play(t Turn) error {
 	if g.phase == Over {
 		return refuse(ErrOver)
 	}
-	if len(g.log) >= MaxTurns {
+	if t.Kind < Resign && g.turns >= MaxTurns || t.Kind.marks() && g.times[MarkDead]+g.times[MarkSeki]+g.times[Unmark] >= MaxTurns {
 		return refuse(ErrTooLong)
 	}
 	sentences := g.rules.Moves[t.Kind]

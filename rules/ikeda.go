@@ -14,8 +14,7 @@ var Area1 = TrompTaylor.But(Ruleset{
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),
 	},
-	Count:    []Rule{CountStones, AddHandicap, AddKomi},
-	Handicap: true,
+	Count: []Rule{CountStones, AddHandicap, AddKomi},
 })
 
 // Area2 is Ikeda's second set: stones and territory.
@@ -26,8 +25,7 @@ var Area2 = Area1.But(Ruleset{
 	Source:  ikeda,
 	Komi:    7*One + Half,
 	// "area rules II do not have the half-point adjustment"
-	Count:    []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
-	Handicap: true,
+	Count: []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
 })
 
 // Area3 is Ikeda's third set: "the addition of the last competitive move
@@ -46,8 +44,7 @@ var Area3 = Area2.But(Ruleset{
 		// "the half point added and subtracted when Black makes the last competitive move"
 		When(WhitePassedFirst, HalfPointFromBlackToWhite),
 		AddHandicap, AddKomi},
-	Handicap: true,
-	Closing:  []Kind{Pass, Pass, Pass},
+	Closing: []Kind{Pass, Pass, Pass},
 })
 
 // Territory1 is Ikeda's first set of territory rules.

@@ -18,7 +18,7 @@ var Japanese = Ruleset{
 		MarkSeki: {Require(NamesStones), MarkAsSeki, ForgetAcceptances},
 	}),
 	Count:   []Rule{CountTerritoryOutsideSeki, CountPrisoners, AddKomi},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, ThirdTime},
+	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, ThirdTimeWhilePlaying},
 	Closing: []Kind{Pass, Pass},
 }
 
@@ -31,3 +31,7 @@ var AcceptNoResult = Rule{"the player accepts that the game ends without result;
 	}
 	return true
 }}
+
+// AcceptedNoResult reports whether a player has accepted, in the position that
+// stands now, that the game ends without result.
+func (g *Game) AcceptedNoResult(c Color) bool { return g.noResult[c] == g.turns+1 }

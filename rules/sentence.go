@@ -19,9 +19,26 @@ type Ruleset struct {
 	Count  []Rule          // what the end is worth; empty if nothing is counted
 	Say    []Fact          // what the table should hear when it is so
 
-	Theorem  string // Black's score less White's before komi, from the area difference A and w
-	Handicap bool   // White is given N-1 points for N handicap stones
-	Closing  []Kind // the turns with which a game of another book is brought to this one's end
+	Theorem string // Black's score less White's before komi, from the area difference A and w
+	Closing []Kind // the turns with which a game of another book is brought to this one's end
+}
+
+// Difference gives what Theorem says: Black's score less White's before komi,
+// for an area difference a in whole points and w. It reports false if the
+// theorem does not speak of r.
+func (r *Ruleset) Difference(a, w int) (Points, bool) {
+	d := Points(a) * One
+	switch r.Theorem {
+	case "A":
+		return d, true
+	case "A − w":
+		return d - Points(w)*One, true
+	case "A + ½ − w":
+		return d + Half - Points(w)*One, true
+	case "A − ½":
+		return d - Half, true
+	}
+	return 0, false
 }
 
 // ID gives the name and version that a game stores: "two-button@1".

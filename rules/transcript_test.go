@@ -127,3 +127,24 @@ func tell(g *Game, say func(string, ...any)) {
 		say("%v, %v to move, proof %s", g.Phase(), g.ToPlay(), g.Proof())
 	}
 }
+
+// What people read of a ruleset is frozen too: a change of a sentence is free,
+// but must be meant.
+func TestBooks(t *testing.T) {
+	for _, r := range Catalogue {
+		name := filepath.Join("testdata", "books", r.ID()+".txt")
+		got := r.Book() + "\nTheorem: " + r.Theorem + "\n"
+		if *update {
+			if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s has\n%s\nthe program recites\n%s", name, want, got)
+		}
+	}
+}

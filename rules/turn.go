@@ -32,6 +32,8 @@ const (
 var kindNames = [kinds]string{"place", "pass", "accept", "button", "delay", "draw", "resign",
 	"dead", "seki", "alive", "agree", "resume", "no-result"}
 
+func (k Kind) marks() bool { return k == MarkDead || k == MarkSeki || k == Unmark }
+
 // String gives the word for k in logs and transcripts.
 func (k Kind) String() string { return kindNames[k] }
 
@@ -76,7 +78,7 @@ func (t Turn) Words() string {
 		}
 		return t.By.String() + " passes"
 	}
-	verb := [kinds]string{Accept: "accepts", Button: "takes the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
+	verb := [kinds]string{Accept: "accepts", Button: "plays the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
 		MarkDead: "marks as dead", MarkSeki: "marks as seki", Unmark: "marks as alive", Agree: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
 	if len(t.Dead) > 0 {
 		return fmt.Sprintf("%v %s %s", t.By, verb, Names(t.Dead))
@@ -183,6 +185,14 @@ func (t Thing) Words(n int) string {
 		return fmt.Sprintf("%d %s", n, thingWords[t][0])
 	}
 	return fmt.Sprintf("%d %s", n, thingWords[t][1])
+}
+
+// Noun gives the word for n of the thing, without the number: "pass stones".
+func (t Thing) Noun(n int) string {
+	if n == 1 || n == -1 {
+		return thingWords[t][0]
+	}
+	return thingWords[t][1]
 }
 
 // An Entry is a line of the ledger: with turn Move, Player came to hold N more

@@ -56,7 +56,7 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	},
 	Agreed:  []Rule{},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:     []Fact{BlackTookTheButton, WhiteTookTheButton, BothButtonsLie, OnlyTheLastButtonLies},
+	Say:     []Fact{BlackTookTheButton, WhiteTookTheButton, BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken},
 	Closing: []Kind{Button, Pass, Pass, Button},
 })
 
@@ -64,6 +64,11 @@ var (
 	// BothButtonsLie is what the table hears before the first button is gone.
 	BothButtonsLie = Fact{"both buttons are on the table", "", func(g *Game) bool {
 		return g.table == 2
+	}}
+	// LastButtonMayBeTaken is what the table hears after two passes, which stop
+	// nothing by themselves.
+	LastButtonMayBeTaken = Fact{"taking the last button stops play", "", func(g *Game) bool {
+		return g.phase == Playing && g.table == 1 && g.run >= 2
 	}}
 	// TakeBackLastButton undoes the turn that stopped play.
 	TakeBackLastButton = Rule{"the last button lies on the table again, and the player who took it is to move", func(g *Game) bool {

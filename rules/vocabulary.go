@@ -67,6 +67,9 @@ var (
 		g.bansFrom = len(g.situations)
 		return true
 	}}
+	ThirdTimeWhilePlaying = Fact{"the same position with the same player to move stands for the third time: both may accept no result", "", func(g *Game) bool {
+		return g.phase == Playing && g.ThirdTime()
+	}}
 	ThirdTime = Fact{"the same position with the same player to move stands for the third time",
 		"the same position has not stood three times with the same player to move", (*Game).ThirdTime}
 )
@@ -227,10 +230,10 @@ var (
 		return g.table == 2
 	}}
 	TheButtonIsOnTheTable = Fact{"the button is on the table", "", func(g *Game) bool {
-		return g.table > 0
+		return g.table > 0 && g.phase == Playing
 	}}
 	OnlyTheLastButtonLies = Fact{"the last button is on the table", "", func(g *Game) bool {
-		return g.table == 1
+		return g.table == 1 && g.phase == Playing
 	}}
 )
 
@@ -245,21 +248,15 @@ var (
 		}
 		return len(g.turn.Dead) > 0
 	}}
-	MarkAsDead = Rule{"the chains named are marked as dead", func(g *Game) bool {
-		g.mark(true, false)
-		return true
-	}}
-	MarkAsSeki = Rule{"the chains named are marked as alive in seki", func(g *Game) bool {
-		g.mark(false, true)
-		return true
-	}}
-	ClearMarks = Rule{"the marks on the chains named are taken away", func(g *Game) bool {
-		g.mark(false, false)
-		return true
-	}}
+	MarkAsDead        = Rule{"the chains named are marked as dead", func(g *Game) bool { return g.mark(true, false) }}
+	MarkAsSeki        = Rule{"the chains named are marked as alive in seki", func(g *Game) bool { return g.mark(false, true) }}
+	ClearMarks        = Rule{"the marks on the chains named are taken away", func(g *Game) bool { return g.mark(false, false) }}
 	ForgetAcceptances = Rule{"what was accepted before must be accepted again", func(g *Game) bool {
 		g.agreed = [3]bool{}
 		return true
+	}}
+	HasNotAccepted = Fact{"the player has not accepted yet", "the player has accepted already", func(g *Game) bool {
+		return !g.agreed[g.turn.By]
 	}}
 	AcceptMarks = Rule{"the player accepts the marks; when both have, marked stones become prisoners and the game is counted", func(g *Game) bool {
 		g.agreed[g.turn.By] = true
@@ -283,20 +280,27 @@ var (
 	Agreement = map[Kind][]Rule{
 		MarkDead: {Require(NamesStones), MarkAsDead, ForgetAcceptances},
 		Unmark:   {Require(NamesStones), ClearMarks, ForgetAcceptances},
-		Agree:    {AcceptMarks},
+		Agree:    {Require(HasNotAccepted), AcceptMarks},
 		Resume:   {ResumePlay},
 		Resign:   {ConcedeGame},
 	}
 )
 
-// mark sets the marks of the chains that the turn names.
-func (g *Game) mark(dead, seki bool) {
+// mark sets the marks of the chains that the turn names. It refuses to change
+// nothing: that would only take back what the players have accepted.
+func (g *Game) mark(dead, seki bool) bool {
+	before, beforeSeki := g.dead, g.seki
 	for _, p := range g.turn.Dead {
 		for _, q := range g.board.Chain(p) {
 			g.dead = with(g.dead, q, dead)
 			g.seki = with(g.seki, q, seki)
 		}
 	}
+	if slices.Equal(before, g.dead) && slices.Equal(beforeSeki, g.seki) {
+		g.because = "these stones are marked so already"
+		return false
+	}
+	return true
 }
 
 // with gives a sorted copy of ps with or without p.

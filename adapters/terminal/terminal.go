@@ -44,6 +44,7 @@ type Terminal struct {
 
 	mu    sync.Mutex      // guards Out and what follows
 	turn  string          // the seat that is to move
+	spoke string          // the seat that spoke last
 	shown map[string]bool // posts, by id
 }
 
@@ -106,13 +107,17 @@ func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
 // line asks for what one line says.
 func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) error {
 	line = strings.TrimSpace(line)
-	seat := t.seat()
+	seat, named := t.seat(), false
 	if before, after, ok := strings.Cut(line, ">"); ok && len(before) > 0 && len(before) < 40 && !strings.ContainsAny(before, " /!") {
-		seat, line = before, strings.TrimSpace(after)
+		seat, line, named = before, strings.TrimSpace(after), true
 	}
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil
 	}
+	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {
+		seat = t.spoke // one's own turn is what can be taken back
+	}
+	t.spoke = seat
 	t.mu.Lock()
 	t.turn = seat
 	t.mu.Unlock()

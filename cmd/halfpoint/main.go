@@ -153,16 +153,20 @@ func ruleset(id string) (*rules.Ruleset, error) {
 	return r, nil
 }
 
-// points reads a list of points, "A1,B2" or "none".
-func points(list string, s rules.Setup) ([]rules.Point, error) {
+// points reads the list of points of a flag, "A1,B2"; nil if the flag was not
+// given, empty for "none".
+func points(flag, list string, s rules.Setup) ([]rules.Point, error) {
+	switch {
+	case list == "":
+		return nil, nil
+	case strings.EqualFold(list, "none"):
+		return []rules.Point{}, nil
+	}
 	var ps []rules.Point
-	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if strings.EqualFold(word, "none") {
-			continue
-		}
+	for _, word := range strings.Split(list, ",") {
 		p, err := rules.ParsePoint(word, s.W, s.H)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usageError{fmt.Errorf("%s: %w", flag, err)}
 		}
 		ps = append(ps, p)
 	}

@@ -28,13 +28,12 @@ type countFlags struct {
 func (f *countFlags) count(rec *sgf.Record) (sgf.Count, error) {
 	var c sgf.Count
 	var err error
-	if c.Dead, err = points(f.Dead, rec.Setup); err != nil {
+	if c.Dead, err = points("--dead", f.Dead, rec.Setup); err != nil {
 		return c, err
 	}
-	if c.Seki, err = points(f.Seki, rec.Setup); err != nil {
+	if c.Seki, err = points("--seki", f.Seki, rec.Setup); err != nil {
 		return c, err
 	}
-	c.Accept = f.Dead != "" || f.Seki != ""
 	switch f.Komi {
 	case "":
 	case "default":
@@ -80,7 +79,7 @@ func (s *scoreCmd) Run(e *env) error {
 	}
 	if s.Move != nil {
 		if *s.Move < 0 {
-			return usageError{errors.New("--move counts from 0")}
+			return errMove
 		}
 		c.Stop, c.Move = true, *s.Move
 	}
@@ -108,7 +107,11 @@ func writeJSON(w io.Writer, v any) error {
 func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
 	var b bytes.Buffer
 	r, s := g.Rules(), g.Setup()
-	fmt.Fprintf(&b, "%s (%s), %d×%d, komi %v, %d moves\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns())
+	moves := "moves"
+	if g.Turns() == 1 {
+		moves = "move"
+	}
+	fmt.Fprintf(&b, "%s (%s), %d×%d, komi %v, %d %s\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns(), moves)
 	if report.Assumed != "" {
 		fmt.Fprintln(&b, report.Assumed)
 	}
@@ -119,7 +122,7 @@ func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
 		fmt.Fprint(&b, "\nLedger\n")
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, en := range g.Entries() {
-			fmt.Fprintf(t, "  %d\t%v\t%+d\t%v\t%s\n", en.Move, en.Player, en.N, en.Thing, en.Why)
+			fmt.Fprintf(t, "  %d\t%v\t%+d\t%s\t%s\n", en.Move, en.Player, en.N, en.Thing.Noun(en.N), en.Why)
 		}
 		t.Flush()
 	}
@@ -133,12 +136,24 @@ func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
 		t.Flush()
 		fmt.Fprintf(&b, "  Black %v, White %v: %s\n", sc.Black, sc.White, lead(sc.Margin()))
 	}
+	for _, en := range g.IfAgreed() {
+		fmt.Fprintf(&b, "  if both accept: %v %+d %s, %s\n", en.Player, en.N, en.Thing.Noun(en.N), en.Why)
+	}
+	if g.Score() == nil {
+		for _, c := range []rules.Color{rules.Black, rules.White} {
+			fmt.Fprintf(&b, "\n%v holds %s and %s, and could place a stone on %d points\n", c,
+				rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)), g.Placements(c))
+		}
+	}
 	for _, fact := range g.Says() {
 		fmt.Fprintf(&b, "  %s\n", fact)
 	}
 	switch g.Phase() {
 	case rules.Over:
 		fmt.Fprintf(&b, "\nResult %s: %s\n", g.Result(), g.Decided())
+		if m, ok := g.AreaAgrees(); ok {
+			fmt.Fprintf(&b, "The area count agrees: %s\n", lead(m))
+		}
 	case rules.Playing:
 		fmt.Fprintf(&b, "\n%v to play\n", g.ToPlay())
 	case rules.Settling:
@@ -157,6 +172,8 @@ func lead(m rules.Points) string {
 	}
 	return "even"
 }
+
+var errMove = usageError{errors.New("--move counts from 0")}
 
 type compareCmd struct{ countFlags }
 
@@ -181,47 +198,45 @@ func (s *compareCmd) Run(e *env) error {
 		}
 		return writeJSON(e.out, reports)
 	}
-	var b bytes.Buffer
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var table, b bytes.Buffer
+	a, pass, button, spoken := rec.Reading(rows)
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\t")
 	for _, row := range rows {
-		if row.Err != nil {
-			fmt.Fprintf(t, "%s\t%s\t\t\t-\t%v\n", row.Rules.Name, row.Rules.Theorem, row.Err)
-			continue
+		theorem, note := "", ""
+		if spoken && row.Follows() {
+			theorem = row.Rules.Theorem
 		}
-		sc := row.Game.Score()
-		note := ""
 		if row.Assumed {
 			note = sgf.Assumed
 		}
-		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\n", row.Rules.Name, row.Rules.Theorem, sc.Black, sc.White, lead(sc.Margin()), note)
+		if row.Err != nil {
+			fmt.Fprintf(t, "%s\t\t\t\t-\t%v\n", row.Rules.Name, row.Err)
+			continue
+		}
+		sc := row.Game.Score()
+		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\n", row.Rules.Name, theorem, sc.Black, sc.White, lead(sc.Margin()), note)
 	}
 	t.Flush()
-	for _, line := range strings.SplitAfter(b.String(), "\n") {
-		fmt.Fprint(e.out, strings.TrimRight(line, " \n"))
-		if strings.HasSuffix(line, "\n") {
-			fmt.Fprintln(e.out)
-		}
+	for line := range strings.Lines(table.String()) {
+		fmt.Fprintln(&b, strings.TrimRight(line, " \n"))
 	}
-	fmt.Fprintf(e.out, "\n%s\n", reading(rows))
-	return nil
+	if spoken {
+		fmt.Fprint(&b, "\n"+reading(a, pass, button)+"\n")
+	}
+	_, err = e.out.Write(b.Bytes())
+	return err
 }
 
 // reading says why the rows differ: one number by many books.
-func reading(rows []sgf.Row) string {
-	for _, row := range rows {
-		if row.Err == nil && row.Rules.Theorem == "A" {
-			b := row.Game.Counted()
-			w := 0
-			if row.Game.FirstOf(rules.Pass) == rules.White {
-				w = 1
-			}
-			return fmt.Sprintf("Here A = %d and w = %d: one number by different books. A is Black's area less White's on the board that is\n"+
-				"counted, dead stones lifted; w is 1 if White made the first pass of the game (took the first button, where there\n"+
-				"is one to take), else 0. Komi, and N-1 for N handicap stones, come on top.", b.Area(), w)
-		}
+func reading(a, pass, button int) string {
+	w := fmt.Sprintf("w = %d", pass)
+	if button != pass {
+		w = fmt.Sprintf("w = %d by the first pass, %d by the first button", pass, button)
 	}
-	return "No ruleset could count this record."
+	return fmt.Sprintf("Here A = %d and %s: one number by different books. A is Black's area less White's on the board\n"+
+		"that is counted, dead stones lifted; w is 1 if White made the first pass of the game (took the first button, where\n"+
+		"there is one to take), else 0. Komi, and N-1 for N handicap stones, come on top.", a, w)
 }
 
 type renderCmd struct {
@@ -253,6 +268,9 @@ func (s *renderCmd) Run(e *env) error {
 		}
 	}
 	if s.Move != nil {
+		if *s.Move < 0 {
+			return errMove
+		}
 		rec = rec.Cut(*s.Move)
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -102,19 +103,21 @@ func (c *perftCmd) Run(e *env) error {
 	if err != nil {
 		return usageError{err}
 	}
+	var b bytes.Buffer
 	if c.Divide && c.Depth > 0 && g.Phase() == rules.Playing {
 		for _, t := range rules.PerftTurns(g) {
 			n := uint64(1)
 			if next, err := g.Play(t); err == nil && c.Depth > 1 {
 				n = rules.Perft(next, c.Depth-1)[c.Depth-2]
 			}
-			fmt.Fprintf(e.out, "%v: %d\n", t, n)
+			fmt.Fprintf(&b, "%v: %d\n", t, n)
 		}
 	}
 	for i, n := range rules.Perft(g, c.Depth) {
-		fmt.Fprintf(e.out, "%d %d\n", i+1, n)
+		fmt.Fprintf(&b, "%d %d\n", i+1, n)
 	}
-	return nil
+	_, err = e.out.Write(b.Bytes())
+	return err
 }
 
 type configCmd struct {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +28,23 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// exits STATUS PROGRAM ARGS...: the exact exit status of a program that
+			// says what is wrong in one line, and nothing else.
+			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 2 {
+					ts.Fatalf("usage: exits STATUS PROGRAM ARGS...")
+				}
+				err := ts.Exec(args[1], args[2:]...)
+				var status *exec.ExitError
+				if !errors.As(err, &status) || strconv.Itoa(status.ExitCode()) != args[0] {
+					ts.Fatalf("%v: %v, want status %s", args[1:], err, args[0])
+				}
+				if said := ts.ReadFile("stderr"); strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "halfpoint: ") || ts.ReadFile("stdout") != "" {
+					ts.Fatalf("%v says %q", args[1:], said)
+				}
+			},
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SGF", sgf)
 			return nil

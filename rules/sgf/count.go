@@ -3,6 +3,7 @@ package sgf
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -12,22 +13,17 @@ type Count struct {
 	Rules       *rules.Ruleset // nil: the record's own
 	Komi        *rules.Points  // nil: the record's, 0 if it has none
 	DefaultKomi bool           // the ruleset's komi instead
-	Dead        []rules.Point  // a stone of each dead chain
-	Seki        []rules.Point  // a stone of each chain in seki
-	Accept      bool           // both accept Dead and Seki, which may be empty
-	Stop        bool           // stop after Move turns; Dead, Seki and Accept are ignored
+	Dead        []rules.Point  // a stone of each dead chain; nil: as the record says, empty: none is dead
+	Seki        []rules.Point  // a stone of each chain in seki; nil: as the record says
+	Stop        bool           // stop after Move turns; Dead and Seki are ignored
 	Move        int
 }
 
-// ErrNoAgreement is the error of naming dead stones in a ruleset that plays
-// out.
-var ErrNoAgreement = errors.New("what stands at the end is alive, no dead stones can be named")
-
 // Count plays the record under its own ruleset as it is written, under another
-// as [Record.Under] does, and settles it if asked. On a record of the ruleset
-// itself whose play has not stopped, settling first adds the ruleset's closing.
-// It reports whether dead stones were lifted although the ruleset knows no
-// agreement.
+// as [Record.Under] does. If Dead or Seki are given both players accept them;
+// on a record of the ruleset itself whose play has not stopped that first adds
+// the ruleset's closing. It reports whether dead stones were lifted although
+// the ruleset knows no agreement.
 func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	own, _, err := rec.Ruleset()
 	if err != nil && c.Rules == nil {
@@ -37,50 +33,84 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	if r == nil {
 		r = own
 	}
-	komi := rec.Setup.Komi
-	switch {
-	case c.DefaultKomi:
-		komi = r.Komi
-	case c.Komi != nil:
-		komi = *c.Komi
-	}
+	komi := rec.komi(c, r)
 	if c.Stop {
-		g, err = rec.Cut(c.Move).Play(r, komi)
+		part := rec.Cut(c.Move)
+		if r != own {
+			part = part.plain()
+		}
+		g, err = part.Play(r, komi)
 		return g, false, err
 	}
-	if len(c.Seki) > 0 && !r.Has(rules.MarkSeki) && r == own {
-		return nil, false, fmt.Errorf("%s knows no marks for seki", r.Name)
+	dead, seki := c.Dead, c.Seki
+	if dead == nil {
+		dead = rec.Dead()
+	}
+	if seki == nil && rec.Ending.Accepted {
+		seki = rec.Ending.Seki
+	}
+	for _, p := range dead {
+		if slices.Contains(seki, p) {
+			return nil, false, fmt.Errorf("%v cannot be both dead and in seki", p)
+		}
 	}
 	if r != own {
-		dead := c.Dead
-		if !c.Accept {
-			dead = rec.Dead()
-		}
-		g, err = rec.Under(r, komi, dead, c.Seki)
+		g, err = rec.Under(r, komi, dead, seki)
 		return g, len(dead) > 0 && !r.Has(rules.Agree), err
 	}
-	if !c.Accept {
+	if c.Dead == nil && c.Seki == nil {
 		g, err = rec.Play(r, komi)
 		return g, false, err
 	}
-	if !r.Has(rules.Agree) {
-		return nil, false, fmt.Errorf("%s: %w", r.Name, ErrNoAgreement)
+	switch {
+	case len(r.Count) == 0:
+		return nil, false, fmt.Errorf("%s: %w", r.Name, rules.ErrNoCount)
+	case r.Has(rules.Accept):
+		return nil, false, fmt.Errorf("%s: dead stones are named by the first pass, not afterwards", r.Name)
+	case !r.Has(rules.Agree):
+		return nil, false, fmt.Errorf("%s: what stands at the end is alive, no dead stones can be named", r.Name)
+	case c.Seki != nil && !r.Has(rules.MarkSeki):
+		return nil, false, fmt.Errorf("%s knows no marks for seki", r.Name)
 	}
 	open := *rec
-	open.Ending = Ending{}
+	open.Ending = Ending{Resumed: rec.Ending.Resumed}
 	if g, err = open.Play(r, komi); err != nil {
 		return g, false, err
 	}
-	if err := stand(g, c.Dead, c.Seki); err != nil {
-		return nil, false, err
+	g, err = closed(g, dead, seki)
+	return g, false, err
+}
+
+// closed brings a game to its end: if it settles by accepting, if it is being
+// played by the ruleset's closing. One that is over stays as it is.
+func closed(g *rules.Game, dead, seki []rules.Point) (*rules.Game, error) {
+	if err := stand(g, dead, seki); err != nil && g.Phase() != rules.Over {
+		return nil, err
 	}
 	switch g.Phase() {
 	case rules.Settling:
-		g, err = g.Settled(c.Dead, c.Seki)
+		return g.Settled(dead, seki)
 	case rules.Playing:
-		g, err = rules.Close(r, g.Setup(), g.Log(), c.Dead, c.Seki)
+		return rules.Close(g.Rules(), g.Setup(), g.Log(), dead, seki)
 	}
-	return g, false, err
+	return g, nil
+}
+
+// plain gives the record with a pass for every turn that is a turn only in some
+// rulesets.
+func (rec *Record) plain() *Record {
+	out := *rec
+	out.Turns = nil
+	for _, t := range rec.Turns {
+		switch t.Kind {
+		case rules.Button, rules.Delay, rules.Accept, rules.Pass:
+			t.Kind, t.Dead = rules.Pass, nil
+		case rules.Draw:
+			continue
+		}
+		out.Turns = append(out.Turns, t)
+	}
+	return &out
 }
 
 // stand refuses points on which no stone stands.
@@ -100,6 +130,7 @@ func stand(g *rules.Game, lists ...[]rules.Point) error {
 // it cannot be counted.
 type Row struct {
 	Rules   *rules.Ruleset
+	Komi    rules.Points
 	Game    *rules.Game
 	Assumed bool // dead stones were lifted although the ruleset knows no agreement
 	Err     error
@@ -109,39 +140,51 @@ type Row struct {
 // lifted.
 const Assumed = "dead stones lifted by agreement"
 
-// Compare counts the record under every ruleset of the catalogue, in order.
-// c.Rules and c.Stop are ignored.
+// Compare counts the record under every ruleset of the catalogue, in order:
+// under its own as it is written, and brought to its end if it is not there
+// yet. c.Rules and c.Stop are ignored.
 func (rec *Record) Compare(c Count) []Row {
 	own, _, _ := rec.Ruleset()
 	var rows []Row
 	for _, r := range rules.Catalogue {
-		row := Row{Rules: r}
-		c.Rules, c.Stop = r, false
+		row := Row{Rules: r, Komi: rec.komi(c, r)}
 		ask := c
-		if r == own && ask.Accept && !r.Has(rules.Agree) {
-			// The record's own book plays out: as it is written, if nobody names
-			// dead stones, otherwise like any other.
-			if len(c.Dead) > 0 {
-				row.Game, row.Err = rec.Under(r, rec.komi(c, r), c.Dead, c.Seki)
-				row.Assumed = true
-				rows = append(rows, row)
-				continue
-			}
-			ask.Accept = false
-		}
-		if r == own {
-			ask.Seki = nil
-			if r.Has(rules.MarkSeki) {
-				ask.Seki = c.Seki
-			}
-		}
-		row.Game, row.Assumed, row.Err = rec.Count(ask)
-		if row.Err == nil && row.Game.Score() == nil {
+		ask.Rules, ask.Stop = r, false
+		switch {
+		case len(r.Count) == 0:
 			row.Err = rules.ErrNoCount
+		case r == own:
+			row.Game, row.Assumed, row.Err = rec.ownRow(ask, row.Komi)
+		default:
+			row.Game, row.Assumed, row.Err = rec.Count(ask)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// ownRow counts the record under its own ruleset for a comparison.
+func (rec *Record) ownRow(c Count, komi rules.Points) (*rules.Game, bool, error) {
+	r := c.Rules
+	if !r.Has(rules.Agree) {
+		if len(c.Dead) > 0 {
+			g, err := rec.Under(r, komi, c.Dead, nil)
+			return g, true, err
+		}
+		c.Dead = nil
+	}
+	if !r.Has(rules.MarkSeki) {
+		c.Seki = nil
+	}
+	g, _, err := rec.Count(c)
+	if errors.Is(err, rules.ErrNoSuchTurn) {
+		g, err = rec.Under(r, komi, rec.Dead(), c.Seki)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	g, err = closed(g, nil, nil)
+	return g, false, err
 }
 
 func (rec *Record) komi(c Count, r *rules.Ruleset) rules.Points {
@@ -157,6 +200,7 @@ func (rec *Record) komi(c Count, r *rules.Ruleset) rules.Points {
 // Report gives the row for programs.
 func (row Row) Report(s rules.Setup) rules.Report {
 	if row.Err != nil {
+		s.Komi = row.Komi
 		return rules.Uncounted(row.Rules, s, row.Err.Error())
 	}
 	report := row.Game.Report()
@@ -186,4 +230,42 @@ func Of(g *rules.Game) *Record {
 	}
 	rec.Ending.NoResult = g.Result() == "Void"
 	return rec
+}
+
+// Reading says why the rows of a comparison differ, by the theorem under the
+// rulesets: the area difference A in whole points, and w by the first pass and
+// by the first button, which may differ. It reports false for records of which
+// the theorem does not speak: set up with anything but handicap stones, or
+// begun by the wrong player.
+func (rec *Record) Reading(rows []Row) (a, pass, button int, ok bool) {
+	s := rec.Setup
+	if len(s.White) > 0 || len(s.Black) != s.Handicap || s.First != rules.None && (s.First == rules.White) != (s.Handicap > 0) {
+		return 0, 0, 0, false
+	}
+	for _, row := range rows {
+		if row.Err != nil {
+			continue
+		}
+		if row.Rules.Theorem == "A + ½ − w" {
+			button = row.Game.W()
+			continue
+		}
+		if row.Rules.Theorem != "" && !row.Rules.Has(rules.Button) {
+			b := row.Game.Counted()
+			a, pass, ok = b.Area(), row.Game.W(), true
+		}
+	}
+	return a, pass, button, ok
+}
+
+// Follows reports whether the margin of the row is what its ruleset's theorem
+// says. It is not where a clause of the theorem is not met: in territory-1,
+// when the first pass was not one of the two of the preliminary end.
+func (row Row) Follows() bool {
+	if row.Err != nil {
+		return false
+	}
+	b, s := row.Game.Counted(), row.Game.Setup()
+	d, ok := row.Rules.Difference(b.Area(), row.Game.W())
+	return ok && row.Game.Score().Margin() == d-s.Komi-rules.Points(max(s.Handicap-1, 0))*rules.One
 }

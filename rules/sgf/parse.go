@@ -52,6 +52,9 @@ func parse(data []byte) ([]node, error) {
 	if i < 0 {
 		return nil, ErrNoRecord
 	}
+	if bytes.Count(data[:i], []byte("(")) > MaxDepth && len(bytes.Trim(data[:i], "( \t\r\n")) == 0 {
+		return nil, ErrTooDeep
+	}
 	var line []node
 	depth, main := 0, true // main: no variation has closed yet
 	prop := -1             // the property that values belong to

@@ -32,7 +32,7 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 			err = &rules.Illegal{Turn: t.Turn, Because: rules.ErrNotYourTurn.Error(), Err: rules.ErrNotYourTurn}
 		}
 		if err != nil {
-			return g, numbered(err, i+1)
+			return g, numbered(err, rec.before+i+1)
 		}
 		g = next
 	}
@@ -69,7 +69,7 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 		}
 		next, err := step(g, plain, true)
 		if err != nil {
-			return nil, numbered(err, i+1)
+			return nil, numbered(err, rec.before+i+1)
 		}
 		g = next
 	}

@@ -266,7 +266,7 @@ func (rd *reader) handicap() error {
 		for _, t := range rec.Turns[:run] {
 			rd.board.Put(t.At, rules.Black)
 		}
-		rec.Turns = rec.Turns[run:]
+		rec.Turns, rec.before = rec.Turns[run:], run
 	}
 	rec.Setup.Handicap = n
 	return nil

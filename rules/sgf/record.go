@@ -12,6 +12,8 @@ type Record struct {
 	Turns   []Turn
 	Ending  Ending
 	Info    Info
+
+	before int // turns before the first of Turns: handicap stones that were played
 }
 
 // A Turn is a turn of a record. It is number i+1 of the record when it is
@@ -42,12 +44,9 @@ func (rec *Record) Dead() []rules.Point {
 }
 
 // Cut gives the record up to turn n, without what was said afterwards; the
-// whole record if it has no more turns than that.
+// all its turns if it has no more than that.
 func (rec *Record) Cut(n int) *Record {
-	if n >= len(rec.Turns) {
-		return rec
-	}
 	out := *rec
-	out.Turns, out.Ending = rec.Turns[:max(n, 0)], Ending{}
+	out.Turns, out.Ending = rec.Turns[:min(max(n, 0), len(rec.Turns))], Ending{}
 	return &out
 }
