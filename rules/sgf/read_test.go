@@ -169,8 +169,13 @@ func TestEndingOfRecords(t *testing.T) {
 	if got := rec.Cut(2); turnsOf(got) != "B place E5, W place G7" || got.Ending.Accepted || len(rec.Turns) != 4 {
 		t.Errorf("cut: %+v", got)
 	}
-	if rec.Cut(4) != rec || len(rec.Cut(-1).Turns) != 0 {
-		t.Error("cut beyond the turns there are")
+	for _, n := range []int{4, 5} { // all the turns, but nothing of what was said after them
+		if got := rec.Cut(n); len(got.Turns) != 4 || got.Ending.Accepted {
+			t.Errorf("cut at %d: %+v", n, got)
+		}
+	}
+	if len(rec.Cut(-1).Turns) != 0 {
+		t.Error("cut before the first turn")
 	}
 }
 
