@@ -1,0 +1,606 @@
+package bot
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// # Clocks
+//
+// A clock is not a thing that ticks. It is read off a game's log, like the
+// board: from the control that the game was opened with and the times of what
+// happened since, [TimeControl.Read] says what each player has left and the
+// instant at which the flag falls if nothing else happens. The same log read at
+// any time gives the same deadline, so it can be stored, shown and waited for;
+// nothing runs for a game in between.
+//
+// All amounts of time are exact, in nanoseconds; a day is 24 hours that count.
+// What does not count (weekends, nights, pauses by agreement, credits) moves
+// the deadline and costs nobody anything, and whoever likes may play meanwhile.
+//
+// At the very instant of the deadline the flag has fallen; before, it has not.
+
+// Limits of a TimeControl.
+const (
+	minTime     = time.Minute
+	maxTime     = 366 * 24 * time.Hour // main time, time per turn, increment, cap
+	maxPeriod   = 60 * 24 * time.Hour
+	maxPeriods  = 50
+	maxStones   = 100
+	maxVacation = 60      // days a year: less than a year has of time that counts
+	maxNight    = 16 * 60 // minutes
+
+	day = 24 * time.Hour
+)
+
+// A TimeKind is a way to give time.
+type TimeKind string
+
+// The kinds. Everywhere "turn" is what a ruleset calls a turn, passes too.
+const (
+	// NoTime: nobody's flag ever falls.
+	NoTime TimeKind = ""
+	// PerTurn: Main for every turn. What is not used is gone.
+	PerTurn TimeKind = "turn"
+	// Fischer: a bank of Main to begin with; every turn adds Increment to it,
+	// after it is made, but never above Cap.
+	Fischer TimeKind = "fischer"
+	// Absolute: Main for the whole game.
+	Absolute TimeKind = "absolute"
+	// ByoYomi: Main, then Periods of length Period each. A turn made within a
+	// period gives the period back in full; a period that passes without a turn is
+	// lost, and the next begins. The flag falls at the end of the last.
+	// (Japanese byo-yomi, as Sensei's Library has it: senseis.xmp.net/?ByoYomi)
+	ByoYomi TimeKind = "byoyomi"
+	// Canadian: Main, then Stones turns within Period. When they are made, the
+	// next such period begins at once and what was left of the last is gone. A turn
+	// in which Main ends is the first of a period.
+	// (senseis.xmp.net/?CanadianOvertime)
+	Canadian TimeKind = "canadian"
+)
+
+// A TimeControl is how much time the players of a game have. The zero value
+// gives them all the time in the world. Its written form, which is also its
+// JSON, is what [ParseTimeControl] reads. Fields that its Kind does not name are
+// zero; all durations are whole minutes.
+type TimeControl struct {
+	Kind      TimeKind
+	Main      time.Duration
+	Increment time.Duration
+	Cap       time.Duration
+	Periods   int
+	Period    time.Duration
+	Stones    int
+
+	// Weekends off: Saturdays and Sundays do not count.
+	Weekends bool
+	// Night hours do not count either.
+	Night Hours
+	// Zone is the IANA name of the zone whose wall clock says when it is a weekend
+	// or night; empty is UTC. A name that this machine does not know is read as UTC
+	// too, but not accepted by Check.
+	Zone string
+
+	// Vacation is how many days of 24 hours each player may overrun in a year of
+	// the game, that is from its start or an anniversary of it (UTC). It is spent by
+	// itself when all other time is gone, and only as much of it as is needed; time
+	// that does not count does not count as vacation. A new year fills it up again.
+	Vacation int
+
+	// Claim: when a flag falls the game goes on until the opponent claims it, and a
+	// late turn takes the flag up again. Otherwise a fallen flag loses.
+	Claim bool
+}
+
+// A ClockEventKind says what happened.
+type ClockEventKind uint8
+
+// What can happen to the clocks of a game.
+const (
+	// ClockStart: both have their time, and that of ToPlay begins to run.
+	ClockStart ClockEventKind = iota + 1
+	// ClockTurn: By has made a turn, and now the time of ToPlay runs, who may be
+	// the same player (who places handicap stones, say). None: play has stopped.
+	// Only the player whose time runs makes turns; others change nothing.
+	ClockTurn
+	// ClockStopped: nobody's time runs, because the game is being settled or over.
+	// What the player to move has used stays used. A flag that had fallen stays so.
+	ClockStopped
+	// ClockResumed: play goes on with a new turn of ToPlay. A fallen flag is taken
+	// up again.
+	ClockResumed
+	// ClockPause and ClockUnpause: by agreement, time between them does not count.
+	// They have nothing to do with turns: undoing does not touch them.
+	ClockPause
+	ClockUnpause
+	// ClockCredit: time between From and To does not count, because the bot or its
+	// platform could not be reached. It may be said at any time, and holds for what
+	// was before too: turns become cheaper, a flag may never have fallen. When it is
+	// said does not matter: a turn that arrives after may have been made before.
+	ClockCredit
+	// ClockUndo: what was played after event Back is taken back, and both have what
+	// they had then, in particular what a turn taken back had added is gone. If the
+	// undo was Agreed, the turn that is to be made again has its full time, from
+	// now. Otherwise (who replaces their own last turn) the clock goes on from where
+	// it stood when the turn was made: else whoever places and undoes would never
+	// run out of time. What the opponent has thought meanwhile is given back.
+	ClockUndo
+	// ClockVacation: By has Amount more vacation, or less if it is negative. An undo
+	// does not touch it.
+	ClockVacation
+)
+
+// A ClockEvent is what a game's log tells its clocks. Several may have the Seq
+// of the same event of the log.
+type ClockEvent struct {
+	Kind     ClockEventKind
+	Seq      int
+	At       time.Time
+	By       rules.Color   // Turn, Vacation
+	ToPlay   rules.Color   // Start, Turn, Resumed
+	From, To time.Time     // Credit
+	Back     int           // Undo: the event after which both stand again
+	Agreed   bool          // Undo
+	Amount   time.Duration // Vacation
+}
+
+// A Reading is what the clocks of a game show.
+type Reading struct {
+	At           time.Time // when they were read
+	Black, White Left
+	ToPlay       rules.Color // whose turn it is; None while play has not begun or has stopped
+	Began        time.Time   // the turn
+	Paused       bool        // by agreement: there is no deadline
+	// Due is when the own time of the player to move ends. From then on vacation is
+	// spent; without any, it is the deadline.
+	Due time.Time
+	// Deadline is when the flag falls if nothing else happens, or when it fell.
+	// Zero: never.
+	Deadline time.Time
+	Flagged  rules.Color // whose flag has fallen; None: nobody's
+
+	line timeline
+}
+
+// Left gives what a player has left.
+func (r Reading) Left(c rules.Color) Left {
+	if c == rules.White {
+		return r.White
+	}
+	return r.Black
+}
+
+// Left is what a player has left.
+type Left struct {
+	Main     time.Duration // of this turn, bank or main time
+	Periods  int           // of byo-yomi, with the one that runs
+	Period   time.Duration // of the period that runs or will be the first
+	Stones   int           // still to be played in that Canadian period
+	Turn     time.Duration // all the time that there is for this turn, but for vacation
+	Vacation time.Duration
+}
+
+// A bank is what a player has when their turn begins.
+type bank struct {
+	main     time.Duration
+	periods  int           // of byo-yomi
+	period   time.Duration // of the Canadian period
+	stones   int
+	vacation time.Duration
+	year     int           // of the game up to which vacation was given
+	granted  time.Duration // sum of vacation given and taken by events
+}
+
+// clocks are how the clocks stand after an event.
+type clocks struct {
+	banks   [2]bank
+	toPlay  rules.Color
+	began   time.Time     // the turn
+	since   time.Time     // time since then has not been charged
+	used    time.Duration // time of this turn that counted before since
+	flagged rules.Color
+	due     time.Time // when flagged: see Reading
+	fell    time.Time
+}
+
+func (s *clocks) bank(c rules.Color) *bank { return &s.banks[c-rules.Black] }
+
+// A clockAt is how the clocks stood at an event.
+type clockAt struct {
+	seq int
+	clocks
+}
+
+// A clockwork folds the events of a game.
+type clockwork struct {
+	control TimeControl
+	line    timeline
+	start   time.Time
+	clocks
+	history []clockAt // after each event
+	turns   []clockAt // when each turn was made that has not been taken back, before it was charged
+}
+
+// Read gives what the clocks of a game show. The events are in the order of the
+// log. An event that claims to be earlier than the one before it is taken to
+// have happened at the same time, so a clock that was set back gives nobody
+// time; neither does it give any to read with a now that is before the last
+// event.
+func (c TimeControl) Read(events []ClockEvent, now time.Time) Reading {
+	w := clockwork{control: c}
+	at := make([]time.Time, len(events))
+	var off []span
+	var paused, last time.Time // the year 1: what claims to be older is not
+	for i, e := range events {
+		if e.Kind != ClockCredit {
+			last = later(last, instant(e.At))
+		}
+		at[i] = last
+		switch {
+		case e.Kind == ClockCredit:
+			off = append(off, span{instant(e.From), instant(e.To)})
+		case e.Kind == ClockPause && paused.IsZero():
+			paused = last
+		case e.Kind == ClockUnpause && !paused.IsZero():
+			off = append(off, span{paused, last})
+			paused = time.Time{}
+		}
+	}
+	if !paused.IsZero() {
+		off = append(off, span{paused, never})
+	}
+	zone, _ := findZone(c.Zone)
+	w.line = newTimeline(calendar{c.Weekends, c.Night, zone}, off)
+	w.history = make([]clockAt, 0, len(events))
+	for i, e := range events {
+		w.flag(at[i])
+		w.apply(e, at[i])
+		w.history = append(w.history, clockAt{e.Seq, w.clocks})
+	}
+	now = later(last, instant(now))
+	w.flag(now)
+	return w.reading(now, !paused.IsZero())
+}
+
+// apply makes an event happen.
+func (w *clockwork) apply(e ClockEvent, at time.Time) {
+	switch e.Kind {
+	case ClockStart:
+		if w.start.IsZero() {
+			w.start = at
+			for i := range w.banks {
+				w.banks[i] = w.control.full()
+			}
+		}
+		w.begin(e.ToPlay, at)
+	case ClockTurn:
+		if w.toPlay == rules.None || e.By != w.toPlay || w.flagged != rules.None && !w.control.Claim {
+			return
+		}
+		w.charge(at)
+		w.turns = append(w.turns, clockAt{e.Seq, w.clocks})
+		w.pay(true)
+		w.begin(e.ToPlay, at)
+	case ClockStopped:
+		w.charge(at)
+		w.pay(false)
+		w.toPlay = rules.None
+	case ClockResumed:
+		w.charge(at)
+		w.pay(false)
+		w.begin(e.ToPlay, at)
+	case ClockUndo:
+		w.undo(e, at)
+	case ClockVacation:
+		if e.By != rules.Black && e.By != rules.White {
+			return
+		}
+		w.charge(at)
+		b := w.bank(e.By)
+		w.renew(b, at)
+		b.grant(e.Amount)
+	}
+}
+
+// full is what a player begins with.
+func (c TimeControl) full() bank {
+	return bank{main: c.Main, periods: c.Periods, period: c.Period, stones: c.Stones, vacation: time.Duration(c.Vacation) * day}
+}
+
+// begin begins a turn.
+func (w *clockwork) begin(c rules.Color, at time.Time) {
+	w.toPlay, w.began, w.since, w.used, w.flagged = c, at, at, 0, rules.None
+}
+
+// own gives all the time that a bank has for one turn, but for vacation.
+func (w *clockwork) own(b *bank) time.Duration {
+	switch w.control.Kind {
+	case ByoYomi:
+		return b.main + time.Duration(b.periods)*w.control.Period
+	case Canadian:
+		return b.main + b.period
+	}
+	return b.main
+}
+
+// running reports whether the time of the player to move can end.
+func (w *clockwork) running() bool {
+	return w.toPlay != rules.None && w.flagged == rules.None && w.control.Kind != NoTime && !w.start.IsZero()
+}
+
+// ends gives when the own time of the player to move ends.
+func (w *clockwork) ends() time.Time {
+	return w.line.after(w.since, w.own(w.bank(w.toPlay))-w.used)
+}
+
+// ended gives when the own time of the player to move ended, if it has by now.
+func (w *clockwork) ended(now time.Time) (due time.Time, ended bool) {
+	// Less time counts than passes: mostly that is answer enough.
+	if !w.running() || now.Sub(w.since) < w.own(w.bank(w.toPlay))-w.used {
+		return never, false
+	}
+	due = w.ends()
+	return due, !due.After(now)
+}
+
+// flag lets the flag of the player to move fall, if it has fallen by now.
+func (w *clockwork) flag(now time.Time) {
+	due, ended := w.ended(now)
+	if !ended {
+		return
+	}
+	if _, gone, all := w.spend(*w.bank(w.toPlay), due, now); all {
+		w.charge(gone)
+		w.flagged, w.due, w.fell = w.toPlay, due, gone
+	}
+}
+
+// charge charges the player to move for the time up to now, within their turn.
+func (w *clockwork) charge(now time.Time) {
+	if !w.running() {
+		return
+	}
+	if due, ended := w.ended(now); ended {
+		b := w.bank(w.toPlay)
+		*b, _, _ = w.spend(*b, due, now)
+	}
+	w.used += w.line.counted(w.since, now)
+	w.since = now
+}
+
+// spend spends vacation from the end of somebody's own time until to, and
+// reports whether and when it was all gone by then.
+func (w *clockwork) spend(b bank, from, to time.Time) (rest bank, gone time.Time, all bool) {
+	for {
+		w.renew(&b, from)
+		year := w.anniversary(b.year + 1)
+		gone = w.line.after(from, b.vacation)
+		if gone.Before(year) && !gone.After(to) {
+			b.vacation = 0
+			return b, gone, true
+		}
+		stop := earlier(year, to)
+		b.vacation -= w.line.counted(from, stop)
+		if from = stop; from.Before(year) || !from.Before(never) {
+			return b, never, false
+		}
+	}
+}
+
+// anniversary gives when the year n of the game begins, counted from 0.
+func (w *clockwork) anniversary(n int) time.Time {
+	return earlier(w.start.AddDate(n, 0, 0), never)
+}
+
+// renew fills vacation up if a new year of the game has begun.
+func (w *clockwork) renew(b *bank, now time.Time) {
+	year := now.Year() - w.start.Year()
+	if w.anniversary(year).After(now) {
+		year--
+	}
+	if year > b.year {
+		b.year = year
+		b.vacation = max(b.vacation, time.Duration(w.control.Vacation)*day)
+	}
+}
+
+// grant gives or takes vacation.
+func (b *bank) grant(d time.Duration) {
+	d = min(max(d, -maxTime), maxTime)
+	b.vacation = min(max(b.vacation+d, 0), maxTime)
+	b.granted += d
+}
+
+// pay takes the time used in this turn out of the bank of the player to move.
+// Who has used more than there was (on vacation, or after the flag under Claim)
+// has nothing left, but the last period of byo-yomi stays. A turn that is made
+// then gets what a turn gets.
+func (w *clockwork) pay(made bool) {
+	if w.toPlay == rules.None {
+		return
+	}
+	c, b := w.control, w.bank(w.toPlay)
+	over := max(w.used-b.main, 0) // of main time
+	if c.Kind != PerTurn {
+		b.main = max(b.main-w.used, 0)
+	}
+	switch c.Kind {
+	case Fischer:
+		if made {
+			b.main = min(b.main+c.Increment, c.Cap)
+		}
+	case ByoYomi:
+		b.periods = max(b.periods-int(over/max(c.Period, 1)), 1)
+	case Canadian:
+		b.period = max(b.period-over, 0)
+		if made && b.main == 0 {
+			if b.stones--; b.stones == 0 {
+				b.stones, b.period = c.Stones, c.Period
+			}
+		}
+	}
+}
+
+// undo puts the clocks back.
+func (w *clockwork) undo(e ClockEvent, at time.Time) {
+	var then clocks
+	for i := range then.banks {
+		then.banks[i] = w.control.full()
+	}
+	if i := sort.Search(len(w.history), func(i int) bool { return w.history[i].seq > e.Back }); i > 0 {
+		then = w.history[i-1].clocks
+	}
+	if e.Agreed {
+		then.used = 0
+	}
+	for n := len(w.turns); n > 0 && w.turns[n-1].seq > e.Back; n-- {
+		if !e.Agreed {
+			then = w.turns[n-1].clocks
+		}
+		w.turns = w.turns[:n-1]
+	}
+	for i := range then.banks {
+		then.banks[i].grant(w.banks[i].granted - then.banks[i].granted)
+	}
+	then.began, then.since = at, at
+	w.clocks = then
+}
+
+// reading reads the clocks.
+func (w *clockwork) reading(now time.Time, paused bool) Reading {
+	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line}
+	if w.toPlay != rules.None {
+		r.Began = w.began
+	}
+	switch {
+	case w.flagged != rules.None:
+		r.Due, r.Deadline = w.due, w.fell
+	case w.running() && !paused:
+		due := w.ends()
+		if _, gone, all := w.spend(*w.bank(w.toPlay), due, never); all && gone.Before(never) {
+			r.Due, r.Deadline = due, gone
+		}
+	}
+	if w.start.IsZero() {
+		full := w.control.full()
+		w.banks = [2]bank{full, full}
+	}
+	w.charge(now)
+	r.Black, r.White = w.left(rules.Black, now), w.left(rules.White, now)
+	return r
+}
+
+// left gives what a player has left.
+func (w *clockwork) left(c rules.Color, now time.Time) Left {
+	if w.flagged == c {
+		return Left{}
+	}
+	b := *w.bank(c)
+	if !w.start.IsZero() {
+		w.renew(&b, now)
+	}
+	var used time.Duration
+	if c == w.toPlay {
+		used = w.used
+	}
+	l := Left{
+		Main: max(b.main-used, 0), Periods: b.periods, Stones: b.stones,
+		Turn: max(w.own(&b)-used, 0), Vacation: b.vacation,
+	}
+	over := max(used-b.main, 0)
+	switch {
+	case w.control.Kind == Canadian:
+		l.Period = max(b.period-over, 0)
+	case w.control.Kind == ByoYomi && l.Turn > 0 && w.control.Period > 0:
+		l.Periods -= int(over / w.control.Period)
+		l.Period = w.control.Period - over%w.control.Period
+	case w.control.Kind == ByoYomi:
+		l.Periods = 0
+	}
+	return l
+}
+
+// Reminding is when a person wants to be reminded of a turn.
+type Reminding struct {
+	Percent []int         // of the time for the turn that is left then; 1 to 99
+	Last    time.Duration // and when this much is left; 0: not
+	Apart   time.Duration // but never twice within this, nor so soon after the turn began
+	Quiet   Hours         // nor then
+	Zone    string        // IANA name of the zone of Quiet; empty: UTC
+}
+
+// DefaultReminding is for those who have not said.
+var DefaultReminding = Reminding{Percent: []int{50, 25}, Last: time.Hour, Apart: 30 * time.Minute}
+
+// beforeQuiet is how long before quiet hours somebody is reminded who would
+// otherwise have to be reminded in them.
+const beforeQuiet = 15 * time.Minute
+
+// A Reminder is an instant at which the player to move is to be reminded. Key
+// says of what ("50": half the time is left, "last", "vacation": own time is up,
+// "vacation 50", …); within a turn it is given once, so who has sent a key need
+// not send it again when a credit or pause has moved the rest.
+type Reminder struct {
+	Key string
+	At  time.Time
+}
+
+// Reminders gives when the player to move is to be reminded of the turn, in
+// order. Fractions are of time that counts, so nobody is reminded on a weekend
+// that does not. First it is reminded of the own time, then, if there is
+// vacation, of its beginning and of its end. A pause by agreement has none.
+//
+// What would fall into quiet hours comes at their end; if what it reminds of is
+// over by then, it comes shortly before they begin; and if that is before the
+// turn, not at all. Of reminders too near to each other the last is given, which
+// is the most urgent. All are before the deadline.
+//
+// They depend on the turn and its deadline, not on when they are computed. Those
+// before r.At are past: whether to send one late is for the caller to say.
+func Reminders(r Reading, p Reminding) []Reminder {
+	if r.Deadline.IsZero() || r.Flagged != rules.None || r.Paused {
+		return nil
+	}
+	var all []Reminder
+	zone, _ := findZone(p.Zone)
+	quiet := calendar{night: p.Quiet, zone: zone}
+	add := func(key string, at, end time.Time) {
+		if from, to, ok := quiet.pause(at); ok {
+			if at = to; !at.Before(end) {
+				at = from.Add(-beforeQuiet)
+			}
+		}
+		if !at.Before(r.Began.Add(p.Apart)) {
+			all = append(all, Reminder{key, at})
+		}
+	}
+	stage := func(prefix string, from, to time.Time) {
+		total := r.line.counted(from, to)
+		for _, percent := range p.Percent {
+			if 0 < percent && percent < 100 {
+				add(prefix+strconv.Itoa(percent), r.line.after(from, total-total/100*time.Duration(percent)), to)
+			}
+		}
+		if 0 < p.Last && p.Last < total {
+			add(prefix+"last", r.line.after(from, total-p.Last), to)
+		}
+	}
+	stage("", r.Began, r.Due)
+	if r.Due.Before(r.Deadline) {
+		add("vacation", r.Due, r.Deadline)
+		stage("vacation ", r.Due, r.Deadline)
+	}
+	slices.SortStableFunc(all, func(a, b Reminder) int { return a.At.Compare(b.At) })
+	var kept []Reminder
+	for _, one := range slices.Backward(all) {
+		if n := len(kept); n == 0 || kept[n-1].At.Sub(one.At) >= max(p.Apart, 1) {
+			kept = append(kept, one)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}

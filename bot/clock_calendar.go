@@ -1,0 +1,195 @@
+package bot
+
+import (
+	"sort"
+	"sync"
+	"time"
+)
+
+// Hours are hours of every day by the clock on the wall, in minutes after
+// midnight: From 1380 To 420 is from 23:00 to 07:00 of the next morning. The
+// zero value is none.
+type Hours struct{ From, To int }
+
+// hold reports whether a minute of the day lies in the hours.
+func (h Hours) hold(minute int) bool {
+	if h.From <= h.To {
+		return h.From <= minute && minute < h.To
+	}
+	return minute >= h.From || minute < h.To
+}
+
+// length gives how long the hours are, in minutes.
+func (h Hours) length() int { return (h.To - h.From + minutesADay) % minutesADay }
+
+const minutesADay = 24 * 60
+
+// never is later than every time that means something.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// instant gives a time as the clocks take it: in UTC, which is also without the
+// process's own monotonic reading, that no log keeps; and not after never.
+func instant(t time.Time) time.Time { return earlier(t.UTC(), never) }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// A calendar says which time counts, by the clock on the wall of a zone.
+type calendar struct {
+	weekends bool  // Saturdays and Sundays do not count
+	night    Hours // nor do these
+	zone     *time.Location
+}
+
+// next reports whether time counts at t, and until when it goes on as it is. It
+// may go on so after that too, but not change before.
+//
+// Between two changes of its offset a zone's clock runs like any other, so what
+// comes next is found by adding; where the offset changes is asked of the zone.
+// So hours that a zone skips or repeats need no care: what counts at an instant
+// is what the wall shows then.
+func (c calendar) next(t time.Time) (counts bool, until time.Time) {
+	if !c.weekends && c.night == (Hours{}) {
+		return true, never
+	}
+	t = t.In(c.zone)
+	h, m, s := t.Clock()
+	second := (h*60+m)*60 + s
+	change := minutesADay * 60
+	for _, edge := range [...]int{c.night.From * 60, c.night.To * 60} {
+		if second < edge && edge < change {
+			change = edge
+		}
+	}
+	until = time.Unix(t.Unix()+int64(change-second), 0).UTC()
+	if _, end := t.ZoneBounds(); !end.IsZero() {
+		until = earlier(until, end.UTC())
+	}
+	weekend := c.weekends && (t.Weekday() == time.Saturday || t.Weekday() == time.Sunday)
+	return !weekend && !c.night.hold(h*60+m), until
+}
+
+// pause gives the stretch around t that does not count, if t lies in one.
+func (c calendar) pause(t time.Time) (from, to time.Time, ok bool) {
+	from = t.Add(-4 * 24 * time.Hour) // a weekend and its nights are shorter
+	for at := from; ; {
+		counts, until := c.next(at)
+		switch {
+		case counts && at.After(t):
+			return from, at, true
+		case counts && until.After(t):
+			return t, t, false
+		case counts:
+			from = until
+		}
+		at = until
+	}
+}
+
+// A span is a stretch of time, without its end.
+type span struct{ from, to time.Time }
+
+// A timeline says which time counts in one game: that of its calendar, but for
+// the spans that were paused or credited.
+type timeline struct {
+	calendar
+	off []span // in order, apart from each other
+}
+
+// newTimeline makes a timeline from spans in any order.
+func newTimeline(c calendar, off []span) timeline {
+	sort.Slice(off, func(i, j int) bool { return off[i].from.Before(off[j].from) })
+	l := timeline{calendar: c}
+	for _, s := range off {
+		n := len(l.off)
+		switch {
+		case !s.from.Before(s.to):
+		case n > 0 && !s.from.After(l.off[n-1].to):
+			l.off[n-1].to = later(l.off[n-1].to, s.to)
+		default:
+			l.off = append(l.off, s)
+		}
+	}
+	return l
+}
+
+// next is as the calendar's.
+func (l timeline) next(t time.Time) (counts bool, until time.Time) {
+	i := sort.Search(len(l.off), func(i int) bool { return l.off[i].to.After(t) })
+	if i < len(l.off) && !l.off[i].from.After(t) {
+		return false, l.off[i].to
+	}
+	counts, until = l.calendar.next(t)
+	if i < len(l.off) {
+		until = earlier(until, l.off[i].from)
+	}
+	return counts, until
+}
+
+// counted gives how much of the time between two instants counts.
+func (l timeline) counted(from, to time.Time) time.Duration {
+	var d time.Duration
+	for from.Before(to) {
+		counts, until := l.next(from)
+		until = earlier(until, to)
+		if counts {
+			d += until.Sub(from)
+		}
+		from = until
+	}
+	return d
+}
+
+// after gives the first instant by which so much time has counted.
+func (l timeline) after(t time.Time, d time.Duration) time.Time {
+	for d > 0 {
+		counts, until := l.next(t)
+		if !until.After(t) {
+			return never
+		}
+		if counts {
+			if s := until.Sub(t); s < d {
+				d -= s
+			} else {
+				return t.Add(d)
+			}
+		}
+		t = until
+	}
+	return t
+}
+
+// zones are the zones that have been asked for. There are some six hundred.
+var zones sync.Map
+
+// findZone gives a zone by its IANA name; "" is UTC. "Local", and what machines
+// keep beside the names ("right/…"), is no name: it would mean something else
+// on each.
+func findZone(name string) (*time.Location, bool) {
+	if name == "" {
+		return time.UTC, true
+	}
+	if z, ok := zones.Load(name); ok {
+		return z.(*time.Location), true
+	}
+	if name == "Local" || name[0] < 'A' || name[0] > 'Z' || len(name) > 64 {
+		return time.UTC, false
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC, false
+	}
+	zones.Store(name, z)
+	return z, true
+}

@@ -1,0 +1,416 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxControl is how long a time control may be when written, in bytes.
+const maxControl = 200
+
+// What people write apart or together, for reading.
+var clockSpelling = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`[,;]`), " "},
+	{regexp.MustCompile(`[–—−]`), "-"},
+	{regexp.MustCompile(`(\d)\s+(?i:(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m)\b)`), "$1$2"},
+	{regexp.MustCompile(`(\d)\s*[xX×*]\s*(\d)`), "${1}x $2"},
+	{regexp.MustCompile(`(\d)\s*/\s*(\d)`), "$1/ $2"},
+	{regexp.MustCompile(`(\d[a-zA-Z]*)\s*\+\s*`), "$1 + "},
+	{regexp.MustCompile(`(\d)\s*-\s*(\d)`), "$1-$2"},
+}
+
+// ParseTimeControl reads a time control as people type it, of any case and
+// spacing:
+//
+//	none                      no clock
+//	3d                        for every turn; also "simple 3d", "3 days per turn"
+//	fischer 7d+1d max 14d     bank, increment and cap; without max, the bank is the cap
+//	absolute 30d              for the whole game
+//	byoyomi 10d 3x2d          main time and 3 periods of 2 days
+//	canadian 10d 15/5d        main time, then 15 turns in every 5 days
+//
+// Durations have weeks, days, hours and minutes: "1w", "1d12h", "90 minutes".
+// After it may come, in any order:
+//
+//	weekends                  they do not count
+//	night 23-7                nor do these hours; also 22:30-6:45
+//	Europe/Paris              the zone that says when these are, by its IANA name; else UTC
+//	vacation 20               days a year for each player, spent by themselves
+//	claim                     a fallen flag must be claimed; or loss, which is usual
+//
+// The errors are for the person who typed.
+func ParseTimeControl(s string) (TimeControl, error) {
+	if len(s) > maxControl {
+		return TimeControl{}, clockError("clock.long", strconv.Itoa(maxControl))
+	}
+	text := s
+	for _, c := range clockSpelling {
+		text = c.from.ReplaceAllString(text, c.to)
+	}
+	p := clockParser{words: strings.Fields(text)}
+	c, err := p.control()
+	if err == nil {
+		err = p.options(&c)
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	if err != nil {
+		return TimeControl{}, err
+	}
+	return c, nil
+}
+
+// A clockParser has the words that are still to be read.
+type clockParser struct{ words []string }
+
+// peek gives the next word in small letters, or "".
+func (p *clockParser) peek() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	return strings.ToLower(p.words[0])
+}
+
+// take takes the next word, if it is one of these.
+func (p *clockParser) take(words ...string) bool {
+	for _, w := range words {
+		if len(p.words) > 0 && p.peek() == w {
+			p.words = p.words[1:]
+			return true
+		}
+	}
+	return false
+}
+
+// control reads a time control up to its options.
+func (p *clockParser) control() (c TimeControl, err error) {
+	switch {
+	case p.take("none", "unlimited"):
+	case p.take("fischer"):
+		c.Kind = Fischer
+		if c.Main, err = p.duration("fischer 7d+1d max 14d"); err != nil {
+			return c, err
+		}
+		if !p.take("+") {
+			return c, clockError("clock.increment", durationText(c.Main))
+		}
+		if c.Increment, err = p.duration("fischer 7d+1d max 14d"); err != nil {
+			return c, err
+		}
+		c.Cap = c.Main
+		if p.take("max", "cap") {
+			c.Cap, err = p.duration("fischer 7d+1d max 14d")
+		}
+	case p.take("absolute"):
+		c.Kind = Absolute
+		c.Main, err = p.duration("absolute 30d")
+	case p.take("byoyomi", "byo-yomi", "japanese"):
+		c.Kind = ByoYomi
+		c.Main, c.Periods, c.Period, err = p.overtime("x", "byoyomi 10d 3x2d")
+	case p.take("canadian"):
+		c.Kind = Canadian
+		c.Main, c.Stones, c.Period, err = p.overtime("/", "canadian 10d 15/5d")
+	default:
+		simple := p.take("simple")
+		if _, ok := parseDuration(p.peek()); !ok && !simple {
+			return c, clockError("clock.unknown", shortened(strings.Join(p.words, " ")))
+		}
+		c.Kind = PerTurn
+		c.Main, err = p.duration("3d")
+		if p.take("per", "a", "each", "every") {
+			p.take("turn", "move")
+		}
+	}
+	return c, err
+}
+
+// overtime reads main time and a number of periods or stones.
+func (p *clockParser) overtime(sign, example string) (main time.Duration, n int, period time.Duration, err error) {
+	if main, err = p.duration(example); err != nil {
+		return
+	}
+	p.take("+")
+	number, ok := strings.CutSuffix(p.peek(), sign)
+	if n, err = strconv.Atoi(number); !ok || err != nil {
+		return main, 0, 0, clockError("clock.overtime", shortened(p.peek()), example)
+	}
+	p.words = p.words[1:]
+	period, err = p.duration(example)
+	return
+}
+
+// duration reads a duration: "1d12h", or "1d" and "12h".
+func (p *clockParser) duration(example string) (time.Duration, error) {
+	d, ok := parseDuration(p.peek())
+	if !ok {
+		return 0, clockError("clock.duration", shortened(p.peek()), example)
+	}
+	for p.words = p.words[1:]; ; p.words = p.words[1:] {
+		more, ok := parseDuration(p.peek())
+		if !ok {
+			return d, nil
+		}
+		d += more
+	}
+}
+
+// options reads all that may follow.
+func (p *clockParser) options(c *TimeControl) error {
+	for len(p.words) > 0 {
+		word := p.words[0]
+		switch {
+		case p.take("weekends", "weekend"):
+			c.Weekends = true
+			p.take("off")
+		case p.take("night", "nights"):
+			h, ok := ParseHours(p.peek())
+			if !ok {
+				return clockError("clock.hours", shortened(p.peek()))
+			}
+			c.Night = h
+			p.words = p.words[1:]
+		case p.take("vacation", "vacations"):
+			days, err := strconv.Atoi(strings.TrimRight(p.peek(), "days"))
+			if err != nil {
+				return clockError("clock.vacation", shortened(p.peek()), strconv.Itoa(maxVacation))
+			}
+			c.Vacation = days
+			p.words = p.words[1:]
+		case p.take("claim"):
+			c.Claim = true
+		case p.take("loss"):
+			c.Claim = false
+		case strings.Contains(word, "/") || p.peek() == "utc":
+			zone, ok := zoneName(word)
+			if !ok {
+				return clockError("clock.zone", shortened(word))
+			}
+			if c.Zone != "" && c.Zone != zone {
+				return clockError("clock.zones", c.Zone, shortened(word))
+			}
+			c.Zone = zone
+			p.words = p.words[1:]
+		default:
+			return clockError("clock.option", shortened(word))
+		}
+	}
+	return nil
+}
+
+var durationPart = regexp.MustCompile(`^(\d{1,6})(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m)`)
+
+// parseDuration reads "1d12h".
+func parseDuration(s string) (d time.Duration, ok bool) {
+	for s != "" {
+		m := durationPart.FindStringSubmatch(s)
+		if m == nil {
+			return 0, false
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return 0, false
+		}
+		unit := map[byte]time.Duration{'w': 7 * day, 'd': day, 'h': time.Hour, 'm': time.Minute}[m[2][0]]
+		d = min(d+min(time.Duration(n), 2*maxTime/unit)*unit, 2*maxTime) // too much is too much
+		s, ok = s[len(m[0]):], true
+	}
+	return d, ok
+}
+
+// durationText writes a duration of whole minutes as parseDuration reads it.
+func durationText(d time.Duration) string {
+	if d == 0 {
+		return "0d"
+	}
+	text := ""
+	for _, u := range []struct {
+		length time.Duration
+		letter string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if n := d / u.length; n > 0 {
+			text += strconv.Itoa(int(n)) + u.letter
+			d -= n * u.length
+		}
+	}
+	return text
+}
+
+// ParseHours reads hours of the day: "23-7", "22:30-6:45", "20-24". From and To
+// differ.
+func ParseHours(s string) (Hours, bool) {
+	from, to, ok := strings.Cut(strings.ReplaceAll(s, "–", "-"), "-")
+	h := Hours{minuteOfDay(from), minuteOfDay(to)}
+	h.To %= minutesADay // 24:00
+	return h, ok && 0 <= h.From && h.From < minutesADay && 0 <= h.To && h.From != h.To
+}
+
+// minuteOfDay reads "7", "07:00" or "24:00"; it gives -1 for anything else.
+func minuteOfDay(s string) int {
+	hour, minute, _ := strings.Cut(s, ":")
+	if minute == "" {
+		minute = "0"
+	}
+	h, err1 := strconv.ParseUint(hour, 10, 8)
+	m, err2 := strconv.ParseUint(minute, 10, 8)
+	if err1 != nil || err2 != nil || m > 59 || h*60+m > minutesADay {
+		return -1
+	}
+	return int(h*60 + m)
+}
+
+// String writes hours as ParseHours reads them.
+func (h Hours) String() string {
+	part := func(m int) string {
+		if m%60 == 0 {
+			return strconv.Itoa(m / 60)
+		}
+		return fmt.Sprintf("%d:%02d", m/60, m%60)
+	}
+	return part(h.From) + "-" + part(h.To)
+}
+
+// zoneName finds the name of a zone in any case. UTC is "".
+func zoneName(s string) (string, bool) {
+	if strings.EqualFold(s, "utc") {
+		return "", true
+	}
+	title := []byte(strings.ToLower(s))
+	for i := range title {
+		if (i == 0 || strings.IndexByte("/_-", title[i-1]) >= 0) && 'a' <= title[i] && title[i] <= 'z' {
+			title[i] -= 'a' - 'A'
+		}
+	}
+	for _, name := range []string{s, string(title)} {
+		if _, ok := findZone(name); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// Check finds what is wrong with a time control, and says it to the person who
+// asked for it.
+func (c TimeControl) Check() error {
+	want := TimeControl{Kind: c.Kind, Main: c.Main, Weekends: c.Weekends, Night: c.Night, Zone: c.Zone, Vacation: c.Vacation, Claim: c.Claim}
+	least := minTime
+	switch c.Kind {
+	case NoTime:
+		want = TimeControl{}
+		if c != want {
+			return clockError("clock.none")
+		}
+		return nil
+	case PerTurn, Absolute:
+	case Fischer:
+		want.Increment, want.Cap = c.Increment, c.Cap
+		if c.Cap < c.Main || c.Cap < c.Increment {
+			return clockError("clock.cap", durationText(c.Cap), durationText(max(c.Main, c.Increment)))
+		}
+	case ByoYomi:
+		want.Periods, want.Period, least = c.Periods, c.Period, 0
+		if c.Periods < 1 || c.Periods > maxPeriods {
+			return clockError("clock.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
+		}
+	case Canadian:
+		want.Stones, want.Period, least = c.Stones, c.Period, 0
+		if c.Stones < 1 || c.Stones > maxStones {
+			return clockError("clock.stones", strconv.Itoa(c.Stones), strconv.Itoa(maxStones))
+		}
+	default:
+		return clockError("clock.unknown", shortened(string(c.Kind)))
+	}
+	if c != want {
+		return clockError("clock.fields", string(c.Kind))
+	}
+	for _, d := range []struct{ is, min, max time.Duration }{
+		{c.Main, least, maxTime}, {want.Increment, 0, maxTime}, {want.Cap, 0, maxTime}, {want.Period, 0, maxPeriod},
+	} {
+		switch {
+		case d.is < d.min:
+			return clockError("clock.short", durationWords(d.min))
+		case d.is > d.max:
+			return clockError("clock.far", durationWords(d.is), durationWords(d.max))
+		case d.is%time.Minute != 0:
+			return clockError("clock.minutes")
+		}
+	}
+	if (c.Kind == Fischer && c.Increment < minTime) || (least == 0 && c.Period < minTime) {
+		return clockError("clock.short", durationWords(minTime))
+	}
+	n := c.Night
+	if n.From < 0 || n.From >= minutesADay || n.To < 0 || n.To >= minutesADay || n != (Hours{}) && n.From == n.To {
+		return clockError("clock.hours", n.String())
+	}
+	if n.length() > maxNight {
+		return clockError("clock.night", n.String(), strconv.Itoa(maxNight/60))
+	}
+	if c.Vacation < 0 || c.Vacation > maxVacation {
+		return clockError("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))
+	}
+	if zone, ok := zoneName(c.Zone); c.Zone != "" && (!ok || zone != c.Zone || !strings.Contains(zone, "/")) {
+		return clockError("clock.zone", shortened(c.Zone))
+	}
+	return nil
+}
+
+// String writes a time control as ParseTimeControl reads it.
+func (c TimeControl) String() string {
+	main := durationText(c.Main)
+	text := ""
+	switch c.Kind {
+	case NoTime:
+		return "none"
+	case PerTurn:
+		text = main
+	case Fischer:
+		text = "fischer " + main + "+" + durationText(c.Increment) + " max " + durationText(c.Cap)
+	case Absolute:
+		text = "absolute " + main
+	case ByoYomi:
+		text = "byoyomi " + main + " " + strconv.Itoa(c.Periods) + "x" + durationText(c.Period)
+	case Canadian:
+		text = "canadian " + main + " " + strconv.Itoa(c.Stones) + "/" + durationText(c.Period)
+	}
+	if c.Weekends {
+		text += " weekends"
+	}
+	if c.Night != (Hours{}) {
+		text += " night " + c.Night.String()
+	}
+	if c.Zone != "" {
+		text += " " + c.Zone
+	}
+	if c.Vacation != 0 {
+		text += " vacation " + strconv.Itoa(c.Vacation)
+	}
+	if c.Claim {
+		text += " claim"
+	}
+	return text
+}
+
+// MarshalText writes a time control that is right as String does. So its JSON is
+// a string.
+func (c TimeControl) MarshalText() ([]byte, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return []byte(c.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (c *TimeControl) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseTimeControl(string(text))
+	return err
+}
+
+// clockError makes an error for a person who typed.
+func clockError(key string, args ...string) error { return errors.New(clockWord(key, args...)) }

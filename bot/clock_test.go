@@ -1,0 +1,1328 @@
+package bot
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// clockTime26 reads "Mon 2 Nov 12:00" or "2 Jan 2027 12:00", UTC, of 2026 if no
+// year is said. A weekday is checked.
+func clockTime26(t testing.TB, words []string) time.Time {
+	t.Helper()
+	s := strings.Join(words, " ")
+	for _, layout := range []string{"2 Jan 15:04", "2 Jan 15:04:05", "Mon 2 Jan 15:04", "2 Jan 2006 15:04", "Mon 2 Jan 2006 15:04"} {
+		if at, err := time.Parse(layout, s); err == nil {
+			if at.Year() == 0 {
+				at = time.Date(2026, at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+			}
+			if strings.HasPrefix(layout, "Mon") && at.Weekday().String()[:3] != words[0] {
+				t.Fatalf("%s is a %s", s, at.Weekday())
+			}
+			return at
+		}
+	}
+	t.Fatalf("cannot read the time %q", s)
+	return time.Time{}
+}
+
+// control is ParseTimeControl for what must be right.
+func control(t testing.TB, s string) TimeControl {
+	t.Helper()
+	c, err := ParseTimeControl(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var letters = map[string]rules.Color{"B": rules.Black, "W": rules.White, "-": rules.None}
+
+// clockEvent reads "Mon 2 Nov 12:00 | B", what happened behind the bar:
+//
+//	start            Black is to play
+//	B                a turn of Black, White to play
+//	B B              a turn of Black, and again Black to play
+//	B -              a turn of Black, and play stops
+//	stop, resume W, pause, unpause
+//	credit 1 Nov 12:00 to 2 Nov 12:00
+//	undo 2, undo 2 agreed
+//	vacation B -3d
+func clockEvent(t testing.TB, seq int, s string) ClockEvent {
+	t.Helper()
+	at, what, _ := strings.Cut(s, "|")
+	e := ClockEvent{Seq: seq, At: clockTime26(t, strings.Fields(at))}
+	w := strings.Fields(what)
+	switch w[0] {
+	case "start":
+		e.Kind, e.ToPlay = ClockStart, rules.Black
+	case "B", "W":
+		e.Kind, e.By, e.ToPlay = ClockTurn, letters[w[0]], letters[w[0]].Opponent()
+		if len(w) > 1 {
+			e.ToPlay = letters[w[1]]
+		}
+	case "stop":
+		e.Kind = ClockStopped
+	case "resume":
+		e.Kind, e.ToPlay = ClockResumed, letters[w[1]]
+	case "pause":
+		e.Kind = ClockPause
+	case "unpause":
+		e.Kind = ClockUnpause
+	case "credit":
+		e.Kind = ClockCredit
+		i := slices.Index(w, "to")
+		e.From, e.To = clockTime26(t, w[1:i]), clockTime26(t, w[i+1:])
+	case "undo":
+		e.Kind, e.Agreed = ClockUndo, len(w) > 2
+		e.Back, _ = strconv.Atoi(w[1])
+	case "vacation":
+		e.Kind, e.By = ClockVacation, letters[w[1]]
+		d, ok := parseDuration(strings.TrimPrefix(w[2], "-"))
+		if !ok {
+			t.Fatalf("cannot read %q", s)
+		}
+		if e.Amount = d; w[2][0] == '-' {
+			e.Amount = -d
+		}
+	default:
+		t.Fatalf("cannot read %q", s)
+	}
+	return e
+}
+
+// shown writes a reading: "B 2 days, W 3 days, B until Fri 6 Nov 12:00 UTC".
+func shown(c TimeControl, r Reading) string {
+	s := fmt.Sprintf("B %s, W %s, ", r.Black.Words(c), r.White.Words(c))
+	deadline := DeadlineWords(r.Deadline, r.At, time.UTC)
+	switch {
+	case r.Flagged != rules.None:
+		return s + r.Flagged.Letter() + " fell " + deadline
+	case r.ToPlay == rules.None:
+		return s + "nobody"
+	case r.Paused:
+		return s + r.ToPlay.Letter() + " paused"
+	case r.Deadline.IsZero():
+		return s + r.ToPlay.Letter() + " for ever"
+	}
+	return s + r.ToPlay.Letter() + " until " + deadline
+}
+
+// TestClocks reads clocks off games. A line that begins with "?" reads the
+// clock; what it shows comes after the bar. Events are numbered from 1. In 2026
+// the clocks of Paris go forward on Sun 29 March 01:00 UTC, back on Sun 25
+// October 01:00 UTC.
+func TestClocks(t *testing.T) {
+	for _, test := range []struct{ name, control, game string }{
+		{"no clock", "none", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			? Tue 3 Nov 2099 12:00 | B no clock, W no clock, W for ever`},
+
+		{"days per turn", "3d", `
+			? Mon 2 Nov 11:00 | B 3 days, W 3 days, nobody
+			Mon 2 Nov 12:00 | start
+			? Mon 2 Nov 12:00 | B 3 days, W 3 days, B until Thu 5 Nov 12:00 UTC
+			? Tue 3 Nov 11:00 | B 2 days 1 hour, W 3 days, B until Thu 5 Nov 12:00 UTC
+			Wed 4 Nov 12:00 | B
+			? Wed 4 Nov 12:00 | B 3 days, W 3 days, W until Sat 7 Nov 12:00 UTC
+			? Sat 7 Nov 11:59 | B 3 days, W 1 minute, W until Sat 7 Nov 12:00 UTC
+			? Sat 7 Nov 12:00 | B 3 days, W out of time, W fell Sat 7 Nov 12:00 UTC
+			? Sun 8 Nov 2099 12:00 | B 3 days, W out of time, W fell Sat 7 Nov 2026 12:00 UTC`},
+
+		{"a late turn does not save from a loss", "3d", `
+			Mon 2 Nov 12:00 | start
+			Fri 6 Nov 12:00 | B
+			? Sat 7 Nov 12:00 | B out of time, W 3 days, B fell Thu 5 Nov 12:00 UTC
+			Sat 7 Nov 13:00 | stop
+			? Sat 7 Nov 14:00 | B out of time, W 3 days, B fell Thu 5 Nov 12:00 UTC`},
+
+		{"but where the flag must be claimed it does", "3d claim", `
+			Mon 2 Nov 12:00 | start
+			? Fri 6 Nov 11:00 | B out of time, W 3 days, B fell Thu 5 Nov 12:00 UTC
+			Fri 6 Nov 12:00 | B
+			? Fri 6 Nov 12:00 | B 3 days, W 3 days, W until Mon 9 Nov 12:00 UTC`},
+
+		{"a claimed flag stays", "3d claim", `
+			Mon 2 Nov 12:00 | start
+			Fri 6 Nov 12:00 | stop
+			? Fri 6 Nov 12:00 | B out of time, W 3 days, B fell Thu 5 Nov 12:00 UTC`},
+
+		{"Fischer: what is left is kept, up to the cap", "fischer 7d+1d max 10d", `
+			Mon 2 Nov 12:00 | start
+			Wed 4 Nov 12:00 | B
+			? Wed 4 Nov 12:00 | B 6 days, W 7 days, W until Wed 11 Nov 12:00 UTC
+			Wed 4 Nov 13:00 | W
+			Wed 4 Nov 14:00 | B
+			Wed 4 Nov 15:00 | W
+			Wed 4 Nov 16:00 | B
+			Wed 4 Nov 17:00 | W
+			Wed 4 Nov 18:00 | B
+			Wed 4 Nov 18:00 | W
+			? Wed 4 Nov 18:00 | B 8 days 21 hours, W 10 days, B until Fri 13 Nov 15:00 UTC`},
+
+		{"absolute time", "absolute 5d", `
+			Mon 2 Nov 12:00 | start
+			Wed 4 Nov 12:00 | B
+			Thu 5 Nov 12:00 | W
+			? Thu 5 Nov 12:00 | B 3 days, W 4 days, B until Sun 8 Nov 12:00 UTC`},
+
+		{"byo-yomi: main time first", "byoyomi 4d 3x2d", `
+			Mon 2 Nov 12:00 | start
+			? Tue 3 Nov 12:00 | B 3 days, then 3 periods of 2 days, W 4 days, then 3 periods of 2 days, B until Thu 12 Nov 12:00 UTC
+			Fri 6 Nov 11:59 | B
+			? Fri 6 Nov 11:59 | B 1 minute, then 3 periods of 2 days, W 4 days, then 3 periods of 2 days, W until Mon 16 Nov 11:59 UTC`},
+
+		{"byo-yomi: a turn within a period gives it back", "byoyomi 0d 3x2d", `
+			Mon 2 Nov 12:00 | start
+			? Wed 4 Nov 11:59 | B 1 minute, then 2 more periods of 2 days, W 2 days, then 2 more periods of 2 days, B until Sun 8 Nov 12:00 UTC
+			Wed 4 Nov 11:59 | B
+			? Wed 4 Nov 11:59 | B 2 days, then 2 more periods of 2 days, W 2 days, then 2 more periods of 2 days, W until Tue 10 Nov 11:59 UTC`},
+
+		{"byo-yomi: a period that passes is lost", "byoyomi 1d 3x2d", `
+			Mon 2 Nov 12:00 | start
+			? Thu 5 Nov 12:00 | B 2 days, then 1 more period of 2 days, W 1 day, then 3 periods of 2 days, B until Mon 9 Nov 12:00 UTC
+			? Sat 7 Nov 12:00 | B 2 days, the last period, W 1 day, then 3 periods of 2 days, B until Mon 9 Nov 12:00 UTC
+			Thu 5 Nov 12:00 | B
+			Thu 5 Nov 12:00 | W
+			? Thu 5 Nov 12:00 | B 2 days, then 1 more period of 2 days, W 1 day, then 3 periods of 2 days, B until Mon 9 Nov 12:00 UTC
+			Sat 7 Nov 13:00 | B
+			Sat 7 Nov 13:00 | W
+			? Sat 7 Nov 13:00 | B 2 days, the last period, W 1 day, then 3 periods of 2 days, B until Mon 9 Nov 13:00 UTC
+			? Mon 9 Nov 13:00 | B out of time, W 1 day, then 3 periods of 2 days, B fell Mon 9 Nov 13:00 UTC`},
+
+		{"Canadian: so many turns in a period", "canadian 1d 3/5d", `
+			Mon 2 Nov 12:00 | start
+			? Mon 2 Nov 18:00 | B 18 hours, then 3 turns in 5 days, W 1 day, then 3 turns in 5 days, B until Sun 8 Nov 12:00 UTC
+			Tue 3 Nov 18:00 | B
+			Tue 3 Nov 18:00 | W
+			? Tue 3 Nov 18:00 | B 4 days 18 hours for 2 turns, W 1 day, then 3 turns in 5 days, B until Sun 8 Nov 12:00 UTC
+			Wed 4 Nov 18:00 | B
+			Wed 4 Nov 18:00 | W
+			? Wed 4 Nov 18:00 | B 3 days 18 hours for 1 turn, W 1 day, then 3 turns in 5 days, B until Sun 8 Nov 12:00 UTC
+			Wed 4 Nov 19:00 | B
+			? Wed 4 Nov 19:00 | B 5 days for 3 turns, W 1 day, then 3 turns in 5 days, W until Tue 10 Nov 19:00 UTC`},
+
+		{"weekends do not count", "3d weekends", `
+			Fri 6 Nov 12:00 | start
+			? Fri 6 Nov 18:00 | B 2 days 18 hours, W 3 days, B until Wed 11 Nov 12:00 UTC
+			? Sun 8 Nov 18:00 | B 2 days 12 hours, W 3 days, B until Wed 11 Nov 12:00 UTC
+			Sun 8 Nov 18:00 | B
+			? Sun 8 Nov 18:00 | B 3 days, W 3 days, W until Thu 12 Nov 00:00 UTC`},
+
+		{"a weekend where the players live", "3d weekends Pacific/Auckland", `
+			Thu 5 Nov 12:00 | start
+			? Fri 6 Nov 12:00 | B 2 days 1 hour, W 3 days, B until Tue 10 Nov 12:00 UTC`},
+
+		{"nights do not count", "2d night 23-7", `
+			Mon 2 Nov 12:00 | start
+			? Tue 3 Nov 03:00 | B 1 day 13 hours, W 2 days, B until Thu 5 Nov 12:00 UTC
+			Tue 3 Nov 03:00 | B
+			? Tue 3 Nov 03:00 | B 2 days, W 2 days, W until Thu 5 Nov 23:00 UTC`},
+
+		{"a night that loses an hour in spring", "8h night 23-7 Europe/Paris", `
+			Sat 28 Mar 18:00 | start
+			? Sat 28 Mar 18:00 | B 8 hours, W 8 hours, B until Sun 29 Mar 09:00 UTC
+			Sun 29 Mar 05:00 | B
+			? Sun 29 Mar 05:00 | B 8 hours, W 8 hours, W until Sun 29 Mar 13:00 UTC`},
+
+		{"a night that gains one in autumn", "8h night 23-7 Europe/Paris", `
+			Sat 24 Oct 17:00 | start
+			? Sat 24 Oct 17:00 | B 8 hours, W 8 hours, B until Sun 25 Oct 10:00 UTC`},
+
+		{"a weekend that loses an hour", "1d weekends Europe/Paris", `
+			Fri 27 Mar 12:00 | start
+			? Fri 27 Mar 12:00 | B 1 day, W 1 day, B until Mon 30 Mar 11:00 UTC`},
+
+		{"a day is 24 hours, whatever the clocks do", "3d Europe/Paris", `
+			Sat 28 Mar 12:00 | start
+			? Sat 28 Mar 12:00 | B 3 days, W 3 days, B until Tue 31 Mar 12:00 UTC`},
+
+		{"pause by agreement", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | pause
+			? Tue 10 Nov 12:00 | B 2 days, W 3 days, B paused
+			Tue 10 Nov 12:00 | unpause
+			? Tue 10 Nov 12:00 | B 2 days, W 3 days, B until Thu 12 Nov 12:00 UTC`},
+
+		{"who likes may play in a pause", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | pause
+			Wed 4 Nov 12:00 | B
+			? Tue 10 Nov 12:00 | B 3 days, W 3 days, W paused
+			Tue 10 Nov 12:00 | unpause
+			? Wed 11 Nov 12:00 | B 3 days, W 2 days, W until Fri 13 Nov 12:00 UTC`},
+
+		{"an outage costs nobody time", "fischer 3d+1d", `
+			Mon 2 Nov 12:00 | start
+			Wed 4 Nov 12:00 | credit 3 Nov 12:00 to 4 Nov 12:00
+			? Wed 4 Nov 12:00 | B 2 days, W 3 days, B until Fri 6 Nov 12:00 UTC
+			Thu 5 Nov 12:00 | B
+			? Thu 5 Nov 12:00 | B 2 days, W 3 days, W until Sun 8 Nov 12:00 UTC`},
+
+		{"not even when it is noticed after the flag", "3d", `
+			Mon 2 Nov 12:00 | start
+			? Fri 6 Nov 12:00 | B out of time, W 3 days, B fell Thu 5 Nov 12:00 UTC
+			Fri 6 Nov 12:00 | credit 5 Nov 11:00 to 6 Nov 12:00
+			? Fri 6 Nov 12:00 | B 1 hour, W 3 days, B until Fri 6 Nov 13:00 UTC`},
+
+		{"a turn made before an outage was noticed, and delivered after", "3d", `
+			Mon 2 Nov 12:00 | start
+			Fri 6 Nov 12:00 | credit 5 Nov 12:00 to 6 Nov 12:00
+			Thu 5 Nov 11:59 | B
+			? Fri 6 Nov 12:00 | B 3 days, W 2 days 23 hours, W until Mon 9 Nov 11:59 UTC`},
+
+		{"two outages at once, on a weekend, are credited once", "3d weekends", `
+			Fri 6 Nov 12:00 | start
+			Mon 9 Nov 12:00 | credit 7 Nov 12:00 to 9 Nov 12:00
+			Mon 9 Nov 12:00 | credit 9 Nov 06:00 to 9 Nov 09:00
+			? Mon 9 Nov 12:00 | B 2 days 12 hours, W 3 days, B until Thu 12 Nov 00:00 UTC`},
+
+		{"vacation is spent by itself", "3d vacation 10", `
+			Mon 2 Nov 12:00 | start
+			? Mon 2 Nov 12:00 | B 3 days, W 3 days, B until Sun 15 Nov 12:00 UTC
+			? Sat 7 Nov 06:00 | B on vacation, with 8 days 6 hours of it left, W 3 days, B until Sun 15 Nov 12:00 UTC
+			Sat 7 Nov 12:00 | B
+			Sat 7 Nov 12:00 | W
+			? Tue 10 Nov 12:00 | B on vacation, with 8 days of it left, W 3 days, B until Wed 18 Nov 12:00 UTC
+			? Wed 18 Nov 12:00 | B out of time, W 3 days, B fell Wed 18 Nov 12:00 UTC`},
+
+		{"vacation leaves the last period of byo-yomi", "byoyomi 0d 2x1d vacation 5", `
+			Mon 2 Nov 12:00 | start
+			Thu 5 Nov 12:00 | B
+			Thu 5 Nov 12:00 | W
+			? Thu 5 Nov 12:00 | B 1 day, the last period, W 1 day, then 1 more period of 1 day, B until Tue 10 Nov 12:00 UTC`},
+
+		{"vacation stretches a Canadian period until its turns are made", "canadian 0d 2/1d vacation 5", `
+			Mon 2 Nov 12:00 | start
+			Wed 4 Nov 12:00 | B
+			Wed 4 Nov 12:00 | W
+			? Wed 4 Nov 12:00 | B on vacation, with 4 days of it left, W 1 day for 1 turn, B until Sun 8 Nov 12:00 UTC
+			Thu 5 Nov 12:00 | B
+			? Thu 5 Nov 12:00 | B 1 day for 2 turns, W 1 day for 1 turn, W until Wed 11 Nov 12:00 UTC`},
+
+		{"a new year of the game brings new vacation", "3d vacation 10", `
+			Mon 2 Nov 12:00 | start
+			Thu 12 Nov 12:00 | B
+			Thu 12 Nov 12:00 | W
+			Thu 12 Nov 12:00 | stop
+			29 Oct 2027 12:00 | resume B
+			? 29 Oct 2027 12:00 | B 3 days, W 3 days, B until Fri 12 Nov 12:00 UTC
+			? 2 Nov 2027 11:00 | B on vacation, with 2 days 1 hour of it left, W 3 days, B until Fri 12 Nov 12:00 UTC
+			? 2 Nov 2027 12:00 | B on vacation, with 10 days of it left, W 3 days, B until Fri 12 Nov 12:00 UTC`},
+
+		{"and comes in time if the old one lasts until it comes", "3d vacation 1", `
+			Mon 2 Nov 12:00 | start
+			Mon 2 Nov 12:00 | stop
+			29 Oct 2027 12:00 | resume B
+			? 29 Oct 2027 12:00 | B 3 days, W 3 days, B until Wed 3 Nov 12:00 UTC
+			? 2 Nov 2027 12:00 | B on vacation, with 1 day of it left, W 3 days, B until Wed 3 Nov 12:00 UTC`},
+
+		{"vacation given is given to what the year has brought", "3d vacation 10", `
+			Mon 2 Nov 12:00 | start
+			Wed 11 Nov 12:00 | B -
+			3 Nov 2027 12:00 | vacation B 5d
+			4 Nov 2027 12:00 | resume B
+			? 9 Nov 2027 12:00 | B on vacation, with 13 days of it left, W 3 days, B until Mon 22 Nov 12:00 UTC`},
+
+		{"vacation given and taken", "3d", `
+			Mon 2 Nov 12:00 | start
+			Mon 2 Nov 12:00 | vacation B 5d
+			? Mon 2 Nov 12:00 | B 3 days, W 3 days, B until Tue 10 Nov 12:00 UTC
+			Fri 6 Nov 12:00 | vacation B -3d
+			? Fri 6 Nov 12:00 | B on vacation, with 1 day of it left, W 3 days, B until Sat 7 Nov 12:00 UTC`},
+
+		{"vacation taken ends now, not before", "3d vacation 10", `
+			Mon 2 Nov 12:00 | start
+			Fri 6 Nov 12:00 | vacation B -60d
+			? Fri 6 Nov 12:00 | B out of time, W 3 days, B fell Fri 6 Nov 12:00 UTC`},
+
+		{"only the player whose time runs makes turns", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | W
+			? Tue 3 Nov 12:00 | B 2 days, W 3 days, B until Thu 5 Nov 12:00 UTC`},
+
+		{"a game starts once", "absolute 3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			Wed 4 Nov 12:00 | W
+			Wed 4 Nov 12:00 | start
+			? Wed 4 Nov 12:00 | B 2 days, W 2 days, B until Fri 6 Nov 12:00 UTC`},
+
+		{"the same player again", "fischer 3d+1d max 9d", `
+			Mon 2 Nov 12:00 | start
+			Mon 2 Nov 12:00 | B B
+			Tue 3 Nov 12:00 | B
+			? Tue 3 Nov 12:00 | B 4 days, W 3 days, W until Fri 6 Nov 12:00 UTC`},
+
+		{"nobody's time runs while a game is settled", "fischer 3d+1d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			Wed 4 Nov 12:00 | W -
+			? Mon 9 Nov 12:00 | B 3 days, W 3 days, nobody
+			Mon 9 Nov 12:00 | resume B
+			? Mon 9 Nov 12:00 | B 3 days, W 3 days, B until Thu 12 Nov 12:00 UTC`},
+
+		{"stopped within a turn: what was used is used", "fischer 3d+1d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | stop
+			Wed 4 Nov 12:00 | resume B
+			? Wed 4 Nov 12:00 | B 2 days, W 3 days, B until Fri 6 Nov 12:00 UTC`},
+
+		{"resumed within a turn: what was used is used", "fischer 3d+1d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | resume W
+			? Tue 3 Nov 12:00 | B 2 days, W 3 days, W until Fri 6 Nov 12:00 UTC`},
+
+		{"replacing one's own turn gives no time back", "3d", `
+			Mon 2 Nov 12:00 | start
+			Thu 5 Nov 11:00 | B
+			Thu 5 Nov 11:01 | undo 1
+			? Thu 5 Nov 11:01 | B 1 hour, W 3 days, B until Thu 5 Nov 12:01 UTC
+			Thu 5 Nov 11:31 | B
+			Thu 5 Nov 11:32 | undo 1
+			? Thu 5 Nov 11:32 | B 30 minutes, W 3 days, B until Thu 5 Nov 12:02 UTC`},
+
+		{"nor vacation", "3d vacation 10", `
+			Mon 2 Nov 12:00 | start
+			Sat 7 Nov 12:00 | B
+			Sat 7 Nov 12:01 | undo 1
+			? Sat 7 Nov 12:01 | B on vacation, with 8 days of it left, W 3 days, B until Sun 15 Nov 12:01 UTC`},
+
+		{"nor leaves what the turn had brought", "canadian 0d 1/2d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			Tue 3 Nov 12:01 | undo 1
+			? Tue 3 Nov 12:01 | B 1 day for 1 turn, W 2 days for 1 turn, B until Wed 4 Nov 12:01 UTC`},
+
+		{"an undo that is agreed gives the turn its full time", "fischer 3d+1d max 9d", `
+			Mon 2 Nov 12:00 | start
+			Mon 2 Nov 12:00 | B
+			Tue 3 Nov 12:00 | W
+			Wed 4 Nov 12:00 | B
+			Thu 5 Nov 12:00 | undo 2 agreed
+			? Thu 5 Nov 12:00 | B 4 days, W 3 days, W until Sun 8 Nov 12:00 UTC
+			Fri 6 Nov 12:00 | W
+			? Fri 6 Nov 12:00 | B 4 days, W 3 days, B until Tue 10 Nov 12:00 UTC`},
+
+		{"also to an event within a turn", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | vacation W 1d
+			Wed 4 Nov 12:00 | B
+			Thu 5 Nov 12:00 | undo 2 agreed
+			? Thu 5 Nov 12:00 | B 3 days, W 3 days, B until Sun 8 Nov 12:00 UTC`},
+
+		{"undo touches neither pause nor vacation given", "3d", `
+			Mon 2 Nov 12:00 | start
+			Mon 2 Nov 12:00 | B
+			Tue 3 Nov 12:00 | pause
+			Tue 3 Nov 12:00 | vacation B 2d
+			Tue 3 Nov 12:00 | undo 1 agreed
+			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B paused
+			Wed 4 Nov 12:00 | unpause
+			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B until Mon 9 Nov 12:00 UTC`},
+
+		{"an undo takes a fallen flag up", "3d", `
+			Mon 2 Nov 12:00 | start
+			Tue 3 Nov 12:00 | B
+			Fri 6 Nov 12:00 | stop
+			? Fri 6 Nov 12:00 | B 3 days, W out of time, W fell Fri 6 Nov 12:00 UTC
+			Sat 7 Nov 12:00 | undo 2 agreed
+			? Sat 7 Nov 12:00 | B 3 days, W 3 days, W until Tue 10 Nov 12:00 UTC`},
+
+		{"a clock set back gives no time", "fischer 3d+1d max 9d", `
+			Mon 2 Nov 12:00 | start
+			Wed 4 Nov 12:00 | B
+			Tue 3 Nov 12:00 | W
+			? Mon 2 Nov 12:00 | B 2 days, W 4 days, B until Fri 6 Nov 12:00 UTC`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := control(t, test.control)
+			var events []ClockEvent
+			for line := range strings.SplitSeq(strings.TrimSpace(test.game), "\n") {
+				line = strings.TrimSpace(line)
+				question, ok := strings.CutPrefix(line, "?")
+				if !ok {
+					events = append(events, clockEvent(t, len(events)+1, line))
+					continue
+				}
+				at, want, _ := strings.Cut(question, " | ")
+				if got := shown(c, c.Read(events, clockTime26(t, strings.Fields(at)))); got != want {
+					t.Errorf("%s\n got %s\nwant %s", at, got, want)
+				}
+			}
+		})
+	}
+}
+
+// quantum is the step of the naive clock. All that happens to it is a multiple.
+const quantum = 5 * time.Minute
+
+// A naiveClock ticks: every five minutes it takes five minutes from somebody, if
+// they count.
+type naiveClock struct {
+	control TimeControl
+	zone    *time.Location
+	credits []span
+
+	year   time.Time // when the next begins
+	now    time.Time
+	toPlay rules.Color
+	began  time.Time
+	paused bool
+	sides  [2]naiveSide
+	fell   time.Time
+	loser  rules.Color
+}
+
+type naiveSide struct {
+	main, rest, vacation, granted time.Duration // rest: of the turn or of the period
+	periods, stones               int
+}
+
+func (n *naiveClock) side() *naiveSide { return &n.sides[n.toPlay-1] }
+
+func (n *naiveClock) fresh() naiveSide {
+	c := n.control
+	s := naiveSide{main: c.Main, rest: c.Period, vacation: time.Duration(c.Vacation) * day, periods: c.Periods, stones: c.Stones}
+	if c.Kind == PerTurn {
+		s.main, s.rest = 0, c.Main
+	}
+	return s
+}
+
+// counts says whether the five minutes from now on count.
+func (n *naiveClock) counts() bool {
+	t := n.now.In(n.zone)
+	if n.control.Weekends && (t.Weekday() == time.Saturday || t.Weekday() == time.Sunday) {
+		return false
+	}
+	if from, to := n.control.Night.From, n.control.Night.To; from != to {
+		switch m := t.Hour()*60 + t.Minute(); {
+		case from < to && from <= m && m < to, from > to && (m >= from || m < to):
+			return false
+		}
+	}
+	for _, c := range n.credits {
+		if !n.now.Before(c.from) && n.now.Before(c.to) {
+			return false
+		}
+	}
+	return !n.paused
+}
+
+// look lets the flag fall, after a new year has begun.
+func (n *naiveClock) look() {
+	if n.year.IsZero() {
+		return
+	}
+	if n.now.Equal(n.year) {
+		n.year = n.year.AddDate(1, 0, 0)
+		for i := range n.sides {
+			n.sides[i].vacation = max(n.sides[i].vacation, time.Duration(n.control.Vacation)*day)
+		}
+	}
+	if n.toPlay == rules.None || n.loser != rules.None {
+		return
+	}
+	if s := n.side(); s.main == 0 && s.rest == 0 && s.periods <= 1 && s.vacation == 0 {
+		n.loser, n.fell = n.toPlay, n.now
+	}
+}
+
+// tick lets five minutes pass.
+func (n *naiveClock) tick() {
+	n.look()
+	if n.toPlay != rules.None && n.loser == rules.None && n.counts() {
+		s := n.side()
+		switch {
+		case s.main > 0:
+			s.main -= quantum
+		case s.rest > 0:
+			s.rest -= quantum
+		default:
+			s.vacation -= quantum
+		}
+		if s.main == 0 && s.rest == 0 && s.periods > 1 {
+			s.periods--
+			s.rest = n.control.Period
+		}
+	}
+	n.now = n.now.Add(quantum)
+}
+
+func (n *naiveClock) until(t time.Time) {
+	for n.now.Before(t) {
+		n.tick()
+	}
+	n.look()
+}
+
+func (n *naiveClock) begin(c rules.Color) {
+	n.toPlay, n.began, n.loser = c, n.now, rules.None
+}
+
+// pay ends a turn.
+func (n *naiveClock) pay(made bool) {
+	if n.toPlay == rules.None {
+		return
+	}
+	s, c := n.side(), n.control
+	switch c.Kind {
+	case PerTurn:
+		s.rest = c.Main
+	case Fischer:
+		if made {
+			s.main = min(s.main+c.Increment, c.Cap)
+		}
+	case ByoYomi:
+		s.rest = c.Period
+	case Canadian:
+		if made && s.main == 0 {
+			if s.stones--; s.stones == 0 {
+				s.stones, s.rest = c.Stones, c.Period
+			}
+		}
+	}
+}
+
+// naively plays events with a naive clock.
+func naively(c TimeControl, events []ClockEvent) *naiveClock {
+	n := &naiveClock{control: c, now: events[0].At}
+	n.zone, _ = time.LoadLocation(c.Zone)
+	for _, e := range events {
+		if e.Kind == ClockCredit {
+			n.credits = append(n.credits, span{e.From, e.To})
+		}
+	}
+	type past struct {
+		seq          int
+		after, moved naiveClock
+		turn         bool
+	}
+	var history []past
+	for _, e := range events {
+		n.until(e.At)
+		before := *n
+		turned := false
+		switch e.Kind {
+		case ClockStart:
+			n.year = n.now.AddDate(1, 0, 0)
+			n.sides = [2]naiveSide{n.fresh(), n.fresh()}
+			n.begin(e.ToPlay)
+		case ClockTurn:
+			if e.By == n.toPlay && (n.loser == rules.None || c.Claim) {
+				turned = true
+				n.pay(true)
+				n.begin(e.ToPlay)
+			}
+		case ClockStopped:
+			n.pay(false)
+			n.toPlay = rules.None
+		case ClockResumed:
+			n.pay(false)
+			n.begin(e.ToPlay)
+		case ClockPause:
+			n.paused = true
+		case ClockUnpause:
+			n.paused = false
+		case ClockVacation:
+			s := &n.sides[e.By-1]
+			s.vacation = min(max(s.vacation+e.Amount, 0), maxTime)
+			s.granted += e.Amount
+		case ClockUndo:
+			var then naiveClock
+			for _, p := range history {
+				if p.seq == e.Back {
+					then = p.after
+				}
+			}
+			for i := len(history) - 1; i >= 0 && history[i].seq > e.Back; i-- {
+				if history[i].turn && !e.Agreed {
+					then = history[i].moved
+				}
+				history[i].turn = false
+			}
+			for i := range then.sides {
+				s, granted := &then.sides[i], n.sides[i].granted
+				s.vacation = min(max(s.vacation+granted-s.granted, 0), maxTime)
+				s.granted = granted
+			}
+			n.began = n.now
+			n.toPlay, n.sides, n.loser, n.fell = then.toPlay, then.sides, then.loser, then.fell
+		}
+		history = append(history, past{e.Seq, *n, before, turned})
+	}
+	return n
+}
+
+// zonesForTests have seen everything: half hours, changes at midnight, a Friday
+// that never was.
+var zonesForTests = []struct {
+	name  string
+	about string // a change of its clock
+}{
+	{"", "2026-03-01"}, {"Europe/Paris", "2026-03-27"}, {"Europe/Paris", "2026-10-23"},
+	{"America/New_York", "2026-03-06"}, {"America/New_York", "2026-10-30"},
+	{"America/Sao_Paulo", "2018-11-02"}, {"America/Sao_Paulo", "2018-02-16"}, {"Asia/Beirut", "2026-03-27"},
+	{"Asia/Beirut", "2026-10-23"}, {"Australia/Lord_Howe", "2026-04-03"}, {"Australia/Lord_Howe", "2026-10-02"},
+	{"Pacific/Apia", "2011-12-28"}, {"America/Nuuk", "2026-03-27"}, {"America/Nuuk", "2026-10-23"},
+	{"America/Havana", "2026-03-06"}, {"America/Havana", "2026-10-30"},
+	{"Africa/Casablanca", "2026-02-13"}, {"Pacific/Chatham", "2026-09-25"}, {"Asia/Kathmandu", "2026-01-01"},
+}
+
+// randomControl gives a time control about some day, with steps of step.
+func randomControl(r *rand.Rand, step time.Duration) (TimeControl, time.Time) {
+	z := zonesForTests[r.IntN(len(zonesForTests))]
+	about, _ := time.Parse(time.DateOnly, z.about)
+	some := func(most time.Duration) time.Duration { return step * time.Duration(1+r.Int64N(int64(most/step))) }
+	c := TimeControl{Zone: z.name, Weekends: r.IntN(2) == 0, Claim: r.IntN(3) == 0, Main: some(2 * day)}
+	if r.IntN(2) == 0 {
+		c.Night.From = r.IntN(minutesADay/5) * 5
+		c.Night.To = (c.Night.From + 5 + 5*r.IntN(maxNight/5)) % minutesADay
+	}
+	if r.IntN(2) == 0 {
+		c.Vacation = r.IntN(4)
+	}
+	switch r.IntN(5) {
+	case 0:
+		c.Kind = PerTurn
+	case 1:
+		c.Kind, c.Increment = Fischer, some(day)
+		c.Cap = max(c.Main, c.Increment) + some(day)
+	case 2:
+		c.Kind = Absolute
+	case 3:
+		c.Kind, c.Periods, c.Period = ByoYomi, 1+r.IntN(4), some(day)
+	case 4:
+		c.Kind, c.Stones, c.Period = Canadian, 1+r.IntN(4), some(day)
+	}
+	if (c.Kind == ByoYomi || c.Kind == Canadian) && r.IntN(4) == 0 {
+		c.Main = 0
+	}
+	return c, about
+}
+
+// randomEvents gives what happens in a game, at times with steps of step.
+func randomEvents(r *rand.Rand, c TimeControl, start time.Time, step time.Duration) []ClockEvent {
+	at := start
+	events := []ClockEvent{{Kind: ClockStart, Seq: 1, At: at, ToPlay: rules.Black}}
+	backs := []int{1}
+	toPlay := rules.Black
+	stopped, slept := false, false
+	for seq := 2; seq < 2+r.IntN(30); seq++ {
+		at = at.Add(step * time.Duration(r.Int64N(int64(18*time.Hour/step))))
+		e := ClockEvent{Seq: seq, At: at}
+		switch k := r.IntN(20); {
+		case stopped && k < 15:
+			e.Kind, e.ToPlay = ClockResumed, rules.Black+rules.Color(r.IntN(2))
+			toPlay, stopped = e.ToPlay, false
+			if !slept && c.Vacation > 0 && r.IntN(2) == 0 { // nearly a year later
+				slept = true
+				at = start.AddDate(1, 0, 0).Add(-step * time.Duration(r.Int64N(int64(6*day/step))))
+				e.At = at
+			}
+		case k < 12:
+			e.Kind, e.By, e.ToPlay = ClockTurn, toPlay, toPlay.Opponent()
+			if r.IntN(8) == 0 {
+				e.ToPlay = toPlay
+			}
+			toPlay = e.ToPlay
+		case k == 12:
+			e.Kind, stopped = ClockStopped, true
+		case k == 13:
+			e.Kind = ClockPause
+		case k < 16:
+			e.Kind = ClockUnpause
+		case k == 16:
+			e.Kind = ClockCredit
+			e.From = at.Add(-step * time.Duration(r.Int64N(int64(2*day/step))))
+			e.To = e.From.Add(step * time.Duration(r.Int64N(int64(3*day/step))))
+		case k == 17:
+			e.Kind, e.By = ClockVacation, rules.Black+rules.Color(r.IntN(2))
+			e.Amount = step * time.Duration(r.Int64N(int64(2*day/step))-int64(day/step))
+		default:
+			e.Kind, e.Back, e.Agreed = ClockUndo, backs[r.IntN(len(backs))], r.IntN(2) == 0
+			// Whose turn it is then is read off the clock, like anybody would.
+			events = append(events, e)
+			reading := c.Read(events, at)
+			toPlay, stopped = reading.ToPlay, reading.ToPlay == rules.None
+			continue
+		}
+		if e.Kind == ClockTurn || e.Kind == ClockResumed {
+			backs = append(backs, seq)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// The clock that is computed shows what the clock that ticks shows.
+func TestClockAgainstTicking(t *testing.T) {
+	games, fell, spent := 120, 0, 0
+	for seed := range uint64(games) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		c, about := randomControl(r, quantum)
+		if err := c.Check(); err != nil {
+			t.Fatal(seed, c, err)
+		}
+		events := randomEvents(r, c, about.Add(quantum*time.Duration(r.IntN(576))), quantum)
+		n := naively(c, events)
+		last := n.now
+		said := c.Read(events, last)
+		compare := func() bool {
+			got := c.Read(events, n.now)
+			if got.ToPlay != n.toPlay || got.Flagged != n.loser || got.Paused != n.paused || got.Deadline != said.Deadline ||
+				got.ToPlay != rules.None && !got.Began.Equal(n.began) || got.Flagged != rules.None && !got.Deadline.Equal(n.fell) {
+				return false
+			}
+			for i, s := range n.sides {
+				l := got.Left(rules.Black + rules.Color(i))
+				want := Left{Main: s.main, Periods: s.periods, Stones: s.stones, Turn: s.main + s.rest, Vacation: s.vacation}
+				switch c.Kind {
+				case PerTurn:
+					want.Main = s.rest
+				case Canadian:
+					want.Period = s.rest
+				case ByoYomi:
+					want.Period = s.rest
+					want.Turn += time.Duration(s.periods-1) * c.Period
+					if want.Turn == 0 {
+						want.Periods = 0
+					}
+				}
+				if n.loser == rules.Black+rules.Color(i) {
+					want = Left{}
+				}
+				if l != want {
+					t.Logf("%v: %+v, want %+v", rules.Black+rules.Color(i), l, want)
+					return false
+				}
+			}
+			return true
+		}
+		for ok := true; ok; ok = n.now.Before(last.Add(20*day)) && (n.now.Before(said.Deadline) || n.loser == rules.None) {
+			n.look()
+			if r.IntN(200) == 0 || !n.now.Before(said.Deadline) || n.now.Equal(last) {
+				if !compare() {
+					t.Fatalf("seed %d, %v, at %v:\n got %+v\nwant %+v\nevents %+v", seed, c, n.now, c.Read(events, n.now), n, events)
+				}
+			}
+			n.tick()
+		}
+		if n.loser != rules.None {
+			fell++
+		}
+		if said.Due.Before(said.Deadline) {
+			spent++
+		}
+	}
+	if fell < games/4 || spent < games/10 {
+		t.Errorf("of %d games only %d ended in time trouble, and %d could overrun", games, fell, spent)
+	}
+}
+
+// What counts is what the wall shows, every minute of a week in which its clock
+// changes; and a minute ends where the calendar says.
+func TestCalendar(t *testing.T) {
+	zones := append(slices.Clone(zonesForTests), struct{ name, about string }{"America/St_Johns", "2006-10-27"}) // at one past midnight
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		z := zones[r.IntN(len(zones))]
+		zone, _ := time.LoadLocation(z.name)
+		start, _ := time.Parse(time.DateOnly, z.about)
+		c := calendar{r.IntN(2) == 0, Hours{r.IntN(minutesADay), r.IntN(minutesADay)}, zone}
+		var want time.Duration
+		for m := range 7 * minutesADay {
+			at := start.Add(time.Duration(m) * time.Minute)
+			wall := at.In(zone)
+			night := c.night.hold(wall.Hour()*60 + wall.Minute())
+			weekend := c.weekends && wall.Weekday()%6 == 0
+			counts := !night && !weekend
+			if got, _ := c.next(at.Add(time.Duration(r.Int64N(int64(time.Minute))))); got != counts {
+				t.Fatalf("seed %d: %v counts: %v", seed, at.In(zone), got)
+			}
+			if m%19 == 0 {
+				if from, to, ok := c.pause(at); ok == counts || ok && (from.After(at) || !to.After(at)) {
+					t.Fatalf("seed %d: %v is in a pause: %v from %v to %v", seed, at.In(zone), ok, from, to)
+				}
+			}
+			if counts {
+				want += time.Minute
+			}
+		}
+		l := newTimeline(c, nil)
+		if got := l.counted(start, start.AddDate(0, 0, 7)); got != want {
+			t.Fatalf("seed %d: %v count, want %v", seed, got, want)
+		}
+		if end := l.after(start, want); l.counted(start, end) != want || want > 0 && l.counted(start, end.Add(-1)) != want-1 {
+			t.Fatalf("seed %d: %v count until %v", seed, want, end)
+		}
+	}
+}
+
+// Laws of clocks, to the nanosecond.
+func TestClockLaws(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c, about := randomControl(r, time.Minute)
+		events := randomEvents(r, c, about, 1)
+		last := events[len(events)-1].At
+		read := c.Read(events, last)
+		fail := func(law string, now time.Time, got Reading) {
+			t.Helper()
+			t.Fatalf("%s: seed %d, %v, at %v:\n first %+v\n  then %+v\nevents %+v", law, seed, c, now, read, got, events)
+		}
+		if got := c.Read(events, last); !reflect.DeepEqual(got, read) {
+			fail("reading twice is reading once", last, got)
+		}
+		if early := c.Read(events, last.Add(-time.Hour)); events[len(events)-1].Kind != ClockCredit && !reflect.DeepEqual(early, read) {
+			fail("reading before the last event is reading at it", last, early)
+		}
+
+		// Timestamps that go back are those of what came before.
+		jittered, clamped := slices.Clone(events), slices.Clone(events)
+		var seen time.Time
+		for i := range jittered {
+			if jittered[i].Kind == ClockCredit {
+				continue
+			}
+			if r.IntN(3) == 0 {
+				jittered[i].At = jittered[i].At.Add(-time.Duration(r.Int64N(int64(40 * day))))
+			}
+			seen = later(seen, jittered[i].At)
+			clamped[i].At = seen
+		}
+		if a, b := c.Read(jittered, last), c.Read(clamped, last); !reflect.DeepEqual(a, b) {
+			fail("a clock that was set back stands still", last, a)
+		}
+
+		if read.Deadline.IsZero() || read.Flagged != rules.None {
+			continue
+		}
+		if read.Due.After(read.Deadline) || read.Due.Before(read.Began) || !read.Deadline.After(last) {
+			fail("it is due after it began and not after the deadline", last, read)
+		}
+		toGo := read.Deadline.Sub(last)
+		for _, now := range []time.Time{last, last.Add(time.Duration(r.Int64N(int64(toGo)))), read.Deadline.Add(-1)} {
+			got := c.Read(events, now)
+			if got.Flagged != rules.None || !got.Deadline.Equal(read.Deadline) || !got.Due.Equal(read.Due) {
+				fail("before the deadline it has not fallen, and stays where it is", now, got)
+			}
+			left := got.Left(got.ToPlay)
+			if c.Vacation == 0 && !got.line.after(now, left.Turn+left.Vacation).Equal(read.Deadline) {
+				fail("what is left lasts until the deadline", now, got)
+			}
+			turned := append(slices.Clone(events), ClockEvent{Kind: ClockTurn, Seq: 99, At: now, By: got.ToPlay, ToPlay: got.ToPlay.Opponent()})
+			after := c.Read(turned, now)
+			if after.Flagged == got.ToPlay || after.ToPlay != got.ToPlay.Opponent() {
+				fail("a turn before the deadline counts", now, after)
+			}
+			split := append(slices.Clone(events), ClockEvent{Kind: ClockVacation, Seq: 99, At: now, By: got.ToPlay})
+			if again := c.Read(split, now); !again.Deadline.Equal(read.Deadline) {
+				fail("no vacation given changes nothing", now, again)
+			}
+		}
+		for _, now := range []time.Time{read.Deadline, read.Deadline.Add(1), read.Deadline.AddDate(100, 0, 0)} {
+			if got := c.Read(events, now); got.Flagged != read.ToPlay || !got.Deadline.Equal(read.Deadline) || got.Left(got.ToPlay) != (Left{}) {
+				fail("from the deadline on it has fallen", now, got)
+			}
+		}
+
+		notEarlier := func(law string, c TimeControl, more ...ClockEvent) {
+			t.Helper()
+			now := last
+			if len(more) > 0 {
+				now = later(last, more[len(more)-1].At)
+			}
+			got := c.Read(append(slices.Clone(events), more...), now)
+			if got.ToPlay != read.ToPlay || got.Deadline.Before(read.Deadline) {
+				fail(law, now, got)
+			}
+		}
+		from := events[0].At.Add(time.Duration(r.Int64N(int64(read.Deadline.Sub(events[0].At)))))
+		notEarlier("a credit never shortens", c, ClockEvent{Kind: ClockCredit, Seq: 99, At: last, From: from, To: from.Add(time.Duration(r.Int64N(int64(9 * day))))})
+		notEarlier("not even one that ends before it begins", c, ClockEvent{Kind: ClockCredit, Seq: 99, At: last, From: from, To: from.Add(-day)})
+		pause := last.Add(time.Duration(r.Int64N(int64(toGo))))
+		notEarlier("a pause never shortens", c, ClockEvent{Kind: ClockPause, Seq: 99, At: pause}, ClockEvent{Kind: ClockUnpause, Seq: 99, At: pause.Add(time.Duration(r.Int64N(int64(9 * day))))})
+		notEarlier("vacation never shortens", c, ClockEvent{Kind: ClockVacation, Seq: 99, At: last, By: read.ToPlay, Amount: day})
+		if !c.Claim && !slices.ContainsFunc(events, func(e ClockEvent) bool { return e.Kind == ClockUndo }) {
+			off := c
+			off.Weekends = true
+			notEarlier("weekends off never shorten", off)
+		}
+	}
+}
+
+// A clock with ten thousand events is read at once, and strange times do no
+// harm.
+func TestClockOfLongAndStrangeGames(t *testing.T) {
+	c := control(t, "fischer 3d+12h max 9d weekends night 23-7 America/New_York vacation 20")
+	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	events := []ClockEvent{{Kind: ClockStart, At: at, ToPlay: rules.Black}}
+	toPlay := rules.Black
+	for i := 1; len(events) < 10_000; i++ {
+		at = at.Add(4 * time.Hour)
+		e := ClockEvent{Kind: ClockTurn, Seq: i, At: at, By: toPlay, ToPlay: toPlay.Opponent()}
+		switch i % 10 {
+		case 7:
+			e = ClockEvent{Kind: ClockCredit, Seq: i, At: at, From: at.Add(-time.Hour), To: at}
+		case 8:
+			e = ClockEvent{Kind: ClockUndo, Seq: i, At: at, Back: i - 3}
+		}
+		if e.Kind != ClockCredit {
+			toPlay = toPlay.Opponent() // takes a turn back, too
+		}
+		events = append(events, e)
+	}
+	begun := time.Now()
+	r := c.Read(events, at)
+	t.Logf("%v", time.Since(begun)) // for the reader; nothing fails on time
+	if r.Deadline.IsZero() || r.Flagged != rules.None {
+		t.Errorf("got %+v", r)
+	}
+
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		c, about := randomControl(r, time.Minute)
+		events := randomEvents(r, c, about, 1)
+		strange := []time.Time{{}, never, never.AddDate(90000, 0, 0), time.Unix(-1<<55, 0), time.Date(1883, 11, 18, 17, 0, 0, 0, time.UTC)}
+		for i := range events {
+			switch e := &events[i]; r.IntN(8) {
+			case 0:
+				e.At = strange[r.IntN(len(strange))]
+			case 1:
+				e.From, e.To = strange[r.IntN(len(strange))], strange[r.IntN(len(strange))]
+			case 2:
+				e.Kind, e.By, e.ToPlay = ClockEventKind(r.IntN(12)), rules.Color(r.IntN(3)), rules.Color(r.IntN(3))
+			case 3:
+				e.Back, e.Amount = r.IntN(100)-20, time.Duration(r.Int64()-r.Int64())
+			}
+		}
+		if seed%4 == 0 {
+			c.Period, c.Zone = 0, "Nowhere/At_All"
+		}
+		for _, now := range append(strange, about) {
+			Reminders(c.Read(events, now), DefaultReminding)
+		}
+	}
+
+	begun = time.Now()
+	ancient := time.Unix(-1<<55, 0)
+	control(t, "1d weekends vacation 1").Read([]ClockEvent{
+		{Kind: ClockStart, At: ancient, ToPlay: rules.Black},
+		{Kind: ClockCredit, At: ancient.Add(2 * day), From: ancient.Add(36 * time.Hour), To: never.AddDate(1, 0, 0)},
+	}, begun)
+	r = control(t, "1d").Read([]ClockEvent{{Kind: ClockStart, At: begun, ToPlay: rules.Black}}, begun)
+	if strings.Contains(r.Deadline.String()+r.At.String(), "m=") {
+		t.Error("the process's own time got into a reading")
+	}
+	t.Logf("%v", time.Since(begun)) // for the reader; nothing fails on time
+}
+
+func BenchmarkClock(b *testing.B) {
+	c := control(b, "3d weekends night 23-7 Europe/Paris vacation 20")
+	at := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	events := []ClockEvent{{Kind: ClockStart, At: at, ToPlay: rules.Black}}
+	for i := range 300 {
+		by := rules.Black + rules.Color(i%2)
+		events = append(events, ClockEvent{Kind: ClockTurn, Seq: i + 1, At: at.Add(time.Duration(i) * 9 * time.Hour), By: by, ToPlay: by.Opponent()})
+	}
+	for b.Loop() {
+		c.Read(events, at)
+	}
+}
+
+// TestReminders: when somebody is reminded in a turn that begins on Mon 2 Nov
+// 12:00 UTC.
+func TestReminders(t *testing.T) {
+	for _, test := range []struct{ name, control, quiet, zone, want string }{
+		{"half, a quarter, the last hour", "4d", "", "",
+			"50 Wed 4 Nov 12:00, 25 Thu 5 Nov 12:00, last Fri 6 Nov 11:00"},
+		{"of time that counts", "2d night 12-24", "", "",
+			"50 Wed 4 Nov 12:00, 25 Thu 5 Nov 12:00, last Fri 6 Nov 11:00"},
+		{"not on a weekend that does not count", "5d weekends", "", "",
+			"50 Thu 5 Nov 00:00, 25 Fri 6 Nov 06:00, last Mon 9 Nov 11:00"},
+		{"never two within half an hour: the last is given", "5h", "", "",
+			"50 Mon 2 Nov 14:30, last Mon 2 Nov 16:00"},
+		{"not so soon after the turn began", "55m", "", "", "25 Mon 2 Nov 12:41"},
+		{"nor for a turn that is as short", "30m", "", "", ""},
+		{"quiet hours: at their end", "2d", "11:30-13", "",
+			"50 Tue 3 Nov 13:00, 25 Wed 4 Nov 00:00, last Wed 4 Nov 11:00"},
+		{"quiet hours of the deadline: before they begin", "2d", "10-14", "",
+			"50 Tue 3 Nov 14:00, 25 Wed 4 Nov 00:00, last Wed 4 Nov 09:45"},
+		{"all night, where the person lives", "20h", "23-8", "America/New_York",
+			"50 Mon 2 Nov 22:00, 25 Tue 3 Nov 03:00, last Tue 3 Nov 03:45"},
+		{"a whole turn within quiet hours", "2h", "11-15", "", ""},
+		{"vacation is told of too", "4d vacation 8", "", "",
+			"50 Wed 4 Nov 12:00, 25 Thu 5 Nov 12:00, last Fri 6 Nov 11:00, vacation Fri 6 Nov 12:00, " +
+				"vacation 50 Tue 10 Nov 12:00, vacation 25 Thu 12 Nov 12:00, vacation last Sat 14 Nov 11:00"},
+		{"but the own time is reminded of before it is over", "2d vacation 8", "10-14", "",
+			"50 Tue 3 Nov 14:00, 25 Wed 4 Nov 00:00, last Wed 4 Nov 09:45, vacation Wed 4 Nov 14:00, " +
+				"vacation 50 Sun 8 Nov 14:00, vacation 25 Tue 10 Nov 14:00, vacation last Thu 12 Nov 09:45"},
+		{"without a deadline there is nothing to be reminded of", "none", "", "", ""},
+	} {
+		p := DefaultReminding
+		if p.Zone = test.zone; test.quiet != "" {
+			p.Quiet, _ = ParseHours(test.quiet)
+		}
+		start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+		events := []ClockEvent{{Kind: ClockStart, At: start, ToPlay: rules.Black}}
+		for _, now := range []time.Time{start, start.Add(20 * time.Minute)} {
+			var got []string
+			for _, r := range Reminders(control(t, test.control).Read(events, now), p) {
+				got = append(got, r.Key+" "+strings.TrimSuffix(DeadlineWords(r.At, now, time.UTC), " UTC"))
+			}
+			if got := strings.Join(got, ", "); got != test.want {
+				t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+			}
+		}
+	}
+}
+
+// Wishes that make no sense are not heard.
+func TestStrangeReminding(t *testing.T) {
+	start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	r := control(t, "4h").Read([]ClockEvent{{Kind: ClockStart, At: start, ToPlay: rules.Black}}, start)
+	p := Reminding{Percent: []int{-5, 0, 50, 100, 900}, Last: 5 * time.Hour, Zone: "Local", Quiet: Hours{9, 9}}
+	if got := Reminders(r, p); len(got) != 1 || got[0] != (Reminder{"50", start.Add(2 * time.Hour)}) {
+		t.Errorf("got %v", got)
+	}
+	if _, ok := findZone("Local"); ok {
+		t.Error("Local is no zone")
+	}
+}
+
+func TestReminderLaws(t *testing.T) {
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		c, about := randomControl(r, time.Minute)
+		events := randomEvents(r, c, about, time.Second)
+		read := c.Read(events, events[len(events)-1].At)
+		p := DefaultReminding
+		p.Zone = zonesForTests[r.IntN(len(zonesForTests))].name
+		if r.IntN(3) > 0 {
+			p.Quiet = Hours{r.IntN(48) * 30, r.IntN(48) * 30}
+		}
+		zone, _ := time.LoadLocation(p.Zone)
+		before := read.Began.Add(p.Apart)
+		for i, one := range Reminders(read, p) {
+			local := one.At.In(zone)
+			switch {
+			case one.At.Before(before):
+				t.Fatalf("seed %d: reminder %d is too early: %v", seed, i, one)
+			case !one.At.Before(read.Deadline):
+				t.Fatalf("seed %d: reminder %d is too late: %v", seed, i, one)
+			case p.Quiet.hold(local.Hour()*60 + local.Minute()):
+				t.Fatalf("seed %d: reminder %d disturbs: %v in %v", seed, i, local, p.Quiet)
+			}
+			before = one.At.Add(p.Apart)
+		}
+	}
+}
+
+func TestParseTimeControl(t *testing.T) {
+	for typed, want := range map[string]string{
+		"none":                              "none",
+		"NONE":                              "none",
+		"3d":                                "3d",
+		"3 days per turn":                   "3d",
+		"simple 12h":                        "12h",
+		"1 day 12 hours a move":             "1d12h",
+		"90 minutes":                        "1h30m",
+		"2 weeks":                           "14d",
+		"fischer 7d+1d max 14d":             "fischer 7d+1d max 14d",
+		"Fischer 7 days + 1 day, max 14d":   "fischer 7d+1d max 14d",
+		"fischer 10d + 36h":                 "fischer 10d+1d12h max 10d",
+		"absolute 30d":                      "absolute 30d",
+		"byoyomi 10d 3x2d":                  "byoyomi 10d 3x2d",
+		"byo-yomi 10d + 3 × 2 days":         "byoyomi 10d 3x2d",
+		"byoyomi 0d 5x1d":                   "byoyomi 0d 5x1d",
+		"canadian 10d 15/5d":                "canadian 10d 15/5d",
+		"canadian 10 days + 15 / 5 days":    "canadian 10d 15/5d",
+		"3d weekends":                       "3d weekends",
+		"3d weekends off europe/paris":      "3d weekends Europe/Paris",
+		"3d night 23-7 Europe/Paris":        "3d night 23-7 Europe/Paris",
+		"3d nights 22:30 – 06:45":           "3d night 22:30-6:45",
+		"3d night 20-24":                    "3d night 20-0",
+		"3d claim vacation 20 days":         "3d vacation 20 claim",
+		"3d loss vacation 20 utc":           "3d vacation 20",
+		"3d weekends america/port_of_spain": "I know no zone “america/port_of_spain”. Zones are written like Europe/Paris, America/New_York or UTC.",
+		"3d America/Port_of_Spain":          "3d America/Port_of_Spain",
+		"3d Etc/GMT+3":                      "3d Etc/GMT+3",
+
+		"":                           "I know no clock “”. Try none, 3d, fischer 7d+1d max 14d, byoyomi 10d 3x2d or canadian 10d 15/5d.",
+		"fast please":                "I know no clock “fast please”. Try none, 3d, fischer 7d+1d max 14d, byoyomi 10d 3x2d or canadian 10d 15/5d.",
+		"fischer":                    "“” is not a length of time. Days, hours and minutes are written 3d, 12h, 90m or 1d12h, for example: fischer 7d+1d max 14d",
+		"fischer 7d":                 "Fischer time needs what a turn adds to the bank: fischer 7d+1d",
+		"fischer 7d+1d max 5d":       "A bank cannot hold more than its cap: max 5d must be at least 7d.",
+		"fischer 1d+2d":              "A bank cannot hold more than its cap: max 1d must be at least 2d.",
+		"fischer 7d+30s":             "“30s” is not a length of time. Days, hours and minutes are written 3d, 12h, 90m or 1d12h, for example: fischer 7d+1d max 14d",
+		"byoyomi 10d":                "“” does not say what follows the main time, for example: byoyomi 10d 3x2d",
+		"byoyomi 10d 3/2d":           "“3/” does not say what follows the main time, for example: byoyomi 10d 3x2d",
+		"byoyomi 10d 300x2d":         "“300” periods cannot be: there are 1 to 50.",
+		"byoyomi 10d 3x99d":          "99 days is too long: at most 60 days.",
+		"canadian 10d 0/5d":          "“0” turns in a period cannot be: there are 1 to 100.",
+		"0d":                         "That is too short: at least 1 minute.",
+		"canadian 10d 15/0d":         "That is too short: at least 1 minute.",
+		"900000w":                    "728 days is too long: at most 366 days.",
+		"none weekends":              "A game without a clock has no weekends, nights, vacation or flag: just none.",
+		"3d night 25-7":              "“25-7” are not hours of the night, for example: night 23-7, or night 22:30-6:45",
+		"3d night 7-7":               "“7-7” are not hours of the night, for example: night 23-7, or night 22:30-6:45",
+		"3d night 7-6":               "The night 7-6 is too long: at most 16 hours.",
+		"3d vacation many":           "“many” is not a number of vacation days a year: 0 to 60, for example: vacation 20",
+		"3d vacation 61":             "“61” is not a number of vacation days a year: 0 to 60, for example: vacation 20",
+		"3d Europe/Atlantis":         "I know no zone “Europe/Atlantis”. Zones are written like Europe/Paris, America/New_York or UTC.",
+		"3d right/Europe/Paris":      "I know no zone “right/Europe/Paris”. Zones are written like Europe/Paris, America/New_York or UTC.",
+		"3d ../../etc/passwd":        "I know no zone “../../etc/passwd”. Zones are written like Europe/Paris, America/New_York or UTC.",
+		"3d Europe/Paris Asia/Tokyo": "A game has one zone: is it Europe/Paris or Asia/Tokyo?",
+		"3d sundays":                 "I do not understand “sundays” in a clock. After it may come weekends, night 23-7, Europe/Paris, vacation 20, claim.",
+		strings.Repeat("3d ", 100):   "That is too long for a clock: at most 200 characters.",
+	} {
+		c, err := ParseTimeControl(typed)
+		got := c.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q\n got %s\nwant %s", typed, got, want)
+		}
+	}
+}
+
+// What is written is read as it was.
+func TestTimeControlRoundTrip(t *testing.T) {
+	for seed := range uint64(500) {
+		c, _ := randomControl(rand.New(rand.NewPCG(seed, 5)), time.Minute)
+		if again, err := ParseTimeControl(c.String()); err != nil || again != c {
+			t.Fatalf("%v became %v, %v", c, again, err)
+		}
+		text, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again TimeControl
+		if err := json.Unmarshal(text, &again); err != nil || again != c {
+			t.Fatalf("%s became %v, %v", text, again, err)
+		}
+	}
+	for _, wrong := range []TimeControl{
+		{Kind: "hourglass", Main: day}, {Main: day}, {Kind: PerTurn, Main: day, Periods: 1}, {Kind: PerTurn, Main: time.Second * 90},
+		{Kind: PerTurn, Main: day, Zone: "UTC"}, {Kind: PerTurn, Main: day, Zone: "Local"}, {Kind: PerTurn, Main: day, Zone: "CET"},
+		{Kind: PerTurn, Main: -day}, {Kind: PerTurn, Main: day, Night: Hours{5, 5}}, {Kind: PerTurn, Main: day, Night: Hours{-5, 5}},
+		{Kind: PerTurn, Main: day, Vacation: -1}, {Kind: Fischer, Main: day, Cap: day}, {Kind: Absolute, Main: 367 * day},
+	} {
+		if text, err := json.Marshal(wrong); err == nil {
+			t.Errorf("%+v was written: %s", wrong, text)
+		}
+	}
+}
+
+func FuzzParseTimeControl(f *testing.F) {
+	f.Add("fischer 7d+1d max 14d weekends night 23-7 Europe/Paris vacation 20 claim")
+	f.Add("byoyomi 10d 3x2d")
+	f.Add("canadian 10d 15/5d")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := ParseTimeControl(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParseTimeControl(c.String()); err != nil || again != c {
+			t.Fatalf("%q: %v became %v, %v", s, c, again, err)
+		}
+	})
+}
+
+func TestClockWords(t *testing.T) {
+	for typed, want := range map[string]string{
+		"none":                                   "no clock",
+		"3d":                                     "3 days for every turn; who runs out of time loses",
+		"fischer 7d+1d max 14d":                  "7 days to begin with and 1 day more after every turn, up to 14 days (Fischer); who runs out of time loses",
+		"absolute 30d claim":                     "30 days for all turns together; when time is out, the opponent may claim the game",
+		"byoyomi 10d 3x2d":                       "10 days, then 3 periods of 2 days (byo-yomi); who runs out of time loses",
+		"byoyomi 0d 1x2d":                        "1 period of 2 days (byo-yomi); who runs out of time loses",
+		"canadian 10d 15/5d":                     "10 days, then 15 turns in every 5 days (Canadian); who runs out of time loses",
+		"canadian 0d 15/5d":                      "15 turns in every 5 days (Canadian); who runs out of time loses",
+		"3d weekends":                            "3 days for every turn; weekends do not count (UTC); who runs out of time loses",
+		"36h night 23-7 Europe/Paris vacation 1": "1 day 12 hours for every turn; 23:00–07:00 does not count (Europe/Paris); 1 day of vacation a year, spent only when all else is gone; who runs out of time loses",
+		"3d weekends night 22:30-6:45 Asia/Tokyo": "3 days for every turn; weekends and 22:30–06:45 do not count (Asia/Tokyo); who runs out of time loses",
+	} {
+		if got := control(t, typed).Words(); got != want {
+			t.Errorf("%s\n got %s\nwant %s", typed, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		-1:                                "no time",
+		0:                                 "no time",
+		1:                                 "less than a minute",
+		59 * time.Second:                  "less than a minute",
+		time.Minute:                       "1 minute",
+		2*time.Hour - 1:                   "1 hour 59 minutes",
+		2 * time.Hour:                     "2 hours",
+		day - 1:                           "23 hours 59 minutes",
+		day:                               "1 day",
+		day + 59*time.Minute:              "1 day",
+		2*day + 3*time.Hour + time.Minute: "2 days 3 hours",
+		366 * day:                         "366 days",
+	} {
+		if got := LeftWords(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct{ at, zone, want string }{
+		{"2026-11-24T14:00:59Z", "", "Tue 24 Nov 14:00 UTC"},
+		{"2026-11-24T14:00:00Z", "Europe/Paris", "Tue 24 Nov 15:00 CET"},
+		{"2026-07-24T23:00:00Z", "Europe/Paris", "Sat 25 Jul 01:00 CEST"},
+		{"2026-11-24T14:00:00Z", "America/Sao_Paulo", "Tue 24 Nov 11:00 UTC-03"},
+		{"2026-12-31T22:59:00Z", "Europe/Paris", "Thu 31 Dec 23:59 CET"},
+		{"2026-12-31T23:00:00Z", "Europe/Paris", "Fri 1 Jan 2027 00:00 CET"},
+	} {
+		at, _ := time.Parse(time.RFC3339, test.at)
+		zone, _ := findZone(test.zone)
+		if got := DeadlineWords(at, now, zone); got != test.want {
+			t.Errorf("%s in %s: %q, want %q", test.at, test.zone, got, test.want)
+		}
+	}
+}
+
+// Every key that is said of clocks has words, and no words are kept for nothing.
+func TestClockEnglishIsComplete(t *testing.T) {
+	said := map[string]bool{"clock.unit.": true}
+	for _, file := range []string{"clock_parse.go", "clock_words.go"} {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`clock(?:Word|Words|Error)\("(clock[^"]+)"`).FindAllStringSubmatch(string(code), -1) {
+			said[m[1]] = true
+			if clockEnglish[m[1]] == "" && m[1] != "clock.unit." {
+				t.Errorf("nothing to say for %q", m[1])
+			}
+		}
+	}
+	for _, unit := range []string{"day", "hour", "minute", "turn", "period", "more period"} {
+		for n := range 3 {
+			said["clock.unit."+unit], said["clock.unit."+unit+"s"] = true, true
+			if strings.HasSuffix(clockCount(n, unit), " ") {
+				t.Errorf("no word for %d %s", n, unit)
+			}
+		}
+	}
+	for key := range clockEnglish {
+		if !said[key] {
+			t.Errorf("nobody says %q", key)
+		}
+	}
+}
