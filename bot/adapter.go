@@ -74,6 +74,7 @@ type Request struct {
 	Who     Who
 	Where   Room
 	Lang    string            // BCP 47 tag of the reader's language; empty: English
+	At      time.Time         // the platform's timestamp, if it can be trusted; else zero
 	Command string            // a Command's name, without slash
 	Args    map[string]string // by option name, as typed
 	Users   map[string]Who    // the persons meant by options of type User

@@ -24,14 +24,20 @@ type Bot struct {
 	log   *slog.Logger
 	now   func() time.Time
 	wake  chan struct{}
+	slots int // deliveries at once
 
 	delivery sync.Mutex // one round of deliveries at a time
+	ticking  sync.Mutex // and one of what is due
 }
 
 // Config is what a Bot may be told besides its store.
 type Config struct {
 	Log *slog.Logger     // nil: slog.Default
 	Now func() time.Time // nil: time.Now
+
+	// Deliveries is how many channels are written to at once; 0: 8. Simulations
+	// take 1, so that everything follows from the seed.
+	Deliveries int
 }
 
 // New gives a bot on a store.
@@ -42,7 +48,10 @@ func New(store Store, c Config) *Bot {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Bot{store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+	if c.Deliveries == 0 {
+		c.Deliveries = deliveries
+	}
+	return &Bot{slots: c.Deliveries, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -97,7 +106,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer,
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in := &input{req: r, h: h, by: by, match: m, now: b.now().Truncate(time.Millisecond)}
+		in := &input{req: r, h: h, by: by, match: m, now: b.when(r).Truncate(time.Millisecond)}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			return answer, err
 		}
@@ -112,6 +121,17 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer,
 	return b.reply(ctx, step.Answer)
 }
 
+// when gives the time at which a request was made: the platform's timestamp, if
+// it has one that can be trusted, so that a turn made in time is in time although
+// it was long on its way.
+func (b *Bot) when(r Request) time.Time {
+	now := b.now()
+	if !r.At.IsZero() && r.At.Before(now) && now.Sub(r.At) <= trustedDelay {
+		return r.At
+	}
+	return now
+}
+
 // prepare looks up what a decision depends on. It reports false, with an
 // answer, when there can be no decision.
 func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
@@ -120,14 +140,34 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		if err != nil {
 			return Answer{}, false, err
 		}
-		in.match = m
-		if in.game, in.lines, err = fold(m, events); err != nil {
+		in.match, in.events = m, events
+		if in.pos, err = foldProved(m, events); err != nil {
 			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
 			return Answer{Text: word([]Text{say("stale.game", strconv.Itoa(m.Number), in.req.ID)}, nil), Private: true}, false, nil
+		}
+		in.before = in.pos
+		if err := b.seat(ctx, in); err != nil {
+			return Answer{}, false, err
+		}
+		in.prefs = map[Person]Preferences{}
+		for _, p := range []Person{m.Black, m.White} {
+			if p == "" {
+				continue
+			}
+			if in.prefs[p], err = b.store.Preferences(ctx, p); err != nil {
+				return Answer{}, false, err
+			}
 		}
 		return Answer{}, true, nil
 	}
 	var err error
+	if in.prefs == nil {
+		p, err := b.store.Preferences(ctx, in.by)
+		if err != nil {
+			return Answer{}, false, err
+		}
+		in.prefs = map[Person]Preferences{in.by: p}
+	}
 	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
 		States: []State{Open, Going}, Limit: 2 * maxGamesHere}); err != nil {
 		return Answer{}, false, err
@@ -138,15 +178,23 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 			return Answer{}, false, err
 		}
 	}
-	if s := in.req.Seats; s != nil {
-		if in.seats[0], err = b.store.Person(ctx, s.Black); err != nil {
-			return Answer{}, false, err
-		}
-		if in.seats[1], err = b.store.Person(ctx, s.White); err != nil {
-			return Answer{}, false, err
-		}
+	if err := b.seat(ctx, in); err != nil {
+		return Answer{}, false, err
 	}
 	return Answer{}, true, nil
+}
+
+// seat looks up who sits at the board of a local room.
+func (b *Bot) seat(ctx context.Context, in *input) (err error) {
+	s := in.req.Seats
+	if s == nil {
+		return nil
+	}
+	if in.seats[0], err = b.store.Person(ctx, s.Black); err != nil {
+		return err
+	}
+	in.seats[1], err = b.store.Person(ctx, s.White)
+	return err
 }
 
 // choose finds the game that a request is about: the one it numbers, the one of
@@ -185,12 +233,24 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 		}
 		where.Thread = ""
 	}
+	if h.Name == "rematch" {
+		ended, err := b.store.Matches(ctx, Query{Where: where, Player: by, States: []State{Ended}, Limit: 1})
+		if err != nil {
+			return Match{}, nil, err
+		}
+		if len(ended) == 1 {
+			return one(ended)
+		}
+	}
 	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going}, Limit: 2 * maxGamesHere})
 	if err != nil {
 		return Match{}, nil, err
 	}
 	mine := func(m Match) bool { return m.Black == by || m.White == by }
 	var candidates [][]Match
+	if h.Name == "decline" {
+		here = append(filter(here, func(m Match) bool { return m.State == Open && m.Invited == by }), filter(here, func(m Match) bool { return m.Invited != by || m.State != Open })...)
+	}
 	if h.Name == "join" {
 		candidates = [][]Match{
 			filter(here, func(m Match) bool { return m.State == Open && m.Invited == by }),
@@ -204,7 +264,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 			filter(here, mine),
 			here,
 		}
-		if h.question != nil || h.Name == "undo" || h.Name == "cancel" || h.Name == "accept" || h.Name == "dead" || h.Name == "resume" || h.Name == "resign" {
+		if h.question != nil || h.kind == 0 && h.Name != "place" || h.Name == "draw" || h.kind >= rules.Resign {
 			candidates = candidates[1:] // these are not for the player to move alone
 		}
 	}
@@ -227,7 +287,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 			return Match{}, s, nil
 		}
 	}
-	// Nothing is being played: the last game, which is over.
+	// Nothing of that is being played: the last game, which is over.
 	if last, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(last) > 0 {
 		if err != nil {
 			return Match{}, nil, err
@@ -254,9 +314,10 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 		m, events, err := b.store.Match(ctx, m.ID)
 		if err == nil {
 			q.match = m
-			q.game, _, err = fold(m, events)
+			q.pos, err = foldProved(m, events)
 		}
 		if err == nil {
+			q.game = q.pos.game
 			q.who, err = b.store.People(ctx, []Person{m.Black, m.White})
 		}
 		if err != nil {
@@ -290,23 +351,27 @@ func (b *Bot) reply(ctx context.Context, r Reply) (Answer, error) {
 
 // Scene gives the picture of a game after event seq.
 func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, error) {
-	m, g, err := b.at(ctx, id, seq)
+	m, p, err := b.at(ctx, id, seq)
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return b.scene(ctx, m, g)
+	return b.scene(ctx, m, p)
 }
 
-func (b *Bot) scene(ctx context.Context, m Match, g *rules.Game) (render.Scene, error) {
+func (b *Bot) scene(ctx context.Context, m Match, p *position) (render.Scene, error) {
 	who, err := b.store.People(ctx, []Person{m.Black, m.White})
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return render.Of(g, render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)}), nil
+	scene := render.Of(p.game, render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)})
+	if p.result != "" {
+		scene = scene.Ended(p.result, p.why)
+	}
+	return scene, nil
 }
 
-// at gives a match and its game as they were after event seq.
-func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *rules.Game, error) {
+// at gives a match and its position as they were after event seq.
+func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *position, error) {
 	m, events, err := b.store.Match(ctx, id)
 	if err != nil {
 		return m, nil, err
@@ -314,8 +379,8 @@ func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *rules.Game, e
 	if seq < 0 || seq > len(events) {
 		return m, nil, fmt.Errorf("game %s has no event %d: %w", id, seq, ErrNotFound)
 	}
-	g, _, err := fold(m, events[:seq])
-	return m, g, err
+	p, err := foldProved(m, events[:seq])
+	return m, p, err
 }
 
 // Wake tells the bot that something is owed.
@@ -338,6 +403,22 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 			return nil
 		})
 	}
+	group.Go(func() error {
+		for ctx.Err() == nil {
+			again, err := b.Tick(ctx)
+			if err != nil && ctx.Err() == nil {
+				b.log.Error("what is due", "error", err)
+			}
+			// Not longer than a pulse, and never by a clock that may jump.
+			wait := time.NewTimer(min(max(again.Sub(b.now()), 100*time.Millisecond), pulse, time.Second*5))
+			select {
+			case <-ctx.Done():
+			case <-wait.C:
+			}
+			wait.Stop()
+		}
+		return nil
+	})
 	group.Go(func() error {
 		tick := time.NewTicker(2 * time.Second)
 		defer tick.Stop()

@@ -3,6 +3,7 @@ package bot
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -10,8 +11,9 @@ import (
 // caption says in words what the picture of a game after its last line shows:
 // what was done, what it moved and by which sentence, how the count stands, and
 // who is to play.
-func caption(m Match, g *rules.Game) []Text {
+func caption(m Match, p *position, now time.Time) []Text {
 	var out []Text
+	g := p.game
 	n := strconv.Itoa(m.Number)
 	log := g.Log()
 	if len(log) == 0 {
@@ -27,11 +29,14 @@ func caption(m Match, g *rules.Game) []Text {
 			out = append(out, entries("entry", g.Entries()[len(before.Entries()):])...)
 		}
 	}
+	if p.result != "" {
+		return append(out, say("facts", capital(p.why)))
+	}
 	out = append(out, count(g)...)
 	for _, fact := range g.Says() {
 		out = append(out, say("facts", capital(fact)))
 	}
-	return append(out, next(m, g)...)
+	return append(out, next(m, p, now)...)
 }
 
 // entries says what changed hands.
@@ -90,11 +95,26 @@ func lead(margin rules.Points) string {
 	return word([]Text{say("even")}, nil)
 }
 
-// next says whose turn it is, or who must still accept.
-func next(m Match, g *rules.Game) []Text {
+// next says whose turn it is and until when, or who must still accept.
+func next(m Match, p *position, now time.Time) []Text {
+	g := p.game
+	if p.over() {
+		return nil
+	}
 	switch g.Phase() {
 	case rules.Playing:
 		out := []Text{say("to.play", g.ToPlay().String())}
+		if r := p.reading(m, now); r.Paused {
+			out = append(out, say("clock.paused"))
+		} else if !r.Deadline.IsZero() {
+			out = []Text{say("to.play.until", g.ToPlay().String(), r.Left(g.ToPlay()).Words(m.Clock), DeadlineWords(r.Deadline, now, time.UTC))}
+		}
+		if p.branch > 0 {
+			out = append(out, say("branch.here"))
+		}
+		if p.asked != nil {
+			out = append(out, say("asked."+p.asked.what, p.asked.by.String(), p.asked.by.Opponent().String()))
+		}
 		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
 			out = append(out, say("offer.accept", g.ToPlay().String()))
 		}

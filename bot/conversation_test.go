@@ -26,6 +26,7 @@ var update = flag.Bool("update", false, "write the conversations as the bot has 
 type channel struct {
 	mu    sync.Mutex
 	posts []bot.Post
+	shown int // ever
 }
 
 func (*channel) Name() string                              { return "chat" }
@@ -35,7 +36,8 @@ func (c *channel) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.posts = append(c.posts, p)
-	return bot.Receipt(strconv.Itoa(len(c.posts))), nil
+	c.shown++
+	return bot.Receipt(strconv.Itoa(c.shown)), nil
 }
 
 func (c *channel) take() []bot.Post {
@@ -90,6 +92,9 @@ func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
 	r, err := k.request(who, text)
 	if err != nil {
 		return bot.Answer{Text: err.Error(), Private: true}, nil
+	}
+	if _, err := k.bot.Tick(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	a, err := k.bot.Ask(t.Context(), r)
 	if err != nil {
@@ -150,6 +155,17 @@ func converse(t *testing.T, script string) string {
 			continue
 		}
 		out.WriteString(input + "\n")
+		if later, ok := strings.CutPrefix(input, "+ "); ok {
+			// Time passes, in steps of a minute as the real one does.
+			hours, err := time.ParseDuration(later)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range k.wait(t, hours) {
+				show(block, p)
+			}
+			continue
+		}
 		who, text, ok := strings.Cut(input, "> ")
 		if !ok || strings.HasPrefix(input, "#") {
 			continue
@@ -169,15 +185,43 @@ func converse(t *testing.T, script string) string {
 			block("", "file "+a.File.Name)
 		}
 		for _, p := range posts {
-			head := "* "
-			if p.Scene != nil {
-				head = "* picture: "
-			}
-			if len(p.Notify) > 0 {
-				head += "@" + p.Notify[0].Name + " "
-			}
-			block(head, p.Text)
+			show(block, p)
 		}
 	}
 	return out.String()
+}
+
+func show(block func(head, text string), p bot.Post) {
+	head := "* "
+	switch {
+	case p.Scene != nil:
+		head = "* picture: "
+	case p.Kind == bot.Remove:
+		head = "* (message " + p.Replaces + " is taken away)"
+	case p.Kind == bot.Status && p.Replaces != "":
+		head = "* (in place of message " + p.Replaces + ") "
+	}
+	if p.Private {
+		head += "(privately) "
+	}
+	for _, who := range p.Notify {
+		head += "@" + who.Name + " "
+	}
+	block(head, p.Text)
+}
+
+// wait lets time pass, and the bot do what is due meanwhile.
+func (k *talk) wait(t testing.TB, d time.Duration) (posts []bot.Post) {
+	t.Helper()
+	for end := k.now.Add(d); k.now.Before(end); {
+		k.now = k.now.Add(time.Minute)
+		if _, err := k.bot.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.bot.Flush(t.Context(), k.channel); err != nil {
+			t.Fatal(err)
+		}
+		posts = append(posts, k.channel.take()...)
+	}
+	return posts
 }

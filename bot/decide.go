@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,16 +23,18 @@ const (
 // An input is everything that a decision depends on. Deciding the same input
 // gives the same step: no clock, chance or storage is asked.
 type input struct {
-	req   Request
-	h     handler
-	by    Person
-	users map[string]Person // for options of type User
-	seats [2]Person         // who sits at a local board; empty elsewhere
-	match Match
-	lines []line
-	game  *rules.Game
-	open  []Match // unfinished games of the channel
-	now   time.Time
+	req    Request
+	h      handler
+	by     Person
+	users  map[string]Person // for options of type User
+	seats  [2]Person         // who sits at a local board; empty elsewhere
+	match  Match
+	events []Event
+	pos    *position // after the events
+	before *position // as it was when the request came
+	prefs  map[Person]Preferences
+	open   []Match // unfinished games of the channel
+	now    time.Time
 }
 
 // decide is the heart of the bot: what one request changes and answers.
@@ -40,6 +43,9 @@ func decide(in *input) Step {
 		if len(a) > maxArgument {
 			return in.refuse(say("text.too.long", strconv.Itoa(maxArgument)))
 		}
+	}
+	if s, late := in.late(); late {
+		return s
 	}
 	if seq := in.req.Args["seq"]; seq != "" && seq != strconv.Itoa(in.match.Seq) {
 		return in.refuse(say("moved.on", in.number()))
@@ -65,7 +71,7 @@ func (in *input) color() rules.Color {
 	black, white := in.colors()
 	switch {
 	case black && white:
-		if c := in.game.ToPlay(); c != rules.None {
+		if c := in.pos.game.ToPlay(); c != rules.None {
 			return c
 		}
 		return rules.Black
@@ -79,22 +85,26 @@ func (in *input) color() rules.Color {
 
 // step makes the step that adds events to the match, and the posts that they
 // owe: the board, after what must be read before it and before what must be
-// read after it.
-func (in *input) step(g *rules.Game, bodies []string, before, after []Text) Step {
+// read after it. Everything in it follows from the position after the events.
+func (in *input) step(bodies []string, before, after []Text) Step {
 	m := in.match
 	s := Step{Request: in.req.ID, At: in.now, Match: &m}
-	for i, body := range bodies {
-		e := Event{Seq: in.match.Seq + 1 + i, At: in.now, By: in.by, Body: body}
-		s.Events = append(s.Events, e)
-	}
-	m.Seq += len(bodies)
-	m.Changed = in.now
-	if g != nil {
-		for i := range s.Events {
-			s.Events[i].Proof = g.Proof()
+	all := slices.Clip(in.events)
+	for _, body := range bodies {
+		e := Event{Seq: m.Seq + 1, At: in.now, By: in.by, Body: body}
+		p, err := fold(m, append(all, e))
+		if err != nil { // what was decided must be possible
+			return in.refuse(say("plain", err.Error()))
 		}
-		m.Standing = standing(m.Standing, g)
+		e.Proof = p.game.Proof()
+		all = append(all, e)
+		s.Events = append(s.Events, e)
+		in.pos = p
+		m.Seq++
 	}
+	m.Changed = in.now
+	m.Standing = in.pos.standing(m, in.now)
+	s.Due = in.dues(m)
 	notify := []Person(nil)
 	if m.ToMove != "" && m.ToMove != in.by {
 		notify = []Person{m.ToMove}
@@ -105,43 +115,19 @@ func (in *input) step(g *rules.Game, bodies []string, before, after []Text) Step
 			Texts: texts, Notify: notify, Reply: in.req.Reply,
 		})
 	}
+	if in.reminded() {
+		post(Remove, "reminder", nil, nil)
+	}
 	if len(before) > 0 {
 		post(Notice, "before", before, nil)
 	}
-	if g != nil && m.State != Open && m.State != Cancelled {
+	if m.State != Open && m.State != Cancelled {
 		post(Show, "show", nil, notify)
 	}
 	if len(after) > 0 {
 		post(Notice, "after", after, nil)
 	}
 	return s
-}
-
-// standing gives how a match stands, from its game.
-func standing(s Standing, g *rules.Game) Standing {
-	s.ToMove, s.Result = "", ""
-	switch g.Phase() {
-	case rules.Over:
-		s.State, s.Result = Ended, g.Result()
-		return s
-	case rules.Playing:
-		s.ToMove = s.seat(g.ToPlay())
-	case rules.Settling:
-		for _, c := range []rules.Color{g.ToPlay(), g.ToPlay().Opponent()} {
-			if !g.HasAgreed(c) {
-				s.ToMove = s.seat(c)
-				break
-			}
-		}
-	}
-	return s
-}
-
-func (s Standing) seat(c rules.Color) Person {
-	if c == rules.White {
-		return s.White
-	}
-	return s.Black
 }
 
 // newGame opens a game, and begins it if both seats are known.
@@ -191,6 +177,13 @@ func newGame(in *input) Step {
 		}
 		s.Handicap = n
 	}
+	var tc TimeControl
+	if c := arg("clock"); c != "" {
+		var err error
+		if tc, err = ParseTimeControl(c); err != nil {
+			return in.refuse(say("plain", err.Error()))
+		}
+	}
 	g, err := rules.New(r, s)
 	if err != nil {
 		return in.refuse(say("bad.handicap", capital(err.Error())))
@@ -208,7 +201,7 @@ func newGame(in *input) Step {
 		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
 	}
 
-	hash := sha256.Sum256([]byte(in.req.ID))
+	matchID, coin := newID(in.req.ID)
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
 	case "", "black", "b":
@@ -217,14 +210,14 @@ func newGame(in *input) Step {
 	case "random", "nigiri":
 		// The request's id is nobody's choice: as good as grasping stones, and the
 		// same when the request comes again.
-		if hash[31]&1 == 1 {
+		if coin {
 			mine = rules.White
 		}
 	default:
 		return in.refuse(say("bad.color", shortened(c)))
 	}
 	in.match = Match{
-		ID: GameID("g" + hex.EncodeToString(hash[:8])), Rules: r.ID(), Setup: s, Opener: in.by, Where: in.req.Where,
+		ID: matchID, Rules: r.ID(), Setup: s, Clock: tc, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
 	m := &in.match
@@ -255,16 +248,14 @@ func newGame(in *input) Step {
 			both(in.seats[1], in.seats[0])
 		}
 	}
-	var st Step
-	if m.Black != "" && m.White != "" {
-		m.State = Going
-		st = in.step(g, []string{"join B " + string(m.Black), "join W " + string(m.White)}, []Text{in.started(g)}, nil)
-	} else {
-		st = in.step(g, []string{"open"}, []Text{in.opened(), in.seatOpen(mine.Opponent())}, nil)
-		st.Match.ToMove = ""
-	}
-	st.New = true
-	return st
+	return in.openOrBegin(g)
+}
+
+// newID makes the id of a match from that of the request that opened it, and a
+// coin that nobody could choose.
+func newID(request string) (GameID, bool) {
+	hash := sha256.Sum256([]byte(request))
+	return GameID("g" + hex.EncodeToString(hash[:8])), hash[31]&1 == 1
 }
 
 func (in *input) opened() Text {
@@ -297,6 +288,9 @@ func (in *input) terms() (title, size, komi, handicap string) {
 	if s.Handicap > 0 {
 		handicap = word([]Text{say("handicap", strconv.Itoa(s.Handicap))}, nil)
 	}
+	if in.match.Clock.Kind != NoTime {
+		handicap += word([]Text{say("with.clock", in.match.Clock.Words())}, nil)
+	}
 	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), handicap
 }
 
@@ -322,7 +316,7 @@ func join(in *input) Step {
 		m.White = in.by
 	}
 	m.State = Going
-	return in.step(in.game, []string{"join " + seat.Letter() + " " + string(in.by)}, []Text{in.started(in.game)}, nil)
+	return in.step([]string{"join " + seat.Letter() + " " + string(in.by), "begin"}, []Text{in.started(in.pos.game)}, nil)
 }
 
 // blocked refuses what cannot be done in a match that is not being played, or
@@ -333,7 +327,7 @@ func (in *input) blocked() (Step, bool) {
 	case m.State == Cancelled:
 		return in.refuse(say("game.cancelled", in.number())), true
 	case m.State == Ended:
-		return in.refuse(say("game.over", in.number(), outcome(in.game))), true
+		return in.refuse(say("game.over", in.number(), outcome(in.pos))), true
 	case m.Black != in.by && m.White != in.by && m.State == Open:
 		return in.refuse(say("waiting", in.number())), true
 	case m.Black != in.by && m.White != in.by:
@@ -410,7 +404,10 @@ func accept(in *input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	g, by := in.game, in.color()
+	if s, answered := in.yes(); answered {
+		return s
+	}
+	g, by := in.pos.game, in.color()
 	switch {
 	case g.Phase() == rules.Settling:
 		black, white := in.colors()
@@ -460,27 +457,6 @@ func resign(in *input) Step {
 	return s
 }
 
-// undo takes back the person's own last turn, before it is answered.
-func undo(in *input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	nothing := in.refuse(say("undo.nothing", in.number()))
-	if len(in.lines) == 0 {
-		return nothing
-	}
-	last := in.lines[len(in.lines)-1]
-	if !last.turn.Kind.IsTurn() || in.match.seat(last.turn.By) != in.by {
-		return nothing
-	}
-	log := in.game.Log()
-	g, err := rules.Replay(in.game.Rules(), in.match.Setup, log[:len(log)-1])
-	if err != nil {
-		return nothing
-	}
-	return in.step(g, []string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), last.turn.Words())}, nil)
-}
-
 func cancel(in *input) Step {
 	m := &in.match
 	if m.Black != in.by && m.White != in.by && m.Opener != in.by {
@@ -490,24 +466,22 @@ func cancel(in *input) Step {
 	case Cancelled:
 		return in.refuse(say("game.cancelled", in.number()))
 	case Ended:
-		return in.refuse(say("game.over", in.number(), outcome(in.game)))
+		return in.refuse(say("game.over", in.number(), outcome(in.pos)))
 	}
 	moved := map[rules.Color]bool{}
-	for _, l := range in.lines {
+	for _, l := range in.pos.lines {
 		moved[l.turn.By] = true
 	}
 	if moved[rules.Black] && moved[rules.White] {
 		return in.refuse(say("cancel.late", in.number()))
 	}
 	m.State = Cancelled
-	s := in.step(in.game, []string{"cancel"}, []Text{say("cancelled", named(in.by), in.number())}, nil)
-	s.Match.ToMove = ""
-	return s
+	return in.step([]string{"cancel"}, []Text{say("cancelled", named(in.by), in.number())}, nil)
 }
 
 // play makes turns, or says which sentence they break.
 func (in *input) play(turns ...rules.Turn) Step {
-	g := in.game
+	g := in.pos.game
 	var bodies []string
 	for _, t := range turns {
 		next, err := g.Play(t)
@@ -521,22 +495,17 @@ func (in *input) play(turns ...rules.Turn) Step {
 		}
 	}
 	var after []Text
+	if in.pos.branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
+		bodies = append(bodies, "return")
+		return in.step(bodies, []Text{say("branch.ends", in.number(), turns[0].Words())}, nil)
+	}
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), outcome(g), g.Result(), capital(g.Decided())))
-	case g.Phase() == rules.Settling && in.game.Phase() == rules.Playing:
+		after = append(after, say("over", in.number(), outcome(&position{game: g}), g.Result(), capital(g.Decided())))
+	case g.Phase() == rules.Settling && in.pos.game.Phase() == rules.Playing:
 		after = append(after, say("settle", in.number()))
 	}
-	s := in.step(g, bodies, nil, after)
-	// Each event proves the game after it.
-	for i := range s.Events {
-		if i < len(s.Events)-1 {
-			if mid, err := in.game.Replay(turns[:i+1]); err == nil {
-				s.Events[i].Proof = mid.Proof()
-			}
-		}
-	}
-	return s
+	return in.step(bodies, nil, after)
 }
 
 // illegal says what is wrong with a turn.
@@ -545,10 +514,10 @@ func (in *input) illegal(err error) Text {
 	if !errors.As(err, &i) {
 		return say("plain", err.Error())
 	}
-	r := in.game.Rules()
+	r := in.pos.game.Rules()
 	switch {
 	case errors.Is(err, rules.ErrNotYourTurn):
-		return say("not.your.turn", in.number(), in.game.ToPlay().String())
+		return say("not.your.turn", in.number(), in.pos.game.ToPlay().String())
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
 			return noAgreement(r)
@@ -559,7 +528,7 @@ func (in *input) illegal(err error) Text {
 				turns = append(turns, "/"+k.String())
 			}
 		}
-		if i.Turn.Kind == rules.Button && (in.game.Table() > 0 || in.game.Holds(rules.Black, rules.ButtonThing)+in.game.Holds(rules.White, rules.ButtonThing) > 0) {
+		if i.Turn.Kind == rules.Button && (in.pos.game.Table() > 0 || in.pos.game.Holds(rules.Black, rules.ButtonThing)+in.pos.game.Holds(rules.White, rules.ButtonThing) > 0) {
 			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
 		}
 		return say("no.such.turn", r.Title, word([]Text{say(i.Turn.Kind.String() + ".word")}, nil), strings.Join(turns, ", "))
@@ -582,10 +551,17 @@ func what(t rules.Turn) string {
 }
 
 // outcome says how a game ended.
-func outcome(g *rules.Game) string {
+func outcome(p *position) string {
+	g := p.game
 	who := map[byte]string{'B': rules.Black.String(), 'W': rules.White.String()}
 	var t Text
-	switch r := g.Result(); {
+	result := g.Result()
+	if p.result != "" {
+		result = p.result
+	}
+	switch r := result; {
+	case r == "0" && p.result != "":
+		t = say("draw")
 	case r == "0":
 		t = say("jigo")
 	case r == "Draw":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 const (
 	claimFor   = 30 * time.Second // a post is not given to another delivery for so long
 	retryAfter = 5 * time.Second  // after an error that says nothing better
-	deliveries = 8                // channels at once
+	deliveries = 8                // channels at once, unless told otherwise
 	finishIn   = 8 * time.Second  // for a round of deliveries
 )
 
@@ -58,7 +59,7 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 		channels[i] = append(channels[i], o)
 	}
 	var wait sync.WaitGroup
-	slots := make(chan struct{}, deliveries)
+	slots := make(chan struct{}, b.slots)
 	for _, posts := range channels {
 		slots <- struct{}{}
 		wait.Go(func() {
@@ -95,6 +96,10 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 		return false
 	}
 	post, err := b.worded(ctx, o)
+	if errors.Is(err, errStale) {
+		failed(b.store.Settle(ctx, o.ID, ""))
+		return true
+	}
 	if err != nil {
 		log.Error("a post cannot be worded", "error", err)
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Minute)))
@@ -132,24 +137,50 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	return false
 }
 
+// errStale is the error of wording a post that has become pointless.
+var errStale = errors.New("there is nothing to say any more")
+
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
 	texts := o.Texts
 	if o.Game != "" {
-		m, g, err := b.at(ctx, o.Game, o.Seq)
+		m, pos, err := b.at(ctx, o.Game, o.Seq)
 		if err != nil {
 			return p, err
 		}
 		p.Number = m.Number
+		switch o.Kind {
+		case Status:
+			if m.Seq != o.Seq { // never after the turn
+				return p, errStale
+			}
+			texts = append(texts, reminder(m, pos, b.now())...)
+			if strings.HasSuffix(o.ID, againMark) {
+				last, err := b.store.Shown(ctx, o.Game, o.Where, Status)
+				if err != nil {
+					return p, err
+				}
+				p.Replaces = string(last)
+			}
+		case Remove:
+			last, err := b.store.Shown(ctx, o.Game, o.Where, Status)
+			if err != nil {
+				return p, err
+			}
+			if last == "" {
+				return p, errStale
+			}
+			p.Replaces = string(last)
+		}
 		if o.Kind == Show {
-			texts = append(texts, caption(m, g)...)
-			scene, err := b.scene(ctx, m, g)
+			texts = append(texts, caption(m, pos, b.now())...)
+			scene, err := b.scene(ctx, m, pos)
 			if err != nil {
 				return p, err
 			}
 			p.Scene = &scene
-			p.Controls = controls(m, g, o.Seq)
+			p.Controls = controls(m, pos, o.Seq)
 		}
 	}
 	who, err := b.store.People(ctx, append(people(texts), o.Notify...))
@@ -167,8 +198,8 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 
 // controls gives the buttons below a board: what both can say at this moment,
 // for as long as nothing else has been done.
-func controls(m Match, g *rules.Game, seq int) []Control {
-	if g.Phase() != rules.Settling {
+func controls(m Match, p *position, seq int) []Control {
+	if p.game.Phase() != rules.Settling || p.over() {
 		return nil
 	}
 	args := map[string]string{"game": strconv.Itoa(m.Number), "seq": strconv.Itoa(seq)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -16,47 +17,248 @@ type line struct {
 	turn rules.Turn
 }
 
-// fold replays a match: the game after its last event, and the lines that
-// survive in it. It fails if the game is not what was proved when the event was
-// stored: then the program no longer plays the ruleset that the game began
-// under, and must not go on as if it did.
-func fold(m Match, events []Event) (*rules.Game, []line, error) {
+// A position is a match folded from its events: the game, and what lies beside
+// it on the table. Everything shown and decided follows from it.
+type position struct {
+	game   *rules.Game
+	lines  []line // that survive
+	clocks []ClockEvent
+	paused bool
+	branch int    // the event that began a branch, on which nothing counts; 0: the game itself
+	asked  *ask   // what one player has asked the other, until a turn is made
+	result string // how it ended, if not by the rulebook: "W+T", "0"; else empty
+	why    string
+}
+
+// An ask is what one player asks the other.
+type ask struct {
+	what string // "undo", "draw" or "pause"
+	by   rules.Color
+	back int // undo: the event after which the game would stand again
+	seq  int // of the event that asked
+}
+
+// over reports whether the match is over, by the rulebook or otherwise.
+func (p *position) over() bool { return p.result != "" || p.game.Phase() == rules.Over }
+
+// fold replays a match. Its error means that the log cannot be read.
+func fold(m Match, events []Event) (*position, error) {
 	r, err := rules.Find(m.Rules)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	start, err := rules.New(r, m.Setup)
+	if err != nil {
+		return nil, err
+	}
+	p := &position{game: start}
+	timed := m.Clock.Kind != NoTime
+	now := start // the game after each event, as far as the clocks want to know it
 	// after[s] is the surviving lines after event s. They share their beginnings.
 	after := make([][]line, len(events)+1)
 	for i, e := range events {
 		lines := after[i]
 		verb, rest, _ := strings.Cut(e.Body, " ")
+		words := strings.Fields(rest)
+		bad := fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
+		tick := ClockEvent{Seq: e.Seq, At: e.At}
 		switch verb {
+		case "join", "open", "cancel", "decline", "expire":
+		case "begin":
+			tick.Kind, tick.ToPlay = ClockStart, start.ToPlay()
 		case "turn":
 			t, err := rules.ParseTurn(rest, m.Setup.W, m.Setup.H)
 			if err != nil {
-				return nil, nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 			}
 			lines = append(slices.Clip(lines), line{e.Seq, t})
-		case "undo":
-			s, err := strconv.Atoi(rest)
-			if err != nil || s < 0 || s > i {
-				return nil, nil, fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
+			if t.Kind.IsTurn() {
+				p.asked = nil
 			}
-			lines = after[s]
+			if timed {
+				if now, err = now.Play(t); err != nil {
+					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				}
+				tick.Kind, tick.By, tick.ToPlay = clockKind(t, now)
+			}
+		case "undo":
+			s, err := strconv.Atoi(first(words))
+			if err != nil || s < 0 || s > i {
+				return nil, bad
+			}
+			lines, p.asked = after[s], nil
+			tick.Kind, tick.Back, tick.Agreed = ClockUndo, s, len(words) > 1
+			if timed {
+				if now, err = start.Replay(turns(lines)); err != nil {
+					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				}
+			}
+		case "branch": // branch B: play goes on, to try who is right about the dead
+			resume := rules.Turn{Kind: rules.Resume, By: colorOf(first(words))}
+			lines = append(slices.Clip(lines), line{e.Seq, resume})
+			p.branch, p.asked = e.Seq, nil
+			if timed {
+				if now, err = now.Play(resume); err != nil {
+					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				}
+				tick.Kind, tick.By, tick.ToPlay = clockKind(resume, now)
+			}
+		case "return": // the game is as it was when the branch began, marks and all
+			if p.branch == 0 {
+				return nil, bad
+			}
+			lines, p.branch, p.asked = after[p.branch-1], 0, nil
+			tick.Kind = ClockStopped
+			if timed {
+				if now, err = start.Replay(turns(lines)); err != nil {
+					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				}
+			}
+		case "ask": // ask W undo 12
+			if len(words) < 2 {
+				return nil, bad
+			}
+			p.asked = &ask{what: words[1], by: colorOf(words[0]), seq: e.Seq}
+			if len(words) > 2 {
+				if p.asked.back, err = strconv.Atoi(words[2]); err != nil {
+					return nil, bad
+				}
+			}
+		case "deny":
+			p.asked = nil
+		case "pause", "unpause":
+			p.asked, p.paused = nil, verb == "pause"
+			if tick.Kind = ClockUnpause; p.paused {
+				tick.Kind = ClockPause
+			}
+		case "credit": // credit FROM TO, milliseconds of Unix time
+			if len(words) != 2 {
+				return nil, bad
+			}
+			from, err1 := strconv.ParseInt(words[0], 10, 64)
+			to, err2 := strconv.ParseInt(words[1], 10, 64)
+			if err1 != nil || err2 != nil {
+				return nil, bad
+			}
+			tick.Kind, tick.From, tick.To = ClockCredit, time.UnixMilli(from), time.UnixMilli(to)
+		case "flag": // flag B: Black's flag has fallen
+			c := colorOf(first(words))
+			p.result, p.why = c.Opponent().Letter()+"+T", c.String()+" ran out of time"
+			tick.Kind = ClockStopped
+		case "drawn":
+			p.result, p.why = "0", "both agreed on a draw"
+			tick.Kind = ClockStopped
+		default:
+			return nil, bad
+		}
+		if tick.Kind != 0 {
+			p.clocks = append(p.clocks, tick)
 		}
 		after[i+1] = lines
 	}
-	lines := after[len(events)]
+	p.lines = after[len(events)]
+	if p.game, err = start.Replay(turns(p.lines)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// foldProved folds a match and fails if the game is not what was proved when
+// its last event was stored: then the program no longer plays the ruleset that
+// the game began under, and must not go on as if it did.
+func foldProved(m Match, events []Event) (*position, error) {
+	p, err := fold(m, events)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(events); n > 0 && events[n-1].Proof != p.game.Proof() {
+		return nil, fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.game.Proof(), events[n-1].Proof)
+	}
+	return p, nil
+}
+
+// clockKind says what a line of the log means to the clocks, after is the game
+// after it.
+func clockKind(t rules.Turn, after *rules.Game) (k ClockEventKind, by, toPlay rules.Color) {
+	switch {
+	case t.Kind == rules.Resume:
+		return ClockResumed, rules.None, after.ToPlay()
+	case t.Kind == rules.Resign || after.Phase() == rules.Over && !t.Kind.IsTurn():
+		return ClockStopped, rules.None, rules.None
+	case !t.Kind.IsTurn():
+		return 0, rules.None, rules.None
+	case after.Phase() != rules.Playing:
+		return ClockTurn, t.By, rules.None
+	}
+	return ClockTurn, t.By, after.ToPlay()
+}
+
+func turns(lines []line) []rules.Turn {
 	log := make([]rules.Turn, len(lines))
 	for i, l := range lines {
 		log[i] = l.turn
 	}
-	g, err := rules.Replay(r, m.Setup, log)
+	return log
+}
+
+func first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+func colorOf(letter string) rules.Color {
+	if letter == "W" {
+		return rules.White
+	}
+	return rules.Black
+}
+
+// reading gives what the clocks of the match show.
+func (p *position) reading(m Match, now time.Time) Reading { return m.Clock.Read(p.clocks, now) }
+
+// standing gives how the match stands, who sits where being known.
+func (p *position) standing(m Match, now time.Time) Standing {
+	s := m.Standing
+	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
+	switch {
+	case s.State == Open || s.State == Cancelled:
+		return s
+	case p.result != "":
+		s.State, s.Result = Ended, p.result
+		return s
+	case p.game.Phase() == rules.Over:
+		s.State, s.Result = Ended, p.game.Result()
+		return s
+	case p.game.Phase() == rules.Settling:
+		for _, c := range []rules.Color{p.game.ToPlay(), p.game.ToPlay().Opponent()} {
+			if !p.game.HasAgreed(c) {
+				s.ToMove = s.seat(c)
+				break
+			}
+		}
+	default:
+		s.ToMove = s.seat(p.game.ToPlay())
+	}
+	if r := p.reading(m, now); !r.Paused {
+		s.Deadline = r.Deadline
+	}
+	return s
+}
+
+func (s Standing) seat(c rules.Color) Person {
+	if c == rules.White {
+		return s.White
+	}
+	return s.Black
+}
+
+// ReadClocks gives what the clocks of a match show after its events.
+func ReadClocks(m Match, events []Event, now time.Time) (Reading, error) {
+	p, err := fold(m, events)
 	if err != nil {
-		return nil, nil, err
+		return Reading{}, err
 	}
-	if n := len(events); n > 0 && events[n-1].Proof != g.Proof() {
-		return nil, nil, fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, g.Proof(), events[n-1].Proof)
-	}
-	return g, lines, nil
+	return p.reading(m, now), nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -20,6 +20,7 @@ type question struct {
 	req   Request
 	by    Person
 	match Match
+	pos   *position
 	game  *rules.Game
 	who   map[Person]Who // the players
 }
@@ -31,10 +32,6 @@ func (q *question) answer(texts ...Text) Answer {
 }
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
-
-func (q *question) names() render.Names {
-	return render.Names{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who)}
-}
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
 func seatName(p Person, who map[Person]Who) string {
@@ -48,7 +45,7 @@ func score(q *question) Answer {
 	g := q.game
 	s := g.Score()
 	if s == nil {
-		return q.answer(append(caption(q.match, g), say("score.none", g.Rules().Title))...)
+		return q.answer(append(caption(q.match, q.pos, q.b.now()), say("score.none", g.Rules().Title))...)
 	}
 	var out []Text
 	for _, l := range s.Lines {
@@ -71,17 +68,28 @@ func score(q *question) Answer {
 	case rules.Playing:
 		out = append(out, say("unfinished"))
 	case rules.Over:
-		out = append(out, say("over", q.number(), outcome(g), g.Result(), capital(g.Decided())))
+		out = append(out, say("over", q.number(), outcome(q.pos), q.match.Result, capital(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
 			out = append(out, say("area.agrees", lead(m)))
 		}
 	}
-	return q.answer(append(out, next(q.match, g)...)...)
+	return q.answer(append(out, next(q.match, q.pos, q.b.now())...)...)
+}
+
+// decided gives the sentence that decided the match.
+func decided(p *position) string {
+	if p.result != "" {
+		return p.why
+	}
+	return p.game.Decided()
 }
 
 func board(q *question) Answer {
-	a := q.answer(caption(q.match, q.game)...)
-	scene := render.Of(q.game, q.names())
+	a := q.answer(caption(q.match, q.pos, q.b.now())...)
+	scene, err := q.b.scene(q.ctx, q.match, q.pos)
+	if err != nil {
+		return q.b.failed(q.req, err)
+	}
 	a.Scene = &scene
 	return a
 }
@@ -159,7 +167,11 @@ func record(q *question) Answer {
 }
 
 func games(q *question) Answer {
-	ms, err := q.b.store.Matches(q.ctx, Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel}, Limit: 20})
+	query := Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel}, Limit: 20}
+	if strings.EqualFold(q.req.Args["whose"], "mine") {
+		query = Query{Player: q.by, States: []State{Open, Going}, Limit: 20}
+	}
+	ms, err := q.b.store.Matches(q.ctx, query)
 	if err != nil {
 		return q.b.failed(q.req, err)
 	}
@@ -193,6 +205,10 @@ func games(q *question) Answer {
 				c = rules.White
 			}
 			state = say("games.going", c.String())
+		}
+		if m.State == Going && !m.Deadline.IsZero() {
+			now := q.b.now()
+			state = say("games.until", word([]Text{state}, nil), LeftWords(m.Deadline.Sub(now)), DeadlineWords(m.Deadline, now, time.UTC))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
 			seatName(m.Black, who), seatName(m.White, who), word([]Text{state}, nil)))

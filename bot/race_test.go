@@ -2,4 +2,4 @@
 
 package bot_test
 
-func init() { seeds = 50 }
+func init() { seeds, weekSeeds = 50, 4 }

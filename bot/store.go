@@ -17,6 +17,7 @@ type Match struct {
 	ID       GameID
 	Rules    string // "two-button@1"
 	Setup    rules.Setup
+	Clock    TimeControl
 	Opener   Person // who asked for the game
 	Invited  Person // the only person who may join; empty: anyone
 	Where    Room
@@ -33,6 +34,7 @@ type Standing struct {
 	ToMove       Person // empty when nobody is to move
 	Seq          int    // of the last event
 	Result       string
+	Deadline     time.Time // when the flag falls if nothing happens; zero: never
 	Changed      time.Time
 }
 
@@ -85,6 +87,28 @@ type Step struct {
 	New     bool    // Match is new: the store gives it its Number
 	Events  []Event // consecutive, from Match.Seq before the step + 1
 	Posts   []Owed  // in the order in which they are to be read
+	Due     []Due   // of Match from now on: they replace all that were due before
+	Prefs   *Preferences
+}
+
+// A Due is something that is to be done for a match at a time if nothing
+// happens before: a flag falls, a reminder is sent, a challenge expires. It is
+// done by a request whose id is made of Kind, Game and Seq, so that doing it
+// twice is doing it once.
+type Due struct {
+	Game GameID
+	Kind string // "flag", "remind", "expire"; one of each kind and At for a match
+	At   time.Time
+	Seq  int // of the match when it became due
+}
+
+// Preferences are what a person has chosen for themselves. The zero value of
+// each field is the default.
+type Preferences struct {
+	Person Person
+	Remind string // "channel" (default), "direct" or "none"
+	Zone   string // IANA name; empty: UTC
+	Quiet  Hours  // no reminders between From and To, minutes of the day in Zone
 }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
@@ -125,6 +149,9 @@ type Store interface {
 	Answered(ctx context.Context, request string) (Reply, bool, error)
 	// Match gives a match and its events, or ErrNotFound.
 	Match(ctx context.Context, id GameID) (Match, []Event, error)
+	// Running gives the ids of the matches that have a deadline after the id given,
+	// in the order of their ids, at most limit.
+	Running(ctx context.Context, after GameID, limit int) ([]GameID, error)
 	// Matches gives matches, the last changed first.
 	Matches(ctx context.Context, q Query) ([]Match, error)
 	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
@@ -142,6 +169,13 @@ type Store interface {
 	// Park sets aside the unsettled posts of a room, which cannot be reached,
 	// and reports whether it is the first time.
 	Park(ctx context.Context, where Room, why string) (first bool, err error)
+	// DueBy gives at most limit of what is due at or before now, the longest due
+	// first. What it costs does not depend on how many matches there are.
+	DueBy(ctx context.Context, now time.Time, limit int) ([]Due, error)
+	// NextDue gives when the next thing is due; zero: nothing is.
+	NextDue(ctx context.Context) (time.Time, error)
+	// Preferences gives what a person has chosen; Person is always set.
+	Preferences(ctx context.Context, p Person) (Preferences, error)
 	// Shown gives the receipt of the last settled post of a kind.
 	Shown(ctx context.Context, game GameID, where Room, kind string) (Receipt, error)
 	// Bookmark and SetBookmark keep an adapter's place in its stream of events.

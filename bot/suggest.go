@@ -67,10 +67,11 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, option, prefix s
 	if err != nil || refusal != nil {
 		return nil
 	}
-	_, g, err := b.at(ctx, m.ID, m.Seq)
+	_, pos, err := b.at(ctx, m.ID, m.Seq)
 	if err != nil {
 		return nil
 	}
+	g := pos.game
 	board := g.Board()
 	seen := map[rules.Point]bool{}
 	var out []Choice

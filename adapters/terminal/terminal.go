@@ -173,7 +173,7 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.shown[p.ID] {
+	if t.shown[p.ID] || p.Kind == bot.Remove { // what was written stays written
 		return bot.Receipt(p.ID), nil
 	}
 	if p.Kind == bot.Show {

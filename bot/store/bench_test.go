@@ -122,6 +122,34 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
+// BenchmarkDue is a look at what is due, and when, beside so many matches that
+// have a deadline, none of which has come.
+func BenchmarkDue(b *testing.B) {
+	for _, matches := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(matches, " matches"), func(b *testing.B) {
+			s := open(b, store.Memory)
+			for i := range matches {
+				step := opening(bot.GameID(fmt.Sprint("g", i)), "room")
+				step.Match.Deadline = noon.Add(time.Hour)
+				for _, kind := range []string{"flag", "remind"} {
+					step.Due = append(step.Due, bot.Due{Game: step.Match.ID, Kind: kind, At: step.Match.Deadline})
+				}
+				if err := s.Take(b.Context(), step); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				if due, err := s.DueBy(b.Context(), noon, 100); err != nil || len(due) != 0 {
+					b.Fatal(due, err)
+				}
+				if at, err := s.NextDue(b.Context()); err != nil || !at.Equal(noon.Add(time.Hour)) {
+					b.Fatal(at, err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkMatch(b *testing.B) {
 	for _, events := range []int{60, 300} {
 		b.Run(fmt.Sprint(events, " events"), func(b *testing.B) {

@@ -238,24 +238,6 @@ func TestOneProcessPerFile(t *testing.T) {
 	open(t, link)
 }
 
-// folder gives the names and contents of the files of a directory.
-func folder(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[e.Name()] = string(data)
-	}
-	return files
-}
-
 // database gives the content of a closed database with a few matches in it.
 func database(t *testing.T) []byte {
 	t.Helper()
@@ -324,7 +306,7 @@ func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 		{"a database from the future", func(t *testing.T, name string) {
 			write(good)(t, name)
 			sqlDo(t, name, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
-		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows 1"},
+		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows 2"},
 		{"a directory", func(t *testing.T, name string) {
 			if err := os.Mkdir(name, 0o700); err != nil {
 				t.Fatal(err)

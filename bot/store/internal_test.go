@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -23,6 +24,7 @@ func TestWrittenFormsStay(t *testing.T) {
 		Private: true, Game: "g1",
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
+	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: bot.Hours{From: 1380, To: 405}}
 	body := storedBody{Texts: reply.Texts, Notify: []bot.Person{"p1"}, Reply: "route"}
 	for _, c := range []struct {
 		text  string
@@ -36,6 +38,9 @@ func TestWrittenFormsStay(t *testing.T) {
 		{`{"texts":[{"k":"started","a":["person:p1"]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
 			func() (string, error) { return encodeReply(reply) },
 			func(s string) (any, error) { return decodeReply(s) }},
+		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405}}`, prefs,
+			func() (string, error) { return encodePreferences(prefs) },
+			func(s string) (any, error) { return decodePreferences(s) }},
 		{`{"texts":[{"k":"started","a":["person:p1"]}],"notify":["p1"],"reply":"route"}`, body,
 			func() (string, error) { return encode(body) },
 			func(s string) (any, error) { var b storedBody; err := decode(s, &b); return b, err }},
@@ -83,6 +88,144 @@ func TestQueriesUseIndices(t *testing.T) {
 		plan := explain(t, s, query, args...)
 		if strings.Contains(plan, "SCAN") || !strings.Contains(plan, c.use) {
 			t.Errorf("%s: the plan should use %s:\n%s", name, c.use, plan)
+		}
+	}
+}
+
+// What time brings is looked for all day: in what is due, and not among all
+// matches that have a deadline.
+func TestDueUsesIndices(t *testing.T) {
+	s, err := Open(t.Context(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, c := range []struct {
+		query string
+		args  []any
+		use   string
+	}{
+		{dueBy, []any{0, 1}, "SEARCH due USING INDEX due_at (at<?)"},
+		{nextDue, nil, "SEARCH due USING COVERING INDEX due_at"},
+		{running, []any{"g", 1}, "SEARCH game USING INDEX game_running (id>?)"},
+		{forgetDue, []any{"g"}, "SEARCH due USING"},
+	} {
+		if plan := explain(t, s, c.query, c.args...); !strings.HasPrefix(plan, c.use) || strings.Count(plan, "\n") != 1 {
+			t.Errorf("%s\nshould be %s and is:\n%s", c.query, c.use, plan)
+		}
+	}
+}
+
+// An export has every column of every table, or something would be lost.
+func TestExportKnowsAllTables(t *testing.T) {
+	s, err := Open(t.Context(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rows, err := s.read.QueryContext(t.Context(), `
+		SELECT t.name, c.name, c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND t.name <> $1`, versionTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	has, want := map[string]map[string]string{}, map[string]map[string]string{}
+	for rows.Next() {
+		var table, column, kind string
+		if err := rows.Scan(&table, &column, &kind); err != nil {
+			t.Fatal(err)
+		}
+		if want[table] == nil {
+			want[table] = map[string]string{}
+		}
+		want[table][column] = kind
+	}
+	for _, table := range tables {
+		has[table.name] = map[string]string{}
+		for _, c := range table.columns {
+			has[table.name][c.name] = map[bool]string{true: "BIGINT", false: "TEXT"}[c.number]
+		}
+		// The order of its rows is that of a key.
+		if plan := explain(t, s, "SELECT "+table.names()+" FROM "+table.name+" ORDER BY "+table.key); strings.Contains(plan, "TEMP") {
+			t.Errorf("%s is sorted:\n%s", table.name, plan)
+		}
+	}
+	if diff := cmp.Diff(want, has); diff != "" || rows.Err() != nil {
+		t.Errorf("tables (-database +export): %v\n%s", rows.Err(), diff)
+	}
+}
+
+// A database of the first version is brought up with everything kept.
+func TestFirstVersionIsBroughtUp(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := migrator(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.UpTo(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(ctx, `
+		INSERT INTO person VALUES ('pa', 'web', '1', 'Ada'), ('pb', 'web', '2', 'Bob');
+		INSERT INTO game VALUES ('g', 'two-button@1', '{"w":9,"h":9,"komi":13}', 'pa', 'pb', 1700000000000, 'going', 'pa', 'pb', 'pb', 1, '', 1700000001000);
+		INSERT INTO game_channel VALUES ('g', 'web', 'c', 't', 3, 'going');
+		INSERT INTO event VALUES ('g', 1, 1700000001000, 'pa', 'turn B place D4', '0123456789abcdef');
+		INSERT INTO inbox VALUES ('web:1', 1700000001000, '{"texts":[{"k":"played","a":["D4"]}]}');
+		INSERT INTO post VALUES ('o1', 'g', 'web', 'c', 't', 1, 'show', 1, 0, '{"texts":[{"k":"to move"}]}', 'settled', 0, 1, 'r1', '');
+		INSERT INTO post VALUES ('o2', 'g', 'web', 'c', 't', 2, 'show', 1, 0, '{"texts":[{"k":"to move"}]}', 'waiting', 1700000001000, 0, '', '');
+		INSERT INTO room_wait VALUES ('web', 'd', 1700000009000);
+		INSERT INTO room_parked VALUES ('web', 'd', '', 'gone');
+		INSERT INTO bookmark VALUES ('matrix', 's1');
+		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, 'Ada', 'hello', 'g', 1, 'show', 0);`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	start := time.UnixMilli(1700000000000).UTC()
+	where := bot.Room{Platform: "web", Channel: "c", Thread: "t"}
+	match := bot.Match{ID: "g", Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
+		Opener: "pa", Invited: "pb", Where: where, Number: 3, Opened: start,
+		Standing: bot.Standing{State: bot.Going, Black: "pa", White: "pb", ToMove: "pb", Seq: 1, Changed: start.Add(time.Second)}}
+	for range 2 { // brought up, and as it is from then on
+		s, err := Open(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(what string, want any, got any, err error) {
+			t.Helper()
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
+			}
+		}
+		m, events, err := s.Match(ctx, "g")
+		same("match", match, m, err)
+		same("events", []bot.Event{{Seq: 1, At: match.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
+		people, err := s.People(ctx, []bot.Person{"pa", "pb"})
+		same("people", map[bot.Person]bot.Who{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
+		answer, _, err := s.Answered(ctx, "web:1")
+		same("answer", bot.Reply{Texts: []bot.Text{{Key: "played", Args: []string{"D4"}}}}, answer, err)
+		receipt, err := s.Shown(ctx, "g", where, bot.Show)
+		same("receipt", bot.Receipt("r1"), receipt, err)
+		bookmark, err := s.Bookmark(ctx, "matrix")
+		same("bookmark", "s1", bookmark, err)
+		messages, err := s.Since(ctx, "c", 0, 9)
+		same("messages", []bot.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: bot.Show}}, messages, err)
+		first, err := s.Park(ctx, bot.Room{Platform: "web", Channel: "d"}, "gone")
+		same("parked for the first time", false, first, err)
+		posts, err := s.Claim(ctx, match.Changed, match.Changed)
+		same("posts", 1, len(posts), err)
+		due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
+		same("due", 0, len(due), err)
+		running, err := s.Running(ctx, "", 9)
+		same("running", 0, len(running), err)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -13,23 +13,28 @@ import (
 // matchesFrom begins every query for matches, as scanMatch reads them.
 const matchesFrom = `
 	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
-		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed
+		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
 func scanMatch(scan func(...any) error) (bot.Match, error) {
 	var m bot.Match
-	var setup string
-	var opened, changed int64
+	var setup, clock string
+	var opened, changed, deadline int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
-		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed)
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline)
 	if err != nil {
 		return bot.Match{}, err
 	}
-	m.Opened, m.Changed = moment(opened), moment(changed)
-	m.Setup, err = decodeSetup(setup)
-	return m, err
+	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
+	if m.Setup, err = decodeSetup(setup); err != nil {
+		return bot.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
+	}
+	if err := m.Clock.UnmarshalText([]byte(clock)); err != nil {
+		return bot.Match{}, fmt.Errorf("clock of match %s: %w", m.ID, err)
+	}
+	return m, nil
 }
 
 // Match gives a match and its events, or ErrNotFound.

@@ -68,12 +68,43 @@ func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]
 	return people, rows.Err()
 }
 
-// Erase forgets a person. Games, posts and answers keep an id that means nobody;
+// Preferences gives what a person has chosen; Person is always set.
+func (s *Store) Preferences(ctx context.Context, p bot.Person) (prefs bot.Preferences, err error) {
+	defer annotate(&err, "find preferences")
+	var body string
+	err = s.read.QueryRowContext(ctx, "SELECT body FROM preference WHERE person = $1", p).Scan(&body)
+	if err == nil {
+		prefs, err = decodePreferences(body)
+	} else if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	prefs.Person = p
+	return prefs, err
+}
+
+// putPreferences keeps what a person has chosen, unless they were erased
+// meanwhile.
+func putPreferences(ctx context.Context, tx *sql.Tx, p bot.Preferences) error {
+	body, err := encodePreferences(p)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO preference (person, body) SELECT id, $2 FROM person WHERE id = $1
+		ON CONFLICT (person) DO UPDATE SET body = excluded.body`, p.Person, body)
+	return err
+}
+
+// Erase forgets a person and what they chose. Games, posts and answers keep an id that means nobody;
 // the same account, seen again, is somebody new.
 func (s *Store) Erase(ctx context.Context, id bot.Person) (err error) {
 	defer annotate(&err, "erase person")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM person WHERE id = $1", id)
-		return err
+		for _, query := range []string{"DELETE FROM preference WHERE person = $1", "DELETE FROM person WHERE id = $1"} {
+			if _, err := tx.ExecContext(ctx, query, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

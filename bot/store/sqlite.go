@@ -67,6 +67,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("open %s: make a lock file beside it: %w", name, bare(err))
 	}
+	s.path = path
 	// From here on nobody else has the file. It is looked at before SQLite has
 	// it, because closing it later would drop SQLite's own locks on it.
 	if err := touch(path); err != nil {
@@ -216,6 +217,51 @@ func unreadable(err error) error {
 		}
 	}
 	return err
+}
+
+// violates reports whether err is that a row refers to one that is not there.
+func violates(err error) bool {
+	e := (*sqlite.Error)(nil)
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+}
+
+// Backup writes a copy of the database to a new file, which Open opens. It holds
+// what was stored at one moment. Writes go on meanwhile, but in memory. If there
+// is an error there is no file.
+//
+// As one process at a time has a database, this is how that of a running one is
+// exported with "halfpoint export": from the copy.
+func (s *Store) Backup(ctx context.Context, name string) (err error) {
+	defer annotate(&err, "back up to %s", name)
+	path, err := resolve(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return errors.New("there is such a file already")
+	}
+	// It gets its name when all of it is on the disk. It is for its owner alone,
+	// as the database is.
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	if err != nil {
+		return bare(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	db := s.write
+	if s.path != "" { // writes go on, and readers may not even write elsewhere
+		if db, err = connect(address(s.path, nil), 1); err != nil {
+			return err
+		}
+		defer db.Close()
+	}
+	if _, err := db.ExecContext(ctx, "VACUUM INTO $1", f.Name()); err != nil {
+		return err
+	}
+	if err := errors.Join(bare(f.Sync()), bare(f.Close())); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // migrate brings the tables up to date.

@@ -36,6 +36,7 @@ type Store struct {
 	write     *sql.DB // one connection, through which the committer writes
 	read      *sql.DB // several that see what is committed; in memory the same as write
 	committer *committer
+	path      string // of the file; empty in memory
 	unlock    func() error
 }
 
@@ -124,6 +125,23 @@ func placeholders(from, n int) string {
 // millis and moment are how times are written and read.
 func millis(t time.Time) int64  { return t.UnixMilli() }
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// timer and timed are how a time is written and read at which something happens
+// by itself; 0 is never. Between two milliseconds it is the later, so that nothing
+// happens before its time.
+func timer(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return millis(t.Add(time.Millisecond - time.Nanosecond))
+}
+
+func timed(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return moment(ms)
+}
 
 // flag is how a truth is written.
 func flag(b bool) int64 {

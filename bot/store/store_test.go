@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -24,6 +25,24 @@ func open(t testing.TB, name string) *store.Store {
 }
 
 func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "half point#1?.db") }
+
+// folder gives the names and contents of the files of a directory.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files
+}
 
 func TestFile(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, newFile(t)) })

@@ -112,6 +112,39 @@ type storedBody struct {
 	Reply  string       `json:"reply,omitempty"`
 }
 
+// storedPreferences are what a person has chosen; who it is has a column of its
+// own.
+type storedPreferences struct {
+	Remind string       `json:"remind,omitempty"`
+	Zone   string       `json:"zone,omitempty"`
+	Quiet  *storedHours `json:"quiet,omitempty"`
+}
+
+type storedHours struct {
+	From int `json:"from"` // in minutes after midnight
+	To   int `json:"to"`
+}
+
+func encodePreferences(p bot.Preferences) (string, error) {
+	s := storedPreferences{Remind: p.Remind, Zone: p.Zone}
+	if p.Quiet != (bot.Hours{}) {
+		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
+	}
+	return encode(s)
+}
+
+func decodePreferences(text string) (bot.Preferences, error) {
+	var s storedPreferences
+	if err := decode(text, &s); err != nil {
+		return bot.Preferences{}, err
+	}
+	p := bot.Preferences{Remind: s.Remind, Zone: s.Zone}
+	if s.Quiet != nil {
+		p.Quiet = bot.Hours{From: s.Quiet.From, To: s.Quiet.To}
+	}
+	return p, nil
+}
+
 func encode(v any) (string, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

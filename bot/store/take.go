@@ -44,6 +44,14 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 				return err
 			}
 		}
+		if step.Match != nil {
+			if err := putDue(ctx, tx, step.Match.ID, step.Due); err != nil {
+				return err
+			}
+		}
+		if step.Prefs != nil {
+			return putPreferences(ctx, tx, *step.Prefs)
+		}
 		return nil
 	})
 	if err == nil && step.New && step.Match != nil {
@@ -58,9 +66,15 @@ func sound(step *bot.Step) error {
 	if step.Request == "" {
 		return errors.New("the step has no request")
 	}
+	if step.Prefs != nil && step.Prefs.Person == "" {
+		return errors.New("the step has preferences of nobody")
+	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {
 			return errors.New("the step has events of no match")
+		}
+		if len(step.Due) > 0 {
+			return errors.New("the step makes something due for no match")
 		}
 		return nil
 	}
@@ -71,6 +85,11 @@ func sound(step *bot.Step) error {
 	for i, e := range step.Events {
 		if e.Seq != before+1+i {
 			return fmt.Errorf("event %d of match %s should be event %d", e.Seq, step.Match.ID, before+1+i)
+		}
+	}
+	for _, d := range step.Due {
+		if d.Game != step.Match.ID || d.Kind == "" || d.At.IsZero() {
+			return fmt.Errorf("a step of match %s makes due: %v", step.Match.ID, d)
 		}
 	}
 	return nil
@@ -92,11 +111,16 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err er
 	if err != nil {
 		return 0, err
 	}
+	clock, err := m.Clock.MarshalText()
+	if err != nil {
+		return 0, fmt.Errorf("clock: %w", err)
+	}
 	err = put(ctx, tx, "match", `
-		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
+			clock, deadline)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
 		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed))
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline))
 	if err != nil {
 		return 0, err
 	}
@@ -118,9 +142,9 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err er
 // changeMatch stores how a match stands now, if its last event is still before.
 func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, before int) error {
 	err := put(ctx, tx, "match", `
-		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7
-		WHERE id = $8 AND seq = $9`,
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), m.ID, before)
+		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8
+		WHERE id = $9 AND seq = $10`,
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.ID, before)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // the time zones, for machines that have none
 
 	"github.com/alecthomas/kong"
 
@@ -38,6 +39,8 @@ type cli struct {
 	Render   renderCmd  `cmd:"" help:"Draw a record."`
 	Rules    rulesCmd   `cmd:"" help:"List the rulesets, or recite one."`
 	Perft    perftCmd   `cmd:"" help:"Count the sequences of turns of each length."`
+	Export   exportCmd  `cmd:"" help:"Write all that the database holds, as lines of JSON."`
+	Import   importCmd  `cmd:"" help:"Fill a new database with an export."`
 	ConfigGr configCmd  `cmd:"" name:"config" help:"About the configuration."`
 	Version  versionCmd `cmd:"" help:"Print the version."`
 }

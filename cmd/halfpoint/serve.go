@@ -75,6 +75,11 @@ func (*playCmd) Run(e *env) error {
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)
 	}
-	t.Flush = func(ctx context.Context) error { return b.Flush(ctx, t) }
+	t.Flush = func(ctx context.Context) error {
+		if _, err := b.Tick(ctx); err != nil {
+			return err
+		}
+		return b.Flush(ctx, t)
+	}
 	return t.Run(ctx, b)
 }

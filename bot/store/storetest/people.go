@@ -67,6 +67,52 @@ func strangeNames(d *desk) {
 	}
 }
 
+func preferences(d *desk) {
+	of := func(p bot.Person) bot.Preferences {
+		d.Helper()
+		prefs, err := d.Preferences(d.ctx(), p)
+		d.must(err)
+		return prefs
+	}
+	choose := func(prefs bot.Preferences) {
+		d.Helper()
+		d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &prefs}))
+	}
+	a := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})
+	d.same("at first", of(a), bot.Preferences{Person: a})
+	d.same("of nobody", of("unknown"), bot.Preferences{Person: "unknown"})
+
+	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: bot.Hours{From: 23 * 60, To: 6*60 + 45}}
+	choose(mine)
+	d.same("chosen", of(a), mine)
+	d.same("of somebody else", of(b), bot.Preferences{Person: b})
+	mine = bot.Preferences{Person: a, Remind: "none", Quiet: bot.Hours{From: 0, To: 60}}
+	choose(mine)
+	d.same("chosen again", of(a), mine)
+	theirs := bot.Preferences{Person: b, Zone: "America/New_York"}
+	choose(theirs)
+
+	// They change with their step or not at all.
+	m := d.open("g1", garden)
+	stale := d.turn(m)
+	d.play(m)
+	stale.Prefs = &bot.Preferences{Person: a, Remind: "channel"}
+	d.conflict(d.Take(d.ctx(), stale))
+	d.same("after a step that was not taken", of(a), mine)
+	if err := d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{}}); err == nil {
+		d.Error("preferences of nobody are kept")
+	}
+
+	d.must(d.Erase(d.ctx(), a))
+	d.same("of who is erased", of(a), bot.Preferences{Person: a})
+	choose(mine) // in a request that was under way
+	d.same("of who is erased, later", of(a), bot.Preferences{Person: a})
+	d.same("of who is not", of(b), theirs)
+	choose(bot.Preferences{Person: b})
+	d.same("back to the default", of(b), bot.Preferences{Person: b})
+}
+
 func erased(d *desk) {
 	ada := bot.Who{Platform: "web", ID: "1", Name: "Ada"}
 	bob := bot.Who{Platform: "web", ID: "2", Name: "Bob"}

@@ -24,6 +24,12 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d.same("first time", first, true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
 	said := d.say("k", "hall", "hello")
+	timed := d.turn(m)
+	timed.Match.Deadline = d.now.Add(day)
+	timed.Due = []bot.Due{{Game: "g1", Kind: "flag", At: d.now.Add(day), Seq: timed.Match.Seq}}
+	timed.Prefs = &bot.Preferences{Person: ada, Remind: "none"}
+	d.must(d.Take(d.ctx(), timed))
+	*m = *timed.Match
 	look := func() []any {
 		match, events, err := d.Match(d.ctx(), "g1")
 		d.must(err)
@@ -35,10 +41,14 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Notice)
 		d.must(err)
-		return []any{match, events, answer, answered, d.people(ada), bookmark, messages, receipt}
+		due, err := d.DueBy(d.ctx(), d.now.Add(day), 10)
+		d.must(err)
+		prefs, err := d.Preferences(d.ctx(), ada)
+		d.must(err)
+		return []any{due, prefs, match, events, answer, answered, d.people(ada), bookmark, messages, receipt}
 	}
 	before := look()
-	d.same("answered", before[3], any(true))
+	d.same("answered", before[5], any(true))
 	d.must(d.Close())
 
 	d.Storage = open(t)

@@ -44,11 +44,13 @@ func (d *desk) conflict(err error) {
 func stepReadBack(d *desk) {
 	m := &bot.Match{
 		ID: "g1", Rules: "japanese@1",
+		Clock: bot.TimeControl{Kind: bot.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
+			Night: bot.Hours{From: 23 * 60, To: 7 * 60}, Vacation: 20, Claim: true},
 		Setup: rules.Setup{W: 19, H: 13, Komi: -1, Handicap: 2, First: rules.White,
 			Black: []rules.Point{{X: 3, Y: 3}, {X: 15, Y: 9}}, White: []rules.Point{{X: 18, Y: 12}}},
 		Opener: ada, Invited: bob, Where: bot.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,
 		Standing: bot.Standing{State: bot.Ended, Black: bob, White: ada, ToMove: bob, Seq: 2, Result: "B+2.5",
-			Changed: d.now.Add(1234 * time.Millisecond)},
+			Changed: d.now.Add(1234 * time.Millisecond), Deadline: d.now.Add(day)},
 	}
 	events := []bot.Event{
 		{Seq: 1, At: d.now, By: bob, Body: "join B bob"},

@@ -32,6 +32,11 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a step must fit the log", stepsMustFit},
 		{"a step that was given up is not taken", givenUp},
 		{"of steps from one position one is taken", racingSteps},
+		{"what is due is what the last step of its match says", dueReplaced},
+		{"what is due comes in order, at its time and not before", dueInOrder},
+		{"a step that is not taken makes nothing due", dueUntouched},
+		{"what is due must belong to the match of its step", dueMustFit},
+		{"the matches with a deadline are found in order", runningMatches},
 		{"a match that is not there is not found", noMatch},
 		{"matches of a channel are numbered as they come", numbers},
 		{"matches opened at once get different numbers", racingNumbers},
@@ -57,6 +62,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a person seen twice at once is one", racingPeople},
 		{"a name is kept as it is", strangeNames},
 		{"erased and unknown people are left out", erased},
+		{"what people have chosen is kept until they are erased", preferences},
 
 		{"a bookmark is kept", bookmarks},
 		{"messages are numbered and read in order", messages},
@@ -153,6 +159,8 @@ func (d *desk) play(m *bot.Match, posts ...bot.Owed) {
 func post(id, kind string, m *bot.Match) bot.Owed {
 	return bot.Owed{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
 }
+
+const day = 24 * time.Hour
 
 // lease is how long a claim holds in these tests.
 const lease = time.Minute

@@ -1,0 +1,495 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Games that live for weeks: deadlines, reminders, second thoughts, and what
+// one player asks the other.
+
+const (
+	challengeLives = 7 * 24 * time.Hour // an open game waits so long for somebody to join
+	freeUndo       = 60 * time.Second   // one's own last turn may be taken back so long without asking
+	flagGrace      = 90 * time.Second   // a turn made in time may be so long on its way
+	trustedDelay   = 10 * time.Minute   // a platform's timestamp is believed for no longer
+)
+
+// slow are the reminders of games without a clock, and of players who have not
+// accepted a count: so long after the last thing that happened.
+var (
+	slowTurns  = []time.Duration{3 * 24 * time.Hour, 10 * 24 * time.Hour}
+	slowCounts = []time.Duration{24 * time.Hour, 4 * 24 * time.Hour, 10 * 24 * time.Hour}
+)
+
+// dues gives what is due for the match after the step: each in its time, if
+// nothing happens before.
+func (in *input) dues(m Match) []Due {
+	switch m.State {
+	case Open:
+		return []Due{{m.ID, "expire", m.Opened.Add(challengeLives), m.Seq}}
+	case Going:
+	default:
+		return nil
+	}
+	var ds []Due
+	r := in.pos.reading(m, in.now)
+	if !r.Deadline.IsZero() && !r.Paused && !m.Clock.Claim {
+		ds = append(ds, Due{m.ID, "flag", r.Deadline.Add(flagGrace), m.Seq})
+	}
+	for _, at := range in.reminders(m, in.pos, r, in.now) {
+		if at.After(in.now) {
+			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
+		}
+	}
+	return ds
+}
+
+// reminders gives when the player to move is to be reminded. Without a
+// deadline that is some days after the last thing that happened.
+func (in *input) reminders(m Match, p *position, r Reading, changed time.Time) []time.Time {
+	prefs := in.prefs[m.ToMove]
+	if m.ToMove == "" || prefs.Remind == "none" || r.Paused {
+		return nil
+	}
+	var out []time.Time
+	if !r.Deadline.IsZero() && p.game.Phase() == rules.Playing {
+		when := DefaultReminding
+		when.Quiet, when.Zone = prefs.Quiet, prefs.Zone
+		for _, reminder := range Reminders(r, when) {
+			out = append(out, reminder.At)
+		}
+		return out
+	}
+	after := slowTurns
+	if p.game.Phase() == rules.Settling {
+		after = slowCounts
+	}
+	zone, _ := findZone(prefs.Zone)
+	quiet := calendar{night: prefs.Quiet, zone: zone}
+	for _, d := range after {
+		at := changed.Add(d)
+		if _, to, ok := quiet.pause(at); ok {
+			at = to
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// reminded reports whether the turn that this request ended has been reminded
+// of, so that the reminder is to be taken away.
+func (in *input) reminded() bool {
+	if in.before == nil || in.match.State != Going || in.before.over() {
+		return false
+	}
+	r := in.before.reading(in.match, in.now)
+	if now := in.pos.reading(in.match, in.now); in.match.Clock.Kind != NoTime && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
+		return false
+	}
+	for _, at := range in.reminders(in.match, in.before, r, in.match.Changed) {
+		if !at.After(in.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// decideDue decides what is due now. What has become pointless gives a step
+// that only says what is due next.
+func decideDue(in *input, d Due) Step {
+	m := in.match
+	next := Step{Request: in.req.ID, At: in.now, Match: &m, Due: in.dues(m)}
+	switch {
+	case d.Kind == "expire" && m.State == Open:
+		in.match.State = Cancelled
+		return in.step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
+	case d.Kind == "flag" && m.State == Going:
+		if s, fell := in.flag(); fell {
+			return s
+		}
+	case d.Kind == "remind" && m.State == Going && m.ToMove != "" && in.prefs[m.ToMove].Remind != "none":
+		r := in.pos.reading(m, in.now)
+		n := 0
+		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
+			if !at.After(in.now) {
+				n++
+			}
+		}
+		id := fmt.Sprintf("%s-%d-remind-%d", m.ID, m.Seq, d.At.UnixMilli())
+		if n > 1 {
+			id += againMark
+		}
+		notify := []Person{m.ToMove}
+		if g := in.pos.game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
+			notify = []Person{m.Black, m.White}
+		}
+		next.Posts = []Owed{{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq,
+			Notify: notify, Private: in.prefs[m.ToMove].Remind == "direct"}}
+	}
+	return next
+}
+
+// againMark ends the id of a reminder that takes the place of an earlier one of
+// the same turn.
+const againMark = "-again"
+
+// reminder words a reminder when it is delivered.
+func reminder(m Match, p *position, now time.Time) []Text {
+	n := strconv.Itoa(m.Number)
+	if p.game.Phase() == rules.Settling {
+		return []Text{say("remind.count", n)}
+	}
+	r := p.reading(m, now)
+	if r.Deadline.IsZero() {
+		return []Text{say("remind.turn", n, p.game.ToPlay().String())}
+	}
+	return []Text{say("remind.until", n, p.game.ToPlay().String(), r.Left(p.game.ToPlay()).Words(m.Clock), DeadlineWords(r.Deadline, now, time.UTC))}
+}
+
+// flag ends the match if the flag of the player to move has fallen, and reports
+// whether it has.
+func (in *input) flag() (Step, bool) {
+	r := in.pos.reading(in.match, in.now)
+	if r.Flagged == rules.None {
+		return Step{}, false
+	}
+	over := "W+T"
+	if r.Flagged == rules.White {
+		over = "B+T"
+	}
+	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []Text{say("over.time", in.number(), r.Flagged.Opponent().String(), over, r.Flagged.String())}), true
+}
+
+// late ends the match instead of doing what was asked, if the flag had fallen
+// before the request was made.
+func (in *input) late() (Step, bool) {
+	if in.match.State != Going || in.match.Clock.Kind == NoTime || in.match.Clock.Claim {
+		return Step{}, false
+	}
+	s, fell := in.flag()
+	if fell {
+		s.Answer = Reply{Texts: []Text{say("too.late", in.number())}, Private: true}
+	}
+	return s, fell
+}
+
+func claim(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	r := in.pos.reading(in.match, in.now)
+	black, white := in.colors()
+	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {
+		return in.refuse(say("claim.nothing", in.number()))
+	}
+	s, _ := in.flag()
+	return s
+}
+
+// credit adds time that does not count, because the bot was away.
+func (in *input) credit(from, to time.Time) Step {
+	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
+	s := in.step([]string{body}, []Text{say("credit", in.number(), DeadlineWords(from, in.now, time.UTC), DeadlineWords(to, in.now, time.UTC))}, nil)
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
+		last := &s.Posts[len(s.Posts)-1]
+		last.Texts = append(last.Texts, say("deadline.now", DeadlineWords(d, in.now, time.UTC)))
+	}
+	return s
+}
+
+// undo takes back the person's own last turn: freely for a minute and before it
+// is answered, later by asking the opponent.
+func undo(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	nothing := in.refuse(say("undo.nothing", in.number()))
+	if len(in.pos.lines) == 0 {
+		return nothing
+	}
+	last := in.pos.lines[len(in.pos.lines)-1]
+	mine := func(l line) bool { return l.turn.Kind.IsTurn() && in.match.seat(l.turn.By) == in.by }
+	alone := in.match.Black == in.match.White
+	if mine(last) && last.seq > in.pos.branch && (alone || in.now.Sub(in.events[last.seq-1].At) <= freeUndo) {
+		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), last.turn.Words())}, nil)
+	}
+	if in.pos.game.Phase() != rules.Playing {
+		return in.refuse(say("undo.settling", in.number()))
+	}
+	for i := len(in.pos.lines) - 1; i >= 0; i-- {
+		if l := in.pos.lines[i]; mine(l) && l.seq > in.pos.branch {
+			return in.ask("undo "+strconv.Itoa(l.seq-1), say("asks.undo", named(in.by), in.number(), l.turn.Words()))
+		}
+	}
+	return nothing
+}
+
+// ask puts a question to the opponent. It holds until it is answered or a turn
+// is made.
+func (in *input) ask(what string, text Text) Step {
+	if a := in.pos.asked; a != nil {
+		if in.match.seat(a.by) == in.by {
+			return in.refuse(say("asked.already", in.number()))
+		}
+		return in.refuse(say("answer.first", in.number(), a.by.String()))
+	}
+	by := in.color()
+	if black, white := in.colors(); !black || !white {
+		by = rules.Black
+		if white {
+			by = rules.White
+		}
+	}
+	s := in.step([]string{"ask " + by.Letter() + " " + what}, []Text{text, say("asked.how")}, nil)
+	in.notify(&s, in.match.seat(by.Opponent()))
+	return s
+}
+
+// notify makes the notices of a step call on somebody, and leaves its board
+// out: nothing on it has changed.
+func (in *input) notify(s *Step, p Person) {
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && p != in.by {
+			s.Posts[i].Notify = []Person{p}
+		}
+	}
+}
+
+// yes answers what the opponent has asked.
+func (in *input) yes() (Step, bool) {
+	a := in.pos.asked
+	if a == nil || in.pos.game.Phase() != rules.Playing {
+		return Step{}, false
+	}
+	if in.match.seat(a.by) == in.by && in.match.seat(a.by.Opponent()) != in.by {
+		return in.refuse(say("asked.already", in.number())), true
+	}
+	switch a.what {
+	case "undo":
+		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []Text{say("agreed.undo", named(in.by))}, nil), true
+	case "draw":
+		return in.step([]string{"drawn"}, nil, []Text{say("over", in.number(), word([]Text{say("draw")}, nil), "0", word([]Text{say("agreed.draw")}, nil))}), true
+	}
+	return in.pause(), true
+}
+
+// decline refuses a challenge, or what the opponent has asked; what one has
+// asked oneself it takes back.
+func decline(in *input) Step {
+	m := &in.match
+	if m.State == Open {
+		if m.Invited != in.by {
+			return in.refuse(say("decline.nothing", in.number()))
+		}
+		m.State = Cancelled
+		s := in.step([]string{"decline"}, []Text{say("declined", named(in.by), in.number())}, nil)
+		in.notify(&s, m.Opener)
+		return s
+	}
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	a := in.pos.asked
+	if a == nil {
+		return in.refuse(say("decline.nothing", in.number()))
+	}
+	text, other := say("denied", named(in.by), in.number()), m.seat(a.by)
+	if other == in.by {
+		text, other = say("withdrawn", named(in.by), in.number()), m.seat(a.by.Opponent())
+	}
+	s := in.step([]string{"deny"}, []Text{text}, nil)
+	in.notify(&s, other)
+	return s
+}
+
+// draw declares the draw of Ultimate Go, and offers one elsewhere.
+func draw(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.pos.game.Rules().Has(rules.Draw) {
+		return turn(in)
+	}
+	if in.pos.game.Phase() != rules.Playing {
+		return in.refuse(say("stopped", in.number()))
+	}
+	if a := in.pos.asked; a != nil && a.what == "draw" && in.match.seat(a.by) != in.by {
+		s, _ := in.yes()
+		return s
+	}
+	return in.ask("draw", say("asks.draw", named(in.by), in.number()))
+}
+
+// pauseClocks asks to stop the clocks, or lets them run again.
+func pauseClocks(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	switch a := in.pos.asked; {
+	case in.match.Clock.Kind == NoTime:
+		return in.refuse(say("pause.noclock", in.number()))
+	case in.pos.paused:
+		return in.step([]string{"unpause"}, []Text{say("unpaused", named(in.by), in.number())}, nil)
+	case in.match.Black == in.match.White, a != nil && a.what == "pause" && in.match.seat(a.by) != in.by:
+		return in.pause()
+	}
+	return in.ask("pause", say("asks.pause", named(in.by), in.number()))
+}
+
+func (in *input) pause() Step {
+	return in.step([]string{"pause"}, []Text{say("paused", in.number())}, nil)
+}
+
+// dispute goes on playing on a branch, to find out who is right about the dead.
+func dispute(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if !in.pos.game.Rules().Has(rules.Agree) {
+		return in.refuse(noAgreement(in.pos.game.Rules()))
+	}
+	if in.pos.game.Phase() != rules.Settling {
+		return in.refuse(say("playing", in.number()))
+	}
+	return in.step([]string{"branch " + in.color().Letter()}, []Text{say("branch.begins", named(in.by), in.number())}, nil)
+}
+
+// goBack leaves the branch.
+func goBack(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.pos.branch == 0 {
+		return in.refuse(say("branch.none", in.number()))
+	}
+	return in.step([]string{"return"}, []Text{say("branch.left", named(in.by), in.number())}, nil)
+}
+
+// rematch opens the same game again with colours changed.
+func rematch(in *input) Step {
+	old := in.match
+	if old.State != Ended {
+		return in.refuse(say("rematch.when", in.number()))
+	}
+	if old.Black != in.by && old.White != in.by {
+		return in.refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+	}
+	r, err := rules.Find(old.Rules)
+	if err != nil {
+		return in.refuse(say("plain", err.Error()))
+	}
+	g, err := rules.New(r, old.Setup)
+	if err != nil {
+		return in.refuse(say("plain", err.Error()))
+	}
+	id, _ := newID(in.req.ID)
+	in.match = Match{ID: id, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Opener: in.by, Where: in.req.Where,
+		Opened: in.now, Standing: Standing{State: Open}}
+	in.events, in.before = nil, nil
+	m := &in.match
+	m.Black, m.White = old.White, old.Black
+	local := in.seats[0] != "" && slices.Contains(in.seats[:], old.Black) && slices.Contains(in.seats[:], old.White)
+	if !local && m.Black != m.White {
+		if m.Black == in.by {
+			m.Invited, m.White = m.White, ""
+		} else {
+			m.Invited, m.Black = m.Black, ""
+		}
+	}
+	return in.openOrBegin(g)
+}
+
+// openOrBegin begins the match if both seats are taken, and else opens it.
+func (in *input) openOrBegin(g *rules.Game) Step {
+	m := &in.match
+	var s Step
+	if m.Black != "" && m.White != "" {
+		m.State = Going
+		s = in.step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, []Text{in.started(g)}, nil)
+	} else {
+		free := rules.White
+		if m.Black == "" {
+			free = rules.Black
+		}
+		s = in.step([]string{"open"}, []Text{in.opened(), in.seatOpen(free)}, nil)
+		if m.Invited != "" {
+			for i := range s.Posts {
+				s.Posts[i].Notify = []Person{m.Invited}
+			}
+		}
+	}
+	s.New = true
+	return s
+}
+
+// remind keeps how a person wants to be reminded.
+func remind(in *input) Step {
+	p := in.prefs[in.by]
+	p.Person = in.by
+	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.req.Args[name])) }
+	switch how := arg("how"); how {
+	case "":
+	case "channel", "direct", "none":
+		p.Remind = how
+	default:
+		return in.refuse(say("remind.how", shortened(how)))
+	}
+	if q := arg("quiet"); q == "none" {
+		p.Quiet = Hours{}
+	} else if q != "" {
+		h, ok := ParseHours(q)
+		if !ok {
+			return in.refuse(say("remind.quiet", shortened(q)))
+		}
+		p.Quiet = h
+	}
+	if z := strings.TrimSpace(in.req.Args["zone"]); z != "" {
+		name, ok := zoneName(z)
+		if !ok {
+			return in.refuse(say("remind.zone", shortened(z)))
+		}
+		p.Zone = name
+	}
+	how := p.Remind
+	if how == "" {
+		how = "channel"
+	}
+	texts := []Text{say("remind.is." + how)}
+	if p.Quiet != (Hours{}) {
+		zone := p.Zone
+		if zone == "" {
+			zone = "UTC"
+		}
+		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
+	}
+	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+}
+
+// clock says what the clocks of a game show.
+func clock(q *question) Answer {
+	m, now := q.match, q.b.now()
+	out := []Text{say("clock.control", q.number(), m.Clock.Words())}
+	if m.Clock.Kind != NoTime && m.State == Going {
+		r := q.pos.reading(m, now)
+		for _, c := range []rules.Color{rules.Black, rules.White} {
+			out = append(out, say("clock.left", c.String(), r.Left(c).Words(m.Clock)))
+		}
+		switch {
+		case r.Paused:
+			out = append(out, say("clock.paused"))
+		case r.Flagged != rules.None:
+			out = append(out, say("clock.flagged", r.Flagged.String()))
+		case !r.Deadline.IsZero():
+			out = append(out, say("clock.deadline", r.ToPlay.String(), DeadlineWords(r.Deadline, now, time.UTC)))
+		}
+	}
+	return q.answer(out...)
+}

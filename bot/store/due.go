@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+const forgetDue = "DELETE FROM due WHERE game = $1"
+
+// putDue puts all that is due for a match in the place of what was.
+func putDue(ctx context.Context, tx *sql.Tx, game bot.GameID, due []bot.Due) error {
+	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil {
+		return err
+	}
+	for _, d := range due {
+		// Twice the same is an error of whoever decided, and no conflict.
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO due (game, kind, at, seq) VALUES ($1, $2, $3, $4)", game, d.Kind, timer(d.At), d.Seq)
+		if err != nil {
+			return fmt.Errorf("due %s: %w", d.Kind, err)
+		}
+	}
+	return nil
+}
+
+const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, game, kind LIMIT $2"
+
+// DueBy gives at most limit of what is due at or before now, the longest due
+// first. What it costs does not depend on how many matches there are.
+func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []bot.Due, err error) {
+	defer annotate(&err, "find what is due")
+	rows, err := s.read.QueryContext(ctx, dueBy, millis(now), max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d bot.Due
+		var at int64
+		if err := rows.Scan(&d.Game, &d.Kind, &at, &d.Seq); err != nil {
+			return nil, err
+		}
+		d.At = moment(at)
+		due = append(due, d)
+	}
+	return due, rows.Err()
+}
+
+const nextDue = "SELECT MIN(at) FROM due"
+
+// NextDue gives when the next thing is due; zero: nothing is.
+func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
+	defer annotate(&err, "find what is due next")
+	var at sql.NullInt64
+	if err := s.read.QueryRowContext(ctx, nextDue).Scan(&at); err != nil {
+		return time.Time{}, err
+	}
+	return timed(at.Int64), nil
+}
+
+const running = "SELECT id FROM game WHERE deadline <> 0 AND id > $1 ORDER BY id LIMIT $2"
+
+// Running gives the ids of the matches that have a deadline after the id given,
+// in the order of their ids, at most limit.
+func (s *Store) Running(ctx context.Context, after bot.GameID, limit int) (ids []bot.GameID, err error) {
+	defer annotate(&err, "find the matches with a deadline")
+	rows, err := s.read.QueryContext(ctx, running, after, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id bot.GameID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}

@@ -1,0 +1,383 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// # Exports
+//
+// An export is all that a store holds, as lines of JSON (UTF-8):
+//
+//	{"halfpoint":"export","version":1}                          first
+//	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
+//	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
+//
+// A row is {table: {column: value}} with every column of the table, its texts and
+// whole numbers as they are in the database (see migrations). A row follows
+// those that it refers to. Export writes tables and columns in the order of the
+// list below and rows in the order of their keys, so that equal stores have equal
+// exports; Import asks for nothing but that rows come after those they refer to.
+//
+// Whoever changes the tables gives exports a new version, and says in Import
+// what the rows of the old ones mean.
+
+const (
+	exportName    = "export"
+	exportVersion = 1
+)
+
+// maxLine is the longest line of an export, in bytes.
+const maxLine = 16 << 20
+
+// A table is what an export has of one.
+type table struct {
+	name    string
+	key     string // what orders its rows
+	columns []column
+}
+
+type column struct {
+	name   string
+	number bool // else a text
+}
+
+// tables are all that hold anything, those that are referred to first.
+var tables = []table{
+	newTable("person", "id", "id platform platform_id name"),
+	newTable("preference", "person", "person body"),
+	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#"),
+	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
+	newTable("event", "game, seq", "game seq# at# actor body proof"),
+	newTable("due", "game, kind, at", "game kind at# seq#"),
+	newTable("inbox", "request", "request at# answer"),
+	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why"),
+	newTable("room_wait", "platform, channel", "platform channel due#"),
+	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
+	newTable("bookmark", "adapter", "adapter value"),
+	newTable("message", "n", "n# key room at# sender body game seq# kind removed#"),
+}
+
+// newTable makes a table of its columns; # follows those that hold numbers.
+func newTable(name, key, columns string) table {
+	t := table{name: name, key: key}
+	for _, c := range strings.Fields(columns) {
+		c, number := strings.CutSuffix(c, "#")
+		t.columns = append(t.columns, column{c, number})
+	}
+	return t
+}
+
+// names gives the names of the columns.
+func (t table) names() string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// An exportHead is the first line of an export.
+type exportHead struct {
+	Halfpoint string `json:"halfpoint"`
+	Version   int    `json:"version"`
+}
+
+// A BadExport is what is wrong with an export.
+type BadExport struct {
+	Line int // from 1
+	Why  string
+}
+
+// Error names the line.
+func (e *BadExport) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+
+// ErrNotEmpty means that an import found something in the store.
+var ErrNotEmpty = errors.New("the database is not empty")
+
+// Export writes all that the store holds as it is at one moment; what is stored
+// meanwhile is left out. Nothing waits for it but the writes of a store in memory.
+// What is no UTF-8 in a text is replaced by U+FFFD.
+func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
+	defer annotate(&err, "export")
+	// A transaction of SQLite sees the database as it was at its first look.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	out := &exporter{w: bufio.NewWriter(w)}
+	out.enc = json.NewEncoder(&out.line)
+	out.enc.SetEscapeHTML(false)
+	if err := out.write(exportHead{exportName, exportVersion}); err != nil {
+		return err
+	}
+	end := row{}
+	for _, t := range tables {
+		n, err := out.table(ctx, tx, t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		end = append(end, field{t.name, n})
+	}
+	if err := out.write(row{{"end", end}}); err != nil {
+		return err
+	}
+	return out.w.Flush()
+}
+
+// An exporter writes an export.
+type exporter struct {
+	w    *bufio.Writer
+	line bytes.Buffer
+	enc  *json.Encoder // into line
+}
+
+// write writes a line.
+func (e *exporter) write(v any) error {
+	e.line.Reset()
+	if err := e.enc.Encode(v); err != nil {
+		return err
+	}
+	if e.line.Len() > maxLine {
+		return fmt.Errorf("a row is longer than %d bytes", maxLine)
+	}
+	_, err := e.w.Write(e.line.Bytes())
+	return err
+}
+
+// table writes the rows of a table and gives how many there are.
+func (e *exporter) table(ctx context.Context, tx *sql.Tx, t table) (n int, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT "+t.names()+" FROM "+t.name+" ORDER BY "+t.key)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	values := make([]any, len(t.columns))
+	fields := make(row, len(t.columns))
+	for i, c := range t.columns {
+		if values[i] = new(string); c.number {
+			values[i] = new(int64)
+		}
+		fields[i] = field{c.name, values[i]}
+	}
+	for ; rows.Next(); n++ {
+		if err := rows.Scan(values...); err != nil {
+			return n, err
+		}
+		for _, v := range values {
+			if text, ok := v.(*string); ok {
+				*text = strings.ToValidUTF8(*text, "\ufffd")
+			}
+		}
+		if err := e.write(row{{t.name, fields}}); err != nil {
+			return n, err
+		}
+	}
+	return n, rows.Err()
+}
+
+// A row is a JSON object whose fields are in order.
+type row []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the fields in order.
+func (r row) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i, f := range r {
+		b.WriteByte("{,"[min(i, 1)])
+		if err := enc.Encode(f.name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := enc.Encode(f.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// Import fills an empty store with an export, or gives a *BadExport or another
+// error and leaves it empty. Until r ends, nothing else is stored.
+func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
+	err = s.change(ctx, func(kept context.Context, tx *sql.Tx) error {
+		for _, t := range tables {
+			var one int
+			err := tx.QueryRowContext(kept, "SELECT 1 FROM "+t.name+" LIMIT 1").Scan(&one)
+			if err == nil {
+				return ErrNotEmpty
+			}
+			if !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		in := &importer{tx: tx, lines: bufio.NewScanner(r), rows: map[string]int{}}
+		in.lines.Buffer(nil, maxLine+1)
+		for {
+			if done, err := in.next(kept); done || err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	})
+	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which says where, and needs no more
+		annotate(&err, "import")
+	}
+	return err
+}
+
+// An importer reads an export.
+type importer struct {
+	tx    *sql.Tx
+	lines *bufio.Scanner
+	line  int
+	rows  map[string]int // how many of each table
+}
+
+// bad says what is wrong with this line. Formats cut what comes from it short.
+func (in *importer) bad(format string, args ...any) error {
+	return &BadExport{in.line, fmt.Sprintf(format, args...)}
+}
+
+// next takes the next line and reports whether it was the last.
+func (in *importer) next(ctx context.Context) (done bool, err error) {
+	in.line++
+	more := in.lines.Scan()
+	switch err := in.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return false, in.bad("it is longer than %d bytes", maxLine)
+	case err != nil: // this line may be half of one
+		return false, err
+	case !more && in.line == 1:
+		return false, in.bad("this is not an export of halfpoint")
+	case !more:
+		return false, in.bad("the end is missing")
+	}
+	line := in.lines.Bytes()
+	if in.line == 1 {
+		return false, in.head(line)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(line, &object); err != nil {
+		return false, in.bad("%v", err)
+	}
+	if len(object) != 1 {
+		return false, in.bad("it should be one row")
+	}
+	for name, content := range object {
+		if name == "end" {
+			return true, in.end(content)
+		}
+		i := slices.IndexFunc(tables, func(t table) bool { return t.name == name })
+		if i < 0 {
+			return false, in.bad("there is no table %.40q", name)
+		}
+		err = in.row(ctx, tables[i], content)
+	}
+	return false, err
+}
+
+// head takes the first line.
+func (in *importer) head(line []byte) error {
+	var head exportHead
+	if err := json.Unmarshal(line, &head); err != nil || head.Halfpoint != exportName || head.Version < 1 {
+		return in.bad("this is not an export of halfpoint")
+	}
+	if head.Version > exportVersion {
+		return in.bad("%v: it has version %d, this program reads %d", ErrNewer, head.Version, exportVersion)
+	}
+	return nil
+}
+
+// row stores a row.
+func (in *importer) row(ctx context.Context, t table, content []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(content, &fields); err != nil {
+		return in.bad("%v", err)
+	}
+	var values []any
+	for _, c := range t.columns {
+		content, ok := fields[c.name]
+		if !ok {
+			return in.bad("%s lacks %s", t.name, c.name)
+		}
+		delete(fields, c.name)
+		value, err := c.read(content)
+		if err != nil {
+			return in.bad("%s of %s: %v", c.name, t.name, err)
+		}
+		values = append(values, value)
+	}
+	if len(fields) > 0 {
+		return in.bad("%s has no %.40q", t.name, slices.Sorted(maps.Keys(fields))[0])
+	}
+	err := put(ctx, in.tx, t.name,
+		"INSERT INTO "+t.name+" ("+t.names()+") VALUES ("+placeholders(1, len(values))+") ON CONFLICT DO NOTHING", values...)
+	switch {
+	case errors.Is(err, bot.ErrConflict):
+		return in.bad("this %s was there before", t.name)
+	case violates(err):
+		return in.bad("what this %s refers to is not there", t.name)
+	case err != nil:
+		return fmt.Errorf("line %d: %w", in.line, err)
+	}
+	in.rows[t.name]++
+	return nil
+}
+
+// read reads a value of the column.
+func (c column) read(content []byte) (any, error) {
+	if c.number {
+		n, err := strconv.ParseInt(string(content), 10, 64)
+		if err != nil {
+			return nil, errors.New("it should be a whole number")
+		}
+		return n, nil
+	}
+	var text *string
+	if err := json.Unmarshal(content, &text); err != nil || text == nil {
+		return nil, errors.New("it should be a text")
+	}
+	return *text, nil
+}
+
+// end takes the last line and makes sure that nothing is missing or too much.
+func (in *importer) end(content []byte) error {
+	var want map[string]int
+	if err := json.Unmarshal(content, &want); err != nil {
+		return in.bad("%v", err)
+	}
+	for _, t := range tables {
+		if n, ok := want[t.name]; !ok || n != in.rows[t.name] {
+			return in.bad("it counts %d rows of %s, and there are %d", n, t.name, in.rows[t.name])
+		}
+	}
+	if len(want) != len(tables) {
+		return in.bad("it counts tables that are not there")
+	}
+	if in.line++; in.lines.Scan() {
+		return in.bad("something follows the end")
+	}
+	return in.lines.Err()
+}

@@ -1,0 +1,549 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func export(t testing.TB, s *store.Store) string {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, s.Export(t.Context(), &b))
+	return b.String()
+}
+
+// live makes so many random things happen in a store: of everything that it
+// keeps.
+func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
+	t.Helper()
+	ctx := t.Context()
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	text := func() string {
+		return pick("", "Ada", "<&> \u2028\u202e\x00\x01\"\\\n", "½ 碁 👨‍🦳", "'; DROP TABLE game; --", "not \xff UTF-8", strings.Repeat("long ", 300))
+	}
+	now := noon
+	room := func() bot.Room {
+		return bot.Room{Platform: pick("web", "matrix"), Channel: pick("a", "b", "ü<"), Thread: pick("", "t")}
+	}
+	var people []bot.Person
+	var matches []*bot.Match
+	person := func() bot.Person { return people[rng.IntN(len(people))] }
+	for i := range 3 {
+		p, err := s.Person(ctx, bot.Who{Platform: "web", ID: fmt.Sprint(i), Name: text()})
+		must(t, err)
+		people = append(people, p)
+	}
+	for i := range n {
+		now = now.Add(time.Duration(rng.IntN(1e10)))
+		step := &bot.Step{Request: fmt.Sprint("r", i), At: now, Answer: bot.Reply{Private: rng.IntN(2) > 0}}
+		if rng.IntN(2) > 0 {
+			step.Answer.Texts = []bot.Text{{Key: "played", Args: []string{text()}}}
+			step.Answer.Controls = []bot.Control{{Label: text(), Command: "pass", Args: map[string]string{"b": "1", "a": text()}}}
+		}
+		switch k := rng.IntN(10); {
+		case k < 2 || len(matches) == 0:
+			m := &bot.Match{ID: bot.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: rules.Points(i)},
+				Opener: person(), Where: room(), Opened: now, Standing: bot.Standing{State: bot.Open, Changed: now}}
+			if rng.IntN(2) > 0 {
+				m.Clock = bot.TimeControl{Kind: bot.PerTurn, Main: 72 * time.Hour, Weekends: true}
+			}
+			step.Match, step.New = m, true
+			matches = append(matches, m)
+		case k < 8:
+			next := *matches[rng.IntN(len(matches))]
+			for range 1 + rng.IntN(3) {
+				next.Seq++
+				step.Events = append(step.Events, bot.Event{Seq: next.Seq, At: now, By: person(), Body: text(), Proof: text()})
+			}
+			next.State = bot.State(pick("going", "ended"))
+			next.Black, next.Changed, next.Result = person(), now, pick("", "B+2.5")
+			step.Match = &next
+		}
+		if m := step.Match; m != nil {
+			m.Deadline = time.Time{}
+			for _, kind := range []string{"flag", "remind"} {
+				if rng.IntN(2) > 0 {
+					m.Deadline = now.Add(time.Duration(rng.IntN(1e15)))
+					step.Due = append(step.Due, bot.Due{Game: m.ID, Kind: kind, At: m.Deadline, Seq: m.Seq})
+				}
+			}
+			for j := range rng.IntN(3) {
+				step.Posts = append(step.Posts, bot.Owed{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(bot.Show, bot.Notice),
+					Seq: m.Seq, Texts: []bot.Text{{Key: text()}}, Notify: people, Private: rng.IntN(2) > 0, Reply: text()})
+			}
+		}
+		if rng.IntN(4) == 0 {
+			step.Prefs = &bot.Preferences{Person: person(), Remind: pick("", "none"), Quiet: bot.Hours{To: rng.IntN(100)}}
+		}
+		must(t, s.Take(ctx, step))
+		for j, m := range matches {
+			if step.Match != nil && m.ID == step.Match.ID {
+				matches[j] = step.Match
+			}
+		}
+		switch rng.IntN(6) {
+		case 0:
+			posts, err := s.Claim(ctx, now, now.Add(time.Minute))
+			must(t, err)
+			for _, p := range posts[:len(posts)/2] {
+				must(t, s.Settle(ctx, p.ID, bot.Receipt(text())))
+			}
+		case 1:
+			_, err := s.Park(ctx, room(), text())
+			must(t, err)
+		case 2:
+			must(t, s.Postpone(ctx, room(), now.Add(time.Minute)))
+		case 3:
+			must(t, s.SetBookmark(ctx, pick("matrix", "discord"), text()))
+		case 4:
+			_, err := s.Append(ctx, bot.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: text(), Removed: rng.IntN(2) > 0})
+			must(t, err)
+		}
+	}
+}
+
+func TestExportIsAllThereIs(t *testing.T) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		s := open(t, store.Memory)
+		live(t, s, rng, 1+20*int(seed))
+		first := export(t, s)
+		if seed == 7 && strings.Contains(first[strings.LastIndex(first, `{"end"`):], ":0") {
+			t.Errorf("not all tables are tried: %s", first[strings.LastIndex(first, `{"end"`):])
+		}
+		// The second in a file, in pieces of any size.
+		again := open(t, []string{newFile(t), store.Memory}[seed%2])
+		must(t, again.Import(t.Context(), iotest.HalfReader(strings.NewReader(first))))
+		if diff := cmp.Diff(strings.Split(first, "\n"), strings.Split(export(t, again), "\n")); diff != "" {
+			t.Fatalf("seed %d: (-export +export of its import):\n%.5000s", seed, diff)
+		}
+		// What was read is lived with as before.
+		before, err := s.Matches(t.Context(), bot.Query{})
+		must(t, err)
+		after, err := again.Matches(t.Context(), bot.Query{})
+		must(t, err)
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("seed %d: matches (-before +after):\n%s", seed, diff)
+		}
+		for _, m := range after {
+			m.Seq++
+			step := &bot.Step{Request: "new:" + string(m.ID), At: noon, Match: &m, Events: []bot.Event{{Seq: m.Seq, At: noon}}}
+			must(t, again.Take(t.Context(), step))
+		}
+	}
+}
+
+// The form of exports that have been made stays readable.
+const smallExport = `{"halfpoint":"export","version":1}
+{"person":{"id":"pa","platform":"web","platform_id":"1","name":"Ada <½>"}}
+{"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
+{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000}}
+{"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
+{"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
+{"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
+{"inbox":{"request":"web:1","at":1700000001000,"answer":"{}"}}
+{"post":{"id":"o1","game":"g","platform":"web","channel":"c","thread":"","n":1,"kind":"show","seq":1,"private":0,"body":"{}","state":"waiting","due":1700000001000,"attempt":0,"receipt":"","why":""}}
+{"room_wait":{"platform":"web","channel":"d","due":1700000009000}}
+{"room_parked":{"platform":"web","channel":"d","thread":"","why":"gone"}}
+{"bookmark":{"adapter":"matrix","value":"s1"}}
+{"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"bookmark":1,"message":1}}
+`
+
+func TestExportForm(t *testing.T) {
+	s := open(t, store.Memory)
+	must(t, s.Import(t.Context(), strings.NewReader(smallExport)))
+	if diff := cmp.Diff(smallExport, export(t, s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	m, events, err := s.Match(t.Context(), "g")
+	must(t, err)
+	if m.Clock.String() != "3d weekends" || len(events) != 1 {
+		t.Errorf("match is %v with events %v", m, events)
+	}
+}
+
+// refuses tries an import that should leave the store as it was, and gives its
+// error.
+func refuses(t *testing.T, s *store.Store, r io.Reader) error {
+	t.Helper()
+	before := export(t, s)
+	err := s.Import(t.Context(), r)
+	if err == nil {
+		t.Fatal("it was imported")
+	}
+	if diff := cmp.Diff(before, export(t, s)); diff != "" {
+		t.Errorf("%v, and yet the store has changed (-before +after):\n%s", err, diff)
+	}
+	return err
+}
+
+func TestImportRefuses(t *testing.T) {
+	swap := func(old, new string) string {
+		if strings.Count(smallExport, old) != 1 {
+			t.Fatalf("%q is there %d times", old, strings.Count(smallExport, old))
+		}
+		return strings.Replace(smallExport, old, new, 1)
+	}
+	lines := strings.SplitAfter(smallExport, "\n")
+	s := open(t, store.Memory)
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", "line 1: this is not an export of halfpoint"},
+		{"a text", "Dear diary,\n", "line 1: this is not an export of halfpoint"},
+		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
+		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
+		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
+		{"a newer version", swap(`"version":1`, `"version":2,"more":true`), "line 1: written by a newer halfpoint: it has version 2, this program reads 1"},
+		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 12: there is no table "diary"`},
+		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 12: there is no table "halfpoint_version"`},
+		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 12: there is no table "` + strings.Repeat("x", 40) + `"`},
+		{"a column that is not", swap(`"value":"s1"`, `"value":"s1","weather":"fair"`), `line 12: bookmark has no "weather"`},
+		{"a column in capitals", swap(`"value":"s1"`, `"Value":"s1"`), `line 12: bookmark lacks value`},
+		{"a missing column", swap(`,"deadline":1700000009000}`, `}`), "line 4: game lacks deadline"},
+		{"a number for a text", swap(`"s1"`, `1`), "line 12: value of bookmark: it should be a text"},
+		{"nothing for a text", swap(`"s1"`, `null`), "line 12: value of bookmark: it should be a text"},
+		{"a text for a number", swap(`"n":7`, `"n":"7"`), "line 13: n of message: it should be a whole number"},
+		{"a fraction", swap(`"n":7`, `"n":7.0`), "line 13: n of message: it should be a whole number"},
+		{"too large a number", swap(`"n":7`, `"n":9223372036854775808`), "line 13: n of message: it should be a whole number"},
+		{"a list", swap(`{"adapter":"matrix","value":"s1"}`, `["matrix","s1"]`), "line 12: json: cannot unmarshal array"},
+		{"no row", swap(`{"bookmark":{"adapter":"matrix","value":"s1"}}`, `null`), "line 12: it should be one row"},
+		{"an empty line", swap(lines[11], "\n"), "line 12: unexpected end of JSON input"},
+		{"two rows in a line", swap("}}\n{\"bookmark\"", "},\"bookmark\""), "line 11: it should be one row"},
+		{"a row twice", swap(lines[11], lines[11]+lines[11]), "line 13: this bookmark was there before"},
+		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
+		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
+		{"a row too few", swap(lines[11], ""), "line 13: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[11], lines[11]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 15: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 14: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 14: it counts tables that are not there"},
+		{"no counts", swap(lines[13], `{"end":null}`), "line 14: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[11], "line 15: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 15: something follows the end"},
+		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 12: it is longer than 16777216 bytes"},
+	} {
+		err := refuses(t, s, strings.NewReader(c.text))
+		if bad := (*store.BadExport)(nil); !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 200 {
+			t.Errorf("%s: error is %.300q, want %q", c.name, err, c.want)
+		}
+	}
+
+	// However early it ends.
+	cuts := []int{}
+	for n := 0; n < len(smallExport)-1; n += 29 { // without its last \n it is whole
+		cuts = append(cuts, n)
+	}
+	for n := range lines[1:] {
+		whole := len(strings.Join(lines[:n], ""))
+		cuts = append(cuts, whole, whole+1)
+	}
+	for _, n := range cuts {
+		err := refuses(t, s, strings.NewReader(smallExport[:n]))
+		if bad := (*store.BadExport)(nil); !errors.As(err, &bad) {
+			t.Fatalf("cut after %d bytes: %v", n, err)
+		}
+	}
+	err := refuses(t, s, io.MultiReader(strings.NewReader(smallExport[:500]), iotest.ErrReader(errBroken)))
+	if bad := (*store.BadExport)(nil); !errors.Is(err, errBroken) || errors.As(err, &bad) {
+		t.Errorf("a disk that cannot be read: %v", err)
+	}
+
+	must(t, s.Import(t.Context(), strings.NewReader(smallExport)))
+	if err := refuses(t, s, strings.NewReader(smallExport)); !errors.Is(err, store.ErrNotEmpty) {
+		t.Errorf("a store that is not empty: %v", err)
+	}
+}
+
+var errBroken = errors.New("the disk is errBroken")
+
+// A single thing in a store is enough for it not to be empty.
+func TestImportWantsAnEmptyStore(t *testing.T) {
+	for name, fill := range map[string]func(*store.Store) error{
+		"a person": func(s *store.Store) error {
+			_, err := s.Person(t.Context(), bot.Who{Platform: "web", ID: "2"})
+			return err
+		},
+		"a bookmark": func(s *store.Store) error { return s.SetBookmark(t.Context(), "web", "") },
+		"an answer":  func(s *store.Store) error { return s.Take(t.Context(), &bot.Step{Request: "r", At: noon}) },
+	} {
+		s := open(t, store.Memory)
+		must(t, fill(s))
+		if err := refuses(t, s, strings.NewReader(smallExport)); !errors.Is(err, store.ErrNotEmpty) {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
+func TestImportGivenUp(t *testing.T) {
+	s := open(t, store.Memory)
+	ctx, cancel := context.WithCancel(t.Context())
+	r := readerFunc(func(p []byte) (int, error) {
+		cancel()
+		return copy(p, "{\"halfpoint\":\"export\",\"version\":1}\n"), nil
+	})
+	if err := s.Import(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// The longest line that is written is read, and a longer one is not written.
+func TestLongestLine(t *testing.T) {
+	s, again := open(t, store.Memory), open(t, store.Memory)
+	around := len(`{"bookmark":{"adapter":"a","value":""}}` + "\n")
+	must(t, s.SetBookmark(t.Context(), "a", strings.Repeat("x", 16<<20-around)))
+	must(t, again.Import(t.Context(), strings.NewReader(export(t, s))))
+	must(t, s.SetBookmark(t.Context(), "a", strings.Repeat("x", 16<<20-around+1)))
+	if err := s.Export(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "bookmark: a row is longer") {
+		t.Errorf("a longer line: error is %v", err)
+	}
+}
+
+func TestExportThatCannotBeWritten(t *testing.T) {
+	s := open(t, newFile(t))
+	live(t, s, rand.New(rand.NewPCG(1, 1)), 100)
+	w := writerFunc(func([]byte) (int, error) { return 0, errBroken })
+	if err := s.Export(t.Context(), w); !errors.Is(err, errBroken) {
+		t.Errorf("error is %v", err)
+	}
+	must(t, s.SetBookmark(t.Context(), "a", "later"))
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// players play while something else goes on: each has two matches, and makes a
+// turn in the first and then in the second.
+type players struct {
+	mu    sync.Mutex
+	taken map[bot.GameID]int // events of which it is known that they are stored
+	begun map[bot.GameID]int
+	stop  chan struct{}
+	wait  sync.WaitGroup
+}
+
+func playOn(t *testing.T, s *store.Store, n int) *players {
+	p := &players{taken: map[bot.GameID]int{}, begun: map[bot.GameID]int{}, stop: make(chan struct{})}
+	for i := range n {
+		var steps [2]*bot.Step
+		for j := range steps {
+			steps[j] = opening(bot.GameID(fmt.Sprint("g", i, "ab"[j:j+1])), "room")
+			must(t, s.Take(t.Context(), steps[j]))
+		}
+		p.wait.Go(func() {
+			for k := 0; ; k++ {
+				select {
+				case <-p.stop:
+					return
+				default:
+				}
+				step := turn(steps[k%2].Match)
+				step.Due = []bot.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
+				p.note(p.begun, step.Match)
+				if err := s.Take(context.WithoutCancel(t.Context()), step); err != nil {
+					t.Error(err)
+					return
+				}
+				p.note(p.taken, step.Match)
+				steps[k%2] = step
+			}
+		})
+	}
+	return p
+}
+
+func (p *players) note(where map[bot.GameID]int, m *bot.Match) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	where[m.ID] = m.Seq
+}
+
+func (p *players) look(where map[bot.GameID]int) map[bot.GameID]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(where)
+}
+
+// consistent checks that a store holds all that was taken before it was copied,
+// nothing begun after, and of every step all or nothing.
+func consistent(t *testing.T, s *store.Store, before, after map[bot.GameID]int) {
+	t.Helper()
+	seqs := map[bot.GameID]int{}
+	due, err := s.DueBy(t.Context(), noon.AddDate(1, 0, 0), 1000)
+	must(t, err)
+	for id, most := range after {
+		m, events, err := s.Match(t.Context(), id)
+		must(t, err)
+		seqs[id] = m.Seq
+		if m.Seq < before[id] || m.Seq > most {
+			t.Errorf("match %s has %d events, not %d to %d", id, m.Seq, before[id], most)
+		}
+		for seq := range m.Seq + 2 {
+			_, ok, err := s.Answered(t.Context(), fmt.Sprintf("turn:%s:%d", id, seq))
+			must(t, err)
+			if want := 1 <= seq && seq <= m.Seq; ok != want {
+				t.Errorf("match %s has %d events; request of event %d answered: %v", id, len(events), seq, ok)
+			}
+		}
+		i := slices.IndexFunc(due, func(d bot.Due) bool { return d.Game == id })
+		if (i < 0) != (m.Seq == 0) || i >= 0 && due[i].Seq != m.Seq {
+			t.Errorf("match %s has %d events; due is %v", id, m.Seq, due)
+		}
+	}
+	for id, n := range seqs {
+		if first, ok := strings.CutSuffix(string(id), "b"); ok {
+			if d := seqs[bot.GameID(first+"a")] - n; d != 0 && d != 1 {
+				t.Errorf("of match %s there are %d events, of its twin %+d", id, n, d)
+			}
+		}
+	}
+}
+
+func TestBackupWhilePlaying(t *testing.T) {
+	name := newFile(t)
+	s := open(t, name)
+	p := playOn(t, s, 6)
+	dir := t.TempDir()
+	last := 0
+	for i := range 8 {
+		before := p.look(p.taken)
+		copied := filepath.Join(dir, fmt.Sprint("file:copy #", i, "?.db"))
+		must(t, s.Backup(t.Context(), copied))
+		after := p.look(p.begun)
+		if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode of the copy is %v, %v", info.Mode(), err)
+		}
+		b := open(t, copied)
+		consistent(t, b, before, after)
+		m, _, err := b.Match(t.Context(), "g0a")
+		must(t, err)
+		last = m.Seq
+		must(t, b.Take(t.Context(), turn(&m)))
+		must(t, b.Close())
+	}
+	if last == 0 {
+		t.Error("nobody played meanwhile")
+	}
+	close(p.stop)
+	p.wait.Wait()
+	if got := len(folder(t, dir)); got != 8 {
+		t.Errorf("there are %d files beside 8 copies", got-8)
+	}
+}
+
+// An export is of one moment, whatever is stored between its lines.
+func TestExportIsOfOneMoment(t *testing.T) {
+	s := open(t, newFile(t))
+	step := opening("g0a", "room")
+	must(t, s.Take(t.Context(), step))
+	play := func() {
+		step = turn(step.Match)
+		step.Due = []bot.Due{{Game: "g0a", Kind: "flag", At: noon, Seq: step.Match.Seq}}
+		must(t, s.Take(t.Context(), step))
+	}
+	for range 50 {
+		play()
+	}
+	before := map[bot.GameID]int{"g0a": step.Match.Seq}
+	var b bytes.Buffer
+	must(t, s.Export(t.Context(), writerFunc(func(p []byte) (int, error) {
+		play()
+		return b.Write(p)
+	})))
+	if step.Match.Seq < before["g0a"]+5 {
+		t.Errorf("only %d turns meanwhile", step.Match.Seq-before["g0a"])
+	}
+	copied := open(t, store.Memory)
+	must(t, copied.Import(t.Context(), &b))
+	consistent(t, copied, before, before)
+}
+
+func TestExportWhilePlaying(t *testing.T) {
+	for _, name := range []string{newFile(t), store.Memory} {
+		s := open(t, name)
+		p := playOn(t, s, 4)
+		for range 2 {
+			before := p.look(p.taken)
+			text := export(t, s)
+			after := p.look(p.begun)
+			copied := open(t, store.Memory)
+			must(t, copied.Import(t.Context(), strings.NewReader(text)))
+			consistent(t, copied, before, after)
+		}
+		close(p.stop)
+		p.wait.Wait()
+	}
+}
+
+var claimed = regexp.MustCompile(`"due":[0-9]+,"attempt":`)
+
+func TestBackup(t *testing.T) {
+	for kind, name := range map[string]string{"file": newFile(t), "memory": store.Memory} {
+		s := open(t, name)
+		live(t, s, rand.New(rand.NewPCG(2, 2)), 60)
+		dir := t.TempDir()
+		copied := filepath.Join(dir, "copy.db")
+		must(t, s.Backup(t.Context(), copied))
+		files := folder(t, dir)
+
+		// It is never written over, nor is anything else.
+		for path, says := range map[string]string{copied: "there is such a file already", dir: "it is a directory",
+			filepath.Join(dir, "no", "copy.db"): "its directory: no such file or directory"} {
+			if err := s.Backup(t.Context(), path); err == nil || err.Error() != "back up to "+path+": "+says {
+				t.Errorf("%s: to %s: error is %v", kind, path, err)
+			}
+		}
+		if name != store.Memory {
+			if err := s.Backup(t.Context(), name); err == nil {
+				t.Errorf("%s: it was backed up to itself", kind)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Backup(ctx, filepath.Join(dir, "late.db")); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: given up: error is %v", kind, err)
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(files)), slices.Sorted(maps.Keys(folder(t, dir)))); diff != "" {
+			t.Errorf("%s: files (-before +after):\n%s", kind, diff)
+		}
+
+		want := export(t, s)
+		b, err := store.Open(t.Context(), copied)
+		must(t, err)
+		// Opening it makes claimed posts due at once, which is what opening does.
+		forget := func(text string) string { return claimed.ReplaceAllString(text, `"due":0,"attempt":`) }
+		if diff := cmp.Diff(forget(want), forget(export(t, b))); diff != "" {
+			t.Errorf("%s: (-store +copy):\n%.3000s", kind, diff)
+		}
+		must(t, b.Close())
+	}
+}

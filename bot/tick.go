@@ -1,0 +1,132 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+const (
+	pulse      = 20 * time.Second // how often the bot writes down that it is there
+	outage     = 2 * time.Minute  // being away for longer is credited to the clocks
+	aliveMark  = "bot:alive"      // the bookmark of the last pulse
+	dueAtOnce  = 100
+	creditStep = 200
+)
+
+// Tick does what is due, and gives when to come again: when the next thing is
+// due, or after a pulse. If the bot has been away, which it tells by its last
+// pulse, it first credits that time to every clock that ran: no outage costs a
+// game.
+func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	now := b.now()
+	if err := b.pulse(ctx, now); err != nil {
+		return now.Add(pulse), err
+	}
+	for {
+		ds, err := b.store.DueBy(ctx, now, dueAtOnce)
+		if err != nil {
+			return now.Add(pulse), err
+		}
+		progress := false
+		for _, d := range ds {
+			done, err := b.due(ctx, d, now)
+			if err != nil {
+				b.log.Error("something that is due was not done", "game", d.Game, "kind", d.Kind, "error", err)
+			}
+			progress = progress || done
+		}
+		if len(ds) < dueAtOnce || !progress {
+			break
+		}
+	}
+	again := now.Add(pulse)
+	next, err := b.store.NextDue(ctx)
+	if err == nil && !next.IsZero() && next.Before(again) && next.After(now) {
+		again = next
+	}
+	return again, err
+}
+
+// pulse credits an outage, if there was one, and writes down that the bot is
+// there now.
+func (b *Bot) pulse(ctx context.Context, now time.Time) error {
+	mark, err := b.store.Bookmark(ctx, aliveMark)
+	if err != nil {
+		return err
+	}
+	if ms, err := strconv.ParseInt(mark, 10, 64); err == nil {
+		from := time.UnixMilli(ms)
+		if now.Sub(from) < pulse && !now.Before(from) {
+			return nil
+		}
+		if now.Sub(from) > outage {
+			if err := b.Credit(ctx, from, now); err != nil {
+				return err
+			}
+		}
+	}
+	return b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10))
+}
+
+// Credit adds the time from and to, in which the bot or a platform could not be
+// reached, to every clock that runs. Crediting the same twice is crediting it
+// once.
+func (b *Bot) Credit(ctx context.Context, from, to time.Time) error {
+	after := GameID("")
+	for {
+		ids, err := b.store.Running(ctx, after, creditStep)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			after = id
+			request := fmt.Sprintf("credit:%s:%d", id, from.UnixMilli())
+			err := b.act(ctx, id, request, to, func(in *input) Step { return in.credit(from, to) })
+			if err != nil {
+				return fmt.Errorf("credit game %s: %w", id, err)
+			}
+		}
+	}
+}
+
+// due does one thing that is due, if it still is.
+func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
+	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
+	done := false
+	err := b.act(ctx, d.Game, request, now, func(in *input) Step {
+		done = in.match.Seq == d.Seq
+		return decideDue(in, d)
+	})
+	return done, err
+}
+
+// act takes a step in a match that nobody asked for.
+func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time, what func(*input) Step) error {
+	for range attempts {
+		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
+			return err
+		}
+		in := &input{req: Request{ID: request}, match: Match{ID: id}, now: now.Truncate(time.Millisecond)}
+		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
+			if err == nil {
+				err = errors.New(answer.Text)
+			}
+			return err
+		}
+		step := what(in)
+		err := b.store.Take(ctx, &step)
+		if errors.Is(err, ErrConflict) {
+			continue
+		}
+		if err == nil && len(step.Posts) > 0 {
+			b.Wake()
+		}
+		return err
+	}
+	return ErrConflict
+}

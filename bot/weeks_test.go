@@ -1,0 +1,259 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// weekSeeds is how many clubs play for eight weeks.
+var weekSeeds = 200
+
+// A club plays many games by the clock for weeks, in which the bot is away for
+// hours now and then. Everything follows from the seed.
+type club struct {
+	*rand.Rand
+	t     *testing.T
+	store bot.Store
+	bot   *bot.Bot
+	now   time.Time
+	n     int
+	away  []span
+	posts map[string]bot.Post // by id: a key once
+	last  map[bot.GameID]int  // the last event that was shown, by game
+	heard map[string]time.Time
+}
+
+type span struct{ from, to time.Time }
+
+func (c *club) Name() string                        { return "chat" }
+func (c *club) Run(context.Context, bot.Desk) error { return nil }
+
+func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	if _, ok := c.posts[p.ID]; ok {
+		c.t.Errorf("%s was shown twice", p.ID)
+	}
+	c.posts[p.ID] = p
+	switch p.Kind {
+	case bot.Show:
+		c.last[p.Game] = p.Seq
+	case bot.Status:
+		m, _, err := c.store.Match(c.t.Context(), p.Game)
+		if err != nil || m.Seq != p.Seq || m.ToMove == "" {
+			c.t.Errorf("%s: reminded of a turn that has been made (%d, now %d), %v", p.Game, p.Seq, m.Seq, err)
+		}
+		if again, ok := c.heard[p.Notify[0].ID+string(p.Game)]; ok && c.now.Sub(again) < 20*time.Minute {
+			c.t.Errorf("%s is pinged about %s after %v", p.Notify[0].Name, p.Game, c.now.Sub(again))
+		}
+		c.heard[p.Notify[0].ID+string(p.Game)] = c.now
+	}
+	return bot.Receipt(p.ID), nil
+}
+
+var controls = []string{"3d", "12h", "2d weekends", "fischer 2d+12h max 4d", "byoyomi 3d 3x1d", "canadian 2d 5/3d",
+	"1d night 23-7 Europe/Paris", "1d vacation 5", "3d claim", "none", "absolute 20d", "2d weekends night 22-8 America/New_York"}
+
+func (c *club) ask(who, text string) {
+	command, args, err := bot.Parse(bot.Commands(), text)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.n++
+	r := bot.Request{ID: fmt.Sprint("chat:", c.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args}
+	if o := args["opponent"]; o != "" {
+		r.Users = map[string]bot.Who{"opponent": person(o)}
+	}
+	if _, err := c.bot.Ask(c.t.Context(), r); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// tick lets the bot do what is due, unless it is away.
+func (c *club) tick() {
+	if _, err := c.bot.Tick(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := c.bot.Flush(c.t.Context(), c); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func weeks(t *testing.T, seed uint64) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	c := &club{Rand: rand.New(rand.NewPCG(seed, 3)), t: t, store: st, now: time.Date(2026, 10, 1+int(seed%28), int(seed%24), 0, 0, 0, time.UTC),
+		posts: map[string]bot.Post{}, last: map[bot.GameID]int{}, heard: map[string]time.Time{}}
+	begin := func() {
+		c.bot = bot.New(st, bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return c.now }})
+	}
+	begin()
+	players := []string{"ada", "bob", "eve", "kim", "lee"}
+	const games = 20
+	type game struct{ black, white string }
+	var all []game
+	for i := range games {
+		g := game{players[i%5], players[(i+1+i/5)%5]}
+		all = append(all, g)
+		c.ask(g.black, "/new aga 4x4 opponent:"+g.white+" clock:"+controls[c.IntN(len(controls))])
+		c.ask(g.white, fmt.Sprint("/join ", i+1))
+	}
+	c.ask("eve", "/remind channel quiet:22-7 zone:Europe/Paris")
+	c.ask("kim", "/remind direct")
+	c.ask("lee", "/remind none")
+	end := c.now.AddDate(0, 0, 56)
+	for c.now.Before(end) {
+		c.tick()
+		switch c.IntN(60) {
+		case 0: // the machine is off for hours, or for more than a day
+			from := c.now
+			c.now = c.now.Add(time.Duration(1+c.IntN(40)) * time.Hour)
+			c.away = append(c.away, span{from, c.now})
+			begin()
+			c.tick()
+		default:
+			// The bot looks often, people come now and then.
+			for range 1 + c.IntN(4) {
+				c.now = c.now.Add(time.Duration(1+c.IntN(40)) * time.Minute)
+				c.pulse()
+			}
+		}
+		i := c.IntN(games)
+		who := all[i].black
+		if c.IntN(2) == 0 {
+			who = all[i].white
+		}
+		lines := []string{"/pass", "/accept", "/undo", "/decline", "/draw", "/pause", "/claim", "/resume"}
+		text := lines[c.IntN(len(lines))]
+		if c.IntN(3) > 0 {
+			text = fmt.Sprintf("/place %c%d", "ABCD"[c.IntN(4)], 1+c.IntN(4))
+		}
+		c.ask(who, text+fmt.Sprint(" game:", i+1))
+	}
+	for range 5 {
+		c.now = c.now.Add(time.Minute)
+		c.tick()
+	}
+	c.judge()
+}
+
+// pulse is the bot being there until now. It would have looked every few
+// seconds; what matters is that it looks when something is due.
+func (c *club) pulse() {
+	to := c.now
+	alive := func() {
+		if err := c.store.SetBookmark(c.t.Context(), "bot:alive", fmt.Sprint(c.now.UnixMilli())); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	for {
+		next, err := c.store.NextDue(c.t.Context())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if next.IsZero() || next.After(to) {
+			break
+		}
+		c.now = next
+		alive()
+		c.tick()
+		if after, _ := c.store.NextDue(c.t.Context()); after.Equal(next) {
+			c.t.Fatalf("what was due at %v still is", next)
+		}
+	}
+	c.now = to
+	alive()
+}
+
+// judge reads every game's log again with nothing but the clock: nobody lost
+// early, nobody inside an outage, no fallen flag was missed, and what is shown
+// as a deadline is one.
+func (c *club) judge() {
+	ms, err := c.store.Matches(c.t.Context(), bot.Query{Limit: 100})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	flags := 0
+	for _, m := range ms {
+		_, events, err := c.store.Match(c.t.Context(), m.ID)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		fell := 0
+		for i, e := range events {
+			if !strings.HasPrefix(e.Body, "flag ") {
+				continue
+			}
+			fell++
+			flags++
+			if i != len(events)-1 {
+				c.t.Errorf("game %d goes on after its flag: %s", m.Number, events[i+1].Body)
+			}
+			r, err := bot.ReadClocks(m, events[:i], e.At)
+			if err != nil || r.Flagged.Letter() != strings.TrimPrefix(e.Body, "flag ") {
+				c.t.Errorf("game %d: %q at %v, but the deadline is %v, %v", m.Number, e.Body, e.At, r.Deadline, err)
+			}
+			for _, a := range c.away {
+				if r.Deadline.After(a.from) && r.Deadline.Before(a.to) {
+					c.t.Errorf("game %d: lost at %v, when the bot was away from %v to %v", m.Number, r.Deadline, a.from, a.to)
+				}
+			}
+			late := e.At.Sub(r.Deadline)
+			for _, a := range c.away { // it fell, and before the bot looked it was away
+				if a.from.After(r.Deadline) && a.from.Before(e.At) {
+					late -= a.to.Sub(a.from)
+				}
+			}
+			if late > 10*time.Minute && !m.Clock.Claim {
+				c.t.Errorf("game %d: the flag fell at %v and was seen %v later", m.Number, r.Deadline, late)
+			}
+		}
+		if fell > 1 {
+			c.t.Errorf("game %d: %d flags", m.Number, fell)
+		}
+		if m.State == bot.Going {
+			r, err := bot.ReadClocks(m, events, c.now)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			if !r.Paused && !r.Deadline.Equal(m.Deadline) {
+				c.t.Errorf("game %d: the deadline is %v, and %v is shown", m.Number, r.Deadline, m.Deadline)
+			}
+			if r.Flagged != 0 && !m.Clock.Claim && c.now.Sub(r.Deadline) > 5*time.Minute {
+				c.t.Errorf("game %d: a flag that fell at %v was missed", m.Number, r.Deadline)
+			}
+		}
+		if m.Seq > 2 && c.last[m.ID] == 0 {
+			c.t.Errorf("game %d was never shown", m.Number)
+		}
+	}
+	c.t.Logf("%d games, %d flags, %d times away, %d posts", len(ms), flags, len(c.away), len(c.posts))
+}
+
+func TestWeeks(t *testing.T) {
+	const shards = 2
+	n := weekSeeds
+	if testing.Short() {
+		n = 4
+	}
+	for shard := range shards {
+		t.Run(fmt.Sprint(shard), func(t *testing.T) {
+			t.Parallel()
+			for seed := shard; seed < n; seed += shards {
+				weeks(t, uint64(seed))
+				if t.Failed() {
+					t.Fatalf("seed %d", seed)
+				}
+			}
+		})
+	}
+}

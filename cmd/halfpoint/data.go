@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+type exportCmd struct {
+	Out string `short:"o" help:"A new file to write; - is standard output." placeholder:"FILE" default:"-"`
+}
+
+// Run writes all that the database holds as lines of JSON.
+func (c *exportCmd) Run(e *env) (err error) {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.Database); err != nil { // else an empty one would be made
+		return plain(s.Database, err)
+	}
+	ctx, stop := interrupted()
+	defer stop()
+	context.AfterFunc(ctx, stop) // who reads the output may hold us up: a second signal ends us
+	st, err := store.Open(ctx, s.Database)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if c.Out == "-" {
+		return st.Export(ctx, e.out)
+	}
+	// Never over another file, which may be an older export or the database. People's
+	// names are in it: it is for its owner alone.
+	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return plain(c.Out, err)
+	}
+	err = st.Export(ctx, f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(c.Out)
+		return plain(c.Out, err)
+	}
+	return nil
+}
+
+type importCmd struct {
+	File string `arg:"" help:"What halfpoint export wrote; - reads standard input."`
+}
+
+// Run fills a new database with an export.
+func (c *importCmd) Run(e *env) error {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	var in io.Reader = e.in
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return plain(c.File, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	// A signal ends the program, wherever it waits; then nothing is imported.
+	ctx := context.Background()
+	st, err := store.Open(ctx, s.Database)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	err = st.Import(ctx, in)
+	var bad *store.BadExport
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &bad):
+		return usageError{fmt.Errorf("%s: %w", c.File, err)}
+	case errors.Is(err, store.ErrNotEmpty):
+		return fmt.Errorf("%s: %w; import into a new one", s.Database, store.ErrNotEmpty)
+	}
+	return plain(c.File, err)
+}
