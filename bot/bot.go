@@ -313,7 +313,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 	if m.ID != "" {
 		m, events, err := b.store.Match(ctx, m.ID)
 		if err == nil {
-			q.match = m
+			q.match, q.events = m, events
 			q.pos, err = foldProved(m, events)
 		}
 		if err == nil {

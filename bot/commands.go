@@ -59,6 +59,9 @@ func init() {
 		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: goBack},
 		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
+		{Command: Command{"review", "The board as it was after a turn", []Option{
+			{Name: "move", Summary: "The number of the turn", Type: Integer}, gameOption, shareOption,
+		}}, question: review},
 		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
 		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
 			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
 var silent = slog.New(slog.DiscardHandler)
@@ -224,4 +225,37 @@ func (k *talk) wait(t testing.TB, d time.Duration) (posts []bot.Post) {
 		posts = append(posts, k.channel.take()...)
 	}
 	return posts
+}
+
+// The file that the bot gives tells who made which turn and when, and is read
+// back as the same game.
+func TestRecord(t *testing.T) {
+	k := newTalk(t)
+	for _, l := range []string{"ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3", "bob> /place B2", "ada> /undo", "bob> /accept",
+		"ada> /place D4", "bob> /pass", "ada> /pass", "bob> /accept", "ada> /accept"} {
+		who, text, _ := strings.Cut(l, "> ")
+		k.say(t, who, text)
+	}
+	a, _ := k.say(t, "eve", "/sgf")
+	if a.File == nil {
+		t.Fatal(a.Text)
+	}
+	file := string(a.File.Data)
+	for _, want := range []string{"PB[Ada]", "PW[Bob]", "OT[3 days for every turn", "Ada, 2026-11-01 12:07 UTC", "a pass hands the opponent a pass stone"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("no %q in\n%s", want, file)
+		}
+	}
+	rec, err := sgf.Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := rec.Ruleset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := rec.Play(r, rec.Setup.Komi)
+	if err != nil || g.Turns() != 3 || g.Result() != rec.Info.Result || g.Result() == "" {
+		t.Errorf("%d turns, %q and %q, %v", g.Turns(), g.Result(), rec.Info.Result, err)
+	}
 }

@@ -154,6 +154,8 @@ var english = map[string]string{
 	"help.option":       "   {0}: {1}",
 	"rules.line":        "{0}: {1}",
 	"rules.more":        "/rules NAME recites one.",
+	"review.range":      "Game {0} has {1} turns: name one of them, or 0 for the start.",
+	"review.to":         "Move {0}",
 	"sgf":               "Game {0} as SGF.",
 	"ledger.empty":      "Nothing has changed hands yet in game {0}.",
 	"ledger.line":       "{0}. {1} {2}{3}: {4}",

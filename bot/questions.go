@@ -15,14 +15,15 @@ import (
 
 // A question is a request that changes nothing, and what it is about.
 type question struct {
-	ctx   context.Context
-	b     *Bot
-	req   Request
-	by    Person
-	match Match
-	pos   *position
-	game  *rules.Game
-	who   map[Person]Who // the players
+	ctx    context.Context
+	b      *Bot
+	req    Request
+	by     Person
+	match  Match
+	pos    *position
+	events []Event
+	game   *rules.Game
+	who    map[Person]Who // the players
 }
 
 // answer words an answer for the person who asked, or for all if they want.
@@ -156,9 +157,52 @@ func compare(q *question) Answer {
 	return q.answer(out...)
 }
 
+// review shows the game as it was after a turn, with the way to the turns
+// beside it.
+func review(q *question) Answer {
+	n := q.game.Turns()
+	if text := strings.TrimSpace(q.req.Args["move"]); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			return Answer{Text: word([]Text{say("bad.number", shortened(text))}, nil), Private: true}
+		}
+	}
+	if n < 0 || n > q.game.Turns() {
+		return Answer{Text: word([]Text{say("review.range", q.number(), strconv.Itoa(q.game.Turns()))}, nil), Private: true}
+	}
+	at := &position{game: q.game.At(n)}
+	m := q.match
+	m.Clock = TimeControl{} // what was shown then is gone
+	a := q.answer(caption(m, at, q.b.now())...)
+	scene, err := q.b.scene(q.ctx, m, at)
+	if err != nil {
+		return q.b.failed(q.req, err)
+	}
+	a.Scene = &scene
+	for _, to := range []int{n - 1, n + 1} {
+		if to >= 0 && to <= q.game.Turns() {
+			a.Controls = append(a.Controls, Control{Label: word([]Text{say("review.to", strconv.Itoa(to))}, nil), Command: "review",
+				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
+		}
+	}
+	return a
+}
+
 func record(q *question) Answer {
+	info := sgf.Info{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who),
+		Date: q.match.Opened.Format("2006-01-02"), Result: q.match.Result}
+	if q.match.Clock.Kind != NoTime {
+		info.Overtime = q.match.Clock.Words()
+	}
+	var said []string
+	for _, l := range q.pos.lines {
+		if l.turn.Kind.IsTurn() {
+			e := q.events[l.seq-1]
+			said = append(said, seatName(e.By, q.who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
+		}
+	}
 	var b bytes.Buffer
-	if err := sgf.Write(&b, q.game, sgf.Info{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who), Date: q.match.Opened.Format("2006-01-02")}); err != nil {
+	if err := sgf.Write(&b, q.game, info, said...); err != nil {
 		return Answer{Text: err.Error(), Private: true}
 	}
 	a := q.answer(say("sgf", q.number()))

@@ -32,6 +32,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
+	backups(ctx, st, s.Database, log)
 	b := bot.New(st, bot.Config{Log: log})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)

@@ -64,6 +64,7 @@ type Info struct {
 	Name, Event, Round   string // GN, EV and RO
 	Place, Date          string // PC and DT
 	Result               string // RE as the record has it; Write uses it when the game itself has no result yet ("W+T")
+	Overtime             string // OT, how much time there was, in words
 	Version              string // of Halfpoint, for AP; Read leaves it empty
 }
 
@@ -72,7 +73,7 @@ func (i *Info) texts() []infoText {
 	return []infoText{
 		{"PB", &i.Black}, {"BR", &i.BlackRank}, {"PW", &i.White}, {"WR", &i.WhiteRank},
 		{"GN", &i.Name}, {"EV", &i.Event}, {"RO", &i.Round}, {"PC", &i.Place}, {"DT", &i.Date},
-		{"RE", &i.Result},
+		{"OT", &i.Overtime}, {"RE", &i.Result},
 	}
 }
 

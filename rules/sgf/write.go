@@ -12,13 +12,14 @@ import (
 
 // Write writes g as a record in FF[4] and UTF-8, one turn a line, with the
 // entries of the ledger as comments. Read and [Record.Play] under the ruleset
-// of g make the same game of it, but for what the package does not keep.
+// of g make the same game of it, but for what the package does not keep. The
+// comment of turn i+1 begins with said[i], if there is one: who made it, when.
 //
 // Its errors are those of w. A game whose log does not lead to it, as
 // [rules.Game.Lift] makes them, is written without the stones that were
 // lifted.
-func Write(w io.Writer, g *rules.Game, info Info) error {
-	out := &writer{Writer: bufio.NewWriter(w)}
+func Write(w io.Writer, g *rules.Game, info Info, said ...string) error {
+	out := &writer{Writer: bufio.NewWriter(w), said: said}
 	out.header(g, info)
 	if err := out.turns(g); err != nil {
 		return err
@@ -29,6 +30,7 @@ func Write(w io.Writer, g *rules.Game, info Info) error {
 
 type writer struct {
 	*bufio.Writer
+	said []string // with what the comments of the turns begin
 }
 
 func (w *writer) header(g *rules.Game, info Info) {
@@ -96,6 +98,9 @@ func (w *writer) turns(g *rules.Game) error {
 			}
 			if t.Kind > rules.Pass {
 				said = append([]string{t.Words()}, said...)
+			}
+			if n := now.Turns(); n <= len(w.said) {
+				said = append([]string{oneLine(w.said[n-1])}, said...)
 			}
 			w.comment(said)
 			resumed, said = false, nil
