@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,8 +27,9 @@ type Bot struct {
 	wake  chan struct{}
 	slots int // deliveries at once
 
-	delivery sync.Mutex // one round of deliveries at a time
-	ticking  sync.Mutex // and one of what is due
+	delivery sync.Mutex   // one round of deliveries at a time
+	ticking  sync.Mutex   // and one of what is due
+	pulsed   atomic.Int64 // the last pulse, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
@@ -73,6 +75,12 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	by, err := b.store.Person(ctx, r.Who)
 	if err != nil {
 		return Answer{}, err
+	}
+	// Who wakes from a sleep must not find their time gone: see Tick.
+	if last := b.pulsed.Load(); last != 0 && b.now().Sub(time.UnixMilli(last)) > outage {
+		if _, err := b.Tick(ctx); err != nil {
+			return Answer{}, err
+		}
 	}
 	for range attempts {
 		answer, err := b.ask(ctx, r, h, by)
@@ -394,6 +402,10 @@ func (b *Bot) Wake() {
 // Run connects the adapters and delivers until ctx is done. If one of them
 // fails it stops the others and gives its error.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
+	// An outage is credited before anybody can say anything.
+	if _, err := b.Tick(ctx); err != nil {
+		return fmt.Errorf("look what is due: %w", err)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, a := range adapters {
 		group.Go(func() error {

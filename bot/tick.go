@@ -62,6 +62,7 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 	if ms, err := strconv.ParseInt(mark, 10, 64); err == nil {
 		from := time.UnixMilli(ms)
 		if now.Sub(from) < pulse && !now.Before(from) {
+			b.pulsed.Store(ms)
 			return nil
 		}
 		if now.Sub(from) > outage {
@@ -70,7 +71,11 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	return b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10))
+	if err := b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
+		return err
+	}
+	b.pulsed.Store(now.UnixMilli())
+	return nil
 }
 
 // Credit adds the time from and to, in which the bot or a platform could not be

@@ -123,7 +123,7 @@ func weeks(t *testing.T, seed uint64) {
 		default:
 			// The bot looks often, people come now and then.
 			for range 1 + c.IntN(4) {
-				c.now = c.now.Add(time.Duration(1+c.IntN(40)) * time.Minute)
+				c.now = c.now.Add(time.Duration(1+c.IntN(150)) * time.Minute)
 				c.pulse()
 			}
 		}
@@ -255,5 +255,23 @@ func TestWeeks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A bot that was asleep, and is spoken to before it has looked at the time,
+// does not take the time it slept for the player's.
+func TestSleepCostsNoGame(t *testing.T) {
+	k := newTalk(t)
+	for _, l := range []string{"ada> /new aga 5x5 clock:12h", "bob> /join", "ada> /place C3"} {
+		who, text, _ := strings.Cut(l, "> ")
+		k.say(t, who, text)
+	}
+	k.now = k.now.Add(30 * time.Hour)
+	r, err := k.request("bob", "/place B2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := k.bot.Ask(t.Context(), r); err != nil || a.Text != "" {
+		t.Errorf("%q, %v", a.Text, err)
 	}
 }
