@@ -51,6 +51,7 @@ func (c *channel) take() []bot.Post {
 
 // talk is a bot, its store and a channel with people in it.
 type talk struct {
+	store   bot.Store
 	bot     *bot.Bot
 	channel *channel
 	now     time.Time
@@ -64,7 +65,7 @@ func newTalk(t testing.TB) *talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	k := &talk{channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	k := &talk{store: st, channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	k.bot = bot.New(st, bot.Config{Now: func() time.Time { return k.now }})
 	return k
 }
@@ -211,11 +212,22 @@ func show(block func(head, text string), p bot.Post) {
 	block(head, p.Text)
 }
 
-// wait lets time pass, and the bot do what is due meanwhile.
+// wait lets time pass, in which the bot is there and looks whenever something
+// is due.
 func (k *talk) wait(t testing.TB, d time.Duration) (posts []bot.Post) {
 	t.Helper()
-	for end := k.now.Add(d); k.now.Before(end); {
-		k.now = k.now.Add(time.Minute)
+	end := k.now.Add(d)
+	for k.now.Before(end) {
+		next, err := k.store.NextDue(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.now = end; !next.IsZero() && next.Before(end) {
+			k.now = next
+		}
+		if err := k.store.SetBookmark(t.Context(), "bot:alive", fmt.Sprint(k.now.UnixMilli())); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := k.bot.Tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func CleanName(name string) string {
 			unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
 			continue
 		}
-		if n >= maxName {
+		if n >= maxName || space && n+1 >= maxName {
 			b.WriteRune('…')
 			break
 		}
