@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// moves reads turns as rules.md writes them: points alternate from first; "x"
+// moves reads turns as examples write them: points alternate from first; "x"
 // after a point says that it captures; pass, button, delay and draw are words.
 func moves(t testing.TB, w, h int, first Color, s string) []Turn {
 	t.Helper()
