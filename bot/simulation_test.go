@@ -230,11 +230,14 @@ func (w *world) judge() {
 	}
 }
 
-func TestSimulation(t *testing.T) {
-	const shards = 4
-	n := seeds
+func TestSimulation(t *testing.T) { everySeed(t, 4, seeds, 50, simulate) }
+
+// everySeed runs a simulation for each of n seeds, or as few as short ones when
+// the test is to be short, on so many shards at once, and names the seed that
+// fails.
+func everySeed(t *testing.T, shards, n, short int, simulate func(*testing.T, uint64)) {
 	if testing.Short() {
-		n = 50
+		n = short
 	}
 	for shard := range shards {
 		t.Run(fmt.Sprint(shard), func(t *testing.T) {

@@ -239,24 +239,7 @@ func (c *club) judge() {
 	c.t.Logf("%d games, %d flags, %d times away, %d posts", len(ms), flags, len(c.away), len(c.posts))
 }
 
-func TestWeeks(t *testing.T) {
-	const shards = 2
-	n := weekSeeds
-	if testing.Short() {
-		n = 4
-	}
-	for shard := range shards {
-		t.Run(fmt.Sprint(shard), func(t *testing.T) {
-			t.Parallel()
-			for seed := shard; seed < n; seed += shards {
-				weeks(t, uint64(seed))
-				if t.Failed() {
-					t.Fatalf("seed %d", seed)
-				}
-			}
-		})
-	}
-}
+func TestWeeks(t *testing.T) { everySeed(t, 2, weekSeeds, 4, weeks) }
 
 // A bot that was asleep, and is spoken to before it has looked at the time,
 // does not take the time it slept for the player's.

@@ -548,45 +548,12 @@ func (s *Scene) setBowls(w *Words, g, before *rules.Game) {
 	if g.Phase() != rules.Playing {
 		return
 	}
-	black, white := placements(g)
+	black, white := g.Placements(rules.Black), g.Placements(rules.White)
 	s.Rows = append(s.Rows, Row{
 		Label: w.Placements, Kind: Aside,
 		Black: Cell{Value: rules.Points(black) * rules.One},
 		White: Cell{Value: rules.Points(white) * rules.One},
 	})
-}
-
-// placements counts the points on which each player could place a stone if it
-// were their turn, where no position may come again and suicide is illegal.
-func placements(g *rules.Game) (black, white int) {
-	setup := g.Setup()
-	b, _ := rules.NewBoard(setup.W, setup.H)
-	for _, p := range setup.Black {
-		b.Put(p, rules.Black)
-	}
-	for _, p := range setup.White {
-		b.Put(p, rules.White)
-	}
-	stood := map[rules.Board]bool{b: true}
-	for _, t := range g.Log() {
-		if t.Kind == rules.Place {
-			b.Play(t.At, t.By)
-			stood[b] = true
-		}
-	}
-	var n [3]int
-	for _, p := range b.Points() {
-		if b.At(p) != rules.None {
-			continue
-		}
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			next := b
-			if _, own := next.Play(p, c); len(own) == 0 && !stood[next] {
-				n[c]++
-			}
-		}
-	}
-	return n[rules.Black], n[rules.White]
 }
 
 func (w *Words) color(c rules.Color) string {

@@ -146,23 +146,6 @@ func TestBowls(t *testing.T) {
 	}
 }
 
-// The number of placements is that of the legal ones, for the side to move.
-func TestPlacements(t *testing.T) {
-	for seed := range uint64(20) {
-		g := random(t, "ultimate", 5, 4, 5+int(seed)*2, seed)
-		legal := 0
-		for _, turn := range g.Legal() {
-			if turn.Kind == rules.Place {
-				legal++
-			}
-		}
-		black, white := placements(g)
-		if got := map[rules.Color]int{rules.Black: black, rules.White: white}[g.ToPlay()]; got != legal {
-			t.Errorf("seed %d: %d placements, %d are legal", seed, got, legal)
-		}
-	}
-}
-
 // What is shown adds up, in every ruleset, at every moment.
 func TestRowsAddUp(t *testing.T) {
 	for _, r := range rules.Catalogue {

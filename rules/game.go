@@ -424,12 +424,6 @@ func (g *Game) Taken() []Point { return g.taken }
 // Times gives how often a kind of turn has been made.
 func (g *Game) Times(k Kind) int { return g.times[k] }
 
-// FirstOf gives who first made a kind of turn, None if nobody has.
-func (g *Game) FirstOf(k Kind) Color { return g.first[k].By }
-
-// InARow gives the number of passes in a row up to now.
-func (g *Game) InARow() int { return g.run }
-
 // Table gives how many buttons nobody has taken yet.
 func (g *Game) Table() int { return g.table }
 

@@ -160,6 +160,7 @@ func TestLaws(t *testing.T) {
 			conserved(t, g)
 			nobodySurrounded(t, g)
 			ledgerAddsUp(t, g)
+			placementsAreLegal(t, g)
 		})
 		noRepetition(t, all)
 		// Earlier games are unchanged by what was played on them.
@@ -217,6 +218,20 @@ func nobodySurrounded(t *testing.T, g *Game) {
 		if b.At(p) != None && b.Liberties(p) == 0 {
 			t.Errorf("%v stands without a liberty:\n%v", p, b.Rows())
 		}
+	}
+}
+
+// placementsAreLegal: the placements counted for the player to move are those
+// that are legal; once play has stopped there are none.
+func placementsAreLegal(t *testing.T, g *Game) {
+	n := 0
+	for _, turn := range g.Legal() {
+		if turn.Kind == Place {
+			n++
+		}
+	}
+	if got := g.Placements(g.toPlay); got != n {
+		t.Errorf("%d placements are counted, %d are legal", got, n)
 	}
 }
 

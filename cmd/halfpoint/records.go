@@ -141,8 +141,12 @@ func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
 	}
 	if g.Score() == nil {
 		for _, c := range []rules.Color{rules.Black, rules.White} {
-			fmt.Fprintf(&b, "\n%v holds %s and %s, and could place a stone on %d points\n", c,
-				rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)), g.Placements(c))
+			fmt.Fprintf(&b, "\n%v holds %s and %s", c,
+				rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)))
+			if g.Phase() == rules.Playing {
+				fmt.Fprintf(&b, ", and could place a stone on %d points", g.Placements(c))
+			}
+			fmt.Fprintln(&b)
 		}
 	}
 	for _, fact := range g.Says() {

@@ -89,7 +89,7 @@ func TestKillAndRestart(t *testing.T) {
 	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := serve(t, path, database)
-	n := 0
+	n, restarts := 0, 0
 	done := func(seat, text string) {
 		n++
 		for try := 0; ; try++ {
@@ -101,12 +101,13 @@ func TestKillAndRestart(t *testing.T) {
 			}
 			s.Wait()
 			s = serve(t, path, database)
+			restarts++
 		}
 	}
 	done("black", "/new aga 19x19")
 	placed := 0
 	for range rounds {
-		kill := time.AfterFunc(time.Duration(rnd.IntN(60))*time.Millisecond, func(s *served) func() {
+		kill := time.AfterFunc(time.Duration(rnd.IntN(25))*time.Millisecond, func(s *served) func() {
 			return func() { s.Process.Kill() }
 		}(s))
 		for range 6 {
@@ -115,6 +116,10 @@ func TestKillAndRestart(t *testing.T) {
 		}
 		kill.Stop()
 	}
+	if restarts == 0 {
+		t.Error("it was never killed while it was asked")
+	}
+	t.Logf("killed and started again %d times in %d rounds", restarts, rounds)
 	s.Process.Signal(syscall.SIGTERM)
 	if err := s.Wait(); err != nil {
 		t.Errorf("stopped with %v\n%s", err, s.stderr.String())
