@@ -157,25 +157,9 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		if err := b.seat(ctx, in); err != nil {
 			return Answer{}, false, err
 		}
-		in.prefs = map[Person]Preferences{}
-		for _, p := range []Person{m.Black, m.White} {
-			if p == "" {
-				continue
-			}
-			if in.prefs[p], err = b.store.Preferences(ctx, p); err != nil {
-				return Answer{}, false, err
-			}
-		}
-		return Answer{}, true, nil
+		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.by)
 	}
 	var err error
-	if in.prefs == nil {
-		p, err := b.store.Preferences(ctx, in.by)
-		if err != nil {
-			return Answer{}, false, err
-		}
-		in.prefs = map[Person]Preferences{in.by: p}
-	}
 	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
 		States: []State{Open, Going}, Limit: 2 * maxGamesHere}); err != nil {
 		return Answer{}, false, err
@@ -189,7 +173,22 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 	if err := b.seat(ctx, in); err != nil {
 		return Answer{}, false, err
 	}
-	return Answer{}, true, nil
+	return Answer{}, true, b.preferences(ctx, in, in.by, in.seats[0], in.seats[1])
+}
+
+// preferences looks up what those have chosen who may have to be reminded after
+// the step.
+func (b *Bot) preferences(ctx context.Context, in *input, people ...Person) (err error) {
+	in.prefs = map[Person]Preferences{}
+	for _, p := range people {
+		if p == "" {
+			continue
+		}
+		if in.prefs[p], err = b.store.Preferences(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seat looks up who sits at the board of a local room.
