@@ -24,9 +24,11 @@ func (d *desk) people(ids ...bot.Person) map[bot.Person]bot.Who {
 }
 
 func onePerson(d *desk) {
-	who := bot.Who{Platform: "discord", ID: "42", Name: "Ada"}
+	// Long enough not to be in an id by chance.
+	const number = "231798412345678901"
+	who := bot.Who{Platform: "discord", ID: number, Name: "Ada"}
 	id := d.person(who)
-	if id == "" || strings.Contains(string(id), "42") {
+	if id == "" || strings.Contains(string(id), number) {
 		d.Errorf("id is %q", id)
 	}
 	d.same("id the second time", d.person(who), id)
@@ -34,10 +36,10 @@ func onePerson(d *desk) {
 	renamed.Name = "Ada L."
 	d.same("id under another name", d.person(renamed), id)
 	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
-	d.same("id without a name", d.person(bot.Who{Platform: "discord", ID: "42"}), id)
+	d.same("id without a name", d.person(bot.Who{Platform: "discord", ID: number}), id)
 	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
 
-	namesake := d.person(bot.Who{Platform: "matrix", ID: "42", Name: "Ada"})
+	namesake := d.person(bot.Who{Platform: "matrix", ID: number, Name: "Ada"})
 	if namesake == id {
 		d.Error("people of two platforms are one")
 	}
