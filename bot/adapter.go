@@ -46,6 +46,13 @@ type Desk interface {
 	// Scene gives the picture of a game after event seq, for adapters that draw
 	// what they have shown before.
 	Scene(ctx context.Context, game GameID, seq int) (render.Scene, error)
+	// Away says that a platform cannot be reached, and Back that it can again,
+	// before anything is asked that came from it since. Between the two no flag of
+	// its games falls, and afterwards that time counts for nobody. Both may be said
+	// again at any time; a platform that is away when the program ends is away
+	// until an adapter says that it is back.
+	Away(ctx context.Context, platform string) error
+	Back(ctx context.Context, platform string) error
 }
 
 // Who is a person as a platform knows them. Name is what they call themselves,
@@ -78,15 +85,20 @@ type Request struct {
 	Command string            // a Command's name, without slash
 	Args    map[string]string // by option name, as typed
 	Users   map[string]Who    // the persons meant by options of type User
-	Seats   *Seats            // the persons who sit at the board of a local room; nil elsewhere
-	Reply   string            // opaque route by which this very request can be answered; may be empty
+	// Moderator: the platform says that the person looks after the room.
+	Moderator bool
+	Seats     *Seats // the persons who sit at the board of a local room; nil elsewhere
+	Under     string // receipt of the message in whose thread it is asked; may be empty
+	Reply     string // opaque route by which this very request can be answered; may be empty
+	thread    GameID // the game in whose thread it is asked
 }
 
 // Seats are the two persons who play when nobody else is named: in a local
 // room Black and White are seats in which anyone may sit.
 type Seats struct{ Black, White Who }
 
-// An Answer is what the person who asked is told.
+// An Answer is what the person who asked is told. Its Text is to be put through
+// [Fill].
 type Answer struct {
 	Text     string // may be empty when a post says it all
 	Private  bool   // for the eyes of the person who asked alone
@@ -108,6 +120,7 @@ type Control struct {
 	Label   string
 	Command string
 	Args    map[string]string
+	Ask     string // the option of the command to be asked for first: a point, or some of what Suggest suggests; may be empty
 }
 
 // A Choice is a suggestion while typing: what is shown and what is meant.
@@ -121,7 +134,8 @@ const (
 	Remove = "remove" // takes a message away
 )
 
-// A Post is something owed to a room, worded and ready to be shown.
+// A Post is something owed to a room, worded and ready to be shown. Its Text is
+// to be put through [Fill].
 type Post struct {
 	ID       string // the key of this delivery: the same post always has the same
 	Where    Room
@@ -130,14 +144,16 @@ type Post struct {
 	Number   int    // of the game in its channel
 	Seq      int    // the event after which the game is shown
 	Replaces string // receipt of the message that this one takes the place of
-	Under    string // receipt of the message to which this one is an answer
+	Under    string // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
+	Previous string // receipt of the last post of the kind Show, whose controls are no longer meant; may be empty
 	Notify   []Who
 	Private  bool // to the persons in Notify alone
 	Text     string
 	Scene    *render.Scene // nil when there is nothing to draw
-	Controls []Control
-	Reply    string // route of the request that made this post, while it lives
-	Attempt  int    // 1 for the first; from 2 on the message may be there already
+	File     *File         // something to download that belongs to it, or nil
+	Controls []Control     // instead of those of the post of its kind that was shown before
+	Reply    string        // route of the request that made this post, while it lives
+	Attempt  int           // 1 for the first; from 2 on the message may be there already
 }
 
 // A Receipt is the platform's id of a message, opaque to the bot.

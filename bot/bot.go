@@ -29,6 +29,7 @@ type Bot struct {
 
 	delivery sync.Mutex   // one round of deliveries at a time
 	ticking  sync.Mutex   // and one of what is due
+	away     sync.Map     // since when each platform cannot be reached; zero: it can
 	pulsed   atomic.Int64 // the last pulse, in milliseconds of Unix time; 0: none yet
 }
 
@@ -82,6 +83,21 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
+	// And who is heard from a platform can reach it.
+	if since, err := b.awaySince(ctx, r.Where.Platform); err != nil || !since.IsZero() {
+		if err == nil {
+			err = b.Back(ctx, r.Where.Platform)
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	if err := b.inThread(ctx, &r); err != nil {
+		return Answer{}, err
+	}
+	if h.whole != nil {
+		return h.whole(ctx, b, r, by)
+	}
 	for range attempts {
 		answer, err := b.ask(ctx, r, h, by)
 		if !errors.Is(err, ErrConflict) {
@@ -129,13 +145,27 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer,
 	return b.reply(ctx, step.Answer)
 }
 
+// inThread finds the game in whose thread something is asked. A new game that is
+// opened there belongs beside the thread, not into it.
+func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
+	if r.Under == "" {
+		return nil
+	}
+	r.thread, err = b.store.GameUnder(ctx, r.Where.Platform, Receipt(r.Under))
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	r.Where.Thread = ""
+	return err
+}
+
 // when gives the time at which a request was made: the platform's timestamp, if
 // it has one that can be trusted, so that a turn made in time is in time although
 // it was long on its way.
 func (b *Bot) when(r Request) time.Time {
-	now := b.now()
+	now := b.now().UTC()
 	if !r.At.IsZero() && r.At.Before(now) && now.Sub(r.At) <= trustedDelay {
-		return r.At
+		return r.At.UTC()
 	}
 	return now
 }
@@ -154,6 +184,9 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 			return Answer{Text: word([]Text{say("stale.game", strconv.Itoa(m.Number), in.req.ID)}, nil), Private: true}, false, nil
 		}
 		in.before = in.pos
+		if in.room, err = b.store.RoomSettings(ctx, m.Where); err != nil {
+			return Answer{}, false, err
+		}
 		if err := b.seat(ctx, in); err != nil {
 			return Answer{}, false, err
 		}
@@ -162,6 +195,9 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 	var err error
 	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
 		States: []State{Open, Going}, Limit: 2 * maxGamesHere}); err != nil {
+		return Answer{}, false, err
+	}
+	if in.room, err = b.store.RoomSettings(ctx, in.req.Where); err != nil {
 		return Answer{}, false, err
 	}
 	in.users = map[string]Person{}
@@ -230,6 +266,10 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 		}
 		return one(ms)
 	}
+	if r.thread != "" {
+		m, _, err := b.store.Match(ctx, r.thread)
+		return m, nil, err
+	}
 	if r.Where.Thread != "" {
 		where.Thread = r.Where.Thread
 		if ms, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(ms) > 0 {
@@ -295,7 +335,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 		}
 	}
 	// Nothing of that is being played: the last game, which is over.
-	if last, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(last) > 0 {
+	if last, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Ended, Cancelled}, Limit: 1}); err != nil || len(last) > 0 {
 		if err != nil {
 			return Match{}, nil, err
 		}
@@ -316,7 +356,12 @@ func filter(ms []Match, keep func(Match) bool) []Match {
 
 // question answers what changes nothing.
 func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m Match) Answer {
-	q := &question{ctx: ctx, b: b, req: r, by: by, match: m}
+	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC()}
+	if prefs, err := b.store.Preferences(ctx, by); err != nil {
+		return b.failed(r, err)
+	} else if zone, ok := findZone(prefs.Zone); ok && !q.shared() {
+		q.now = q.now.In(zone)
+	}
 	if m.ID != "" {
 		m, events, err := b.store.Match(ctx, m.ID)
 		if err == nil {
@@ -325,7 +370,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 		}
 		if err == nil {
 			q.game = q.pos.game
-			q.who, err = b.store.People(ctx, []Person{m.Black, m.White})
+			q.who, err = b.store.People(ctx, concerned(m, q.pos))
 		}
 		if err != nil {
 			return b.failed(r, err)
@@ -370,7 +415,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position) (render.Scene, er
 	if err != nil {
 		return render.Scene{}, err
 	}
-	scene := render.Of(p.game, render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)})
+	scene := render.Of(p.final(), render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)})
 	if p.result != "" {
 		scene = scene.Ended(p.result, p.why)
 	}

@@ -16,7 +16,9 @@ func caption(m Match, p *position, now time.Time) []Text {
 	g := p.game
 	n := strconv.Itoa(m.Number)
 	log := g.Log()
-	if len(log) == 0 {
+	if k := len(p.stones); len(log) == 0 && k > 0 {
+		out = append(out, say("placed", n, p.stones[k-1].String()))
+	} else if len(log) == 0 {
 		out = append(out, say("start", n, g.Rules().Title))
 	} else {
 		last := log[len(log)-1]
@@ -25,12 +27,15 @@ func caption(m Match, p *position, now time.Time) []Text {
 		} else {
 			out = append(out, say("said", n, last.Words()))
 		}
-		if before, err := rules.Replay(g.Rules(), m.Setup, log[:len(log)-1]); err == nil {
+		if before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1]); err == nil {
 			out = append(out, entries("entry", g.Entries()[len(before.Entries()):])...)
 		}
 	}
 	if p.result != "" {
 		return append(out, say("facts", capital(p.why)))
+	}
+	if p.placing > 0 {
+		return append(out, next(m, p, now)...)
 	}
 	out = append(out, count(g)...)
 	for _, fact := range g.Says() {
@@ -107,7 +112,10 @@ func next(m Match, p *position, now time.Time) []Text {
 		if r := p.reading(m, now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", g.ToPlay().String(), r.Left(g.ToPlay()).Words(m.Clock), DeadlineWords(r.Deadline, now, time.UTC))}
+			out = []Text{say("to.play.until", g.ToPlay().String(), r.Left(g.ToPlay()).Words(m.Clock), instantOf(r.Deadline, now))}
+		}
+		if p.placing > 0 {
+			out = append(out, plural("placing", p.placing))
 		}
 		if p.branch > 0 {
 			out = append(out, say("branch.here"))

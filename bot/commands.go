@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"context"
+
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -17,7 +19,8 @@ type handler struct {
 	kind     rules.Kind // of the turn, for commands that are one
 	change   func(in *input) Step
 	question func(q *question) Answer
-	noGame   bool // works without a game
+	whole    func(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) // touches more than one game
+	noGame   bool                                                                    // works without a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -31,7 +34,9 @@ func init() {
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: Integer},
+			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
+			{Name: "rated", Summary: "Whether the result is to count for a rating one day", Type: Bool},
 			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
 		}}, change: newGame, noGame: true},
@@ -39,6 +44,9 @@ func init() {
 		{Command: Command{"place", "Place a stone", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: Point, Required: true, Suggest: true}, gameOption,
 		}}, kind: rules.Place, change: turn},
+		{Command: Command{"handicap", "Place your handicap stones, where they are placed freely", []Option{
+			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
+		}}, change: placeHandicap},
 		{Command: Command{"pass", "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true}, gameOption,
 		}}, kind: rules.Pass, change: turn},
@@ -53,6 +61,7 @@ func init() {
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
 		}}, kind: rules.MarkDead, change: mark},
+		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, change: propose},
 		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.Agree, change: accept},
 		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: talk},
 		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: dispute},
@@ -62,6 +71,10 @@ func init() {
 		{Command: Command{"review", "The board as it was after a turn", []Option{
 			{Name: "move", Summary: "The number of the turn", Type: Integer}, gameOption, shareOption,
 		}}, question: review},
+		{Command: Command{"comment", "Say something of a turn of a game that is over", []Option{
+			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
+			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: Integer}, gameOption,
+		}}, change: comment},
 		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
 		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
 			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
@@ -81,7 +94,26 @@ func init() {
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
 		}}, change: remind, noGame: true},
+		{Command: Command{"adjudicate", "Decide a game that its players cannot end (moderators)", []Option{
+			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
+				{"A draw", "draw"}, {"Without result", "void"}}},
+			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
+		}}, change: adjudicate},
+		{Command: Command{"delete", "Have a game forgotten: both must want it, or a moderator", []Option{
+			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
+		}}, change: deleteGame},
+		{Command: Command{"settings", "What new games here are like; moderators change it", []Option{
+			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
+			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes},
+			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
+			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}}},
+			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
+		}}, change: settings, noGame: true},
 		{Command: Command{"cancel", "Cancel a game in which not both have moved", []Option{gameOption}}, change: cancel},
+		{Command: Command{"privacy", "What is kept of you, and how to be forgotten", []Option{
+			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
+			{Name: "confirm", Summary: "yes, if you are sure"},
+		}}, whole: privacy, noGame: true},
 		{Command: Command{"games", "The games of this room, or all of yours", []Option{
 			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
 		}}, question: games, noGame: true},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -76,7 +77,7 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 	k.n++
 	r := bot.Request{
 		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"},
-		Command: command, Args: args,
+		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod"),
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
 		r.Users = map[string]bot.Who{"opponent": person(o)}
@@ -173,7 +174,7 @@ func converse(t *testing.T, script string) string {
 			continue
 		}
 		a, posts := k.say(t, who, text)
-		if a.Text != "" {
+		if a.Text = bot.Fill(a.Text, bot.Format{}); a.Text != "" {
 			to := ""
 			if a.Private {
 				to = "(to " + who + ") "
@@ -209,7 +210,15 @@ func show(block func(head, text string), p bot.Post) {
 	for _, who := range p.Notify {
 		head += "@" + who.Name + " "
 	}
-	block(head, p.Text)
+	block(head, bot.Fill(p.Text, bot.Format{}))
+	var labels []string
+	for _, c := range p.Controls {
+		labels = append(labels, "["+c.Label+"]")
+	}
+	block("", strings.Join(labels, " "))
+	if p.File != nil {
+		block("", "file "+p.File.Name)
+	}
 }
 
 // wait lets time pass, in which the bot is there and looks whenever something
@@ -269,5 +278,90 @@ func TestRecord(t *testing.T) {
 	g, err := rec.Play(r, rec.Setup.Komi)
 	if err != nil || g.Turns() != 3 || g.Result() != rec.Info.Result || g.Result() == "" {
 		t.Errorf("%d turns, %q and %q, %v", g.Turns(), g.Result(), rec.Info.Result, err)
+	}
+}
+
+// What is asked in the thread under a game's first message is about that game,
+// and a game opened there begins a thread of its own.
+func TestThreads(t *testing.T) {
+	k := newTalk(t)
+	under := ""
+	say := func(who, text string) (bot.Answer, []bot.Post) {
+		t.Helper()
+		k.now = k.now.Add(time.Minute)
+		r, err := k.request(who, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Under = under; under != "" {
+			r.Where.Thread = "thread-of-" + under
+		}
+		a, err := k.bot.Ask(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.bot.Flush(t.Context(), k.channel); err != nil {
+			t.Fatal(err)
+		}
+		return a, k.channel.take()
+	}
+	say("ada", "/new aga 5x5 opponent:me")
+	_, posts := say("ada", "/new button 5x5 opponent:bob")
+	if posts[0].Under != "" {
+		t.Errorf("the first message stands under %q", posts[0].Under)
+	}
+	under = "3" // the receipt of the first message of game 2
+	say("bob", "/join")
+	a, posts := say("ada", "/place C3")
+	if len(posts) != 1 || posts[0].Number != 2 || posts[0].Under != "3" || posts[0].Previous != "5" || posts[0].Where.Thread != "" {
+		t.Errorf("%q, %+v", a.Text, posts)
+	}
+	say("bob", "/resign yes")
+	if _, posts = say("bob", "/rematch"); len(posts) != 1 || posts[0].Number != 3 || posts[0].Under != "" || posts[0].Where.Thread != "" {
+		t.Errorf("%+v", posts)
+	}
+	under = "unknown" // a thread of people, in which a game may be opened
+	if _, posts = say("ada", "/new aga 5x5 opponent:me"); posts[0].Where.Thread != "thread-of-unknown" || posts[1].Under != "" {
+		t.Errorf("%+v", posts)
+	}
+}
+
+// Whoever is forgotten is nowhere in what is kept, and was told all of it before.
+func TestForgotten(t *testing.T) {
+	k := newTalk(t)
+	for _, l := range []string{"xerxes> /new aga 5x5 opponent:bob", "bob> /join", "xerxes> /place C3", "xerxes> /remind direct zone:Asia/Tehran",
+		"bob> /resign yes", "xerxes> /comment A word of mine."} {
+		who, text, _ := strings.Cut(l, "> ")
+		k.say(t, who, text)
+	}
+	kept := func() string {
+		var b strings.Builder
+		if err := k.store.(interface {
+			Export(context.Context, io.Writer) error
+		}).Export(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	traces := []string{"xerxes", "Xerxes", "Tehran", "A word of mine"}
+	a, _ := k.say(t, "xerxes", "/privacy export")
+	for _, trace := range append(traces, "place C3") {
+		if a.File == nil || !strings.Contains(string(a.File.Data), trace) {
+			t.Errorf("the person is not told of %q: %v", trace, a)
+		}
+	}
+	for _, trace := range traces {
+		if !strings.Contains(kept(), trace) {
+			t.Errorf("%q is not kept at all", trace)
+		}
+	}
+	k.say(t, "xerxes", "/privacy delete yes")
+	for _, trace := range traces {
+		if strings.Contains(kept(), trace) {
+			t.Errorf("%q is still kept", trace)
+		}
+	}
+	if a, _ := k.say(t, "bob", "/board"); !strings.Contains(a.Text, "White resigns") {
+		t.Errorf("the game is gone: %q", a.Text)
 	}
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,8 +16,9 @@ import (
 
 const (
 	challengeLives = 7 * 24 * time.Hour // an open game waits so long for somebody to join
-	freeUndo       = 60 * time.Second   // one's own last turn may be taken back so long without asking
+	freeUndo       = 60 * time.Second   // one's own last turn may be taken back so long without asking, unless the room says otherwise
 	flagGrace      = 90 * time.Second   // a turn made in time may be so long on its way
+	awayWait       = 5 * time.Minute    // between looks at a flag that may not fall
 	trustedDelay   = 10 * time.Minute   // a platform's timestamp is believed for no longer
 )
 
@@ -109,11 +111,15 @@ func decideDue(in *input, d Due) Step {
 	case d.Kind == "expire" && m.State == Open:
 		in.match.State = Cancelled
 		return in.step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
+	case d.Kind == "flag" && m.State == Going && in.away:
+		// Nobody could have moved: see Back.
+		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
+		next.Due = append(next.Due, Due{m.ID, "flag", in.now.Add(awayWait), m.Seq})
 	case d.Kind == "flag" && m.State == Going:
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "remind" && m.State == Going && m.ToMove != "" && in.prefs[m.ToMove].Remind != "none":
+	case d.Kind == "remind" && m.State == Going && m.ToMove != "" && in.prefs[m.ToMove].Remind != "none" && !in.told(d):
 		r := in.pos.reading(m, in.now)
 		n := 0
 		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
@@ -135,6 +141,49 @@ func decideDue(in *input, d Due) Step {
 	return next
 }
 
+// A waits is a game that waits for somebody.
+type waits struct {
+	match Match
+	pos   *position
+}
+
+// together is how soon after a reminder another game that it spoke of is not
+// spoken of again: who has many games is told of all at once.
+const together = 30 * time.Minute
+
+// told reports whether the person has just been told that this game waits, by a
+// reminder of another. It follows from when the reminders of all that wait for
+// them are due.
+func (in *input) told(d Due) bool {
+	type ping struct {
+		at, since time.Time // when it is due, and since when its game waits
+		game      GameID
+	}
+	var pings []ping
+	for _, w := range append([]waits{{in.match, in.pos}}, in.others...) {
+		r := w.pos.reading(w.match, in.now)
+		for _, at := range in.reminders(w.match, w.pos, r, w.match.Changed) {
+			if !at.After(in.now) {
+				pings = append(pings, ping{at, w.match.Changed, w.match.ID})
+			}
+		}
+	}
+	slices.SortFunc(pings, func(a, b ping) int {
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(string(a.game), string(b.game)))
+	})
+	var last time.Time
+	for _, p := range pings {
+		told := !last.IsZero() && p.at.Sub(last) < together && !p.since.After(last)
+		if p.game == d.Game && p.at.Equal(d.At) {
+			return told
+		}
+		if !told {
+			last = p.at
+		}
+	}
+	return false
+}
+
 // againMark ends the id of a reminder that takes the place of an earlier one of
 // the same turn.
 const againMark = "-again"
@@ -149,7 +198,7 @@ func reminder(m Match, p *position, now time.Time) []Text {
 	if r.Deadline.IsZero() {
 		return []Text{say("remind.turn", n, p.game.ToPlay().String())}
 	}
-	return []Text{say("remind.until", n, p.game.ToPlay().String(), r.Left(p.game.ToPlay()).Words(m.Clock), DeadlineWords(r.Deadline, now, time.UTC))}
+	return []Text{say("remind.until", n, p.game.ToPlay().String(), r.Left(p.game.ToPlay()).Words(m.Clock), instantOf(r.Deadline, now))}
 }
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -195,11 +244,11 @@ func claim(in *input) Step {
 // credit adds time that does not count, because the bot was away.
 func (in *input) credit(from, to time.Time) Step {
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
-	s := in.step([]string{body}, []Text{say("credit", in.number(), DeadlineWords(from, in.now, time.UTC), DeadlineWords(to, in.now, time.UTC))}, nil)
+	s := in.step([]string{body}, []Text{say("credit", in.number(), instantOf(from, in.now), instantOf(to, in.now))}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
-		last.Texts = append(last.Texts, say("deadline.now", DeadlineWords(d, in.now, time.UTC)))
+		last.Texts = append(last.Texts, say("deadline.now", instantOf(d, in.now)))
 	}
 	return s
 }
@@ -211,13 +260,16 @@ func undo(in *input) Step {
 		return s
 	}
 	nothing := in.refuse(say("undo.nothing", in.number()))
+	if len(in.pos.lines) == 0 && len(in.pos.stones) > 0 {
+		return in.undoStone()
+	}
 	if len(in.pos.lines) == 0 {
 		return nothing
 	}
 	last := in.pos.lines[len(in.pos.lines)-1]
 	mine := func(l line) bool { return l.turn.Kind.IsTurn() && in.match.seat(l.turn.By) == in.by }
 	alone := in.match.Black == in.match.White
-	if mine(last) && last.seq > in.pos.branch && (alone || in.now.Sub(in.events[last.seq-1].At) <= freeUndo) {
+	if mine(last) && last.seq > in.pos.branch && (alone || in.soon(last.seq)) {
 		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), last.turn.Words())}, nil)
 	}
 	if in.pos.game.Phase() != rules.Playing {
@@ -229,6 +281,15 @@ func undo(in *input) Step {
 		}
 	}
 	return nothing
+}
+
+// soon reports whether what an event did may be taken back without asking.
+func (in *input) soon(seq int) bool {
+	free := freeUndo
+	if in.room.Undo != 0 {
+		free = time.Duration(in.room.Undo) * time.Second
+	}
+	return in.now.Sub(in.events[seq-1].At) <= free
 }
 
 // ask puts a question to the opponent. It holds until it is answered or a turn
@@ -386,12 +447,12 @@ func rematch(in *input) Step {
 	if err != nil {
 		return in.refuse(say("plain", err.Error()))
 	}
-	g, err := rules.New(r, old.Setup)
+	g, err := new(position).start(r, old)
 	if err != nil {
 		return in.refuse(say("plain", err.Error()))
 	}
 	id, _ := newID(in.req.ID)
-	in.match = Match{ID: id, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Opener: in.by, Where: in.req.Where,
+	in.match = Match{ID: id, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open}}
 	in.events, in.before = nil, nil
 	m := &in.match
@@ -413,7 +474,7 @@ func (in *input) openOrBegin(g *rules.Game) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, []Text{in.started(g)}, nil)
+		s = in.step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -475,7 +536,7 @@ func remind(in *input) Step {
 
 // clock says what the clocks of a game show.
 func clock(q *question) Answer {
-	m, now := q.match, q.b.now()
+	m, now := q.match, q.now
 	out := []Text{say("clock.control", q.number(), m.Clock.Words())}
 	if m.Clock.Kind != NoTime && m.State == Going {
 		r := q.pos.reading(m, now)
@@ -488,7 +549,7 @@ func clock(q *question) Answer {
 		case r.Flagged != rules.None:
 			out = append(out, say("clock.flagged", r.Flagged.String()))
 		case !r.Deadline.IsZero():
-			out = append(out, say("clock.deadline", r.ToPlay.String(), DeadlineWords(r.Deadline, now, time.UTC)))
+			out = append(out, say("clock.deadline", r.ToPlay.String(), instantOf(r.Deadline, now)))
 		}
 	}
 	return q.answer(out...)

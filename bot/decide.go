@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,6 +21,7 @@ const (
 	maxGamesHere  = 50 // unfinished, in one channel
 	maxGamesYours = 50 // unfinished, of one person in one channel
 	maxArgument   = 1000
+	maxFree       = 50 // handicap stones that are placed freely
 )
 
 // An input is everything that a decision depends on. Deciding the same input
@@ -36,6 +38,9 @@ type input struct {
 	before *position // as it was when the request came
 	prefs  map[Person]Preferences
 	open   []Match // unfinished games of the channel
+	away   bool    // the platform cannot be reached
+	room   RoomSettings
+	others []waits // games in which the person to be reminded is to move too
 	now    time.Time
 }
 
@@ -123,7 +128,7 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 	if len(before) > 0 {
 		post(Notice, "before", before, nil)
 	}
-	if m.State != Open && m.State != Cancelled {
+	if m.State == Going || m.State == Ended {
 		post(Show, "show", nil, notify)
 	}
 	if len(after) > 0 {
@@ -134,20 +139,20 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 
 // newGame opens a game, and begins it if both seats are known.
 func newGame(in *input) Step {
+	if in.room.Opens == "moderators" && !in.req.Moderator {
+		return in.refuse(say("opens.moderators"))
+	}
 	arg := func(name string) string { return strings.TrimSpace(in.req.Args[name]) }
 	r := &rules.TwoButton
 	id, board := arg("rules"), arg("size")
 	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
 		id, board = board, id
 	}
+	id, board = cmp.Or(id, in.room.Rules), cmp.Or(board, in.room.Size)
 	if id != "" {
 		found, err := rules.Find(id)
 		if err != nil {
-			hint := ""
-			if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
-				hint = word([]Text{say("did.you.mean", near)}, nil)
-			}
-			return in.refuse(say("bad.rules", shortened(id), hint))
+			return in.refuse(noRuleset(id))
 		}
 		r = found
 	}
@@ -174,19 +179,36 @@ func newGame(in *input) Step {
 		if err != nil {
 			return in.refuse(say("bad.number", shortened(h)))
 		}
-		if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-			return in.refuse(say("bad.handicap", capital(err.Error())))
+		switch how := strings.ToLower(arg("placement")); how {
+		case "", "fixed":
+			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
+				return in.refuse(say("bad.handicap", capital(err.Error())))
+			}
+		case "free":
+			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
+				return in.refuse(say("bad.free", strconv.Itoa(most)))
+			}
+		default:
+			return in.refuse(say("bad.placement", shortened(how)))
 		}
 		s.Handicap = n
 	}
+	rated := false
+	switch answer := strings.ToLower(arg("rated")); answer {
+	case "", "no", "n", "false":
+	case "yes", "y", "true":
+		rated = true
+	default:
+		return in.refuse(say("bad.rated", shortened(answer)))
+	}
 	var tc TimeControl
-	if c := arg("clock"); c != "" {
+	if c := cmp.Or(arg("clock"), in.room.Clock); c != "" {
 		var err error
 		if tc, err = ParseTimeControl(c); err != nil {
 			return in.refuse(say("plain", err.Error()))
 		}
 	}
-	g, err := rules.New(r, s)
+	g, err := new(position).start(r, Match{Setup: s})
 	if err != nil {
 		return in.refuse(say("bad.handicap", capital(err.Error())))
 	}
@@ -219,7 +241,7 @@ func newGame(in *input) Step {
 		return in.refuse(say("bad.color", shortened(c)))
 	}
 	in.match = Match{
-		ID: matchID, Rules: r.ID(), Setup: s, Clock: tc, Opener: in.by, Where: in.req.Where,
+		ID: matchID, Rules: r.ID(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
 	m := &in.match
@@ -272,12 +294,17 @@ func (in *input) seatOpen(c rules.Color) Text {
 	return say("opened.anyone", c.String())
 }
 
-func (in *input) started(g *rules.Game) Text {
+func (in *input) started(g *rules.Game) []Text {
 	title, size, komi, handicap := in.terms()
+	first := centre(in.match.Setup).String()
+	out := []Text{say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), g.ToPlay().String(), first)}
 	if in.seats[0] != "" && in.match.Black == in.seats[0] && in.match.White == in.seats[1] {
-		return say("started.seats", number, title, size, komi, handicap, g.ToPlay().String(), centre(in.match.Setup).String())
+		out = []Text{say("started.seats", number, title, size, komi, handicap, g.ToPlay().String(), first)}
 	}
-	return say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), g.ToPlay().String(), centre(in.match.Setup).String())
+	if in.match.free() {
+		out = append(out, say("placing.how", strconv.Itoa(in.match.Setup.Handicap)))
+	}
+	return out
 }
 
 // terms gives what a game is played with, in words.
@@ -287,8 +314,14 @@ func (in *input) terms() (title, size, komi, handicap string) {
 		return in.match.Rules, "", "", ""
 	}
 	s := in.match.Setup
-	if s.Handicap > 0 {
+	switch {
+	case in.match.free():
+		handicap = word([]Text{say("handicap.free", strconv.Itoa(s.Handicap))}, nil)
+	case s.Handicap > 0:
 		handicap = word([]Text{say("handicap", strconv.Itoa(s.Handicap))}, nil)
+	}
+	if in.match.Rated {
+		handicap += word([]Text{say("rated")}, nil)
 	}
 	if in.match.Clock.Kind != NoTime {
 		handicap += word([]Text{say("with.clock", in.match.Clock.Words())}, nil)
@@ -308,6 +341,8 @@ func join(in *input) Step {
 		return in.refuse(say("already.in", in.number()))
 	case m.State == Cancelled:
 		return in.refuse(say("game.cancelled", in.number()))
+	case m.State == Deleted:
+		return in.refuse(say("game.deleted", in.number()))
 	case m.State != Open:
 		return in.refuse(say("full", in.number(), named(m.Black), named(m.White)))
 	}
@@ -318,7 +353,7 @@ func join(in *input) Step {
 		m.White = in.by
 	}
 	m.State = Going
-	return in.step([]string{"join " + seat.Letter() + " " + string(in.by), "begin"}, []Text{in.started(in.pos.game)}, nil)
+	return in.step([]string{"join " + seat.Letter() + " " + string(in.by), "begin"}, in.started(in.pos.game), nil)
 }
 
 // blocked refuses what cannot be done in a match that is not being played, or
@@ -328,6 +363,8 @@ func (in *input) blocked() (Step, bool) {
 	switch {
 	case m.State == Cancelled:
 		return in.refuse(say("game.cancelled", in.number())), true
+	case m.State == Deleted:
+		return in.refuse(say("game.deleted", in.number())), true
 	case m.State == Ended:
 		return in.refuse(say("game.over", in.number(), outcome(in.pos))), true
 	case m.Black != in.by && m.White != in.by && m.State == Open:
@@ -347,6 +384,9 @@ func turn(in *input) Step {
 	}
 	t := rules.Turn{Kind: in.h.kind, By: in.color()}
 	w, h := in.match.Setup.W, in.match.Setup.H
+	if in.pos.placing > 0 && t.Kind != rules.Resign {
+		return in.stones(in.req.Args["at"])
+	}
 	if t.Kind == rules.Place {
 		if in.req.Args["at"] == "" {
 			return in.refuse(say("missing", "place", "a point", "/place "+centre(in.match.Setup).String()))
@@ -467,6 +507,8 @@ func cancel(in *input) Step {
 	switch m.State {
 	case Cancelled:
 		return in.refuse(say("game.cancelled", in.number()))
+	case Deleted:
+		return in.refuse(say("game.deleted", in.number()))
 	case Ended:
 		return in.refuse(say("game.over", in.number(), outcome(in.pos)))
 	}
@@ -505,7 +547,7 @@ func (in *input) play(turns ...rules.Turn) Step {
 	case g.Phase() == rules.Over:
 		after = append(after, say("over", in.number(), outcome(&position{game: g}), g.Result(), capital(g.Decided())))
 	case g.Phase() == rules.Settling && in.pos.game.Phase() == rules.Playing:
-		after = append(after, say("settle", in.number()))
+		after = append(append(after, say("settle", in.number())), looksDead(g)...)
 	}
 	return in.step(bodies, nil, after)
 }
@@ -554,10 +596,9 @@ func what(t rules.Turn) string {
 
 // outcome says how a game ended.
 func outcome(p *position) string {
-	g := p.game
 	who := map[byte]string{'B': rules.Black.String(), 'W': rules.White.String()}
 	var t Text
-	result := g.Result()
+	result := p.game.Result()
 	if p.result != "" {
 		result = p.result
 	}
@@ -570,14 +611,11 @@ func outcome(p *position) string {
 		t = say("draw")
 	case r == "Void" || r == "":
 		t = say("void")
-	case g.Score() != nil && len(r) > 2 && r[2] >= '0' && r[2] <= '9':
-		m := g.Score().Margin()
-		if m < 0 {
-			m = -m
-		}
-		t = say("win", who[r[0]], m.String())
 	default:
 		t = say("win.other", who[r[0]])
+		if m, err := rules.ParsePoints(r[2:]); err == nil {
+			t = say("win", who[r[0]], m.String())
+		}
 	}
 	return word([]Text{t}, nil)
 }

@@ -1,8 +1,10 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,12 +152,36 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			return p, err
 		}
 		p.Number = m.Number
+		if o.Where.Thread == "" && !o.Private {
+			first, err := b.store.First(ctx, o.Game, o.Where)
+			if err != nil {
+				return p, err
+			}
+			p.Under = string(first)
+		}
 		switch o.Kind {
 		case Status:
 			if m.Seq != o.Seq { // never after the turn
 				return p, errStale
 			}
-			texts = append(texts, reminder(m, pos, b.now())...)
+			now := b.now().UTC()
+			if o.Private && len(o.Notify) == 1 {
+				prefs, err := b.store.Preferences(ctx, o.Notify[0])
+				if err != nil {
+					return p, err
+				}
+				if zone, ok := findZone(prefs.Zone); ok {
+					now = now.In(zone)
+				}
+			}
+			texts = reminder(m, pos, now)
+			more, err := b.waiting(ctx, m, o, now)
+			if err != nil {
+				return p, err
+			}
+			if len(more) > 0 {
+				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
+			}
 			if strings.HasSuffix(o.ID, againMark) {
 				last, err := b.store.Shown(ctx, o.Game, o.Where, Status)
 				if err != nil {
@@ -174,13 +200,24 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			p.Replaces = string(last)
 		}
 		if o.Kind == Show {
-			texts = append(texts, caption(m, pos, b.now())...)
+			last, err := b.store.Shown(ctx, o.Game, o.Where, Show)
+			if err != nil {
+				return p, err
+			}
+			p.Previous = string(last)
+			texts = append(texts, caption(m, pos, b.now().UTC())...)
 			scene, err := b.scene(ctx, m, pos)
 			if err != nil {
 				return p, err
 			}
 			p.Scene = &scene
 			p.Controls = controls(m, pos, o.Seq)
+		}
+		if o.Kind == Notice {
+			p.Controls = answers(m, pos, o.Seq)
+			if p.File, err = b.ended(ctx, m, pos, o.Seq); err != nil {
+				return p, err
+			}
 		}
 	}
 	who, err := b.store.People(ctx, append(people(texts), o.Notify...))
@@ -196,15 +233,128 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	return p, nil
 }
 
-// controls gives the buttons below a board: what both can say at this moment,
-// for as long as nothing else has been done.
+// ended gives the record of a game that the event seq has ended, for the notice
+// that says so.
+func (b *Bot) ended(ctx context.Context, m Match, p *position, seq int) (*File, error) {
+	if m.State != Ended || !p.over() || p.deleted {
+		return nil, nil
+	}
+	m, events, err := b.store.Match(ctx, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	if before, err := fold(m, events[:seq-1]); err != nil || before.over() {
+		return nil, err
+	}
+	who, err := b.store.People(ctx, concerned(m, p))
+	if err != nil {
+		return nil, err
+	}
+	return recordFile(m, events[:seq], p, who)
+}
+
+// waiting says which other games wait for the person who is reminded of m, in
+// the room where they read it.
+func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Text, error) {
+	if len(o.Notify) != 1 {
+		return nil, nil
+	}
+	ms, err := b.alsoWaiting(ctx, m, o.Notify[0], o.Private)
+	if err != nil || len(ms) == 0 {
+		return nil, err
+	}
+	var out []Text
+	for _, other := range ms[:min(len(ms), maxDigest)] {
+		line := say("remind.also", strconv.Itoa(other.Number))
+		if !other.Deadline.IsZero() {
+			line = say("remind.also.until", strconv.Itoa(other.Number), LeftWords(other.Deadline.Sub(now)), instantOf(other.Deadline, now))
+		}
+		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
+			line = say("remind.elsewhere", word([]Text{line}, nil), whereTo(other.Where, word([]Text{say("games.here")}, nil)))
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// maxDigest is how many games one reminder lists besides its own.
+const maxDigest = 20
+
+// alsoWaiting gives the other games in which somebody is to move: those of the
+// same channel, or all of the platform's where only they read it.
+func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private bool) ([]Match, error) {
+	ms, err := b.store.Matches(ctx, Query{Player: person, States: []State{Going}})
+	if err != nil {
+		return nil, err
+	}
+	ms = filter(ms, func(o Match) bool {
+		return o.ID != m.ID && o.ToMove == person && o.Where.Platform == m.Where.Platform && (private || o.Where.Channel == m.Where.Channel)
+	})
+	slices.SortFunc(ms, func(a, b Match) int {
+		return cmp.Or(strings.Compare(a.Where.Channel, b.Where.Channel), cmp.Compare(a.Number, b.Number))
+	})
+	return ms, nil
+}
+
+// label makes a button.
+func label(m Match, seq int, key, command, ask string) Control {
+	c := Control{Label: word([]Text{say(key)}, nil), Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
+	if seq > 0 {
+		c.Args["seq"] = strconv.Itoa(seq)
+	}
+	return c
+}
+
+// controls gives the buttons below a board: what can be done at this moment, for
+// as long as nothing else has been done.
 func controls(m Match, p *position, seq int) []Control {
-	if p.game.Phase() != rules.Settling || p.over() {
+	var out []Control
+	g := p.game
+	switch {
+	case p.over():
 		return nil
+	case p.placing > 0:
+		out = append(out, label(m, seq, "label.stones", "handicap", "points"))
+		if len(p.stones) > 0 {
+			out = append(out, label(m, seq, "label.undo", "undo", ""))
+		}
+		return out
+	case g.Phase() == rules.Playing:
+		out = append(out, label(m, seq, "label.place", "place", "at"))
+		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.Accept, rules.Draw} {
+			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
+				out = append(out, label(m, seq, "label."+k.String(), k.String(), ""))
+			}
+		}
+		if g.Turns() > 0 {
+			out = append(out, label(m, seq, "label.undo", "undo", ""))
+		}
+		if p.branch > 0 {
+			out = append(out, label(m, seq, "label.return", "return", ""))
+		}
+	case g.Phase() == rules.Settling:
+		out = append(out, label(m, seq, "label.dead", "dead", "points"), label(m, seq, "label.propose", "propose", ""),
+			label(m, seq, "label.accept", "accept", ""), label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
 	}
-	args := map[string]string{"game": strconv.Itoa(m.Number), "seq": strconv.Itoa(seq)}
-	return []Control{
-		{Label: word([]Text{say("label.accept")}, nil), Command: "accept", Args: args},
-		{Label: word([]Text{say("label.resume")}, nil), Command: "resume", Args: args},
+	if len(g.Rules().Count) > 0 {
+		out = append(out, label(m, 0, "label.score", "score", ""))
 	}
+	return out
+}
+
+// answers gives the buttons below a notice that asks somebody something.
+func answers(m Match, p *position, seq int) []Control {
+	switch {
+	case m.State == Open:
+		out := []Control{label(m, 0, "label.join", "join", "")}
+		if m.Invited != "" {
+			out = append(out, label(m, 0, "label.decline", "decline", ""))
+		}
+		return out
+	case p.asked != nil && p.asked.seq == seq && p.asked.what == "delete":
+		return []Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
+	case p.asked != nil && p.asked.seq == seq:
+		return []Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
+	}
+	return nil
 }

@@ -20,26 +20,38 @@ type line struct {
 // A position is a match folded from its events: the game, and what lies beside
 // it on the table. Everything shown and decided follows from it.
 type position struct {
-	game   *rules.Game
-	lines  []line // that survive
-	clocks []ClockEvent
-	paused bool
-	branch int    // the event that began a branch, on which nothing counts; 0: the game itself
-	asked  *ask   // what one player has asked the other, until a turn is made
-	result string // how it ended, if not by the rulebook: "W+T", "0"; else empty
-	why    string
+	game    *rules.Game
+	lines   []line // that survive
+	clocks  []ClockEvent
+	paused  bool
+	stones  []rules.Point // handicap stones that Black has placed, where they are placed freely
+	placing int           // how many of them are still to be placed
+	remarks []remark
+	branch  int    // the event that began a branch, on which nothing counts; 0: the game itself
+	asked   *ask   // what one player has asked the other, until a turn is made
+	result  string // how it ended, if not by the rulebook: "W+T", "0"; else empty
+	why     string
+	dead    []rules.Point // by a moderator's decision
+	deleted bool
+}
+
+// A remark is what somebody said of a turn, after the game.
+type remark struct {
+	turn int // 0: before the first
+	by   Person
+	text string
 }
 
 // An ask is what one player asks the other.
 type ask struct {
-	what string // "undo", "draw" or "pause"
+	what string // "undo", "draw", "pause" or "delete"
 	by   rules.Color
 	back int // undo: the event after which the game would stand again
 	seq  int // of the event that asked
 }
 
 // over reports whether the match is over, by the rulebook or otherwise.
-func (p *position) over() bool { return p.result != "" || p.game.Phase() == rules.Over }
+func (p *position) over() bool { return p.result != "" || p.deleted || p.game.Phase() == rules.Over }
 
 // fold replays a match. Its error means that the log cannot be read.
 func fold(m Match, events []Event) (*position, error) {
@@ -47,23 +59,58 @@ func fold(m Match, events []Event) (*position, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := rules.New(r, m.Setup)
+	p := &position{}
+	start, err := p.start(r, m)
 	if err != nil {
 		return nil, err
 	}
-	p := &position{game: start}
 	timed := m.Clock.Kind != NoTime
 	now := start // the game after each event, as far as the clocks want to know it
 	// after[s] is the surviving lines after event s. They share their beginnings.
 	after := make([][]line, len(events)+1)
+	stones := make([][]rules.Point, len(events)+1) // and those of handicap
 	for i, e := range events {
-		lines := after[i]
+		lines, before := after[i], p.stones
 		verb, rest, _ := strings.Cut(e.Body, " ")
 		words := strings.Fields(rest)
 		bad := fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
 		tick := ClockEvent{Seq: e.Seq, At: e.At}
 		switch verb {
 		case "join", "open", "cancel", "decline", "expire":
+		case "stone": // stone D4: Black places a handicap stone
+			at, err := rules.ParsePoint(rest, m.Setup.W, m.Setup.H)
+			if err != nil || p.placing == 0 {
+				return nil, bad
+			}
+			p.stones = append(slices.Clip(p.stones), at)
+			if start, err = p.start(r, m); err != nil {
+				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+			}
+			if now = start; p.placing == 0 {
+				tick.Kind, tick.By, tick.ToPlay = ClockTurn, rules.Black, start.ToPlay()
+			}
+		case "comment": // comment 12 Why not C3?
+			if rest == "" { // by somebody who has been forgotten
+				break
+			}
+			n, text, _ := strings.Cut(rest, " ")
+			turn, err := strconv.Atoi(n)
+			if err != nil {
+				return nil, bad
+			}
+			p.remarks = append(p.remarks, remark{turn, e.By, text})
+		case "adjudicate": // adjudicate W+2.5 C3 D5: a moderator has decided the game, these being dead
+			if len(words) == 0 {
+				return nil, bad
+			}
+			p.result, p.why, p.asked = words[0], "a moderator decided it", nil
+			if p.dead, err = parsePoints(strings.Join(words[1:], " "), m.Setup.W, m.Setup.H); err != nil {
+				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+			}
+			tick.Kind = ClockStopped
+		case "delete":
+			p.deleted, p.asked = true, nil
+			tick.Kind = ClockStopped
 		case "begin":
 			tick.Kind, tick.ToPlay = ClockStart, start.ToPlay()
 		case "turn":
@@ -86,8 +133,15 @@ func fold(m Match, events []Event) (*position, error) {
 			if err != nil || s < 0 || s > i {
 				return nil, bad
 			}
-			lines, p.asked = after[s], nil
-			tick.Kind, tick.Back, tick.Agreed = ClockUndo, s, len(words) > 1
+			lines, p.stones, p.asked = after[s], stones[s], nil
+			if !slices.Equal(before, p.stones) {
+				if start, err = p.start(r, m); err != nil {
+					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+				}
+			}
+			if p.placing == 0 { // taking back while placing is placing still
+				tick.Kind, tick.Back, tick.Agreed = ClockUndo, s, len(words) > 1
+			}
 			if timed {
 				if now, err = start.Replay(turns(lines)); err != nil {
 					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
@@ -154,7 +208,7 @@ func fold(m Match, events []Event) (*position, error) {
 		if tick.Kind != 0 {
 			p.clocks = append(p.clocks, tick)
 		}
-		after[i+1] = lines
+		after[i+1], stones[i+1] = lines, p.stones
 	}
 	p.lines = after[len(events)]
 	if p.game, err = start.Replay(turns(p.lines)); err != nil {
@@ -162,6 +216,23 @@ func fold(m Match, events []Event) (*position, error) {
 	}
 	return p, nil
 }
+
+// start gives the game before the first turn, and counts the handicap stones that
+// Black has yet to place.
+func (p *position) start(r *rules.Ruleset, m Match) (*rules.Game, error) {
+	s := m.Setup
+	if p.placing = 0; m.free() {
+		s.Black = p.stones
+		if p.placing = s.Handicap - len(p.stones); p.placing > 0 {
+			s.Handicap = 0
+		}
+	}
+	return rules.New(r, s)
+}
+
+// free reports whether Black places the handicap stones where they like, one
+// after another, before White's first turn.
+func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) == 0 }
 
 // foldProved folds a match and fails if the game is not what was proved when
 // its last event was stored: then the program no longer plays the ruleset that
@@ -224,6 +295,9 @@ func (p *position) standing(m Match, now time.Time) Standing {
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
 	switch {
 	case s.State == Open || s.State == Cancelled:
+		return s
+	case p.deleted:
+		s.State = Deleted
 		return s
 	case p.result != "":
 		s.State, s.Result = Ended, p.result

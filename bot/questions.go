@@ -23,13 +23,22 @@ type question struct {
 	pos    *position
 	events []Event
 	game   *rules.Game
-	who    map[Person]Who // the players
+	who    map[Person]Who // the players, and others whom the game names
+	now    time.Time      // in the zone of who reads the answer
 }
 
 // answer words an answer for the person who asked, or for all if they want.
 func (q *question) answer(texts ...Text) Answer {
-	share := strings.ToLower(q.req.Args["share"])
-	return Answer{Text: word(texts, q.who, q.match.Number), Private: share != "yes" && share != "true" && share != "y"}
+	return Answer{Text: word(texts, q.who, q.match.Number), Private: !q.shared()}
+}
+
+// shared reports whether everybody is to read the answer.
+func (q *question) shared() bool {
+	switch strings.ToLower(q.req.Args["share"]) {
+	case "yes", "y", "true":
+		return true
+	}
+	return false
 }
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
@@ -43,10 +52,10 @@ func seatName(p Person, who map[Person]Who) string {
 }
 
 func score(q *question) Answer {
-	g := q.game
+	g := q.pos.final()
 	s := g.Score()
 	if s == nil {
-		return q.answer(append(caption(q.match, q.pos, q.b.now()), say("score.none", g.Rules().Title))...)
+		return q.answer(append(caption(q.match, q.pos, q.now), say("score.none", g.Rules().Title))...)
 	}
 	var out []Text
 	for _, l := range s.Lines {
@@ -65,16 +74,16 @@ func score(q *question) Answer {
 	for _, fact := range g.Says() {
 		out = append(out, say("facts", capital(fact)))
 	}
-	switch g.Phase() {
-	case rules.Playing:
-		out = append(out, say("unfinished"))
-	case rules.Over:
+	switch {
+	case q.pos.over():
 		out = append(out, say("over", q.number(), outcome(q.pos), q.match.Result, capital(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
 			out = append(out, say("area.agrees", lead(m)))
 		}
+	case g.Phase() == rules.Playing:
+		out = append(out, say("unfinished"))
 	}
-	return q.answer(append(out, next(q.match, q.pos, q.b.now())...)...)
+	return q.answer(append(out, next(q.match, q.pos, q.now)...)...)
 }
 
 // decided gives the sentence that decided the match.
@@ -86,7 +95,7 @@ func decided(p *position) string {
 }
 
 func board(q *question) Answer {
-	a := q.answer(caption(q.match, q.pos, q.b.now())...)
+	a := q.answer(caption(q.match, q.pos, q.now)...)
 	scene, err := q.b.scene(q.ctx, q.match, q.pos)
 	if err != nil {
 		return q.b.failed(q.req, err)
@@ -116,11 +125,7 @@ func recite(q *question) Answer {
 	if name != "" {
 		r, err := rules.Find(name)
 		if err != nil {
-			hint := ""
-			if near := nearest(strings.ToLower(name), rulesetNames()); near != "" {
-				hint = word([]Text{say("did.you.mean", near)}, nil)
-			}
-			return Answer{Text: word([]Text{say("bad.rules", shortened(name), hint)}, nil), Private: true}
+			return Answer{Text: word([]Text{noRuleset(name)}, nil), Private: true}
 		}
 		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
@@ -173,7 +178,13 @@ func review(q *question) Answer {
 	at := &position{game: q.game.At(n)}
 	m := q.match
 	m.Clock = TimeControl{} // what was shown then is gone
-	a := q.answer(caption(m, at, q.b.now())...)
+	texts := caption(m, at, q.now)
+	for _, r := range q.pos.remarks {
+		if r.turn == n {
+			texts = append(texts, say("remark", named(r.by), r.text))
+		}
+	}
+	a := q.answer(texts...)
 	scene, err := q.b.scene(q.ctx, m, at)
 	if err != nil {
 		return q.b.failed(q.req, err)
@@ -189,32 +200,63 @@ func review(q *question) Answer {
 }
 
 func record(q *question) Answer {
-	info := sgf.Info{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who),
-		Date: q.match.Opened.Format("2006-01-02"), Result: q.match.Result}
-	if q.match.Clock.Kind != NoTime {
-		info.Overtime = q.match.Clock.Words()
-	}
-	var said []string
-	for _, l := range q.pos.lines {
-		if l.turn.Kind.IsTurn() {
-			e := q.events[l.seq-1]
-			said = append(said, seatName(e.By, q.who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
-		}
-	}
-	var b bytes.Buffer
-	if err := sgf.Write(&b, q.game, info, said...); err != nil {
-		return Answer{Text: err.Error(), Private: true}
+	file, err := recordFile(q.match, q.events, q.pos, q.who)
+	if err != nil {
+		return q.b.failed(q.req, err)
 	}
 	a := q.answer(say("sgf", q.number()))
-	a.File = &File{Name: "game-" + q.number() + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}
+	a.File = file
 	return a
 }
 
+// recordFile gives a game as SGF: who made each turn and when, what it moved in
+// the ledger, and what was said of it afterwards. who holds all whom it names.
+func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File, error) {
+	info := sgf.Info{Black: seatName(m.Black, who), White: seatName(m.White, who),
+		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
+	if m.Clock.Kind != NoTime {
+		info.Overtime = m.Clock.Words()
+	}
+	remarks := map[int][]Text{}
+	for _, r := range p.remarks {
+		remarks[r.turn] = append(remarks[r.turn], say("remark", named(r.by), r.text))
+	}
+	var said []string
+	for _, l := range p.lines {
+		if l.turn.Kind.IsTurn() {
+			e := events[l.seq-1]
+			said = append(said, seatName(e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
+			if rs := remarks[len(said)]; rs != nil {
+				said[len(said)-1] += "\n" + word(rs, who)
+			}
+		}
+	}
+	if n := len(said); n > 0 && p.result != "" {
+		said[n-1] += "\n" + word([]Text{say("facts", capital(p.why))}, nil)
+	}
+	var b bytes.Buffer
+	if err := sgf.Write(&b, p.game, info, said...); err != nil {
+		return nil, err
+	}
+	return &File{Name: "game-" + strconv.Itoa(m.Number) + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}, nil
+}
+
+// concerned gives everybody whom a game names.
+func concerned(m Match, p *position) []Person {
+	ps := []Person{m.Black, m.White}
+	for _, r := range p.remarks {
+		ps = append(ps, r.by)
+	}
+	return ps
+}
+
 func games(q *question) Answer {
-	query := Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel}, Limit: 20}
+	query := Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel},
+		States: []State{Open, Going, Ended, Cancelled}, Limit: 20}
 	if strings.EqualFold(q.req.Args["whose"], "mine") {
 		query = Query{Player: q.by, States: []State{Open, Going}, Limit: 20}
 	}
+	mine := query.Player != ""
 	ms, err := q.b.store.Matches(q.ctx, query)
 	if err != nil {
 		return q.b.failed(q.req, err)
@@ -251,8 +293,10 @@ func games(q *question) Answer {
 			state = say("games.going", c.String())
 		}
 		if m.State == Going && !m.Deadline.IsZero() {
-			now := q.b.now()
-			state = say("games.until", word([]Text{state}, nil), LeftWords(m.Deadline.Sub(now)), DeadlineWords(m.Deadline, now, time.UTC))
+			state = say("games.until", word([]Text{state}, nil), LeftWords(m.Deadline.Sub(q.now)), instantOf(m.Deadline, q.now))
+		}
+		if mine && m.Where != q.req.Where {
+			state = say("games.where", word([]Text{state}, nil), whereTo(m.Where, word([]Text{say("games.here")}, nil)))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
 			seatName(m.Black, who), seatName(m.White, who), word([]Text{state}, nil)))

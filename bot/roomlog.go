@@ -8,16 +8,19 @@ import (
 // A Message is something that was said in a room that the bot itself keeps,
 // because no chat platform does: the local room.
 type Message struct {
-	N       int64  // grows by one with each message of the log; given by Append
-	Key     string // the same key is the same message
-	Room    string
-	At      time.Time
-	From    string // who said it; empty: the bot
-	Text    string
-	Game    GameID // with Seq the picture that belongs to it; empty: none
-	Seq     int
-	Kind    string // of the post, or empty
-	Removed bool
+	N        int64  // grows by one with each message of the log; given by Append
+	Key      string // the same key is the same message
+	Room     string
+	At       time.Time
+	From     string // who said it; empty: the bot
+	Text     string
+	Game     GameID // with Seq the picture that belongs to it; empty: none
+	Seq      int
+	Kind     string // of the post, or empty
+	Removed  bool
+	To       []string  // names of those whom it calls
+	Controls []Control // the buttons below it
+	File     *File     // what belongs to it, or nil
 }
 
 // A RoomLog keeps messages. Its methods may be called concurrently.

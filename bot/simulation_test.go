@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
+
+// long asks for as much as may take hours: HALFPOINT_LONG=1.
+var long = os.Getenv("HALFPOINT_LONG") != ""
 
 // seeds is how many simulations are run.
 var seeds = 2000
@@ -96,7 +100,8 @@ func (w *world) request() bot.Request {
 		return w.asked[w.IntN(len(w.asked))] // the platform delivers it again
 	}
 	lines := []string{"/new two-button 3x3", "/new button 2x2 opponent:me", "/join", "/join", "/pass", "/pass", "/accept", "/accept", "/dead B2",
-		"/undo", "/button", "/resume", "/resign yes", "/cancel", "/place I1", "/delay", "/new aga 3x3 komi:6.3"}
+		"/undo", "/button", "/resume", "/resign yes", "/cancel", "/place I1", "/delay", "/new aga 3x3 komi:6.3", "/new area-3 3x3 handicap:2 placement:free",
+		"/propose", "/dispute", "/return", "/delete", "/decline", "/comment hm", "/settings undo:5"}
 	text := lines[w.IntN(len(lines))]
 	if w.IntN(2) == 0 {
 		text = fmt.Sprintf("/place %c%d", "ABC"[w.IntN(3)], 1+w.IntN(3))

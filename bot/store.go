@@ -18,6 +18,7 @@ type Match struct {
 	Rules    string // "two-button@1"
 	Setup    rules.Setup
 	Clock    TimeControl
+	Rated    bool   // its result is to count for a rating, once there is one
 	Opener   Person // who asked for the game
 	Invited  Person // the only person who may join; empty: anyone
 	Where    Room
@@ -47,6 +48,7 @@ const (
 	Going     State = "going"     // being played or settled
 	Ended     State = "ended"     // has a result
 	Cancelled State = "cancelled" // ended without one, by agreement or before it began
+	Deleted   State = "deleted"   // is to be forgotten: both wanted that, or a moderator
 )
 
 // An Event is one line of a match's log. Body is its written form:
@@ -89,6 +91,7 @@ type Step struct {
 	Posts   []Owed  // in the order in which they are to be read
 	Due     []Due   // of Match from now on: they replace all that were due before
 	Prefs   *Preferences
+	Room    *RoomSettings
 }
 
 // A Due is something that is to be done for a match at a time if nothing
@@ -109,6 +112,19 @@ type Preferences struct {
 	Remind string // "channel" (default), "direct" or "none"
 	Zone   string // IANA name; empty: UTC
 	Quiet  Hours  // no reminders between From and To, minutes of the day in Zone
+}
+
+// RoomSettings are what has been chosen for a channel. The zero value of each
+// field is the default.
+type RoomSettings struct {
+	Room   Room   // without its thread
+	Rules  string // name of the ruleset of new games
+	Size   string // "13x13"
+	Clock  string // as ParseTimeControl reads it
+	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
+	Opens  string // who may open games: "anyone" (default) or "moderators"
+	Theme  string // of pictures
+	Coords string // of pictures
 }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
@@ -145,13 +161,18 @@ type Store interface {
 	Person(ctx context.Context, who Who) (Person, error)
 	// People gives who persons are; those erased or unknown are left out.
 	People(ctx context.Context, ids []Person) (map[Person]Who, error)
+	// Erase forgets who a person is, what they have chosen and what they have said
+	// of games. Their id stays in games, posts and answers, and means nobody.
+	Erase(ctx context.Context, p Person) error
+	// EventsBy gives what a person has done, by game, in order.
+	EventsBy(ctx context.Context, p Person) (map[GameID][]Event, error)
 	// Answered gives the answer that a request got, if it was taken.
 	Answered(ctx context.Context, request string) (Reply, bool, error)
 	// Match gives a match and its events, or ErrNotFound.
 	Match(ctx context.Context, id GameID) (Match, []Event, error)
-	// Running gives the ids of the matches that have a deadline after the id given,
-	// in the order of their ids, at most limit.
-	Running(ctx context.Context, after GameID, limit int) ([]GameID, error)
+	// Running gives the ids of the matches of a platform, or with "" of all, that
+	// have a deadline, after the id given, in the order of their ids, at most limit.
+	Running(ctx context.Context, platform string, after GameID, limit int) ([]GameID, error)
 	// Matches gives matches, the last changed first.
 	Matches(ctx context.Context, q Query) ([]Match, error)
 	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
@@ -176,8 +197,16 @@ type Store interface {
 	NextDue(ctx context.Context) (time.Time, error)
 	// Preferences gives what a person has chosen; Person is always set.
 	Preferences(ctx context.Context, p Person) (Preferences, error)
+	// RoomSettings gives what has been chosen for a channel; Room is always set.
+	RoomSettings(ctx context.Context, where Room) (RoomSettings, error)
 	// Shown gives the receipt of the last settled post of a kind.
 	Shown(ctx context.Context, game GameID, where Room, kind string) (Receipt, error)
+	// First gives the receipt of the first post of a game that was shown in a
+	// channel, or an empty one: what is asked below it is about the game.
+	First(ctx context.Context, game GameID, where Room) (Receipt, error)
+	// GameUnder gives the game of which a post became the message with a receipt,
+	// or ErrNotFound.
+	GameUnder(ctx context.Context, platform string, r Receipt) (GameID, error)
 	// Bookmark and SetBookmark keep an adapter's place in its stream of events.
 	Bookmark(ctx context.Context, adapter string) (string, error)
 	SetBookmark(ctx context.Context, adapter, value string) error

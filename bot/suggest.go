@@ -17,6 +17,9 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	if !ok {
 		return nil
 	}
+	if b.inThread(ctx, &r) != nil {
+		return nil
+	}
 	var all []Choice
 	switch {
 	case option == "rules" || option == "name":

@@ -3,6 +3,7 @@ package bot
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -18,10 +19,70 @@ type Text struct {
 // say makes a Text.
 func say(key string, args ...string) Text { return Text{key, args} }
 
+// plural makes a Text of which the first argument is a number; for 1 there is
+// another.
+func plural(key string, n int, args ...string) Text {
+	if n == 1 {
+		key += ".one"
+	}
+	return say(key, append([]string{strconv.Itoa(n)}, args...)...)
+}
+
 // named makes an argument of a person.
 func named(p Person) string { return personMark + string(p) }
 
 const personMark = "\x01"
+
+// A Format is how a platform writes what it has its own way for. A nil function
+// leaves the bot's words.
+type Format struct {
+	Time func(t time.Time, words string) string // an instant; words are "Wed 12 Nov, 14:00 UTC"
+	Room func(where Room, words string) string  // a place that somebody may want to go to
+}
+
+// Fill makes of a text of the bot what is to be read: where the text means an
+// instant or a room, what f writes for it. Every adapter puts the Text of what
+// it shows through it; a Format without functions gives plain words.
+func Fill(text string, f Format) string {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, markBegin)
+		out.WriteString(before)
+		if !ok {
+			return out.String()
+		}
+		inner, after, _ := strings.Cut(rest, markEnd)
+		text = after
+		what, words, _ := strings.Cut(inner, markWords)
+		if ms, err := strconv.ParseInt(what, 10, 64); err == nil {
+			if f.Time != nil {
+				words = f.Time(time.UnixMilli(ms), words)
+			}
+		} else if part := strings.Split(what, roomParts); len(part) == 3 && f.Room != nil {
+			words = f.Room(Room{part[0], part[1], part[2]}, words)
+		}
+		out.WriteString(words)
+	}
+}
+
+// The marks of what Fill fills. Nothing that was typed contains them.
+const (
+	markBegin = "\x03"
+	markWords = "\x04"
+	markEnd   = "\x05"
+	roomParts = "\x06"
+)
+
+// instantOf writes an instant so that a platform may write it its own way. The
+// bot's words are in the zone of now.
+func instantOf(t, now time.Time) string {
+	return markBegin + strconv.FormatInt(t.UnixMilli(), 10) + markWords + DeadlineWords(t, now, now.Location()) + markEnd
+}
+
+// whereTo writes a room so that a platform may make a link of it.
+func whereTo(r Room, words string) string {
+	return markBegin + r.Platform + roomParts + r.Channel + roomParts + r.Thread + markWords + words + markEnd
+}
 
 // number stands for the number of the game in its channel, which the store
 // gives it.

@@ -66,7 +66,7 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 			return nil
 		}
 		if now.Sub(from) > outage {
-			if err := b.Credit(ctx, from, now); err != nil {
+			if err := b.credit(ctx, "", from, now); err != nil {
 				return err
 			}
 		}
@@ -78,13 +78,14 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Credit adds the time from and to, in which the bot or a platform could not be
-// reached, to every clock that runs. Crediting the same twice is crediting it
-// once.
-func (b *Bot) Credit(ctx context.Context, from, to time.Time) error {
+// credit adds the time from and to, in which the bot or a platform could not be
+// reached, to every clock that runs on the platform, or with "" on all. Crediting
+// the same twice is crediting it once, and where two outages overlap the time is
+// credited once.
+func (b *Bot) credit(ctx context.Context, platform string, from, to time.Time) error {
 	after := GameID("")
 	for {
-		ids, err := b.store.Running(ctx, after, creditStep)
+		ids, err := b.store.Running(ctx, platform, after, creditStep)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -99,15 +100,100 @@ func (b *Bot) Credit(ctx context.Context, from, to time.Time) error {
 	}
 }
 
+// awayMark begins the bookmark in which it is written since when a platform
+// cannot be reached.
+const awayMark = "bot:away:"
+
+// awaySince gives since when a platform cannot be reached; zero: it can.
+func (b *Bot) awaySince(ctx context.Context, platform string) (time.Time, error) {
+	if known, ok := b.away.Load(platform); ok {
+		return known.(time.Time), nil
+	}
+	mark, err := b.store.Bookmark(ctx, awayMark+platform)
+	if err != nil {
+		return time.Time{}, err
+	}
+	since := time.Time{}
+	if ms, err := strconv.ParseInt(mark, 10, 64); err == nil {
+		since = time.UnixMilli(ms)
+	}
+	known, _ := b.away.LoadOrStore(platform, since)
+	return known.(time.Time), nil
+}
+
+// Away says that a platform cannot be reached; see [Desk].
+func (b *Bot) Away(ctx context.Context, platform string) error {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	if since, err := b.awaySince(ctx, platform); err != nil || !since.IsZero() {
+		return err
+	}
+	now := b.now()
+	if err := b.store.SetBookmark(ctx, awayMark+platform, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
+		return err
+	}
+	b.away.Store(platform, now)
+	return nil
+}
+
+// Back says that a platform can be reached again; see [Desk]. An outage too short
+// to matter is not credited.
+func (b *Bot) Back(ctx context.Context, platform string) error {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	since, err := b.awaySince(ctx, platform)
+	if err != nil || since.IsZero() {
+		return err
+	}
+	if now := b.now(); now.Sub(since) > outage {
+		if err := b.credit(ctx, platform, since, now); err != nil {
+			return err
+		}
+	}
+	if err := b.store.SetBookmark(ctx, awayMark+platform, ""); err != nil {
+		return err
+	}
+	b.away.Store(platform, time.Time{})
+	return nil
+}
+
 // due does one thing that is due, if it still is.
 func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	done := false
+	var unknown error
 	err := b.act(ctx, d.Game, request, now, func(in *input) Step {
 		done = in.match.Seq == d.Seq
+		if d.Kind == "remind" && in.match.State == Going && in.match.ToMove != "" {
+			if unknown = b.others(ctx, in); unknown != nil {
+				in.others = nil // one reminder too many is better than none
+			}
+		}
+		since, err := b.awaySince(ctx, in.match.Where.Platform)
+		unknown = errors.Join(unknown, err)
+		in.away = err != nil || !since.IsZero()
 		return decideDue(in, d)
 	})
-	return done, err
+	return done, errors.Join(err, unknown)
+}
+
+// others looks up what else waits for the person who is to be reminded.
+func (b *Bot) others(ctx context.Context, in *input) error {
+	person := in.match.ToMove
+	ms, err := b.alsoWaiting(ctx, in.match, person, in.prefs[person].Remind == "direct")
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		m, events, err := b.store.Match(ctx, m.ID)
+		if err != nil {
+			return err
+		}
+		if p, err := fold(m, events); err == nil && m.ToMove == person {
+			in.others = append(in.others, waits{m, p})
+		}
+	}
+	return nil
 }
 
 // act takes a step in a match that nobody asked for.
@@ -116,7 +202,7 @@ func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time,
 		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 			return err
 		}
-		in := &input{req: Request{ID: request}, match: Match{ID: id}, now: now.Truncate(time.Millisecond)}
+		in := &input{req: Request{ID: request}, match: Match{ID: id}, now: now.UTC().Truncate(time.Millisecond)}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
 				err = errors.New(answer.Text)

@@ -16,6 +16,12 @@ import (
 // weekSeeds is how many clubs play for eight weeks.
 var weekSeeds = 200
 
+func init() {
+	if long {
+		weekSeeds = 2000
+	}
+}
+
 // A club plays many games by the clock for weeks, in which the bot is away for
 // hours now and then. Everything follows from the seed.
 type club struct {
@@ -29,6 +35,7 @@ type club struct {
 	posts map[string]bot.Post // by id: a key once
 	last  map[bot.GameID]int  // the last event that was shown, by game
 	heard map[string]time.Time
+	log   strings.Builder // everything that was shown, for the same seed always the same
 }
 
 type span struct{ from, to time.Time }
@@ -41,6 +48,7 @@ func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 		c.t.Errorf("%s was shown twice", p.ID)
 	}
 	c.posts[p.ID] = p
+	fmt.Fprintln(&c.log, c.now.Format(time.RFC3339), p.ID, p.Kind, p.Replaces, p.Private, len(p.Notify), p.Text)
 	switch p.Kind {
 	case bot.Show:
 		c.last[p.Game] = p.Seq
@@ -70,9 +78,11 @@ func (c *club) ask(who, text string) {
 	if o := args["opponent"]; o != "" {
 		r.Users = map[string]bot.Who{"opponent": person(o)}
 	}
-	if _, err := c.bot.Ask(c.t.Context(), r); err != nil {
+	a, err := c.bot.Ask(c.t.Context(), r)
+	if err != nil {
 		c.t.Fatal(err)
 	}
+	fmt.Fprintln(&c.log, r.ID, text, a.Text)
 }
 
 // tick lets the bot do what is due, unless it is away.
@@ -85,7 +95,9 @@ func (c *club) tick() {
 	}
 }
 
-func weeks(t *testing.T, seed uint64) {
+func weeks(t *testing.T, seed uint64) { clubOf(t, seed) }
+
+func clubOf(t *testing.T, seed uint64) *club {
 	st, err := store.Open(t.Context(), store.Memory)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +116,11 @@ func weeks(t *testing.T, seed uint64) {
 	for i := range games {
 		g := game{players[i%5], players[(i+1+i/5)%5]}
 		all = append(all, g)
-		c.ask(g.black, "/new aga 4x4 opponent:"+g.white+" clock:"+controls[c.IntN(len(controls))])
+		handicap := ""
+		if i%7 == 3 {
+			handicap = " handicap:2 placement:free"
+		}
+		c.ask(g.black, "/new aga 4x4 opponent:"+g.white+handicap+" clock:"+controls[c.IntN(len(controls))])
 		c.ask(g.white, fmt.Sprint("/join ", i+1))
 	}
 	c.ask("eve", "/remind channel quiet:22-7 zone:Europe/Paris")
@@ -120,6 +136,24 @@ func weeks(t *testing.T, seed uint64) {
 			c.away = append(c.away, span{from, c.now})
 			begin()
 			c.tick()
+		case 1: // the platform cannot be reached, and the bot can do nothing about it
+			from := c.now
+			if err := c.bot.Away(t.Context(), "chat"); err != nil {
+				t.Fatal(err)
+			}
+			for range 1 + c.IntN(12) {
+				c.now = c.now.Add(time.Duration(1+c.IntN(150)) * time.Minute)
+				c.pulse()
+			}
+			if c.IntN(2) == 0 { // and is started again meanwhile
+				begin()
+			}
+			c.away = append(c.away, span{from, c.now})
+			if c.IntN(2) == 0 { // else it is the next request that tells
+				if err := c.bot.Back(t.Context(), "chat"); err != nil {
+					t.Fatal(err)
+				}
+			}
 		default:
 			// The bot looks often, people come now and then.
 			for range 1 + c.IntN(4) {
@@ -132,7 +166,7 @@ func weeks(t *testing.T, seed uint64) {
 		if c.IntN(2) == 0 {
 			who = all[i].white
 		}
-		lines := []string{"/pass", "/accept", "/undo", "/decline", "/draw", "/pause", "/claim", "/resume"}
+		lines := []string{"/pass", "/accept", "/undo", "/decline", "/draw", "/pause", "/claim", "/resume", "/dispute", "/return", "/propose"}
 		text := lines[c.IntN(len(lines))]
 		if c.IntN(3) > 0 {
 			text = fmt.Sprintf("/place %c%d", "ABCD"[c.IntN(4)], 1+c.IntN(4))
@@ -144,6 +178,25 @@ func weeks(t *testing.T, seed uint64) {
 		c.tick()
 	}
 	c.judge()
+	return c
+}
+
+// Everything that a club is told follows from its seed.
+func TestWeeksAgain(t *testing.T) {
+	for seed := range uint64(3) {
+		first, second := clubOf(t, seed), clubOf(t, seed)
+		if a, b := first.log.String(), second.log.String(); a != b {
+			as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+			for i := range as {
+				if i >= len(bs) || as[i] != bs[i] {
+					t.Fatalf("seed %d: line %d is\n%s\nand then\n%s", seed, i+1, as[i], bs[min(i, len(bs)-1)])
+				}
+			}
+		}
+		if first.log.Len() < 50_000 {
+			t.Errorf("seed %d: only %d bytes were said", seed, first.log.Len())
+		}
+	}
 }
 
 // pulse is the bot being there until now. It would have looked every few
@@ -256,5 +309,60 @@ func TestSleepCostsNoGame(t *testing.T) {
 	}
 	if a, err := k.bot.Ask(t.Context(), r); err != nil || a.Text != "" {
 		t.Errorf("%q, %v", a.Text, err)
+	}
+}
+
+// A platform that cannot be reached costs nobody a game, however often the bot
+// looks meanwhile, and costs those of other platforms nothing either.
+func TestPlatformAway(t *testing.T) {
+	for _, told := range []string{"by the adapter", "by the next request", "after a restart"} {
+		t.Run(told, func(t *testing.T) {
+			k := newTalk(t)
+			for _, l := range []string{"ada> /new aga 5x5 clock:12h", "bob> /join", "ada> /place C3"} {
+				who, text, _ := strings.Cut(l, "> ")
+				k.say(t, who, text)
+			}
+			far := bot.Room{Platform: "mail", Channel: "far"}
+			say := func(who, text string) {
+				t.Helper()
+				r, err := k.request(who, text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Where = far
+				if _, err := k.bot.Ask(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			say("kim", "/new aga 5x5 clock:12h")
+			say("lee", "/join")
+			if err := k.bot.Away(t.Context(), "chat"); err != nil {
+				t.Fatal(err)
+			}
+			k.wait(t, 20*time.Hour)
+			if err := k.bot.Away(t.Context(), "chat"); err != nil { // said again
+				t.Fatal(err)
+			}
+			if told == "after a restart" {
+				k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
+			}
+			if told == "by the adapter" {
+				if err := k.bot.Back(t.Context(), "chat"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			k.say(t, "bob", "/place B2")
+			k.wait(t, 11*time.Hour)
+			for where, want := range map[bot.Room]bot.State{{Platform: "chat", Channel: "club"}: bot.Going, far: bot.Ended} {
+				ms, err := k.store.Matches(t.Context(), bot.Query{Where: where})
+				if err != nil || len(ms) != 1 || ms[0].State != want {
+					t.Errorf("%v: %v, %v", where, ms, err)
+				}
+			}
+			k.wait(t, 2*time.Hour)
+			if ms, err := k.store.Matches(t.Context(), bot.Query{States: []bot.State{bot.Going}}); err != nil || len(ms) != 0 {
+				t.Errorf("the flag does not fall afterwards: %v, %v", ms, err)
+			}
+		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -44,8 +44,17 @@ type Platform interface {
 	Stop() error
 }
 
+// A Shelf is a Platform that can carry files.
+type Shelf interface {
+	// Files gives what somebody can download now, by name.
+	Files(who string) map[string][]byte
+}
+
 // Run runs the suite. start gives a new platform each time.
 func Run(t *testing.T, start func(*testing.T, bot.Desk) Platform) {
+	if got, want := bot.Fill(marked, bot.Format{}), "Tue 24 Nov 14:00 UTC in the room"; got != want {
+		t.Fatalf("instants and rooms are marked otherwise now: %q", got)
+	}
 	with := func(name string, test func(*testing.T, *desk, Platform)) {
 		t.Run(name, func(t *testing.T) {
 			d := &desk{}
@@ -154,19 +163,54 @@ func Run(t *testing.T, start func(*testing.T, bot.Desk) Platform) {
 			t.Errorf("no board in letters in %q", seen)
 		}
 	})
-	with("it stops when told to", func(t *testing.T, _ *desk, p Platform) {
-		done := make(chan error, 1)
-		go func() { done <- p.Stop() }()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Error(err)
+	with("instants and rooms are written out", func(t *testing.T, d *desk, p Platform) {
+		d.answer = bot.Answer{Text: "Black has " + marked + " left.", Private: true}
+		p.Says("black", "/clock")
+		d.answer.Private = false
+		p.Says("white", "/clock")
+		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "A game until " + marked + " begins.", Attempt: 1}
+		if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+			t.Fatal(err)
+		}
+		seen := p.Sees("black")
+		if i := strings.IndexFunc(seen, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+			t.Errorf("black sees a raw mark: %q", seen)
+		}
+		for text, n := range map[string]int{"Black has ": 2, " left.": 2, "A game until ": 1, " begins.": 1} {
+			if got := strings.Count(seen, text); got != n {
+				t.Errorf("%q is there %d times, not %d, in %q", text, got, n, seen)
 			}
-		case <-time.After(20 * time.Second):
-			t.Error("it still runs")
+		}
+	})
+	with("a post carries its file, once", func(t *testing.T, _ *desk, p Platform) {
+		shelf, ok := p.(Shelf)
+		if !ok {
+			return // such a platform has no files
+		}
+		record := []byte("(;FF[4]C[½ \\] ok])")
+		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 3 is over",
+			File: &bot.File{Name: "game-3.sgf", Type: "application/x-go-sgf", Data: record}, Attempt: 1}
+		for range 2 {
+			if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+				t.Fatal(err)
+			}
+			post.Attempt++
+		}
+		got := shelf.Files("white")
+		if len(got) != 1 || string(got["game-3.sgf"]) != string(record) {
+			t.Errorf("white can download %q", got)
+		}
+	})
+	with("it stops when told to", func(t *testing.T, _ *desk, p Platform) {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
 		}
 	})
 }
+
+// marked is an instant and a room as they are in a text of the bot, before an
+// adapter puts it through [bot.Fill].
+const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06local\x06\x04the room\x05"
 
 // A desk writes down what it is asked.
 type desk struct {
@@ -193,6 +237,9 @@ func (d *desk) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
 	}
 	return render.Of(g, render.Names{}), nil
 }
+
+func (d *desk) Away(context.Context, string) error { return nil }
+func (d *desk) Back(context.Context, string) error { return nil }
 
 func (d *desk) count() int {
 	d.mu.Lock()

@@ -153,7 +153,7 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 	if a.Scene != nil {
 		t.print("%s\n", render.Text(*a.Scene))
 	} else {
-		t.print("%s\n", a.Text)
+		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
 	for _, c := range a.Controls {
 		line := "/" + c.Command
@@ -161,6 +161,9 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 			if k != "seq" {
 				line += " " + k + ":" + v
 			}
+		}
+		if c.Ask != "" {
+			line += " " + c.Ask + ":…"
 		}
 		t.print("  [%s] %s\n", c.Label, line)
 	}
@@ -181,7 +184,7 @@ func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 			t.turn = strings.TrimPrefix(w.ID, "seat:")
 		}
 	}
-	text := p.Text
+	text := bot.Fill(p.Text, bot.Format{})
 	if p.Scene != nil {
 		text += "\n" + strings.Join(grid(*p.Scene), "\n")
 	}

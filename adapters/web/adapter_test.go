@@ -44,11 +44,26 @@ func (h *hall) send() {
 
 func (h *hall) Sees(who string) string {
 	var b strings.Builder
-	s := follow(h.t, h.url, "seat="+who, "")
-	for e, ok := s.next(); ok && e.name != "ready"; e, ok = s.next() {
-		fmt.Fprintln(&b, e.message.From, e.message.Text, e.message.Alt)
+	for _, m := range read(follow(h.t, h.url, "seat="+who, "")) {
+		fmt.Fprintln(&b, m.From, m.Text, m.Alt)
+		for _, p := range m.Parts {
+			if !strings.Contains(m.Text, p.Text) {
+				h.t.Errorf("%q is no part of %q", p.Text, m.Text)
+			}
+		}
 	}
 	return b.String() + h.told[who]
+}
+
+func (h *hall) Files(who string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, m := range read(follow(h.t, h.url, "seat="+who, "")) {
+		if m.File != nil {
+			_, body := do(h.t, "GET", h.url+m.File.URL, "")
+			files[m.File.Name] = []byte(body)
+		}
+	}
+	return files
 }
 
 func TestAdapter(t *testing.T) {

@@ -278,6 +278,92 @@ func TestGameInChromium(t *testing.T) {
 	}
 }
 
+// Buttons live as long as what they are for; some ask for something first.
+func TestControlsInChromium(t *testing.T) {
+	var asked []bot.Request
+	r := newRoom(&memory{})
+	url := open(t, r, desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		asked = append(asked, r)
+		return bot.Answer{Text: "done", Private: true}, nil
+	}})
+	p := openTab(t, chromium(t), url)
+	if _, err := chromedp.Call(p.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	deliver := func(kind, text string, controls ...bot.Control) {
+		t.Helper()
+		n++
+		q := bot.Post{ID: fmt.Sprint("p", n), Where: here, Kind: kind, Game: "g1", Seq: n, Text: text, Controls: controls}
+		if kind == bot.Notice {
+			q.File = &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}
+		}
+		if _, err := r.Deliver(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private])').length === %d`, n))
+	}
+	args := map[string]string{"game": "1", "seq": "1"}
+	deliver(bot.Show, "first board", bot.Control{Label: "Place", Command: "place", Ask: "at", Args: args}, bot.Control{Label: "Pass", Command: "pass", Args: args},
+		bot.Control{Label: "Dead", Command: "dead", Ask: "points", Args: args})
+	deliver(bot.Notice, "until \x031795528800000\x04Tue 24 Nov 14:00 UTC\x05.", bot.Control{Label: "Accept", Command: "accept", Args: args})
+	buttons := func(want ...string) {
+		t.Helper()
+		data, _ := json.Marshal(append([]string{}, want...))
+		p.wait(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll('#log .controls > button')].map((b) => b.textContent)) === %q`, data))
+	}
+	press := func(label string) {
+		t.Helper()
+		p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll('#log button')].find((b) => b.textContent === %q).click()`, label)))
+	}
+	buttons("Place", "Pass", "Dead", "Accept")
+
+	// An instant is in the reader's zone; the bot's words and its file are there.
+	p.wait(`document.querySelector('#log .text time')?.dateTime === '2026-11-24T14:00:00Z'`)
+	if got := get[string](p, `document.querySelector('#log .text').parentElement.parentElement.querySelector('.text time').innerText`); !strings.Contains(got, "11:00") || !strings.Contains(got, "GMT+9") {
+		t.Errorf("in Tokyo it is %q", got)
+	}
+	if got := get[string](p, `document.querySelector('#log .text time').title`); got != "Tue 24 Nov 14:00 UTC" {
+		t.Errorf("its title is %q", got)
+	}
+	if got := get[string](p, `fetch(document.querySelector('a.file').href).then((r) => r.text())`); got != "(;)" {
+		t.Errorf("the file is %q", got)
+	}
+
+	// A point is typed.
+	press("Place")
+	p.wait(`document.querySelector('#message').value === '/place game:1 ' && document.activeElement.id === 'message'`)
+	p.do(chromedp.KeyEvent("d4" + kb.Enter))
+	p.told("done")
+	// Chains are chosen; not choosing any is no answer.
+	press("Dead")
+	p.wait(`document.querySelectorAll('.pick input[type=checkbox]').length === 3 && document.activeElement.type === 'checkbox'`)
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.wait(`document.querySelector('#hint').textContent.includes('Choose')`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.wait(`!document.querySelector('.pick') && document.activeElement.textContent === 'Dead'`)
+	press("Dead")
+	p.wait(`document.querySelectorAll('.pick input').length === 3`)
+	p.do(chromedp.KeyEvent(" " + kb.Tab + kb.Tab + " " + kb.Enter))
+	p.sees("Dead: C3 E1")
+	p.wait(`!document.querySelector('.pick') && !document.querySelector('#outbox').childElementCount`)
+	if len(asked) != 2 || asked[0].Command != "place" || asked[0].Args["at"] != "d4" || asked[0].Args["game"] != "1" ||
+		asked[1].Command != "dead" || asked[1].Args["points"] != "C3 E1" || asked[1].Args["seq"] != "1" || asked[1].Args["game"] != "1" {
+		t.Errorf("asked %+v", asked)
+	}
+
+	// A notice ends the buttons of another, a board those of all.
+	deliver(bot.Notice, "second notice", bot.Control{Label: "Decline", Command: "decline", Args: args})
+	buttons("Place", "Pass", "Dead", "Decline")
+	deliver(bot.Show, "second board", bot.Control{Label: "Undo", Command: "undo", Args: args})
+	buttons("Undo")
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false'`)
+	buttons("Undo")
+	deliver(bot.Show, "last board")
+	buttons()
+}
+
 // Everything can be done without a mouse.
 func TestKeyboardInChromium(t *testing.T) {
 	browser := chromium(t)

@@ -30,6 +30,7 @@ type message struct {
 	From     string    `json:"from,omitempty"` // nobody: the bot
 	To       []string  `json:"to,omitempty"`
 	Text     string    `json:"text,omitempty"`
+	Parts    []part    `json:"parts,omitempty"` // the text again, where it means instants
 	Kind     string    `json:"kind,omitempty"`
 	Private  bool      `json:"private,omitempty"`
 	Replaces int64     `json:"replaces,omitempty"`
@@ -47,6 +48,8 @@ type control struct {
 	Label   string            `json:"label"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args,omitempty"`
+	Ask     string            `json:"ask,omitempty"`  // the option to be asked for first,
+	Pick    string            `json:"pick,omitempty"` // and how: "type" it, or choose "one" or "several"
 }
 
 type file struct {
@@ -57,24 +60,27 @@ type file struct {
 // show makes a message ready for the page.
 func (s *server) show(ctx context.Context, m bot.Message, private bool) message {
 	out := message{
-		N: m.N, Key: m.Key, At: m.At, From: m.From, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
+		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
 	}
 	out.Kind, out.Replaces = replaced(m)
+	if m.From == "" {
+		out.Text, out.Parts = words(m.Text), parts(m.Text)
+	}
 	if m.At.IsZero() {
-		out.At = time.Now()
+		out.At = s.cfg.Now()
 	}
-	more, _ := s.extras.get(m.Key)
-	out.To = more.to
-	for _, c := range more.controls {
-		out.Controls = append(out.Controls, control(c))
+	for _, c := range m.Controls {
+		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.desk.Commands(), c)})
 	}
-	if more.file != nil {
-		out.File = &file{more.file.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(more.file.Name)}
+	if m.File != nil {
+		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
 	}
+	answered, _ := s.answers.get(m.Key)
 	switch {
-	case more.scene != nil:
-		out.draw(*more.scene, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
-	case m.Game != "":
+	case m.Removed:
+	case answered.scene != nil:
+		out.draw(*answered.scene, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+	case m.Game != "" && out.Kind == bot.Show:
 		scene, err := s.desk.Scene(ctx, m.Game, m.Seq)
 		if err != nil {
 			s.log.Warn("a picture of the transcript is lost", "game", m.Game, "seq", m.Seq, "error", err)
@@ -90,6 +96,27 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 		}
 	}
 	return out
+}
+
+// pick says how the page asks for the option that a control asks for.
+func pick(commands []bot.Command, c bot.Control) string {
+	if c.Ask == "" {
+		return ""
+	}
+	for _, command := range commands {
+		for _, o := range command.Options {
+			switch {
+			case command.Name != c.Command || o.Name != c.Ask:
+			case o.Type == bot.Point: // too many to choose from
+				return "type"
+			case o.Rest:
+				return "several"
+			default:
+				return "one"
+			}
+		}
+	}
+	return "type"
 }
 
 func (m *message) draw(s render.Scene, address string) {

@@ -41,6 +41,7 @@ type server struct {
 	*Room
 	desk     bot.Desk
 	port     string
+	alone    bool            // it listens on the loopback interface
 	draining <-chan struct{} // closed when the room is about to stop
 	streams  chan struct{}   // a place for each stream
 }
@@ -54,7 +55,7 @@ func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
 	}
 	address := listener.Addr().(*net.TCPAddr)
 	s := &server{
-		Room: r, desk: desk, port: strconv.Itoa(address.Port),
+		Room: r, desk: desk, port: strconv.Itoa(address.Port), alone: address.IP.IsLoopback(),
 		draining: ctx.Done(), streams: make(chan struct{}, maxStreams),
 	}
 	web := &http.Server{
@@ -237,7 +238,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// come back with the same id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	a, err := s.take(ctx, sub)
+	a, err := s.take(ctx, sub, s.owner(r))
 	if err != nil {
 		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
 		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
@@ -248,37 +249,37 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 
 // take does what a submission asks for. An error means that it may be sent
 // again.
-func (s *server) take(ctx context.Context, sub submission) (answer, error) {
+func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, error) {
 	who, problem := sit(sub.Seat)
 	if problem != "" {
-		return refusal(problem), nil
+		return s.refusal(problem), nil
 	}
 	if utf8.RuneCountInString(sub.Text) > maxText {
-		return refusal(fmt.Sprintf("That is too long: at most %d characters.", maxText)), nil
+		return s.refusal(fmt.Sprintf("That is too long: at most %d characters.", maxText)), nil
 	}
 	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
 	req := request(who)
-	req.ID, req.Reply = line.Key, line.Key
+	req.ID, req.Reply, req.Moderator = line.Key, line.Key, owner
 	commands := s.desk.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
 		req.Command, req.Args = sub.Command, sub.Args
 		if !slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == sub.Command }) {
-			return refusal("There is no such command."), nil
+			return s.refusal("There is no such command."), nil
 		}
 	} else {
 		var err error
 		req.Command, req.Args, err = bot.Parse(commands, line.Text)
 		switch {
 		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
-			return refusal("There is nothing in that."), nil
+			return s.refusal("There is nothing in that."), nil
 		case errors.Is(err, bot.ErrNotACommand) && !strings.HasPrefix(line.Text, "/"):
-			_, err := s.say(ctx, line, extra{})
+			_, err := s.say(ctx, line)
 			return answer{}, err
 		case errors.Is(err, bot.ErrNotACommand):
-			return refusal("A command follows the slash: /help lists them."), nil
+			return s.refusal("A command follows the slash: /help lists them."), nil
 		case err != nil:
-			return refusal(err.Error()), nil
+			return s.refusal(err.Error()), nil
 		}
 	}
 	req.Users = users(commands, req.Command, req.Args)
@@ -288,28 +289,29 @@ func (s *server) take(ctx context.Context, sub submission) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	answered := bot.Message{Key: line.Key + ":answer", Room: channel, Text: got.Text}
-	more := extra{controls: got.Controls, scene: got.Scene, file: got.File}
+	answered := bot.Message{Key: line.Key + ":answer", Room: channel, Text: got.Text, Controls: got.Controls, File: got.File}
+	if got.Scene != nil || got.File != nil && got.Private {
+		s.answers.put(answered.Key, shown{got.Scene, got.File})
+	}
 	if got.Private {
-		s.extras.put(answered.Key, more)
 		m := s.show(ctx, answered, true)
 		return answer{Private: true, Message: &m}, nil
 	}
 	if line.Text != "" {
-		if _, err := s.say(ctx, line, extra{}); err != nil {
+		if _, err := s.say(ctx, line); err != nil {
 			return answer{}, err
 		}
 	}
 	if got.Text != "" || got.Scene != nil || got.File != nil || len(got.Controls) > 0 {
-		_, err = s.say(ctx, answered, more)
+		_, err = s.say(ctx, answered)
 	}
 	return answer{}, err
 }
 
 // refusal tells a person, and nobody else, what is wrong.
-func refusal(text string) answer {
+func (s *server) refusal(text string) answer {
 	text = strings.ToUpper(text[:1]) + text[1:]
-	return answer{Private: true, Message: &message{Private: true, Text: text, At: time.Now()}}
+	return answer{Private: true, Message: &message{Private: true, Text: text, At: s.cfg.Now()}}
 }
 
 // reply sends JSON. A page that is gone meanwhile asks again.

@@ -264,6 +264,46 @@ func TestRefusalIsPrivate(t *testing.T) {
 	}
 }
 
+// Whoever can only be on this machine looks after the room, and nobody else.
+func TestOwner(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		listen  string
+		hosts   []string
+		headers []string
+		want    bool
+	}{
+		{"loopback", "127.0.0.1:0", nil, nil, true},
+		{"loopback of IPv6", "[::1]:0", nil, nil, true},
+		{"localhost", "localhost:0", nil, nil, true},
+		{"all interfaces", "0.0.0.0:0", nil, nil, false},
+		{"all interfaces, unsaid", ":0", nil, nil, false},
+		{"a name for others", "127.0.0.1:0", []string{"go.example.org"}, nil, false},
+		{"through a proxy", "127.0.0.1:0", nil, []string{"X-Forwarded-For", "192.0.2.1"}, false},
+		{"through another", "127.0.0.1:0", nil, []string{"Forwarded", "for=192.0.2.1"}, false},
+		{"through a third", "127.0.0.1:0", nil, []string{"Via", "1.1 example"}, false},
+		{"who says so", "0.0.0.0:0", nil, []string{"Origin", "http://127.0.0.1"}, false},
+	} {
+		asked := 0
+		url, stop := run(t, New(Config{Listen: c.listen, Hosts: c.hosts, Log: &memory{}}), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+			asked++
+			if r.Moderator != c.want {
+				t.Errorf("%s: moderator is %v", c.what, r.Moderator)
+			}
+			return bot.Answer{}, nil
+		}})
+		if c.what == "who says so" {
+			c.headers[1] = url
+		}
+		for i, seat := range []string{"black", "onlooker", "name:Ada"} {
+			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`, append(c.headers, "Content-Type", "application/json")...)
+		}
+		if stop(); asked != 3 {
+			t.Errorf("%s: asked %d times", c.what, asked)
+		}
+	}
+}
+
 // The bot hears from whom it is and whom they mean.
 func TestPeople(t *testing.T) {
 	l := &memory{}
@@ -451,7 +491,7 @@ func TestComplete(t *testing.T) {
 		{"/new two-button 1", "1", []string{"13x13", "19x19"}},
 		{"/new size:1", "1", []string{"13x13", "19x19"}},
 		{"/new size:9x9 ", "", []string{"two-button", "button"}},
-		{"/new two-button 9x9 ", "", []string{"komi:", "handicap:", "color:", "opponent:", "clock:"}},
+		{"/new two-button 9x9 ", "", []string{"komi:", "handicap:", "placement:", "color:", "rated:", "opponent:", "clock:"}},
 		{"/new two-button 9x9 ko", "ko", []string{"komi:"}},
 		{"/new two-button 9x9 co", "co", []string{"color:"}},
 		{"/new two-button 9x9 color:w", "w", []string{"white"}},

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"hash/maphash"
 	"mime"
 	"net/http"
@@ -44,12 +45,12 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 
 // answerPicture draws what an answer showed.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
-	e, ok := s.extras.get(r.PathValue("key"))
-	if !ok || e.scene == nil {
+	a, ok := s.answers.get(r.PathValue("key"))
+	if !ok || a.scene == nil {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, *e.scene)
+	s.draw(w, r, *a.scene)
 }
 
 // draw sends the picture of a scene in the theme and size that are asked for.
@@ -81,16 +82,28 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, scene render.Scene
 	serve(w, r, `"`+key+`"`, data)
 }
 
-// answerFile sends the file that came with an answer.
+// answerFile sends the file that came with a message: one of the transcript, or
+// an answer that only one person saw.
 func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
-	e, ok := s.extras.get(r.PathValue("key"))
-	if !ok || e.file == nil || e.file.Name != r.PathValue("file") {
+	key := r.PathValue("key")
+	a, _ := s.answers.get(key)
+	f := a.file
+	if f == nil {
+		m, err := s.cfg.Log.Message(r.Context(), key)
+		if err != nil && !errors.Is(err, bot.ErrNotFound) {
+			s.log.Error("the transcript cannot be read", "error", err)
+			http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
+			return
+		}
+		f = m.File
+	}
+	if f == nil || f.Name != r.PathValue("file") {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", e.file.Type)
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": e.file.Name}))
-	serve(w, r, `"`+tagOf(e.file.Data)+`"`, e.file.Data)
+	w.Header().Set("Content-Type", f.Type)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	serve(w, r, `"`+tagOf(f.Data)+`"`, f.Data)
 }
 
 func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }

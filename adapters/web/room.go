@@ -35,35 +35,43 @@ const (
 	channel  = "local"
 )
 
+// A Log keeps the transcript.
+type Log interface {
+	bot.RoomLog
+	// Message gives the message of a key, or [bot.ErrNotFound].
+	Message(ctx context.Context, key string) (bot.Message, error)
+}
+
 // Config says how a room is kept.
 type Config struct {
 	Listen string           // address; empty is 127.0.0.1:8080, port 0 is any free one
-	Log    bot.RoomLog      // keeps the transcript
+	Log    Log              // keeps the transcript
 	Hosts  []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
 	Ready  func(url string) // called when the room answers; may be nil
 	Logger *slog.Logger     // nil logs nothing
+	Now    func() time.Time // when things are said; nil: time.Now
 }
 
 // A Room is the adapter of the local room. It is a [bot.Adapter].
 type Room struct {
-	cfg    Config
-	log    *slog.Logger
-	extras *cache[extra]  // by key of the message
-	drawn  *cache[[]byte] // pictures, by their tag
-	slow   time.Duration  // a reader who takes longer for what is sent is dropped
+	cfg     Config
+	log     *slog.Logger
+	answers *cache[shown]  // by key of the message
+	drawn   *cache[[]byte] // pictures, by their tag
+	slow    time.Duration  // a reader who takes longer for what is sent is dropped
+	behind  time.Duration  // for so long a post waits for the line that brought it about
 
 	mu      sync.Mutex
 	readers map[chan struct{}]bool   // streams, to be woken when there is something to read
 	asking  map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
 }
 
-// An extra is what belongs to a message and the log does not keep. It lives as
-// long as the process, if not many others come after it.
-type extra struct {
-	controls []bot.Control
-	to       []string      // names of those whom it is meant for
-	scene    *render.Scene // of an answer
-	file     *bot.File
+// What is shown with an answer and the log does not keep: its picture, and the
+// file of one that only one person saw. It lives as long as the process, if not
+// many others come after it.
+type shown struct {
+	scene *render.Scene
+	file  *bot.File
 }
 
 // New makes a room.
@@ -74,12 +82,16 @@ func New(cfg Config) *Room {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	return &Room{
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
-		extras:  newCache[extra](500),
+		answers: newCache[shown](500),
 		drawn:   newCache[[]byte](64),
 		slow:    10 * time.Second,
+		behind:  2 * time.Second,
 		readers: map[chan struct{}]bool{},
 		asking:  map[string]chan struct{}{},
 	}
@@ -96,25 +108,22 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 		return "", bot.ErrGone
 	}
 	r.waitForLine(ctx, p.Reply)
-	m := bot.Message{Key: p.ID, Room: channel, Text: p.Text, Kind: p.Kind, Removed: p.Kind == bot.Remove}
+	m := bot.Message{Key: p.ID, Room: channel, Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind, Removed: p.Kind == bot.Remove,
+		Controls: p.Controls, File: p.File}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces
 	}
-	if p.Scene != nil {
-		m.Game, m.Seq = p.Game, p.Seq
-	}
-	e := extra{controls: p.Controls}
 	for _, who := range p.Notify {
-		e.to = append(e.to, bot.CleanName(who.Name))
+		m.To = append(m.To, bot.CleanName(who.Name))
 	}
 	if !p.Private {
-		said, err := r.say(ctx, m, e)
+		said, err := r.say(ctx, m)
 		return receipt(said), err
 	}
 	var first bot.Receipt
 	for _, who := range p.Notify {
 		m.Key, m.Room = p.ID+"/"+who.ID, privateRoom(who)
-		said, err := r.say(ctx, m, e)
+		said, err := r.say(ctx, m)
 		if err != nil {
 			return "", err
 		}
@@ -139,11 +148,8 @@ func replaced(m bot.Message) (kind string, n int64) {
 }
 
 // say puts a message into its transcript, once, and wakes the streams.
-func (r *Room) say(ctx context.Context, m bot.Message, e extra) (bot.Message, error) {
-	m.At = time.Now()
-	if e.controls != nil || e.to != nil || e.scene != nil || e.file != nil {
-		r.extras.put(m.Key, e)
-	}
+func (r *Room) say(ctx context.Context, m bot.Message) (bot.Message, error) {
+	m.At = r.cfg.Now()
 	m, err := r.cfg.Log.Append(ctx, m)
 	if err != nil {
 		return m, fmt.Errorf("web: transcript: %w", err)
@@ -189,6 +195,6 @@ func (r *Room) waitForLine(ctx context.Context, request string) {
 	select {
 	case <-done:
 	case <-ctx.Done():
-	case <-time.After(2 * time.Second):
+	case <-time.After(r.behind):
 	}
 }

@@ -62,13 +62,15 @@ func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	return timed(at.Int64), nil
 }
 
-const running = "SELECT id FROM game WHERE deadline <> 0 AND id > $1 ORDER BY id LIMIT $2"
+const running = `SELECT id FROM game WHERE deadline <> 0 AND id > $2
+	AND ($1 = '' OR EXISTS (SELECT 1 FROM game_channel WHERE game_channel.game = game.id AND platform = $1))
+	ORDER BY id LIMIT $3`
 
-// Running gives the ids of the matches that have a deadline after the id given,
-// in the order of their ids, at most limit.
-func (s *Store) Running(ctx context.Context, after bot.GameID, limit int) (ids []bot.GameID, err error) {
+// Running gives the ids of the matches of a platform, or with "" of all, that
+// have a deadline, after the id given, in the order of their ids, at most limit.
+func (s *Store) Running(ctx context.Context, platform string, after bot.GameID, limit int) (ids []bot.GameID, err error) {
 	defer annotate(&err, "find the matches with a deadline")
-	rows, err := s.read.QueryContext(ctx, running, after, max(limit, 0))
+	rows, err := s.read.QueryContext(ctx, running, platform, after, max(limit, 0))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":1}                          first
+//	{"halfpoint":"export","version":2}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
 //
@@ -31,12 +31,13 @@ import (
 // list below and rows in the order of their keys, so that equal stores have equal
 // exports; Import asks for nothing but that rows come after those they refer to.
 //
-// Whoever changes the tables gives exports a new version, and says in Import
-// what the rows of the old ones mean.
+// Whoever changes the tables gives exports a new version, and says in the list
+// of tables what is new: where an export of an earlier version lacks a column, the
+// import puts 0 or an empty text, as the migration does.
 
 const (
 	exportName    = "export"
-	exportVersion = 1
+	exportVersion = 2
 )
 
 // maxLine is the longest line of an export, in bytes.
@@ -46,19 +47,21 @@ const maxLine = 16 << 20
 type table struct {
 	name    string
 	key     string // what orders its rows
+	since   int    // version of exports
 	columns []column
 }
 
 type column struct {
 	name   string
 	number bool // else a text
+	since  int  // version of exports
 }
 
 // tables are all that hold anything, those that are referred to first.
 var tables = []table{
 	newTable("person", "id", "id platform platform_id name"),
 	newTable("preference", "person", "person body"),
-	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#"),
+	newTable("game", "id", "id rules setup opener invited opened# state black white to_move seq# result changed# clock deadline#", "rated#"),
 	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),
@@ -66,17 +69,22 @@ var tables = []table{
 	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why"),
 	newTable("room_wait", "platform, channel", "platform channel due#"),
 	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
+	newTable("room_setting", "platform, channel", "", "platform channel body"),
 	newTable("bookmark", "adapter", "adapter value"),
-	newTable("message", "n", "n# key room at# sender body game seq# kind removed#"),
+	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
 }
 
-// newTable makes a table of its columns; # follows those that hold numbers.
-func newTable(name, key, columns string) table {
+// newTable makes a table of the columns that each version of exports brought; #
+// follows those that hold numbers.
+func newTable(name, key string, versions ...string) table {
 	t := table{name: name, key: key}
-	for _, c := range strings.Fields(columns) {
-		c, number := strings.CutSuffix(c, "#")
-		t.columns = append(t.columns, column{c, number})
+	for i, columns := range versions {
+		for _, c := range strings.Fields(columns) {
+			c, number := strings.CutSuffix(c, "#")
+			t.columns = append(t.columns, column{c, number, i + 1})
+		}
 	}
+	t.since = t.columns[0].since
 	return t
 }
 
@@ -249,10 +257,11 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 
 // An importer reads an export.
 type importer struct {
-	tx    *sql.Tx
-	lines *bufio.Scanner
-	line  int
-	rows  map[string]int // how many of each table
+	tx      *sql.Tx
+	lines   *bufio.Scanner
+	line    int
+	version int
+	rows    map[string]int // how many of each table
 }
 
 // bad says what is wrong with this line. Formats cut what comes from it short.
@@ -289,7 +298,7 @@ func (in *importer) next(ctx context.Context) (done bool, err error) {
 		if name == "end" {
 			return true, in.end(content)
 		}
-		i := slices.IndexFunc(tables, func(t table) bool { return t.name == name })
+		i := slices.IndexFunc(tables, func(t table) bool { return t.name == name && t.since <= in.version })
 		if i < 0 {
 			return false, in.bad("there is no table %.40q", name)
 		}
@@ -307,6 +316,7 @@ func (in *importer) head(line []byte) error {
 	if head.Version > exportVersion {
 		return in.bad("%v: it has version %d, this program reads %d", ErrNewer, head.Version, exportVersion)
 	}
+	in.version = head.Version
 	return nil
 }
 
@@ -318,6 +328,10 @@ func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	}
 	var values []any
 	for _, c := range t.columns {
+		if c.since > in.version {
+			values = append(values, c.empty())
+			continue
+		}
 		content, ok := fields[c.name]
 		if !ok {
 			return in.bad("%s lacks %s", t.name, c.name)
@@ -346,6 +360,14 @@ func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	return nil
 }
 
+// empty is what a row has that was written before there was the column.
+func (c column) empty() any {
+	if c.number {
+		return 0
+	}
+	return ""
+}
+
 // read reads a value of the column.
 func (c column) read(content []byte) (any, error) {
 	if c.number {
@@ -369,11 +391,15 @@ func (in *importer) end(content []byte) error {
 		return in.bad("%v", err)
 	}
 	for _, t := range tables {
+		if t.since > in.version {
+			continue
+		}
 		if n, ok := want[t.name]; !ok || n != in.rows[t.name] {
 			return in.bad("it counts %d rows of %s, and there are %d", n, t.name, in.rows[t.name])
 		}
+		delete(want, t.name)
 	}
-	if len(want) != len(tables) {
+	if len(want) > 0 {
 		return in.bad("it counts tables that are not there")
 	}
 	if in.line++; in.lines.Scan() {

@@ -13,21 +13,21 @@ import (
 // matchesFrom begins every query for matches, as scanMatch reads them.
 const matchesFrom = `
 	SELECT g.id, g.rules, g.setup, g.opener, g.invited, c.platform, c.channel, c.thread, c.number, g.opened,
-		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline
+		g.state, g.black, g.white, g.to_move, g.seq, g.result, g.changed, g.clock, g.deadline, g.rated
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
 func scanMatch(scan func(...any) error) (bot.Match, error) {
 	var m bot.Match
 	var setup, clock string
-	var opened, changed, deadline int64
+	var opened, changed, deadline, rated int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
-		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline)
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &rated)
 	if err != nil {
 		return bot.Match{}, err
 	}
-	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
+	m.Opened, m.Changed, m.Deadline, m.Rated = moment(opened), moment(changed), timed(deadline), rated != 0
 	if m.Setup, err = decodeSetup(setup); err != nil {
 		return bot.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
 	}

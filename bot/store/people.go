@@ -94,17 +94,3 @@ func putPreferences(ctx context.Context, tx *sql.Tx, p bot.Preferences) error {
 		ON CONFLICT (person) DO UPDATE SET body = excluded.body`, p.Person, body)
 	return err
 }
-
-// Erase forgets a person and what they chose. Games, posts and answers keep an id that means nobody;
-// the same account, seen again, is somebody new.
-func (s *Store) Erase(ctx context.Context, id bot.Person) (err error) {
-	defer annotate(&err, "erase person")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, query := range []string{"DELETE FROM preference WHERE person = $1", "DELETE FROM person WHERE id = $1"} {
-			if _, err := tx.ExecContext(ctx, query, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}

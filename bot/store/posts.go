@@ -196,17 +196,46 @@ func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first boo
 	return first && err == nil, err
 }
 
-// Shown gives the receipt of the last settled post of a kind, or an empty one.
+// Shown gives the receipt of the last settled post of a kind, or an empty one if
+// there is none, or it has been removed since.
 func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string) (r bot.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
 	err = s.read.QueryRowContext(ctx, `
-		SELECT receipt FROM post
-		WHERE platform = $1 AND channel = $2 AND game = $3 AND kind = $4 AND state = 'settled'
+		SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
+		WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
 			AND ($5 = '' OR thread = $5)
 		ORDER BY n DESC LIMIT 1`,
-		where.Platform, where.Channel, game, kind, where.Thread).Scan(&r)
+		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status).Scan(&r)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
 	return r, err
+}
+
+// First gives the receipt of the first post of a game that was shown in a
+// channel, or an empty one.
+func (s *Store) First(ctx context.Context, game bot.GameID, where bot.Room) (r bot.Receipt, err error) {
+	defer annotate(&err, "find the first post of match %s", game)
+	err = s.read.QueryRowContext(ctx, `
+		SELECT receipt FROM post
+		WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
+		ORDER BY n LIMIT 1`,
+		where.Platform, where.Channel, game).Scan(&r)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return r, err
+}
+
+const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' LIMIT 1"
+
+// GameUnder gives the game of which a post became the message with a receipt, or
+// ErrNotFound.
+func (s *Store) GameUnder(ctx context.Context, platform string, r bot.Receipt) (game bot.GameID, err error) {
+	defer annotate(&err, "find the match of message %s", r)
+	err = s.read.QueryRowContext(ctx, gameUnder, platform, r).Scan(&game)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", bot.ErrNotFound
+	}
+	return game, err
 }

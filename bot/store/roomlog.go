@@ -9,27 +9,35 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed FROM message "
+const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed, extra FROM message "
 
 func scanMessage(scan func(...any) error) (bot.Message, error) {
 	var m bot.Message
 	var at, removed int64
-	err := scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &removed)
+	var extra string
+	err := scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &removed, &extra)
+	if err != nil {
+		return bot.Message{}, err
+	}
 	m.At, m.Removed = moment(at), removed != 0
-	return m, err
+	return m, decodeExtra(extra, &m)
 }
 
 // Append keeps a message and gives it its N; a key that is there already gives
 // the message that has it.
 func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
+	extra, err := encodeExtra(m)
+	if err != nil {
+		return m, err
+	}
 	for {
 		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `
-				INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, n)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
+				INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, extra, n)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
 				ON CONFLICT DO NOTHING`,
-				m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed))
+				m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra)
 			if err != nil {
 				return err
 			}
@@ -41,6 +49,16 @@ func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, er
 			return kept, err
 		}
 	}
+}
+
+// Message gives the message of a key, or ErrNotFound.
+func (s *Store) Message(ctx context.Context, key string) (m bot.Message, err error) {
+	defer annotate(&err, "find message %s", key)
+	m, err = scanMessage(s.read.QueryRowContext(ctx, messagesFrom+"WHERE key = $1", key).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrNotFound
+	}
+	return m, err
 }
 
 // Since gives at most limit messages of a room with N above after, the newest

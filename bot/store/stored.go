@@ -82,14 +82,11 @@ type storedControl struct {
 	Label   string            `json:"label"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args,omitempty"`
+	Ask     string            `json:"ask,omitempty"`
 }
 
 func encodeReply(r bot.Reply) (string, error) {
-	s := storedReply{Texts: r.Texts, Private: r.Private, Game: r.Game}
-	for _, c := range r.Controls {
-		s.Controls = append(s.Controls, storedControl(c))
-	}
-	return encode(s)
+	return encode(storedReply{Texts: r.Texts, Private: r.Private, Controls: storedControls(r.Controls), Game: r.Game})
 }
 
 func decodeReply(text string) (bot.Reply, error) {
@@ -97,11 +94,21 @@ func decodeReply(text string) (bot.Reply, error) {
 	if err := decode(text, &s); err != nil {
 		return bot.Reply{}, err
 	}
-	r := bot.Reply{Texts: s.Texts, Private: s.Private, Game: s.Game}
-	for _, c := range s.Controls {
-		r.Controls = append(r.Controls, bot.Control(c))
+	return bot.Reply{Texts: s.Texts, Private: s.Private, Controls: controls(s.Controls), Game: s.Game}, nil
+}
+
+func storedControls(cs []bot.Control) (out []storedControl) {
+	for _, c := range cs {
+		out = append(out, storedControl(c))
 	}
-	return r, nil
+	return out
+}
+
+func controls(cs []storedControl) (out []bot.Control) {
+	for _, c := range cs {
+		out = append(out, bot.Control(c))
+	}
+	return out
 }
 
 // storedBody is what a post says and to whom; what it is selected by has
@@ -143,6 +150,64 @@ func decodePreferences(text string) (bot.Preferences, error) {
 		p.Quiet = bot.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}
 	return p, nil
+}
+
+// storedRoom is what has been chosen for a channel; which it is has columns of
+// its own.
+type storedRoom struct {
+	Rules  string `json:"rules,omitempty"`
+	Size   string `json:"size,omitempty"`
+	Clock  string `json:"clock,omitempty"`
+	Undo   int    `json:"undo,omitempty"` // in seconds
+	Opens  string `json:"opens,omitempty"`
+	Theme  string `json:"theme,omitempty"`
+	Coords string `json:"coords,omitempty"`
+}
+
+func encodeRoom(r bot.RoomSettings) (string, error) {
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Coords})
+}
+
+func decodeRoom(text string) (bot.RoomSettings, error) {
+	var s storedRoom
+	if err := decode(text, &s); err != nil {
+		return bot.RoomSettings{}, err
+	}
+	return bot.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords}, nil
+}
+
+// storedExtra is what comes with a message besides its text.
+type storedExtra struct {
+	To       []string        `json:"to,omitempty"`
+	Controls []storedControl `json:"controls,omitempty"`
+	File     *storedFile     `json:"file,omitempty"`
+}
+
+type storedFile struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Data []byte `json:"data"` // in base64
+}
+
+// encodeExtra gives what comes with a message, an empty text if nothing does.
+func encodeExtra(m bot.Message) (string, error) {
+	if len(m.To) == 0 && len(m.Controls) == 0 && m.File == nil {
+		return "", nil
+	}
+	return encode(storedExtra{m.To, storedControls(m.Controls), (*storedFile)(m.File)})
+}
+
+// decodeExtra puts what comes with a message into it.
+func decodeExtra(text string, m *bot.Message) error {
+	if text == "" {
+		return nil
+	}
+	var s storedExtra
+	if err := decode(text, &s); err != nil {
+		return err
+	}
+	m.To, m.Controls, m.File = s.To, controls(s.Controls), (*bot.File)(s.File)
+	return nil
 }
 
 func encode(v any) (string, error) {

@@ -50,7 +50,12 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 			}
 		}
 		if step.Prefs != nil {
-			return putPreferences(ctx, tx, *step.Prefs)
+			if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
+				return err
+			}
+		}
+		if step.Room != nil {
+			return putRoomSettings(ctx, tx, *step.Room)
 		}
 		return nil
 	})
@@ -68,6 +73,9 @@ func sound(step *bot.Step) error {
 	}
 	if step.Prefs != nil && step.Prefs.Person == "" {
 		return errors.New("the step has preferences of nobody")
+	}
+	if step.Room != nil && (step.Room.Room.Platform == "" || step.Room.Room.Channel == "") {
+		return errors.New("the step has settings of no room")
 	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {
@@ -117,10 +125,10 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err er
 	}
 	err = put(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
-			clock, deadline)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
+			clock, deadline, rated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING`,
 		m.ID, m.Rules, setup, m.Opener, m.Invited, millis(m.Opened),
-		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline))
+		m.State, m.Black, m.White, m.ToMove, m.Seq, m.Result, millis(m.Changed), string(clock), timer(m.Deadline), flag(m.Rated))
 	if err != nil {
 		return 0, err
 	}

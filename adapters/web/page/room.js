@@ -108,8 +108,13 @@ function add(m) {
     due = m.due ?? [];
     next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
     showTurn();
-    // What could be pressed below an older board of the game is over.
-    for (const c of log.querySelectorAll('.controls')) if (c.game === m.game) c.remove();
+  }
+  // What could be pressed below an older post of the game is over: below one of
+  // the same kind, and below any when there is a new board.
+  if (m.game && m.kind) {
+    for (const c of log.querySelectorAll('.controls')) {
+      if (c.game === m.game && (m.kind === 'show' || c.kind === m.kind)) c.remove();
+    }
   }
   if (old) old.replaceWith(e); else log.append(e);
 }
@@ -137,7 +142,7 @@ function element(m) {
   if (m.text || m.to) {
     const text = make('p', { className: 'text', dir: 'auto' });
     for (const name of m.to ?? []) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
-    text.append(m.text ?? '');
+    for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(part.time ? instant(part) : part.text);
     if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
     e.append(text);
   }
@@ -145,6 +150,15 @@ function element(m) {
   if (m.file) e.append(make('p', {}, make('a', { className: 'file', href: m.file.url, download: m.file.name, textContent: m.file.name })));
   if (m.controls) e.append(controls(m));
   return e;
+}
+
+// instant writes an instant as the reader's own clock and language have it; what
+// the bot calls it is there to be looked up.
+function instant(part) {
+  const at = new Date(part.time);
+  const options = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' };
+  if (at.getFullYear() !== new Date().getFullYear()) options.year = 'numeric';
+  return make('time', { dateTime: part.time, title: part.text, textContent: at.toLocaleString([], options) });
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -184,17 +198,61 @@ $('full-close').onclick = () => $('full').close();
 $('full').onclick = (event) => { if (event.target === $('full')) $('full').close(); };
 
 function controls(m) {
-  const e = make('div', { className: 'controls', game: m.game });
+  const e = make('div', { className: 'controls', game: m.game, kind: m.kind });
+  const press = (c, more = {}) => {
+    const args = { ...c.args, ...more };
+    send({ command: c.command, args, asked: c.ask in args ? c.label + ': ' + args[c.ask] : c.label });
+    if (m.private) e.remove();
+    input.focus();
+  };
   for (const c of m.controls) {
     const b = make('button', { type: 'button', textContent: c.label });
     b.onclick = () => {
-      send({ command: c.command, args: c.args ?? {}, asked: c.label });
-      if (m.private) e.remove();
-      input.focus();
+      if (!c.pick) press(c);
+      else if (c.pick === 'type') begin(c);
+      else pick(c, e, b, press);
     };
     e.append(b);
   }
   return e;
+}
+
+// begin begins to type the command of a control that asks for something first.
+function begin(c) {
+  const args = Object.entries(c.args ?? {}).filter(([name]) => name !== 'seq');
+  input.value = ['/' + c.command, ...args.map(([name, value]) => name + ':' + value), ''].join(' ');
+  input.focus();
+  suggest();
+}
+
+// pick asks for something that can be chosen, one or several, below the controls.
+async function pick(c, e, b, press) {
+  e.querySelector('.pick')?.remove();
+  const { seq, ...args } = c.args ?? {};
+  const text = ['/' + c.command, ...Object.entries(args).map(([name, value]) => name + ':' + value), c.ask + ':'].join(' ');
+  let choices = [];
+  try {
+    const answer = await fetch('/suggest?' + new URLSearchParams({ seat: mySeat(), text }));
+    if (answer.ok) choices = (await answer.json()).choices;
+  } catch { /* then it is typed */ }
+  if (!choices.length) return begin(c);
+  const close = () => { form.remove(); b.focus(); };
+  const several = c.pick === 'several';
+  const form = make('form', { className: 'pick', ariaLabel: c.label },
+    ...choices.map((choice) => make('label', {},
+      make('input', { type: several ? 'checkbox' : 'radio', name: 'choice', value: choice.value }), ' ' + (choice.hint || choice.value))),
+    make('button', { type: 'submit', textContent: c.label }),
+    make('button', { type: 'button', className: 'quiet', textContent: 'Never mind', onclick: close }));
+  form.onkeydown = (event) => { if (event.key === 'Escape') close(); };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const chosen = [...form.querySelectorAll(':checked')].map((i) => i.value);
+    if (!chosen.length) return tell('Choose something first.');
+    form.remove();
+    press(c, { [c.ask]: chosen.join(' ') });
+  };
+  keepEnd(() => e.append(form));
+  form.querySelector('input').focus();
 }
 
 // ---- The stream -------------------------------------------------------------

@@ -180,7 +180,7 @@ func dueMustFit(d *desk) {
 func runningMatches(d *desk) {
 	running := func(after bot.GameID, limit int) []bot.GameID {
 		d.Helper()
-		ids, err := d.Running(d.ctx(), after, limit)
+		ids, err := d.Running(d.ctx(), "", after, limit)
 		d.must(err)
 		return append([]bot.GameID{}, ids...)
 	}
@@ -211,4 +211,35 @@ func runningMatches(d *desk) {
 	set("a", d.now.Add(day))
 	set("c", d.now.Add(2*day))
 	d.same("after turns", running("", 10), []bot.GameID{"a", "c", "e"})
+}
+
+func runningOnPlatform(d *desk) {
+	thread := bot.Room{Platform: "matrix", Channel: "a", Thread: "t"}
+	for id, where := range map[bot.GameID]bot.Room{
+		"a": garden, "b": {Platform: "matrix", Channel: "b"}, "c": cellar, "d": thread, "e": {Platform: "matrix", Channel: "a"}, "f": garden,
+	} {
+		d.open(id, where, func(m *bot.Match) {
+			if id != "e" {
+				m.Deadline = d.now.Add(day)
+			}
+		})
+	}
+	for _, c := range []struct {
+		platform string
+		after    bot.GameID
+		limit    int
+		want     []bot.GameID
+	}{
+		{"web", "", 10, []bot.GameID{"a", "c", "f"}},
+		{"web", "", 2, []bot.GameID{"a", "c"}},
+		{"web", "c", 2, []bot.GameID{"f"}},
+		{"matrix", "", 10, []bot.GameID{"b", "d"}},
+		{"matrix", "d", 10, []bot.GameID{}},
+		{"", "", 10, []bot.GameID{"a", "b", "c", "d", "f"}},
+		{"discord", "", 10, []bot.GameID{}},
+	} {
+		ids, err := d.Running(d.ctx(), c.platform, c.after, c.limit)
+		d.must(err)
+		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.platform, c.after), append([]bot.GameID{}, ids...), c.want)
+	}
 }

@@ -185,6 +185,55 @@ func lastReceipt(d *desk) {
 	d.same("show", shown(bot.Show), bot.Receipt("receipt of show 2"))
 	d.same("status", shown(bot.Status), bot.Receipt("receipt of status"))
 	d.same("notice", shown(bot.Notice), bot.Receipt(""))
+
+	// A status that was taken away is not there to be replaced, and taking away
+	// what is not there takes nothing away.
+	d.play(m, post("status 2", bot.Status, m))
+	d.drain()
+	d.play(m, post("pointless", bot.Remove, m))
+	d.same("claimed", d.claim(), []string{"pointless"})
+	d.must(d.Settle(d.ctx(), "pointless", ""))
+	d.same("status that stands", shown(bot.Status), bot.Receipt("receipt of status 2"))
+	d.play(m, post("remove", bot.Remove, m))
+	d.drain()
+	d.same("status that is gone", shown(bot.Status), bot.Receipt(""))
+	d.same("show that stands", shown(bot.Show), bot.Receipt("receipt of show 2"))
+	d.play(m, post("status 3", bot.Status, m))
+	d.drain()
+	d.same("the next status", shown(bot.Status), bot.Receipt("receipt of status 3"))
+}
+
+// The first message of a game is where its thread begins: it is found from the
+// game, and the game from it.
+func firstReceipt(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	first := func(game bot.GameID) bot.Receipt {
+		d.Helper()
+		r, err := d.First(d.ctx(), game, garden)
+		d.must(err)
+		return r
+	}
+	d.play(m, post("opened", bot.Notice, m), post("show", bot.Show, m))
+	d.same("before anything was shown", first("g1"), bot.Receipt(""))
+	d.drain()
+	d.play(m, post("later", bot.Notice, m))
+	d.play(other, post("other", bot.Notice, other))
+	d.drain()
+	d.same("first", first("g1"), bot.Receipt("receipt of opened"))
+	d.same("of the other", first("g2"), bot.Receipt("receipt of other"))
+	for receipt, want := range map[bot.Receipt]bot.GameID{"receipt of opened": "g1", "receipt of later": "g1", "receipt of other": "g2"} {
+		game, err := d.GameUnder(d.ctx(), garden.Platform, receipt)
+		d.must(err)
+		d.same(string(receipt), game, want)
+	}
+	for _, receipt := range []bot.Receipt{"", "receipt of nothing"} {
+		if _, err := d.GameUnder(d.ctx(), garden.Platform, receipt); !errors.Is(err, bot.ErrNotFound) {
+			d.Errorf("under %q: error is %v, want %v", receipt, err, bot.ErrNotFound)
+		}
+	}
+	if _, err := d.GameUnder(d.ctx(), "another platform", "receipt of opened"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("on another platform: error is %v, want %v", err, bot.ErrNotFound)
+	}
 }
 
 func postpone(d *desk) {

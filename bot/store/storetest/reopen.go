@@ -23,11 +23,14 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d.must(err)
 	d.same("first time", first, true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
-	said := d.say("k", "hall", "hello")
+	said, err := d.Append(d.ctx(), bot.Message{Key: "k", Room: "hall", At: d.now, Text: "hello", To: []string{"Ada"},
+		Controls: []bot.Control{{Label: "Join", Command: "join"}}, File: &bot.File{Name: "game-1.sgf", Data: []byte("(;)")}})
+	d.must(err)
 	timed := d.turn(m)
 	timed.Match.Deadline = d.now.Add(day)
 	timed.Due = []bot.Due{{Game: "g1", Kind: "flag", At: d.now.Add(day), Seq: timed.Match.Seq}}
 	timed.Prefs = &bot.Preferences{Person: ada, Remind: "none"}
+	timed.Room = &bot.RoomSettings{Room: garden, Size: "13x13"}
 	d.must(d.Take(d.ctx(), timed))
 	*m = *timed.Match
 	look := func() []any {
@@ -45,7 +48,9 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		prefs, err := d.Preferences(d.ctx(), ada)
 		d.must(err)
-		return []any{due, prefs, match, events, answer, answered, d.people(ada), bookmark, messages, receipt}
+		room, err := d.RoomSettings(d.ctx(), garden)
+		d.must(err)
+		return []any{due, prefs, match, events, answer, answered, d.people(ada), bookmark, messages, receipt, room}
 	}
 	before := look()
 	d.same("answered", before[5], any(true))

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -69,6 +70,33 @@ func messageTwice(d *desk) {
 	d.same("again", d.say("k", "hall", "second"), first)
 	d.same("heard", d.heard("hall", 0, 10), []string{"first"})
 	d.same("next", d.say("l", "hall", "third").N, first.N+1)
+}
+
+func messageExtra(d *desk) {
+	full := bot.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
+		Controls: []bot.Control{
+			{Label: "Rematch", Command: "rematch", Args: map[string]string{"game": "3", "seq": "12"}},
+			{Label: "Place", Command: "place", Ask: "at"}},
+		File: &bot.File{Name: "game 3 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[\x00\xff])")}}
+	empty := bot.Message{Key: "k", Room: "hall", At: d.now, File: &bot.File{Name: "empty", Type: "text/plain", Data: []byte{}}}
+	for i, m := range []*bot.Message{&full, &empty} {
+		kept, err := d.Append(d.ctx(), *m)
+		d.must(err)
+		m.N = int64(i) + 1
+		d.same("kept", kept, *m)
+		again, err := d.Append(d.ctx(), bot.Message{Key: m.Key, Room: "hall", To: []string{"Eve"}})
+		d.must(err)
+		d.same("kept again", again, *m)
+		found, err := d.Message(d.ctx(), m.Key)
+		d.must(err)
+		d.same("found by its key", found, *m)
+	}
+	read, err := d.Since(d.ctx(), "hall", 0, 10)
+	d.must(err)
+	d.same("read", read, []bot.Message{full, empty})
+	if _, err := d.Message(d.ctx(), "web:1"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("a key that nobody used: error is %v, want %v", err, bot.ErrNotFound)
+	}
 }
 
 func racingMessages(d *desk) {

@@ -43,7 +43,7 @@ func (d *desk) conflict(err error) {
 
 func stepReadBack(d *desk) {
 	m := &bot.Match{
-		ID: "g1", Rules: "japanese@1",
+		ID: "g1", Rules: "japanese@1", Rated: true,
 		Clock: bot.TimeControl{Kind: bot.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
 			Night: bot.Hours{From: 23 * 60, To: 7 * 60}, Vacation: 20, Claim: true},
 		Setup: rules.Setup{W: 19, H: 13, Komi: -1, Handicap: 2, First: rules.White,
@@ -59,7 +59,7 @@ func stepReadBack(d *desk) {
 	answer := bot.Reply{
 		Texts:    []bot.Text{{Key: "started", Args: []string{"person:ada", "<&>\u202e\x01"}}, {Key: "good luck"}},
 		Private:  true,
-		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign"}},
+		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign", Ask: "confirm"}},
 		Game:     "g1",
 	}
 	d.must(d.Take(d.ctx(), &bot.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))

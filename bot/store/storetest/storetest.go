@@ -16,6 +16,8 @@ type Storage interface {
 	bot.Store
 	bot.RoomLog
 	Erase(context.Context, bot.Person) error
+	// Message gives the message of a key, or ErrNotFound.
+	Message(ctx context.Context, key string) (bot.Message, error)
 }
 
 // Run tests a kind of storage. Open gives an empty one and closes it at the end
@@ -37,6 +39,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a step that is not taken makes nothing due", dueUntouched},
 		{"what is due must belong to the match of its step", dueMustFit},
 		{"the matches with a deadline are found in order", runningMatches},
+		{"those of a platform are found apart", runningOnPlatform},
 		{"a match that is not there is not found", noMatch},
 		{"matches of a channel are numbered as they come", numbers},
 		{"matches opened at once get different numbers", racingNumbers},
@@ -54,6 +57,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a show that some may see supersedes nothing", privateShow},
 		{"settling twice is settling once", settleTwice},
 		{"the last receipt of a kind is known", lastReceipt},
+		{"the first receipt of a game is known, and the game by it", firstReceipt},
 		{"a channel that asks to wait waits alone", postpone},
 		{"posts of a room out of reach are set aside", park},
 		{"whatever happens, notices come once and in order and the last show is shown", oracle},
@@ -63,10 +67,12 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a name is kept as it is", strangeNames},
 		{"erased and unknown people are left out", erased},
 		{"what people have chosen is kept until they are erased", preferences},
+		{"what has been chosen for a room is kept", roomSettings},
 
 		{"a bookmark is kept", bookmarks},
 		{"messages are numbered and read in order", messages},
 		{"a message is kept once", messageTwice},
+		{"a message comes back with all that belongs to it", messageExtra},
 		{"messages said at once all get their number", racingMessages},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,69 @@
+package bot
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// placeHandicap places handicap stones where Black likes them.
+func placeHandicap(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.pos.placing == 0 {
+		return in.refuse(say("placing.none", in.number()))
+	}
+	return in.stones(in.req.Args["points"])
+}
+
+// stones places handicap stones: those that are named, or none of them.
+func (in *input) stones(text string) Step {
+	if in.match.Black != in.by {
+		return in.refuse(say("not.your.turn", in.number(), rules.Black.String()))
+	}
+	ps, err := parsePoints(text, in.match.Setup.W, in.match.Setup.H)
+	if err != nil {
+		return in.refuse(say("plain", err.Error()))
+	}
+	left := in.pos.placing
+	if len(ps) == 0 || len(ps) > left {
+		return in.refuse(plural("placing.many", left, in.number()))
+	}
+	var bodies []string
+	for _, p := range ps {
+		bodies = append(bodies, "stone "+p.String())
+	}
+	all := slices.Concat(in.pos.stones, ps)
+	for i, p := range all {
+		if slices.Contains(all[:i], p) {
+			return in.refuse(say("placing.twice", p.String()))
+		}
+	}
+	trial := position{stones: all} // a stone may lack a liberty
+	if _, err := trial.start(in.pos.game.Rules(), in.match); err != nil {
+		return in.refuse(say("bad.handicap", capital(err.Error())))
+	}
+	return in.step(bodies, nil, nil)
+}
+
+// undoStone takes back the last handicap stone: freely while they are being
+// placed, later as any turn.
+func (in *input) undoStone() Step {
+	if in.match.Black != in.by {
+		return in.refuse(say("undo.nothing", in.number()))
+	}
+	last, seq := in.pos.stones[len(in.pos.stones)-1], 0
+	for _, e := range in.events {
+		if e.Body == "stone "+last.String() {
+			seq = e.Seq
+		}
+	}
+	back := strconv.Itoa(seq - 1)
+	words := word([]Text{say("stone.words", last.String())}, nil)
+	if in.pos.placing > 0 || in.match.White == in.by || in.soon(seq) {
+		return in.step([]string{"undo " + back}, []Text{say("undone", named(in.by), words)}, nil)
+	}
+	return in.ask("undo "+back, say("asks.undo", named(in.by), in.number(), words))
+}

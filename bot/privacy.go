@@ -1,0 +1,138 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// What is known of a person, and how they are forgotten. The only place where
+// people are is the table of persons: games, posts and answers know them by an
+// id that means nothing without it.
+
+// privacy tells a person what is kept of them, or forgets them.
+func privacy(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) {
+	private := func(texts ...Text) Answer { return Answer{Text: word(texts, nil), Private: true} }
+	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
+	case what == "export":
+		file, err := b.known(ctx, r.Who, by)
+		if err != nil {
+			return Answer{}, err
+		}
+		a := private(say("privacy.export"))
+		a.File = file
+		return a, nil
+	case what == "delete" && strings.EqualFold(r.Args["confirm"], "yes"):
+		if err := b.forget(ctx, by); err != nil {
+			return Answer{}, err
+		}
+		return private(say("privacy.deleted")), nil
+	case what == "delete":
+		ms, err := b.store.Matches(ctx, Query{Player: by, States: []State{Open, Going}, Limit: maxKnown})
+		if err != nil {
+			return Answer{}, err
+		}
+		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
+		a.Controls = []Control{{Label: word([]Text{say("privacy.button")}, nil), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		return a, nil
+	case what == "":
+		return private(say("privacy")), nil
+	default:
+		return private(say("privacy.what", shortened(what))), nil
+	}
+}
+
+// maxKnown is how many games an export lists.
+const maxKnown = 10_000
+
+// known gives everything that is kept of a person, as JSON.
+func (b *Bot) known(ctx context.Context, who Who, by Person) (*File, error) {
+	type game struct {
+		Number  int       `json:"number"`
+		Channel string    `json:"channel"`
+		Rules   string    `json:"rules"`
+		Black   bool      `json:"black"`
+		White   bool      `json:"white"`
+		State   State     `json:"state"`
+		Result  string    `json:"result,omitempty"`
+		Opened  time.Time `json:"opened"`
+	}
+	type event struct {
+		Game GameID    `json:"game"`
+		At   time.Time `json:"at"`
+		Body string    `json:"what"`
+	}
+	out := struct {
+		Platform    string  `json:"platform"`
+		ID          string  `json:"id"`
+		Name        string  `json:"name"`
+		Person      Person  `json:"person"`
+		Remind      string  `json:"remind,omitempty"`
+		Zone        string  `json:"zone,omitempty"`
+		Quiet       string  `json:"quiet,omitempty"`
+		Games       []game  `json:"games"`
+		Events      []event `json:"events"`
+		Explanation string  `json:"explanation"`
+	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
+		Explanation: word([]Text{say("privacy.known")}, nil)}
+	prefs, err := b.store.Preferences(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	out.Remind, out.Zone = prefs.Remind, prefs.Zone
+	if prefs.Quiet != (Hours{}) {
+		out.Quiet = prefs.Quiet.String()
+	}
+	ms, err := b.store.Matches(ctx, Query{Player: by, Limit: maxKnown})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ms {
+		out.Games = append(out.Games, game{m.Number, m.Where.Channel, m.Rules, m.Black == by, m.White == by, m.State, m.Result, m.Opened})
+	}
+	events, err := b.store.EventsBy(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	for id, es := range events {
+		for _, e := range es {
+			out.Events = append(out.Events, event{id, e.At, e.Body})
+		}
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	return &File{Name: "halfpoint.json", Type: "application/json", Data: append(text, '\n')}, err
+}
+
+// forget ends what a person plays, and forgets who they are.
+func (b *Bot) forget(ctx context.Context, by Person) error {
+	ms, err := b.store.Matches(ctx, Query{Player: by, States: []State{Open, Going}, Limit: maxKnown})
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
+		err := b.act(ctx, m.ID, request, b.now(), func(in *input) Step {
+			in.by = by
+			black, white := in.colors()
+			switch {
+			case in.match.State == Open && in.match.Opener == by:
+				in.match.State = Cancelled
+				return in.step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
+			case in.match.State == Going && black && white:
+				return in.step([]string{"delete"}, nil, nil)
+			case in.match.State == Going && (black || white):
+				return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
+			}
+			return in.refuse()
+		})
+		if err != nil {
+			return fmt.Errorf("end game %s: %w", m.ID, err)
+		}
+	}
+	return b.store.Erase(ctx, by)
+}

@@ -1,0 +1,122 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// settings says what holds in a channel, and lets moderators change it. A value
+// of "default" takes a choice back.
+func settings(in *input) Step {
+	rs := in.room
+	rs.Room = Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
+	changed := false
+	for _, set := range []struct {
+		name string
+		put  func(value string) (Text, bool)
+	}{
+		{"rules", func(v string) (Text, bool) {
+			if v != "" {
+				r, err := rules.Find(v)
+				if err != nil {
+					return noRuleset(v), false
+				}
+				v = r.Name
+			}
+			rs.Rules = v
+			return Text{}, true
+		}},
+		{"size", func(v string) (Text, bool) {
+			if _, _, ok := parseSize(v); !ok && v != "" {
+				return say("bad.size", shortened(v)), false
+			}
+			rs.Size = v
+			return Text{}, true
+		}},
+		{"clock", func(v string) (Text, bool) {
+			if v != "" {
+				c, err := ParseTimeControl(v)
+				if err != nil {
+					return say("plain", err.Error()), false
+				}
+				v = c.String()
+			}
+			rs.Clock = v
+			return Text{}, true
+		}},
+		{"undo", func(v string) (Text, bool) {
+			n, err := strconv.Atoi(v)
+			switch {
+			case v == "":
+				rs.Undo = 0
+			case err != nil || n < 0 || n > 3600:
+				return say("settings.undo.bad", shortened(v)), false
+			case n == 0:
+				rs.Undo = -1
+			default:
+				rs.Undo = n
+			}
+			return Text{}, true
+		}},
+		{"opens", func(v string) (Text, bool) {
+			switch v {
+			case "", "anyone":
+				rs.Opens = ""
+			case "moderators":
+				rs.Opens = v
+			default:
+				return say("settings.opens.bad", shortened(v)), false
+			}
+			return Text{}, true
+		}},
+	} {
+		value := strings.ToLower(strings.TrimSpace(in.req.Args[set.name]))
+		if value == "" {
+			continue
+		}
+		if !in.req.Moderator {
+			return in.refuse(say("moderators.only"))
+		}
+		if value == "default" {
+			value = ""
+		}
+		if problem, ok := set.put(value); !ok {
+			return in.refuse(problem)
+		}
+		changed = true
+	}
+	undo := say("settings.undo.free", strconv.Itoa(int(freeUndo.Seconds())))
+	switch {
+	case rs.Undo < 0:
+		undo = say("settings.undo.never")
+	case rs.Undo > 0:
+		undo = say("settings.undo.free", strconv.Itoa(rs.Undo))
+	}
+	name := func(value, otherwise string) string {
+		if value == "" {
+			return otherwise
+		}
+		return value
+	}
+	texts := []Text{say("settings.are", name(rs.Rules, rules.TwoButton.Name), name(rs.Size, "9x9"), name(rs.Clock, "none")), undo,
+		say("settings.opens." + name(rs.Opens, "anyone"))}
+	if !changed && in.req.Moderator {
+		texts = append(texts, say("settings.how"))
+	}
+	s := Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
+	if changed {
+		s.Room = &rs
+	}
+	return s
+}
+
+// noRuleset says that there is no such ruleset, and which may have been meant.
+func noRuleset(id string) Text {
+	hint := ""
+	if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
+		hint = word([]Text{say("did.you.mean", near)}, nil)
+	}
+	return say("bad.rules", shortened(id), hint)
+}

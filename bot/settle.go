@@ -1,0 +1,260 @@
+package bot
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// The end without a quarrel: a proposal of what is dead, a moderator who decides
+// what two players cannot, and games that are to be forgotten.
+
+// seed is that of the playouts behind a proposal: any will do, and the same one
+// gives the same proposal for the same position.
+const seed = 1
+
+// judged gives one stone of each chain that looks dead, that looks alive in
+// seki, and about which there is doubt.
+func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
+	board := g.Board()
+	one := func(ps []rules.Point) (out []rules.Point) {
+		seen := map[rules.Point]bool{}
+		for _, p := range ps {
+			if !seen[p] {
+				out = append(out, p)
+			}
+			for _, q := range board.Chain(p) {
+				seen[q] = true
+			}
+		}
+		return out
+	}
+	j := rules.Judge(board, seed)
+	if !g.Rules().Has(rules.MarkSeki) {
+		j.Seki = nil
+	}
+	doubtful := func(p rules.Point) bool { return slices.Contains(j.Unsettled, p) }
+	j.Dead, j.Seki = slices.DeleteFunc(j.Dead, doubtful), slices.DeleteFunc(j.Seki, doubtful)
+	return one(j.Dead), one(j.Seki), one(j.Unsettled)
+}
+
+// looksDead says which stones look dead, as a proposal that nobody need accept.
+func looksDead(g *rules.Game) (out []Text) {
+	dead, seki, unsure := judged(g)
+	for _, l := range []struct {
+		key string
+		ps  []rules.Point
+	}{{"looks.dead", dead}, {"looks.seki", seki}, {"looks.unsure", unsure}} {
+		if len(l.ps) > 0 {
+			out = append(out, say(l.key, pointList(l.ps)))
+		}
+	}
+	if len(dead)+len(seki) > 0 {
+		out = append(out, say("looks.how"))
+	}
+	return out
+}
+
+func pointList(ps []rules.Point) string {
+	names := make([]string, len(ps))
+	for i, p := range ps {
+		names[i] = p.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// propose marks what looks dead, for both to look at. Chains that are marked
+// already stay as they are.
+func propose(in *input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	g := in.pos.game
+	if !g.Rules().Has(rules.Agree) {
+		return in.refuse(noAgreement(g.Rules()))
+	}
+	if g.Phase() != rules.Settling {
+		return in.refuse(say("playing", in.number()))
+	}
+	dead, seki, _ := judged(g)
+	var ts []rules.Turn
+	for _, l := range []struct {
+		kind   rules.Kind
+		ps     []rules.Point
+		marked []rules.Point
+	}{{rules.MarkDead, dead, g.Dead()}, {rules.MarkSeki, seki, g.Seki()}} {
+		ps := slices.DeleteFunc(l.ps, func(p rules.Point) bool { return slices.Contains(l.marked, p) })
+		if len(ps) > 0 {
+			ts = append(ts, rules.Turn{Kind: l.kind, By: in.color(), Dead: ps})
+		}
+	}
+	if len(ts) == 0 {
+		return in.refuse(say("looks.settled", in.number()))
+	}
+	return in.play(ts...)
+}
+
+// adjudicate ends a game as a moderator decides.
+func adjudicate(in *input) Step {
+	m := in.match
+	switch {
+	case !in.req.Moderator:
+		return in.refuse(say("moderators.only"))
+	case m.State == Going && (m.Black == in.by) != (m.White == in.by):
+		return in.refuse(say("adjudicate.yours", in.number()))
+	case m.State != Going:
+		if s, blocked := in.blocked(); blocked {
+			return s
+		}
+	}
+	pos := in.pos
+	var bodies []string
+	if pos.branch > 0 { // what was tried out decides nothing
+		bodies = append(bodies, "return")
+		back, err := fold(m, append(slices.Clip(in.events), Event{Seq: m.Seq + 1, At: in.now, Body: "return"}))
+		if err != nil {
+			return in.refuse(say("plain", err.Error()))
+		}
+		pos = back
+	}
+	result, dead := "", ""
+	switch as := strings.ToLower(strings.TrimSpace(in.req.Args["as"])); as {
+	case "black":
+		result = "B+F"
+	case "white":
+		result = "W+F"
+	case "draw":
+		result = "0"
+	case "void":
+		result = "Void"
+	case "count":
+		ps, err := parsePoints(in.req.Args["dead"], m.Setup.W, m.Setup.H)
+		if err != nil {
+			return in.refuse(say("plain", err.Error()))
+		}
+		if in.req.Args["dead"] == "" { // as it is marked
+			ps = pos.game.Dead()
+		}
+		g, err := counted(pos.game, ps)
+		if err != nil {
+			return in.refuse(say("plain", capital(err.Error())+"."))
+		}
+		if result = g.Result(); len(ps) > 0 {
+			dead = " " + rules.Names(ps)
+		}
+	default:
+		return in.refuse(say("adjudicate.as", shortened(as)))
+	}
+	bodies = append(bodies, "adjudicate "+result+dead)
+	s := in.step(bodies, nil, nil)
+	if len(s.Events) == 0 {
+		return s
+	}
+	key := "adjudicated"
+	if dead != "" {
+		key = "adjudicated.dead"
+	}
+	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
+		Seq: s.Match.Seq, Reply: in.req.Reply,
+		Texts: []Text{say(key, named(in.by), in.number(), outcome(in.pos), result, strings.TrimSpace(dead))}})
+	return s
+}
+
+// counted brings a game to its count, with these stones dead.
+func counted(g *rules.Game, dead []rules.Point) (*rules.Game, error) {
+	c := sgf.Count{Dead: append([]rules.Point{}, dead...)}
+	if !g.Rules().Has(rules.Agree) && len(dead) == 0 {
+		c.Dead = nil
+	}
+	g, _, err := sgf.Of(g).Count(c)
+	if err == nil && g.Phase() != rules.Over { // nobody can be asked to play on
+		g, err = rules.Close(g.Rules(), g.Setup(), g.Log(), c.Dead, nil)
+	}
+	return g, err
+}
+
+// final gives the game that is to be looked at and counted: the one that was
+// played, or what a moderator has made of it.
+func (p *position) final() *rules.Game {
+	if len(p.result) < 3 || p.result[2] < '0' || p.result[2] > '9' {
+		return p.game
+	}
+	g, err := counted(p.game, p.dead)
+	if err != nil { // it could be counted when it was decided
+		return p.game
+	}
+	return g
+}
+
+// deleteGame has a game forgotten: both must want it, or a moderator.
+func deleteGame(in *input) Step {
+	m := in.match
+	black, white := in.colors()
+	switch a := in.pos.asked; {
+	case m.State == Deleted:
+		return in.refuse(say("game.deleted", in.number()))
+	case in.req.Moderator && strings.EqualFold(in.req.Args["confirm"], "yes"), black && white:
+		return in.forget()
+	case !black && !white && !in.req.Moderator:
+		return in.refuse(say("delete.whose", in.number()))
+	case a != nil && a.what == "delete" && m.seat(a.by) != in.by:
+		return in.forget()
+	case in.req.Moderator && !black && !white:
+		s := in.refuse(say("delete.sure", in.number()))
+		s.Answer.Controls = []Control{{Label: "delete.button", Command: "delete", Args: map[string]string{
+			"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(m.Seq)}}}
+		return s
+	case m.State == Open:
+		return in.refuse(say("delete.open", in.number()))
+	}
+	s := in.ask("delete", say("asks.delete", named(in.by), in.number()))
+	for i := range s.Posts { // /accept could mean the count
+		if s.Posts[i].Kind == Notice {
+			s.Posts[i].Texts[len(s.Posts[i].Texts)-1] = say("asked.delete.how")
+		}
+	}
+	return s
+}
+
+func (in *input) forget() Step {
+	return in.step([]string{"delete"}, []Text{say("deleted", named(in.by), in.number())}, nil)
+}
+
+// Limits on what is said of a game.
+const (
+	maxRemarks = 200
+	maxRemark  = 500 // characters
+)
+
+// comment says something of a turn of a game that is over. It is kept in the
+// record.
+func comment(in *input) Step {
+	if in.match.State != Ended {
+		return in.refuse(say("comment.when", in.number()))
+	}
+	text := strings.TrimSpace(in.req.Args["text"])
+	n := in.pos.game.Turns()
+	if move := strings.TrimSpace(in.req.Args["move"]); move != "" {
+		var err error
+		if n, err = strconv.Atoi(move); err != nil {
+			return in.refuse(say("bad.number", shortened(move)))
+		}
+	}
+	switch {
+	case n < 1 || n > in.pos.game.Turns():
+		return in.refuse(say("review.range", in.number(), strconv.Itoa(in.pos.game.Turns())))
+	case text == "":
+		return in.refuse(say("missing", "comment", "what you want to say", "/comment Why not C3? move:12"))
+	case len([]rune(text)) > maxRemark:
+		return in.refuse(say("text.too.long", strconv.Itoa(maxRemark)))
+	case len(in.pos.remarks) >= maxRemarks:
+		return in.refuse(say("comment.many", in.number(), strconv.Itoa(maxRemarks)))
+	}
+	move := strconv.Itoa(n)
+	s := in.step([]string{"comment " + move + " " + text}, []Text{say("commented", named(in.by), move, in.number(), text)}, nil)
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	return s
+}
