@@ -48,7 +48,8 @@ func init() {
 			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
 		}}, change: placeHandicap},
 		{Command: Command{"pass", "Pass", []Option{
-			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true}, gameOption,
+			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
+			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: Bool}, gameOption,
 		}}, kind: rules.Pass, change: turn},
 		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: turn},
 		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: turn},

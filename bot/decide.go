@@ -404,6 +404,9 @@ func turn(in *input) Step {
 		}
 		t.Dead = ps
 	}
+	if s, warned := in.stillStanding(t); warned {
+		return s
+	}
 	return in.play(t)
 }
 

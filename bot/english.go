@@ -48,6 +48,8 @@ var english = map[string]string{
 	"looks.seki":                "This looks like seki to me: {0}.",
 	"looks.unsure":              "I am not sure about {0}.",
 	"looks.how":                 "/propose marks it so. It is a proposal by trying at random: you both decide.",
+	"pass.standing":             "Not passed yet: {0} looks dead to me, but under {1} what stands at the end is alive. Capture it first, or /pass anyway:yes.",
+	"pass.anyway":               "Pass anyway",
 	"looks.settled":             "Nothing that is not marked in game {0} looks dead to me.",
 	"moderators.only":           "Only moderators of this room can do that.",
 	"opens.moderators":          "In this room moderators open the games: ask one of them.",

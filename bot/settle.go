@@ -58,6 +58,31 @@ func looksDead(g *rules.Game) (out []Text) {
 	return out
 }
 
+// stillStanding warns who is about to pass, where what stands at the end is alive,
+// of opponent stones that look dead and would count: they are to be captured
+// first. Who has been warned may pass anyway.
+func (in *input) stillStanding(t rules.Turn) (Step, bool) {
+	g := in.pos.game
+	r := g.Rules()
+	if t.Kind != rules.Pass || r.Has(rules.Agree) || r.Has(rules.Accept) || len(r.Count) == 0 || in.pos.branch > 0 || !g.Allows(t) {
+		return Step{}, false
+	}
+	switch strings.ToLower(strings.TrimSpace(in.req.Args["anyway"])) {
+	case "yes", "y", "true":
+		return Step{}, false
+	}
+	board := g.Board()
+	dead, _, _ := judged(g)
+	dead = slices.DeleteFunc(dead, func(p rules.Point) bool { return board.At(p) == t.By })
+	if len(dead) == 0 {
+		return Step{}, false
+	}
+	s := in.refuse(say("pass.standing", pointList(dead), r.Title))
+	s.Answer.Controls = []Control{{Label: "pass.anyway", Command: "pass", Args: map[string]string{
+		"anyway": "yes", "game": in.number(), "seq": strconv.Itoa(in.match.Seq)}}}
+	return s, true
+}
+
 func pointList(ps []rules.Point) string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
