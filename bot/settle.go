@@ -221,13 +221,15 @@ func deleteGame(in *input) Step {
 	switch a := in.pos.asked; {
 	case m.State == Deleted:
 		return in.refuse(say("game.deleted", in.number()))
-	case in.req.Moderator && strings.EqualFold(in.req.Args["confirm"], "yes"), black && white:
+	case black && white:
 		return in.forget()
 	case !black && !white && !in.req.Moderator:
 		return in.refuse(say("delete.whose", in.number()))
+	case !black && !white && strings.EqualFold(in.req.Args["confirm"], "yes"):
+		return in.forget()
 	case a != nil && a.what == "delete" && m.seat(a.by) != in.by:
 		return in.forget()
-	case in.req.Moderator && !black && !white:
+	case !black && !white:
 		s := in.refuse(say("delete.sure", in.number()))
 		s.Answer.Controls = []Control{{Label: "delete.button", Command: "delete", Args: map[string]string{
 			"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(m.Seq)}}}
