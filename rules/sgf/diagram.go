@@ -1,0 +1,214 @@
+package sgf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// ErrNoDiagram is the error of Diagram for a text that holds none.
+var ErrNoDiagram = errors.New("there is no diagram in it")
+
+// Diagram reads a position as people write it in discussions: rows of ".XO", or
+// the notation of Sensei's Library (senseis.xmp.net/?HowDiagramsWork), of which
+// the lines begin with "$$". Stones may be marked ("B W # @ Y Q Z P"), empty
+// points too; the digits 1 to 9, and 0 for 10, are turns, by the colour that the
+// heading names in turn ("$$W Title", else Black first). A diagram with edges
+// ("|", "-" or "+") on some sides only is a part of a board of 19 lines, or of
+// the size that its heading names ("$$B13"); one without any is a whole board.
+//
+// The record has the board, the stones and the turns; its ruleset is left open.
+// Errors are for the person who wrote the diagram.
+func Diagram(text string) (*Record, error) {
+	d := diagram{first: rules.Black}
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '/' }) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "$$"); ok {
+			if d.heading(rest) {
+				continue
+			}
+			line = strings.TrimSpace(rest)
+		}
+		if err := d.row(line); err != nil {
+			return nil, err
+		}
+	}
+	return d.record()
+}
+
+// A diagram is what has been read of one.
+type diagram struct {
+	first                    rules.Color
+	size                     int // named in the heading; 0: not
+	rows                     []string
+	top, bottom, left, right bool
+	begun                    bool // a heading or a row has been read
+}
+
+// heading reads "$$cB13m5 Title", and reports whether it is one.
+func (d *diagram) heading(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	if d.begun || s == "" {
+		return false
+	}
+	if s[0] == ' ' { // a title, or already a row: then it is single signs
+		for _, word := range strings.Fields(s) {
+			if len(word) > 1 && strings.Trim(word, "-+|") != "" {
+				return d.start()
+			}
+		}
+		return false
+	}
+	for i := 0; i < len(word); i++ {
+		switch c := word[i]; {
+		case c == 'c':
+		case c == 'B':
+			d.first = rules.Black
+		case c == 'W':
+			d.first = rules.White
+		case c >= '0' && c <= '9':
+			for ; i < len(word) && word[i] >= '0' && word[i] <= '9' && d.size < 100; i++ {
+				d.size = 10*d.size + int(word[i]-'0')
+			}
+			i--
+		case c == 'm': // the number of the first move: turns are numbered from 1 here
+			return d.start()
+		default:
+			return false
+		}
+	}
+	return d.start()
+}
+
+func (d *diagram) start() bool {
+	d.begun = true
+	return true
+}
+
+// row reads a row of points, or an edge.
+func (d *diagram) row(line string) error {
+	if line == "" {
+		return nil
+	}
+	d.begun = true
+	if strings.Trim(line, "-+| ") == "" && strings.Contains(line, "-") {
+		if len(d.rows) == 0 {
+			d.top = true
+		} else {
+			d.bottom = true
+		}
+		return nil
+	}
+	if d.bottom {
+		return nil // what is said below a board is no part of it
+	}
+	if s, ok := strings.CutPrefix(line, "|"); ok {
+		d.left, line = true, s
+	}
+	if s, ok := strings.CutSuffix(line, "|"); ok {
+		d.right, line = true, s
+	}
+	row := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' {
+			return -1
+		}
+		return r
+	}, line)
+	for _, r := range row {
+		if !strings.ContainsRune(points, r) && !(r >= 'a' && r <= 'z') && !(r >= '0' && r <= '9') {
+			return fmt.Errorf("a diagram has no “%c”: X is a black stone, O a white one, . an empty point", r)
+		}
+	}
+	if len(row) > rules.MaxLines || len(d.rows) >= rules.MaxLines {
+		return fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
+	}
+	d.rows = append(d.rows, row)
+	return nil
+}
+
+// points is all that stands for a point, besides letters and digits. The first
+// line are black stones, the second white ones, the third empty points.
+const (
+	blackStones = "XB#YZ"
+	whiteStones = "OW@QP"
+	emptyPoints = ".,CSTM*_?+"
+	points      = blackStones + whiteStones + emptyPoints
+)
+
+func (d *diagram) record() (*Record, error) {
+	if len(d.rows) == 0 {
+		return nil, ErrNoDiagram
+	}
+	columns := 0
+	for _, row := range d.rows {
+		columns = max(columns, len(row))
+	}
+	w, h := columns, len(d.rows)
+	edges := d.top || d.bottom || d.left || d.right
+	if size := d.size; edges || size > 0 {
+		if size == 0 {
+			size = 19
+		}
+		if !d.left || !d.right {
+			w = max(w, size)
+		}
+		if !d.top || !d.bottom {
+			h = max(h, size)
+		}
+	}
+	if w > rules.MaxLines || h > rules.MaxLines {
+		return nil, fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)
+	}
+	left, top := 0, 0
+	switch { // a part lies where its edges are, else in the middle
+	case d.right && !d.left:
+		left = w - columns
+	case !d.left && w > columns:
+		left = (w - columns) / 2
+	}
+	switch {
+	case d.bottom && !d.top:
+		top = h - len(d.rows)
+	case !d.top && h > len(d.rows):
+		top = (h - len(d.rows)) / 2
+	}
+	rec := &Record{Setup: rules.Setup{W: w, H: h}}
+	var moves [11]*rules.Point
+	for y, row := range d.rows {
+		for x, r := range row {
+			p := rules.Point{X: int8(left + x), Y: int8(h - 1 - top - y)}
+			switch {
+			case strings.ContainsRune(blackStones, r):
+				rec.Setup.Black = append(rec.Setup.Black, p)
+			case strings.ContainsRune(whiteStones, r):
+				rec.Setup.White = append(rec.Setup.White, p)
+			case r >= '0' && r <= '9':
+				n := int(r - '0')
+				if n == 0 {
+					n = 10
+				}
+				if moves[n] != nil {
+					return nil, fmt.Errorf("the diagram has two moves %d", n)
+				}
+				moves[n] = &p
+			}
+		}
+	}
+	rec.Setup.First = d.first
+	by := d.first
+	for n := 1; n < len(moves); n++ {
+		if moves[n] == nil {
+			for later := n + 1; later < len(moves); later++ {
+				if moves[later] != nil {
+					return nil, fmt.Errorf("the diagram has a move %d and no move %d", later, n)
+				}
+			}
+			break
+		}
+		rec.Turns = append(rec.Turns, Turn{Turn: rules.Turn{Kind: rules.Place, By: by, At: *moves[n]}})
+		by = by.Opponent()
+	}
+	return rec, nil
+}
