@@ -194,7 +194,7 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 	}
 	var err error
 	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
-		States: []State{Open, Going}, Limit: 2 * maxGamesHere}); err != nil {
+		States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere}); err != nil {
 		return Answer{}, false, err
 	}
 	if in.room, err = b.store.RoomSettings(ctx, in.req.Where); err != nil {
@@ -289,10 +289,11 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 			return one(ended)
 		}
 	}
-	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going}, Limit: 2 * maxGamesHere})
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere})
 	if err != nil {
 		return Match{}, nil, err
 	}
+	here = filter(here, func(m Match) bool { return m.State != Sandbox || m.Opener == by })
 	mine := func(m Match) bool { return m.Black == by || m.White == by }
 	var candidates [][]Match
 	if h.Name == "decline" {
@@ -374,6 +375,9 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 		}
 		if err != nil {
 			return b.failed(r, err)
+		}
+		if q.match.State == Deleted {
+			return Answer{Text: word([]Text{say("game.deleted", q.number())}, nil), Private: true}
 		}
 	}
 	return h.question(q)

@@ -83,6 +83,15 @@ func init() {
 		{Command: Command{"compare", "Count this game under every ruleset", []Option{
 			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true}, gameOption, shareOption,
 		}}, question: compare},
+		{Command: Command{"show", "Draw a position for everybody here", []Option{
+			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
+			{Name: "rules", Summary: "The ruleset to count it by", Suggest: true},
+			{Name: "share", Summary: "no: only for you", Type: Bool},
+		}}, question: show, noGame: true},
+		{Command: Command{"setup", "Put up a position in which you play both colours, to show something", []Option{
+			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
+			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
+		}}, change: setup, noGame: true},
 		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: undo},
 		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: decline},

@@ -181,6 +181,9 @@ func converse(t *testing.T, script string) string {
 			}
 			block(to, a.Text)
 		}
+		if a.Scene != nil {
+			block("", "a picture")
+		}
 		for _, c := range a.Controls {
 			block("", "["+c.Label+"] /"+c.Command+" "+fmt.Sprint(c.Args))
 		}

@@ -15,11 +15,12 @@ import (
 // one player asks the other.
 
 const (
-	challengeLives = 7 * 24 * time.Hour // an open game waits so long for somebody to join
-	freeUndo       = 60 * time.Second   // one's own last turn may be taken back so long without asking, unless the room says otherwise
-	flagGrace      = 90 * time.Second   // a turn made in time may be so long on its way
-	awayWait       = 5 * time.Minute    // between looks at a flag that may not fall
-	trustedDelay   = 10 * time.Minute   // a platform's timestamp is believed for no longer
+	challengeLives = 7 * 24 * time.Hour  // an open game waits so long for somebody to join
+	sandboxLives   = 14 * 24 * time.Hour // a sandbox in which nobody has moved
+	freeUndo       = 60 * time.Second    // one's own last turn may be taken back so long without asking, unless the room says otherwise
+	flagGrace      = 90 * time.Second    // a turn made in time may be so long on its way
+	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
+	trustedDelay   = 10 * time.Minute    // a platform's timestamp is believed for no longer
 )
 
 // slow are the reminders of games without a clock, and of players who have not
@@ -35,6 +36,8 @@ func (in *input) dues(m Match) []Due {
 	switch m.State {
 	case Open:
 		return []Due{{m.ID, "expire", m.Opened.Add(challengeLives), m.Seq}}
+	case Sandbox:
+		return []Due{{m.ID, "expire", in.now.Add(sandboxLives), m.Seq}}
 	case Going:
 	default:
 		return nil
@@ -108,6 +111,9 @@ func decideDue(in *input, d Due) Step {
 	m := in.match
 	next := Step{Request: in.req.ID, At: in.now, Match: &m, Due: in.dues(m)}
 	switch {
+	case d.Kind == "expire" && m.State == Sandbox:
+		in.match.State = Deleted
+		return in.step([]string{"delete"}, nil, nil)
 	case d.Kind == "expire" && m.State == Open:
 		in.match.State = Cancelled
 		return in.step([]string{"expire"}, []Text{say("expired", in.number())}, nil)

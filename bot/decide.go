@@ -46,9 +46,13 @@ type input struct {
 
 // decide is the heart of the bot: what one request changes and answers.
 func decide(in *input) Step {
-	for _, a := range in.req.Args {
-		if len(a) > maxArgument {
-			return in.refuse(say("text.too.long", strconv.Itoa(maxArgument)))
+	for name, a := range in.req.Args {
+		most := maxArgument
+		if name == "diagram" {
+			most = maxDiagram
+		}
+		if len(a) > most {
+			return in.refuse(say("text.too.long", strconv.Itoa(most)))
 		}
 	}
 	if s, late := in.late(); late {
@@ -128,7 +132,7 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 	if len(before) > 0 {
 		post(Notice, "before", before, nil)
 	}
-	if m.State == Going || m.State == Ended {
+	if m.State == Going || m.State == Ended || m.State == Sandbox {
 		post(Show, "show", nil, notify)
 	}
 	if len(after) > 0 {
@@ -213,13 +217,14 @@ func newGame(in *input) Step {
 		return in.refuse(say("bad.handicap", capital(err.Error())))
 	}
 	yours := 0
-	for _, m := range in.open {
+	open := filter(in.open, func(m Match) bool { return m.State != Sandbox })
+	for _, m := range open {
 		if m.Black == in.by || m.White == in.by || m.Opener == in.by {
 			yours++
 		}
 	}
-	if len(in.open) >= maxGamesHere {
-		return in.refuse(say("too.many.here", strconv.Itoa(len(in.open))))
+	if len(open) >= maxGamesHere {
+		return in.refuse(say("too.many.here", strconv.Itoa(len(open))))
 	}
 	if yours >= maxGamesYours {
 		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
@@ -367,6 +372,8 @@ func (in *input) blocked() (Step, bool) {
 		return in.refuse(say("game.deleted", in.number())), true
 	case m.State == Ended:
 		return in.refuse(say("game.over", in.number(), outcome(in.pos))), true
+	case m.State == Sandbox && m.Opener != in.by:
+		return in.refuse(say("sandbox.whose", in.number(), named(m.Opener))), true
 	case m.Black != in.by && m.White != in.by && m.State == Open:
 		return in.refuse(say("waiting", in.number())), true
 	case m.Black != in.by && m.White != in.by:

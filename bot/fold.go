@@ -33,6 +33,7 @@ type position struct {
 	why     string
 	dead    []rules.Point // by a moderator's decision
 	deleted bool
+	sandbox bool
 }
 
 // A remark is what somebody said of a turn, after the game.
@@ -77,6 +78,8 @@ func fold(m Match, events []Event) (*position, error) {
 		tick := ClockEvent{Seq: e.Seq, At: e.At}
 		switch verb {
 		case "join", "open", "cancel", "decline", "expire":
+		case "sandbox":
+			p.sandbox = true
 		case "stone": // stone D4: Black places a handicap stone
 			at, err := rules.ParsePoint(rest, m.Setup.W, m.Setup.H)
 			if err != nil || p.placing == 0 {
@@ -294,10 +297,12 @@ func (p *position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
 	switch {
-	case s.State == Open || s.State == Cancelled:
+	case s.State == Open || s.State == Cancelled || s.State == Deleted:
 		return s
 	case p.deleted:
 		s.State = Deleted
+		return s
+	case p.sandbox:
 		return s
 	case p.result != "":
 		s.State, s.Result = Ended, p.result

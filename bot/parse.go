@@ -10,11 +10,18 @@ import (
 var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
-// "/dead C3 D5 as:alive". Options come in their order or by name, with ":" or
+// "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
+// come in their order or by name, with ":" or
 // "=". It gives ErrNotACommand for text that does not begin with "/" or "!";
 // its other errors are for the person who typed.
 func Parse(commands []Command, text string) (string, map[string]string, error) {
 	words := strings.Fields(text)
+	lines := map[int]bool{} // words that begin a line
+	n := 0
+	for i, line := range strings.Split(text, "\n") {
+		lines[n] = i > 0
+		n += len(strings.Fields(line))
+	}
 	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '/' && words[0][0] != '!' {
 		return "", nil, ErrNotACommand
 	}
@@ -33,7 +40,7 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 	c := commands[i]
 	args := map[string]string{}
 	rest := ""
-	for _, word := range words[1:] {
+	for i, word := range words[1:] {
 		if k := strings.IndexAny(word, ":="); k > 0 {
 			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == strings.ToLower(word[:k]) }); o >= 0 {
 				opt := c.Options[o]
@@ -45,7 +52,11 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 			}
 		}
 		if rest != "" {
-			args[rest] = strings.TrimSpace(args[rest] + " " + word)
+			space := " "
+			if lines[i+1] {
+				space = "\n"
+			}
+			args[rest] = strings.TrimSpace(args[rest] + space + word)
 			continue
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })

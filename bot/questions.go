@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,7 +77,7 @@ func score(q *question) Answer {
 	}
 	switch {
 	case q.pos.over():
-		out = append(out, say("over", q.number(), outcome(q.pos), q.match.Result, capital(decided(q.pos))))
+		out = append(out, say("over", q.number(), outcome(q.pos), cmp.Or(q.pos.result, g.Result()), capital(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
 			out = append(out, say("area.agrees", lead(m)))
 		}

@@ -48,6 +48,7 @@ const (
 	Going     State = "going"     // being played or settled
 	Ended     State = "ended"     // has a result
 	Cancelled State = "cancelled" // ended without one, by agreement or before it began
+	Sandbox   State = "sandbox"   // a position to talk about: its opener plays both colours, and nothing counts
 	Deleted   State = "deleted"   // is to be forgotten: both wanted that, or a moderator
 )
 

@@ -173,7 +173,7 @@ func typed(args map[string]string) map[string]string {
 	out := make(map[string]string, len(args))
 	for k, v := range args {
 		out[k] = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
+			if unicode.IsControl(r) && (r != '\n' || k != "diagram") {
 				return -1
 			}
 			return r

@@ -156,13 +156,8 @@ func (b *Board) Play(p Point, c Color) (opponents, own []Point) {
 }
 
 // removeAround takes the chains of colour c next to i that have no liberty.
-func (b *Board) removeAround(i int, c Color) (taken []Point) {
-	for _, d := range b.around(i) {
-		if b.cell[d] == c {
-			taken = append(taken, b.removeSurrounded(d)...)
-		}
-	}
-	return taken
+func (b *Board) removeAround(i int, c Color) []Point {
+	return b.pointsOf(b.capture(i, c, nil, nil))
 }
 
 // removeSurrounded takes the chain on i if it has no liberty.
@@ -170,12 +165,38 @@ func (b *Board) removeSurrounded(i int) []Point {
 	if b.hasLiberty(i) {
 		return nil
 	}
-	var f flood
-	f.from(b, i)
-	for _, j := range f.found[:f.n] {
-		b.put(int(j), None)
+	return b.pointsOf(b.take(i, nil))
+}
+
+// capture takes the chains of colour c next to i that have no liberty, and
+// adds the points they stood on to taken. Who plays many stones keeps chains,
+// which know at once what has none; for others they are nil.
+func (b *Board) capture(i int, c Color, chains *chains, taken []int16) []int16 {
+	for _, d := range b.around(i) {
+		if b.cell[d] != c {
+			continue
+		}
+		if chains != nil && chains.of(d).n > 0 || chains == nil && b.hasLiberty(d) {
+			continue
+		}
+		taken = b.take(d, taken)
 	}
-	return b.pointsOf(f.found[:f.n])
+	return taken
+}
+
+// take takes the chain on i, and adds the points it stood on to taken.
+func (b *Board) take(i int, taken []int16) []int16 {
+	c, at := b.cell[i], len(taken)
+	b.put(i, None)
+	for taken = append(taken, int16(i)); at < len(taken); at++ {
+		for _, d := range b.around(int(taken[at])) {
+			if b.cell[d] == c {
+				b.put(d, None)
+				taken = append(taken, int16(d))
+			}
+		}
+	}
+	return taken
 }
 
 // hasLiberty stops at the first empty point it meets, which in a game is
@@ -318,6 +339,9 @@ func (b *Board) point(i int) Point {
 }
 
 func (b *Board) pointsOf(is []int16) []Point {
+	if len(is) == 0 {
+		return nil
+	}
 	ps := make([]Point, len(is))
 	for n, i := range is {
 		ps[n] = b.point(int(i))
@@ -331,18 +355,20 @@ func (b *Board) around(i int) [4]int {
 }
 
 func (b *Board) put(i int, c Color) {
-	if old := b.cell[i]; old != None {
-		b.key ^= zobrist(i, old)
-	}
+	b.key ^= zobrist[b.cell[i]][i] ^ zobrist[c][i]
 	b.cell[i] = c
-	if c != None {
-		b.key ^= zobrist(i, c)
-	}
 }
 
-// zobrist gives the key of a stone. It is a constant of the program: keys and
-// proofs stored today must be found again by every later version.
-func zobrist(i int, c Color) uint64 { return mix(uint64(i)<<8 | uint64(c)) }
+// zobrist holds the keys of stones. They are constants of the program: keys
+// and proofs stored today must be found again by every later version.
+var zobrist = func() (keys [edge][cells]uint64) {
+	for _, c := range []Color{Black, White} {
+		for i := range keys[c] {
+			keys[c][i] = mix(uint64(i)<<8 | uint64(c))
+		}
+	}
+	return keys
+}()
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
 func mix(x uint64) uint64 {

@@ -1,57 +1,63 @@
 package rules
 
-import (
-	"math/rand/v2"
-	"slices"
-)
+import "slices"
 
-// A Judgement is what playouts make of the stones on a board, by whole chains.
-// What it does not name it takes for alive.
+// A Judgement is what playouts make of the stones on a board: points by whole
+// chains, sorted. What is neither dead nor in seki looks alive; what is unsettled
+// may be any of these, and is whatever is more likely.
 type Judgement struct {
-	Dead      []Point // stones that look dead
-	Seki      []Point // stones that look alive in seki
-	Unsettled []Point // stones about which the playouts do not agree
+	Dead      []Point // look dead
+	Seki      []Point // look alive in seki
+	Unsettled []Point // may become either player's
 }
 
-const playouts = 400 // of one judgement, half of them with either player first
+// playouts is how many playouts a judgement is made from; in half of them Black
+// moves first, in half White.
+const playouts = 500
 
-// Judge says what becomes of the stones on b, from the position alone. The same
-// position and seed give the same judgement. It is an opinion, formed by
-// playing to the end many times at random, and never more than a proposal.
+// Judge says what becomes of the stones on b, from the position alone: whose
+// turn it is and what came before play no part. It plays the position to its end
+// many times at random, by players who see what is in atari, keep their eyes and
+// do not fill the liberties of a seki, and looks whose the points become. The
+// same position and seed give the same judgement.
+//
+// It is an opinion and never more than a proposal. It does not read: it may well
+// be wrong of a fight that hangs on one sequence, of a ko, and of a seki in which a
+// few stones can be sacrificed; mostly it then finds them unsettled. On a board
+// that is not finished, much is. Bent four in the corner it takes for dead.
 func Judge(b Board, seed uint64) Judgement {
-	var owned [cells][3]int
-	p := playout{rnd: rand.New(rand.NewPCG(seed, b.key))}
+	var becomes [cells][edge]int // by point and owner
+	p := newPlayout(&b, mix(seed^b.key))
 	for n := range playouts {
-		p.start(&b)
-		p.run([]Color{Black, White}[n%2])
-		for _, q := range b.Points() {
-			i := b.index(q)
-			owned[i][p.owner(i)]++
-		}
+		p.restart()
+		p.finish([]Color{Black, White}[n%2])
+		p.count(&becomes)
 	}
 	var j Judgement
-	var done [cells]bool
-	for _, q := range b.Points() {
-		if c := b.At(q); c != None && !done[b.index(q)] {
-			chain := b.Chain(q)
-			var sum [3]int
-			for _, r := range chain {
-				done[b.index(r)] = true
-				for o, n := range owned[b.index(r)] {
-					sum[o] += n
-				}
+	for _, chain := range b.allChains() {
+		c, all := b.At(chain[0]), playouts*len(chain)
+		var sum [edge]int
+		shares := false
+		for _, q := range chain {
+			i := b.index(q)
+			for owner, n := range becomes[i] {
+				sum[owner] += n
 			}
-			all := playouts * len(chain)
-			own, lost := sum[c], sum[c.Opponent()]
-			switch {
-			case lost*2 > all:
-				j.Dead = append(j.Dead, chain...)
-			case b.shares(chain, &owned):
-				j.Seki = append(j.Seki, chain...)
+			for _, d := range b.around(i) { // a liberty that mostly nobody could fill
+				shares = shares || b.cell[d] == None && 2*becomes[d][None] > playouts
 			}
-			if own*4 < all*3 && lost*4 < all*3 {
-				j.Unsettled = append(j.Unsettled, chain...)
-			}
+		}
+		// Two in five are enough, because those who play at random let dead stones
+		// live more often than they kill living ones. On real games little depends on
+		// where exactly the limits are.
+		switch lost := sum[c.Opponent()]; {
+		case 5*lost > 2*all:
+			j.Dead = append(j.Dead, chain...)
+		case shares:
+			j.Seki = append(j.Seki, chain...)
+		}
+		if 3*max(sum[Black], sum[White]) < 2*all {
+			j.Unsettled = append(j.Unsettled, chain...)
 		}
 	}
 	for _, ps := range [][]Point{j.Dead, j.Seki, j.Unsettled} {
@@ -60,28 +66,68 @@ func Judge(b Board, seed uint64) Judgement {
 	return j
 }
 
-// shares reports whether the chain has a liberty that neither player fills.
-func (b *Board) shares(chain []Point, owned *[cells][3]int) bool {
-	for _, q := range chain {
-		for _, d := range b.around(b.index(q)) {
-			if b.cell[d] == None && owned[d][None]*2 > playouts {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Propose says which stones of g look dead and which look alive in seki, by
-// whole chains, sorted: a proposal that both players must accept. It looks at
-// the position alone, whether play has stopped or not, so that where what
-// stands at the end is alive it can warn before a pass. The same position and
-// seed give the same answer.
+// Propose says which stones of g look dead and which look alive in seki, by whole
+// chains, sorted: a proposal that both players must accept. It is made by
+// [Judge] from the board as it lies, whether play has stopped or not; where what
+// stands at the end is alive it can so warn before a pass, best without what is
+// [Unsettled]. The same position and seed give the same answer.
 func Propose(g *Game, seed uint64) (dead, seki []Point) {
 	j := Judge(g.board, seed)
 	return j.Dead, j.Seki
 }
 
-// Unsettled gives the stones of g, by whole chains, sorted, of which Propose
-// with the same seed is not sure.
+// Unsettled gives the stones of g of which Propose with the same seed is not
+// sure, by whole chains, sorted. Who wants both asks [Judge].
 func Unsettled(g *Game, seed uint64) []Point { return Judge(g.board, seed).Unsettled }
+
+// finish plays until neither player finds a point worth playing. It stops
+// cycles that are too long for it.
+func (p *playout) finish(first Color) {
+	c, passes := first, 0
+	for n := 3 * int(p.w) * int(p.h); n > 0 && passes < 2; n-- {
+		if p.careful(c) {
+			passes = 0
+		} else {
+			passes++
+		}
+		c = c.Opponent()
+	}
+}
+
+// count adds one to the owner of each point: whose stone stands there or whose
+// naive territory it is, None for what neither could fill.
+func (p *playout) count(becomes *[cells][edge]int) {
+	var f flood
+	for i, c := range &p.cell {
+		switch {
+		case c == Black || c == White:
+			becomes[i][c]++
+		case c == None && !f.seen[i]:
+			start := f.n
+			f.from(&p.Board, i)
+			r := Region{}
+			for _, j := range f.found[start:f.n] {
+				for _, d := range p.around(int(j)) {
+					r.Black = r.Black || p.cell[d] == Black
+					r.White = r.White || p.cell[d] == White
+				}
+			}
+			for _, j := range f.found[start:f.n] {
+				becomes[j][r.Owner()]++
+			}
+		}
+	}
+}
+
+// allChains gives the chains of the board.
+func (b *Board) allChains() (chains [][]Point) {
+	var f flood
+	for i, c := range &b.cell {
+		if (c == Black || c == White) && !f.seen[i] {
+			start := f.n
+			f.from(b, i)
+			chains = append(chains, b.pointsOf(f.found[start:f.n]))
+		}
+	}
+	return chains
+}

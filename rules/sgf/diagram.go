@@ -11,8 +11,8 @@ import (
 // ErrNoDiagram is the error of Diagram for a text that holds none.
 var ErrNoDiagram = errors.New("there is no diagram in it")
 
-// Diagram reads a position as people write it in discussions: rows of ".XO", or
-// the notation of Sensei's Library (senseis.xmp.net/?HowDiagramsWork), of which
+// Diagram reads a position as people write it in discussions: rows of ".XO" and
+// digits, separated by line breaks or "/", or the notation of Sensei's Library (senseis.xmp.net/?HowDiagramsWork), of which
 // the lines begin with "$$". Stones may be marked ("B W # @ Y Q Z P"), empty
 // points too; the digits 1 to 9, and 0 for 10, are turns, by the colour that the
 // heading names in turn ("$$W Title", else Black first). A diagram with edges
@@ -26,7 +26,7 @@ func Diagram(text string) (*Record, error) {
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '/' }) {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "$$"); ok {
-			if d.heading(rest) {
+			if d.sensei = true; d.heading(rest) {
 				continue
 			}
 			line = strings.TrimSpace(rest)
@@ -45,6 +45,7 @@ type diagram struct {
 	rows                     []string
 	top, bottom, left, right bool
 	begun                    bool // a heading or a row has been read
+	sensei                   bool // a line began with "$$": then points may be marked
 }
 
 // heading reads "$$cB13m5 Title", and reports whether it is one.
@@ -117,7 +118,7 @@ func (d *diagram) row(line string) error {
 		return r
 	}, line)
 	for _, r := range row {
-		if !strings.ContainsRune(points, r) && !(r >= 'a' && r <= 'z') && !(r >= '0' && r <= '9') {
+		if !d.sensei && !strings.ContainsRune("XO.,+", r) && !(r >= '0' && r <= '9') || !strings.ContainsRune(points, r) && !(r >= 'a' && r <= 'z') && !(r >= '0' && r <= '9') {
 			return fmt.Errorf("a diagram has no “%c”: X is a black stone, O a white one, . an empty point", r)
 		}
 	}

@@ -1,0 +1,98 @@
+package bot
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// Positions to talk about: drawn in a discussion, shown once or put up as a
+// sandbox in which whoever put it up plays both colours, and nothing counts.
+
+// maxDiagram is how long a diagram or a record that is typed may be, in bytes.
+const maxDiagram = 4000
+
+// drawn reads what somebody drew: a diagram, or a record.
+func drawn(text string) (*sgf.Record, error) {
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "(") {
+		return sgf.Read(strings.NewReader(text))
+	}
+	return sgf.Diagram(text)
+}
+
+// position plays what somebody drew under the ruleset they name, the record's
+// own, or the one given. A part of the text that cannot be read is an error.
+func drawnGame(text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
+	rec, err := drawn(text)
+	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(text) == "" {
+		return nil, say("diagram.none"), false
+	}
+	if err != nil {
+		return nil, say("diagram.bad", err.Error()), false
+	}
+	r := otherwise
+	if rec.RU != "" {
+		if own, _, err := rec.Ruleset(); err == nil {
+			r = own
+		}
+	}
+	if name != "" {
+		if r, err = rules.Find(name); err != nil {
+			return nil, noRuleset(name), false
+		}
+	}
+	komi := r.Komi
+	if rec.HasKomi {
+		komi = rec.Setup.Komi
+	}
+	g, err := rec.Play(r, komi)
+	if err != nil {
+		return nil, say("diagram.bad", err.Error()), false
+	}
+	return g, Text{}, true
+}
+
+// setup puts a position up as a sandbox.
+func setup(in *input) Step {
+	otherwise := &rules.TwoButton
+	if r, err := rules.Find(in.room.Rules); in.room.Rules != "" && err == nil {
+		otherwise = r
+	}
+	g, problem, ok := drawnGame(in.req.Args["diagram"], strings.TrimSpace(in.req.Args["rules"]), otherwise)
+	if !ok {
+		return in.refuse(problem)
+	}
+	if n := len(filter(in.open, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
+		return in.refuse(say("sandbox.many"))
+	}
+	id, _ := newID(in.req.ID)
+	in.match = Match{ID: id, Rules: g.Rules().ID(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
+		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
+	bodies := []string{"sandbox"}
+	for _, t := range g.Log() {
+		bodies = append(bodies, "turn "+t.String())
+	}
+	s := in.step(bodies, []Text{say("sandbox", named(in.by), number, g.Rules().Title)}, nil)
+	s.New = true
+	return s
+}
+
+// maxSandboxes is how many sandboxes a person may have in a channel at once.
+const maxSandboxes = 10
+
+// show draws a position for everybody, or for the person who asked alone.
+func show(q *question) Answer {
+	g, problem, ok := drawnGame(q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	if !ok {
+		return Answer{Text: word([]Text{problem}, nil), Private: true}
+	}
+	a := q.answer()
+	scene := render.Of(g, render.Names{})
+	a.Scene = &scene
+	a.Private = slices.Contains([]string{"no", "n", "false"}, strings.ToLower(q.req.Args["share"]))
+	return a
+}
