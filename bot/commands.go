@@ -31,7 +31,7 @@ func init() {
 	handlers = []handler{
 		{Command: Command{"new", "Open a game", []Option{
 			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
-			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes},
+			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: Integer},
 			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
@@ -83,6 +83,10 @@ func init() {
 		{Command: Command{"compare", "Count this game under every ruleset", []Option{
 			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true}, gameOption, shareOption,
 		}}, question: compare},
+		{Command: Command{"demo", "Lessons on what the rules do, step by step", []Option{
+			{Name: "lesson", Summary: "Which; all are listed unless you say", Suggest: true},
+			{Name: "step", Summary: "Which step of it", Type: Integer}, shareOption,
+		}}, question: demo, noGame: true},
 		{Command: Command{"show", "Draw a position for everybody here", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset to count it by", Suggest: true},
@@ -114,7 +118,7 @@ func init() {
 		}}, change: deleteGame},
 		{Command: Command{"settings", "What new games here are like; moderators change it", []Option{
 			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
-			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes},
+			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes, Suggest: true},
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},

@@ -1,11 +1,13 @@
 package bot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/yaml"
@@ -20,13 +22,29 @@ type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
 	Database string   // path of the SQLite file
+	Discord  Discord
+}
+
+// Discord is how the bot gets to Discord. Without a token it does not.
+type Discord struct {
+	Token       string // of the bot
+	Application string // id of the application; empty: the one of the token
+	PublicKey   string // of the application, for interactions over HTTP
+	Guild       string // the only server in which commands are registered; empty: all
+	API         string // address of the API; empty: Discord's
+	Listen      string // address for interactions over HTTP; empty: they come through the gateway
+	Shards      int    // of the whole bot; 0: as many as Discord recommends
+	First       int    // the first shard of this process
+	Count       int    // how many shards this process runs; 0: all from First
 }
 
 // Defaults is what holds when nothing is said.
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db"}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "database"}
+var keys = []string{"listen", "hosts", "database",
+	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
+	"discord.shards", "discord.first", "discord.count"}
 
 // ReadSettings reads the file, which may be empty for none, and the
 // environment: HALFPOINT_ and the key in capitals, "." written "_". Its errors
@@ -52,10 +70,13 @@ func ReadSettings(path string) (Settings, error) {
 		}
 	}
 	err := k.Load(env.Provider(".", env.Opt{Prefix: "HALFPOINT_", TransformFunc: func(name, value string) (string, any) {
-		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "HALFPOINT_")), "_", ".")
-		if !slices.Contains(keys, key) || value == "" {
+		i := slices.IndexFunc(keys, func(key string) bool {
+			return name == "HALFPOINT_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		})
+		if i < 0 || value == "" {
 			return "", nil // HALFPOINT_RECORDS and what later versions may know
 		}
+		key := keys[i]
 		if key == "hosts" {
 			return key, strings.Split(value, ",")
 		}
@@ -71,6 +92,19 @@ func ReadSettings(path string) (Settings, error) {
 		s.Database = k.String("database")
 	}
 	s.Hosts = k.Strings("hosts")
+	for key, to := range map[string]*string{
+		"token": &s.Discord.Token, "application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
+		"guild": &s.Discord.Guild, "api": &s.Discord.API, "listen": &s.Discord.Listen,
+	} {
+		*to = strings.TrimSpace(k.String("discord." + key))
+	}
+	for key, to := range map[string]*int{"shards": &s.Discord.Shards, "first": &s.Discord.First, "count": &s.Discord.Count} {
+		n, err := strconv.Atoi(cmp.Or(k.String("discord."+key), "0"))
+		if err != nil || n < 0 {
+			return s, &BadSetting{path, "discord." + key, "must be a whole number, 0 or more"}
+		}
+		*to = n
+	}
 	return s, s.Check(path)
 }
 
@@ -81,6 +115,19 @@ func (s Settings) Check(path string) error {
 	}
 	if s.Database == "" {
 		return &BadSetting{path, "database", "the path is empty"}
+	}
+	if s.Discord.Token == "" {
+		return nil
+	}
+	for key, id := range map[string]string{"application": s.Discord.Application, "guild": s.Discord.Guild} {
+		if strings.Trim(id, "0123456789") != "" {
+			return &BadSetting{path, "discord." + key, "must be an id, a number of 17 digits or more, in quotes"}
+		}
+	}
+	if s.Discord.Listen != "" {
+		if _, _, err := net.SplitHostPort(s.Discord.Listen); err != nil {
+			return &BadSetting{path, "discord.listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8081", s.Discord.Listen)}
+		}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Listen != Defaults.Listen || s.Database != Defaults.Database || len(s.Hosts) != 0 {
+	if s.Listen != Defaults.Listen || s.Database != Defaults.Database || len(s.Hosts) != 0 || s.Discord != Defaults.Discord {
 		t.Errorf("the example has %+v, the defaults are %+v", s, Defaults)
 	}
 	text, err := os.ReadFile(path)
@@ -22,7 +22,14 @@ func TestExampleConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range keys {
-		if !strings.Contains(string(text), "\n"+key+":") {
+		line := "\n" + key + ":"
+		if group, name, ok := strings.Cut(key, "."); ok {
+			line = "\n  " + name + ":"
+			if !strings.Contains(string(text), "\n"+group+":\n") {
+				t.Errorf("the example does not know %s", group)
+			}
+		}
+		if !strings.Contains(string(text), line) {
 			t.Errorf("the example does not know %s", key)
 		}
 	}
@@ -55,5 +62,35 @@ func TestSettings(t *testing.T) {
 	t.Setenv("HALFPOINT_LISTEN", "")
 	if _, err = ReadSettings(file); err == nil || !strings.Contains(err.Error(), `listen: "7" is not an address`) {
 		t.Error(err)
+	}
+}
+
+// Discord's settings stand under one name; the environment wins.
+func TestDiscordSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n")
+	t.Setenv("HALFPOINT_DISCORD_PUBLIC_KEY", "beef")
+	t.Setenv("HALFPOINT_DISCORD_COUNT", "2")
+	s, err := ReadSettings(file)
+	want := Discord{Token: "a.b.c", PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}
+	if err != nil || s.Discord != want {
+		t.Errorf("%+v %v", s.Discord, err)
+	}
+	for text, says := range map[string]string{
+		"discord:\n  tokn: x\n":                    "discord.tokn: no such setting; did you mean discord.token?",
+		"discord:\n  token: x\n  guild: Go club\n": "discord.guild: must be an id",
+		"discord:\n  token: x\n  listen: 7\n":      `discord.listen: "7" is not an address`,
+		"discord:\n  shards: many\n":               "discord.shards: must be a whole number",
+	} {
+		write(text)
+		if _, err := ReadSettings(file); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

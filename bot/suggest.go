@@ -30,6 +30,10 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 		for _, c := range Commands() {
 			all = append(all, Choice{c.Summary, c.Name})
 		}
+	case option == "lesson":
+		for _, l := range lessons() {
+			all = append(all, Choice{l.title, l.id})
+		}
 	case option == "game":
 		ms, err := b.store.Matches(ctx, Query{Where: Room{Platform: r.Where.Platform, Channel: r.Where.Channel}, Limit: maxChoices})
 		if err != nil {
