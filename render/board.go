@@ -2,6 +2,7 @@ package render
 
 import (
 	"image"
+	"slices"
 	"strconv"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -10,14 +11,21 @@ import (
 // A grid is where the lines of a board lie on a picture.
 type grid struct {
 	*kit
-	w, h int
-	x, y int // of A1, in pixels
+	coordinates string
+	w, h        int // of the board
+	view        View
+	x, y        int // of A1, in pixels, which may lie outside of the picture
 }
 
-func (k *kit) grid(w, h int) grid {
+func (k *kit) grid(s *Scene, coordinates string) grid {
+	w, h := s.Size()
+	v := s.view()
+	cols, rows := v.size()
 	side := k.u(boardSide)
 	// Lines lie on two pixels of which the first is even.
-	return grid{k, w, h, (side-(w-1)*k.cell)/2 | 1, (side+(h-1)*k.cell)/2 | 1}
+	x := (side-(cols-1)*k.cell)/2 | 1
+	y := (side+(rows-1)*k.cell)/2 | 1
+	return grid{k, coordinates, w, h, v, x - int(v.From.X)*k.cell, y + int(v.From.Y)*k.cell}
 }
 
 // at gives the pixel right and below of the middle of a point.
@@ -26,74 +34,140 @@ func (g *grid) at(p rules.Point) (x, y int) {
 }
 
 // board draws the square on the left.
-func (c *canvas) board(k *kit, s *Scene) {
-	w, h := s.Size()
-	g := k.grid(w, h)
-	c.lines(&g)
-	c.coordinates(&g, s)
+func (l *list) board(g *grid, s *Scene) {
+	l.lines(g)
 
 	stamp := func(p rules.Point, sp *sprite) {
-		if s.has(p) {
+		if s.has(p) && g.view.has(p) {
 			x, y := g.at(p)
-			c.stamp(x, y, sp)
+			l.stamp(x, y, sp)
 		}
 	}
 	each := func(do func(p rules.Point, color rules.Color)) {
-		for y := range h {
-			for x := range w {
-				p := rules.Point{X: int8(x), Y: int8(y)}
-				if color := s.at(p); color != rules.None {
-					do(p, color)
+		for y := g.view.To.Y; y >= g.view.From.Y; y-- {
+			row := s.Board[g.h-1-int(y)]
+			for x := g.view.From.X; x <= g.view.To.X; x++ {
+				switch row[x] {
+				case 'X':
+					do(rules.Point{X: x, Y: y}, rules.Black)
+				case 'O':
+					do(rules.Point{X: x, Y: y}, rules.White)
 				}
 			}
 		}
 	}
 	// All shadows first: no stone throws one onto its neighbour's face.
-	if !k.theme.flat {
-		each(func(p rules.Point, _ rules.Color) { stamp(p, k.shadow) })
+	if !g.theme.flat {
+		each(func(p rules.Point, _ rules.Color) { stamp(p, g.shadow) })
 	}
-	each(func(p rules.Point, color rules.Color) { stamp(p, k.stone[color]) })
+	l.coordinates(g, s) // on which no shadow falls
+	each(func(p rules.Point, color rules.Color) { stamp(p, g.stone[color]) })
 	for _, st := range s.Ghosts {
-		stamp(st.At, k.ghost[st.Color])
-		stamp(st.At, k.cross[st.Color])
+		stamp(st.At, g.ghost[st.Color])
+		if !slices.Contains(s.Ko, st.At) {
+			stamp(st.At, g.cross[st.Color])
+		}
 	}
-	owned := map[rules.Point]bool{}
+	var owned [rules.MaxLines][rules.MaxLines]bool
 	for _, st := range s.Territory {
-		owned[st.At] = true
+		if s.has(st.At) {
+			owned[st.At.Y][st.At.X] = true
+		}
 	}
 	for _, st := range s.Dead {
-		stamp(st.At, k.ghost[st.Color])
-		if !owned[st.At] {
-			stamp(st.At, k.cross[st.Color])
+		stamp(st.At, g.ghost[st.Color])
+		if s.has(st.At) && !owned[st.At.Y][st.At.X] {
+			stamp(st.At, g.cross[st.Color])
 		}
 	}
 	for _, st := range s.Territory {
-		stamp(st.At, k.square[st.Color])
+		stamp(st.At, g.square[st.Color])
 	}
 	for _, p := range s.Seki {
 		if color := s.at(p); color != rules.None {
-			stamp(p, k.ring[color])
+			stamp(p, g.ring[color])
 		}
 	}
-	if s.Last != nil {
-		stamp(*s.Last, k.last[s.at(*s.Last)])
+	for _, p := range s.Ko {
+		stamp(p, g.ko)
+	}
+	marked := l.marks(g, s, stamp)
+	if s.Last != nil && !marked {
+		stamp(*s.Last, g.last[s.at(*s.Last)])
 	}
 }
 
-// lines draws the lines and the stars.
-func (c *canvas) lines(g *grid) {
-	left, bottom := g.at(rules.Point{})
-	right, top := g.at(rules.Point{X: int8(g.w - 1), Y: int8(g.h - 1)})
+// marks draws the marks of a diagram, and reports whether one lies on the last
+// stone, which then needs no other.
+func (l *list) marks(g *grid, s *Scene, stamp func(rules.Point, *sprite)) (onLast bool) {
+	for _, m := range s.Marks {
+		if !s.has(m.At) || !g.view.has(m.At) {
+			continue
+		}
+		onLast = onLast || s.Last != nil && m.At == *s.Last
+		color := s.at(m.At)
+		if m.Kind != Label {
+			stamp(m.At, g.shapes[m.Kind][color])
+			continue
+		}
+		ink := g.theme.label
+		switch color {
+		case rules.Black:
+			ink = g.theme.whiteStone
+		case rules.White:
+			ink = g.theme.blackStone
+		default:
+			stamp(m.At, g.hole) // lines would run through the letter
+		}
+		text := drawable(cutRunes(m.Label, 3), "?")
+		size := [...]float64{0.66, 0.58, 0.44}[min(max(len([]rune(text)), 1), 3)-1]
+		st := style{bold, max(int(size*float64(g.cell)+0.5), 6), ink}
+		x, y := g.at(m.At)
+		l.centred(x, y, text, st)
+	}
+	return onLast
+}
+
+// cutRunes gives the first n letters of a text.
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// lines draws the lines and the stars. Where the board goes on beyond the view
+// the lines run on for half a cell.
+func (l *list) lines(g *grid) {
+	left, bottom := g.at(g.view.From)
+	right, top := g.at(g.view.To)
 	half := g.line / 2
+	x0, y0, x1, y1 := left-half, top-half, right+half, bottom+half
+	if g.view.From.X > 0 {
+		x0 = left - g.cell/2
+	}
+	if int(g.view.To.X) < g.w-1 {
+		x1 = right + g.cell/2
+	}
+	if g.view.From.Y > 0 {
+		y1 = bottom + g.cell/2
+	}
+	if int(g.view.To.Y) < g.h-1 {
+		y0 = top - g.cell/2
+	}
 	for x := left; x <= right; x += g.cell {
-		c.fill(image.Rect(x-half, top-half, x+half, bottom+half), g.theme.line)
+		l.fill(image.Rect(x-half, y0, x+half, y1), g.theme.line)
 	}
 	for y := top; y <= bottom; y += g.cell {
-		c.fill(image.Rect(left-half, y-half, right+half, y+half), g.theme.line)
+		l.fill(image.Rect(x0, y-half, x1, y+half), g.theme.line)
 	}
 	for _, p := range stars(g.w, g.h) {
-		x, y := g.at(p)
-		c.stamp(x, y, g.star)
+		if g.view.has(p) {
+			x, y := g.at(p)
+			l.stamp(x, y, g.star)
+		}
 	}
 }
 
@@ -141,35 +215,77 @@ func stars(w, h int) []rules.Point {
 	return out
 }
 
-// coordinates writes letters and numbers on all four sides, those of the last
-// move on a pill.
-func (c *canvas) coordinates(g *grid, s *Scene) {
+// coordinates writes the names of the lines on all four sides, those of the
+// last move on a pill.
+func (l *list) coordinates(g *grid, s *Scene) {
+	if g.coordinates == "none" {
+		return
+	}
 	plain := style{medium, g.labels, g.theme.label}
-	lit := style{bold, g.labels, g.theme.onMark}
+	lit := style{bold, g.labels, g.theme.onPill}
 	away := g.cell/2 + g.u(labelBand)/2
-	left, bottom := g.at(rules.Point{})
-	right, top := g.at(rules.Point{X: int8(g.w - 1), Y: int8(g.h - 1)})
+	left, bottom := g.at(g.view.From)
+	right, top := g.at(g.view.To)
 	write := func(x, y int, text string, last bool) {
+		st := plain
 		if last {
-			c.stamp(x, y, g.pill)
-			c.centred(x, y, text, lit)
-		} else {
-			c.centred(x, y, text, plain)
+			l.stamp(x, y, g.pill)
+			st = lit
 		}
+		if g.coordinates == "kanji" {
+			text, st = st.fit(text, g.u(labelBand), 8)
+		}
+		l.centred(x, y, text, st)
 	}
-	for i := range g.w {
-		p := rules.Point{X: int8(i)}
-		x, _ := g.at(p)
-		letter := p.String()[:1]
-		last := s.Last != nil && int(s.Last.X) == i
-		write(x, top-away, letter, last)
-		write(x, bottom+away, letter, last)
+	seen := s.Last != nil && g.view.has(*s.Last)
+	for x := g.view.From.X; x <= g.view.To.X; x++ {
+		at, _ := g.at(rules.Point{X: x})
+		name := columnName(g.coordinates, int(x))
+		last := seen && s.Last.X == x
+		write(at, top-away, name, last)
+		write(at, bottom+away, name, last)
 	}
-	for i := range g.h {
-		_, y := g.at(rules.Point{Y: int8(i)})
-		number := strconv.Itoa(i + 1)
-		last := s.Last != nil && int(s.Last.Y) == i
-		write(left-away, y, number, last)
-		write(right+away, y, number, last)
+	for y := g.view.From.Y; y <= g.view.To.Y; y++ {
+		_, at := g.at(rules.Point{Y: y})
+		name := rowName(g.coordinates, int(y), g.h)
+		last := seen && s.Last.Y == y
+		write(left-away, at, name, last)
+		write(right+away, at, name, last)
 	}
+}
+
+// columnLetters are those of the columns. There is no I.
+const columnLetters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+
+// columnName gives the name of a column, counted from 0 on the left.
+func columnName(coordinates string, x int) string {
+	if coordinates == "letters" {
+		return columnLetters[x : x+1]
+	}
+	return strconv.Itoa(x + 1)
+}
+
+// rowName gives the name of a row, counted from 0 at the bottom of h. Only
+// letters go with rows that are counted from there.
+func rowName(coordinates string, y, h int) string {
+	switch coordinates {
+	case "letters":
+		return strconv.Itoa(y + 1)
+	case "kanji":
+		return kanji(h - y)
+	}
+	return strconv.Itoa(h - y)
+}
+
+// kanji writes a number up to 29 as in Japanese and Chinese: 十九, 廿五.
+func kanji(n int) string {
+	digits := []string{"", "一", "二", "三", "四", "五", "六", "七", "八", "九"}
+	tens := ""
+	switch {
+	case n >= 20:
+		tens = "廿"
+	case n >= 10:
+		tens = "十"
+	}
+	return tens + digits[n%10]
 }

@@ -10,14 +10,20 @@ type rgb struct{ r, g, b uint8 }
 
 func hex(v uint32) rgb { return rgb{uint8(v >> 16), uint8(v >> 8), uint8(v)} }
 
-// over gives c laid over the colour under it, with a from 0 to 1.
+// over gives c laid over the colour under it, with a from 0 to 1. The
+// conversions keep processors from joining the operations, each of which then
+// rounds everywhere alike.
 func (c rgb) over(under rgb, a float64) rgb {
-	mix := func(x, y uint8) uint8 { return uint8(float64(x)*a + float64(y)*(1-a) + 0.5) }
+	mix := func(x, y uint8) uint8 {
+		return uint8(float64(float64(x)*a) + float64(float64(y)*(1-a)) + 0.5)
+	}
 	return rgb{mix(c.r, under.r), mix(c.g, under.g), mix(c.b, under.b)}
 }
 
 // alpha gives c with an opacity from 0 to 1, for package gg.
-func (c rgb) alpha(a float64) color.Color { return color.NRGBA{c.r, c.g, c.b, uint8(a*255 + 0.5)} }
+func (c rgb) alpha(a float64) color.Color {
+	return color.NRGBA{c.r, c.g, c.b, uint8(float64(a*255) + 0.5)}
+}
 
 // A canvas is a picture being drawn, one byte a pixel. It has the form in which
 // a PNG wants it: before each row stands a 0, which means "no filter".
@@ -27,9 +33,7 @@ type canvas struct {
 	palette *palette
 }
 
-func newCanvas(w, h int, p *palette) *canvas {
-	return &canvas{w, h, make([]uint8, (w+1)*h), p}
-}
+func newCanvas(w, h int) *canvas { return &canvas{w: w, h: h, pix: make([]uint8, (w+1)*h)} }
 
 // span gives the pixels from x0 to x1 of a row.
 func (c *canvas) span(y, x0, x1 int) []uint8 {
@@ -37,28 +41,45 @@ func (c *canvas) span(y, x0, x1 int) []uint8 {
 	return c.pix[start+x0 : start+x1]
 }
 
-// clip cuts a rectangle to the canvas.
-func (c *canvas) clip(r image.Rectangle) image.Rectangle {
-	return r.Intersect(image.Rect(0, 0, c.w, c.h))
-}
+// bounds gives the whole of the canvas.
+func (c *canvas) bounds() image.Rectangle { return image.Rect(0, 0, c.w, c.h) }
 
-// fill paints a rectangle.
-func (c *canvas) fill(r image.Rectangle, with rgb) {
-	r = c.clip(r)
-	index, _ := closest(c.palette.colors[:c.palette.n], with)
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		row := c.span(y, r.Min.X, r.Max.X)
-		for i := range row {
-			row[i] = uint8(index)
+// paint carries out a list within a part of the canvas, on a ground of which
+// all rows are alike. Whatever the part, its pixels become those that they are
+// when everything is painted: each depends only on what was at its own place.
+func (c *canvas) paint(ground []uint8, l []op, part image.Rectangle) {
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		copy(c.span(y, part.Min.X, part.Max.X), ground[part.Min.X:part.Max.X])
+	}
+	for i := range l {
+		o := &l[i]
+		if int(o.x0) >= part.Max.X || int(o.y0) >= part.Max.Y || int(o.x1) <= part.Min.X || int(o.y1) <= part.Min.Y {
+			continue
+		}
+		box := o.box()
+		in := box.Intersect(part)
+		switch {
+		case o.sprite != nil && in == box:
+			c.stamp(box.Min.X, box.Min.Y, o.sprite)
+		case o.sprite != nil:
+			c.stampPart(box.Min.X, box.Min.Y, o.sprite, in)
+		case o.glyph != nil:
+			c.mask(box, in, o.glyph.mask, o.color)
+		default:
+			for y := in.Min.Y; y < in.Max.Y; y++ {
+				row := c.span(y, in.Min.X, in.Max.X)
+				for x := range row {
+					row[x] = o.fill
+				}
+			}
 		}
 	}
 }
 
-// mask paints a colour through a mask of the size of r.
-func (c *canvas) mask(r image.Rectangle, mask []uint8, with rgb) {
-	in := c.clip(r)
+// mask paints a colour through a mask of the size of box, within in.
+func (c *canvas) mask(box, in image.Rectangle, mask []uint8, with rgb) {
 	for y := in.Min.Y; y < in.Max.Y; y++ {
-		at := (y-r.Min.Y)*r.Dx() + in.Min.X - r.Min.X
+		at := (y-box.Min.Y)*box.Dx() + in.Min.X - box.Min.X
 		row := c.span(y, in.Min.X, in.Max.X)
 		for i, a := range mask[at : at+in.Dx()] {
 			if a == 0 {
@@ -84,8 +105,8 @@ type sprite struct {
 
 type run struct {
 	x, y  int
-	solid []uint8     // indexes
-	thin  [][4]uint32 // red, green, blue, premultiplied, and 255 less the opacity
+	solid []uint8    // indexes
+	thin  [][4]uint8 // red, green, blue, premultiplied, and 255 less the opacity
 }
 
 // sprite makes one of a picture that package gg has drawn.
@@ -98,12 +119,12 @@ func (p *palette) sprite(img image.Image, cx, cy int) *sprite {
 			alpha := func() uint8 { return m.Pix[y*m.Stride+4*x+3] }
 			for ; x < s.w && alpha() == 255; x++ {
 				q := m.Pix[y*m.Stride+4*x:]
-				r.solid = append(r.solid, p.index(q[0], q[1], q[2]))
+				r.solid = append(r.solid, p.of(rgb{q[0], q[1], q[2]}))
 			}
 			if r.solid == nil {
 				for ; x < s.w && alpha() > 0 && alpha() < 255; x++ {
 					q := m.Pix[y*m.Stride+4*x:]
-					r.thin = append(r.thin, [4]uint32{uint32(q[0]), uint32(q[1]), uint32(q[2]), 255 - uint32(q[3])})
+					r.thin = append(r.thin, [4]uint8{q[0], q[1], q[2], 255 - q[3]})
 				}
 			}
 			if r.solid == nil && r.thin == nil {
@@ -116,16 +137,8 @@ func (p *palette) sprite(img image.Image, cx, cy int) *sprite {
 	return s
 }
 
-// stamp lays a sprite with its middle on x, y; no sprite leaves no trace.
+// stamp lays down a sprite from x, y on.
 func (c *canvas) stamp(x, y int, s *sprite) {
-	if s == nil {
-		return
-	}
-	x, y = x-s.cx, y-s.cy
-	if x < 0 || y < 0 || x+s.w > c.w || y+s.h > c.h {
-		c.stampClipped(x, y, s)
-		return
-	}
 	for i := range s.runs {
 		r := &s.runs[i]
 		row := c.pix[(y+r.y)*(c.w+1)+1+x+r.x:]
@@ -134,14 +147,15 @@ func (c *canvas) stamp(x, y int, s *sprite) {
 	}
 }
 
-// stampClipped lays down the part of a sprite that is on the canvas.
-func (c *canvas) stampClipped(x, y int, s *sprite) {
-	for _, r := range s.runs {
-		n := len(r.solid) + len(r.thin)
-		if y+r.y < 0 || y+r.y >= c.h {
+// stampPart lays down what of a sprite lies within in.
+func (c *canvas) stampPart(x, y int, s *sprite, in image.Rectangle) {
+	for i := range s.runs {
+		r := &s.runs[i]
+		if y+r.y < in.Min.Y || y+r.y >= in.Max.Y {
 			continue
 		}
-		from, to := max(0, -x-r.x), min(n, c.w-x-r.x)
+		n := len(r.solid) + len(r.thin)
+		from, to := max(0, in.Min.X-x-r.x), min(n, in.Max.X-x-r.x)
 		if from >= to {
 			continue
 		}
@@ -155,13 +169,13 @@ func (c *canvas) stampClipped(x, y int, s *sprite) {
 }
 
 // blend lays pixels over those of a row.
-func (c *canvas) blend(row []uint8, thin [][4]uint32) {
+func (c *canvas) blend(row []uint8, thin [][4]uint8) {
 	for i, p := range thin {
-		under := c.palette.colors[row[i]]
+		under, keep := c.palette.colors[row[i]], uint32(p[3])
 		row[i] = c.palette.index(
-			uint8(p[0])+div255(uint32(under.r)*p[3]),
-			uint8(p[1])+div255(uint32(under.g)*p[3]),
-			uint8(p[2])+div255(uint32(under.b)*p[3]))
+			p[0]+div255(uint32(under.r)*keep),
+			p[1]+div255(uint32(under.g)*keep),
+			p[2]+div255(uint32(under.b)*keep))
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package render shows a game: as a picture of the board with the ledger
-// beside it, and as text for those who hear it.
+// beside it, as an animation, and as text for those who hear it.
 //
 // Everything starts with a [Scene], a plain value that holds all that is shown:
 //
@@ -8,37 +8,62 @@
 //	alt := render.Text(scene) // at most 1,024 characters
 //
 // The same scene gives the same bytes, always, from any number of goroutines.
+// A [Canvas] draws the pictures of one game one after the other, several times
+// as fast, with the same bytes; a [Cache] keeps some of them. [GIF] animates
+// scenes, such as those that [Scenes] gives of a game. [Diagram] numbers the
+// stones of a part of a game as books do.
 //
 // # What the picture says
 //
 // The board is on the left. The last stone carries a dot, and its letter and
-// number a blue pill; the stones that it took are still there for one picture,
-// half transparent and crossed out. While dead stones are being agreed on, and
-// afterwards, those are half transparent too, and points of territory carry a
-// small square. Stones marked as alive in seki carry a ring.
+// number a pill; the stones that it took are still there for one picture, half
+// transparent and crossed out. A hollow square says that the player to move may
+// not take there, because the position would repeat. While dead stones are
+// being agreed on, and afterwards, those are half transparent too, and points
+// of territory carry a small square. Stones marked as alive in seki carry a
+// ring.
 //
-// The panel on the right begins with the two players and their totals; a golden
-// frame says who is to act. Then comes the margin, then the ledger: Black's
-// numbers on the left, White's on the right, labels between them. They are
-// points, so that they add up; below the total stand things that are worth
-// nothing, which are simply counted. What the last turn changed stands beside
-// the number, blue for more and orange for less. Under the ledger follow
-// sentences of the rulebook, and at the bottom the last turn and who is next.
+// The panel on the right begins with the two players and their totals; a frame
+// says who is to act, and a tick who has accepted the marks. Then comes the
+// margin, or on a banner the result, then the ledger: Black's numbers on the
+// left, White's on the right, labels between them. They are points, so that
+// they add up; below the total stand things that are worth nothing, which are
+// simply counted. What the last turn changed stands beside the number with its
+// sign. Under the ledger follow what somebody says of the position and what the
+// rulebook says of it; then the lids of the bowls with what the players hold
+// and what lies between them, buttons or the half-pass zone; and at the bottom
+// the last turn, who is next, and the sentence of the rulebook by which things
+// changed hands.
+//
+// Not everything always has room. Rows come first; then the comment, the
+// notes, the bowls, the name of the ruleset. If there are more rows than fit,
+// those that are worth nothing go, then sums on the way, then empty ones, and
+// the last of the rest become one, so that the ledger still adds up.
 //
 // # How it is drawn
 //
 // Lengths are given in units, which are the pixels of the medium picture, 960
 // by 660. A kit of sprites (stones, shadows, marks) is drawn with package gg
-// once for each theme, size and distance of lines, and kept; a picture then
-// only copies sprites and letters into an image of at most 256 colours and
-// compresses that. Where a sprite is transparent the colour is looked up in a
-// table; see canvas.go, which is all there is between a scene and its bytes.
+// once for each theme, size and distance of lines, and kept. A picture is a
+// list of ops: sprites, letters and rectangles, each with its place (list.go).
+// They are painted into an image of at most 192 colours, or 16, over a ground
+// of which all rows are alike, and compressed (canvas.go, png.go). Where a
+// sprite is transparent the colour is looked up in a table (palette.go).
+//
+// A Canvas makes the list of the next picture and compares it with that of the
+// last one: only where the lists differ is anything painted, by the same code
+// and within clips, so that every pixel becomes what it would be otherwise
+// (live.go). The frames of an animation come from the same comparison (gif.go).
 //
 // # How to change it
 //
-// A theme is a list of colours in kit.go. A mark is a sprite in newKit and a
-// line in canvas.board. A line of the ledger is a [Row], made in scene.go; what
-// people read there comes from [Words], which has one value for each language,
-// and from the rulebooks. After a change look at the pictures, then write the
-// golden ones anew: go test ./render -update.
+// A theme is a list of colours in theme.go; a test looks at it with five kinds
+// of eyes. A mark is a sprite in newKit and a line in list.board, an object of
+// the panel a sprite in objects.go. A line of the ledger is a [Row], made in
+// of.go; what people read there comes from [Words], which has one value for
+// each language, and from the rulebooks. After a change look at the pictures,
+// then write the golden ones anew:
+//
+//	go test ./render -run ContactSheet -contact sheet.png
+//	go test ./render -update
 package render

@@ -2,18 +2,18 @@ package render
 
 import (
 	"embed"
+	"fmt"
 	"image"
 	"strings"
 	"sync"
-	"unicode"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
-	"golang.org/x/text/unicode/norm"
 )
 
-//go:embed fonts/*.ttf
+//go:embed fonts/*.ttf fonts/*.otf
 var fontFiles embed.FS
 
 // A weight is one of the three cuts of the one typeface.
@@ -42,52 +42,107 @@ type glyphKey struct {
 	letter  rune
 }
 
+type faceKey struct {
+	font *opentype.Font
+	size int
+}
+
+// maxGlyphs is how many letters are kept; a picture needs about a hundred.
+const maxGlyphs = 4096
+
 // The faces of package opentype may not be used by two goroutines at a time.
-// Letters are therefore drawn once, under this lock, and kept: the font has a
-// few hundred, and pictures a dozen sizes.
+// Letters are therefore drawn once, under this lock, and kept.
 var letters = struct {
-	sync.Mutex
+	sync.RWMutex
 	fonts  [3]*opentype.Font
-	faces  map[glyphKey]font.Face // by weight and size
+	others []*opentype.Font // asked in turn for letters that fonts lacks
+	faces  map[faceKey]font.Face
 	glyphs map[glyphKey]*glyph
-}{faces: map[glyphKey]font.Face{}, glyphs: map[glyphKey]*glyph{}}
+	parts  sfnt.Buffer
+}{faces: map[faceKey]font.Face{}, glyphs: map[glyphKey]*glyph{}}
 
 func init() {
-	for w, name := range []string{"Regular", "Medium", "Bold"} {
-		data, err := fontFiles.ReadFile("fonts/RobotoCondensed-" + name + ".ttf")
-		if err == nil {
-			letters.fonts[w], err = opentype.Parse(data)
-		}
+	load := func(name string) *opentype.Font {
+		data, err := fontFiles.ReadFile("fonts/" + name)
 		if err != nil {
 			panic("render: " + err.Error())
 		}
+		f, err := opentype.Parse(data)
+		if err != nil {
+			panic("render: " + err.Error())
+		}
+		return f
 	}
+	for w, name := range []string{"Regular", "Medium", "Bold"} {
+		letters.fonts[w] = load("RobotoCondensed-" + name + ".ttf")
+	}
+	letters.others = []*opentype.Font{load("NotoSansCJK-subset.otf")}
 }
 
-// letter gives the glyph of a rune, nil if the font lacks it. The caller holds
-// the lock of letters.
+// UseFont adds a font, the bytes of a TrueType or OpenType file or the first
+// of a collection, for letters that the built-in ones lack. Pictures made
+// before may differ from those made after: call it once, at the start.
+func UseFont(data []byte) error {
+	f, err := opentype.Parse(data)
+	if err != nil {
+		all, err2 := opentype.ParseCollection(data)
+		if err2 != nil {
+			return fmt.Errorf("render: %w", err)
+		}
+		if f, err = all.Font(0); err != nil {
+			return fmt.Errorf("render: %w", err)
+		}
+	}
+	letters.Lock()
+	defer letters.Unlock()
+	letters.others = append(letters.others, f)
+	clear(letters.glyphs)
+	return nil
+}
+
+// letter gives the glyph of a rune, nil if no font has it.
 func letter(k glyphKey) *glyph {
-	if g, ok := letters.glyphs[k]; ok {
+	letters.RLock()
+	g, ok := letters.glyphs[k]
+	letters.RUnlock()
+	if ok {
 		return g
 	}
-	g := rasterize(k)
+	letters.Lock()
+	defer letters.Unlock()
+	if g, ok = letters.glyphs[k]; ok {
+		return g
+	}
+	if len(letters.glyphs) >= maxGlyphs {
+		clear(letters.glyphs)
+	}
+	g = rasterize(k)
 	letters.glyphs[k] = g
 	return g
 }
 
+// rasterize draws a letter. The caller holds the lock.
 func rasterize(k glyphKey) *glyph {
-	fk := glyphKey{weight: k.weight, size: k.size}
-	face, ok := letters.faces[fk]
+	f, size := letters.fonts[k.weight], k.size
+	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
+		f = nil
+		for _, other := range letters.others {
+			if i, err := other.GlyphIndex(&letters.parts, k.letter); err == nil && i != 0 {
+				f, size = other, k.size*15/16 // its letters are taller
+				break
+			}
+		}
+	}
+	if f == nil {
+		return nil
+	}
+	face, ok := letters.faces[faceKey{f, size}]
 	if !ok {
 		var err error
-		face, err = opentype.NewFace(letters.fonts[k.weight], &opentype.FaceOptions{Size: float64(k.size), DPI: 72})
-		if err != nil {
-			panic("render: " + err.Error())
+		if face, err = opentype.NewFace(f, &opentype.FaceOptions{Size: float64(size), DPI: 72}); err != nil {
+			return nil
 		}
-		letters.faces[fk] = face
-	}
-	if i, err := letters.fonts[k.weight].GlyphIndex(nil, k.letter); err != nil || i == 0 {
-		return nil
+		letters.faces[faceKey{f, size}] = face
 	}
 	box, mask, at, advance, ok := face.Glyph(fixed.Point26_6{X: fixed.Int26_6(k.quarter) * 16}, k.letter)
 	if !ok {
@@ -111,8 +166,6 @@ type style struct {
 
 // width gives the width of a text in pixels.
 func (st style) width(s string) int {
-	letters.Lock()
-	defer letters.Unlock()
 	var x fixed.Int26_6
 	for _, r := range s {
 		if g := letter(glyphKey{st.weight, st.size, 0, r}); g != nil {
@@ -123,9 +176,7 @@ func (st style) width(s string) int {
 }
 
 // text sets a text from x on, with its capitals centred on the height y.
-func (c *canvas) text(x, y int, s string, st style) {
-	letters.Lock()
-	defer letters.Unlock()
+func (l *list) text(x, y int, s string, st style) {
 	base := y + int(float64(st.size)*capHeight/2+0.5)
 	pen := fixed.I(x)
 	for _, r := range s {
@@ -133,16 +184,19 @@ func (c *canvas) text(x, y int, s string, st style) {
 		if g == nil {
 			continue
 		}
-		c.mask(g.box.Add(image.Pt(pen.Floor(), base)), g.mask, st.color)
+		if !g.box.Empty() {
+			b := g.box.Add(image.Pt(pen.Floor(), base))
+			l.ops = append(l.ops, op{x0: int16(b.Min.X), y0: int16(b.Min.Y), x1: int16(b.Max.X), y1: int16(b.Max.Y), color: st.color, glyph: g})
+		}
 		pen += g.advance
 	}
 }
 
 // centred sets a text around x.
-func (c *canvas) centred(x, y int, s string, st style) { c.text(x-st.width(s)/2, y, s, st) }
+func (l *list) centred(x, y int, s string, st style) { l.text(x-st.width(s)/2, y, s, st) }
 
 // right sets a text that ends at x.
-func (c *canvas) right(x, y int, s string, st style) { c.text(x-st.width(s), y, s, st) }
+func (l *list) right(x, y int, s string, st style) { l.text(x-st.width(s), y, s, st) }
 
 // fit makes a text as large as st or smaller, not under least, so that it is at
 // most w pixels wide; if that is too much, it cuts the text.
@@ -159,8 +213,6 @@ func (st style) cut(s string, w int) string {
 		return s
 	}
 	room := fixed.I(w - st.width("…"))
-	letters.Lock()
-	defer letters.Unlock()
 	for i, r := range s {
 		if g := letter(glyphKey{st.weight, st.size, 0, r}); g != nil {
 			room -= g.advance
@@ -175,6 +227,9 @@ func (st style) cut(s string, w int) string {
 // wrap breaks a text into as few lines as it can, at most w pixels wide and
 // about equally long.
 func (st style) wrap(s string, w int) []string {
+	if st.width(s) <= w {
+		return []string{s}
+	}
 	lines := st.broken(s, w)
 	for narrow := w - w/16; narrow > w/2 && len(lines) > 1; narrow -= w / 16 {
 		narrower := st.broken(s, narrow)
@@ -189,42 +244,35 @@ func (st style) wrap(s string, w int) []string {
 	return lines
 }
 
-// broken breaks a text into lines at most w pixels wide, but for long words.
+// broken breaks a text into lines at most w pixels wide: between words, and
+// before any letter of a script that is written without spaces.
 func (st style) broken(s string, w int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
-		longer := word
-		if line != "" {
-			longer = line + " " + word
-		}
-		if line != "" && st.width(longer) > w {
-			lines = append(lines, line)
+	for _, word := range words(s) {
+		longer := line + word
+		if line != "" && st.width(strings.TrimRight(longer, " ")) > w {
+			lines = append(lines, strings.TrimRight(line, " "))
 			longer = word
 		}
 		line = longer
 	}
-	if line != "" {
+	if line = strings.TrimRight(line, " "); line != "" {
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-// drawable gives what the font can show of a text, whatever it is; if no
-// letter or digit is left of it, it gives instead.
-func drawable(s, instead string) string {
-	letters.Lock()
-	defer letters.Unlock()
-	any := false
-	s = strings.Map(func(r rune) rune {
-		if letter(glyphKey{weight: medium, size: 24, letter: r}) == nil {
-			return -1
+// words gives the parts of a text between which a line may end, each with the
+// space behind it.
+func words(s string) []string {
+	var out []string
+	start := 0
+	for i, r := range s {
+		if i > start && (r >= 0x2E80 && r < 0xA000 || r >= 0xF900 && r < 0xFAFF) || i > start && s[i-1] == ' ' && r != ' ' {
+			out = append(out, s[start:i])
+			start = i
 		}
-		any = any || unicode.IsLetter(r) || unicode.IsDigit(r)
-		return r
-	}, norm.NFC.String(s))
-	if !any {
-		return instead
 	}
-	return strings.Join(strings.Fields(s), " ")
+	return append(out, s[start:])
 }

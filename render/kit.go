@@ -9,62 +9,6 @@ import (
 	"github.com/fogleman/gg"
 )
 
-// A theme is the colours of a picture.
-type theme struct {
-	wood        [2]rgb // the lightest and the darkest of the grain
-	line, label rgb
-	shadow      rgb
-	flat        bool // discs instead of stones, without shadows
-
-	blackStone, whiteStone, rim rgb
-	mark, markOnBlack           rgb // blue, not red: it survives all three kinds of colour blindness on wood
-	onMark                      rgb
-
-	panel, footer, rule    rgb
-	text, dim, faint       rgb
-	gain, loss, due        rgb
-	blackTile, blackBorder rgb
-	whiteTile, whiteBorder rgb
-}
-
-var wood = theme{
-	wood: [2]rgb{hex(0xE6BB74), hex(0xDAAA60)}, line: hex(0x4A2E12), shadow: hex(0x241203), label: hex(0x5A3A18),
-	blackStone: hex(0x17171A), whiteStone: hex(0xF7F5EF), rim: hex(0x8E877C),
-	mark: hex(0x0B5CD5), markOnBlack: hex(0x3E9BFF), onMark: hex(0xFFFFFF),
-	panel: hex(0x23211F), footer: hex(0x37332E), rule: hex(0x4A4641),
-	text: hex(0xF4F1EA), dim: hex(0xAEA69B), faint: hex(0x857E75),
-	gain: hex(0x6FBBFF), loss: hex(0xFFAE5C), due: hex(0xF2B53C),
-	blackTile: hex(0x0D0D0F), blackBorder: hex(0x55504A),
-	whiteTile: hex(0xF4F1EA), whiteBorder: hex(0xC9C3B8),
-}
-
-var themes = map[string]*theme{"wood": &wood, "dark": dark(), "paper": paper()}
-
-// dark is a board that does not shine in the night.
-func dark() *theme {
-	t := wood
-	t.wood = [2]rgb{hex(0x7A6041), hex(0x6E5538)}
-	t.line, t.label = hex(0x1C1208), hex(0xE2CDA8)
-	t.mark, t.markOnBlack = hex(0x0B5CD5), hex(0x5AAAFF)
-	return &t
-}
-
-// paper looks like a diagram in a book.
-func paper() *theme {
-	t := wood
-	t.wood = [2]rgb{hex(0xFBFAF6), hex(0xFBFAF6)}
-	t.line, t.label = hex(0x3A3A3A), hex(0x3A3A3A)
-	t.flat, t.rim = true, hex(0x111111)
-	t.blackStone, t.whiteStone = hex(0x111111), hex(0xFFFFFF)
-	return &t
-}
-
-// Themes gives the names that Options.Theme takes.
-func Themes() []string { return []string{"wood", "dark", "paper"} }
-
-// Sizes gives the names that Options.Size takes.
-func Sizes() []string { return []string{"small", "medium", "large"} }
-
 // scales are the sizes in quarters of the medium one.
 var scales = map[string]int{"small": 3, "medium": 4, "large": 6}
 
@@ -77,16 +21,33 @@ const (
 	maxCell   = 122
 )
 
-// A ground is what all pictures of one theme and size share: wood and panel
-// under everything, the tiles of the players, the palette. It is read-only.
+// A ground is what all pictures of one look, number of colours and size share:
+// the row that lies under everything, the objects of the panel, the palette. It
+// is read-only.
 type ground struct {
 	theme   *theme
-	quarter int // scale in quarters
-	base    *canvas
-	tiles   [3][2]*sprite // by colour, and whether it is their turn
-	icon    [3]*sprite    // the stone of the last turn
-	dot     [3]*sprite    // and its mark
+	quarter int     // scale in quarters
+	row     []uint8 // every row of wood and panel
 	palette *palette
+	bits    int // of a pixel in a PNG, 8 or 4
+
+	tiles   [3][2]*sprite // by colour, and whether it is their turn
+	tick    *sprite       // on the tile of who has accepted
+	footers [4]*sprite    // by the lines of sentences in them
+	banner  *sprite
+	icon    [3]*sprite // the stone of the last turn
+	dot     [3]*sprite // and its mark
+	bowls   [2]bowlKit // small and large
+	button  *sprite
+	zone    *sprite
+}
+
+// A bowlKit is the lid of a bowl and what lies in it.
+type bowlKit struct {
+	radius   int // units
+	lid      *sprite
+	stone    [3]*sprite // by colour
+	ultimate [3]*sprite
 }
 
 // u turns units into pixels.
@@ -105,42 +66,68 @@ type kit struct {
 	last   [3]*sprite // the mark on the last stone, by the stone's colour
 	cross  [3]*sprite // on ghosts
 	ring   [3]*sprite // on stones in seki
+	shapes [Cross + 1][3]*sprite
+	hole   *sprite // hides the lines under a letter
+	ko     *sprite
 	star   *sprite
 	pill   *sprite
 }
 
-type kitKey struct {
-	theme, size string
-	cell        int
+// A groundKey names a ground; a kitKey a kit.
+type groundKey struct {
+	look
+	few     bool
+	quarter int
 }
 
-// kits keeps every kit that was asked for. There are a few dozen distances of
-// lines at most, so that the whole of it is bounded.
-var kits = struct {
-	sync.Mutex
-	grounds  map[kitKey]*ground
-	kits     map[kitKey]*kit
-	palettes map[string]*palette
-}{grounds: map[kitKey]*ground{}, kits: map[kitKey]*kit{}, palettes: map[string]*palette{}}
+type kitKey struct {
+	groundKey
+	cell int
+}
 
-// kitFor gives the kit for a board of w columns and h rows.
-func kitFor(themeName, size string, w, h int) *kit {
-	cell := cellOf(scales[size], w, h)
-	key := kitKey{themeName, size, cell}
+// maxKits is how many kits are kept. A kit takes up to half a megabyte, and
+// 40 ms to make.
+const maxKits = 64
+
+// kits keeps the kits that were asked for.
+var kits = struct {
+	sync.RWMutex
+	palettes map[groundKey]*palette
+	grounds  map[groundKey]*ground
+	kits     map[kitKey]*kit
+}{palettes: map[groundKey]*palette{}, grounds: map[groundKey]*ground{}, kits: map[kitKey]*kit{}}
+
+// kitFor gives the kit for a board of which w columns and h rows are shown.
+func kitFor(o Options, w, h int) *kit {
+	th := looks[look{o.Theme, o.Panel}]
+	gk := groundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, scales[o.Size]}
+	key := kitKey{gk, cellOf(gk.quarter, w, h)}
+	kits.RLock()
+	k := kits.kits[key]
+	kits.RUnlock()
+	if k != nil {
+		return k
+	}
 	kits.Lock()
 	defer kits.Unlock()
 	if k := kits.kits[key]; k != nil {
 		return k
 	}
-	gk := kitKey{themeName, size, 0}
-	if kits.palettes[themeName] == nil {
-		kits.palettes[themeName] = newPalette(themes[themeName])
+	if len(kits.kits) >= maxKits {
+		clear(kits.kits)
+		clear(kits.grounds)
+	}
+	pk := gk
+	pk.quarter = 0
+	if kits.palettes[pk] == nil {
+		kits.palettes[pk] = newPalette(th, gk.few)
 	}
 	if kits.grounds[gk] == nil {
-		kits.grounds[gk] = newGround(themes[themeName], scales[size], kits.palettes[themeName])
+		kits.grounds[gk] = newGround(th, gk.quarter, kits.palettes[pk])
 	}
-	kits.kits[key] = newKit(kits.grounds[gk], cell)
-	return kits.kits[key]
+	k = newKit(kits.grounds[gk], key.cell)
+	kits.kits[key] = k
+	return k
 }
 
 // cellOf gives the distance of lines in pixels: even, so that halving the
@@ -150,52 +137,43 @@ func cellOf(quarter, w, h int) int {
 	return min(room, maxCell*quarter/4) &^ 1
 }
 
+const black, white = 1, 2 // rules.Black and rules.White as an index
+
 func newGround(t *theme, quarter int, p *palette) *ground {
-	g := &ground{theme: t, quarter: quarter, palette: p}
-	g.base = newCanvas(g.u(wide), g.u(high), p)
+	g := &ground{theme: t, quarter: quarter, palette: p, bits: 8}
+	if p.n <= 16 {
+		g.bits = 4
+	}
 	// The grain is the same in every row: the compressor then needs to look no
 	// further than the row above.
-	for x := range g.u(boardSide) {
-		g.base.fill(image.Rect(x, 0, x+1, g.base.h), t.grain(float64(4*x)/float64(quarter)))
+	g.row = make([]uint8, g.u(wide))
+	for x := range g.row {
+		switch {
+		case x >= g.u(boardSide):
+			g.row[x] = p.of(t.panel)
+		case g.bits == 4: // a grain of two shades would be stripes
+			g.row[x] = p.of(t.wood[0])
+		default:
+			g.row[x] = p.of(t.grain(float64(4*x) / float64(quarter)))
+		}
 	}
-	g.base.fill(image.Rect(g.u(boardSide), 0, g.base.w, g.base.h), t.panel)
-	g.base.stamp(g.u(675), g.u(579), g.box(272, 68, 12, 0, t.footer, t.footer))
-	for i, border := range []rgb{t.blackBorder, t.due} {
-		g.tiles[1][i] = g.box(132, 104, 10, 2+3*i, t.blackTile, border)
-	}
-	for i, border := range []rgb{t.whiteBorder, t.due} {
-		g.tiles[2][i] = g.box(132, 104, 10, 2+3*i, t.whiteTile, border)
-	}
-	icons := newKit(g, g.u(32)&^1)
-	g.icon, g.dot = icons.stone, icons.last
+	g.draws()
 	return g
 }
 
 // grainLevels is the number of shades that the wood is made of.
-const grainLevels = 10
+const grainLevels = 5
 
 // grain gives the shade of the wood x units from the left.
 func (t *theme) grain(x float64) rgb {
-	v := math.Sin(x/97) + 0.6*math.Sin(x/31+2) + 0.35*math.Sin(x/11.3+1) + 0.2*math.Sin(x/4.7)
-	level := math.Round((v/2.15 + 1) / 2 * (grainLevels - 1))
+	level := math.Round(grainDepth(x) * (grainLevels - 1))
 	return t.wood[1].over(t.wood[0], level/(grainLevels-1))
 }
 
-// box gives a rectangle with round corners, sizes in units.
-func (g *ground) box(w, h, radius, border int, inside, edge rgb) *sprite {
-	dc := gg.NewContext(g.u(w), g.u(h))
-	b := float64(g.u(border))
-	r := float64(g.u(radius))
-	fw, fh := float64(g.u(w)), float64(g.u(h))
-	dc.DrawRoundedRectangle(0, 0, fw, fh, r)
-	dc.SetColor(edge.alpha(1))
-	dc.Fill()
-	if border > 0 {
-		dc.DrawRoundedRectangle(b, b, fw-2*b, fh-2*b, math.Max(r-b, 1))
-		dc.SetColor(inside.alpha(1))
-		dc.Fill()
-	}
-	return g.palette.sprite(dc.Image(), 0, 0)
+// grainDepth gives how dark the grain is, from 0 to 1.
+func grainDepth(x float64) float64 {
+	v := math.Sin(x/97) + 0.6*math.Sin(x/31+2) + 0.35*math.Sin(x/11.3+1) + 0.2*math.Sin(x/4.7)
+	return (v/2.15 + 1) / 2
 }
 
 // newKit draws the sprites. Proportions are in parts of the distance of lines.
@@ -204,60 +182,89 @@ func newKit(g *ground, cell int) *kit {
 	t := g.theme
 	s := float64(cell)
 	unit := float64(g.quarter) / 4
-	k.line = max(2, 2*int(0.045*s/2+0.5))
+	k.line = max(2, 2*int(t.lineWidth*s/2+0.5))
 	k.labels = int(math.Min(math.Max(0.65*s, 18*unit), 24*unit) + 0.5)
 
-	const black, white = 1, 2
 	k.stone[black], k.stone[white] = k.drawn(0.5, 1, k.blackStone), k.drawn(0.5, 1, k.whiteStone)
 	k.ghost[black], k.ghost[white] = k.drawn(0.5, 0.42, k.blackStone), k.drawn(0.5, 0.52, k.whiteStone)
 	k.shadow = k.drawn(0.75, 1, k.dropShadow)
 
-	dot := func(radius float64, c rgb) func(*gg.Context) {
-		return func(dc *gg.Context) {
-			dc.DrawCircle(0, 0, radius*s)
-			dc.SetColor(c.alpha(1))
-			dc.Fill()
-		}
-	}
-	k.star = k.drawn(0.25, 1, dot(math.Max(0.118, 3*unit/s), t.line))
-	k.last[white] = k.drawn(0.5, 1, dot(0.235, t.mark))
-	k.last[black] = k.drawn(0.5, 1, dot(0.300, t.onMark), dot(0.225, t.markOnBlack))
+	k.star = k.drawn(0.25, 1, k.spot(math.Max(0.118, 3*unit/s), t.line))
+	k.last[white] = k.drawn(0.5, 1, k.spot(0.235, t.mark))
+	k.last[black] = k.drawn(0.5, 1, k.spot(0.300, t.onMark), k.spot(0.225, t.markOnBlack))
 	k.last[0] = k.last[white]
 
-	cross := func(c rgb, stroke float64) func(*gg.Context) {
-		return func(dc *gg.Context) {
-			const half = 0.18
-			dc.SetLineWidth(stroke * s)
-			dc.SetLineCapRound()
-			dc.DrawLine(-half*s, -half*s, half*s, half*s)
-			dc.DrawLine(-half*s, half*s, half*s, -half*s)
-			dc.SetColor(c.alpha(1))
-			dc.Stroke()
-		}
-	}
-	k.cross[white] = k.drawn(0.5, 1, cross(t.mark, 0.10))
-	k.cross[black] = k.drawn(0.5, 1, cross(t.onMark, 0.17), cross(t.mark, 0.10))
+	k.cross[white] = k.drawn(0.5, 1, k.strokes(0.10, t.mark, crossPath))
+	k.cross[black] = k.drawn(0.5, 1, k.strokes(0.19, t.whiteStone, crossPath), k.strokes(0.10, t.mark, crossPath))
 
-	ring := func(c rgb) func(*gg.Context) {
-		return func(dc *gg.Context) {
-			dc.SetLineWidth(0.09 * s)
-			dc.DrawCircle(0, 0, 0.24*s)
-			dc.SetColor(c.alpha(1))
-			dc.Stroke()
-		}
+	k.ring[black], k.ring[white] = k.drawn(0.5, 1, k.strokes(0.09, t.whiteStone, ringPath)), k.drawn(0.5, 1, k.strokes(0.09, t.blackStone, ringPath))
+	k.ko = k.drawn(0.5, 1, k.strokes(0.17, t.onPill, koPath), k.strokes(0.09, t.pill, koPath))
+	for kind, path := range map[MarkKind]func(*gg.Context, float64){Triangle: trianglePath, Square: squarePath, Circle: ringPath, Cross: crossPath} {
+		stroke := 0.085
+		k.shapes[kind][0] = k.drawn(0.5, 1, k.strokes(stroke+0.06, t.wood[1], path), k.strokes(stroke, t.label, path))
+		k.shapes[kind][black] = k.drawn(0.5, 1, k.strokes(stroke, t.whiteStone, path))
+		k.shapes[kind][white] = k.drawn(0.5, 1, k.strokes(stroke, t.blackStone, path))
 	}
-	k.ring[black], k.ring[white] = k.drawn(0.5, 1, ring(t.whiteStone)), k.drawn(0.5, 1, ring(t.blackStone))
+	k.hole = k.drawn(0.5, 1, k.spot(0.42, t.wood[0].over(t.wood[1], 0.5)))
 
-	k.square[black] = k.marker(t.blackStone, t.blackStone)
+	k.square[black] = k.marker(t.blackStone, t.blackRimOr(t.blackStone))
 	k.square[white] = k.marker(t.whiteStone, t.line)
 
 	side := style{bold, k.labels, t.onMark}.width("20") + g.u(3)
 	dc := gg.NewContext(side, side)
 	dc.DrawRoundedRectangle(0, 0, float64(side), float64(side), float64(side)/4)
-	dc.SetColor(t.mark.alpha(1))
+	dc.SetColor(t.pill.alpha(1))
 	dc.Fill()
 	k.pill = k.palette.sprite(dc.Image(), side/2, side/2)
 	return k
+}
+
+// blackRimOr gives the colour round black stones.
+func (t *theme) blackRimOr(c rgb) rgb {
+	if t.flat {
+		return t.blackRim
+	}
+	return c
+}
+
+// Paths of marks, for a cell of s pixels.
+func crossPath(dc *gg.Context, s float64) {
+	half := 0.18 * s
+	dc.DrawLine(-half, -half, half, half)
+	dc.DrawLine(-half, half, half, -half)
+}
+
+func ringPath(dc *gg.Context, s float64) { arc(dc, 0, 0, 0.24*s, 0, 2*math.Pi) }
+
+func squarePath(dc *gg.Context, s float64) { dc.DrawRectangle(-0.21*s, -0.21*s, 0.42*s, 0.42*s) }
+
+func koPath(dc *gg.Context, s float64) { dc.DrawRectangle(-0.19*s, -0.19*s, 0.38*s, 0.38*s) }
+
+func trianglePath(dc *gg.Context, s float64) {
+	dc.MoveTo(0, -0.30*s)
+	dc.LineTo(0.27*s, 0.17*s)
+	dc.LineTo(-0.27*s, 0.17*s)
+	dc.ClosePath()
+}
+
+func (k *kit) spot(radius float64, c rgb) func(*gg.Context) {
+	return func(dc *gg.Context) {
+		arc(dc, 0, 0, radius*float64(k.cell), 0, 2*math.Pi)
+		dc.SetColor(c.alpha(1))
+		dc.Fill()
+	}
+}
+
+// strokes draws along a path, width in cells.
+func (k *kit) strokes(width float64, c rgb, path func(*gg.Context, float64)) func(*gg.Context) {
+	return func(dc *gg.Context) {
+		path(dc, float64(k.cell))
+		dc.SetLineWidth(width * float64(k.cell))
+		dc.SetLineCapRound()
+		dc.SetLineJoinRound()
+		dc.SetColor(c.alpha(1))
+		dc.Stroke()
+	}
 }
 
 // drawn gives the sprite that some strokes make around the middle of a square
@@ -271,7 +278,7 @@ func (k *kit) drawn(half, opacity float64, strokes ...func(*gg.Context)) *sprite
 	}
 	m := dc.Image().(*image.RGBA)
 	for i, v := range m.Pix {
-		m.Pix[i] = uint8(float64(v)*opacity + 0.5)
+		m.Pix[i] = uint8(float64(float64(v)*opacity) + 0.5)
 	}
 	return k.palette.sprite(m, side/2, side/2)
 }
@@ -280,51 +287,85 @@ func (k *kit) drawn(half, opacity float64, strokes ...func(*gg.Context)) *sprite
 const radius = 0.478
 
 func (k *kit) disc(dc *gg.Context, fill gg.Pattern) {
-	dc.DrawCircle(0, 0, radius*float64(k.cell))
+	arc(dc, 0, 0, radius*float64(k.cell), 0, 2*math.Pi)
 	dc.SetFillStyle(fill)
 	dc.Fill()
 }
 
-// gradient is a light from the upper left; stops are by distance in radii.
-func (k *kit) gradient(half, x, y, reach float64, stops ...any) gg.Pattern {
+// A stop is a colour at a distance, from 0 to 1, and how much it covers.
+type stop struct {
+	at    float64
+	color rgb
+	alpha float64
+}
+
+// A glow is a gradient around a point, for package gg. It is written so that
+// all processors round alike, which joined operations would not.
+type glow struct {
+	x, y, reach float64 // pixels
+	stops       []stop
+}
+
+// gradient is a glow around x, y, in radii from the middle of a sprite that
+// reaches half cells from there.
+func (k *kit) gradient(half, x, y, reach float64, stops ...stop) gg.Pattern {
 	// Patterns do not know of dc.Translate: they live in pixels of the sprite.
 	r := radius * float64(k.cell)
 	mid := math.Ceil(half * float64(k.cell))
-	g := gg.NewRadialGradient(mid+x*r, mid+y*r, 0, mid+x*r, mid+y*r, reach*r)
-	for i := 0; i < len(stops); i += 3 {
-		g.AddColorStop(stops[i].(float64), stops[i+1].(rgb).alpha(stops[i+2].(float64)))
+	return &glow{mid + float64(x*r), mid + float64(y*r), reach * r, stops}
+}
+
+// ColorAt gives the colour of a pixel.
+func (g *glow) ColorAt(px, py int) color.Color {
+	dx, dy := float64(px)+0.5-g.x, float64(py)+0.5-g.y
+	at := math.Sqrt(float64(dx*dx)+float64(dy*dy)) / g.reach
+	i := 0
+	for i < len(g.stops)-1 && g.stops[i+1].at < at {
+		i++
 	}
-	return g
+	a, b := g.stops[i], g.stops[min(i+1, len(g.stops)-1)]
+	t := 0.0
+	if b.at > a.at {
+		t = min(max((at-a.at)/(b.at-a.at), 0), 1)
+	}
+	mixed := b.color.over(a.color, t)
+	alpha := float64(a.alpha*(1-t)) + float64(b.alpha*t)
+	return color.NRGBA{mixed.r, mixed.g, mixed.b, uint8(float64(alpha*255) + 0.5)}
 }
 
 func (k *kit) blackStone(dc *gg.Context) {
 	c := k.theme.blackStone
 	if k.theme.flat {
-		k.disc(dc, gg.NewSolidPattern(c.alpha(1)))
+		k.flatStone(dc, c, k.theme.blackRim)
 		return
 	}
 	light := hex(0xFFFFFF)
 	k.disc(dc, gg.NewSolidPattern(c.alpha(1)))
-	k.disc(dc, k.gradient(0.5, 0, 0, 1, 0.0, c, 0.0, 0.80, c, 0.0, 0.90, hex(0x3A3A46), 0.75, 1.0, hex(0x08080A), 1.0))
-	k.disc(dc, k.gradient(0.5, 0.32, 0.36, 1.0, 0.0, c, 0.0, 0.5, c, 0.0, 1.0, hex(0x050506), 0.35))
-	k.disc(dc, k.gradient(0.5, -0.34, -0.40, 0.62, 0.0, light, 0.40, 0.35, light, 0.23, 1.0, light, 0.0))
+	k.disc(dc, k.gradient(0.5, 0, 0, 1, stop{0, c, 0}, stop{0.80, c, 0}, stop{0.90, hex(0x3A3A46), 0.75}, stop{1, hex(0x08080A), 1}))
+	k.disc(dc, k.gradient(0.5, 0.32, 0.36, 1, stop{0, c, 0}, stop{0.5, c, 0}, stop{1, hex(0x050506), 0.35}))
+	k.disc(dc, k.gradient(0.5, -0.34, -0.40, 0.62, stop{0, light, 0.40}, stop{0.35, light, 0.23}, stop{1, light, 0}))
 }
 
 func (k *kit) whiteStone(dc *gg.Context) {
-	c := k.theme.whiteStone
-	r := radius * float64(k.cell)
 	if k.theme.flat {
-		k.disc(dc, gg.NewSolidPattern(c.alpha(1)))
-		dc.SetLineWidth(float64(k.line))
-		dc.DrawCircle(0, 0, r-float64(k.line)/2)
-		dc.SetColor(k.theme.rim.alpha(1))
-		dc.Stroke()
+		k.flatStone(dc, k.theme.whiteStone, k.theme.rim)
 		return
 	}
-	k.disc(dc, k.gradient(0.5, -0.30, -0.36, 1.50, 0.0, hex(0xFFFEFB), 1.0, 0.35, hex(0xFAF8F3), 1.0, 0.70, hex(0xE6E2DA), 1.0, 1.0, hex(0xBDB6AA), 1.0))
+	r := radius * float64(k.cell)
+	k.disc(dc, k.gradient(0.5, -0.30, -0.36, 1.50, stop{0, hex(0xFFFEFB), 1}, stop{0.35, hex(0xFAF8F3), 1}, stop{0.70, hex(0xE6E2DA), 1}, stop{1, hex(0xBDB6AA), 1}))
 	dc.SetLineWidth(math.Max(1, r*0.045))
-	dc.DrawCircle(0, 0, r-math.Max(1, r*0.045)/2)
+	arc(dc, 0, 0, r-math.Max(1, r*0.045)/2, 0, 2*math.Pi)
 	dc.SetColor(k.theme.rim.alpha(0.75))
+	dc.Stroke()
+}
+
+// flatStone is a disc in a ring as thick as a line.
+func (k *kit) flatStone(dc *gg.Context, c, rim rgb) {
+	line := float64(k.line)
+	k.disc(dc, gg.NewSolidPattern(c.alpha(1)))
+	dc.SetLineWidth(line)
+	arc(dc, 0, 0, radius*float64(k.cell)-line/2, 0, 2*math.Pi)
+	dc.SetColor(rim.alpha(1))
 	dc.Stroke()
 }
 
@@ -336,14 +377,14 @@ func (k *kit) dropShadow(dc *gg.Context) {
 	const soft, darkest = 0.22, 0.46
 	r := radius * float64(k.cell)
 	inner, outer := (radius-soft/2)/radius, (radius+soft/2)/radius
-	var stops []any
+	var stops []stop
 	for i := 0; i <= 8; i++ {
 		t := float64(i) / 8
-		stops = append(stops, (inner+(outer-inner)*t)/outer, k.theme.shadow, darkest*(1-t*t*(3-2*t)))
+		stops = append(stops, stop{(inner + float64((outer-inner)*t)) / outer, k.theme.shadow, darkest * (1 - float64(float64(t*t)*(3-float64(2*t))))})
 	}
 	x, y := 0.055*float64(k.cell), 0.085*float64(k.cell)
 	dc.SetFillStyle(k.gradient(0.75, x/r, y/r, outer, stops...))
-	dc.DrawCircle(x, y, outer*r)
+	arc(dc, x, y, outer*r, 0, 2*math.Pi)
 	dc.Fill()
 	// What the stone itself will cover need not be drawn.
 	m := dc.Image().(*image.RGBA)

@@ -2,31 +2,65 @@ package render
 
 import (
 	"bytes"
+	"fmt"
+	"image"
 	"image/color"
 	"image/png"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fogleman/gg"
+	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// naive draws a scene as one would at first: everything anew with gg for each
-// picture, in full colour, encoded with the defaults of image/png.
-func naive(w io.Writer, s Scene) error {
-	dc := gg.NewContext(wide, high)
-	t := &wood
-	set := func(c rgb) { dc.SetColor(c.alpha(1)) }
-	write := func(x, y, anchor float64, text string, st style) {
+var naiveFaces = map[style]font.Face{}
+
+func naiveFace(st style) font.Face {
+	st.color = rgb{}
+	if naiveFaces[st] == nil {
 		face, err := opentype.NewFace(letters.fonts[st.weight], &opentype.FaceOptions{Size: float64(st.size), DPI: 72})
 		if err != nil {
 			panic(err)
 		}
-		dc.SetFontFace(face)
+		naiveFaces[st] = face
+	}
+	return naiveFaces[st]
+}
+
+var naiveWooden *image.RGBA
+
+// naiveWood gives a copy of the wood, which was drawn once.
+func naiveWood() *image.RGBA {
+	if naiveWooden == nil {
+		dc := gg.NewContext(wide, high)
+		for x := range boardSide {
+			dc.DrawRectangle(float64(x), 0, 1, high)
+			dc.SetColor(wood.wood[1].over(wood.wood[0], grainDepth(float64(x))).alpha(1))
+			dc.Fill()
+		}
+		naiveWooden = dc.Image().(*image.RGBA)
+	}
+	m := *naiveWooden
+	m.Pix = slices.Clone(m.Pix)
+	return &m
+}
+
+// naive draws a scene as one would at first, but for fonts and wood, which it
+// keeps: everything anew with gg for each picture, in full colour, encoded with
+// the defaults of image/png.
+func naive(w io.Writer, s Scene) error {
+	dc := gg.NewContextForRGBA(naiveWood())
+	t := looks[look{"wood", ""}]
+	set := func(c rgb) { dc.SetColor(c.alpha(1)) }
+	write := func(x, y, anchor float64, text string, st style) {
+		dc.SetFontFace(naiveFace(st))
 		set(st.color)
 		dc.DrawStringAnchored(text, x, y, anchor, 0.37)
 	}
@@ -36,15 +70,10 @@ func naive(w io.Writer, s Scene) error {
 		dc.Fill()
 	}
 
-	// wood and lines
-	for x := range boardSide {
-		dc.DrawRectangle(float64(x), 0, 1, high)
-		set(t.grain(float64(x)))
-		dc.Fill()
-	}
+	// lines
 	bw, bh := s.Size()
-	k := kitFor("wood", "medium", bw, bh) // for the layout
-	g := k.grid(bw, bh)
+	k, _, _ := kitOf(&s, Options{}) // for the layout
+	g := k.grid(&s, "letters")
 	at := func(p rules.Point) (float64, float64) {
 		x, y := g.at(p)
 		return float64(x), float64(y)
@@ -177,31 +206,58 @@ func busy(t testing.TB) Scene {
 	return Of(random(t, "area-2", 19, 19, 281, 7), Names{"Aoi", "Marten"})
 }
 
+// BenchmarkPicture prints a table: the naive picture, and ours beside it. Each
+// figure is the median of 41 rounds, in each of which everything is drawn once,
+// so that what else the machine does falls on all alike. "game" is a picture
+// after each of the last turns of a game, on a canvas of that game; the naive
+// picture is of the last of them.
+//
+//	go test ./render -run xxx -bench Picture
 func BenchmarkPicture(b *testing.B) {
+	const rounds = 41
 	s := busy(b)
-	drawn(b, s, Options{}) // builds the kit
-	var out bytes.Buffer
-	b.ReportAllocs()
+	game := slices.Collect(Scenes(random(b, "area-2", 19, 19, 281, 7), Names{"Aoi", "Marten"}, 281-rounds, 281))
+	type variant struct {
+		name  string
+		draw  func(w io.Writer, round int) error
+		took  []time.Duration
+		bytes int
+		alloc float64
+	}
+	all := []*variant{{name: "naive gg that keeps fonts and wood", draw: func(w io.Writer, _ int) error { return naive(w, s) }}}
+	for _, c := range []struct {
+		name string
+		o    Options
+	}{{"wood, 192 colours", Options{}}, {"wood, 16 colours", Options{Colors: 16}}, {"slate, 255 colours", Options{Theme: "slate"}}, {"book, 16 colours", Options{Theme: "book"}}, {"contrast, 16 colours", Options{Theme: "contrast"}}} {
+		all = append(all, &variant{name: "one  " + c.name, draw: func(w io.Writer, _ int) error { return PNG(w, s, c.o) }})
+		var canvas Canvas
+		all = append(all, &variant{name: "game " + c.name, draw: func(w io.Writer, round int) error { return canvas.PNG(w, game[round], c.o) }})
+	}
 	for b.Loop() {
-		out.Reset()
-		if err := PNG(&out, s, Options{}); err != nil {
-			b.Fatal(err)
+		var out bytes.Buffer
+		for round := -1; round < rounds; round++ {
+			for _, v := range all {
+				out.Reset()
+				start := time.Now()
+				if err := v.draw(&out, max(round, 0)); err != nil {
+					b.Fatal(err)
+				}
+				if round >= 0 { // the first builds the kit
+					v.took = append(v.took, time.Since(start))
+					v.bytes += out.Len()
+				}
+			}
 		}
 	}
-	b.ReportMetric(float64(out.Len()), "bytes")
-}
-
-func BenchmarkPictureNaive(b *testing.B) {
-	s := busy(b)
-	var out bytes.Buffer
-	b.ReportAllocs()
-	for b.Loop() {
-		out.Reset()
-		if err := naive(&out, s); err != nil {
-			b.Fatal(err)
-		}
+	table := "\n"
+	for _, v := range all {
+		v.alloc = testing.AllocsPerRun(1, func() { _ = v.draw(io.Discard, rounds) })
+		slices.Sort(v.took)
+		median := v.took[len(v.took)/2]
+		table += fmt.Sprintf("%-36s %7.2f ms %8d bytes %8.0f allocations %6.1f times as fast\n", v.name, median.Seconds()*1000, v.bytes/len(v.took), v.alloc,
+			float64(all[0].took[len(all[0].took)/2])/float64(median))
 	}
-	b.ReportMetric(float64(out.Len()), "bytes")
+	b.Log(table)
 }
 
 func BenchmarkText(b *testing.B) {

@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxName is how many letters of a name are shown.
@@ -47,13 +49,46 @@ func clean(name, instead string) string {
 	return string(out)
 }
 
+// rightToLeft are the scripts that are written from right to left, most of them
+// with letters that change with their neighbours: no fonts here can set them.
+var rightToLeft = []*unicode.RangeTable{
+	unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
+	unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
+}
+
 // isolated wraps a name that is written from right to left so that what
 // follows it stays in its place.
 func isolated(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
-	}) {
+	if strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, rightToLeft...) }) {
 		return "\u2068" + name + "\u2069"
 	}
 	return name
+}
+
+// missing stands for letters that no font has.
+const missing = '□'
+
+// drawable gives what the fonts can show of a text, whatever it is. Emoji and
+// other signs that they lack are left out, letters that they lack become "□",
+// once for a run of them. If no letter or digit is left, it gives instead.
+func drawable(s, instead string) string {
+	any := false
+	var out []rune
+	for _, r := range norm.NFC.String(s) {
+		switch has := letter(glyphKey{weight: medium, size: 24, letter: r}) != nil; {
+		case unicode.In(r, unicode.M):
+			// A mark of its own would stand beside its letter, not on it.
+		case has && !unicode.In(r, rightToLeft...):
+			out = append(out, r)
+			any = any || r != missing && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if len(out) == 0 || out[len(out)-1] != missing {
+				out = append(out, missing)
+			}
+		}
+	}
+	if !any {
+		return instead
+	}
+	return strings.Join(strings.Fields(string(out)), " ")
 }

@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"hash/crc32"
 	"image"
-	"image/color"
 	"io"
+	"slices"
 	"sync"
 
-	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/flate"
 )
 
-// Options are how a scene is drawn. The zero value is the wooden board at 960
-// by 660 pixels.
+// Options are how a scene is drawn. The zero value is the wooden board with a
+// dark panel at 960 by 660 pixels.
 type Options struct {
-	Theme string // one of [Themes]; "" is "wood"
-	Size  string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels
+	Theme       string // one of [Themes]; "" is "wood"
+	Panel       string // one of [Panels]; "" is what goes with the theme
+	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels
+	Coordinates string // one of [Coordinates]; "" is "letters"
+	Colors      int    // 16 or 256 at most; 0 is 256, or 16 where the theme has no more
 }
 
 // Bounds gives the width and height of the picture in pixels.
@@ -36,14 +39,26 @@ func (o Options) complete() (Options, error) {
 	if o.Theme == "" {
 		o.Theme = "wood"
 	}
+	if now, ok := formerThemes[o.Theme]; ok {
+		o.Theme = now
+	}
 	if o.Size == "" {
 		o.Size = "medium"
 	}
-	if themes[o.Theme] == nil {
-		return o, fmt.Errorf("render: no such theme: %q", o.Theme)
+	if o.Coordinates == "" {
+		o.Coordinates = "letters"
 	}
-	if scales[o.Size] == 0 {
+	switch {
+	case !slices.Contains(Themes(), o.Theme):
+		return o, fmt.Errorf("render: no such theme: %q", o.Theme)
+	case looks[look{o.Theme, o.Panel}] == nil:
+		return o, fmt.Errorf("render: no such panel: %q", o.Panel)
+	case scales[o.Size] == 0:
 		return o, fmt.Errorf("render: no such size: %q", o.Size)
+	case !slices.Contains(Coordinates(), o.Coordinates):
+		return o, fmt.Errorf("render: no such coordinates: %q", o.Coordinates)
+	case o.Colors != 0 && o.Colors != 16 && o.Colors != 256:
+		return o, fmt.Errorf("render: a picture has 16 or 256 colours, not %d", o.Colors)
 	}
 	return o, nil
 }
@@ -51,115 +66,199 @@ func (o Options) complete() (Options, error) {
 // PNG writes the picture of a scene. The same scene and options give the same
 // bytes. It may be called from any number of goroutines.
 func PNG(w io.Writer, s Scene, o Options) error {
-	k, err := kitOf(&s, o)
+	p, err := pressOf(&s, o)
 	if err != nil {
 		return err
 	}
-	p := presses[k.quarter].Get().(*press)
-	defer presses[k.quarter].Put(p)
-	p.draw(k, &s)
-	return p.encode(w)
+	defer presses[p.kit.quarter].Put(p)
+	return encode(w, &p.canvas, p.kit.bits, nil)
 }
 
-// Image gives the picture of a scene in memory, to be put into an animation.
+// Image gives the picture of a scene in memory.
 func Image(s Scene, o Options) (*image.Paletted, error) {
-	k, err := kitOf(&s, o)
+	p, err := pressOf(&s, o)
 	if err != nil {
 		return nil, err
 	}
-	p := presses[k.quarter].Get().(*press)
-	defer presses[k.quarter].Put(p)
-	p.draw(k, &s)
-	img := image.NewPaletted(image.Rect(0, 0, p.canvas.w, p.canvas.h), nil)
-	for _, c := range k.palette.colors[:k.palette.n] {
-		img.Palette = append(img.Palette, color.RGBA{c.r, c.g, c.b, 255})
-	}
+	defer presses[p.kit.quarter].Put(p)
+	img := image.NewPaletted(p.canvas.bounds(), p.kit.palette.model())
 	for y := range p.canvas.h {
 		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))
 	}
 	return img, nil
 }
 
-func kitOf(s *Scene, o Options) (*kit, error) {
-	o, err := o.complete()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	w, h := s.Size()
-	return kitFor(o.Theme, o.Size, w, h), nil
-}
-
 // A press holds what making a picture needs, to be used again.
 type press struct {
-	canvas *canvas
-	out    bytes.Buffer
-	zip    *zlib.Writer
+	canvas canvas
+	list   list
+	kit    *kit
 }
 
 // presses has a pool for each scale.
 var presses = map[int]*sync.Pool{3: pool(3), 4: pool(4), 6: pool(6)}
 
 func pool(quarter int) *sync.Pool {
-	return &sync.Pool{New: func() any {
-		w, h := size(quarter)
-		p := &press{canvas: newCanvas(w, h, nil)}
-		p.zip, _ = zlib.NewWriterLevel(&p.out, compression)
-		return p
-	}}
+	return &sync.Pool{New: func() any { return &press{canvas: *newCanvas(size(quarter))} }}
 }
 
-// compression is the level at which a byte less costs more time than it takes
-// to send.
-const compression = 4
-
-// draw makes the picture.
-func (p *press) draw(k *kit, s *Scene) {
+// pressOf gives a press with the picture of a scene. The caller puts it back.
+func pressOf(s *Scene, o Options) (*press, error) {
+	k, o, err := kitOf(s, o)
+	if err != nil {
+		return nil, err
+	}
+	p := presses[k.quarter].Get().(*press)
+	p.kit = k
+	p.list.of(k, s, o)
 	p.canvas.palette = k.palette
-	copy(p.canvas.pix, k.base.pix)
-	p.canvas.board(k, s)
-	p.canvas.panel(k, s)
+	p.canvas.paint(k.row, p.list.ops, p.canvas.bounds())
+	return p, nil
 }
 
-// encode writes the canvas as a PNG.
-func (p *press) encode(w io.Writer) error {
-	out := &p.out
+// of makes the list of a whole picture.
+func (l *list) of(k *kit, s *Scene, o Options) {
+	l.ops, l.palette = l.ops[:0], k.palette
+	g := k.grid(s, o.Coordinates)
+	l.board(&g, s)
+	l.panel(k, s)
+}
+
+func kitOf(s *Scene, o Options) (*kit, Options, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, o, err
+	}
+	if err := s.check(); err != nil {
+		return nil, o, err
+	}
+	w, h := s.view().size()
+	return kitFor(o, w, h), o, nil
+}
+
+// An encoder writes PNGs.
+type encoder struct {
+	out    bytes.Buffer
+	zip    *flate.Writer
+	packed []byte
+}
+
+// Levels of compression at which a byte less costs more time than it takes to
+// send, for pixels of 8 and of 4 bits.
+const compression8, compression4 = 3, 1
+
+var encoders = map[int]*sync.Pool{
+	8: {New: func() any { return newEncoder(compression8) }},
+	4: {New: func() any { return newEncoder(compression4) }},
+}
+
+func newEncoder(level int) *encoder {
+	e := &encoder{}
+	e.zip, _ = flate.NewWriter(&e.out, level)
+	return e
+}
+
+// encode writes a canvas as a PNG with pixels of so many bits. Where packed is
+// given it is what pack makes of the canvas.
+func encode(w io.Writer, c *canvas, bits int, packed []byte) error {
+	e := encoders[bits].Get().(*encoder)
+	defer encoders[bits].Put(e)
+	out := &e.out
 	out.Reset()
 	out.WriteString("\x89PNG\r\n\x1a\n")
 
 	var header [13]byte
-	binary.BigEndian.PutUint32(header[0:], uint32(p.canvas.w))
-	binary.BigEndian.PutUint32(header[4:], uint32(p.canvas.h))
-	header[8], header[9] = 8, 3 // bits, colours from a table
-	p.chunk("IHDR", func() { out.Write(header[:]) })
-	p.chunk("PLTE", func() {
-		for _, c := range p.canvas.palette.colors[:p.canvas.palette.n] {
-			out.Write([]byte{c.r, c.g, c.b})
+	binary.BigEndian.PutUint32(header[0:], uint32(c.w))
+	binary.BigEndian.PutUint32(header[4:], uint32(c.h))
+	header[8], header[9] = byte(bits), 3 // colours from a table
+	start := e.chunk("IHDR")
+	out.Write(header[:])
+	e.end(start)
+	start = e.chunk("PLTE")
+	for _, c := range c.palette.colors[:c.palette.n] {
+		out.Write([]byte{c.r, c.g, c.b})
+	}
+	e.end(start)
+	pix := c.pix
+	if bits == 4 {
+		if packed == nil {
+			e.packed = pack(e.packed, c, c.bounds())
+			packed = e.packed
 		}
-	})
-	var err error
-	p.chunk("IDAT", func() {
-		p.zip.Reset(out)
-		if _, err = p.zip.Write(p.canvas.pix); err == nil {
-			err = p.zip.Close()
-		}
-	})
-	if err != nil {
+		pix = packed
+	}
+	start = e.chunk("IDAT")
+	out.WriteString("\x78\x5E") // zlib: a window of 32 KiB, compressed fast
+	e.zip.Reset(out)
+	if _, err := e.zip.Write(pix); err != nil {
 		return err
 	}
-	p.chunk("IEND", func() {})
-	_, err = w.Write(out.Bytes())
+	if err := e.zip.Close(); err != nil {
+		return err
+	}
+	out.Write(binary.BigEndian.AppendUint32(nil, adler32(pix)))
+	e.end(start)
+	e.end(e.chunk("IEND"))
+	_, err := w.Write(out.Bytes())
 	return err
 }
 
-// chunk writes what body writes, with its length, name and checksum.
-func (p *press) chunk(name string, body func()) {
-	start := p.out.Len()
-	p.out.WriteString("\x00\x00\x00\x00" + name)
-	body()
-	written := p.out.Bytes()[start:]
+// chunk begins a part of the file, and gives where.
+func (e *encoder) chunk(name string) int {
+	start := e.out.Len()
+	e.out.WriteString("\x00\x00\x00\x00" + name)
+	return start
+}
+
+// end writes the length and the checksum of the part that began at start.
+func (e *encoder) end(start int) {
+	written := e.out.Bytes()[start:]
 	binary.BigEndian.PutUint32(written, uint32(len(written)-8))
-	p.out.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(written[4:])))
+	e.out.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(written[4:])))
+}
+
+// adler32 is the checksum of package hash/adler32, eight bytes at a time: it is
+// a tenth of the work of writing a picture otherwise.
+func adler32(p []byte) uint32 {
+	const (
+		mod  = 65521
+		most = 5552 / 8 * 8 // bytes after which the sums still fit
+		low  = 0x00FF00FF00FF00FF
+	)
+	a, b := uint64(1), uint64(0)
+	for len(p) > 0 {
+		q := p[:min(len(p), most)]
+		p = p[len(q):]
+		for ; len(q) >= 8; q = q[8:] {
+			x := binary.LittleEndian.Uint64(q)
+			even, odd := x&low, x>>8&low
+			// The top 16 bits of such a product are a sum over the lanes.
+			b += 8*a + even*0x0008000600040002>>48 + odd*0x0007000500030001>>48
+			a += (even + odd) * 0x0001000100010001 >> 48
+		}
+		for _, v := range q {
+			a += uint64(v)
+			b += a
+		}
+		a, b = a%mod, b%mod
+	}
+	return uint32(b<<16 | a)
+}
+
+// pack puts two pixels into a byte, in a part of the picture; to is what it
+// gave for the picture before, or anything. Pictures have an even width.
+func pack(to []byte, c *canvas, part image.Rectangle) []byte {
+	row := 1 + c.w/2
+	if len(to) != row*c.h {
+		to, part = make([]byte, row*c.h), c.bounds()
+	}
+	x0, x1 := part.Min.X/2, (part.Max.X+1)/2
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		from := c.span(y, 2*x0, 2*x1)
+		into := to[y*row+1+x0 : y*row+1+x1]
+		for i := range into {
+			into[i] = from[2*i]<<4 | from[2*i+1]
+		}
+	}
+	return to
 }

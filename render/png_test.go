@@ -2,31 +2,76 @@ package render
 
 import (
 	"bytes"
+	adler "hash/adler32"
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// golden is the scenes of testdata.
-func golden(t testing.TB) map[string]Scene {
-	return map[string]Scene{
-		"settling": Of(play(t, "aga", k(9, 9, 15), e1+"pass pass dead:J8,J2"), Names{"Go Seigen", "Miyamoto Naoki"}),
-		"capture":  Of(random(t, "button", 19, 19, 281, 7), Names{"Aoi", "Marten"}),
+// goldenCases are the pictures of testdata: every state, the end under every
+// ruleset, every look and size.
+func goldenCases(t testing.TB) []pictured {
+	var out []pictured
+	for _, c := range stateCases(t) {
+		c.o.Size = "small"
+		out = append(out, c)
 	}
+	last := map[string]pictured{}
+	for _, c := range rulesetCases(t) {
+		_, id, _ := strings.Cut(c.name, " ")
+		c.name, c.o.Size = "ruleset "+id, "small"
+		last[id] = c
+	}
+	for _, r := range rules.Catalogue {
+		out = append(out, last[r.Name])
+	}
+	for _, c := range lookCases(t) {
+		if strings.HasPrefix(c.name, "settling") || strings.HasPrefix(c.name, "coordinates") || strings.HasPrefix(c.name, "16") {
+			c.o.Size = "small"
+			out = append(out, c)
+		}
+	}
+	for _, c := range nameCases(t) {
+		c.o.Size, c.o.Colors = "small", 16
+		out = append(out, c)
+	}
+	for _, size := range []string{"medium", "large"} {
+		c := stateCases(t)[4]
+		c.name, c.o = "size "+size, Options{Size: size}
+		out = append(out, c)
+	}
+	return out
 }
 
 // The pictures of testdata are compared pixel by pixel; -update writes them.
-// Processors may differ in the last bit of a float, so a shade may too.
 func TestGolden(t *testing.T) {
-	for name, s := range golden(t) {
+	files := map[string]bool{"texts.txt": true}
+	for i, c := range goldenCases(t) {
+		name := strings.ReplaceAll(c.name, " ", "-")
+		if strings.HasPrefix(name, "names") {
+			name = "names-" + strconv.Itoa(i) // which a file system may not like
+		}
 		file := filepath.Join("testdata", name+".png")
-		got := decoded(t, drawn(t, s, Options{Size: "small"}))
+		if files[name+".png"] {
+			t.Fatalf("two pictures are called %s", name)
+		}
+		files[name+".png"] = true
+		if race && i%20 > 0 {
+			continue
+		}
+		got, err := Image(c.scene, c.o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
 		if *update {
 			var b bytes.Buffer
 			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, got); err != nil {
@@ -40,24 +85,47 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if far, diff := compare(decoded(t, data), got); far > 0 {
+		// Edges of letters come from floats, which processors round otherwise; on
+		// arm64 up to three pixels of a picture take the neighbouring colour.
+		if far, diff := compare(decoded(t, data), got); far > 8 {
 			t.Errorf("%s: %d pixels differ; see %s", name, far, saved(t, name, diff))
+		}
+	}
+	all, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if !f.IsDir() && !files[f.Name()] {
+			if *update {
+				if err := os.Remove(filepath.Join("testdata", f.Name())); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			t.Errorf("testdata/%s belongs to no picture", f.Name())
 		}
 	}
 }
 
-// compare counts the pixels that differ by more than a shade, and paints them
+// compare counts the pixels that differ by more than two shades, and paints them
 // red on a faint copy of what was wanted.
 func compare(want, got image.Image) (far int, diff image.Image) {
 	if want.Bounds() != got.Bounds() {
 		return want.Bounds().Dx() * want.Bounds().Dy(), got
+	}
+	if a, ok := want.(*image.Paletted); ok {
+		b, ok := got.(*image.Paletted)
+		if ok && bytes.Equal(a.Pix, b.Pix) && slices.Equal(a.Palette, b.Palette) {
+			return 0, got
+		}
 	}
 	out := image.NewRGBA(want.Bounds())
 	for y := range out.Rect.Dy() {
 		for x := range out.Rect.Dx() {
 			a, b := rgbAt(want, x, y), rgbAt(got, x, y)
 			c := a.over(rgb{255, 255, 255}, 0.3)
-			if !near(a, b, 16) {
+			if !near(a, b, 2) {
 				far++
 				c = rgb{255, 0, 0}
 			}
@@ -104,6 +172,9 @@ func TestPixels(t *testing.T) {
 	for _, theme := range Themes() {
 		for _, size := range Sizes() {
 			o := Options{Theme: theme, Size: size}
+			if race && size != "small" {
+				continue
+			}
 			img := decoded(t, drawn(t, s, o))
 			w, h, err := o.Bounds()
 			if err != nil || img.Bounds() != image.Rect(0, 0, w, h) {
@@ -119,9 +190,12 @@ func TestPixels(t *testing.T) {
 			if n, _ := compare(img, memory); n > 0 {
 				t.Errorf("%v: the picture in memory differs in %d pixels", o, n)
 			}
-			th := themes[theme]
-			kt := kitFor(theme, size, 5, 3)
-			g := kt.grid(5, 3)
+			kt, _, err := kitOf(&s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			th := kt.theme
+			g := kt.grid(&s, "letters")
 			at := func(x, y int, dx, dy float64) rgb {
 				px, py := g.at(rules.Point{X: int8(x), Y: int8(y)})
 				return rgbAt(img, px+int(dx*float64(g.cell)), py+int(dy*float64(g.cell)))
@@ -152,7 +226,7 @@ func TestPixels(t *testing.T) {
 			is("the frame of White", rgbAt(img, g.u(880), g.u(17)), th.due, 0)
 			is("the footer", rgbAt(img, g.u(940), g.u(640)), th.footer, 0)
 			px, _ := g.at(rules.Point{X: 1})
-			is("the pill", rgbAt(img, px-g.u(10), g.y+g.cell/2+g.u(labelBand)/2), th.mark, 4)
+			is("the pill", rgbAt(img, px-g.u(11), g.y+g.cell/2+g.u(labelBand)/2), th.pill, 4)
 		}
 	}
 }
@@ -161,7 +235,7 @@ func TestPixels(t *testing.T) {
 func TestEverySize(t *testing.T) {
 	for w := 1; w <= rules.MaxLines; w++ {
 		for h := 1; h <= rules.MaxLines; h++ {
-			if (testing.Short() || race) && (w*h)%7 != 1 {
+			if (testing.Short() || race) && (w*h)%41 != 1 {
 				continue
 			}
 			s := Of(random(t, "area-2", w, h, 12, 1), Names{})
@@ -169,8 +243,11 @@ func TestEverySize(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, size := range Sizes() {
-				kt := kitFor("wood", size, w, h)
-				g := kt.grid(w, h)
+				kt, _, err := kitOf(&s, Options{Size: size})
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := kt.grid(&s, "letters")
 				x0, y0 := g.at(rules.Point{})
 				x1, y1 := g.at(rules.Point{X: int8(w - 1), Y: int8(h - 1)})
 				band := g.cell/2 + g.u(labelBand) - 1
@@ -180,36 +257,6 @@ func TestEverySize(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Goroutines that draw different scenes do not disturb one another.
-func TestConcurrent(t *testing.T) {
-	var scenes []Scene
-	for i, id := range []string{"aga", "half-pass", "ultimate", "button"} {
-		scenes = append(scenes, Of(random(t, id, 5+3*i, 13, 60, uint64(i)), hostile[i]))
-	}
-	var want [][]byte
-	for _, s := range scenes {
-		want = append(want, drawn(t, s, Options{}))
-	}
-	rounds := 3
-	if race {
-		rounds = 1
-	}
-	var wait sync.WaitGroup
-	for range 8 {
-		wait.Go(func() {
-			for range rounds {
-				for i, s := range scenes {
-					var b bytes.Buffer
-					if err := PNG(&b, s, Options{}); err != nil || !bytes.Equal(b.Bytes(), want[i]) {
-						t.Errorf("scene %d: other bytes, %v", i, err)
-					}
-				}
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // Nothing that people can type leaves its place: beside and between the parts
@@ -236,14 +283,14 @@ func TestPanelKeepsItsMargins(t *testing.T) {
 		img := decoded(t, drawn(t, s, Options{}))
 		for y := range high {
 			for _, x := range []int{668, 671, 952, 955, 959} {
-				if got := rgbAt(img, x, y); got != wood.panel {
+				if got := rgbAt(img, x, y); got != darkPanel.panel {
 					t.Fatalf("scene %d: %d,%d is %v; see %s", i, x, y, got, saved(t, "panel", img))
 				}
 			}
 		}
 		for x := panelLeft; x < panelRight; x++ {
-			for _, y := range []int{5, 10, 122, 576, 650} {
-				if got := rgbAt(img, x, y); got != wood.panel {
+			for _, y := range []int{5, 10, 650} {
+				if got := rgbAt(img, x, y); got != darkPanel.panel {
 					t.Fatalf("scene %d: %d,%d is %v; see %s", i, x, y, got, saved(t, "panel", img))
 				}
 			}
@@ -272,15 +319,51 @@ func TestScenesThatCannotBe(t *testing.T) {
 
 // The colours of areas and of text are exactly those of the theme.
 func TestPalette(t *testing.T) {
-	for name, th := range themes {
-		p := kitFor(name, "medium", 19, 19).palette
-		for _, c := range []rgb{th.panel, th.text, th.mark, th.markOnBlack, th.due, th.footer, th.blackTile, th.whiteTile, th.gain, th.loss} {
-			if got := p.colors[p.index(c.r, c.g, c.b)]; !near(got, c, 1) {
-				t.Errorf("%s: %v is drawn as %v", name, c, got)
+	for l, th := range looks {
+		for _, few := range []bool{false, true} {
+			p := newPalette(th, few)
+			if most := map[bool]int{false: maxColors, true: 16}[few]; p.n > most {
+				t.Errorf("%v: %d colours", l, p.n)
+			}
+			if few && !th.prefersFew {
+				continue
+			}
+			for _, c := range []rgb{th.panel, th.text, th.mark, th.markOnBlack, th.due, th.footer, th.blackTile, th.whiteTile, th.gain, th.loss, th.pill, th.label, th.line, th.banner} {
+				if got := p.colors[p.index(c.r, c.g, c.b)]; !near(got, c, 1) {
+					t.Errorf("%v, few %v: %v is drawn as %v", l, few, c, got)
+				}
 			}
 		}
-		if p.n > 256 {
-			t.Errorf("%s: %d colours", name, p.n)
+	}
+}
+
+// The table of a palette gives what looking at every colour gives.
+func TestNearest(t *testing.T) {
+	p := newPalette(looks[look{"wood", "dark"}], false)
+	for i := 0; i < len(p.nearest); i += 7 {
+		c := rgb{uint8(i>>12<<2 | 2), uint8(i>>6<<2 | 2), uint8(i<<2 | 2)}
+		got := p.colors[p.nearest[i]]
+		want, d := closest(p.colors[:p.n], c)
+		if _, g := closest([]rgb{got}, c); g != d && p.exact[got] != p.nearest[i] {
+			t.Fatalf("%v is drawn as %v, want %v", c, got, p.colors[want])
+		}
+	}
+}
+
+func TestAdler32(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 7, 8, 9, 100, 5551, 5552, 5553, 70000} {
+		for _, fill := range []byte{0, 255, 1} {
+			p := make([]byte, n)
+			for i := range p {
+				p[i] = fill
+				if fill == 1 {
+					p[i] = byte(rnd.Uint32())
+				}
+			}
+			if got, want := adler32(p), adler.Checksum(p); got != want {
+				t.Errorf("%d bytes: %08x, want %08x", n, got, want)
+			}
 		}
 	}
 }

@@ -14,6 +14,8 @@ type Scene struct {
 	// Board is the stones that stand, the top row first: X black, O white,
 	// . empty. Stones in Ghosts and Dead are not among them.
 	Board []string
+	// View is the part of the board that is shown; the zero value is all of it.
+	View View
 	// Last is the point of the last placement.
 	Last *rules.Point
 	// Ghosts are the stones that the last turn took.
@@ -22,10 +24,17 @@ type Scene struct {
 	Dead []Stone
 	// Seki are stones marked as alive in seki.
 	Seki []rules.Point
+	// Ko are points on which the player to move may not take, because the
+	// position would repeat.
+	Ko []rules.Point
 	// Territory is the points that count, once play has stopped.
 	Territory []Stone
+	// Marks are those of a diagram: shapes, letters and numbers.
+	Marks []Mark
 
 	Black, White Player
+	// Table is what lies between the players.
+	Table Table
 	// Counted is false where nothing is counted; then the totals of the
 	// players mean nothing.
 	Counted bool
@@ -36,6 +45,11 @@ type Scene struct {
 	Rows []Row
 	// Notes are sentences about the state of play: "one more pass stops play".
 	Notes []string
+	// Comment is what somebody says of this position, in a lesson or a record.
+	Comment string
+	// Step of Steps is where in a lesson or a replay this picture stands; 0 of
+	// 0 outside of them.
+	Step, Steps int
 
 	// Move is the number of turns so far; By made the last one.
 	Move int
@@ -44,11 +58,16 @@ type Scene struct {
 	Turn string
 	// Told is the last turn as a sentence: "Move 299: Black J16, takes 4".
 	Told string
+	// Why are the sentences of the rulebook by which the last turn moved
+	// things, but for the taking of stones, which the board shows.
+	Why []string
 	// Next tells what is next, and Taken how many stones the last turn took:
 	// "White to play", "takes 4".
 	Next, Taken string
 	// Result is what SGF writes, "W+17.5", once the game is over.
 	Result string
+	// Winner won, or is ahead where a count is shown; None if nobody.
+	Winner rules.Color
 	// Ruleset is the title of the rulebook.
 	Ruleset string
 
@@ -62,11 +81,53 @@ type Stone struct {
 	Color rules.Color
 }
 
+// A View is a part of a board: the points from one corner to another, both of
+// them included.
+type View struct{ From, To rules.Point }
+
+// A Mark lies on a point of a diagram.
+type Mark struct {
+	At    rules.Point
+	Kind  MarkKind
+	Label string // of Label: a letter, or a number of up to three digits
+}
+
+// A MarkKind is the shape of a mark.
+type MarkKind uint8
+
+// The marks of diagrams: on stones that are spoken of, a letter on an empty
+// point, the number of a move.
+const (
+	Label MarkKind = iota
+	Triangle
+	Square
+	Circle
+	Cross
+)
+
 // A Player is one side of the ledger.
 type Player struct {
-	Name  string
-	Total rules.Points // in half points
-	Due   bool         // the next turn or answer is theirs
+	Name     string
+	Total    rules.Points // in half points
+	Due      bool         // the next turn or answer is theirs
+	Accepted bool         // they have accepted the marks as they are
+	Right    string       // what they alone may do: "may draw"
+	Bowl     Bowl
+}
+
+// A Bowl is what lies in the lid of a player's bowl and beside it, in numbers
+// of things.
+type Bowl struct {
+	Stones     int // prisoners and pass stones
+	Ultimate   int
+	Buttons    int
+	HalfPasses int // in their side of the half-pass zone
+}
+
+// A Table is what belongs to nobody.
+type Table struct {
+	Buttons int  // that lie there to be taken
+	Zone    bool // there is a half-pass zone
 }
 
 // A Row is a line of the ledger: Black's number, a label, White's number.
@@ -97,93 +158,6 @@ type Cell struct {
 // what is fit to be shown of them. Without a name the colour is the name.
 type Names struct{ Black, White string }
 
-// Words are the words of scenes, for one language. The sentences of rulebooks
-// are not among them: Sentence may translate those.
-type Words struct {
-	Black, White string
-	Things       [rules.Komi + 1]string // labels of the rows by rules.Thing
-	Turns        [rules.Resign + 1]string
-	Area         string // stones and territory
-	AreaCount    string // the count by area, komi and handicap included
-	Total        string
-	Placements   string
-
-	Leads    string // colour, points: "%s +%s"
-	Even     string
-	Wins     string // colour: "%s wins"
-	Draw     string
-	NoResult string
-	Naive    string // the count while play goes on
-	Marked   string // the count while settling
-
-	Start    string // before the first turn
-	Move     string // number, the turn in words: "Move %d: %s"
-	Takes    string // number: "takes %d"
-	ToPlay   string // colour: "%s to play"
-	Stopped  string // play has stopped
-	Over     string // the game is over
-	IfAgreed string // sentence: "if you agree: %s"
-	Accepted string // colour: "%s has accepted"
-	Legend   string // of the letters of Text
-	DeadAre  string // added to the legend when there are dead stones
-
-	// Told gives a turn in words and Sentence a sentence of a rulebook; nil
-	// leaves them in English.
-	Told     func(rules.Turn) string
-	Sentence func(string) string
-}
-
-// English is the words of scenes in English.
-var English = Words{
-	Black: "Black", White: "White",
-	Things: [...]string{
-		rules.Prisoner: "Prisoners", rules.PassStone: "Pass stones", rules.ButtonThing: "Buttons",
-		rules.HalfPassStone: "Half-passes", rules.UltimateStone: "Ultimate stone", rules.Stone: "Stones",
-		rules.Territory: "Territory", rules.Adjustment: "Adjustment", rules.Handicap: "Handicap", rules.Komi: "Komi",
-	},
-	Turns: [...]string{
-		rules.Pass: "pass", rules.Accept: "accept", rules.Button: "button", rules.Delay: "delay",
-		rules.Draw: "draw", rules.Resign: "resign",
-	},
-	Area: "Area", AreaCount: "Area count", Total: "Total", Placements: "Placements",
-	Leads: "%s +%s", Even: "Even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
-	Naive: "naive count if play stopped now", Marked: "counted as marked",
-	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
-	Stopped: "play has stopped", Over: "game over",
-	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
-	Legend: "X Black, O White", DeadAre: "x o dead",
-}
-
-// Of gives the scene of a game in English.
-func Of(g *rules.Game, n Names) Scene { return English.Of(g, n) }
-
-// Of gives the scene of a game in these words.
-func (w *Words) Of(g *rules.Game, n Names) Scene {
-	s := Scene{
-		Black:   Player{Name: n.Black},
-		White:   Player{Name: n.White},
-		Move:    g.Turns(),
-		Next:    w.Stopped,
-		Ruleset: g.Rules().Title,
-		Words:   w,
-	}
-	before := previous(g)
-	s.setBoard(g, before)
-	s.setLedger(w, g, before)
-	s.setTurn(w, g)
-	s.setNotes(w, g)
-	switch g.Phase() {
-	case rules.Playing:
-		s.Next = fmt.Sprintf(w.ToPlay, w.color(g.ToPlay()))
-		s.Black.Due, s.White.Due = g.ToPlay() == rules.Black, g.ToPlay() == rules.White
-	case rules.Settling:
-		s.Black.Due, s.White.Due = !g.HasAgreed(rules.Black), !g.HasAgreed(rules.White)
-	case rules.Over:
-		return s.Ended(g.Result(), w.sentence(g.Decided()))
-	}
-	return s
-}
-
 // Ended gives the scene of a game that is over: result as SGF writes it,
 // "W+17.5", "B+R", "W+T", "0", "Draw", "Void", and the sentence that decided
 // it. [Of] does it for games that end by their own rules; those that end on a
@@ -192,20 +166,23 @@ func (s Scene) Ended(result, decided string) Scene {
 	w := s.words()
 	s.Result, s.Caption, s.Next = result, decided, w.Over
 	s.Black.Due, s.White.Due = false, false
+	s.Black.Accepted, s.White.Accepted = false, false
+	s.Black.Right, s.White.Right = "", ""
+	s.Ko = nil
 	who, how, _ := strings.Cut(result, "+")
-	winner := map[string]string{"B": w.Black, "W": w.White}[who]
+	s.Winner = map[string]rules.Color{"B": rules.Black, "W": rules.White}[who]
 	switch {
 	case result == "0":
 		s.Headline = w.Even
 	case result == "Draw":
 		s.Headline = w.Draw
-	case winner == "":
+	case s.Winner == rules.None:
 		s.Headline = w.NoResult
 	default:
 		if by, err := rules.ParsePoints(how); err == nil {
-			s.Headline = fmt.Sprintf(w.Leads, winner, number(by))
+			s.Headline = fmt.Sprintf(w.Leads, w.color(s.Winner), number(by))
 		} else {
-			s.Headline = fmt.Sprintf(w.Wins, winner)
+			s.Headline = fmt.Sprintf(w.Wins, w.color(s.Winner))
 		}
 	}
 	return s
@@ -219,6 +196,16 @@ func (s *Scene) Size() (w, h int) {
 	return len(s.Board[0]), len(s.Board)
 }
 
+// view gives the part of the board that is shown.
+func (s *Scene) view() View {
+	w, h := s.Size()
+	all := View{To: rules.Point{X: int8(w - 1), Y: int8(h - 1)}}
+	if s.View == (View{}) {
+		return all
+	}
+	return s.View
+}
+
 // check reports a scene that cannot be drawn.
 func (s *Scene) check() error {
 	w, h := s.Size()
@@ -230,11 +217,19 @@ func (s *Scene) check() error {
 			return fmt.Errorf("render: a row of a %d×%d board cannot be %q", w, h, row)
 		}
 	}
-	for _, stones := range [][]Stone{s.Ghosts, s.Dead, s.Territory, {{Color: s.By}}} {
+	if v := s.view(); !s.has(v.From) || !s.has(v.To) || v.From.X > v.To.X || v.From.Y > v.To.Y {
+		return fmt.Errorf("render: a %d×%d board has no part from %v to %v", w, h, v.From, v.To)
+	}
+	for _, stones := range [][]Stone{s.Ghosts, s.Dead, s.Territory, {{Color: s.By}}, {{Color: s.Winner}}} {
 		for _, st := range stones {
 			if st.Color > rules.White {
 				return fmt.Errorf("render: no stone has the colour %d", st.Color)
 			}
+		}
+	}
+	for _, m := range s.Marks {
+		if m.Kind > Cross {
+			return fmt.Errorf("render: no mark is of the kind %d", m.Kind)
 		}
 	}
 	return nil
@@ -259,315 +254,19 @@ func (s *Scene) has(p rules.Point) bool {
 	return p.X >= 0 && p.Y >= 0 && int(p.X) < w && int(p.Y) < h
 }
 
+// has reports whether a point is shown.
+func (v View) has(p rules.Point) bool {
+	return p.X >= v.From.X && p.Y >= v.From.Y && p.X <= v.To.X && p.Y <= v.To.Y
+}
+
+// size gives the number of columns and rows that are shown.
+func (v View) size() (w, h int) { return int(v.To.X-v.From.X) + 1, int(v.To.Y-v.From.Y) + 1 }
+
 func (s *Scene) words() *Words {
 	if s.Words == nil {
 		return &English
 	}
 	return s.Words
-}
-
-// previous gives the game before the last line of its log, nil if there is none.
-func previous(g *rules.Game) *rules.Game {
-	log := g.Log()
-	if len(log) == 0 {
-		return nil
-	}
-	before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1])
-	if err != nil {
-		return nil
-	}
-	return before
-}
-
-func (s *Scene) setBoard(g, before *rules.Game) {
-	board := g.Board()
-	was := board
-	if before != nil {
-		was = before.Board()
-	}
-	last, any := g.LastTurn()
-	if any && last.Kind == rules.Place {
-		at := last.At
-		s.Last = &at
-	}
-	for _, p := range g.Taken() {
-		c := was.At(p)
-		if c == rules.None { // the very stone that the turn placed
-			c = last.By
-		}
-		s.Ghosts = append(s.Ghosts, Stone{p, c})
-	}
-	dead := g.Dead()
-	if len(dead) == 0 {
-		dead = g.Suggested()
-	}
-	for _, p := range dead {
-		if c := was.At(p); c != rules.None {
-			s.Dead = append(s.Dead, Stone{p, c})
-		}
-	}
-	board.Lift(dead)
-	s.Board = board.Rows()
-	s.Seki = g.Seki()
-	if settled(g) {
-		s.Territory = territory(g)
-	}
-}
-
-// settled reports whether the count is more than a guess.
-func settled(g *rules.Game) bool {
-	switch g.Phase() {
-	case rules.Settling:
-		return true
-	case rules.Over:
-		r := g.Result()
-		return r != "" && r[len(r)-1] >= '0' && r[len(r)-1] <= '9'
-	}
-	return false
-}
-
-// territory gives the points of territory that the ruleset counts.
-func territory(g *rules.Game) []Stone {
-	if !counts(g.Score(), rules.Territory) {
-		return nil
-	}
-	seki := map[rules.Point]bool{}
-	for _, p := range g.Seki() {
-		seki[p] = true
-	}
-	var out []Stone
-	board := g.Counted()
-	for _, r := range board.Regions() {
-		c := r.Owner()
-		for _, p := range r.Points {
-			for _, q := range []rules.Point{{X: p.X - 1, Y: p.Y}, {X: p.X + 1, Y: p.Y}, {X: p.X, Y: p.Y - 1}, {X: p.X, Y: p.Y + 1}} {
-				if seki[q] {
-					c = rules.None
-				}
-			}
-		}
-		if c == rules.None {
-			continue
-		}
-		for _, p := range r.Points {
-			out = append(out, Stone{p, c})
-		}
-	}
-	return out
-}
-
-func counts(s *rules.Score, t rules.Thing) bool {
-	if s != nil {
-		for _, l := range s.Lines {
-			if l.Thing == t {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (s *Scene) setTurn(w *Words, g *rules.Game) {
-	t, any := g.LastTurn()
-	if !any {
-		s.Told = w.Start
-		return
-	}
-	s.By = t.By
-	s.Turn = w.Turns[t.Kind]
-	if t.Kind == rules.Place {
-		s.Turn = t.At.String()
-	}
-	told := t.Words()
-	if w.Told != nil {
-		told = w.Told(t)
-	}
-	s.Told = fmt.Sprintf(w.Move, g.Turns(), told)
-	if n := len(s.Ghosts); n > 0 {
-		s.Taken = fmt.Sprintf(w.Takes, n)
-		s.Told += ", " + s.Taken
-	}
-}
-
-func (s *Scene) setNotes(w *Words, g *rules.Game) {
-	add := func(note string) {
-		for _, n := range s.Notes {
-			if n == note {
-				return
-			}
-		}
-		s.Notes = append(s.Notes, note)
-	}
-	for _, said := range g.Says() {
-		add(w.sentence(said))
-	}
-	if g.Phase() == rules.Settling {
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			if g.HasAgreed(c) {
-				add(fmt.Sprintf(w.Accepted, w.color(c)))
-			}
-		}
-		for _, e := range g.IfAgreed() {
-			if e.Thing != rules.Prisoner { // the board shows those
-				add(fmt.Sprintf(w.IfAgreed, w.sentence(e.Why)))
-			}
-		}
-	}
-	log := g.Log()
-	if len(log) == 0 || !log[len(log)-1].Kind.IsTurn() {
-		return
-	}
-	for _, e := range g.EntriesOf(g.Turns()) {
-		if e.Thing != rules.Prisoner || log[len(log)-1].Kind != rules.Place {
-			add(w.sentence(e.Why))
-		}
-	}
-}
-
-func (s *Scene) setLedger(w *Words, g, before *rules.Game) {
-	score := g.Score()
-	if score == nil {
-		s.setBowls(w, g, before)
-		return
-	}
-	s.Counted = true
-	s.Black.Total, s.White.Total = score.Black, score.White
-	s.Headline, s.Caption = w.Even, w.Naive
-	if m := score.Margin(); m > 0 {
-		s.Headline = fmt.Sprintf(w.Leads, w.Black, number(m))
-	} else if m < 0 {
-		s.Headline = fmt.Sprintf(w.Leads, w.White, number(-m))
-	}
-	if g.Phase() == rules.Settling {
-		s.Caption = w.Marked
-	}
-
-	var was *rules.Score
-	if before != nil {
-		was = before.Score()
-	}
-	area := Row{Label: w.Area, Kind: Sum}
-	lines, inArea := rowsOf(score), 0
-	old := rowsOf(was)
-	for i, l := range lines {
-		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
-		if was != nil {
-			o := find(old, l.thing)
-			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
-		}
-		s.Rows = append(s.Rows, row)
-		if l.thing == rules.Stone || l.thing == rules.Territory {
-			inArea++
-			area.Black.Value += row.Black.Value
-			area.White.Value += row.White.Value
-			if inArea == 2 && i < len(lines)-1 {
-				s.Rows = append(s.Rows, area)
-			}
-		}
-	}
-	s.Rows = append(s.Rows, Row{Label: w.Total, Kind: Sum, Black: Cell{Value: score.Black}, White: Cell{Value: score.White}})
-
-	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
-		if !counts(score, t) && (t == rules.Prisoner || g.Holds(rules.Black, t)+g.Holds(rules.White, t) > 0) {
-			s.Rows = append(s.Rows, held(w, t, g, before))
-		}
-	}
-	if !counts(score, rules.Stone) && g.Phase() == rules.Over && settled(g) {
-		s.Rows = append(s.Rows, areaCount(w, g, lines))
-	}
-}
-
-// areaCount is the count by area of a game that was counted by territory.
-func areaCount(w *Words, g *rules.Game, lines []line) Row {
-	board := g.Counted()
-	black, white := board.Territory()
-	black += board.Stones(rules.Black)
-	white += board.Stones(rules.White)
-	if n := g.Setup().Handicap; n >= 2 {
-		white += n - 1
-	}
-	row := Row{Label: w.AreaCount, Kind: Aside}
-	row.Black.Value = rules.Points(black) * rules.One
-	row.White.Value = rules.Points(white)*rules.One + find(lines, rules.Komi).points[rules.White]
-	return row
-}
-
-// A line is a row before it is labelled.
-type line struct {
-	thing  rules.Thing
-	points [3]rules.Points // by colour
-	has    [3]bool
-}
-
-func (l line) cell(c rules.Color) Cell { return Cell{Value: l.points[c], Blank: !l.has[c]} }
-
-// rowsOf brings the lines of both players together, in the order of the count.
-func rowsOf(s *rules.Score) []line {
-	if s == nil {
-		return nil
-	}
-	var out []line
-	for _, l := range s.Lines {
-		i := 0
-		for i < len(out) && out[i].thing != l.Thing {
-			i++
-		}
-		if i == len(out) {
-			out = append(out, line{thing: l.Thing})
-		}
-		out[i].points[l.Player] += l.Points()
-		out[i].has[l.Player] = true
-	}
-	return out
-}
-
-func find(lines []line, t rules.Thing) line {
-	for _, l := range lines {
-		if l.thing == t {
-			return l
-		}
-	}
-	return line{}
-}
-
-// held is the row of a thing that players hold and the count passes over.
-func held(w *Words, t rules.Thing, g, before *rules.Game) Row {
-	row := Row{Label: w.Things[t], Kind: Aside}
-	for c, cell := range map[rules.Color]*Cell{rules.Black: &row.Black, rules.White: &row.White} {
-		cell.Value = rules.Points(g.Holds(c, t)) * rules.One
-		if before != nil {
-			cell.Delta = cell.Value - rules.Points(before.Holds(c, t))*rules.One
-		}
-	}
-	return row
-}
-
-// setBowls is the ledger of a game in which nothing is counted.
-func (s *Scene) setBowls(w *Words, g, before *rules.Game) {
-	s.Rows = append(s.Rows, held(w, rules.Prisoner, g, before), held(w, rules.UltimateStone, g, before))
-	if g.Phase() != rules.Playing {
-		return
-	}
-	black, white := g.Placements(rules.Black), g.Placements(rules.White)
-	s.Rows = append(s.Rows, Row{
-		Label: w.Placements, Kind: Aside,
-		Black: Cell{Value: rules.Points(black) * rules.One},
-		White: Cell{Value: rules.Points(white) * rules.One},
-	})
-}
-
-func (w *Words) color(c rules.Color) string {
-	if c == rules.Black {
-		return w.Black
-	}
-	return w.White
-}
-
-func (w *Words) sentence(s string) string {
-	if w.Sentence != nil {
-		return w.Sentence(s)
-	}
-	return s
 }
 
 // number writes points for people, with a real minus sign.

@@ -94,15 +94,74 @@ func TestDeltasAndGhosts(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	for _, x := range []struct{ id, turns, want string }{
-		{"aga", "E5 pass", "one more pass stops play/White passed first (w = 1)/a pass hands the opponent a pass stone"},
-		{"button", "E5", "the button is on the table"},
-		{"two-button", "E5 pass", "one more pass stops play/White passed first (w = 1)/the last button is on the table/a pass hands the opponent a pass stone/the first player to pass gets a button"},
-		{"aga", "E5 pass pass", "White passed first (w = 1)/White must still make the last pass/if you agree: White makes the last pass and hands over a pass stone/a pass hands the opponent a pass stone"},
+	for _, x := range []struct{ id, turns, notes, why string }{
+		{"aga", "E5 pass", "one more pass stops play/White passed first (w = 1)", "a pass hands the opponent a pass stone"},
+		{"button", "E5", "the button is on the table", ""},
+		{"two-button", "E5 pass", "one more pass stops play/White passed first (w = 1)/the last button is on the table",
+			"a pass hands the opponent a pass stone/the first player to pass gets a button"},
+		{"aga", "E5 pass pass", "White passed first (w = 1)/White must still make the last pass/if you agree: White makes the last pass and hands over a pass stone",
+			"a pass hands the opponent a pass stone"},
 	} {
-		if got := strings.Join(Of(play(t, x.id, k(9, 9, 0), x.turns), Names{}).Notes, "/"); got != x.want {
+		s := Of(play(t, x.id, k(9, 9, 0), x.turns), Names{})
+		if got := strings.Join(s.Notes, "/"); got != x.notes {
 			t.Errorf("%s %s: %q", x.id, x.turns, got)
 		}
+		if got := strings.Join(s.Why, "/"); got != x.why {
+			t.Errorf("%s %s: because %q", x.id, x.turns, got)
+		}
+	}
+}
+
+// What lies in bowls and on the table is what the players hold.
+func TestObjects(t *testing.T) {
+	for _, x := range []struct {
+		id, turns    string
+		black, white Bowl
+		table        Table
+	}{
+		{"two-button", "E5", Bowl{}, Bowl{}, Table{Buttons: 2}},
+		{"two-button", "E5 pass", Bowl{Stones: 1}, Bowl{Buttons: 1}, Table{Buttons: 1}},
+		{"button", "E5 button", Bowl{}, Bowl{Buttons: 1}, Table{}},
+		{"half-pass", "E5 pass", Bowl{HalfPasses: 1}, Bowl{}, Table{Zone: true}},
+		{"half-pass", "E5 pass pass", Bowl{HalfPasses: 1}, Bowl{Stones: 1}, Table{Zone: true}},
+		{"ultimate", "C3 delay", Bowl{Stones: 1, Ultimate: 1}, Bowl{}, Table{}},
+		{"aga", "A2 A1 B1x", Bowl{Stones: 1}, Bowl{}, Table{}},
+	} {
+		s := Of(play(t, x.id, k(9, 9, 0), x.turns), Names{})
+		if s.Black.Bowl != x.black || s.White.Bowl != x.white || s.Table != x.table {
+			t.Errorf("%s %s: %+v, %+v, %+v", x.id, x.turns, s.Black.Bowl, s.White.Bowl, s.Table)
+		}
+	}
+}
+
+func TestKo(t *testing.T) {
+	ko := []rules.Point{point(t, "E4")}
+	s := Of(play(t, "area-2", k(9, 9, 0), "D5 E5 C4 F4 D3 E3 E4 D4x"), Names{})
+	if !slices.Equal(s.Ko, ko) || !strings.Contains(Text(s), "May not take at E4 (repetition)") {
+		t.Errorf("ko %v: %s", s.Ko, Text(s))
+	}
+	if over := s.Ended("W+T", "time"); len(over.Ko) != 0 {
+		t.Errorf("over: %v", over.Ko)
+	}
+	s = Of(play(t, "area-2", k(9, 9, 0), "D5 E5 C4 F4 D3 E3 E4 D4x A1 B1"), Names{})
+	if len(s.Ko) != 0 {
+		t.Errorf("after a threat: %v", s.Ko)
+	}
+	// Where one may not play for want of a liberty there is no ko.
+	s = Of(play(t, "area-2", k(5, 5, 0), "A2 E5 B1 E4"), Names{})
+	if len(s.Ko) != 0 {
+		t.Errorf("an eye: %v", s.Ko)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	g := then(t, play(t, "aga", k(9, 9, 15), e1+"pass pass dead:J8,J2"), "W agree")
+	s := Of(g, Names{})
+	if s.Black.Accepted || !s.White.Accepted || !s.Black.Due || s.White.Due || !strings.Contains(Text(s), "White has accepted.") {
+		t.Errorf("%+v, %+v: %s", s.Black, s.White, Text(s))
+	}
+	if s = Of(then(t, g, "B agree"), Names{}); s.Black.Accepted || s.White.Accepted || s.Winner != rules.White {
+		t.Errorf("over: %+v, %+v, %v", s.Black, s.White, s.Winner)
 	}
 }
 
@@ -141,8 +200,14 @@ func TestBowls(t *testing.T) {
 	if r := row(t, s, "Ultimate stone"); r.Black != (Cell{Value: 2, Delta: 2}) {
 		t.Errorf("%+v", r)
 	}
-	if !slices.Contains(s.Notes, "the right to declare a draw is White's") {
-		t.Errorf("notes %q", s.Notes)
+	if !slices.Contains(s.Notes, "the right to declare a draw is White's") || s.Black.Right != "" || s.White.Right != "may draw" {
+		t.Errorf("notes %q, %q, %q", s.Notes, s.Black.Right, s.White.Right)
+	}
+	if s = Of(play(t, "ultimate", k(5, 5, 0), "delay C3"), Names{}); s.Black.Right != "may draw" || s.White.Right != "" {
+		t.Errorf("%q, %q", s.Black.Right, s.White.Right)
+	}
+	if s = s.Ended("W+T", "time"); s.Black.Right != "" {
+		t.Errorf("over, and Black %s", s.Black.Right)
 	}
 }
 
@@ -258,7 +323,9 @@ func TestClean(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Aoi🌸": "Aoi", "🌸": "Black", "碁打ち Master": "Master", "Zoe\u0308": "Zoë", "Ωmega Жук": "Ωmega Жук", "…!": "Black",
+		"Aoi🌸": "Aoi", "🌸": "Black", "碁打ち Master": "碁打ち Master", "Zoe\u0308": "Zoë", "Ωmega Жук": "Ωmega Жук", "…!": "Black",
+		"井山裕太": "井山裕太", "신진서": "신진서", "Ngô Bảo Châu": "Ngô Bảo Châu", "שלום": "Black", "Bob שלום": "Bob □", "ไทย ok": "□ ok",
+		"🇯🇵 a\u20e3": "a", "Ａｏｉ": "Ａｏｉ", "②": "Black",
 	} {
 		if got := drawable(name, "Black"); got != want {
 			t.Errorf("drawable(%q) = %q, want %q", name, got, want)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // MaxText is the most that [Text] gives, in characters: what Discord takes as
@@ -37,9 +39,30 @@ func Text(s Scene) string {
 	words += sentence(margin)
 
 	more := []string{}
-	for _, n := range s.Notes {
+	for _, why := range s.Why {
+		more = append(more, sentence(why))
+	}
+	if s.Steps > 0 {
+		more = append(more, sentence(fmt.Sprintf(w.Step, s.Step, s.Steps)))
+	}
+	if len(s.Ko) > 0 {
+		more = append(more, sentence(fmt.Sprintf(w.Forbidden, rules.Names(s.Ko))))
+	}
+	if len(s.Seki) > 0 {
+		more = append(more, sentence(fmt.Sprintf(w.InSeki, rules.Names(s.Seki))))
+	}
+	for _, p := range []struct {
+		*Player
+		color string
+	}{{&s.Black, w.Black}, {&s.White, w.White}} {
+		if p.Accepted {
+			more = append(more, sentence(fmt.Sprintf(w.Accepted, p.color)))
+		}
+	}
+	for _, n := range append([]string{s.Comment}, s.Notes...) {
 		more = append(more, sentence(n))
 	}
+	more = append(more, s.markText(w)...)
 	for _, r := range s.Rows {
 		if r.Kind != Sum {
 			more = append(more, sentence(r.text(w)))
@@ -61,6 +84,33 @@ func Text(s Scene) string {
 		}
 	}
 	return cut(strings.TrimSpace(words)+letters, MaxText)
+}
+
+// TextBoard gives the board in letters, under a legend and with its
+// coordinates, for where letters stand in columns. It is empty for a scene that
+// cannot be drawn.
+func TextBoard(s Scene) string { return strings.TrimPrefix(s.letters(" "), "\n") }
+
+// markText gives the marks of a diagram in words: "Triangle: C3 D4."
+func (s *Scene) markText(w *Words) []string {
+	var out []string
+	for kind := Label; kind <= Cross; kind++ {
+		var at []string
+		for _, m := range s.Marks {
+			if m.Kind != kind || !s.has(m.At) {
+				continue
+			}
+			if kind == Label {
+				at = append(at, clean(cutRunes(m.Label, 3), "?")+" "+m.At.String())
+			} else {
+				at = append(at, m.At.String())
+			}
+		}
+		if len(at) > 0 {
+			out = append(out, sentence(w.Marks[kind]+": "+strings.Join(at, ", ")))
+		}
+	}
+	return out
 }
 
 // text gives a row of the ledger in words: "Prisoners: Black 27 (+4), White 26".
@@ -101,7 +151,7 @@ func (s *Scene) letters(space string) string {
 	}
 	var b strings.Builder
 	b.WriteString("\n" + legend + "\n")
-	b.WriteString("   " + strings.Join(strings.Split("ABCDEFGHJKLMNOPQRSTUVWXYZ"[:w], ""), space))
+	b.WriteString("   " + strings.Join(strings.Split(columnLetters[:w], ""), space))
 	for i, row := range rows {
 		fmt.Fprintf(&b, "\n%2d %s", h-i, strings.Join(strings.Split(string(row), ""), space))
 	}

@@ -1,0 +1,225 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// games are whole games, each under other rules and on another board, with
+// what they are drawn with.
+func games(t testing.TB) map[string][]pictured {
+	n := Names{"Aoi", "井山裕太"}
+	out := map[string][]pictured{}
+	for _, x := range []struct {
+		name string
+		g    *rules.Game
+		o    Options
+	}{
+		{"19x19 button", random(t, "button", 19, 19, 281, 7), Options{}},
+		{"9x9 two-button to the end", play(t, "two-button", k(9, 9, 13), e1+"pass pass dead:J8,J2 agree"), Options{Theme: "slate"}},
+		{"9x9 half-pass", play(t, "half-pass-agreement", k(9, 9, 0), g1+"pass:B9,D9 accept"), Options{Theme: "book", Size: "small"}},
+		{"13x9 ultimate", random(t, "ultimate", 13, 9, 150, 2), Options{Theme: "contrast", Panel: "light", Size: "small"}},
+		{"9x9 Tromp-Taylor", random(t, "tromp-taylor", 9, 9, 140, 4), Options{Colors: 16, Coordinates: "kanji", Size: "small"}},
+		{"25x25 in small", random(t, "aga", 25, 25, 120, 4), Options{Size: "small"}},
+	} {
+		last := x.g.Turns()
+		if race {
+			last = min(last, 8)
+		}
+		for s := range Scenes(x.g, n, 0, last) {
+			out[x.name] = append(out[x.name], pictured{x.name, s, x.o})
+		}
+		// and every word of the talk about dead stones
+		for i, t := range x.g.Log() {
+			if t.Kind.IsTurn() {
+				continue
+			}
+			g, err := rules.Replay(x.g.Rules(), x.g.Setup(), x.g.Log()[:i+1])
+			if err == nil {
+				out[x.name] = append(out[x.name], pictured{x.name, Of(g, n), x.o})
+			}
+		}
+	}
+	return out
+}
+
+// On a canvas that has drawn something else before, every scene has the bytes
+// that it has when it is drawn alone.
+func TestCanvasDrawsWhatPNGDraws(t *testing.T) {
+	check := func(c *Canvas, p pictured, what string) {
+		t.Helper()
+		var got bytes.Buffer
+		if err := c.PNG(&got, p.scene, p.o); err != nil {
+			t.Fatal(err)
+		}
+		if want := drawn(t, p.scene, p.o); !bytes.Equal(got.Bytes(), want) {
+			n, diff := compare(decoded(t, want), decoded(t, got.Bytes()))
+			t.Fatalf("%s: %d pixels differ; see %s", what, n, saved(t, "canvas", diff))
+		}
+	}
+	for name, moves := range games(t) {
+		var c Canvas
+		for i, m := range moves {
+			check(&c, m, fmt.Sprintf("%s, picture %d", name, i))
+		}
+		// back, as after an undo, and by leaps
+		for i := len(moves) - 1; i >= 0; i -= 37 {
+			check(&c, moves[i], fmt.Sprintf("%s, back to picture %d", name, i))
+		}
+	}
+	// One canvas for everything.
+	var c Canvas
+	for i, p := range allCases(t) {
+		if race && i%25 > 0 {
+			continue
+		}
+		check(&c, p, p.name)
+	}
+}
+
+// A canvas that met a scene that cannot be drawn goes on as if it had not.
+func TestCanvasAfterAnError(t *testing.T) {
+	scenes := slices.Collect(Scenes(random(t, "aga", 9, 9, 20, 1), Names{}, 18, 20))
+	var c Canvas
+	var b bytes.Buffer
+	for _, s := range scenes {
+		if err := c.PNG(&b, Scene{}, Options{}); err == nil {
+			t.Fatal("an empty scene was drawn")
+		}
+		b.Reset()
+		if err := c.PNG(&b, s, Options{}); err != nil || !bytes.Equal(b.Bytes(), drawn(t, s, Options{})) {
+			t.Fatalf("other bytes, %v", err)
+		}
+	}
+}
+
+// From one turn to the next only a small part of the picture is painted.
+func TestCanvasPaintsLittle(t *testing.T) {
+	area, pictures := 0, 0
+	var c Canvas
+	for s := range Scenes(random(t, "aga", 19, 19, 120, 5), Names{}, 60, 120) {
+		if err := c.draw(&s, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if pictures++; pictures == 1 {
+			continue
+		}
+		for i, part := range c.parts {
+			area += part.Dx() * part.Dy()
+			for _, other := range c.parts[:i] {
+				if part.Overlaps(other) {
+					t.Fatalf("%v and %v are painted twice", part, other)
+				}
+			}
+		}
+	}
+	if most := wide * high / 8; area/(pictures-1) > most {
+		t.Errorf("%d pixels a turn, want at most %d", area/(pictures-1), most)
+	}
+}
+
+// Sixteen goroutines that draw, alone and through a cache that is too small,
+// do not disturb one another.
+func TestConcurrent(t *testing.T) {
+	scenes := []pictured{}
+	for i, id := range []string{"aga", "half-pass", "ultimate", "button"} {
+		o := Options{Theme: Themes()[i]}
+		scenes = append(scenes, pictured{id, Of(random(t, id, 5+3*i, 13, 60, uint64(i)), hostile[i]), o})
+	}
+	var want [][]byte
+	for _, s := range scenes {
+		want = append(want, drawn(t, s.scene, s.o))
+	}
+	rounds := 3
+	if race {
+		rounds = 1
+	}
+	cache := NewCache(2)
+	var wait sync.WaitGroup
+	for worker := range 16 {
+		wait.Go(func() {
+			for range rounds {
+				for i, s := range scenes {
+					var alone, cached bytes.Buffer
+					if err := PNG(&alone, s.scene, s.o); err != nil || !bytes.Equal(alone.Bytes(), want[i]) {
+						t.Errorf("scene %d: other bytes, %v", i, err)
+					}
+					if err := cache.PNG(&cached, s.name, s.scene, s.o); err != nil || !bytes.Equal(cached.Bytes(), want[i]) {
+						t.Errorf("scene %d from the cache: other bytes, %v", i, err)
+					}
+					if worker == 0 {
+						cache.Forget(s.name)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	c := NewCache(3)
+	s := Scene{Board: []string{"."}}
+	for _, game := range strings.Fields("a b c a d a e f") {
+		if err := c.PNG(&bytes.Buffer{}, game, s, Options{Size: "small"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var kept []string
+	for game := range c.kept {
+		kept = append(kept, game)
+	}
+	slices.Sort(kept)
+	if got := strings.Join(kept, " "); got != "a e f" { // those used last
+		t.Errorf("kept: %s", got)
+	}
+	c.Forget("e")
+	if len(c.kept) != 2 {
+		t.Error("not forgotten")
+	}
+}
+
+// A canvas takes less than four megabytes.
+func TestCanvasMemory(t *testing.T) {
+	var c Canvas
+	s := busy(t)
+	for _, o := range []Options{{}, {Colors: 16}} {
+		if err := c.PNG(&bytes.Buffer{}, s, o); err != nil {
+			t.Fatal(err)
+		}
+		size := len(c.canvas.pix) + cap(c.packed) + cap(c.tiles) + 48*(cap(c.now.ops)+cap(c.old.ops))
+		if size > 4<<20 {
+			t.Errorf("%v: %d bytes", o, size)
+		}
+	}
+}
+
+// A picture of a larger board costs no more allocations.
+func TestAllocationsDoNotGrow(t *testing.T) {
+	if race {
+		return // the race detector empties pools
+	}
+	count := func(side int) float64 {
+		s := Of(random(t, "aga", side, side, side*side*3/4, 1), Names{"A", "B"})
+		s.Notes, s.Rows = nil, s.Rows[:1]
+		s.Ghosts, s.Taken = nil, ""
+		return testing.AllocsPerRun(20, func() {
+			if err := PNG(discard{}, s, Options{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if small, large := count(5), count(25); large > small+8 {
+		t.Errorf("%v allocations for 5×5, %v for 25×25", small, large)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,361 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Of gives the scene of a game in English.
+func Of(g *rules.Game, n Names) Scene { return English.Of(g, n) }
+
+// Of gives the scene of a game in these words.
+func (w *Words) Of(g *rules.Game, n Names) Scene {
+	s := Scene{
+		Black:   Player{Name: n.Black, Bowl: bowl(g, rules.Black)},
+		White:   Player{Name: n.White, Bowl: bowl(g, rules.White)},
+		Move:    g.Turns(),
+		Next:    w.Stopped,
+		Ruleset: g.Rules().Title,
+		Words:   w,
+	}
+	before := previous(g)
+	s.setBoard(g, before)
+	s.setLedger(w, g, before)
+	s.setTurn(w, g)
+	s.setNotes(w, g)
+	switch g.Phase() {
+	case rules.Playing:
+		s.Table.Buttons = g.Table()
+		s.Next = fmt.Sprintf(w.ToPlay, w.color(g.ToPlay()))
+		s.Black.Due, s.White.Due = g.ToPlay() == rules.Black, g.ToPlay() == rules.White
+		s.Ko = ko(g)
+		if g.Rules().Has(rules.Draw) {
+			if rules.BlackMayDeclareDraw.Is(g) {
+				s.Black.Right = w.MayDraw
+			} else if rules.WhiteMayDeclareDraw.Is(g) {
+				s.White.Right = w.MayDraw
+			}
+		}
+	case rules.Settling:
+		s.Table.Buttons = g.Table()
+		s.Black.Accepted, s.White.Accepted = g.HasAgreed(rules.Black), g.HasAgreed(rules.White)
+		s.Black.Due, s.White.Due = !s.Black.Accepted, !s.White.Accepted
+	case rules.Over:
+		return s.Ended(g.Result(), w.sentence(g.Decided()))
+	}
+	return s
+}
+
+// previous gives the game before the last line of its log, nil if there is none.
+func previous(g *rules.Game) *rules.Game {
+	log := g.Log()
+	if len(log) == 0 {
+		return nil
+	}
+	before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1])
+	if err != nil {
+		return nil
+	}
+	return before
+}
+
+func bowl(g *rules.Game, c rules.Color) Bowl {
+	return Bowl{
+		Stones:     g.Holds(c, rules.Prisoner) + g.Holds(c, rules.PassStone),
+		Ultimate:   g.Holds(c, rules.UltimateStone),
+		Buttons:    g.Holds(c, rules.ButtonThing),
+		HalfPasses: g.Holds(c, rules.HalfPassStone),
+	}
+}
+
+func (s *Scene) setBoard(g, before *rules.Game) {
+	board := g.Board()
+	was := board
+	if before != nil {
+		was = before.Board()
+	}
+	last, any := g.LastTurn()
+	if any && last.Kind == rules.Place {
+		at := last.At
+		s.Last = &at
+	}
+	for _, p := range g.Taken() {
+		c := was.At(p)
+		if c == rules.None { // the very stone that the turn placed
+			c = last.By
+		}
+		s.Ghosts = append(s.Ghosts, Stone{p, c})
+	}
+	dead := g.Dead()
+	if len(dead) == 0 {
+		dead = g.Suggested()
+	}
+	for _, p := range dead {
+		if c := was.At(p); c != rules.None {
+			s.Dead = append(s.Dead, Stone{p, c})
+		}
+	}
+	board.Lift(dead)
+	s.Board = board.Rows()
+	s.Seki = g.Seki()
+	if settled(g) {
+		s.Territory = territory(g)
+	}
+}
+
+// ko gives the points on which the player to move could take stones if the
+// position did not repeat.
+func ko(g *rules.Game) []rules.Point {
+	var out []rules.Point
+	board := g.Board()
+	for _, p := range board.Points() {
+		// Where nothing is taken the position is new.
+		if board.At(p) != rules.None || !takes(&board, p, g.ToPlay()) {
+			continue
+		}
+		if !g.Allows(rules.Turn{By: g.ToPlay(), At: p}) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func takes(b *rules.Board, p rules.Point, by rules.Color) bool {
+	for _, q := range around(p) {
+		if b.At(q) == by.Opponent() && b.Liberties(q) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func around(p rules.Point) [4]rules.Point {
+	return [4]rules.Point{{X: p.X - 1, Y: p.Y}, {X: p.X + 1, Y: p.Y}, {X: p.X, Y: p.Y - 1}, {X: p.X, Y: p.Y + 1}}
+}
+
+// settled reports whether the count is more than a guess.
+func settled(g *rules.Game) bool {
+	switch g.Phase() {
+	case rules.Settling:
+		return true
+	case rules.Over:
+		r := g.Result()
+		return r != "" && r[len(r)-1] >= '0' && r[len(r)-1] <= '9'
+	}
+	return false
+}
+
+// territory gives the points of territory that the ruleset counts.
+func territory(g *rules.Game) []Stone {
+	if !counts(g.Score(), rules.Territory) {
+		return nil
+	}
+	var out []Stone
+	board := g.Counted()
+	for _, r := range board.Regions() {
+		c := r.Owner()
+		for _, p := range r.Points {
+			for _, q := range around(p) {
+				if slices.Contains(g.Seki(), q) {
+					c = rules.None
+				}
+			}
+		}
+		if c == rules.None {
+			continue
+		}
+		for _, p := range r.Points {
+			out = append(out, Stone{p, c})
+		}
+	}
+	return out
+}
+
+func counts(s *rules.Score, t rules.Thing) bool {
+	return s != nil && slices.ContainsFunc(s.Lines, func(l rules.Line) bool { return l.Thing == t })
+}
+
+func (s *Scene) setTurn(w *Words, g *rules.Game) {
+	t, any := g.LastTurn()
+	if !any {
+		s.Told = w.Start
+		return
+	}
+	s.By = t.By
+	s.Turn = w.Turns[t.Kind]
+	if t.Kind == rules.Place {
+		s.Turn = t.At.String()
+	}
+	told := t.Words()
+	if w.Told != nil {
+		told = w.Told(t)
+	}
+	s.Told = fmt.Sprintf(w.Move, g.Turns(), told)
+	if n := len(s.Ghosts); n > 0 {
+		s.Taken = fmt.Sprintf(w.Takes, n)
+		s.Told += ", " + s.Taken
+	}
+}
+
+// setNotes gathers the sentences: what is so, and what the last turn did.
+func (s *Scene) setNotes(w *Words, g *rules.Game) {
+	add := func(to *[]string, note string) {
+		if !slices.Contains(*to, note) {
+			*to = append(*to, note)
+		}
+	}
+	for _, said := range g.Says() {
+		add(&s.Notes, w.sentence(said))
+	}
+	if g.Phase() == rules.Settling {
+		for _, e := range g.IfAgreed() {
+			if e.Thing != rules.Prisoner { // the board shows those
+				add(&s.Notes, fmt.Sprintf(w.IfAgreed, w.sentence(e.Why)))
+			}
+		}
+	}
+	log := g.Log()
+	if len(log) == 0 || !log[len(log)-1].Kind.IsTurn() {
+		return
+	}
+	for _, e := range g.EntriesOf(g.Turns()) {
+		if e.Thing != rules.Prisoner || log[len(log)-1].Kind != rules.Place {
+			add(&s.Why, w.sentence(e.Why))
+		}
+	}
+}
+
+func (s *Scene) setLedger(w *Words, g, before *rules.Game) {
+	score := g.Score()
+	if score == nil {
+		s.setBowls(w, g, before)
+		return
+	}
+	s.Counted = true
+	s.Table.Zone = counts(score, rules.HalfPassStone)
+	s.Black.Total, s.White.Total = score.Black, score.White
+	s.Headline, s.Caption = w.Even, w.Naive
+	if m := score.Margin(); m > 0 {
+		s.Winner = rules.Black
+		s.Headline = fmt.Sprintf(w.Leads, w.Black, number(m))
+	} else if m < 0 {
+		s.Winner = rules.White
+		s.Headline = fmt.Sprintf(w.Leads, w.White, number(-m))
+	}
+	if g.Phase() == rules.Settling {
+		s.Caption = w.Marked
+	}
+
+	var was *rules.Score
+	if before != nil {
+		was = before.Score()
+	}
+	area := Row{Label: w.Area, Kind: Sum}
+	lines, inArea := rowsOf(score), 0
+	old := rowsOf(was)
+	for i, l := range lines {
+		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
+		if was != nil {
+			o := find(old, l.thing)
+			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
+		}
+		s.Rows = append(s.Rows, row)
+		if l.thing == rules.Stone || l.thing == rules.Territory {
+			inArea++
+			area.Black.Value += row.Black.Value
+			area.White.Value += row.White.Value
+			if inArea == 2 && i < len(lines)-1 {
+				s.Rows = append(s.Rows, area)
+			}
+		}
+	}
+	s.Rows = append(s.Rows, Row{Label: w.Total, Kind: Sum, Black: Cell{Value: score.Black}, White: Cell{Value: score.White}})
+
+	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
+		if !counts(score, t) && (t == rules.Prisoner || g.Holds(rules.Black, t)+g.Holds(rules.White, t) > 0) {
+			s.Rows = append(s.Rows, held(w, t, g, before))
+		}
+	}
+	if !counts(score, rules.Stone) && g.Phase() == rules.Over && settled(g) {
+		s.Rows = append(s.Rows, areaCount(w, g, lines))
+	}
+}
+
+// areaCount is the count by area of a game that was counted by territory.
+func areaCount(w *Words, g *rules.Game, lines []line) Row {
+	board := g.Counted()
+	black, white := board.Territory()
+	black += board.Stones(rules.Black)
+	white += board.Stones(rules.White)
+	if n := g.Setup().Handicap; n >= 2 {
+		white += n - 1
+	}
+	row := Row{Label: w.AreaCount, Kind: Aside}
+	row.Black.Value = rules.Points(black) * rules.One
+	row.White.Value = rules.Points(white)*rules.One + find(lines, rules.Komi).points[rules.White]
+	return row
+}
+
+// A line is a row before it is labelled.
+type line struct {
+	thing  rules.Thing
+	points [3]rules.Points // by colour
+	has    [3]bool
+}
+
+func (l line) cell(c rules.Color) Cell { return Cell{Value: l.points[c], Blank: !l.has[c]} }
+
+// rowsOf brings the lines of both players together, in the order of the count.
+func rowsOf(s *rules.Score) []line {
+	if s == nil {
+		return nil
+	}
+	var out []line
+	for _, l := range s.Lines {
+		i := slices.IndexFunc(out, func(o line) bool { return o.thing == l.Thing })
+		if i < 0 {
+			i = len(out)
+			out = append(out, line{thing: l.Thing})
+		}
+		out[i].points[l.Player] += l.Points()
+		out[i].has[l.Player] = true
+	}
+	return out
+}
+
+func find(lines []line, t rules.Thing) line {
+	for _, l := range lines {
+		if l.thing == t {
+			return l
+		}
+	}
+	return line{}
+}
+
+// held is the row of a thing that players hold and the count passes over.
+func held(w *Words, t rules.Thing, g, before *rules.Game) Row {
+	row := Row{Label: w.Things[t], Kind: Aside}
+	for c, cell := range map[rules.Color]*Cell{rules.Black: &row.Black, rules.White: &row.White} {
+		cell.Value = rules.Points(g.Holds(c, t)) * rules.One
+		if before != nil {
+			cell.Delta = cell.Value - rules.Points(before.Holds(c, t))*rules.One
+		}
+	}
+	return row
+}
+
+// setBowls is the ledger of a game in which nothing is counted.
+func (s *Scene) setBowls(w *Words, g, before *rules.Game) {
+	s.Rows = append(s.Rows, held(w, rules.Prisoner, g, before), held(w, rules.UltimateStone, g, before))
+	if g.Phase() != rules.Playing {
+		return
+	}
+	black, white := g.Placements(rules.Black), g.Placements(rules.White)
+	s.Rows = append(s.Rows, Row{
+		Label: w.Placements, Kind: Aside,
+		Black: Cell{Value: rules.Points(black) * rules.One},
+		White: Cell{Value: rules.Points(white) * rules.One},
+	})
+}

@@ -1,0 +1,84 @@
+package render
+
+import "github.com/halfpoint-go/halfpoint/rules"
+
+// Words are the words of scenes, for one language. The sentences of rulebooks
+// are not among them: Sentence may translate those.
+type Words struct {
+	Black, White string
+	Things       [rules.Komi + 1]string // labels of the rows by rules.Thing
+	Turns        [rules.Resign + 1]string
+	Area         string // stones and territory
+	AreaCount    string // the count by area, komi and handicap included
+	Total        string
+	Placements   string
+	Others       string // rows of which there are too many, taken together
+
+	Leads    string // colour, points: "%s +%s"
+	Even     string
+	Wins     string // colour: "%s wins"
+	Draw     string
+	NoResult string
+	Naive    string // the count while play goes on
+	Marked   string // the count while settling
+
+	Start     string // before the first turn
+	Move      string // number, the turn in words: "Move %d: %s"
+	Takes     string // number: "takes %d"
+	ToPlay    string // colour: "%s to play"
+	Stopped   string // play has stopped
+	Over      string // the game is over
+	IfAgreed  string // sentence: "if you agree: %s"
+	Accepted  string // colour: "%s has accepted"
+	Forbidden string // points: "may not take at %s (repetition)"
+	InSeki    string // points: "alive in seki: %s"
+	MayDraw   string // of the player who has the right to declare a draw
+	Step      string // of a lesson or replay: "Step %d of %d"
+	AtPoint   string // a number and where it was played again: "%d at %s"
+	Marks     [Cross + 1]string
+	Legend    string // of the letters of Text
+	DeadAre   string // added to the legend when there are dead stones
+
+	// Told gives a turn in words and Sentence a sentence of a rulebook; nil
+	// leaves them in English.
+	Told     func(rules.Turn) string
+	Sentence func(string) string
+}
+
+// English is the words of scenes in English.
+var English = Words{
+	Black: "Black", White: "White",
+	Things: [...]string{
+		rules.Prisoner: "Prisoners", rules.PassStone: "Pass stones", rules.ButtonThing: "Buttons",
+		rules.HalfPassStone: "Half-passes", rules.UltimateStone: "Ultimate stone", rules.Stone: "Stones",
+		rules.Territory: "Territory", rules.Adjustment: "Adjustment", rules.Handicap: "Handicap", rules.Komi: "Komi",
+	},
+	Turns: [...]string{
+		rules.Pass: "pass", rules.Accept: "accept", rules.Button: "button", rules.Delay: "delay",
+		rules.Draw: "draw", rules.Resign: "resign",
+	},
+	Area: "Area", AreaCount: "Area count", Total: "Total", Placements: "Placements", Others: "Others",
+	Leads: "%s +%s", Even: "Even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
+	Naive: "naive count if play stopped now", Marked: "counted as marked",
+	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
+	Stopped: "play has stopped", Over: "game over",
+	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
+	Forbidden: "may not take at %s (repetition)", InSeki: "alive in seki: %s", MayDraw: "may draw",
+	Step: "Step %d of %d", AtPoint: "%d at %s",
+	Marks:  [...]string{Label: "Letter", Triangle: "Triangle", Square: "Square", Circle: "Circle", Cross: "Cross"},
+	Legend: "X Black, O White", DeadAre: "x o dead",
+}
+
+func (w *Words) color(c rules.Color) string {
+	if c == rules.Black {
+		return w.Black
+	}
+	return w.White
+}
+
+func (w *Words) sentence(s string) string {
+	if w.Sentence != nil {
+		return w.Sentence(s)
+	}
+	return s
+}
