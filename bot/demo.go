@@ -202,6 +202,7 @@ func demo(q *question) Answer {
 	}
 	a := q.answer(out...)
 	scene := render.Of(s.game, render.Names{})
+	scene.Step, scene.Steps, scene.Comment = step, len(l.steps), s.says
 	a.Scene = &scene
 	for _, to := range []struct {
 		label string
