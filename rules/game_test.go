@@ -272,56 +272,6 @@ func TestPerft(t *testing.T) {
 	}
 }
 
-func completeGames(g *Game) (n int) {
-	for _, t := range PerftTurns(g) {
-		next, _ := g.Play(t)
-		if next.Phase() == Over {
-			n++
-		} else {
-			n += completeGames(next)
-		}
-	}
-	return n
-}
-
-func TestCompleteTrompTaylorGames(t *testing.T) {
-	for w, want := range map[int]int{1: 1, 2: 9, 3: 907} {
-		g, _ := New(&TrompTaylor, Setup{W: w, H: 1})
-		if got := completeGames(g); got != want {
-			t.Errorf("1×%d: %d games, want %d", w, got, want)
-		}
-	}
-}
-
-// Tromp's count of legal positions: no chain without a liberty.
-func TestLegalPositions(t *testing.T) {
-	for n, want := range map[int]int{1: 1, 2: 57, 3: 12675} {
-		b, _ := NewBoard(n, n)
-		ps := b.Points()
-		got := 0
-		var fill func(i int)
-		fill = func(i int) {
-			if i == len(ps) {
-				for _, p := range ps {
-					if b.At(p) != None && b.Liberties(p) == 0 {
-						return
-					}
-				}
-				got++
-				return
-			}
-			for _, c := range []Color{None, Black, White} {
-				b.Put(ps[i], c)
-				fill(i + 1)
-			}
-		}
-		fill(0)
-		if got != want {
-			t.Errorf("%d×%d: %d legal positions, want %d", n, n, got, want)
-		}
-	}
-}
-
 func TestUltimateOnOnePoint(t *testing.T) {
 	g, _ := New(&Ultimate, Setup{W: 1, H: 1})
 	for _, k := range []Kind{Delay, Delay, Draw} {

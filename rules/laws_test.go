@@ -315,58 +315,6 @@ func noRepetition(t *testing.T, all []*Game) {
 	}
 }
 
-// The theorem under all rulebooks: the difference before komi, from the area
-// and from who passed first or took the first button.
-func TestTheorem(t *testing.T) {
-	everyRuleset(t, 400, func(t *testing.T, r *Ruleset, rnd table) {
-		s := rnd.setup(r)
-		var before [3]int // stones placed before the preliminary end
-		var passBefore bool
-		g := rnd.game(t, r, s, func(g *Game) {
-			if g.final == 0 || g.final == g.turns {
-				before = g.placed
-				passBefore = g.times[Pass] > 2
-			}
-		})
-		if g.Score() == nil || g.Phase() != Over || g.Result() == "B+R" || g.Result() == "W+R" {
-			return
-		}
-		b := g.Board()
-		a, w := Points(b.Area())*One, g.W()
-		want, spoken := r.Difference(b.Area(), w)
-		if spoken == (r.Name == "area-1" || r.Name == "japanese") {
-			t.Errorf("the theorem is %q", r.Theorem)
-		}
-		switch r.Name {
-		case "button", "button-equivalence":
-			if g.Table() > 0 { // nobody took it
-				want = a
-			}
-		case "territory-1":
-			if passBefore {
-				want = a - Points(before[Black]-s.Handicap-before[White])*One
-				if s.Handicap > 0 { // White moved first
-					want = a - Points(before[Black]-s.Handicap-before[White]+1)*One
-				}
-			}
-		case "area-1": // stones alone: the theorem does not speak of it
-			want = Points(b.Stones(Black)-b.Stones(White)) * One
-		case "japanese":
-			black, white := b.Territory()
-			want = Points(black-white+g.Captured(White)-g.Captured(Black)) * One
-			if s.Handicap > 0 {
-				want += Points(s.Handicap-1) * One
-			}
-		}
-		if s.Handicap > 0 {
-			want -= Points(s.Handicap-1) * One
-		}
-		if got := g.Score().Margin() + s.Komi; got != want {
-			t.Errorf("D = %v, want %v (A = %v, w = %v, handicap %d)\n%v\n%v", got, want, a, w, s.Handicap, g.Log(), g.Score().Lines)
-		}
-	})
-}
-
 // Random turns of every kind, legal or not, are refused or played, and leave
 // the game that they were tried on alone.
 func TestRefusalsChangeNothing(t *testing.T) {
