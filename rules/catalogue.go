@@ -22,8 +22,12 @@ var Catalogue = []*Ruleset{
 var ErrNoSuchRuleset = fmt.Errorf("no such ruleset")
 
 // Find gives the ruleset with an id, "two-button", in either case; with a
-// version, "two-button@1", that version alone.
+// version, "two-button@1", that version alone. What [Ruleset.Stored] gives of a
+// custom ruleset it reads again; of those it does not know the ids.
 func Find(id string) (*Ruleset, error) {
+	if strings.HasPrefix(id, customPrefix) {
+		return findStored(id)
+	}
 	want := strings.ToLower(strings.TrimSpace(id))
 	for _, r := range Catalogue {
 		if want == r.Name || want == r.ID() {

@@ -361,8 +361,8 @@ func (g *Game) Setup() Setup { return g.setup }
 // Board gives the board as it lies, dead stones included.
 func (g *Game) Board() Board { return g.board }
 
-// ToPlay gives the player whose turn it is, also while play is stopped (who
-// would move after a resumption); None when the game is over.
+// ToPlay gives the player whose turn it is; while play is stopped the opponent of
+// whoever made the last turn, whom most resumptions let move; None when the game is over.
 func (g *Game) ToPlay() Color {
 	if g.phase == Over {
 		return None

@@ -19,6 +19,50 @@ type Report struct {
 	Board   []string      `json:"board"` // the board counted, the top row first: X black, O white
 	Assumed string        `json:"assumed,omitempty"`
 	Error   string        `json:"error,omitempty"`
+	Explain *ReportReason `json:"explain,omitempty"`
+	Custom  string        `json:"custom,omitempty"` // the id of a custom ruleset; Version is 0
+
+	// Of a row of a comparison: what passes, buttons and the like moved, why the
+	// row differs from the last counted one above, and "flip" where the other
+	// player wins than under the record's own ruleset, "half" where one of the
+	// two counts is a jigo.
+	Moved []ReportLine `json:"moved,omitempty"`
+	Why   string       `json:"why,omitempty"`
+	Flip  string       `json:"flip,omitempty"`
+}
+
+// A ReportReason is what stands behind the count.
+type ReportReason struct {
+	Source string             `json:"source"`
+	Lines  []ReportExplained  `json:"lines"`
+	Views  []ReportView       `json:"views,omitempty"` // other ways of counting, the book's first
+	Read   *ReportTheoremRead `json:"theorem,omitempty"`
+}
+
+// A ReportExplained is a line of the count with its sentence and the entries
+// of the ledger that made it.
+type ReportExplained struct {
+	ReportLine
+	Sentence string        `json:"sentence"`
+	Entries  []ReportEntry `json:"entries,omitempty"`
+}
+
+// A ReportView is a way of counting. What is filled in has a negative n.
+type ReportView struct {
+	Way    string       `json:"way"`
+	Lines  []ReportLine `json:"lines"`
+	Black  Points       `json:"black"`
+	White  Points       `json:"white"`
+	Margin Points       `json:"margin"`
+}
+
+// A ReportTheoremRead is a [Reading].
+type ReportTheoremRead struct {
+	Theorem string `json:"theorem"`
+	A       int    `json:"a"`
+	W       int    `json:"w"`
+	D       Points `json:"d"`
+	Counted Points `json:"counted"`
 }
 
 // A ReportEntry is a line of the ledger: Player is the holder after it.
@@ -46,23 +90,63 @@ func (g *Game) Report() Report {
 		Rules: g.rules.Name, Version: g.rules.Version, Size: [2]int{g.setup.W, g.setup.H}, Komi: g.setup.Komi,
 		Moves: g.turns, Phase: &g.phase, Entries: []ReportEntry{}, Board: b.Rows(),
 	}
+	if g.rules.IsCustom() {
+		r.Custom = g.rules.ID()
+	}
 	if g.phase == Playing {
 		r.ToPlay = pointer(side(g.toPlay))
 	}
 	for _, e := range g.entries {
-		r.Entries = append(r.Entries, ReportEntry{e.Move, side(e.Player), e.Thing, e.N, e.Why})
+		r.Entries = append(r.Entries, reportEntry(e))
 	}
 	if s := g.Score(); s != nil {
-		r.Lines = []ReportLine{}
-		for _, l := range s.Lines {
-			r.Lines = append(r.Lines, ReportLine{side(l.Player), l.Thing, l.N, l.Each, l.Points()})
-		}
+		r.Lines = ReportLines(s.Lines)
 		r.Black, r.White, r.Margin = &s.Black, &s.White, pointer(s.Margin())
 	}
 	if g.phase == Over {
 		r.Result = &g.result
 	}
 	return r
+}
+
+// Reasons gives what stands behind the count of g, for [Report.Explain]; nil
+// where nothing is counted.
+func (g *Game) Reasons() *ReportReason {
+	if g.Score() == nil {
+		return nil
+	}
+	out := &ReportReason{Source: g.rules.Source, Lines: []ReportExplained{}}
+	for _, e := range Explain(g) {
+		x := ReportExplained{ReportLine: reportLine(e.Line), Sentence: e.Sentence}
+		for _, entry := range e.Entries {
+			x.Entries = append(x.Entries, reportEntry(entry))
+		}
+		out.Lines = append(out.Lines, x)
+	}
+	for _, v := range g.Views() {
+		out.Views = append(out.Views, ReportView{v.Way.String(), ReportLines(v.Lines), v.Black, v.White, v.Margin()})
+	}
+	if r, ok := Read(g); ok {
+		out.Read = &ReportTheoremRead{r.Theorem, r.A, r.W, r.D, r.Counted}
+	}
+	return out
+}
+
+func reportEntry(e Entry) ReportEntry {
+	return ReportEntry{e.Move, side(e.Player), e.Thing, e.N, e.Why}
+}
+
+func reportLine(l Line) ReportLine {
+	return ReportLine{side(l.Player), l.Thing, l.N, l.Each, l.Points()}
+}
+
+// ReportLines gives lines of a count for programs.
+func ReportLines(ls []Line) []ReportLine {
+	out := make([]ReportLine, len(ls))
+	for i, l := range ls {
+		out[i] = reportLine(l)
+	}
+	return out
 }
 
 // Uncounted gives the report of a game that cannot be counted under r: why, and

@@ -21,6 +21,8 @@ type Ruleset struct {
 
 	Theorem string // Black's score less White's before komi, from the area difference A and w
 	Closing []Kind // the turns with which a game of another book is brought to this one's end
+
+	id, text string // of a custom ruleset: its id, and the whole text from which it is read again
 }
 
 // Difference gives what Theorem says: Black's score less White's before komi,
@@ -41,8 +43,14 @@ func (r *Ruleset) Difference(a, w int) (Points, bool) {
 	return 0, false
 }
 
-// ID gives the name and version that a game stores: "two-button@1".
-func (r *Ruleset) ID() string { return r.Name + "@" + itoa(r.Version) }
+// ID gives the name and version of the ruleset: "two-button@1"; of a custom one
+// its name and the hash of its text, see [Custom].
+func (r *Ruleset) ID() string {
+	if r.id != "" {
+		return r.id
+	}
+	return r.Name + "@" + itoa(r.Version)
+}
 
 // Has reports whether the rulebook knows this kind of turn at all.
 func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }

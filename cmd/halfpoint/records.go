@@ -50,8 +50,9 @@ func (f *countFlags) count(rec *sgf.Record) (sgf.Count, error) {
 
 type scoreCmd struct {
 	countFlags
-	Rules string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
-	Move  *int   `help:"Stop after turn N." placeholder:"N"`
+	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
+	Move    *int   `help:"Stop after turn N." placeholder:"N"`
+	Explain bool   `help:"Say of each line of the count why it is so, and count in every other way too."`
 }
 
 // Run prints ledger, count and result of a record.
@@ -92,9 +93,18 @@ func (s *scoreCmd) Run(e *env) error {
 		report.Assumed = sgf.Assumed
 	}
 	if s.JSON {
+		if s.Explain {
+			report.Explain = g.Reasons()
+		}
 		return writeJSON(e.out, report)
 	}
-	return printScore(e.out, g, report)
+	var b bytes.Buffer
+	printScore(&b, g, report)
+	if s.Explain {
+		printReasons(&b, g)
+	}
+	_, err = e.out.Write(b.Bytes())
+	return err
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -104,67 +114,124 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // printScore prints a game for people.
-func printScore(out io.Writer, g *rules.Game, report rules.Report) error {
-	var b bytes.Buffer
+func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	r, s := g.Rules(), g.Setup()
 	moves := "moves"
 	if g.Turns() == 1 {
 		moves = "move"
 	}
-	fmt.Fprintf(&b, "%s (%s), %d×%d, komi %v, %d %s\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns(), moves)
+	fmt.Fprintf(b, "%s (%s), %d×%d, komi %v, %d %s\n", r.Title, r.ID(), s.W, s.H, s.Komi, g.Turns(), moves)
 	if report.Assumed != "" {
-		fmt.Fprintln(&b, report.Assumed)
+		fmt.Fprintln(b, report.Assumed)
 	}
 	for _, row := range report.Board {
-		fmt.Fprintf(&b, "  %s\n", strings.Join(strings.Split(row, ""), " "))
+		fmt.Fprintf(b, "  %s\n", strings.Join(strings.Split(row, ""), " "))
 	}
 	if len(g.Entries()) > 0 {
-		fmt.Fprint(&b, "\nLedger\n")
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprint(b, "\nLedger\n")
+		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		for _, en := range g.Entries() {
 			fmt.Fprintf(t, "  %d\t%v\t%+d\t%s\t%s\n", en.Move, en.Player, en.N, en.Thing.Noun(en.N), en.Why)
 		}
 		t.Flush()
 	}
 	if sc := g.Score(); sc != nil {
-		fmt.Fprintf(&b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: ", if play stopped now (an unfinished board counts naively)",
+		fmt.Fprintf(b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: ", if play stopped now (an unfinished board counts naively)",
 			rules.Settling: ", if both accept"}[g.Phase()])
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		for _, l := range sc.Lines {
 			fmt.Fprintf(t, "  %v\t%s\tat %v\t= %v\n", l.Player, l.Thing.Words(l.N), l.Each, l.Points())
 		}
 		t.Flush()
-		fmt.Fprintf(&b, "  Black %v, White %v: %s\n", sc.Black, sc.White, lead(sc.Margin()))
+		fmt.Fprintf(b, "  Black %v, White %v: %s\n", sc.Black, sc.White, lead(sc.Margin()))
 	}
 	for _, en := range g.IfAgreed() {
-		fmt.Fprintf(&b, "  if both accept: %v %+d %s, %s\n", en.Player, en.N, en.Thing.Noun(en.N), en.Why)
+		fmt.Fprintf(b, "  if both accept: %v %+d %s, %s\n", en.Player, en.N, en.Thing.Noun(en.N), en.Why)
 	}
 	if g.Score() == nil {
 		for _, c := range []rules.Color{rules.Black, rules.White} {
-			fmt.Fprintf(&b, "\n%v holds %s and %s", c,
+			fmt.Fprintf(b, "\n%v holds %s and %s", c,
 				rules.Prisoner.Words(g.Holds(c, rules.Prisoner)), rules.UltimateStone.Words(g.Holds(c, rules.UltimateStone)))
 			if g.Phase() == rules.Playing {
-				fmt.Fprintf(&b, ", and could place a stone on %d points", g.Placements(c))
+				fmt.Fprintf(b, ", and could place a stone on %d points", g.Placements(c))
 			}
-			fmt.Fprintln(&b)
+			fmt.Fprintln(b)
 		}
 	}
 	for _, fact := range g.Says() {
-		fmt.Fprintf(&b, "  %s\n", fact)
+		fmt.Fprintf(b, "  %s\n", fact)
 	}
 	switch g.Phase() {
 	case rules.Over:
-		fmt.Fprintf(&b, "\nResult %s: %s\n", g.Result(), g.Decided())
+		fmt.Fprintf(b, "\nResult %s: %s\n", g.Result(), g.Decided())
 		if m, ok := g.AreaAgrees(); ok {
-			fmt.Fprintf(&b, "The area count agrees: %s\n", lead(m))
+			fmt.Fprintf(b, "The area count agrees: %s\n", lead(m))
 		}
 	case rules.Playing:
-		fmt.Fprintf(&b, "\n%v to play\n", g.ToPlay())
+		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
 	case rules.Settling:
-		fmt.Fprint(&b, "\nPlay has stopped: name the dead with --dead, or none\n")
+		fmt.Fprint(b, "\nPlay has stopped: name the dead with --dead, or none\n")
 	}
-	_, err := out.Write(b.Bytes())
-	return err
+}
+
+// printReasons prints what stands behind each line of the count.
+func printReasons(b *bytes.Buffer, g *rules.Game) {
+	if g.Score() == nil {
+		fmt.Fprintf(b, "\nNothing is counted: there is nothing to explain\n")
+		return
+	}
+	fmt.Fprintf(b, "\nWhy, by %s\n", g.Rules().Source)
+	var player rules.Color
+	for _, e := range rules.Explain(g) {
+		if e.Player != player {
+			player = e.Player
+			fmt.Fprintf(b, "  %v\n", player)
+		}
+		if e.Thing == rules.Komi {
+			fmt.Fprintf(b, "    komi %v: %s\n", e.Points(), e.Sentence)
+			continue
+		}
+		fmt.Fprintf(b, "    %s at %v = %v: %s\n", e.Thing.Words(e.N), e.Each, e.Points(), e.Sentence)
+		for _, r := range e.Reasons() {
+			fmt.Fprintf(b, "      %s\n", r.Words())
+		}
+	}
+	if views := g.Views(); views != nil {
+		fmt.Fprint(b, "\nEvery way of counting\n")
+		for _, v := range views {
+			fmt.Fprintf(b, "  %v: Black %v, White %v: %s\n", v.Way, v.Black, v.White, lead(v.Margin()))
+			if v.Way != rules.ByTerritory {
+				for _, c := range []rules.Color{rules.Black, rules.White} {
+					if sum := sumOf(v, c); sum != "" {
+						fmt.Fprintf(b, "    %v: %s\n", c, sum)
+					}
+				}
+			}
+		}
+	}
+	if r, ok := rules.Read(g); ok {
+		fmt.Fprintf(b, "\nThe theorem: %s\n", r.Words())
+	}
+}
+
+// sumOf gives the lines of a view for one player: "28 points of territory, less
+// 2 prisoners filled in".
+func sumOf(v rules.View, c rules.Color) string {
+	var parts []string
+	for _, l := range v.Lines {
+		switch {
+		case l.Player != c:
+		case l.N < 0 && l.Thing < rules.Stone:
+			parts = append(parts, fmt.Sprintf("less %s filled in at %v", l.Thing.Words(-l.N), l.Each))
+		case l.Thing == rules.Adjustment && v.Way == rules.ByArea:
+			parts = append(parts, fmt.Sprintf("%v less spent on stones, passes and buttons than %v", l.Points(), c.Opponent()))
+		case l.Thing == rules.Komi || l.Thing == rules.Handicap:
+			parts = append(parts, fmt.Sprintf("%s %v", l.Thing.Noun(1), l.Points()))
+		default:
+			parts = append(parts, l.Thing.Words(l.N))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func lead(m rules.Points) string {
@@ -205,31 +272,73 @@ func (s *compareCmd) Run(e *env) error {
 	var table, b bytes.Buffer
 	a, pass, button, spoken := rec.Reading(rows)
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\t")
+	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\tmoved\t")
 	for _, row := range rows {
-		theorem, note := "", ""
+		theorem := ""
 		if spoken && row.Follows() {
 			theorem = row.Rules.Theorem
 		}
-		if row.Assumed {
-			note = sgf.Assumed
-		}
 		if row.Err != nil {
-			fmt.Fprintf(t, "%s\t\t\t\t-\t%v\n", row.Rules.Name, row.Err)
+			fmt.Fprintf(t, "%s\t\t\t\t-\t\t%v\n", row.Rules.Name, row.Err)
 			continue
 		}
 		sc := row.Game.Score()
-		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\n", row.Rules.Name, theorem, sc.Black, sc.White, lead(sc.Margin()), note)
+		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\t%s\n", row.Rules.Name, theorem, sc.Black, sc.White, lead(sc.Margin()), movedTo(row.Moved), remarks(row))
 	}
 	t.Flush()
 	for line := range strings.Lines(table.String()) {
 		fmt.Fprintln(&b, strings.TrimRight(line, " \n"))
 	}
+	fmt.Fprint(&b, "\nWhy each count is not the one above\n")
+	t = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		if why := row.Why(); why != "" {
+			fmt.Fprintf(t, "  %s\t%s\n", row.Rules.Name, why)
+		}
+	}
+	t.Flush()
 	if spoken {
 		fmt.Fprint(&b, "\n"+reading(a, pass, button)+"\n")
 	}
 	_, err = e.out.Write(b.Bytes())
 	return err
+}
+
+// movedTo gives what passes and buttons made the players hold.
+func movedTo(ls []rules.Line) string {
+	var parts []string
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		var has []string
+		for _, l := range ls {
+			switch {
+			case l.Player != c:
+			case l.Thing == rules.Adjustment:
+				has = append(has, l.Points().String())
+			default:
+				has = append(has, l.Thing.Words(l.N))
+			}
+		}
+		if has != nil {
+			parts = append(parts, c.Letter()+" "+strings.Join(has, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// remarks gives what else is to be said of a counted row.
+func remarks(row sgf.Row) string {
+	var parts []string
+	if row.Flip != sgf.NoFlip {
+		winner := "nobody"
+		if d := row.Game.Score().Margin(); d != 0 {
+			winner = map[bool]rules.Color{true: rules.Black, false: rules.White}[d > 0].String()
+		}
+		parts = append(parts, map[sgf.Flip]string{sgf.WholeFlip: "FLIP: ", sgf.HalfFlip: "half a flip: "}[row.Flip]+winner+" wins")
+	}
+	if row.Assumed {
+		parts = append(parts, sgf.Assumed)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // reading says why the rows differ: one number by many books.

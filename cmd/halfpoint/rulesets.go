@@ -30,10 +30,20 @@ type book struct {
 	Settles bool         `json:"settles"`
 	Turns   []string     `json:"turns"`
 	Book    string       `json:"book"`
+	Choices []choice     `json:"choices,omitempty"`
+}
+
+// a choice is something that the sources of a ruleset leave open.
+type choice struct {
+	Open   string `json:"open"`
+	Chosen string `json:"chosen"`
 }
 
 func bookOf(r *rules.Ruleset) book {
-	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.Agree), nil, r.Book()}
+	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.Agree), nil, r.Book(), nil}
+	for _, c := range r.Choices() {
+		b.Choices = append(b.Choices, choice(c))
+	}
 	for _, k := range rules.TurnKinds() {
 		if k.IsTurn() && r.Has(k) {
 			b.Turns = append(b.Turns, k.String())
@@ -52,7 +62,12 @@ func (c *rulesCmd) Run(e *env) error {
 		if c.JSON {
 			return writeJSON(e.out, bookOf(r))
 		}
-		_, err = fmt.Fprint(e.out, r.Book())
+		var b bytes.Buffer
+		b.WriteString(r.Book() + "\nWhat the sources leave open\n")
+		for _, c := range r.Choices() {
+			b.WriteString("  - " + c.Open + " " + c.Chosen + "\n")
+		}
+		_, err = e.out.Write(b.Bytes())
 		return err
 	}
 	if c.JSON {

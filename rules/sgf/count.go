@@ -17,6 +17,7 @@ type Count struct {
 	Seki        []rules.Point  // a stone of each chain in seki; nil: as the record says
 	Stop        bool           // stop after Move turns; Dead and Seki are ignored
 	Move        int
+	Also        []*rules.Ruleset // for Compare: custom rulesets beside the catalogue
 }
 
 // Count plays the record under its own ruleset as it is written, under another
@@ -36,7 +37,7 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	komi := rec.komi(c, r)
 	if c.Stop {
 		part := rec.Cut(c.Move)
-		if r != own {
+		if !sameRules(r, own) {
 			part = part.plain()
 		}
 		g, err = part.Play(r, komi)
@@ -54,7 +55,7 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 			return nil, false, fmt.Errorf("%v cannot be both dead and in seki", p)
 		}
 	}
-	if r != own {
+	if !sameRules(r, own) {
 		g, err = rec.Under(r, komi, dead, seki)
 		return g, len(dead) > 0 && !r.Has(rules.Agree), err
 	}
@@ -132,36 +133,52 @@ type Row struct {
 	Rules   *rules.Ruleset
 	Komi    rules.Points
 	Game    *rules.Game
-	Assumed bool // dead stones were lifted although the ruleset knows no agreement
+	Assumed bool         // dead stones were lifted although the ruleset knows no agreement
+	Moved   []rules.Line // what players hold by passes, buttons and the like, and adjustments
+	Flip    Flip
 	Err     error
+
+	above *Row // the last counted row before it
 }
 
 // Assumed is what a row says of dead stones that its ruleset would not have
 // lifted.
 const Assumed = "dead stones lifted by agreement"
 
-// Compare counts the record under every ruleset of the catalogue, in order:
-// under its own as it is written, and brought to its end if it is not there
-// yet. c.Rules and c.Stop are ignored.
+// Compare counts the record under every ruleset of the catalogue, in order,
+// then under those of c.Also and under its own if it is another: under its own
+// as it is written, and brought to its end if it is not there yet. c.Rules and
+// c.Stop are ignored.
 func (rec *Record) Compare(c Count) []Row {
 	own, _, _ := rec.Ruleset()
 	var rows []Row
-	for _, r := range rules.Catalogue {
+	all := slices.Clone(rules.Catalogue)
+	for _, r := range append(slices.Clip(c.Also), own) {
+		if r != nil && !slices.ContainsFunc(all, func(x *rules.Ruleset) bool { return sameRules(x, r) }) {
+			all = append(all, r)
+		}
+	}
+	for _, r := range all {
 		row := Row{Rules: r, Komi: rec.komi(c, r)}
 		ask := c
 		ask.Rules, ask.Stop = r, false
 		switch {
 		case len(r.Count) == 0:
 			row.Err = rules.ErrNoCount
-		case r == own:
+		case sameRules(r, own):
 			row.Game, row.Assumed, row.Err = rec.ownRow(ask, row.Komi)
 		default:
 			row.Game, row.Assumed, row.Err = rec.Count(ask)
 		}
 		rows = append(rows, row)
 	}
+	judge(rows, own)
 	return rows
 }
+
+// sameRules reports whether two rulesets are one: a custom ruleset is another value
+// each time it is read.
+func sameRules(a, b *rules.Ruleset) bool { return a != nil && b != nil && a.ID() == b.ID() }
 
 // ownRow counts the record under its own ruleset for a comparison.
 func (rec *Record) ownRow(c Count, komi rules.Points) (*rules.Game, bool, error) {
@@ -208,12 +225,13 @@ func (row Row) Report(s rules.Setup) rules.Report {
 	if row.Assumed {
 		report.Assumed = Assumed
 	}
+	report.Moved, report.Why, report.Flip = rules.ReportLines(row.Moved), row.Why(), string(row.Flip)
 	return report
 }
 
 // Of gives the record of a game, as if it had been written and read.
 func Of(g *rules.Game) *Record {
-	rec := &Record{RU: g.Rules().ID(), Setup: g.Setup(), HasKomi: true}
+	rec := &Record{RU: g.Rules().Stored(), Setup: g.Setup(), HasKomi: true}
 	resumed := false
 	for _, t := range g.Log() {
 		switch {

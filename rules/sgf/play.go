@@ -59,7 +59,19 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range rec.Turns[:rec.lastPlacement()+1] {
+	turns := rec.Turns[:rec.lastPlacement()+1]
+	atOnce := true
+	for i := 0; i < len(turns); i++ {
+		if atOnce && g.Phase() == rules.Playing && turns[i].Kind == rules.Place {
+			log := placements(turns[i:])
+			if next, err := g.Replay(log); err != nil {
+				atOnce = false // turn by turn, to see what is wrong
+			} else if len(log) > 0 {
+				g, i = next, i+len(log)-1
+				continue
+			}
+		}
+		t := turns[i]
 		if t.Kind == rules.Resign || t.Kind == rules.Draw || rec.takenBack(i) {
 			continue
 		}
@@ -77,6 +89,19 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 		return nil, err
 	}
 	return rules.Close(r, g.Setup(), g.Log(), dead, seki)
+}
+
+// placements gives the placements with which turns begin: nothing is read into
+// them, and one copy of the game does for all.
+func placements(turns []Turn) []rules.Turn {
+	var log []rules.Turn
+	for _, t := range turns {
+		if t.Kind != rules.Place {
+			break
+		}
+		log = append(log, t.Turn)
+	}
+	return log
 }
 
 func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, error) {

@@ -98,9 +98,13 @@ func (rd *reader) read() error {
 // info gives the first value of a property that says something about the whole
 // game, wherever it stands.
 func (rd *reader) info(name string) string {
+	most := MaxText
+	if name == "RU" {
+		most = maxRU
+	}
 	for _, n := range rd.line {
 		if vs := n.values(name); len(vs) > 0 {
-			return simpleText(rd.text(vs[0]))
+			return simpleTextOf(rd.text(vs[0]), most)
 		}
 	}
 	return ""

@@ -42,6 +42,7 @@ const (
 	MaxSize  = 256 << 10 // bytes
 	MaxDepth = 64        // variations within variations
 	MaxText  = 200       // characters kept of a name, a date and the like
+	maxRU    = 16 << 10  // of the rules, which may be the whole text of a custom ruleset
 )
 
 // Errors of Read for records beyond the limits.

@@ -46,7 +46,9 @@ func latin1Text(b []byte) string {
 // simpleText gives the text of a value on one line: escapes resolved, line
 // breaks and other blanks and controls made spaces, but for a line break after
 // a backslash, which is none. It is cut to MaxText characters.
-func simpleText(value string) string {
+func simpleText(value string) string { return simpleTextOf(value, MaxText) }
+
+func simpleTextOf(value string, most int) string {
 	value = strings.NewReplacer("\r\n", "\n", "\n\r", "\n", "\r", "\n").Replace(value)
 	var s strings.Builder
 	escaped := false
@@ -63,12 +65,14 @@ func simpleText(value string) string {
 		}
 		escaped = false
 	}
-	return oneLine(s.String())
+	return oneLineOf(s.String(), most)
 }
 
 // oneLine gives s on one line without blanks around it, and of no more than
 // MaxText characters.
-func oneLine(s string) string {
+func oneLine(s string) string { return oneLineOf(s, MaxText) }
+
+func oneLineOf(s string, most int) string {
 	s = strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsControl(c) {
 			return ' '
@@ -76,8 +80,8 @@ func oneLine(s string) string {
 		return c
 	}, strings.ToValidUTF8(s, "\ufffd"))
 	s = strings.TrimSpace(s)
-	if r := []rune(s); len(r) > MaxText {
-		s = strings.TrimSpace(string(r[:MaxText]))
+	if r := []rune(s); len(r) > most {
+		s = strings.TrimSpace(string(r[:most]))
 	}
 	return s
 }

@@ -45,7 +45,7 @@ func (w *writer) header(g *rules.Game, info Info) {
 	} else {
 		w.property("SZ", fmt.Sprintf("%d:%d", s.W, s.H))
 	}
-	w.property("RU", g.Rules().ID())
+	w.property("RU", g.Rules().Stored())
 	w.property("KM", s.Komi.Decimal())
 	if s.Handicap > 0 {
 		w.property("HA", fmt.Sprint(s.Handicap))

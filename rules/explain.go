@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Explanation is a line of the count with what stands behind it.
+type Explanation struct {
+	Line
+	Sentence string  // of the count, as Book recites it
+	Entries  []Entry // of the ledger, oldest first, where the thing is held: they add up to N
+}
+
+// Explain accounts for [Game.Score], line by line in its order: its lines, the
+// sentence that counts each, and the entries of the ledger that made it. While
+// settling, what accepting the marks would write is among the entries. It is
+// nil where nothing is counted.
+func Explain(g *Game) []Explanation {
+	now, _ := g.ifStoppedNow()
+	var out []Explanation
+	for _, r := range g.rules.Count {
+		next := *now
+		next.score, next.sentence = &Score{}, r.Name
+		r.Do(&next)
+		for _, l := range next.score.Lines {
+			e := Explanation{Line: l, Sentence: r.Name}
+			for _, x := range now.entries {
+				if x.Player == l.Player && x.Thing == l.Thing {
+					e.Entries = append(e.Entries, x)
+				}
+			}
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Explanation) int { return int(a.Player) - int(b.Player) })
+	return out
+}
+
+// A Reason is the entries of an explanation that the same sentence wrote.
+type Reason struct {
+	Why   string
+	N     int   // what they add up to
+	Moves []int // the turns with which they were written; 0 is the start
+}
+
+// Reasons gives the entries by sentence, in the order in which the sentences
+// were first carried out.
+func (e Explanation) Reasons() []Reason {
+	var out []Reason
+	for _, x := range e.Entries {
+		i := slices.IndexFunc(out, func(r Reason) bool { return r.Why == x.Why })
+		if i < 0 {
+			out = append(out, Reason{Why: x.Why})
+			i = len(out) - 1
+		}
+		out[i].N += x.N
+		if n := len(out[i].Moves); n == 0 || out[i].Moves[n-1] != x.Move {
+			out[i].Moves = append(out[i].Moves, x.Move)
+		}
+	}
+	return out
+}
+
+// When gives "with moves 3 and 8", "at the start".
+func (r Reason) When() string {
+	var moves []string
+	for _, m := range r.Moves {
+		moves = append(moves, itoa(m))
+	}
+	last := len(moves) - 1
+	switch {
+	case r.Moves[last] == 0:
+		return "at the start"
+	case last == 0:
+		return "with move " + moves[0]
+	}
+	return "with moves " + strings.Join(moves[:last], ", ") + " and " + moves[last]
+}
+
+// Words gives "+2 with moves 3 and 8: a pass hands the opponent a pass stone".
+func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(), r.Why) }
+
+// LiftedDead is the sentence of the ledger for stones that both players agreed
+// to be dead.
+const LiftedDead = "stones agreed to be dead become prisoners"
+
+// Recited gives the sentence with which the book recites a sentence of the
+// ledger: itself, or with the condition that it stands under. It reports false
+// if the book does not have it: where play is played out and stones were
+// lifted all the same, see [Game.Lift].
+func (r *Ruleset) Recited(why string) (string, bool) {
+	if why == LiftedDead {
+		switch {
+		case r.Has(Agree):
+			why = AcceptMarks.Name
+		case r.Has(Accept):
+			why = RemoveSuggested.Name
+		}
+	}
+	for _, s := range r.sentences() {
+		if s.Name == why || strings.HasSuffix(s.Name, ", "+why) {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
+
+// sentences gives every sentence of the book, in the order of Book.
+func (r *Ruleset) sentences() []Rule {
+	all := slices.Clone(r.Start)
+	for _, k := range TurnKinds() {
+		all = append(all, r.Moves[k]...)
+	}
+	for _, k := range TurnKinds() {
+		all = append(all, r.Settle[k]...)
+	}
+	return slices.Concat(all, r.Agreed, r.Count)
+}
+
+// A Reading is what the theorem of a ruleset says of a game whose play has
+// stopped.
+type Reading struct {
+	Theorem string
+	A       int    // Black's area less White's on the board that is counted, in whole points
+	W       int    // see [Game.W]
+	D       Points // Theorem worked out: Black's score less White's before komi and handicap
+	Counted Points // the same by the count
+}
+
+// Read gives the theorem's reading of a game. It reports false where there is
+// none: before play has stopped, without a count or a theorem, after a
+// resignation, or when the game began with setup stones other than handicap or
+// with the wrong player.
+func Read(g *Game) (Reading, bool) {
+	s := g.setup
+	even := len(s.White) == 0 && len(s.Black) == s.Handicap && (s.First == None || (s.First == White) == (s.Handicap > 0))
+	score := g.Score()
+	if g.phase == Playing || g.phase == Over && g.score == nil || score == nil || !even {
+		return Reading{}, false
+	}
+	b := g.Counted()
+	r := Reading{Theorem: g.rules.Theorem, A: b.Area(), W: g.W()}
+	r.Counted = score.Margin() + s.Komi + Points(max(s.Handicap-1, 0))*One
+	var ok bool
+	r.D, ok = g.rules.Difference(r.A, r.W)
+	return r, ok
+}
+
+// Words gives the reading as people read it.
+func (r Reading) Words() string {
+	s := fmt.Sprintf("%s with A = %d", r.Theorem, r.A)
+	if strings.Contains(r.Theorem, "w") {
+		s += fmt.Sprintf(" and w = %d", r.W)
+	}
+	s += fmt.Sprintf(" is %v before komi", r.D)
+	if r.D == r.Counted {
+		return s + ", and so is the count"
+	}
+	return s + fmt.Sprintf("; the count is %v, because a condition of the theorem is not met", r.Counted)
+}

@@ -1,0 +1,291 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The words of which custom rulesets are made: the sentences and facts of the
+// vocabulary by the names with which books recite them, and where each may
+// stand. A name that was released is never taken away: games are kept in these
+// words. One that changes stays readable in formerly.
+
+// A place is where in a rulebook a sentence may stand: a set of kinds of turn
+// and of the other headings.
+type place uint32
+
+const (
+	atStart place = 1 << (iota + kinds)
+	onAgreed
+	inCount
+)
+
+func on(ks ...Kind) place {
+	var p place
+	for _, k := range ks {
+		p |= 1 << k
+	}
+	return p
+}
+
+var (
+	onTurns = on(Place, Pass, Accept, Button, Delay, Draw)
+	onMarks = on(MarkDead, MarkSeki, Unmark)
+	always  = onTurns | onMarks | on(Resign, Agree, Resume, NoResult) | atStart | onAgreed | inCount
+)
+
+// A word is a sentence that a custom ruleset may use.
+type word struct {
+	Rule
+	places place
+	gives  Thing // what it makes players hold; things for nothing
+}
+
+// Sentences that the catalogue does not need. LayAnotherButton makes the supply
+// of buttons unlimited.
+var LayAnotherButton = Rule{"another button is laid on the table", func(g *Game) bool {
+	g.table = min(g.table+1, mostButtons)
+	return true
+}}
+
+const mostButtons = 9
+
+// withButton makes a sentence that takes a button from the table refuse where
+// there is none: no ruleset of the catalogue asks that, but others may.
+func withButton(r Rule) Rule {
+	return Rule{r.Name, func(g *Game) bool {
+		if g.table <= 0 {
+			g.because = "no button lies on the table"
+			return false
+		}
+		return r.Do(g)
+	}}
+}
+
+var words = []word{
+	{OneButton, atStart, things},
+	{TwoButtons, atStart, things},
+	{EachHoldsOnePrisoner, atStart, Prisoner},
+	{KomiInBowls, atStart, Prisoner},
+
+	{PlaceStone, on(Place), things},
+	{CaptureSurrounded, on(Place), Prisoner},
+	{RemoveOwn, on(Place), Prisoner},
+
+	{HandOverStone, on(Pass), PassStone},
+	{FreePass, on(Pass), things},
+	{PutInHalfPassZone, on(Pass, Accept), HalfPassStone},
+	{HandOverFullStone, on(Pass), PassStone},
+	{SuggestDead, on(Pass), things},
+	{RemoveSuggested, on(Accept), Prisoner},
+	{BeginFinalStage, on(Pass), things},
+
+	{withButton(TakeButton), on(Place, Pass, Accept, Button), ButtonThing},
+	{withButton(TakeButton.As("the first player to pass gets a button")), on(Pass), ButtonThing},
+	{withButton(GiveButton), on(Place, Pass, Accept, Button), ButtonThing},
+	{LayAnotherButton, on(Place, Pass, Accept, Button), things},
+	{LiftBans, onTurns, things},
+
+	{Rule{ReturnPrisoner.Name, func(g *Game) bool {
+		if g.held[g.turn.By][Prisoner] <= 0 {
+			g.because = HoldsAPrisoner.Not
+			return false
+		}
+		return ReturnPrisoner.Do(g)
+	}}, on(Delay), things},
+	{LeaveUltimateStone, on(Delay), UltimateStone},
+	{EndInDraw, on(Draw), things},
+
+	{StopPlay, onTurns &^ on(Draw), things},
+	{ConcedeGame, on(Resign), things},
+	{AcceptNoResult, on(NoResult), things},
+
+	{MarkAsDead, on(MarkDead), Prisoner},
+	{MarkAsSeki, on(MarkSeki), things},
+	{ClearMarks, on(Unmark), things},
+	{ForgetAcceptances, onMarks, things},
+	{AcceptMarks, on(Agree), things},
+	{ResumePlay, on(Resume), things},
+	{Rule{TakeBackLastButton.Name, func(g *Game) bool {
+		last, _ := g.LastTurn()
+		if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 || len(g.situations) < 2 {
+			g.because = "no button stopped play"
+			return false
+		}
+		TakeBackLastButton.Do(g)
+		g.bansFrom = min(g.bansFrom, len(g.situations))
+		return true
+	}}, on(Resume), things},
+
+	{WhiteHandsOverStone, onAgreed, PassStone},
+	{withButton(LastPasserTakesButton), onAgreed, ButtonThing},
+	{withButton(LastPasserTakesButton.As("the last player to pass gets a button")), onAgreed, ButtonThing},
+
+	{CountStones, inCount, things},
+	{CountTerritory, inCount, things},
+	{CountTerritoryOutsideSeki, inCount, things},
+	{HalfPointFromBlackToWhite, inCount, things},
+	{AddHandicap, inCount, things},
+	{AddKomi, inCount, things},
+}
+
+// valued is what a sentence of the count may name a worth for: "a button is
+// worth 1½".
+var valued = []struct {
+	prefix string
+	Thing
+}{
+	{"a prisoner is worth ", Prisoner},
+	{"a pass stone is worth ", PassStone},
+	{"a button is worth ", ButtonThing},
+	{"a stone in the half-pass zone is worth ", HalfPassStone},
+	{"an ultimate stone is worth ", UltimateStone},
+}
+
+// MaxWorth is the largest worth of a thing in a custom ruleset.
+const MaxWorth = 20 * One
+
+// A condition is a fact that a custom ruleset may ask for, and whether the table may hear it.
+type condition struct {
+	Fact
+	places place
+	said   bool
+}
+
+var conditions = []condition{
+	{KomiIsWhole, atStart, false},
+	{PointIsEmpty, on(Place), false},
+	{HasLiberty, on(Place), false},
+	{NewPosition, on(Place), false},
+	{NewSituation, on(Place), false},
+	{NotKo, on(Place), false},
+	{FirstPass, onTurns, false},
+	{TwoPasses, onTurns, false},
+	{TwoPassesAfterTheFirst, onTurns, false},
+	{TwoPassesJustBefore, onTurns, false},
+	{WhitePassedFirst, always &^ atStart, true},
+	{BlackPassedFirst, always &^ atStart, true},
+	{BlackStoppedPlay, onAgreed | inCount | on(Resume), false},
+	{WhiteStillOwesAPass, 0, true},
+	{ButtonLies, onTurns | onAgreed | inCount, false},
+	{FirstButtonLies, onTurns | onAgreed | inCount, false},
+	{TheButtonIsOnTheTable, onTurns, true},
+	{OnlyTheLastButtonLies, onTurns, true},
+	{BothButtonsLie, onTurns, true},
+	{LastButtonMayBeTaken, onTurns, true},
+	{BlackTookTheButton, always &^ atStart, true},
+	{WhiteTookTheButton, always &^ atStart, true},
+	{DeadAreNamed, on(Pass), false},
+	{NamesStones, on(Pass) | onMarks, false},
+	{FollowsFirstPass, onTurns, false},
+	{FollowsFullPass, onTurns, false},
+	{InFinalStage, onTurns | onAgreed | inCount, true},
+	{PreliminaryEnd, onTurns, false},
+	{FinalStageIsEqual, onTurns, false},
+	{HoldsAPrisoner, onTurns, false},
+	{FirstDelay, onTurns, false},
+	{MadeTheFirstDelay, onTurns, false},
+	{OpponentHoldsOnlyTheUltimateStone, onTurns, false},
+	{BlackMayDeclareDraw, onTurns, true},
+	{WhiteMayDeclareDraw, onTurns, true},
+	{OnOwnTurn, on(Resign), false},
+	{HasNotAccepted, on(Agree), false},
+	{ThirdTime, on(NoResult), false},
+	{ThirdTimeWhilePlaying, 0, true},
+	{NothingButResigning, 0, true},
+}
+
+// formerly gives the name of today for one that was released and has changed.
+var formerly = map[string]string{}
+
+// Passes is the fact that so many passes have been made one after the other.
+func Passes(n int) Fact {
+	return Fact{fmt.Sprintf("%d passes have been made in a row", n), fmt.Sprintf("there have not been %d passes in a row", n), func(g *Game) bool {
+		return g.run >= n
+	}}
+}
+
+// Buttons lays so many buttons on the table.
+func Buttons(n int) Rule {
+	return Rule{fmt.Sprintf("%d buttons lie on the table", n), func(g *Game) bool {
+		g.table = n
+		return true
+	}}
+}
+
+// findWord gives the sentence with a name; errText tells what is wrong with a number in it.
+func findWord(name string) (w word, found bool, errText string) {
+	if now, ok := formerly[name]; ok {
+		name = now
+	}
+	for _, w := range words {
+		if strings.EqualFold(w.Name, name) {
+			return w, true, ""
+		}
+	}
+	for _, v := range valued {
+		if rest, ok := cutPrefixFold(name, v.prefix); ok {
+			p, err := ParsePoints(rest)
+			if err != nil {
+				return w, false, err.Error()
+			}
+			if p <= 0 || p > MaxWorth {
+				return w, false, fmt.Sprintf("a worth is ½ to %v, not %v", MaxWorth, p)
+			}
+			return word{Value(v.prefix+p.String(), v.Thing, p), inCount, things}, true, ""
+		}
+	}
+	if rest, ok := cutSuffixFold(name, " buttons lie on the table"); ok {
+		n, errText := smallNumber(rest)
+		return word{Buttons(n), atStart, things}, errText == "", errText
+	}
+	return w, false, ""
+}
+
+// findCondition does so for facts, "A or B" included.
+func findCondition(name string) (c condition, found bool, errText string) {
+	if now, ok := formerly[name]; ok {
+		name = now
+	}
+	for _, c := range conditions {
+		if strings.EqualFold(c.Name, name) {
+			return c, true, ""
+		}
+	}
+	if rest, ok := cutSuffixFold(name, " passes have been made in a row"); ok {
+		n, errText := smallNumber(rest)
+		return condition{Passes(n), onTurns, false}, errText == "", errText
+	}
+	if first, rest, ok := strings.Cut(name, " or "); ok { // no fact has the word in its name
+		a, okA, _ := findCondition(first)
+		b, okB, _ := findCondition(rest)
+		if okA && okB {
+			return condition{Either(a.Fact, b.Fact), a.places & b.places, false}, true, ""
+		}
+	}
+	return c, false, ""
+}
+
+// smallNumber reads how many of something there are.
+func smallNumber(s string) (n int, errText string) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > mostButtons || strconv.Itoa(n) != s {
+		return 0, fmt.Sprintf("%q is not a number from 1 to %d", short(s), mostButtons)
+	}
+	return n, ""
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):], true
+	}
+	return s, false
+}
+
+func cutSuffixFold(s, suffix string) (string, bool) {
+	if i := len(s) - len(suffix); i >= 0 && strings.EqualFold(s[i:], suffix) {
+		return s[:i], true
+	}
+	return s, false
+}
