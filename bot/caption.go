@@ -112,7 +112,7 @@ func next(m Match, p *position, now time.Time) []Text {
 		if r := p.reading(m, now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", g.ToPlay().String(), r.Left(g.ToPlay()).Words(m.Clock), instantOf(r.Deadline, now))}
+			out = []Text{say("to.play.until", g.ToPlay().String(), timeLeft(m, r), instantOf(r.Deadline, now))}
 		}
 		if p.placing > 0 {
 			out = append(out, plural("placing", p.placing))

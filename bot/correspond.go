@@ -47,7 +47,7 @@ func (in *input) dues(m Match) []Due {
 	if !r.Deadline.IsZero() && !r.Paused && !m.Clock.Claim {
 		ds = append(ds, Due{m.ID, "flag", r.Deadline.Add(flagGrace), m.Seq})
 	}
-	for _, at := range in.reminders(m, in.pos, r, in.now) {
+	for _, at := range in.reminders(m, in.pos, r, m.Changed) {
 		if at.After(in.now) {
 			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
 		}
@@ -58,10 +58,20 @@ func (in *input) dues(m Match) []Due {
 // reminders gives when the player to move is to be reminded. Without a
 // deadline that is some days after the last thing that happened.
 func (in *input) reminders(m Match, p *position, r Reading, changed time.Time) []time.Time {
-	prefs := in.prefs[m.ToMove]
-	if m.ToMove == "" || prefs.Remind == "none" || r.Paused {
+	var out []time.Time
+	for _, who := range in.listening(m, p) {
+		out = append(out, in.remindersOf(who, p, r, changed)...)
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return slices.CompactFunc(out, time.Time.Equal)
+}
+
+// remindersOf gives when one of them is to be reminded.
+func (in *input) remindersOf(who Person, p *position, r Reading, changed time.Time) []time.Time {
+	if r.Paused {
 		return nil
 	}
+	prefs := in.prefs[who]
 	var out []time.Time
 	if !r.Deadline.IsZero() && p.game.Phase() == rules.Playing {
 		when := DefaultReminding
@@ -87,14 +97,29 @@ func (in *input) reminders(m Match, p *position, r Reading, changed time.Time) [
 	return out
 }
 
+// listening gives those for whom the match waits and who want to be reminded.
+func (in *input) listening(m Match, p *position) (who []Person) {
+	waits := []Person{m.ToMove}
+	if g := p.game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
+		waits = []Person{m.Black, m.White}
+	}
+	for _, w := range waits {
+		if w != "" && in.prefs[w].Remind != "none" {
+			who = append(who, w)
+		}
+	}
+	return who
+}
+
 // reminded reports whether the turn that this request ended has been reminded
 // of, so that the reminder is to be taken away.
 func (in *input) reminded() bool {
 	if in.before == nil || in.match.State != Going || in.before.over() {
 		return false
 	}
-	r := in.before.reading(in.match, in.now)
-	if now := in.pos.reading(in.match, in.now); in.match.Clock.Kind != NoTime && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
+	r := in.before.reading(in.match, in.match.Changed) // when no flag had fallen
+	if now := in.pos.reading(in.match, in.now); in.match.Clock.Kind != NoTime && !in.pos.over() &&
+		in.before.game.Phase() == rules.Playing && in.pos.game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
 		return false
 	}
 	for _, at := range in.reminders(in.match, in.before, r, in.match.Changed) {
@@ -125,7 +150,7 @@ func decideDue(in *input, d Due) Step {
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "remind" && m.State == Going && m.ToMove != "" && in.prefs[m.ToMove].Remind != "none" && !in.told(d):
+	case d.Kind == "remind" && m.State == Going && len(in.listening(m, in.pos)) > 0 && !in.told(d):
 		r := in.pos.reading(m, in.now)
 		n := 0
 		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
@@ -137,12 +162,23 @@ func decideDue(in *input, d Due) Step {
 		if n > 1 {
 			id += againMark
 		}
-		notify := []Person{m.ToMove}
-		if g := in.pos.game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
-			notify = []Person{m.Black, m.White}
+		var everybody, alone []Person
+		for _, p := range in.listening(m, in.pos) {
+			switch mine := in.remindersOf(p, in.pos, r, m.Changed); {
+			case !slices.ContainsFunc(mine, d.At.Equal): // theirs come at other times
+			case in.prefs[p].Remind == "direct":
+				alone = append(alone, p)
+			default:
+				everybody = append(everybody, p)
+			}
 		}
-		next.Posts = []Owed{{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq,
-			Notify: notify, Private: in.prefs[m.ToMove].Remind == "direct"}}
+		if len(everybody) > 0 {
+			next.Posts = append(next.Posts, Owed{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq, Notify: everybody})
+		}
+		if len(alone) > 0 {
+			next.Posts = append(next.Posts, Owed{ID: strings.Replace(id, "-remind", "-direct", 1), Game: m.ID, Where: m.Where,
+				Kind: Status, Seq: m.Seq, Notify: alone, Private: true})
+		}
 	}
 	return next
 }
@@ -204,7 +240,20 @@ func reminder(m Match, p *position, now time.Time) []Text {
 	if r.Deadline.IsZero() {
 		return []Text{say("remind.turn", n, p.game.ToPlay().String())}
 	}
-	return []Text{say("remind.until", n, p.game.ToPlay().String(), r.Left(p.game.ToPlay()).Words(m.Clock), instantOf(r.Deadline, now))}
+	return []Text{say("remind.until", n, p.game.ToPlay().String(), timeLeft(m, r), instantOf(r.Deadline, now))}
+}
+
+// timeLeft says how much time the player to move has left.
+func timeLeft(m Match, r Reading) string {
+	l := r.Left(r.ToPlay)
+	key := "left"
+	switch {
+	case l.Turn == 0 && l.Vacation > 0: // the words say that it is left
+		return l.Words(m.Clock)
+	case r.Deadline.After(r.Due) && l.Vacation > 0:
+		key = "left.vacation"
+	}
+	return word([]Text{say(key, l.Words(m.Clock))}, nil)
 }
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -426,7 +475,14 @@ func dispute(in *input) Step {
 	if in.pos.game.Phase() != rules.Settling {
 		return in.refuse(say("playing", in.number()))
 	}
-	return in.step([]string{"branch " + in.color().Letter()}, []Text{say("branch.begins", named(in.by), in.number())}, nil)
+	s := in.step([]string{"branch " + in.color().Letter()}, []Text{say("branch.begins", named(in.by), in.number())}, nil)
+	other := in.match.seat(in.color().Opponent())
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && other != in.by && (s.Match == nil || s.Match.ToMove != other) {
+			s.Posts[i].Notify = []Person{other} // who is to move is called by the board
+		}
+	}
+	return s
 }
 
 // goBack leaves the branch.

@@ -58,10 +58,32 @@ func decide(in *input) Step {
 	if s, late := in.late(); late {
 		return s
 	}
-	if seq := in.req.Args["seq"]; seq != "" && seq != strconv.Itoa(in.match.Seq) {
+	if seq := in.req.Args["seq"]; seq != "" && !in.stands(seq) {
 		return in.refuse(say("moved.on", in.number()))
 	}
 	return in.h.change(in)
+}
+
+// stands reports whether the game still stands as it did after event seq: a
+// button below its board must not die of a question or an outage.
+func (in *input) stands(seq string) bool {
+	n, err := strconv.Atoi(seq)
+	if err != nil || n < 0 || n > in.match.Seq {
+		return false
+	}
+	for _, e := range in.events[n:] {
+		switch verb, _, _ := strings.Cut(e.Body, " "); verb {
+		case "credit", "comment", "pause", "unpause":
+		case "ask", "deny":
+			// What answers a question must be for that very question.
+			if c := in.req.Command; c == "accept" || c == "decline" || c == "delete" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // refuse answers the person who asked, and changes nothing.
@@ -128,6 +150,10 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 	}
 	if in.reminded() {
 		post(Remove, "reminder", nil, nil)
+		if in.prefs[m.Black].Remind == "direct" || in.prefs[m.White].Remind == "direct" {
+			post(Remove, "reminder-direct", nil, nil)
+			s.Posts[len(s.Posts)-1].Private = true
+		}
 	}
 	if len(before) > 0 {
 		post(Notice, "before", before, nil)

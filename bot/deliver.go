@@ -183,14 +183,14 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
 			}
 			if strings.HasSuffix(o.ID, againMark) {
-				last, err := b.store.Shown(ctx, o.Game, o.Where, Status)
+				last, err := b.store.Shown(ctx, o.Game, o.Where, Status, o.Private)
 				if err != nil {
 					return p, err
 				}
 				p.Replaces = string(last)
 			}
 		case Remove:
-			last, err := b.store.Shown(ctx, o.Game, o.Where, Status)
+			last, err := b.store.Shown(ctx, o.Game, o.Where, Status, o.Private)
 			if err != nil {
 				return p, err
 			}
@@ -200,7 +200,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			p.Replaces = string(last)
 		}
 		if o.Kind == Show {
-			last, err := b.store.Shown(ctx, o.Game, o.Where, Show)
+			last, err := b.store.Shown(ctx, o.Game, o.Where, Show, false)
 			if err != nil {
 				return p, err
 			}

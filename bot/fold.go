@@ -71,7 +71,7 @@ func fold(m Match, events []Event) (*position, error) {
 	after := make([][]line, len(events)+1)
 	stones := make([][]rules.Point, len(events)+1) // and those of handicap
 	for i, e := range events {
-		lines, before := after[i], p.stones
+		lines, before, placing := after[i], p.stones, p.placing > 0
 		verb, rest, _ := strings.Cut(e.Body, " ")
 		words := strings.Fields(rest)
 		bad := fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
@@ -142,7 +142,7 @@ func fold(m Match, events []Event) (*position, error) {
 					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 				}
 			}
-			if p.placing == 0 { // taking back while placing is placing still
+			if !placing { // taking back while placing is placing still
 				tick.Kind, tick.Back, tick.Agreed = ClockUndo, s, len(words) > 1
 			}
 			if timed {

@@ -14,7 +14,7 @@ type Message struct {
 	At       time.Time
 	From     string // who said it; empty: the bot
 	Text     string
-	Game     GameID // with Seq the picture that belongs to it; empty: none
+	Game     GameID // of the post, or empty; after event Seq
 	Seq      int
 	Kind     string // of the post, or empty
 	Removed  bool
@@ -28,6 +28,8 @@ type RoomLog interface {
 	// Append keeps a message and gives it its N; a key that is there already
 	// gives the message that has it.
 	Append(ctx context.Context, m Message) (Message, error)
+	// Message gives the message of a key, or ErrNotFound.
+	Message(ctx context.Context, key string) (Message, error)
 	// Since gives at most limit messages of a room with N above after, the
 	// newest ones if there are more, in order.
 	Since(ctx context.Context, room string, after int64, limit int) ([]Message, error)

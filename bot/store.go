@@ -201,7 +201,7 @@ type Store interface {
 	// RoomSettings gives what has been chosen for a channel; Room is always set.
 	RoomSettings(ctx context.Context, where Room) (RoomSettings, error)
 	// Shown gives the receipt of the last settled post of a kind.
-	Shown(ctx context.Context, game GameID, where Room, kind string) (Receipt, error)
+	Shown(ctx context.Context, game GameID, where Room, kind string, private bool) (Receipt, error)
 	// First gives the receipt of the first post of a game that was shown in a
 	// channel, or an empty one: what is asked below it is about the game.
 	First(ctx context.Context, game GameID, where Room) (Receipt, error)

@@ -301,7 +301,7 @@ func TestControlsInChromium(t *testing.T) {
 		if _, err := r.Deliver(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
-		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private])').length === %d`, n))
+		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private], .status)').length === %d`, n))
 	}
 	args := map[string]string{"game": "1", "seq": "1"}
 	deliver(bot.Show, "first board", bot.Control{Label: "Place", Command: "place", Ask: "at", Args: args}, bot.Control{Label: "Pass", Command: "pass", Args: args},
@@ -362,6 +362,18 @@ func TestControlsInChromium(t *testing.T) {
 	buttons("Undo")
 	deliver(bot.Show, "last board")
 	buttons()
+
+	// A reminder that is said again stands at the end, and once.
+	first, err := r.Deliver(t.Context(), bot.Post{ID: "first", Where: here, Kind: bot.Status, Game: "g1", Text: "first reminder"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sees("first reminder")
+	deliver(bot.Notice, "in between")
+	if _, err := r.Deliver(t.Context(), bot.Post{ID: "again", Where: here, Kind: bot.Status, Game: "g1", Text: "again", Replaces: string(first)}); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(`[...document.querySelectorAll('#log .text')].at(-1).textContent === 'again' && !document.querySelector('#log').innerText.includes('first reminder')`)
 }
 
 // Everything can be done without a mouse.
@@ -534,7 +546,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wait(fmt.Sprintf(`getComputedStyle(document.body).backgroundColor !== %q`, light))
-	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=dark') && i.naturalWidth > 0)`)
+	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=slate') && i.naturalWidth > 0)`)
 }
 
 // A page that loses the room says so, and what was typed meanwhile arrives once

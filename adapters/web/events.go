@@ -33,7 +33,7 @@ type message struct {
 	Parts    []part    `json:"parts,omitempty"` // the text again, where it means instants
 	Kind     string    `json:"kind,omitempty"`
 	Private  bool      `json:"private,omitempty"`
-	Replaces int64     `json:"replaces,omitempty"`
+	Replaces []int64   `json:"replaces,omitempty"`
 	Removed  bool      `json:"removed,omitempty"`
 	Game     string    `json:"game,omitempty"`
 	Picture  string    `json:"picture,omitempty"` // its address, to which theme and size are added

@@ -442,7 +442,7 @@ func TestPictures(t *testing.T) {
 		width int
 	}{
 		{"/picture/g1/2.png", 960},
-		{"/picture/g1/2.png?theme=dark&size=small", 720},
+		{"/picture/g1/2.png?theme=slate&size=small", 720},
 		{"/picture/g1/2.png?size=large", 1440},
 	} {
 		resp, body := do(t, "GET", url+c.path, "")

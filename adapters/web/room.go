@@ -35,17 +35,10 @@ const (
 	channel  = "local"
 )
 
-// A Log keeps the transcript.
-type Log interface {
-	bot.RoomLog
-	// Message gives the message of a key, or [bot.ErrNotFound].
-	Message(ctx context.Context, key string) (bot.Message, error)
-}
-
 // Config says how a room is kept.
 type Config struct {
 	Listen string           // address; empty is 127.0.0.1:8080, port 0 is any free one
-	Log    Log              // keeps the transcript
+	Log    bot.RoomLog      // keeps the transcript
 	Hosts  []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
 	Ready  func(url string) // called when the room answers; may be nil
 	Logger *slog.Logger     // nil logs nothing
@@ -102,7 +95,8 @@ func (r *Room) Name() string { return platform }
 
 // Deliver puts a post into the transcript. A private one goes into a transcript
 // of its own for each person whom it notifies. The receipt is the number of the
-// message.
+// message, or of each of them, "12,14". Pages that have none of those that a post
+// takes away do nothing.
 func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	if p.Where.Platform != platform || p.Where.Channel != channel {
 		return "", bot.ErrGone
@@ -116,22 +110,20 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	for _, who := range p.Notify {
 		m.To = append(m.To, bot.CleanName(who.Name))
 	}
-	if !p.Private {
+	if !p.Private || p.Kind == bot.Remove {
 		said, err := r.say(ctx, m)
 		return receipt(said), err
 	}
-	var first bot.Receipt
+	var receipts []string
 	for _, who := range p.Notify {
-		m.Key, m.Room = p.ID+"/"+who.ID, privateRoom(who)
+		m.Key, m.Room, m.To = p.ID+"/"+who.ID, privateRoom(who), []string{bot.CleanName(who.Name)}
 		said, err := r.say(ctx, m)
 		if err != nil {
 			return "", err
 		}
-		if first == "" {
-			first = receipt(said)
-		}
+		receipts = append(receipts, string(receipt(said)))
 	}
-	return first, nil
+	return bot.Receipt(strings.Join(receipts, ",")), nil
 }
 
 func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }
@@ -139,12 +131,16 @@ func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m
 // privateRoom names the transcript of what is for one person alone.
 func privateRoom(who bot.Who) string { return channel + "/" + who.ID }
 
-// replaced reads what Deliver wrote: the kind of the post, and the message that
+// replaced reads what Deliver wrote: the kind of the post, and the messages that
 // it takes the place of or removes.
-func replaced(m bot.Message) (kind string, n int64) {
-	kind, receipt, _ := strings.Cut(m.Kind, " ")
-	n, _ = strconv.ParseInt(receipt, 10, 64)
-	return kind, n
+func replaced(m bot.Message) (kind string, ns []int64) {
+	kind, receipts, _ := strings.Cut(m.Kind, " ")
+	for receipt := range strings.SplitSeq(receipts, ",") {
+		if n, err := strconv.ParseInt(receipt, 10, 64); err == nil {
+			ns = append(ns, n)
+		}
+	}
+	return kind, ns
 }
 
 // say puts a message into its transcript, once, and wakes the streams.

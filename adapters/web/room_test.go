@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,6 +105,7 @@ func (d desk) Back(context.Context, string) error { return nil }
 func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice
 	for _, c := range map[string][]bot.Choice{
+		"size":  {{Label: "9×9", Value: "9x9"}, {Label: "13×13", Value: "13x13"}, {Label: "19×19", Value: "19x19"}},
 		"rules": {{Label: "Two Button Go", Value: "two-button"}, {Label: "Button Go", Value: "button"}},
 		"at":    {{Label: "D4", Value: "D4"}, {Label: "D5", Value: "D5"}},
 		"dead":  {{Label: "C3, White", Value: "C3"}},
@@ -166,7 +168,7 @@ func run(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
 	}
 }
 
-func newRoom(l Log) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) }
+func newRoom(l bot.RoomLog) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) }
 
 // id makes the id of a submission.
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -339,7 +341,7 @@ func TestDeliver(t *testing.T) {
 		len(m.To) != 1 || m.To[0] != "Black" || len(m.Controls) != 1 || m.Controls[0].Args["seq"] != "2" || !strings.HasPrefix(m.Picture, "/picture/g1/2.png?v=") {
 		t.Errorf("the board came as %+v", m)
 	}
-	if ms[1].Replaces != ms[0].N || ms[1].Kind != bot.Status || ms[2].Replaces != ms[1].N || !ms[2].Removed {
+	if !slices.Equal(ms[1].Replaces, []int64{ms[0].N}) || ms[1].Kind != bot.Status || !slices.Equal(ms[2].Replaces, []int64{ms[1].N}) || !ms[2].Removed {
 		t.Errorf("replaced and removed: %+v", ms[1:])
 	}
 }
@@ -493,10 +495,26 @@ func TestPrivatePost(t *testing.T) {
 	say("2", "for White", true)
 	say("3", "last", false)
 	equal(t, "Black sees", follow(t, url, "seat=black", "").until("last"), []string{"first", "last"})
+
+	// One for several is one for each, and is taken away from all.
+	several := bot.Post{ID: "4", Where: here, Kind: bot.Status, Text: "for both", Private: true, Notify: []bot.Who{white, black}}
+	given, err := r.Deliver(ctx, several)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Deliver(ctx, bot.Post{ID: "5", Where: here, Kind: bot.Remove, Private: true, Replaces: string(given)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, seat := range []string{"White", "Black"} {
+		ms := read(follow(t, url, "after=3&own=3&seat="+strings.ToLower(seat), ""))
+		if len(ms) != 2 || !slices.Equal(ms[0].To, []string{seat}) || !ms[1].Removed || !slices.Contains(ms[1].Replaces, ms[0].N) {
+			t.Errorf("%s sees %+v", seat, ms)
+		}
+	}
 	equal(t, "White sees", follow(t, url, "seat=white", "").until("last"), []string{"first", "for White", "last"})
 	equal(t, "White comes back", follow(t, url, "seat=white", "1").until("last"), []string{"for White", "last"})
-	equal(t, "Black sits down as White", follow(t, url, "seat=white&after=3&own=0", "").until("ready"), []string{"for White"})
-	equal(t, "and again", follow(t, url, "seat=white&after=3&own=2", "").until("ready"), nil)
+	equal(t, "Black sits down as White", follow(t, url, "seat=white&after=6&own=0", "").until("ready"), []string{"for White", "for both"})
+	equal(t, "and again", follow(t, url, "seat=white&after=6&own=2", "").until("ready"), []string{"for both"})
 }
 
 // What somebody typed comes before the post that it brings about, although the

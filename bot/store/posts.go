@@ -196,16 +196,17 @@ func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first boo
 	return first && err == nil, err
 }
 
-// Shown gives the receipt of the last settled post of a kind, or an empty one if
-// there is none, or it has been removed since.
-func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string) (r bot.Receipt, err error) {
+// Shown gives the receipt of the last settled post of a kind, among those for all
+// or those for some alone, or an empty one if there is none, or it has been removed
+// since.
+func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string, private bool) (r bot.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
 	err = s.read.QueryRowContext(ctx, `
 		SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
 		WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
-			AND ($5 = '' OR thread = $5)
+			AND ($5 = '' OR thread = $5) AND private = $8
 		ORDER BY n DESC LIMIT 1`,
-		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status).Scan(&r)
+		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status, flag(private)).Scan(&r)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

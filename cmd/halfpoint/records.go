@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -353,12 +354,41 @@ func reading(a, pass, button int) string {
 }
 
 type renderCmd struct {
-	File  string `arg:"" help:"SGF file; - reads standard input."`
-	Out   string `short:"o" required:"" help:"Where to write: OUT.png or OUT.txt." placeholder:"OUT"`
-	Rules string `help:"Play it under this ruleset instead of the record's." placeholder:"ID"`
-	Move  *int   `help:"Stop after turn N." placeholder:"N"`
-	Theme string `help:"One of ${themes}." default:"wood"`
-	Size  string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
+	File        string `arg:"" help:"SGF file; - reads standard input."`
+	Out         string `short:"o" required:"" help:"Where to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
+	Rules       string `help:"Play it under this ruleset instead of the record's." placeholder:"ID"`
+	Move        string `help:"Stop after turn N; of an animation the turns N-M, N- for all from N." placeholder:"N"`
+	Theme       string `help:"One of ${themes}." default:"wood"`
+	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
+	Panel       string `help:"dark or light; what goes with the theme unless you say."`
+	Coordinates string `help:"letters, numbers, kanji or none." default:"letters"`
+	Delay       int    `help:"Milliseconds for each turn of an animation." default:"800" placeholder:"MS"`
+}
+
+// Of an animation, the last picture is held for so many milliseconds.
+const holdLast = 4000
+
+var errRange = usageError{errors.New("--move: give a turn, such as 24, or for an animation the first and the last, such as 1-24 or 1-")}
+
+// turnsFrom reads "24", "1-24" and "1-". Of a single number it is the last turn;
+// the last is -1 if all are meant.
+func turnsFrom(s string) (first, last int, ranged bool, err error) {
+	if s == "" {
+		return 0, -1, false, nil
+	}
+	a, b, ranged := strings.Cut(s, "-")
+	if first, err = strconv.Atoi(a); err != nil || first < 0 {
+		return 0, 0, false, errRange
+	}
+	if !ranged {
+		return 0, first, false, nil
+	}
+	if last = -1; b != "" {
+		if last, err = strconv.Atoi(b); err != nil || last < first {
+			return 0, 0, false, errRange
+		}
+	}
+	return first, last, true, nil
 }
 
 // Run draws a record.
@@ -380,27 +410,38 @@ func (s *renderCmd) Run(e *env) error {
 			fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
 		}
 	}
-	if s.Move != nil {
-		if *s.Move < 0 {
-			return errMove
-		}
-		rec = rec.Cut(*s.Move)
+	ext := strings.ToLower(filepath.Ext(s.Out))
+	first, last, ranged, err := turnsFrom(s.Move)
+	if err == nil && ranged && ext != ".gif" {
+		err = errRange
+	}
+	if err != nil {
+		return err
+	}
+	if last >= 0 {
+		rec = rec.Cut(last)
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", s.File, err)}
 	}
-	scene := render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
+	names := render.Names{Black: rec.Info.Black, White: rec.Info.White}
+	scene := render.Of(g, names)
+	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates}
 	var b bytes.Buffer
-	switch ext := strings.ToLower(filepath.Ext(s.Out)); ext {
+	switch ext {
 	case ".png":
-		if err := render.PNG(&b, scene, render.Options{Theme: s.Theme, Size: s.Size}); err != nil {
+		if err := render.PNG(&b, scene, look); err != nil {
+			return usageError{err}
+		}
+	case ".gif":
+		if err := render.GIF(&b, render.Scenes(g, names, first, g.Turns()), look, s.Delay, holdLast); err != nil {
 			return usageError{err}
 		}
 	case ".txt":
 		fmt.Fprintln(&b, render.Text(scene))
 	default:
-		return usageError{fmt.Errorf("%s: a picture ends in .png, a text in .txt", s.Out)}
+		return usageError{fmt.Errorf("%s: a picture ends in .png, an animation in .gif, a text in .txt", s.Out)}
 	}
 	if err := os.WriteFile(s.Out, b.Bytes(), 0o644); err != nil {
 		return plain(s.Out, err)

@@ -100,7 +100,13 @@ func (w *writer) turns(g *rules.Game) error {
 				said = append([]string{t.Words()}, said...)
 			}
 			if n := now.Turns(); n <= len(w.said) {
-				said = append([]string{oneLine(w.said[n-1])}, said...)
+				var before []string
+				for _, line := range strings.Split(w.said[n-1], "\n") {
+					if line = oneLine(line); line != "" {
+						before = append(before, line)
+					}
+				}
+				said = append(before, said...)
 			}
 			w.comment(said)
 			resumed, said = false, nil

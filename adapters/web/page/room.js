@@ -97,11 +97,12 @@ function toEnd() {
 
 // add puts a message into the transcript, in the place of the one it replaces.
 function add(m) {
-  const old = shown.get(m.replaces);
+  const gone = (m.replaces ?? []).map((n) => shown.get(n)).filter((e) => e?.isConnected);
   if (m.removed) {
-    old?.remove();
+    for (const e of gone) e.remove();
     return;
   }
+  const old = gone[0];
   const e = element(m);
   if (m.n) shown.set(m.n, e);
   if (m.picture && m.game) {
@@ -116,7 +117,13 @@ function add(m) {
       if (c.game === m.game && (m.kind === 'show' || c.kind === m.kind)) c.remove();
     }
   }
-  if (old) old.replaceWith(e); else log.append(e);
+  // A reminder that is said again is news: it stands at the end, and once.
+  if (old && m.kind !== 'status') {
+    old.replaceWith(e);
+  } else {
+    old?.remove();
+    log.append(e);
+  }
 }
 
 // element makes what a message looks like.
@@ -162,7 +169,7 @@ function instant(part) {
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'dark' : 'wood') + '&size=' + size;
+const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : 'wood') + '&size=' + size;
 
 function picture(m) {
   const img = make('img', { alt: m.alt, width: 960, height: 660, decoding: 'async' });

@@ -139,7 +139,7 @@ func showInFlight(d *desk) {
 	d.play(m, post("show 5", bot.Show, m))
 	d.pass(lease) // it never arrived
 	d.same("shown", d.drain(), []string{"show 5"})
-	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show)
+	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("receipt of show 5"))
 }
@@ -158,7 +158,7 @@ func settleTwice(d *desk) {
 	d.same("claimed", d.claim(), []string{"p1"})
 	d.must(d.Settle(d.ctx(), "p1", "first"))
 	d.must(d.Settle(d.ctx(), "p1", "second"))
-	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show)
+	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("first"))
 	d.same("claimed", d.claim(), []string{"p2"})
@@ -171,7 +171,7 @@ func lastReceipt(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	shown := func(kind string) bot.Receipt {
 		d.Helper()
-		r, err := d.Shown(d.ctx(), "g1", garden, kind)
+		r, err := d.Shown(d.ctx(), "g1", garden, kind, false)
 		d.must(err)
 		return r
 	}
