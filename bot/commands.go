@@ -68,6 +68,7 @@ func init() {
 		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: dispute},
 		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: goBack},
 		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
+		{Command: Command{"why", "Where every half point of the count comes from", []Option{gameOption, shareOption}}, question: why},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
 		{Command: Command{"review", "The board as it was after a turn", []Option{
 			{Name: "move", Summary: "The number of the turn", Type: Integer}, gameOption, shareOption,

@@ -87,6 +87,42 @@ func score(q *question) Answer {
 	return q.answer(append(out, next(q.match, q.pos, q.now)...)...)
 }
 
+// why accounts for the count, line by line, with the sentence behind each and
+// what in the game made it; then by the other ways of counting, and by the
+// theorem.
+func why(q *question) Answer {
+	g := q.pos.final()
+	s := g.Score()
+	if s == nil {
+		return q.answer(say("score.none", g.Rules().Title))
+	}
+	out := []Text{say("why.head", g.Rules().Title, g.Rules().Source)}
+	for _, e := range rules.Explain(g) {
+		if e.N == 0 {
+			continue
+		}
+		if e.Thing == rules.Komi {
+			out = append(out, say("score.komi", e.Player.String(), e.Each.String()))
+		} else {
+			out = append(out, say("score.line", e.Player.String(), e.Thing.Words(e.N), e.Each.String(), e.Points().String()))
+		}
+		out = append(out, say("why.sentence", e.Sentence))
+		for _, r := range e.Reasons() {
+			out = append(out, say("why.reason", r.Words()))
+		}
+	}
+	out = append(out, count(g)...)
+	for _, v := range g.Views() {
+		if v.Way != rules.ByTerritory {
+			out = append(out, say("why.view", v.Way.String(), v.Black.String(), v.White.String(), lead(v.Margin())))
+		}
+	}
+	if r, ok := rules.Read(g); ok {
+		out = append(out, say("why.theorem", r.Words()))
+	}
+	return q.answer(out...)
+}
+
 // decided gives the sentence that decided the match.
 func decided(p *position) string {
 	if p.result != "" {
@@ -145,6 +181,7 @@ func compare(q *question) Answer {
 	}
 	rec := sgf.Of(g)
 	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
+	var reasons []Text
 	for _, row := range rec.Compare(sgf.Count{Dead: dead}) {
 		if row.Err != nil {
 			out = append(out, say("compare.error", row.Rules.Name, row.Err.Error()))
@@ -155,7 +192,17 @@ func compare(q *question) Answer {
 			assumed = word([]Text{say("compare.assumed")}, nil)
 		}
 		s := row.Game.Score()
-		out = append(out, say("compare.row", row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
+		key := "compare.row"
+		if row.Flip != sgf.NoFlip {
+			key = "compare.row." + string(row.Flip)
+		}
+		out = append(out, say(key, row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
+		if why := row.Why(); why != "" {
+			reasons = append(reasons, say("compare.reason", row.Rules.Name, why))
+		}
+	}
+	if len(reasons) > 0 {
+		out = append(append(out, say("compare.why")), reasons...)
 	}
 	if len(dead) == 0 && len(rec.Dead()) == 0 {
 		out = append(out, say("compare.no.dead"))
