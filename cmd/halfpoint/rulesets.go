@@ -151,7 +151,7 @@ func (*configCheckCmd) Run(e *env) error {
 	if len(s.Hosts) > 0 {
 		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
 	}
-	return nil
+	return checkDiscord(e, s)
 }
 
 // settings reads the configuration and puts the flags over it.

@@ -37,8 +37,12 @@ func (*serveCmd) Run(e *env) error {
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
+	others, err := discords(e, s, log)
+	if err != nil {
+		return err
+	}
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, room) }()
+	go func() { done <- b.Run(ctx, append([]bot.Adapter{room}, others...)...) }()
 	select {
 	case err := <-done:
 		return err

@@ -1,0 +1,123 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A hall is a club with the adapter alone, for the suite of all adapters.
+type hall struct {
+	*club
+	last   *discordtest.Interaction
+	client strings.Builder // what Discord's own client says
+	ended  func() error
+}
+
+func (h *hall) Adapter() bot.Adapter { return h.a }
+func (h *hall) Room() bot.Room       { return bot.Room{Platform: Name, Channel: h.room.ID()} }
+func (h *hall) OneScreen() bool      { return false }
+func (h *hall) Stop() error          { return h.ended() }
+
+func (h *hall) person(who string) *discordtest.Person {
+	if who == "black" {
+		return h.alice
+	}
+	return h.bob
+}
+
+// Says fills in a command as Discord's client does from what is typed.
+func (h *hall) Says(who, text string) {
+	name, args, err := bot.Parse(bot.Commands(), text)
+	if err != nil { // the client sends nothing, and shows which commands there are
+		for _, c := range bot.Commands() {
+			fmt.Fprintf(&h.client, "/%s\n", c.Name)
+		}
+		return
+	}
+	var options []discordtest.Option
+	for k, v := range args {
+		options = append(options, discordtest.Opt(k, v))
+	}
+	h.last = h.person(who).Slash(h.room, name, options...)
+	if err := h.last.Refused(); err != nil {
+		h.Fatal(err)
+	}
+	h.wait()
+}
+
+func (h *hall) Again() bool {
+	h.last.Again()
+	h.wait()
+	return true
+}
+
+// wait waits until the adapter has dealt with what was said.
+func (h *hall) wait() {
+	h.last.First()
+	for h.a.asks.Waiting() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (h *hall) Sees(who string) string {
+	var b strings.Builder
+	for _, m := range h.person(who).Sees(h.room) {
+		fmt.Fprintln(&b, m.Content)
+		for _, f := range m.Attachments {
+			fmt.Fprintln(&b, f.Alt)
+		}
+	}
+	return b.String() + h.client.String()
+}
+
+func (h *hall) Files(who string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, m := range h.person(who).Sees(h.room) {
+		for _, f := range m.Attachments {
+			files[f.Name] = f.Data
+		}
+	}
+	return files
+}
+
+func TestAdapter(t *testing.T) {
+	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+		h := &hall{club: newClub(t, discordtest.Options{})}
+		h.cfg.Listen, h.cfg.PublicKey = "127.0.0.1:0", h.d.PublicKey()
+		ready := make(chan string, 1)
+		h.cfg.Ready = func(address string) { ready <- address }
+		h.cfg.Answer = 50 * time.Millisecond // for answers that are to be posts, which this desk never gives
+		a, err := New(h.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.a = a
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- a.Run(ctx, desk) }()
+		ended := false
+		h.ended = func() error {
+			if ended {
+				return nil
+			}
+			ended = true
+			cancel()
+			return <-done
+		}
+		t.Cleanup(func() { h.ended() })
+		if err := h.d.SetEndpoint("http://" + <-ready); err != nil {
+			t.Fatal(err)
+		}
+		if !h.d.WaitCommands(1) {
+			t.Fatal("not connected")
+		}
+		return h
+	})
+}

@@ -1,0 +1,76 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+// Check tries a configuration on Discord without changing anything there. It
+// gives what it found, a line each; an error says what is wrong and what to do.
+func Check(ctx context.Context, cfg Config) ([]string, error) {
+	a, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer a.rest.Close()
+	me, err := a.rest.Me(ctx)
+	switch {
+	case status(err) == http.StatusUnauthorized:
+		return nil, fmt.Errorf("discord.token: is not accepted; reset it on the page “Bot” of the application")
+	case err != nil:
+		return nil, fmt.Errorf("discord.api: Discord cannot be reached: %w", err)
+	}
+	found := []string{"bot: " + me.Username + " (" + me.ID + ")"}
+	app, err := a.rest.App(ctx)
+	switch {
+	case err != nil:
+		return found, fmt.Errorf("discord.application: cannot be read: %w", err)
+	case app.ID != a.cfg.Application:
+		return found, fmt.Errorf("discord.application: the token is that of the application %s", app.ID)
+	case cfg.Listen == "" && app.Endpoint != "":
+		return found, fmt.Errorf("discord.listen: the application's “Interactions Endpoint URL” is set, so the gateway gets no interactions; clear it, or set discord.listen and discord.public_key")
+	case cfg.Listen != "" && !strings.EqualFold(app.PublicKey, cfg.PublicKey):
+		return found, fmt.Errorf("discord.public_key: the application's is %s", app.PublicKey)
+	case cfg.Listen != "" && app.Endpoint == "":
+		found = append(found, "write the address that leads to discord.listen into the application's “Interactions Endpoint URL” when the bot runs")
+	}
+	if cfg.Listen == "" {
+		g, err := a.rest.GatewayBot(ctx)
+		if err != nil {
+			return found, fmt.Errorf("discord.api: the gateway cannot be asked for: %w", err)
+		}
+		found = append(found, fmt.Sprintf("gateway: reachable; %d of %d connections left today, %d shards recommended", g.Limit.Remaining, g.Limit.Total, g.Shards))
+		if g.Limit.Remaining == 0 {
+			return found, fmt.Errorf("discord.token: no connections are left today; wait %v", g.Limit.Reset())
+		}
+	}
+	if cfg.Guild != "" {
+		missing, err := a.missingIn(ctx, cfg.Guild, me.ID)
+		if err != nil {
+			return found, fmt.Errorf("discord.guild: the bot is not in that server; bring it there with %s", Invite(a.cfg.Application))
+		}
+		if missing != "" {
+			return found, fmt.Errorf("discord.guild: the bot lacks %s there; invite it again with %s", missing, Invite(a.cfg.Application))
+		}
+		found = append(found, "server: the bot is there and has its permissions")
+	}
+	return append(found, "invite: "+Invite(a.cfg.Application)), nil
+}
+
+// missingIn names the permissions that the bot lacks in a whole server.
+func (a *Adapter) missingIn(ctx context.Context, guild, me string) (string, error) {
+	g, err := a.rest.Guild(ctx, guild)
+	if err != nil {
+		return "", err
+	}
+	m, err := a.rest.Member(ctx, guild, me)
+	if err != nil {
+		return "", err
+	}
+	may := rest.PermissionsIn(*g, *m, rest.Channel{})
+	return strings.Join(may.Missing(Permissions), ", "), nil
+}

@@ -1,0 +1,86 @@
+package discord
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+)
+
+// check is what holds after everything that happens in a club.
+func (c *club) check() {
+	for _, r := range c.d.Requests("") {
+		c.manners(r)
+	}
+	log := c.log.String()
+	if strings.Contains(log, c.d.Token()) {
+		c.Error("the bot's token is in the log")
+	}
+	if strings.Contains(log, "aW50ZXJhY3Rpb246") {
+		c.Error("the token of an interaction is in the log")
+	}
+}
+
+// manners: whatever has a text says whom it may call, and interactions are
+// answered without the bot's token.
+func (c *club) manners(r discordtest.Request) {
+	body := r.Body
+	if data, ok := body["data"].(map[string]any); ok {
+		body = data
+	}
+	if _, ok := body["content"]; ok || body["components"] != nil && body["custom_id"] == nil {
+		allowed, ok := body["allowed_mentions"].(map[string]any)
+		parse, isList := allowed["parse"].([]any)
+		if !ok || !isList || len(parse) > 0 {
+			c.Errorf("%s may call anybody: %v", r.Route, body)
+		}
+	}
+	if r.Body == nil {
+		return
+	}
+	open := strings.Contains(r.Route, "/callback") || strings.Contains(r.Route, "/webhooks/")
+	if open == r.Authorized {
+		c.Errorf("%s is authorized: %v", r.Route, r.Authorized)
+	}
+}
+
+func count(ms []*discordtest.Message, has func(*discordtest.Message) bool) int {
+	n := 0
+	for _, m := range ms {
+		if has(m) {
+			n++
+		}
+	}
+	return n
+}
+
+func withPicture(m *discordtest.Message) bool { return len(m.Attachments) > 0 }
+
+func opt(name string, value any) discordtest.Option { return discordtest.Opt(name, value) }
+
+// begin opens a game between Alice and Bob, with a size of its own, and gives its
+// thread.
+func (c *club) begin(t *testing.T) *discordtest.Channel {
+	t.Helper()
+	n := len(c.room.Threads())
+	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	c.ok(c.bob.Press(m, "Join"))
+	thread := c.room.WaitThread(n)
+	if thread == nil {
+		t.Fatalf("no thread\n%s\n%s", c.d.Transcript(), c.log.String())
+	}
+	c.shows(thread, "Black to play")
+	return thread
+}
+
+// shows waits until the newest message of a channel says something.
+func (c *club) shows(ch *discordtest.Channel, text string) *discordtest.Message {
+	c.Helper()
+	ok := ch.Wait(func(ms []*discordtest.Message) bool {
+		return len(ms) > 0 && strings.Contains(ms[len(ms)-1].Content, text)
+	})
+	if !ok {
+		c.Fatalf("nothing says %q\n%s\n%s", text, c.d.Transcript(), c.log.String())
+	}
+	return ch.Last()
+}

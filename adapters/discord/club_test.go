@@ -1,0 +1,158 @@
+package discord
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// long reports whether the full numbers are wanted.
+var long = os.Getenv("HALFPOINT_LONG") != ""
+
+// A club is a server with a room and two members, and the bot in it.
+type club struct {
+	*testing.T
+	d     *discordtest.Server
+	guild *discordtest.Guild
+	room  *discordtest.Channel
+	alice *discordtest.Person
+	bob   *discordtest.Person
+
+	store bot.Store
+	desk  func(bot.Desk) bot.Desk // what stands between the adapter and the bot; nil: nothing
+	cfg   Config
+	a     *Adapter
+	log   logged
+	stop  func()
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if os.Getenv("HALFPOINT_SHOW") != "" {
+		os.Stderr.Write(p)
+	}
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// newClub makes a club in which the bot does not run yet.
+func newClub(t *testing.T, o discordtest.Options) *club {
+	t.Helper()
+	if o.Limits == nil {
+		o.Limits = discordtest.NoLimits()
+	}
+	if o.Now == nil { // stands still, so that nothing is late because this machine is slow
+		start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+		o.Now = func() time.Time { return start }
+	}
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	d := discordtest.New(t, o)
+	guild := d.Guild("Go club")
+	c := &club{T: t, d: d, guild: guild, room: guild.Channel("games"), alice: guild.Member("Alice"), bob: guild.Member("Bob")}
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	c.store = st
+	c.cfg = Config{Token: d.Token(), API: d.API(), Answer: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
+	return c
+}
+
+// start starts the bot, and gives what stops it.
+func (c *club) start() {
+	c.Helper()
+	cfg := c.cfg
+	cfg.Log = slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	ready := make(chan string, 100)
+	cfg.Ready = func(address string) { ready <- address }
+	a, err := New(cfg)
+	if err != nil {
+		c.Fatal(err)
+	}
+	if c.a != nil {
+		c.d.Advance(6 * time.Second) // Discord lets nobody identify twice within five
+	}
+	c.a = a
+	var adapter bot.Adapter = a
+	if c.desk != nil {
+		adapter = between{a, c.desk}
+	}
+	b := bot.New(c.store, bot.Config{Log: cfg.Log})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, adapter) }()
+	var once sync.Once
+	c.stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				c.Errorf("the bot stopped: %v", err)
+			}
+		})
+	}
+	c.Cleanup(c.stop)
+	select {
+	case address := <-ready:
+		if address != "" {
+			if err := c.d.SetEndpoint("http://" + address); err != nil {
+				c.Fatal(err)
+			}
+		}
+	case <-time.After(time.Minute):
+		c.Fatalf("the bot is not ready\n%s", c.log.String())
+	}
+	if !c.d.WaitCommands(1) {
+		c.Fatalf("no commands were registered\n%s", c.log.String())
+	}
+}
+
+// between puts something between an adapter and its desk.
+type between struct {
+	*Adapter
+	wrap func(bot.Desk) bot.Desk
+}
+
+func (b between) Run(ctx context.Context, desk bot.Desk) error {
+	return b.Adapter.Run(ctx, b.wrap(desk))
+}
+
+// ok is the answer to an interaction, which must have been let through.
+func (c *club) ok(i *discordtest.Interaction) *discordtest.Message {
+	c.Helper()
+	if err := i.Refused(); err != nil {
+		c.Fatalf("Discord's client refuses: %v", err)
+	}
+	m := i.Answer()
+	if m == nil {
+		c.Fatalf("no answer\n%s\n%s", c.d.Transcript(), c.log.String())
+	}
+	return m
+}

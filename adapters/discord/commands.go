@@ -1,0 +1,205 @@
+package discord
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// moderator is any of what makes somebody a moderator of a channel.
+var moderator = []rest.Permissions{rest.ManageMessages, rest.ManageGuild}
+
+// reserved are the commands that only those see who have a permission, unless
+// the server's administrators decide otherwise. The others are for all: the bot
+// itself says what only moderators may do with them.
+var reserved = map[string]rest.Permissions{"adjudicate": rest.ManageMessages}
+
+// A menu is an entry in the menu of a user or a message that is a command with
+// that user or message as an option.
+type menu struct {
+	name            string
+	kind            int
+	command, option string
+}
+
+var menus = []menu{
+	{wordMenuInvite, interaction.UserMenu, "new", "opponent"},
+	{wordMenuShow, interaction.MessageMenu, "show", "diagram"},
+}
+
+// Limits of Discord's on commands.
+const (
+	maxDescription = 100
+	maxChoice      = 100
+	maxChoices     = 25
+)
+
+// A command is a command as it is registered.
+type command struct {
+	Type        int      `json:"type"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Options     []option `json:"options,omitempty"`
+	May         *string  `json:"default_member_permissions,omitempty"`
+	Contexts    []int    `json:"contexts,omitempty"`          // not of a guild's commands
+	Installs    []int    `json:"integration_types,omitempty"` // likewise
+}
+
+type option struct {
+	Type         int           `json:"type"`
+	Name         string        `json:"name"`
+	Description  string        `json:"description"`
+	Required     bool          `json:"required,omitempty"`
+	Autocomplete bool          `json:"autocomplete,omitempty"`
+	Choices      []rest.Choice `json:"choices,omitempty"`
+	MaxLength    int           `json:"max_length,omitempty"`
+}
+
+// maxTyped is as long as the bot lets anything typed be, in bytes; characters
+// may have several.
+const maxTyped = 1000
+
+// Where commands can be used, and how they come there.
+var (
+	anywhere = []int{interaction.InGuild, interaction.InBotDM, interaction.InPrivate}
+	inGuilds = []int{interaction.InGuild}
+	anyhow   = []int{0, 1} // installed in a server, by a person for themselves
+	byGuild  = []int{0}
+)
+
+// project makes Discord's commands of the bot's.
+func project(commands []bot.Command, guild bool) []command {
+	var out []command
+	for _, c := range commands {
+		p := command{Type: interaction.Slash, Name: c.Name, Description: clip(c.Summary, maxDescription), Contexts: anywhere, Installs: anyhow}
+		if may, ok := reserved[c.Name]; ok {
+			p.May = new(strconv.FormatUint(uint64(may), 10))
+			p.Contexts, p.Installs = inGuilds, byGuild
+		}
+		for _, o := range c.Options {
+			p.Options = append(p.Options, projectOption(o))
+		}
+		slices.SortStableFunc(p.Options, func(a, b option) int { return cmp.Compare(before(a), before(b)) })
+		out = append(out, p)
+	}
+	for _, m := range menus {
+		if _, ok := findOption(commands, m.command, m.option); ok {
+			out = append(out, command{Type: m.kind, Name: m.name, Contexts: anywhere, Installs: anyhow})
+		}
+	}
+	if guild {
+		for i := range out {
+			out[i].Contexts, out[i].Installs = nil, nil
+		}
+	}
+	return out
+}
+
+// before orders options: Discord wants the required ones first.
+func before(o option) int {
+	if o.Required {
+		return 0
+	}
+	return 1
+}
+
+func projectOption(o bot.Option) option {
+	p := option{Type: interaction.OptionString, Name: o.Name, Description: clip(o.Summary, maxDescription), Required: o.Required}
+	switch o.Type {
+	case bot.Integer:
+		p.Type = interaction.OptionInteger
+	case bot.User:
+		p.Type = interaction.OptionUser
+		return p
+	case bot.Bool:
+		p.Type = interaction.OptionBool
+		return p
+	}
+	switch {
+	case o.Suggest:
+		p.Autocomplete = true
+	case len(o.Choices) > 0:
+		for _, c := range o.Choices {
+			p.Choices = append(p.Choices, choice(o, c))
+		}
+		return p
+	}
+	if p.Type == interaction.OptionString && !o.Rest {
+		p.MaxLength = maxTyped
+	}
+	return p
+}
+
+// choice makes Discord's choice of the bot's.
+func choice(o bot.Option, c bot.Choice) rest.Choice {
+	out := rest.Choice{Name: clip(c.Label, maxChoice), Value: c.Value}
+	if o.Type == bot.Integer {
+		if n, err := strconv.Atoi(c.Value); err == nil {
+			out.Value = n
+		}
+	}
+	return out
+}
+
+// findOption finds an option of a command.
+func findOption(commands []bot.Command, name, option string) (bot.Option, bool) {
+	for _, c := range commands {
+		if c.Name != name {
+			continue
+		}
+		for _, o := range c.Options {
+			if o.Name == option {
+				return o, true
+			}
+		}
+	}
+	return bot.Option{}, false
+}
+
+// register registers the commands, unless they are there already.
+func (a *Adapter) register(ctx context.Context, commands []bot.Command) error {
+	want := project(commands, a.cfg.Guild != "")
+	there, err := a.rest.Commands(ctx, a.cfg.Guild)
+	if err != nil {
+		return err
+	}
+	var have []command
+	for _, raw := range there {
+		var c command
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return fmt.Errorf("the registered commands cannot be read")
+		}
+		have = append(have, c)
+	}
+	if bytes.Equal(canonical(have), canonical(want)) {
+		return nil
+	}
+	if _, err := a.rest.PutCommands(ctx, a.cfg.Guild, want); err != nil {
+		return err
+	}
+	a.log.Info("commands registered", "count", len(want))
+	return nil
+}
+
+// canonical writes commands so that equal ones are equal.
+func canonical(cs []command) []byte {
+	cs = slices.Clone(cs)
+	for i := range cs {
+		cs[i].Type = max(cs[i].Type, interaction.Slash)
+		cs[i].Contexts, cs[i].Installs = slices.Sorted(slices.Values(cs[i].Contexts)), slices.Sorted(slices.Values(cs[i].Installs))
+	}
+	slices.SortFunc(cs, func(a, b command) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name)) })
+	data, err := json.Marshal(cs)
+	if err != nil {
+		return nil // nothing in it can fail
+	}
+	return data
+}

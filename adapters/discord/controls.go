@@ -1,0 +1,198 @@
+package discord
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Limits of Discord's on components, in characters or pieces.
+const (
+	maxCustomID = 100
+	maxLabel    = 80
+	maxRow      = 5
+	maxRows     = 5
+	maxMenu     = 25
+	maxOption   = 100
+	maxTitle    = 45
+	maxForm     = 100 // of what is typed into one
+)
+
+// styles are the colours of the buttons of commands; others are grey.
+var styles = map[string]int{
+	"place": rest.Primary, "handicap": rest.Primary, "dead": rest.Primary,
+	"accept": rest.Success, "join": rest.Success,
+	"resign": rest.Danger, "delete": rest.Danger,
+}
+
+// A press is what a component or form asks for. Its written form is the
+// component's custom_id, so that nothing about it need be kept:
+// "place?game=3&seq=17#at".
+type press struct {
+	command string
+	args    map[string]string
+	ask     string // the option that is still to be asked for, or that the menu or form holds
+}
+
+func (p press) String() string {
+	values := url.Values{}
+	for k, v := range p.args {
+		values.Set(k, v)
+	}
+	s := p.command + "?" + values.Encode()
+	if p.ask != "" {
+		s += "#" + p.ask
+	}
+	return s
+}
+
+// readPress reads a custom_id.
+func readPress(id string) (press, bool) {
+	rest, ask, _ := strings.Cut(id, "#")
+	command, query, ok := strings.Cut(rest, "?")
+	values, err := url.ParseQuery(query)
+	if !ok || command == "" || err != nil {
+		return press{}, false
+	}
+	p := press{command: command, ask: ask, args: map[string]string{}}
+	for k := range values {
+		p.args[k] = values.Get(k)
+	}
+	return p, true
+}
+
+// buttons makes the controls below a message. Those that do not fit are left
+// out: they can be typed.
+func buttons(controls []bot.Control) []rest.Component {
+	rows := []rest.Component{}
+	seen := map[string]bool{}
+	for _, c := range controls {
+		id := press{c.Command, c.Args, c.Ask}.String()
+		if len(id) > maxCustomID || seen[id] || len(seen) == maxRow*maxRows {
+			continue
+		}
+		if len(seen)%maxRow == 0 {
+			rows = append(rows, rest.Row())
+		}
+		seen[id] = true
+		style := styles[c.Command]
+		if style == 0 {
+			style = rest.Secondary
+		}
+		last := &rows[len(rows)-1].Components
+		*last = append(*last, rest.Component{Type: rest.Button, CustomID: id, Label: clip(c.Label, maxLabel), Style: style})
+	}
+	return rows
+}
+
+// form asks for an option to be typed.
+func form(p press, o bot.Option) rest.Response {
+	title := wordForm
+	if n := p.args["game"]; n != "" {
+		title = fill(wordFormTitle, n)
+	}
+	most := maxForm
+	if !o.Rest {
+		most = 10
+	}
+	label := rest.Component{Type: rest.Label, Label: clip(o.Summary, 45), Component: &rest.Component{
+		Type: rest.TextInput, CustomID: o.Name, Style: rest.Short, MinLength: 1, MaxLength: most, Required: new(true),
+	}}
+	return rest.Ask(rest.Modal{CustomID: p.String(), Title: clip(title, maxTitle), Components: []rest.Component{label}})
+}
+
+// menuOf lets an option be chosen from what the bot suggests; false if that is
+// nothing.
+func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) {
+	c := rest.Component{Type: rest.StringSelect, CustomID: p.String(), Placeholder: clip(o.Summary, 150), MinValues: new(1), MaxValues: 1}
+	seen := map[string]bool{}
+	for _, ch := range choices[:min(len(choices), maxMenu)] {
+		if ch.Value == "" || len(ch.Value) > maxOption || seen[ch.Value] {
+			continue
+		}
+		seen[ch.Value] = true
+		c.Options = append(c.Options, rest.SelectOption{Label: clip(ch.Label, maxOption), Value: ch.Value})
+	}
+	if o.Rest {
+		c.MaxValues = len(c.Options)
+	}
+	return rest.Row(c), len(c.Options) > 0
+}
+
+// pressed makes a request of a press, a choice or a form. If the option must be
+// asked for first, what asks for it is given instead, and the request is empty.
+func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask *rest.Response, ok bool) {
+	in := w.in
+	id := in.Press.ID
+	if in.Kind == interaction.Form {
+		id = in.Form.ID
+	}
+	p, ok := readPress(id)
+	if !ok {
+		return nil, false
+	}
+	r.Command = p.command
+	for k, v := range p.args {
+		r.Args[k] = v
+	}
+	if p.ask == "" {
+		return nil, true
+	}
+	if in.Kind == interaction.Form {
+		r.Args[p.ask] = in.Form.Value(p.ask)
+		return nil, true
+	}
+	if in.Press.Type != rest.Button {
+		r.Args[p.ask] = strings.Join(in.Press.Values, " ")
+		return nil, true
+	}
+	o, ok := findOption(a.commands(), p.command, p.ask)
+	if !ok {
+		return nil, false
+	}
+	if o.Type == bot.Point || !o.Suggest {
+		return new(form(p, o)), true
+	}
+	typed := "/" + p.command
+	choices := a.theDesk().Suggest(ctx, *r, p.ask, "")
+	m := rest.Message{Content: new(escape(fill(wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
+	if row, ok := menuOf(p, o, choices); ok {
+		m.Components = append(m.Components, row)
+	} else {
+		m.Content = new(escape(fill(wordNothing, typed)))
+	}
+	return new(rest.Reply(m)), true
+}
+
+// typing answers a command that is being typed.
+func (a *Adapter) typing(ctx context.Context, w *waiting) {
+	r := request(w.in, a.cfg.Now())
+	var out []rest.Choice
+	if o, ok := w.in.Command.Focused(); ok && commanded(&r, w.in.Command) {
+		known, _ := findOption(a.commands(), r.Command, o.Name)
+		delete(r.Args, o.Name)
+		prefix, head := o.Text, ""
+		if known.Rest { // the last of several words
+			at := strings.LastIndexAny(prefix, " ,;") + 1
+			head, prefix = prefix[:at], prefix[at:]
+		}
+		for _, c := range a.theDesk().Suggest(ctx, r, o.Name, prefix) {
+			c.Value = head + c.Value
+			if head != "" {
+				c.Label = head + c.Label
+			}
+			if len(c.Value) <= maxChoice && c.Value != "" && c.Label != "" {
+				out = append(out, choice(known, c))
+			}
+		}
+	}
+	out = slices.Clip(out[:min(len(out), maxChoices)])
+	if _, err := w.respond(ctx, rest.Suggest(out)); err != nil {
+		a.log.Debug("choices were not shown", "error", err)
+	}
+}

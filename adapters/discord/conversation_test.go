@@ -1,0 +1,380 @@
+package discord
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+var update = flag.Bool("update", false, "write the conversations anew")
+
+// A conversation is a file of what people do, one line each, under which what
+// comes of it stands indented:
+//
+//	alice> /place at:D4            a slash command
+//	alice> /place at:E?            what is offered while it is typed
+//	bob> [Pass]                    a press of the newest button of that name
+//	bob> [Place a stone…] C3       and what is filled into the form or chosen in the menu
+//	bob> [Challenge to Go] @Alice  an entry of somebody's menu
+//	alice in #games> /games        not where the last board is, but there
+//
+// Messages in the thread stand behind ›, what one person alone sees behind
+// their name in brackets.
+func TestConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no conversations", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := talk(t, string(text))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(text), got); diff != "" {
+				t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A table is a club whose bot is run step by step, so that everything that comes
+// of a line is there before the next.
+type table struct {
+	*club
+	bot     *bot.Bot
+	busy    sync.WaitGroup
+	seen    map[string]string // how each message looked last
+	threads int
+	here    *discordtest.Channel // where the last board is
+	out     strings.Builder
+}
+
+func newTable(t *testing.T) *table {
+	tb := &table{club: newClub(t, discordtest.Options{}), seen: map[string]string{}}
+	tb.cfg.Now = tb.d.Now
+	tb.here = tb.room
+	a, err := New(tb.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.a = a
+	tb.bot = bot.New(tb.store, bot.Config{Now: tb.d.Now})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx, flushing{tb.bot, tb}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	if !tb.d.WaitSessions(1) || !tb.d.WaitCommands(1) {
+		t.Fatal("not connected")
+	}
+	return tb
+}
+
+// flushing is a desk that delivers what is owed after each request.
+type flushing struct {
+	*bot.Bot
+	tb *table
+}
+
+func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	f.tb.busy.Add(1)
+	defer func() {
+		go func() {
+			defer f.tb.busy.Done()
+			if err := f.Flush(context.Background(), patient{f.tb.a}); err != nil {
+				f.tb.Error(err)
+			}
+		}()
+	}()
+	return f.Bot.Ask(ctx, r)
+}
+
+// patient delivers even if this machine is slow.
+type patient struct{ *Adapter }
+
+func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, error) {
+	return p.Adapter.Deliver(context.WithoutCancel(ctx), post)
+}
+
+// quiet waits until nothing is on its way.
+func (tb *table) quiet() {
+	tb.busy.Wait()
+	for tb.a.work.Waiting()+tb.a.asks.Waiting() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	tb.busy.Wait()
+}
+
+var spoken = regexp.MustCompile(`^(\w+)(?: in (#\w+|DM))?> (.*)$`)
+
+// talk plays a conversation and gives it with what came of each line.
+func talk(t *testing.T, text string) string {
+	tb := newTable(t)
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if strings.HasPrefix(line, " ") {
+			continue
+		}
+		tb.out.WriteString(line + "\n")
+		if m := spoken.FindStringSubmatch(line); m != nil {
+			tb.d.Advance(time.Minute)
+			tb.does(m[1], m[2], m[3])
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			t.Fatalf("cannot read %q", line)
+		}
+	}
+	return tb.out.String()
+}
+
+func (tb *table) person(name string) *discordtest.Person {
+	return tb.guild.Member(strings.ToUpper(name[:1]) + name[1:])
+}
+
+var (
+	optionIn = regexp.MustCompile(`(\w+):`)
+	pressIn  = regexp.MustCompile(`^\[([^\]]*)\] ?(.*)$`)
+)
+
+func (tb *table) does(name, where, what string) {
+	who, at := tb.person(name), tb.here
+	switch {
+	case where == "DM":
+		at = who.DM()
+	case where != "":
+		at = tb.guild.Channel(where[1:])
+	}
+	var i *discordtest.Interaction
+	switch m := pressIn.FindStringSubmatch(what); {
+	case m != nil && strings.HasPrefix(m[2], "@"):
+		i = who.UserCommand(at, tb.person(strings.ToLower(m[2][1:])), m[1])
+	case m != nil:
+		i = tb.presses(who, at, m[1], m[2])
+	case strings.HasSuffix(what, "?"):
+		name, options := tb.options(strings.TrimSuffix(what, "?"))
+		choices, err := who.Autocomplete(at, name, options...)
+		if err != nil {
+			tb.Fatalf("%s: %v", what, err)
+		}
+		var shown []string
+		for _, c := range choices {
+			shown = append(shown, fmt.Sprintf("%s (%v)", c.Name, c.Value))
+		}
+		tb.quiet()
+		fmt.Fprintf(&tb.out, "    offered: %s\n", strings.Join(shown, ", "))
+		return
+	default:
+		name, options := tb.options(what)
+		i = who.Slash(at, name, options...)
+	}
+	if err := i.Refused(); err != nil {
+		fmt.Fprintf(&tb.out, "    (Discord does not let it through: %v)\n", err)
+		return
+	}
+	if kind, _ := i.First(); kind == 0 {
+		tb.Fatalf("%s: no answer\n%s", what, tb.log.String())
+	}
+	tb.quiet()
+	tb.look(at)
+}
+
+// options reads "/place at:D4 game:2".
+func (tb *table) options(line string) (string, []discordtest.Option) {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	var out []discordtest.Option
+	found := optionIn.FindAllStringSubmatchIndex(rest, -1)
+	for k, at := range found {
+		end := len(rest)
+		if k+1 < len(found) {
+			end = found[k+1][0]
+		}
+		key, text := rest[at[2]:at[3]], strings.TrimSpace(rest[at[1]:end])
+		var value any = text
+		o, _ := findOption(bot.Commands(), name, key)
+		switch n, err := strconv.Atoi(text); {
+		case o.Type == bot.Integer && err == nil:
+			value = n
+		case o.Type == bot.Bool:
+			value = text == "true"
+		case o.Type == bot.User:
+			value = tb.person(strings.ToLower(strings.TrimPrefix(text, "@")))
+		}
+		out = append(out, discordtest.Opt(key, value))
+	}
+	return name, out
+}
+
+// presses presses the newest button of that name that somebody sees, and fills
+// in what is asked for then.
+func (tb *table) presses(who *discordtest.Person, at *discordtest.Channel, label, fill string) *discordtest.Interaction {
+	places := []*discordtest.Channel{at, tb.room}
+	for _, place := range places {
+		for _, m := range slices.Backward(who.Sees(place)) {
+			if !slices.ContainsFunc(m.Controls, func(c discordtest.Control) bool { return c.Label == label }) {
+				continue
+			}
+			i := who.Press(m, label)
+			if fill == "" || i.Refused() != nil {
+				return i
+			}
+			if modal := i.Modal(); modal != nil {
+				fmt.Fprintf(&tb.out, "    (a form: %s; %s)\n", modal.Title, modal.Fields[0].Label)
+				return who.Submit(i, map[string]any{modal.Fields[0].CustomID: fill})
+			}
+			tb.quiet()
+			asked := i.Answer()
+			fmt.Fprintf(&tb.out, "    (a menu: %s)\n", labels(asked.Controls))
+			tb.look(at)
+			return who.Select(asked, "", strings.Fields(fill)...)
+		}
+	}
+	tb.Fatalf("%s sees no [%s]\n%s", who.Name(), label, tb.out.String())
+	return nil
+}
+
+func labels(cs []discordtest.Control) string {
+	var out []string
+	for _, c := range cs {
+		for _, o := range c.Options {
+			out = append(out, o.Label)
+		}
+	}
+	return strings.Join(out, " | ")
+}
+
+// look writes down what is new or looks otherwise: in the room, its threads and
+// where something was just done.
+func (tb *table) look(at *discordtest.Channel) {
+	channels := []*discordtest.Channel{tb.room}
+	channels = append(channels, tb.room.Threads()...)
+	if !slices.ContainsFunc(channels, func(c *discordtest.Channel) bool { return c.ID() == at.ID() }) {
+		channels = append(channels, at)
+	}
+	for k, c := range channels {
+		margin := "    "
+		if k > 0 && c.ID() != at.ID() || k > 0 && c.ID() != tb.room.ID() && len(tb.room.Threads()) >= k {
+			margin = "  › "
+			if k > tb.threads {
+				tb.threads = k
+				fmt.Fprintf(&tb.out, "    (a thread is opened: %s)\n", c.Name())
+			}
+		}
+		listed := map[string]bool{}
+		for _, who := range []*discordtest.Person{tb.alice, tb.bob} {
+			for _, m := range who.Sees(c) {
+				if listed[m.ID] || !m.Bot {
+					continue
+				}
+				listed[m.ID] = true
+				now := tb.plain(look(m))
+				before, known := tb.seen[m.ID]
+				if len(m.Pings) > 0 && !known {
+					now += "\n(calls " + strings.Join(m.Pings, ", ") + ")"
+				}
+				tb.seen[m.ID] = strings.Split(now, "\n(calls ")[0]
+				if !known {
+					tb.write(margin, m, now)
+					if len(m.Attachments) > 0 && m.To == "" {
+						tb.here = c
+					}
+				} else if before != now && strings.Split(before, "\n[")[0] != now { // more than its buttons
+					tb.write(margin+"(changed) ", m, now)
+				}
+			}
+		}
+	}
+}
+
+func (tb *table) write(margin string, m *discordtest.Message, text string) {
+	if m.To != "" {
+		margin += "(" + m.To + " alone) "
+	}
+	for k, line := range strings.Split(text, "\n") {
+		if k == 1 {
+			margin = strings.Repeat(" ", 4)
+		}
+		fmt.Fprintf(&tb.out, "%s%s\n", margin, strings.TrimRight(line, " "))
+	}
+}
+
+var mark = regexp.MustCompile(`<(@|#|t:)(\d+)(:[fR])?>|https://discord\.com/channels/\d+/(\d+)/\d+`)
+
+var escaped = regexp.MustCompile(`\\([^a-zA-Z0-9\s])`)
+
+// plain writes out what Discord shows instead of marks.
+func (tb *table) plain(text string) string {
+	text = escaped.ReplaceAllString(text, "$1")
+	return mark.ReplaceAllStringFunc(text, func(s string) string {
+		m := mark.FindStringSubmatch(s)
+		for _, p := range []*discordtest.Person{tb.alice, tb.bob} {
+			if m[1] == "@" && p.ID() == m[2] {
+				return "@" + p.Name()
+			}
+		}
+		for _, c := range append(tb.room.Threads(), tb.room) {
+			if c.ID() == m[2] || c.ID() == m[4] {
+				return "#" + c.Name()
+			}
+		}
+		n, _ := strconv.ParseInt(m[2], 10, 64)
+		switch at := time.Unix(n, 0).UTC(); m[3] {
+		case ":f":
+			return at.Format("Mon 2 Jan 15:04")
+		case ":R":
+			return "in " + at.Sub(tb.d.Now()).Round(time.Hour).String()
+		}
+		return s
+	})
+}
+
+// look is a message as it is read: its text, its picture in letters, its
+// buttons.
+func look(m *discordtest.Message) string {
+	text := m.Content
+	for _, f := range m.Attachments {
+		if f.Type != "image/png" {
+			text += "\nfile " + f.Name
+			continue
+		}
+		_, board, _ := strings.Cut(f.Alt, "\n")
+		_, board, _ = strings.Cut(board, "\n") // without the legend
+		text += "\n" + board
+	}
+	var controls []string
+	for _, c := range m.Controls {
+		if c.Type == 2 {
+			controls = append(controls, "["+c.Label+"]")
+		} else {
+			controls = append(controls, "["+c.Placeholder+" ▾]")
+		}
+	}
+	if len(controls) > 0 {
+		text += "\n" + strings.Join(controls, " ")
+	}
+	return text
+}

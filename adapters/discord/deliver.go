@@ -1,0 +1,408 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Deliver shows a post; see [bot.Adapter]. The receipt is "channel/message".
+func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	switch {
+	case p.Where.Platform != Name || p.Where.Channel == "":
+		return "", bot.ErrGone
+	case p.Kind == bot.Remove:
+		a.remove(p.Replaces)
+		return bot.Receipt(p.Replaces), nil
+	case p.Private:
+		return a.direct(ctx, p)
+	}
+	r, live := readRoute(p.Reply, a.cfg.Now())
+	at, err := a.place(ctx, p, r)
+	if err != nil {
+		return "", rest.BotError(err, a.permission(ctx, p.Where.Channel))
+	}
+	c := content{text: written(p.Text), scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	if at.hint != "" {
+		c.hints = append(c.hints, at.hint)
+	}
+	if known, ok := a.rooms.get(at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
+		a.inLetters(&c, at.channel)
+	}
+	d := &delivery{a: a, p: p, at: at, c: c, route: r}
+	if err := d.build(); err != nil {
+		return "", err
+	}
+	sent, err := d.show(ctx, live)
+	if err != nil {
+		return "", err
+	}
+	if p.Kind == bot.Show {
+		a.bare(p.Previous, sent)
+	}
+	return sent, nil
+}
+
+// inLetters makes the board of a message letters, and says why, once for each
+// channel.
+func (a *Adapter) inLetters(c *content, channel string) {
+	c.plain = true
+	if c.scene != nil && a.hinted.put("files "+channel, true) {
+		c.hints = append(c.hints, fill(wordNoFiles, filesPermission))
+	}
+}
+
+// permission names what is missing in a channel.
+func (a *Adapter) permission(ctx context.Context, channel string) string {
+	need := needed(false)
+	if known, ok := a.rooms.get(channel); ok && known.guild != "" {
+		if may, err := a.rest.Permissions(ctx, known.guild, channel); err == nil {
+			if missing := may.Missing(need | rest.SendMessagesInThreads); len(missing) > 0 {
+				return strings.Join(missing, ", ")
+			}
+		}
+	}
+	return strings.Join(rest.Permissions(0).Missing(need), ", ")
+}
+
+// A delivery is a post on its way.
+type delivery struct {
+	a     *Adapter
+	p     bot.Post
+	at    place
+	c     content
+	m     rest.Message
+	route route
+}
+
+// build draws the message.
+func (d *delivery) build() error {
+	ms, err := d.c.messages()
+	if err != nil {
+		return fmt.Errorf("draw a post: %w", err)
+	}
+	d.m = ms[0]
+	if len(ms) > 1 { // the last piece holds those who are called
+		d.m.AllowedMentions.Users = ms[len(ms)-1].AllowedMentions.Users
+		call, _ := mention(d.c.notify)
+		d.m.Content = new(clip(*d.m.Content, maxContent-len(call)-1) + "\n" + call)
+	}
+	return nil
+}
+
+// show shows the message by the way that is best now.
+func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
+	a, p := d.a, d.p
+	if p.Replaces != "" {
+		if receipt, done, err := d.replace(ctx); done {
+			return receipt, err
+		}
+	}
+	var w *waiting
+	if live && (p.Kind == bot.Show || p.Kind == bot.Notice) {
+		w = a.waits(d.route.ID)
+		if w == nil { // asked before a restart
+			sent, loading := d.answeredBefore(ctx)
+			if sent != "" {
+				return sent, nil
+			}
+			if loading {
+				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(wordDone)})
+			}
+		}
+	}
+	if w != nil && d.at.channel == d.route.Channel {
+		if sent, err, done := d.answer(ctx, w); done {
+			return sent, err
+		}
+	}
+	if d.route.Alone {
+		return d.followUp(ctx, live)
+	}
+	sent, err := d.send(ctx)
+	if err == nil && w != nil {
+		d.point(ctx, w, sent)
+	}
+	return sent, err
+}
+
+// waits gives the interaction of a route, if this process knows it.
+func (a *Adapter) waits(id string) *waiting {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.waiting[id]
+}
+
+// answer makes the post the first answer to the interaction that brought it
+// about. It reports false if the post must go otherwise.
+func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, err error, done bool) {
+	if w.take(ctx) != open {
+		return "", nil, false
+	}
+	s := answered
+	defer func() { w.set(s) }()
+	if w.in.Guild != "" && !w.in.BotMay.Has(rest.AttachFiles) && !d.c.plain {
+		d.a.inLetters(&d.c, d.at.channel)
+		if err := d.build(); err != nil {
+			return "", err, true
+		}
+	}
+	respond, cancel := context.WithDeadline(ctx, w.late())
+	defer cancel()
+	response := rest.Reply(d.m)
+	onMessage := w.in.Kind == interaction.Press || w.in.Kind == interaction.Form
+	if onMessage && w.in.Message != nil && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(w.in.Channel.ID, w.in.Message.ID)) {
+		response = rest.Update(d.m)
+	}
+	shown, err := w.respond(respond, response)
+	switch {
+	case err == nil && shown != nil:
+	case err == nil || isAmbiguous(err):
+		if response.Type == rest.ResponseUpdate { // editing twice is editing once
+			shown, err = d.a.rest.Edit(ctx, w.in.Channel.ID, w.in.Message.ID, d.m)
+			break
+		}
+		was := err
+		if shown, err = d.a.original(w); rest.Gone(err) {
+			return "", nil, false
+		} else if err != nil && was != nil {
+			return "", rest.BotError(was, ""), true
+		} else if err == nil && !d.mine(*shown) {
+			return "", nil, false
+		}
+	case rest.TooLarge(err):
+		s = open // the post comes again without its picture
+		return "", rest.BotError(err, ""), true
+	default:
+		d.a.log.Warn("an interaction could not be answered; its post goes to the channel", "interaction", w.in.ID, "error", err)
+		return "", nil, false
+	}
+	if err != nil {
+		return "", rest.BotError(err, d.a.permission(ctx, d.at.channel)), true
+	}
+	d.pressed(w, shown.ID)
+	return receipt(w.in.Channel.ID, shown.ID), nil, true
+}
+
+// pressed takes the controls away that brought a post about, if no later post
+// will.
+func (d *delivery) pressed(w *waiting, shown string) {
+	m := w.in.Message
+	if m != nil && m.Flags&rest.Ephemeral == 0 && m.ID != shown && d.p.Previous != string(receipt(w.in.Channel.ID, m.ID)) {
+		d.a.bare(string(receipt(w.in.Channel.ID, m.ID)), "")
+	}
+}
+
+// answeredBefore looks whether the post is the answer to its interaction already,
+// or whether the person still sees that the bot thinks.
+func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, loading bool) {
+	s, err := d.a.rest.Original(ctx, d.route.Token)
+	switch {
+	case err != nil:
+		return "", false
+	case s.Flags&flagLoading != 0:
+		return "", true
+	case d.p.Attempt > 1 && s.Flags&rest.Ephemeral == 0 && d.mine(*s):
+		return receipt(d.route.Channel, s.ID), false
+	}
+	return "", false
+}
+
+// flagLoading is on a message that stands for one to come.
+const flagLoading = 1 << 7
+
+// mine reports whether a message is this post.
+func (d *delivery) mine(s rest.Sent) bool {
+	if s.Nonce != "" && string(s.Nonce) == rest.Nonce(d.p.ID) {
+		return true
+	}
+	if d.c.scene != nil && !d.c.plain {
+		return slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name })
+	}
+	return d.m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*d.m.Content)
+}
+
+// point answers an interaction whose post went elsewhere, or too late to be the
+// answer.
+func (d *delivery) point(ctx context.Context, w *waiting, sent bot.Receipt) {
+	switch w.take(ctx) {
+	case open:
+		guild := d.route.Guild
+		if guild == "" {
+			guild = "@me"
+		}
+		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds,
+			Content: new(fill(wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
+		if w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil {
+			response = rest.DeferUpdate()
+		}
+		if err := d.a.first(ctx, w, response); err != nil {
+			d.a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
+		}
+		_, id := readReceipt(string(sent))
+		d.pressed(w, id)
+	case deferred:
+		d.a.finish(ctx, w)
+	}
+}
+
+// followUp shows the post where the bot can only answer.
+func (d *delivery) followUp(ctx context.Context, live bool) (bot.Receipt, error) {
+	if !live {
+		return "", bot.ErrGone
+	}
+	s, err := d.a.rest.FollowUp(ctx, d.route.Token, d.m)
+	if err != nil {
+		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == rest.CodeUnknownWebhook {
+			return "", bot.ErrGone
+		}
+		return "", rest.BotError(err, "")
+	}
+	return receipt(d.route.Channel, s.ID), nil
+}
+
+// replace changes the message that the post takes the place of. It reports false
+// if there is none any more.
+func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, err error) {
+	channel, message := readReceipt(d.p.Replaces)
+	if channel == "" {
+		return "", false, nil
+	}
+	_, err = d.a.low.Edit(ctx, channel, message, d.m)
+	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == rest.CodeArchivedThread {
+		return "", false, nil // a new message wakes an archived thread, too
+	}
+	return bot.Receipt(d.p.Replaces), true, rest.BotError(err, "")
+}
+
+// nonceLife is how long Discord surely knows a nonce again.
+const nonceLife = 2 * time.Minute
+
+// send sends the post as a message of the bot's own, once.
+func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
+	a := d.a
+	if sent := d.lookFor(ctx); sent != "" {
+		return sent, nil
+	}
+	d.m.Nonce = rest.Nonce(d.p.ID)
+	s, err := a.rest.Send(ctx, d.at.channel, d.m)
+	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions {
+		a.inLetters(&d.c, d.at.channel)
+		if err := d.build(); err != nil {
+			return "", err
+		}
+		d.m.Nonce = rest.Nonce(d.p.ID)
+		s, err = a.rest.Send(ctx, d.at.channel, d.m)
+	}
+	switch {
+	case err == nil:
+		a.sent.drop(d.p.ID)
+		return receipt(d.at.channel, s.ID), nil
+	case rest.Code(err) == rest.CodeLockedThread, rest.Code(err) == rest.CodeArchivedThread:
+		return "", bot.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
+	case rest.Forbidden(err):
+		return "", rest.BotError(err, a.permission(ctx, d.p.Where.Channel))
+	}
+	return "", rest.BotError(err, "")
+}
+
+// lookFor looks for a message that an earlier attempt may have sent, when that
+// is longer ago than Discord knows a nonce.
+func (d *delivery) lookFor(ctx context.Context) bot.Receipt {
+	a := d.a
+	now := a.cfg.Now()
+	first, known := a.sent.get(d.p.ID)
+	if !known {
+		a.sent.put(d.p.ID, now)
+	}
+	if d.p.Attempt < 2 || known && now.Sub(first) < nonceLife {
+		return ""
+	}
+	recent, err := a.rest.Messages(ctx, d.at.channel, "", 50)
+	if err != nil {
+		return ""
+	}
+	for _, s := range recent {
+		if s.Author.ID == a.cfg.Application && d.mine(s) {
+			return receipt(d.at.channel, s.ID)
+		}
+	}
+	return ""
+}
+
+// direct shows a post to each person alone. Who takes no direct messages is
+// called in the channel, without what the post says, and only once.
+func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	var first bot.Receipt
+	for _, who := range p.Notify {
+		sent, err := a.directTo(ctx, p, who)
+		if err != nil {
+			return "", err
+		}
+		if first == "" {
+			first = sent
+		}
+	}
+	return first, nil
+}
+
+func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
+	if _, closed := a.closed.get(who.ID); closed {
+		return "", nil
+	}
+	channel, known := a.dms.get(who.ID)
+	if !known {
+		c, err := a.rest.DM(ctx, who.ID)
+		if err != nil {
+			return a.closedTo(ctx, p, who, err)
+		}
+		channel = c.ID
+		a.dms.put(who.ID, channel)
+	}
+	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
+	d.p.ID = p.ID + "/" + who.ID
+	if err := d.build(); err != nil {
+		return "", err
+	}
+	if c, _ := readReceipt(p.Replaces); c == channel {
+		if sent, done, err := d.replace(ctx); done {
+			return sent, err
+		}
+	}
+	if sent := d.lookFor(ctx); sent != "" {
+		return sent, nil
+	}
+	d.m.Nonce = rest.Nonce(d.p.ID)
+	s, err := a.rest.Send(ctx, channel, d.m)
+	if err != nil {
+		return a.closedTo(ctx, p, who, err)
+	}
+	return received(s), nil
+}
+
+// closedTo deals with an error on the way to somebody's direct messages.
+func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err error) (bot.Receipt, error) {
+	if !rest.Forbidden(err) && !rest.Gone(err) && rest.Code(err) != rest.CodeCannotDM && rest.Code(err) != rest.CodeCannotDMShared {
+		return "", rest.BotError(err, "")
+	}
+	a.log.Warn("somebody takes no direct messages; they are called in the channel once", "error", err)
+	a.closed.put(who.ID, true)
+	call, ids := mention([]bot.Who{who})
+	m := rest.Message{Content: &call, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
+	at := p.Where.Channel
+	if p.Where.Thread != "" {
+		at = p.Where.Thread
+	}
+	s, err := a.rest.Send(ctx, at, m)
+	if err != nil {
+		return "", rest.BotError(err, "")
+	}
+	return receipt(at, s.ID), nil
+}

@@ -1,0 +1,376 @@
+package discord
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Name is the platform's name.
+const Name = "discord"
+
+// Config says whose bot it is and how interactions come. Only Token is needed.
+type Config struct {
+	Token       string // without "Bot "
+	Application string // id of the application; empty: as the token says
+	PublicKey   string // of the application, in hexadecimal; for Listen
+	Guild       string // register the commands in this server alone; empty: everywhere
+	API         string // empty: Discord's
+	Listen      string // address for interactions over HTTP; empty: they come through the gateway
+	Version     string // of the program
+
+	Shards, First, Count int // see [gateway.Config]
+
+	Answer time.Duration    // after which an interaction is deferred; 0: 1.5 s
+	Away   time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
+	Times  gateway.Times    //
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger     // nil logs nothing
+
+	Ready func(address string) // called when interactions can come: with the address of Listen, or empty; may be nil
+}
+
+// Permissions are what the bot needs in a server, and no more.
+const Permissions = rest.ViewChannel | rest.SendMessages | rest.SendMessagesInThreads | rest.CreatePublicThreads |
+	rest.AttachFiles | rest.ReadMessageHistory
+
+// Invite is the link by which the bot is brought into a server.
+func Invite(application string) string {
+	return fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", application, uint64(Permissions))
+}
+
+// How much runs and waits.
+const (
+	answerAfter = 1500 * time.Millisecond
+	awayAfter   = 15 * time.Second
+	patience    = 300 * time.Millisecond // for a bucket; then the bot waits, and others are not held up
+	askWorkers  = 32
+	tidyWorkers = 4
+	tidyWaiting = 2000
+	httpWorkers = 128
+	drainFor    = 6 * time.Second
+	remembered  = 20_000 // channels, threads, people
+)
+
+// An Adapter connects the bot to Discord. It is a [bot.Adapter].
+type Adapter struct {
+	cfg  Config
+	log  *slog.Logger
+	rest *rest.Client
+	low  *rest.Client
+
+	rooms   *memory[room]      // by channel
+	threads *memory[bool]      // by message: whether there is a thread under it
+	dms     *memory[string]    // channel of direct messages, by person
+	closed  *memory[bool]      // people who take none
+	hinted  *memory[bool]      // what was said once
+	sent    *memory[time.Time] // when posts were first tried
+	people  *limit             // of what each may ask
+	crowds  *limit             // of what is asked in each channel
+
+	mu      sync.Mutex
+	desk    bot.Desk
+	known   []bot.Command
+	ctx     context.Context // of asking; ends a while after Run was told to stop
+	asks    *lanes.Lanes    // what is asked, by channel
+	work    *lanes.Lanes    // what can wait
+	waiting map[string]*waiting
+	swept   time.Time
+	keep    time.Duration // keepFor
+}
+
+var _ bot.Adapter = (*Adapter)(nil)
+
+// New makes an adapter. It asks Discord nothing yet.
+func New(cfg Config) (*Adapter, error) {
+	cfg.Token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(cfg.Token), "Bot "))
+	id, err := CheckToken(cfg.Token)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Application == "" {
+		cfg.Application = id
+	}
+	if cfg.Listen != "" && cfg.PublicKey == "" {
+		return nil, errors.New("discord.public_key: needed to take interactions over HTTP (discord.listen)")
+	}
+	if cfg.Answer == 0 {
+		cfg.Answer = answerAfter
+	}
+	if cfg.Away == 0 {
+		cfg.Away = awayAfter
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	log := cfg.Log.With("adapter", Name)
+	client, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return &Adapter{
+		cfg: cfg, log: log, rest: client, low: client.Low(),
+		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
+		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered),
+		people: newLimit(personAtOnce, personPerSecond), crowds: newLimit(channelAtOnce, channelPerSecond),
+		waiting: map[string]*waiting{}, keep: keepFor,
+	}, nil
+}
+
+// CheckToken says what is wrong with the shape of a token, and gives the id of
+// the bot that it is for.
+func CheckToken(token string) (application string, err error) {
+	if token == "" {
+		return "", errors.New("discord.token: is missing")
+	}
+	parts := strings.Split(token, ".")
+	id, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(parts[0], "="))
+	if len(parts) != 3 || err != nil || strings.Trim(string(id), "0123456789") != "" || len(id) == 0 {
+		return "", errors.New("discord.token: is not the shape of a bot's token; take it from the page “Bot” of the application, not the client secret")
+	}
+	return string(id), nil
+}
+
+// Name is "discord".
+func (a *Adapter) Name() string { return Name }
+
+func (a *Adapter) theDesk() bot.Desk {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.desk
+}
+
+func (a *Adapter) commands() []bot.Command {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.known
+}
+
+// Run registers the commands, takes interactions and asks desk until ctx is
+// done. An error means that there is no point in going on: a token that is not
+// accepted, an address that is in use.
+func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
+	a.mu.Lock()
+	a.desk, a.known, a.ctx = desk, desk.Commands(), asking
+	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
+	a.work = lanes.New(lanes.Config{Workers: tidyWorkers, Total: tidyWaiting, Panic: panicked})
+	asks, work := a.asks, a.work
+	a.mu.Unlock()
+
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var group sync.WaitGroup
+	group.Go(func() { a.registered(running, stop) })
+	var err error
+	if a.cfg.Listen != "" {
+		err = a.serve(running)
+	} else {
+		err = a.connect(running)
+	}
+	stop(nil)
+	group.Wait()
+
+	// What was asked is answered, then what can wait is left.
+	defer time.AfterFunc(drainFor, cancel).Stop()
+	asks.Close()
+	a.settled()
+	cancel()
+	work.Close()
+	a.mu.Lock()
+	a.asks, a.work = nil, nil
+	clear(a.waiting)
+	a.mu.Unlock()
+	a.rest.Close()
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(running)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return err
+}
+
+// settled waits until everybody who asked has a first answer, which comes by
+// itself.
+func (a *Adapter) settled() {
+	for {
+		a.mu.Lock()
+		left := 0
+		for _, w := range a.waiting {
+			w.mu.Lock()
+			if w.stage == open || w.stage == answering || w.stage == deferring {
+				left++
+			}
+			w.mu.Unlock()
+		}
+		ctx := a.ctx
+		a.mu.Unlock()
+		if left == 0 || ctx.Err() != nil {
+			return
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+}
+
+// registered registers the commands, again and again until it is done. A token
+// that is not accepted ends Run.
+func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		err := a.register(ctx, a.commands())
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return
+		case status(err) == http.StatusUnauthorized:
+			stop(errors.New("discord.token: is not accepted; reset it on the page “Bot” of the application"))
+			return
+		case status(err) == http.StatusForbidden && a.cfg.Guild != "":
+			stop(fmt.Errorf("discord.guild: the bot is not in that server; bring it there with %s", Invite(a.cfg.Application)))
+			return
+		}
+		a.log.Warn("the commands are not registered yet", "error", err)
+		var limited *rest.RateLimited
+		if errors.As(err, &limited) {
+			wait = max(wait, limited.Wait)
+		}
+		pause(ctx, wait)
+	}
+}
+
+// connect takes interactions through the gateway.
+func (a *Adapter) connect(ctx context.Context) error {
+	doors := lanes.New(lanes.Config{Workers: 4})
+	defer doors.Close()
+	var g *gateway.Gateway
+	g, err := gateway.New(gateway.Config{
+		Token: a.cfg.Token, Bot: a.rest.GatewayBot, Shards: a.cfg.Shards, First: a.cfg.First, Count: a.cfg.Count,
+		Lanes: doors,
+		Handle: func(_ context.Context, e gateway.Event) {
+			if e.Type != gateway.InteractionCreate {
+				return
+			}
+			in, err := interaction.Parse(e.Data)
+			if in.Token == "" {
+				a.log.Warn("an interaction cannot be read", "error", err)
+				return
+			}
+			a.receive(in, interaction.Direct(a.rest, in))
+		},
+		Ready: func(gateway.Ready) {
+			a.back(ctx)
+			if a.cfg.Ready != nil {
+				a.cfg.Ready("")
+			}
+		},
+		Times: a.cfg.Times, Log: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	var group sync.WaitGroup
+	watching, stop := context.WithCancel(ctx)
+	defer group.Wait()
+	defer stop()
+	group.Go(func() { a.watch(watching, g) })
+	return g.Run(ctx)
+}
+
+// watch tells the desk when no shard has been connected for a while.
+func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
+	tick := time.NewTicker(a.cfg.Away / 3)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		away := time.Since(began) > a.cfg.Away
+		for _, s := range g.Status() {
+			if s.Connected || time.Since(s.Since) < a.cfg.Away {
+				away = false
+			}
+		}
+		if !away {
+			continue
+		}
+		if err := a.theDesk().Away(ctx, Name); err != nil && ctx.Err() == nil {
+			a.log.Error("an outage was not written down", "error", err)
+		}
+	}
+}
+
+// back tells the desk that Discord can be reached.
+func (a *Adapter) back(ctx context.Context) {
+	for try := 0; try < askTries && ctx.Err() == nil; try++ {
+		err := a.theDesk().Back(ctx, Name)
+		if err == nil {
+			return
+		}
+		a.log.Error("the end of an outage was not written down", "error", err)
+		pause(ctx, askPause<<try)
+	}
+}
+
+// serve takes interactions over HTTP.
+func (a *Adapter) serve(ctx context.Context) error {
+	doors := lanes.New(lanes.Config{Workers: httpWorkers})
+	defer doors.Close()
+	endpoint, err := interaction.NewEndpoint(interaction.EndpointConfig{
+		PublicKey: a.cfg.PublicKey, Client: a.rest, Lanes: doors, Now: a.cfg.Now, Log: a.log,
+		Key: func(in interaction.Interaction) string { return in.ID },
+		Handle: func(_ context.Context, in interaction.Interaction, respond interaction.Responder) {
+			if w := a.receive(in, respond); w != nil {
+				w.first() // the response is held open meanwhile
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer endpoint.Close()
+	listener, err := net.Listen("tcp", a.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("discord.listen: %w", err)
+	}
+	server := &http.Server{Handler: endpoint, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	a.back(ctx)
+	if a.cfg.Ready != nil {
+		a.cfg.Ready(listener.Addr().String())
+	}
+	select {
+	case err = <-failed:
+		return fmt.Errorf("discord.listen: %w", err)
+	case <-ctx.Done():
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
+	defer cancel()
+	if server.Shutdown(late) != nil {
+		server.Close()
+	}
+	<-failed
+	return nil
+}

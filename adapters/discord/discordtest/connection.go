@@ -1,0 +1,364 @@
+package discordtest
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/json"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// A connection is one WebSocket.
+type connection struct {
+	s       *Server
+	socket  *websocket.Conn
+	raw     net.Conn
+	fault   ConnectionFault
+	path    string
+	stream  *zlib.Writer // of zlib-stream
+	buffer  bytes.Buffer
+	session *Session
+
+	wake     chan struct{} // something is to be written
+	control  []outgoing
+	next     int           // sequence number of the next dispatch to write
+	done     chan struct{} // reading has ended
+	finished chan struct{} // writing has ended
+	leaving  bool          // the double is closing it
+	deaf     bool
+	noAck    bool
+	sends    []time.Time
+	sent     int // bytes
+	closedBy int
+	beats    int
+}
+
+type outgoing struct {
+	text  []byte
+	close int // a close code instead of text
+	cut   bool
+
+	compress bool // the payload by itself
+	cutAfter int  // bytes of the connection
+}
+
+var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+
+// serveGateway is the life of a connection.
+func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	c := &connection{s: s, path: r.URL.Path, wake: make(chan struct{}, 1), done: make(chan struct{}), finished: make(chan struct{})}
+	if f := s.gateway.faults; len(f) > 0 {
+		c.fault, s.gateway.faults = f[0], f[1:]
+	}
+	c.deaf, c.noAck = c.fault.Deaf, c.fault.NoAck
+	s.gateway.opened++
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	if c.fault.Refuse != 0 {
+		http.Error(w, http.StatusText(c.fault.Refuse), c.fault.Refuse)
+		return
+	}
+	if c.fault.Silent {
+		select {
+		case <-r.Context().Done():
+		case <-s.ctx.Done():
+		}
+		return
+	}
+	socket, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	c.socket, c.raw = socket, socket.NetConn()
+	query := r.URL.Query()
+	if query.Get("compress") == "zlib-stream" {
+		c.stream = zlib.NewWriter(&c.buffer)
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		c.raw.Close()
+		return
+	}
+	s.gateway.connections = append(s.gateway.connections, c)
+	if len(s.gateway.connections) > s.o.Keep {
+		s.gateway.connections = slices.Clone(s.gateway.connections[len(s.gateway.connections)/4:])
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.running.Done()
+		c.writer()
+	}()
+	defer c.end()
+	if c.fault.Delay > 0 {
+		select {
+		case <-time.After(c.fault.Delay):
+		case <-c.done:
+		case <-s.ctx.Done():
+		}
+	}
+	version := query.Get("v")
+	switch {
+	case c.fault.HelloClose != 0:
+		c.close(c.fault.HelloClose)
+	case version != "9" && version != "10":
+		c.close(4012)
+	case query.Get("encoding") != "" && query.Get("encoding") != "json":
+		c.close(4002)
+	case !c.fault.NoHello:
+		c.send(object{"op": opHello, "d": object{"heartbeat_interval": s.o.Heartbeat.Milliseconds(), "_trace": []string{"discordtest"}}, "s": nil, "t": nil})
+		if c.fault.Beat {
+			c.send(object{"op": opHeartbeat, "d": nil})
+		}
+	}
+	c.read()
+}
+
+// read takes what the client sends until the connection ends.
+func (c *connection) read() {
+	for {
+		c.socket.SetReadDeadline(time.Now().Add(c.s.o.Heartbeat*3/2 + c.s.o.Grace))
+		kind, message, err := c.socket.ReadMessage()
+		if err != nil {
+			c.s.mu.Lock()
+			var timeout net.Error
+			if e, ok := err.(*websocket.CloseError); ok && !c.leaving {
+				c.closedBy = e.Code
+				if session := c.session; session != nil && (e.Code == 1000 || e.Code == 1001) {
+					session.kill() // closing so ends the session
+				}
+			} else if asTimeout(err, &timeout) {
+				c.s.mu.Unlock()
+				c.close(4000) // the session lives: the client is forced to resume
+				<-c.finished
+				return
+			} else if !c.leaving {
+				c.closedBy = 1006
+			}
+			c.s.changed.Broadcast()
+			c.s.mu.Unlock()
+			return
+		}
+		if kind != websocket.TextMessage || len(message) > maxPayload {
+			c.close(4002)
+			continue
+		}
+		c.take(message)
+	}
+}
+
+func asTimeout(err error, timeout *net.Error) bool {
+	e, ok := err.(net.Error)
+	*timeout = e
+	return ok && e.Timeout()
+}
+
+// take handles one payload.
+func (c *connection) take(message []byte) {
+	s := c.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	c.sends = append(c.sends, now)
+	for now.Sub(c.sends[0]) >= time.Minute {
+		c.sends = c.sends[1:]
+	}
+	if len(c.sends) > maxSends {
+		s.violation(false, "gateway: more than %d sends in a minute", maxSends)
+		c.queue(outgoing{close: 4008})
+		return
+	}
+	value, err := parseJSON(message)
+	payload, isObject := value.(object)
+	if err != nil || !isObject {
+		s.violation(false, "gateway: %q is no JSON object", message)
+		c.queue(outgoing{close: 4002})
+		return
+	}
+	d, _ := payload["d"].(object)
+	switch op := number(payload["op"]); op {
+	case opHeartbeat:
+		c.beats++
+		if !c.noAck {
+			c.say(object{"op": opAck, "d": nil, "s": nil, "t": nil})
+		}
+		s.changed.Broadcast()
+	case opIdentify:
+		s.identify(c, d)
+	case opResume:
+		s.resume(c, d)
+	case opPresence, opVoice, opMembers:
+		if c.session == nil {
+			c.queue(outgoing{close: 4003})
+		}
+	default:
+		s.violation(false, "gateway: unknown opcode %v", payload["op"])
+		c.queue(outgoing{close: 4001})
+	}
+}
+
+// say queues a payload outside the sequence.
+func (c *connection) say(payload object) {
+	message, err := json.Marshal(payload)
+	if err != nil {
+		panic(err)
+	}
+	c.queue(outgoing{text: message})
+}
+
+func (c *connection) queue(o outgoing) {
+	c.control = append(c.control, o)
+	c.leaving = c.leaving || o.close != 0 || o.cut
+	c.signal()
+}
+
+func (c *connection) send(payload object) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.say(payload)
+}
+
+func (c *connection) close(code int) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.queue(outgoing{close: code})
+}
+
+func (c *connection) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end runs when reading has ended.
+func (c *connection) end() {
+	close(c.done)
+	c.raw.Close()
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if session := c.session; session != nil && session.connection == c {
+		session.connection = nil
+		session.lost = c.s.now()
+	}
+	c.session = nil
+	c.s.changed.Broadcast()
+}
+
+// writer sends what is queued: what is outside the sequence first, then
+// dispatches.
+func (c *connection) writer() {
+	defer close(c.finished)
+	for {
+		select {
+		case <-c.done:
+			return
+		case <-c.wake:
+		}
+		for o, ok := c.pop(); ok; o, ok = c.pop() {
+			if !c.put(o) {
+				c.raw.Close()
+				return
+			}
+		}
+	}
+}
+
+// pop takes the next thing to write.
+func (c *connection) pop() (o outgoing, ok bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	session := c.session
+	switch {
+	case len(c.control) > 0:
+		o, c.control = c.control[0], c.control[1:]
+	case session != nil && !c.deaf && session.connection == c && c.next >= session.base && c.next-session.base < len(session.events):
+		o.text = session.events[c.next-session.base]
+		c.next++
+	default:
+		return o, false
+	}
+	if session != nil && slices.Contains(fatal, o.close) {
+		session.kill()
+	}
+	o.compress, o.cutAfter = session != nil && session.compress, c.fault.CutAfter
+	return o, true
+}
+
+// fatal are the close codes after which a session cannot be resumed.
+var fatal = []int{1000, 1001, 4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
+
+// put writes one thing and says whether the connection goes on.
+func (c *connection) put(o outgoing) bool {
+	c.socket.SetWriteDeadline(time.Now().Add(30 * time.Second))
+	switch {
+	case o.cut:
+		return false
+	case o.close != 0:
+		message := websocket.FormatCloseMessage(o.close, closeReason[o.close])
+		c.socket.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
+		// The client closes its side; if it does not, the connection is cut.
+		select {
+		case <-c.done:
+		case <-time.After(time.Second):
+		case <-c.s.ctx.Done():
+		}
+		return false
+	}
+	kind, message := websocket.TextMessage, o.text
+	switch {
+	case c.stream != nil:
+		c.buffer.Reset()
+		c.stream.Write(o.text)
+		c.stream.Flush() // ends with 00 00 FF FF, as clients look for
+		kind, message = websocket.BinaryMessage, bytes.Clone(c.buffer.Bytes())
+	case o.compress:
+		var b bytes.Buffer
+		z := zlib.NewWriter(&b)
+		z.Write(o.text)
+		z.Close()
+		kind, message = websocket.BinaryMessage, b.Bytes()
+	}
+	c.s.mu.Lock()
+	before := c.sent
+	c.sent += len(message)
+	c.s.mu.Unlock()
+	if o.cutAfter > 0 && before+len(message) >= o.cutAfter {
+		// The frame is begun and breaks off.
+		c.raw.SetWriteDeadline(time.Now().Add(time.Second))
+		c.raw.Write(partialFrame(kind, message, max(0, o.cutAfter-before)))
+		return false
+	}
+	return c.socket.WriteMessage(kind, message) == nil
+}
+
+// partialFrame is the beginning of a frame that announces all of message.
+func partialFrame(kind int, message []byte, n int) []byte {
+	frame := []byte{0x80 | byte(kind)}
+	switch size := len(message); {
+	case size < 126:
+		frame = append(frame, byte(size))
+	case size < 1<<16:
+		frame = append(frame, 126, byte(size>>8), byte(size))
+	default:
+		frame = append(frame, 127, 0, 0, 0, 0, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
+	}
+	return append(frame, message[:min(n, len(message))]...)
+}
+
+var closeReason = map[int]string{
+	4000: "Unknown error.", 4001: "Unknown opcode.", 4002: "Error while decoding payload.", 4003: "Not authenticated.",
+	4004: "Authentication failed.", 4005: "Already authenticated.", 4007: "Invalid seq.", 4008: "Rate limited.",
+	4009: "Session timed out.", 4010: "Invalid shard.", 4011: "Sharding required.", 4012: "Invalid API version.",
+	4013: "Invalid intent(s).", 4014: "Disallowed intent(s).",
+}

@@ -1,0 +1,66 @@
+// Package discordtest is a double of Discord for tests: an HTTP and WebSocket
+// server on loopback that a Discord client can be pointed at unchanged, and
+// people who type commands and press buttons on its other side.
+//
+//	d := discordtest.New(t, discordtest.Options{})
+//	club := d.Guild("Go club")                // the bot is in it, with Discord's usual permissions for it
+//	room := club.Channel("games")
+//	alice, bob := club.Member("alice"), club.Member("bob")
+//	// … start the bot with d.API() as base address and d.Token() as token …
+//	i := alice.Slash(room, "place", discordtest.Opt("at", "D4"))
+//	m := i.Answer()                           // waits for the message that answers it
+//	bob.Press(m, "accept").Answer()
+//	fmt.Print(d.Transcript())                 // what a stranger would read in the channels
+//
+// # The sides
+//
+// A client sees [Server.API], the REST API under /api/v10 (also /api/v9, for
+// libraries that know no other), whose GET /gateway/bot leads to the gateway;
+// or, after [Server.SetEndpoint], gets interactions by signed POST instead.
+// People are made by [Server.Person] and [Guild.Member]; they act by
+// [Person.Slash], [Person.Autocomplete], [Person.Press], [Person.Select],
+// [Person.Submit], [Person.MessageCommand], [Person.UserCommand] and
+// [Person.Say], each held to what Discord's own client would let them do
+// ([Interaction.Refused]), and look with [Person.Sees] and [Person.Pinged].
+// [Interaction.Answer], [Interaction.Modal], [Interaction.Choices],
+// [Interaction.FollowUps] and [Interaction.Failed] are what came of it.
+// [Watch] lets discord.js read along, a client that nobody here wrote.
+//
+// # Held honest
+//
+// Every request body is validated against Discord's own specification with
+// unknown properties forbidden ([Options.Lax] lets them pass, as libraries
+// need), and against the documented limits that it lacks; what is wrong is
+// answered as Discord answers it (50035 with its tree of errors), kept in
+// [Server.Violations], and fails the test unless [Options.Lenient]. Every
+// response of the double is validated too. [Server.Requests] and
+// [Server.Count] tell what clients asked.
+//
+// # Time
+//
+// The double's clock is [Options.Now] plus what [Server.Advance] added. The
+// three seconds of an interaction, the fifteen minutes of its token, nonces,
+// buckets, identifies and sessions all follow it, so a clock that stands still
+// fills no bucket again. Heartbeats and whoever waits follow real time.
+//
+// # Trouble
+//
+// [Server.Fault] makes chosen requests fail, be slow, or be done while the
+// answer is lost. [Options.Limits] are the buckets. [Server.NextConnections]
+// says how the next gateway connections behave; [Server.Sessions] are those
+// alive, to be cut, closed, told to reconnect, invalidated, made zombies or
+// deaf. [Server.Hold] and [Interaction.Again] reorder and repeat what people
+// do, [Server.Change] and [Server.Dispatch] bring what nobody knows yet. Rights
+// are taken by [Channel.OverwriteBot], [Guild.BotPermissions] and [Guild.Kick];
+// threads are closed by [Channel.Archive] and [Channel.Lock]. [Server.Forget]
+// drops what the double remembers, before memory is measured.
+//
+// # What it is not
+//
+// There are no voice, reactions, webhooks of one's own, moderation or
+// monetisation; a route that it lacks fails the test. Sizes of buckets and the
+// time that a nonce or a session lives are not documented: tests should vary
+// them. System messages (a thread was opened) are lines of the transcript only.
+//
+// All methods may be called from several goroutines.
+package discordtest

@@ -1,0 +1,197 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// late says that nobody answered in time, and tells the person.
+func (s *Server) late(i *interaction) bool {
+	if i.answered != 0 || s.now().Sub(i.created) <= FirstResponse {
+		return false
+	}
+	if !i.failed {
+		i.failed = true
+		s.sayAsked(i)
+		s.saySystemTo(i, "The application did not respond")
+	}
+	return true
+}
+
+// An Interaction is what a person did, and what came of it.
+type Interaction struct {
+	s *Server
+	i *interaction
+}
+
+// ID is the interaction's snowflake.
+func (i *Interaction) ID() string { return i.i.id }
+
+// Token is the interaction's token.
+func (i *Interaction) Token() string { return i.i.token }
+
+// Refused is why Discord's own client did not let the person do it; then
+// nothing was sent.
+func (i *Interaction) Refused() error { return i.i.refused }
+
+// Again delivers the same interaction once more, as a gateway may.
+func (i *Interaction) Again() {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	i.s.deliver(i.i)
+}
+
+// Payload is what was delivered.
+func (i *Interaction) Payload() []byte {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	text, err := json.Marshal(i.i.payload)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// First waits for the first response and is its callback type (4 message, 5
+// deferred, 6 deferred update, 7 update, 8 choices, 9 modal), and how long it
+// took by the double's clock; 0 when none came in time.
+func (i *Interaction) First() (kind int, took time.Duration) {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	i.await(func() bool { return i.i.answered != 0 })
+	if i.i.answered == 0 {
+		return 0, 0
+	}
+	return i.i.answered, i.i.at.Sub(i.i.created)
+}
+
+// await waits with the lock held until done, refused or too late.
+func (i *Interaction) await(done func() bool) {
+	wake := time.AfterFunc(FirstResponse+10*time.Millisecond, i.s.changed.Broadcast)
+	defer wake.Stop()
+	i.s.waitFor(func() bool {
+		return i.i.refused != nil || done() || i.s.late(i.i) || i.s.now().Sub(i.i.created) > TokenLife
+	})
+}
+
+// Answer waits for the message that answers the interaction: the first
+// response, or what replaces a deferral, or the component's message after its
+// update. It is nil when none came, and after a modal or choices.
+func (i *Interaction) Answer() *Message {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	var m *message
+	i.await(func() bool {
+		switch i.i.answered {
+		case 0:
+			return false
+		case answerModal, answerChoices:
+			return true
+		case answerDeferEdit:
+			if i.i.message.edits > i.i.editsThen {
+				m = i.i.message
+			}
+		default:
+			if o := i.i.original; o != nil && o.flags&flagLoading == 0 {
+				m = o
+			}
+			if i.i.original != nil && i.i.original.gone {
+				return true
+			}
+		}
+		return m != nil
+	})
+	if m == nil {
+		return nil
+	}
+	return i.s.snapshot(m)
+}
+
+// Failed waits like First and says whether the person was told that the
+// application did not respond.
+func (i *Interaction) Failed() bool {
+	i.First()
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	return i.i.failed
+}
+
+// FollowUps are the messages that followed the answer so far.
+func (i *Interaction) FollowUps() []*Message {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	var list []*Message
+	for _, m := range i.i.followUps {
+		list = append(list, i.s.snapshot(m))
+	}
+	return list
+}
+
+// Choices waits for the choices of an autocompletion.
+func (i *Interaction) Choices() ([]Choice, error) {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	i.await(func() bool { return i.i.answered != 0 })
+	if i.i.refused != nil {
+		return nil, i.i.refused
+	}
+	if i.i.answered != answerChoices {
+		return nil, errors.New("loading options failed")
+	}
+	list := []Choice{}
+	for _, c := range i.i.choices {
+		v := c["value"]
+		if n, ok := v.(json.Number); ok {
+			v = asFloat(n)
+		}
+		list = append(list, Choice{text(c["name"]), v})
+	}
+	return list, nil
+}
+
+// A Modal is a form that an interaction opened.
+type Modal struct {
+	Title, CustomID string
+	Fields          []Field
+}
+
+// A Field is one input of a Modal.
+type Field struct {
+	CustomID, Label, Value, Placeholder string
+	Type                                int // 4 text, 3 menu, …
+	Long, Required                      bool
+	Options                             []string // values of a menu
+}
+
+// Modal waits for the form that the interaction opens; nil when it opens none.
+func (i *Interaction) Modal() *Modal {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	i.await(func() bool { return i.i.answered != 0 })
+	if i.i.modal == nil {
+		return nil
+	}
+	m := &Modal{Title: text(i.i.modal["title"]), CustomID: text(i.i.modal["custom_id"])}
+	label := ""
+	visitOrdered(i.i.modal["components"], func(o object) {
+		if l := text(o["label"]); l != "" && number(o["type"]) == partLabel {
+			label = l
+		}
+		if o["custom_id"] == nil || o["type"] == nil {
+			return
+		}
+		f := Field{
+			CustomID: text(o["custom_id"]), Label: text(o["label"]), Value: text(o["value"]), Placeholder: text(o["placeholder"]),
+			Type: number(o["type"]), Long: number(o["style"]) == 2, Required: o["required"] != false,
+		}
+		if f.Label == "" {
+			f.Label = label
+		}
+		for _, x := range asList(o["options"]) {
+			f.Options = append(f.Options, text(x.(object)["value"]))
+		}
+		m.Fields = append(m.Fields, f)
+	})
+	return m
+}

@@ -1,0 +1,187 @@
+package discordtest_test
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+)
+
+// TestTheTranscript reads like the channel: names for marks, how far a time is
+// away, pictures by their alt text, controls as they are shown.
+func TestTheTranscript(t *testing.T) {
+	s := newStage(t, discordtest.Options{Privileged: 1 << 15})
+	at := func(d time.Duration) string { return fmt.Sprintf("<t:%d:R>", noon.Add(d).Unix()) }
+	day := 24 * time.Hour
+	s.b.do("POST", s.messages(), object{
+		"content": "<@" + s.alice.ID() + "> and <@1> in <#" + s.room.ID() + ">:\n" + strings.Join([]string{
+			at(30 * time.Second), at(time.Minute), at(44 * time.Minute), at(3 * time.Hour), at(3*day + time.Hour), at(60 * day), at(800 * day), at(-2 * day)}, ", "),
+		"embeds": []object{{"title": "Ledger", "description": "Black leads.", "fields": []object{{"name": "Black", "value": "30½"}}, "footer": object{"text": "two-button"}}},
+		"components": append(row(
+			object{"type": 2, "style": 2, "label": "Pass", "custom_id": "p", "emoji": object{"name": "⏭"}},
+			object{"type": 2, "style": 2, "label": "Undo", "custom_id": "u", "disabled": true}),
+			row(object{"type": 3, "custom_id": "m", "placeholder": "Dead", "options": []object{{"label": "C3", "value": "c", "default": true}, {"label": "D4", "value": "d"}}})...),
+		"allowed_mentions": object{"parse": []string{}},
+	}).want(t, 200)
+	m := s.alice.SayFile(s.room, "My game", "game.sgf", []byte("(;)"))
+	s.b.do("PATCH", s.messages()+"/"+s.room.Messages()[0].ID, object{"content": "Over.", "embeds": []object{}, "components": []object{}}).want(t, 200)
+	m.Delete()
+	s.b.do("POST", s.messages(), object{"flags": 1 << 15, "components": []object{
+		{"type": 17, "components": []object{{"type": 10, "content": "# Result"}, {"type": 14},
+			{"type": 9, "components": []object{{"type": 10, "content": "B+½"}}, "accessory": object{"type": 2, "style": 1, "label": "Review", "custom_id": "r"}}}}}}).want(t, 200)
+	want := strings.TrimLeft(`
+── Go club #games
+Halfpoint: @alice and @unknown-user in #games:
+    in 30 seconds, in 1 minute, in 44 minutes, in 3 hours, in 3 days, in 2 months, in 2 years, 2 days ago
+    Ledger
+    Black leads.
+    Black: 30½
+    two-button
+    [⏭ Pass] [Undo, disabled]
+    [Dead ▾ C3* | D4]
+alice: My game
+    [file game.sgf]
+Halfpoint changes it to: Over.
+(gone: My game)
+Halfpoint: # Result
+    ———
+    B+½
+    [Review]
+`, "\n")
+	if got := s.d.Transcript(s.room); got != want {
+		t.Errorf("the transcript is\n%s", got)
+	}
+	if c := s.room.Last().Controls; len(c) != 1 || c[0].Label != "Review" || c[0].Style != 1 {
+		t.Errorf("the controls are %+v", c)
+	}
+}
+
+// TestCommandsOnAMessage bring the message with its files.
+func TestCommandsOnAMessage(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	s.b.register(object{"name": "Show as a Go board", "type": 3}, object{"name": "Challenge to Go", "type": 2})
+	m := s.alice.SayFile(s.room, "My game", "game.sgf", []byte("(;)"))
+	i := s.bob.MessageCommand(m, "Show as a Go board")
+	data := s.b.event("INTERACTION_CREATE")["data"].(object)
+	got := data["resolved"].(object)["messages"].(object)[m.ID].(object)
+	if data["target_id"] != m.ID || data["type"] != 3.0 || got["content"] != "My game" {
+		t.Errorf("the command brings %v", data)
+	}
+	response, err := s.b.http.Get(got["attachments"].([]any)[0].(object)["url"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); string(text) != "(;)" {
+		t.Errorf("the file is %q", text)
+	}
+	if !strings.Contains(string(i.Payload()), i.Token()) || m.Channel().ID() != s.room.ID() {
+		t.Error("the payload is another's")
+	}
+	s.bob.UserCommand(s.room, s.alice, "Challenge to Go")
+	data = s.b.event("INTERACTION_CREATE")["data"].(object)
+	if data["target_id"] != s.alice.ID() || data["resolved"].(object)["users"].(object)[s.alice.ID()] == nil || data["resolved"].(object)["members"].(object)[s.alice.ID()] == nil {
+		t.Errorf("the command brings %v", data)
+	}
+	if s.bob.MessageCommand(m, "Challenge to Go").Refused() == nil {
+		t.Error("a command for people was used on a message")
+	}
+}
+
+// TestAFileForACommand is found where the command says.
+func TestAFileForACommand(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	s.b.register(slash("load", object{"type": 11, "name": "record", "description": "A game record", "required": true}))
+	if s.alice.Slash(s.room, "load", discordtest.Opt("record", "game.sgf")).Refused() == nil {
+		t.Error("a text was taken for a file")
+	}
+	if r := s.alice.Slash(s.room, "load", discordtest.Opt("record", discordtest.File{Name: "game.sgf", Data: []byte("(;)")})).Refused(); r != nil {
+		t.Fatal(r)
+	}
+	data := s.b.event("INTERACTION_CREATE")["data"].(object)
+	id := data["options"].([]any)[0].(object)["value"].(string)
+	f := data["resolved"].(object)["attachments"].(object)[id].(object)
+	response, err := s.b.http.Get(f["url"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); f["filename"] != "game.sgf" || f["size"] != 3.0 || string(text) != "(;)" {
+		t.Errorf("the file is %v, %q", f, text)
+	}
+}
+
+func TestPeopleAndTheirSettings(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	s.alice.Rename("Alice Liddell")
+	s.alice.Locale("fr")
+	s.club.Locale("de")
+	i := s.alice.Slash(s.room, "go")
+	got := s.b.event("INTERACTION_CREATE")
+	user := got["member"].(object)["user"].(object)
+	if user["global_name"] != "Alice Liddell" || user["username"] != "alice_liddell" || got["locale"] != "fr" || got["guild_locale"] != "de" || s.alice.Name() != "Alice Liddell" {
+		t.Errorf("the person is %v, locales %v, %v", user, got["locale"], got["guild_locale"])
+	}
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "Pick.", "components": row(
+		object{"type": 5, "custom_id": "who", "max_values": 2})}}).want(t, 204)
+	i.Answer()
+	if r := s.bob.Select(s.room.Last(), "who", s.alice.ID()).Refused(); r != nil {
+		t.Fatal(r)
+	}
+	data := s.b.event("INTERACTION_CREATE")["data"].(object)
+	if !reflect.DeepEqual(data["values"], []any{s.alice.ID()}) || data["resolved"].(object)["users"].(object)[s.alice.ID()] == nil {
+		t.Errorf("chosen was %v", data)
+	}
+}
+
+// TestWaiting: people wait for what happens, and no longer than told.
+func TestWaiting(t *testing.T) {
+	s := newStage(t, discordtest.Options{Patience: 20 * time.Millisecond})
+	if s.room.WaitThread(0) != nil || s.room.Wait(func(list []*discordtest.Message) bool { return len(list) > 0 }) || s.d.WaitSessions(2) || s.d.WaitCommands(2) {
+		t.Error("something came of nothing")
+	}
+	if i, _ := s.slash(); i.Answer() != nil {
+		t.Error("an answer came of nothing")
+	}
+	other := newStage(t, discordtest.Options{})
+	go other.b.do("POST", other.messages(), object{"content": "x"})
+	if !other.room.Wait(func(list []*discordtest.Message) bool { return len(list) == 1 }) {
+		t.Error("the message did not come")
+	}
+	go other.b.do("POST", other.messages()+"/"+other.room.Last().ID+"/threads", object{"name": "t"})
+	thread := other.room.WaitThread(0)
+	if thread == nil || thread.Name() != "t" || other.room.Last().Thread().ID() != thread.ID() || other.room.Last().Now().Flags&32 == 0 {
+		t.Error("the thread did not come")
+	}
+	thread.Lock()
+	thread.Reopen()
+	other.b.do("POST", "/channels/"+thread.ID()+"/messages", object{"content": "x"}).want(t, 200)
+	if !other.d.WaitCommands(1) || !other.d.WaitSessions(1) {
+		t.Error("what has come was not seen")
+	}
+}
+
+// TestMemoryIsBounded: what a long run leaves behind is dropped.
+func TestMemoryIsBounded(t *testing.T) {
+	s := newStage(t, discordtest.Options{Keep: 100})
+	for range 300 {
+		_, got := s.slash()
+		s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "x"}}).want(t, 204)
+		s.d.Advance(time.Minute)
+	}
+	if n := len(s.room.Messages()); n > 100 {
+		t.Errorf("%d messages are kept", n)
+	}
+	if n := len(s.d.Requests("")); n > 101 {
+		t.Errorf("%d requests are kept", n)
+	}
+	old, got := s.slash()
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "x"}}).want(t, 204)
+	if old.Answer() == nil {
+		t.Error("the newest is forgotten")
+	}
+}

@@ -1,0 +1,832 @@
+package discordtest_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+)
+
+// routes as the double names them.
+const (
+	sendRoute = "POST /channels/{channel_id}/messages"
+	editRoute = "PATCH /channels/{channel_id}/messages/{message_id}"
+)
+
+func picture(width, height int) []byte {
+	var b bytes.Buffer
+	png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)))
+	return b.Bytes()
+}
+
+func (s *stage) messages() string { return "/channels/" + s.room.ID() + "/messages" }
+
+// TestWhatAMessageMayBe holds each documented limit from both sides.
+func TestWhatAMessageMayBe(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lenient: true})
+	x := func(n int) string { return strings.Repeat("é", n) }
+	button := func(more object) object {
+		o := object{"type": 2, "style": 1, "label": "Go", "custom_id": "go"}
+		for key, v := range more {
+			if v == nil {
+				delete(o, key)
+			} else {
+				o[key] = v
+			}
+		}
+		return o
+	}
+	options := func(n int) []object {
+		var list []object
+		for i := range n {
+			list = append(list, object{"label": x(100), "value": fmt.Sprint(i) + x(97), "description": x(100)})
+		}
+		return list
+	}
+	menu := func(more object) object {
+		o := object{"type": 3, "custom_id": "menu", "options": options(25), "placeholder": x(150)}
+		for key, v := range more {
+			o[key] = v
+		}
+		return o
+	}
+	many := func(n int) []object {
+		var list []object
+		for i := range n {
+			list = append(list, button(object{"custom_id": fmt.Sprint("b", i)}))
+		}
+		return list
+	}
+	rows := func(n int) []object {
+		var list []object
+		for i := range n {
+			list = append(list, row(button(object{"custom_id": fmt.Sprint("r", i)}))...)
+		}
+		return list
+	}
+	v2 := func(parts ...object) object { return object{"flags": 1 << 15, "components": parts} }
+	said := func(n int) object { return object{"type": 10, "content": x(n)} }
+	attached := func(alt string, ids ...any) object {
+		list := []object{}
+		for _, id := range ids {
+			list = append(list, object{"id": id, "filename": "a.png", "description": alt})
+		}
+		return object{"content": "x", "attachments": list}
+	}
+	one := file{"a.png", picture(3, 2)}
+	var eleven []file
+	for range 11 {
+		eleven = append(eleven, one)
+	}
+	for _, c := range []struct {
+		name  string
+		body  object
+		files []file
+		where string // of the error; "" when it is welcome
+	}{
+		{"2000 letters", object{"content": x(2000)}, nil, ""},
+		{"2001 letters", object{"content": x(2001)}, nil, "content"},
+		{"a misspelt field", object{"contnet": "x"}, nil, "_errors"},
+		{"a number for text", object{"content": 5}, nil, "content"},
+		{"a flag that cannot be set", object{"content": "x", "flags": 1}, nil, "flags"},
+		{"a silent message", object{"content": "x", "flags": 1 << 12}, nil, ""},
+		{"an ephemeral message", object{"content": "x", "flags": 64}, nil, "flags"},
+		{"a nonce of 25", object{"content": "x", "nonce": x(25)}, nil, ""},
+		{"a nonce of 26", object{"content": "x", "nonce": x(26)}, nil, "nonce"},
+		{"no nonce to enforce", object{"content": "x", "enforce_nonce": true}, nil, "nonce"},
+		{"mentions both ways", object{"content": "x", "allowed_mentions": object{"parse": []string{"users"}, "users": []string{"1"}}}, nil, "allowed_mentions"},
+		{"mentions of a kind", object{"content": "x", "allowed_mentions": object{"parse": []string{"people"}}}, nil, "allowed_mentions.parse.0"},
+		{"an embed with everything", object{"embeds": []object{{"title": "t", "url": "https://example.org", "description": "d", "color": 5, "timestamp": "2026-11-21T12:00:00Z",
+			"author": object{"name": "a", "url": "https://example.org", "icon_url": "https://example.org/i.png"}, "footer": object{"text": "f"},
+			"image": object{"url": "attachment://a.png"}, "thumbnail": object{"url": "https://example.org/t.png"}, "fields": []object{{"name": "n", "value": "v", "inline": true}}}}}, []file{one}, ""},
+		{"nulls", object{"content": "x", "embeds": nil, "components": nil, "allowed_mentions": nil, "flags": nil, "nonce": nil}, nil, ""},
+		{"a whole number as nonce", object{"content": "x", "nonce": 12, "enforce_nonce": true}, nil, ""},
+		{"a menu of everything", object{"content": "x", "components": append(append(row(object{"type": 5, "custom_id": "a", "placeholder": "p", "disabled": true}), row(object{"type": 6, "custom_id": "b"})...),
+			append(row(object{"type": 7, "custom_id": "c", "min_values": 0}), row(object{"type": 8, "custom_id": "d", "channel_types": []int{0}})...)...)}, nil, ""},
+		{"a container with everything", v2(object{"type": 17, "accent_color": 255, "spoiler": true, "components": []object{{"type": 1, "components": []object{button(nil)}}, {"type": 14, "divider": false, "spacing": 2}}}), nil, ""},
+		{"10 embeds", object{"embeds": slices.Repeat([]object{{"title": "x"}}, 10)}, nil, ""},
+		{"11 embeds", object{"embeds": slices.Repeat([]object{{"title": "x"}}, 11)}, nil, "embeds"},
+		{"6000 letters in embeds", object{"embeds": slices.Repeat([]object{{"description": x(3000)}}, 2)}, nil, ""},
+		{"6001 letters in embeds", object{"embeds": []object{{"description": x(3000)}, {"description": x(3000), "title": "x"}}}, nil, "embeds.1"},
+		{"an embed of an attached text", object{"embeds": []object{{"image": object{"url": "attachment://a.txt"}}}}, nil, "embeds.0.image.url"},
+
+		{"5 rows", object{"content": "x", "components": rows(5)}, nil, ""},
+		{"6 rows", object{"content": "x", "components": rows(6)}, nil, "components"},
+		{"5 buttons", object{"content": "x", "components": row(many(5)...)}, nil, ""},
+		{"6 buttons", object{"content": "x", "components": row(many(6)...)}, nil, "components.0.components"},
+		{"a button and a menu", object{"content": "x", "components": row(button(nil), menu(nil))}, nil, "components.0.components"},
+		{"two of one custom_id", object{"content": "x", "components": row(button(nil), button(nil))}, nil, "components.0.components.1.custom_id"},
+		{"custom_id of 100", object{"content": "x", "components": row(button(object{"custom_id": x(100)}))}, nil, ""},
+		{"custom_id of 101", object{"content": "x", "components": row(button(object{"custom_id": x(101)}))}, nil, "components.0.components.0.custom_id"},
+		{"label of 80", object{"content": "x", "components": row(button(object{"label": x(80)}))}, nil, ""},
+		{"label of 81", object{"content": "x", "components": row(button(object{"label": x(81)}))}, nil, "components.0.components.0.label"},
+		{"a button without custom_id", object{"content": "x", "components": row(button(object{"custom_id": nil}))}, nil, "components.0.components.0.custom_id"},
+		{"a link with custom_id", object{"content": "x", "components": row(button(object{"style": 5, "url": "https://example.org"}))}, nil, "components.0.components.0.url"},
+		{"a link", object{"content": "x", "components": row(button(object{"style": 5, "url": "https://example.org", "custom_id": nil}))}, nil, ""},
+		{"a button without label", object{"content": "x", "components": row(button(object{"label": nil}))}, nil, "components.0.components.0.label"},
+		{"a button with an emoji", object{"content": "x", "components": row(button(object{"label": nil, "emoji": object{"name": "⚫"}}))}, nil, ""},
+		{"a misspelt field of a button", object{"content": "x", "components": row(button(object{"customid": "x"}))}, nil, "components.0.components.0"},
+		{"a menu", object{"content": "x", "components": row(menu(nil))}, nil, ""},
+		{"26 options", object{"content": "x", "components": row(menu(object{"options": options(26)}))}, nil, "components.0.components.0.options"},
+		{"a placeholder of 151", object{"content": "x", "components": row(menu(object{"placeholder": x(151)}))}, nil, "components.0.components.0.placeholder"},
+		{"more than there are", object{"content": "x", "components": row(menu(object{"options": options(3), "max_values": 4}))}, nil, "components.0.components.0.max_values"},
+		{"one option twice", object{"content": "x", "components": row(menu(object{"options": []object{{"label": "a", "value": "a"}, {"label": "b", "value": "a"}}}))}, nil, "components.0.components.0.options.1.value"},
+
+		{"new components without the flag", object{"components": []object{said(5)}}, nil, "components.0.type"},
+		{"new components", v2(said(2000), object{"type": 14}, object{"type": 17, "components": []object{said(2000)}},
+			object{"type": 9, "components": []object{{"type": 10, "content": "x"}}, "accessory": button(nil)}), nil, "components"}, // 4001 letters
+		{"new components of 4000 letters", v2(said(2000), object{"type": 14}, object{"type": 17, "components": []object{said(2000)}}), nil, ""},
+		{"new components and content", object{"flags": 1 << 15, "content": "x", "components": []object{said(5)}}, nil, "content"},
+		{"40 components", v2(slices.Repeat([]object{said(1)}, 40)...), nil, ""},
+		{"41 components", v2(append(slices.Repeat([]object{said(1)}, 38), object{"type": 17, "components": []object{said(1), said(1)}})...), nil, "components"},
+
+		{"a picture", attached(x(1024), "0"), []file{one}, ""},
+		{"a number for an id", attached("alt", 0), []file{one}, ""},
+		{"alt text of 1025", attached(x(1025), "0"), []file{one}, "attachments.0.description"},
+		{"a picture that is not there", attached("alt", "0", "1"), []file{one}, "attachments.1.id"},
+		{"a picture that is not listed", attached("alt", "0"), []file{one, one}, "attachments"},
+		{"a picture listed twice", attached("alt", "0", "0"), []file{one}, "attachments.1.id"},
+		{"10 pictures", object{"content": "x"}, eleven[:10], ""},
+		{"11 pictures", object{"content": "x"}, eleven, "files"},
+		{"a picture alone", object{}, []file{one}, ""},
+	} {
+		a := s.b.do("POST", s.messages(), c.body, c.files...)
+		if c.where == "" {
+			if a.status != 200 {
+				t.Errorf("%s: %d %s", c.name, a.status, a.text)
+			}
+			continue
+		}
+		if a.status != 400 || a.code() != 50035 {
+			t.Errorf("%s: %d %s", c.name, a.status, a.text)
+			continue
+		}
+		at, _ := a.object["errors"].(object)
+		for _, step := range strings.Split(c.where, ".") {
+			if next, ok := at[step].(object); ok {
+				at = next
+			} else if step != "_errors" || at[step] == nil {
+				t.Errorf("%s: no error at %s: %s", c.name, c.where, a.text)
+				break
+			}
+		}
+	}
+	s.b.do("POST", s.messages(), object{"content": ""}).want(t, 400, 50006)
+	s.b.do("POST", s.messages(), object{"content": "  \n"}).want(t, 400, 50006)
+	s.b.do("POST", s.messages(), "{").want(t, 400, 50109)
+	s.b.do("POST", s.messages(), object{}, file{"a.bin", make([]byte, 10<<20+1)}).want(t, 413, 40005)
+	s.b.do("POST", s.messages(), object{}, slices.Repeat([]file{{"a.bin", make([]byte, 9<<20)}}, 3)...).want(t, 413, 40005)
+}
+
+func TestWhatACommandMayBe(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lenient: true})
+	path := "/applications/" + s.d.Application() + "/commands"
+	option := func(name string, more object) object {
+		o := object{"type": 3, "name": name, "description": "d"}
+		for key, v := range more {
+			o[key] = v
+		}
+		return o
+	}
+	named := func(n int, kind int) []object {
+		var list []object
+		for i := range n {
+			c := object{"name": fmt.Sprint("c", i), "type": kind}
+			if kind == 1 {
+				c["description"] = "d"
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	of := func(options ...object) []object { return []object{slash("go", options...)} }
+	long := func(n int) []object {
+		var list []object
+		for i := range n {
+			list = append(list, object{"name": fmt.Sprintf("%03d%s", i, strings.Repeat("x", 97)), "value": fmt.Sprintf("%03d%s", i, strings.Repeat("x", 97))})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name string
+		list []object
+		ok   bool
+	}{
+		{"good", of(option("at", object{"required": true}), option("why", nil)), true},
+		{"capitals", []object{slash("Go")}, false},
+		{"a space", []object{slash("go on")}, false},
+		{"a dash", []object{slash("two-button")}, true},
+		{"another script", []object{slash("置く")}, true},
+		{"33 letters", []object{slash(strings.Repeat("x", 33))}, false},
+		{"no description", []object{{"name": "go"}}, false},
+		{"description of 101", []object{{"name": "go", "description": strings.Repeat("x", 101)}}, false},
+		{"a name twice", []object{slash("go"), slash("go")}, false},
+		{"a name twice, of different kinds", append(of(), object{"name": "go", "type": 3}), true},
+		{"a message command", []object{{"name": "Show as a Go board", "type": 3}}, true},
+		{"a message command described", []object{{"name": "Show", "type": 3, "description": "d"}}, false},
+		{"100 commands", named(100, 1), true},
+		{"101 commands", named(101, 1), false},
+		{"15 message commands", named(15, 3), true},
+		{"16 message commands", named(16, 3), false},
+		{"25 options", of(slices.Collect(func(yield func(object) bool) {
+			for i := range 25 {
+				yield(option(fmt.Sprint("o", i), nil))
+			}
+		})...), true},
+		{"required after optional", of(option("a", nil), option("b", object{"required": true})), false},
+		{"an option twice", of(option("a", nil), option("a", nil)), false},
+		{"an option in capitals", of(option("At", nil)), false},
+		{"choices and autocompletion", of(option("a", object{"autocomplete": true, "choices": []object{{"name": "x", "value": "x"}}})), false},
+		{"25 choices", of(option("a", object{"choices": long(25)})), true},
+		{"26 choices", of(option("a", object{"choices": long(26)})), false},
+		{"more than 8000 letters", of(option("a", object{"choices": long(25)}), option("b", object{"choices": long(25)})), false},
+		{"a choice of 101", of(option("a", object{"choices": []object{{"name": "x", "value": strings.Repeat("x", 101)}}})), false},
+		{"localised", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "los"}, "description_localizations": object{"de": "Los"}}}, true},
+		{"localised in capitals", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "Los"}}}, false},
+		{"permissions as text", []object{{"name": "go", "description": "d", "default_member_permissions": "32"}}, true},
+		{"a subcommand beside an option", of(object{"type": 1, "name": "a", "description": "d"}, option("b", nil)), false},
+		{"a place that is none", []object{{"name": "go", "description": "d", "contexts": []int{3}}}, false},
+		{"a misspelt field", []object{{"name": "go", "description": "d", "integration_type": []int{0}}}, false},
+	} {
+		a := s.b.do("PUT", path, c.list)
+		if a.status == 200 != c.ok || !c.ok && a.code() != 50035 {
+			t.Errorf("%s: %d %.300s", c.name, a.status, a.text)
+		}
+	}
+	// Ids are kept, guild commands are apart.
+	first := s.b.do("PUT", path, of()).want(t, 200).list[0].(object)
+	second := s.b.do("PUT", path, of()).want(t, 200).list[0].(object)
+	if first["id"] != second["id"] || first["version"] == second["version"] {
+		t.Errorf("registered again: %v, %v", first, second)
+	}
+	guild := "/applications/" + s.d.Application() + "/guilds/" + s.club.ID() + "/commands"
+	if g := s.b.do("PUT", guild, []object{{"name": "test", "description": "d"}}).want(t, 200).list[0].(object); g["guild_id"] != s.club.ID() {
+		t.Errorf("a guild's command is %v", g)
+	}
+	if n := len(s.b.do("GET", path, nil).want(t, 200).list); n != 1 {
+		t.Errorf("%d global commands", n)
+	}
+	s.b.do("POST", path, slash("go")).want(t, 200)
+	made := s.b.do("POST", path, slash("more")).want(t, 201)
+	s.b.do("GET", path+"/"+made.id(), nil).want(t, 200)
+	s.b.do("DELETE", path+"/"+made.id(), nil).want(t, 204)
+	s.b.do("DELETE", path+"/"+made.id(), nil).want(t, 404, 10063)
+	s.b.do("PUT", "/applications/1/commands", of()).want(t, 404, 10002)
+	if i := s.alice.Slash(s.room, "test"); i.Refused() != nil {
+		t.Error(i.Refused())
+	}
+}
+
+func TestPicturesAndTheirEdits(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	a := s.b.do("POST", s.messages(), object{"content": "x", "attachments": []object{
+		{"id": "0", "description": "First."}, {"id": "1", "description": "Second."}}},
+		file{"a.png", picture(30, 20)}, file{"b.txt", []byte("b")}).want(t, 200)
+	first := a.object["attachments"].([]any)[0].(object)
+	if first["width"] != 30.0 || first["height"] != 20.0 || first["description"] != "First." || first["content_type"] != "image/png" {
+		t.Errorf("the picture is %v", first)
+	}
+	get, err := s.b.http.Get(first["url"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := io.ReadAll(get.Body)
+	get.Body.Close()
+	if !bytes.Equal(data, picture(30, 20)) {
+		t.Error("the picture has changed on its way")
+	}
+	names := func() string {
+		var list []string
+		for _, f := range s.room.Last().Attachments {
+			list = append(list, f.Name+" "+f.Alt)
+		}
+		return strings.Join(list, ", ")
+	}
+	edit := func(body object, files ...file) answer {
+		return s.b.do("PATCH", s.messages()+"/"+a.id(), body, files...).want(t, 200)
+	}
+	edit(object{"content": "y"})
+	if names() != "a.png First., b.txt Second." {
+		t.Errorf("an edit of the text leaves %s", names())
+	}
+	edit(object{"attachments": []object{{"id": first["id"], "description": "Still first."}, {"id": "0", "filename": "c.png"}}}, file{"c.png", picture(1, 1)})
+	if names() != "a.png Still first., c.png " {
+		t.Errorf("an edit of the files leaves %s", names())
+	}
+	edit(object{"attachments": []object{}})
+	if names() != "" {
+		t.Errorf("an edit without files leaves %s", names())
+	}
+	if r, err := s.b.http.Get(first["url"].(string)); err != nil || r.StatusCode != 404 {
+		t.Error("a file that is gone is still served")
+	} else {
+		r.Body.Close()
+	}
+	edit(object{"content": nil, "components": row(object{"type": 2, "style": 1, "label": "x", "custom_id": "x"})})
+	if m := s.room.Last(); m.Content != "" || len(m.Controls) != 1 || m.Edits != 4 {
+		t.Errorf("the message is %+v", m)
+	}
+	s.b.do("PATCH", s.messages()+"/"+a.id(), object{"components": []object{}}).want(t, 400, 50006)
+	// New components show the file by its name.
+	shown := s.b.do("POST", s.messages(), object{"flags": 1 << 15, "attachments": []object{{"id": "0", "filename": "g.png"}}, "components": []object{
+		{"type": 17, "components": []object{{"type": 12, "items": []object{{"media": object{"url": "attachment://g.png"}, "description": "A board."}}}}},
+		{"type": 9, "components": []object{{"type": 10, "content": "t"}}, "accessory": object{"type": 11, "media": object{"url": "attachment://g.png"}}},
+		{"type": 13, "file": object{"url": "attachment://g.png"}}, {"type": 14}}}, file{"g.png", picture(5, 5)}).want(t, 200)
+	if !strings.Contains(string(shown.text), "/g.png\"") || !strings.Contains(s.d.Transcript(), "[picture g.png: A board.]") {
+		t.Errorf("the gallery is %s", shown.text)
+	}
+}
+
+// TestWhomAMessagePings: without allowed_mentions everybody whom it names;
+// with them those alone; an edit, a private or a silent message nobody.
+func TestWhomAMessagePings(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	carol := s.club.Member("carol")
+	content := fmt.Sprintf("<@%s> <@!%s> @everyone", s.alice.ID(), s.bob.ID())
+	for _, c := range []struct {
+		name    string
+		body    object
+		pings   []string
+		mention int
+	}{
+		{"nothing said", object{}, []string{"alice", "bob"}, 2},
+		{"nobody", object{"allowed_mentions": object{"parse": []string{}}}, nil, 0},
+		{"alice", object{"allowed_mentions": object{"parse": []string{}, "users": []string{s.alice.ID(), carol.ID()}}}, []string{"alice"}, 1},
+		{"people", object{"allowed_mentions": object{"parse": []string{"users"}}}, []string{"alice", "bob"}, 2},
+		{"silently", object{"flags": 1 << 12}, nil, 2},
+	} {
+		c.body["content"] = content
+		s.b.do("POST", s.messages(), c.body).want(t, 200)
+		if m := s.room.Last(); !reflect.DeepEqual(m.Pings, c.pings) || len(m.Mentions) != c.mention {
+			t.Errorf("%s: pings %v, mentions %v", c.name, m.Pings, m.Mentions)
+		}
+	}
+	a := s.b.do("POST", s.messages(), object{"content": "x"}).want(t, 200)
+	s.b.do("PATCH", s.messages()+"/"+a.id(), object{"content": content}).want(t, 200)
+	if m := s.room.Last(); m.Pings != nil || len(m.Mentions) != 2 {
+		t.Errorf("an edit pings %v", m.Pings)
+	}
+	s.club.BotPermissions(discordtest.Everyone | discordtest.MentionEveryone)
+	s.b.do("POST", s.messages(), object{"content": "@everyone"}).want(t, 200)
+	if m := s.room.Last(); len(m.Pings) != 4 { // with the owner
+		t.Errorf("@everyone pings %v", m.Pings)
+	}
+	role := s.club.Permit(carol, 0)
+	s.b.do("POST", s.messages(), object{"content": "<@&" + role + ">", "allowed_mentions": object{"parse": []string{}, "roles": []string{role}}}).want(t, 200)
+	if m := s.room.Last(); !reflect.DeepEqual(m.Pings, []string{"carol"}) {
+		t.Errorf("a role pings %v", m.Pings)
+	}
+	s.club.BotPermissions(discordtest.Everyone)
+	s.b.do("POST", s.messages(), object{"content": "<@&" + role + ">"}).want(t, 200)
+	if m := s.room.Last(); m.Pings != nil {
+		t.Errorf("a role that nobody may mention pings %v", m.Pings)
+	}
+	if n := len(carol.Pinged()); n != 2 {
+		t.Errorf("carol was pinged %d times", n)
+	}
+	if !strings.Contains(s.d.Transcript(), "Halfpoint: @alice @bob @everyone\n    (pings alice)\n") {
+		t.Errorf("the transcript is\n%s", s.d.Transcript())
+	}
+}
+
+func TestOneNonceIsOneMessage(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	body := object{"content": "x", "nonce": "n", "enforce_nonce": true}
+	a := s.b.do("POST", s.messages(), body).want(t, 200)
+	if again := s.b.do("POST", s.messages(), body).want(t, 200); again.id() != a.id() {
+		t.Error("sent twice")
+	}
+	if len(s.room.Messages()) != 1 || s.room.Last().Nonce != "n" {
+		t.Errorf("there are %d messages", len(s.room.Messages()))
+	}
+	if s.b.do("POST", s.messages(), object{"content": "x", "nonce": "n"}).want(t, 200).id() == a.id() {
+		t.Error("a nonce that is not enforced was")
+	}
+	s.d.Advance(time.Hour)
+	if s.b.do("POST", s.messages(), body).want(t, 200).id() == a.id() {
+		t.Error("a nonce is remembered for ever")
+	}
+}
+
+func TestThreads(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lenient: true})
+	a := s.b.do("POST", s.messages(), object{"content": "A challenge."}).want(t, 200)
+	thread := s.b.do("POST", s.messages()+"/"+a.id()+"/threads", object{"name": "Two Button", "auto_archive_duration": 60}).want(t, 201)
+	if thread.id() != a.id() || s.room.Threads()[0].Name() != "Two Button" {
+		t.Errorf("the thread is %s", thread.text)
+	}
+	s.b.do("POST", s.messages()+"/"+a.id()+"/threads", object{"name": "Again"}).want(t, 400, 160004)
+	s.b.do("GET", s.messages()+"/"+a.id(), nil).want(t, 200) // with its thread
+	path := "/channels/" + thread.id()
+	inside := s.b.do("POST", path+"/messages", object{"content": "Hello <@" + s.bob.ID() + ">"}).want(t, 200)
+	t1 := s.room.Threads()[0]
+	if got := t1.Members(); !reflect.DeepEqual(got, []string{"Halfpoint", "bob"}) {
+		t.Errorf("in the thread are %v", got)
+	}
+	s.b.do("PUT", path+"/thread-members/"+s.alice.ID(), nil).want(t, 204)
+
+	// An archived thread cannot be edited in, wakes by a message or on demand.
+	t1.Archive()
+	s.b.do("PATCH", path+"/messages/"+inside.id(), object{"content": "x"}).want(t, 400, 50083)
+	second := s.b.do("POST", path+"/messages", object{"content": "To be deleted."}).want(t, 200)
+	t1.Archive()
+	s.b.do("DELETE", path+"/messages/"+second.id(), nil).want(t, 204)
+	s.b.do("PATCH", path, object{"name": "x"}).want(t, 400, 50083)
+	s.b.do("GET", "/channels/"+s.room.ID()+"/threads/archived/public", nil).want(t, 200)
+	s.b.do("POST", path+"/messages", object{"content": "Wake up."}).want(t, 200)
+	if t1.Archived() {
+		t.Error("a message does not wake a thread")
+	}
+	t1.Archive()
+	s.b.do("PATCH", path, object{"archived": false}).want(t, 200)
+	// A command opens it, too; a locked one stays closed.
+	t1.Archive()
+	if s.alice.Slash(t1, "go"); t1.Archived() {
+		t.Error("a command does not wake a thread")
+	}
+	s.b.event("INTERACTION_CREATE")
+	t1.LockOpen()
+	s.b.do("POST", path+"/messages", object{"content": "x"}).want(t, 400, 160005)
+	s.b.do("PATCH", path+"/messages/"+inside.id(), object{"content": "x"}).want(t, 400, 160005)
+	t1.Lock()
+	s.b.do("DELETE", path+"/messages/"+inside.id(), nil).want(t, 400, 50083)
+	s.b.do("PATCH", path, object{"archived": false}).want(t, 403, 50013)
+	s.b.do("POST", path+"/messages", object{"content": "Wake up."}).want(t, 400, 50083)
+	i := s.alice.Slash(t1, "go")
+	got := s.b.event("INTERACTION_CREATE")
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "x"}}).want(t, 400, 50083)
+	s.b.hook("POST", callbackPath(got), object{"type": 5}).want(t, 400, 50083)
+	if s.d.Advance(4 * time.Second); !i.Failed() {
+		t.Error("alice was not told that it failed")
+	}
+	s.club.BotPermissions(discordtest.Everyone | discordtest.ManageThreads)
+	s.b.do("PATCH", path, object{"archived": false, "locked": false}).want(t, 200)
+	s.b.do("GET", "/guilds/"+s.club.ID()+"/threads/active", nil).want(t, 200)
+	s.b.do("DELETE", path, nil).want(t, 200)
+	s.b.do("POST", path+"/messages", object{"content": "x"}).want(t, 404, 10003)
+
+	free := s.b.do("POST", "/channels/"+s.room.ID()+"/threads", object{"name": "Free", "type": 11}).want(t, 201)
+	s.b.do("GET", "/channels/"+free.id(), nil).want(t, 200)
+	s.b.do("POST", "/channels/"+free.id()+"/threads", object{"name": "Deeper", "type": 11}).want(t, 400, 50024)
+
+	forum := s.club.Forum("matches", "open", "over")
+	f := s.b.do("GET", "/channels/"+forum.ID(), nil).want(t, 200)
+	tag := f.object["available_tags"].([]any)[0].(object)["id"]
+	post := s.b.do("POST", "/channels/"+forum.ID()+"/threads", object{"name": "A game", "applied_tags": []any{tag}, "message": object{
+		"content": "It begins.", "attachments": []object{{"id": "0", "description": "Empty board."}}}}, file{"b.png", picture(2, 2)}).want(t, 201)
+	p := forum.Threads()[0]
+	if !reflect.DeepEqual(p.Tags(), []string{"open"}) || p.Last().ID != post.id() || p.Last().Attachments[0].Alt != "Empty board." {
+		t.Errorf("the post is %+v with tags %v", p.Last(), p.Tags())
+	}
+	s.b.do("PATCH", "/channels/"+post.id(), object{"applied_tags": f.object["available_tags"].([]any)[1:2]}).want(t, 400)
+	s.b.do("PATCH", "/channels/"+post.id(), object{"applied_tags": []any{f.object["available_tags"].([]any)[1].(object)["id"]}}).want(t, 200)
+	s.b.do("POST", "/channels/"+forum.ID()+"/messages", object{"content": "x"}).want(t, 400, 50008)
+	s.b.do("POST", "/channels/"+forum.ID()+"/threads", object{"name": "No message"}).want(t, 400, 50035)
+}
+
+func TestRights(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lenient: true})
+	send := func() answer { return s.b.do("POST", s.messages(), object{"content": "x"}) }
+	withFile := func() answer { return s.b.do("POST", s.messages(), object{}, file{"a.png", picture(1, 1)}) }
+	own := send().want(t, 200)
+	theirs := s.alice.Say(s.room, "Hello")
+	s.b.do("PATCH", s.messages()+"/"+theirs.ID, object{"content": "x"}).want(t, 403, 50005)
+	s.b.do("DELETE", s.messages()+"/"+theirs.ID, nil).want(t, 403, 50013)
+
+	s.room.OverwriteBot(0, discordtest.AttachFiles)
+	send().want(t, 200)
+	withFile().want(t, 403, 50013)
+	_, got := s.slash()
+	if p, _ := strconv.ParseUint(got["app_permissions"].(string), 10, 64); discordtest.Permission(p).Has(discordtest.AttachFiles) || !discordtest.Permission(p).Has(discordtest.SendMessages) {
+		t.Errorf("app_permissions are %v", got["app_permissions"])
+	}
+	s.b.hook("POST", callbackPath(got), object{"type": 4}, file{"a.png", picture(1, 1)}).want(t, 403, 50013)
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "A text board."}}).want(t, 204)
+
+	s.room.OverwriteBot(0, discordtest.SendMessages|discordtest.CreatePublicThreads)
+	send().want(t, 403, 50013)
+	s.b.do("POST", s.messages()+"/"+own.id()+"/threads", object{"name": "x"}).want(t, 403, 50013)
+	// An answer to a command needs no such right.
+	_, got = s.slash()
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "Here."}}).want(t, 204)
+
+	s.room.OverwriteBot(0, discordtest.ViewChannel)
+	send().want(t, 403, 50001)
+	s.b.do("GET", "/channels/"+s.room.ID(), nil).want(t, 403, 50001)
+	s.room.OverwriteBot(discordtest.ViewChannel, 0)
+	s.room.Overwrite(nil, 0, discordtest.ViewChannel)
+	send().want(t, 200) // its own overwrite wins over everybody's
+	if s.alice.Slash(s.room, "go").Refused() == nil || len(s.alice.Sees(s.room)) != 0 {
+		t.Error("alice uses a channel that she does not see")
+	}
+	s.room.Overwrite(s.alice, discordtest.ViewChannel, 0)
+	if s.alice.Slash(s.room, "go").Refused() != nil {
+		t.Error("alice does not see a channel opened to her")
+	}
+	// Of roles, what one allows wins over what another denies.
+	one, two := s.club.Permit(s.bob, 0), s.club.Permit(s.bob, 0)
+	sees := func() bool { return s.bob.Slash(s.room, "go").Refused() == nil }
+	s.room.Overwrite(nil, 0, 0)
+	s.room.OverwriteRole(one, 0, discordtest.ViewChannel)
+	if sees() {
+		t.Error("a role's overwrite denies nothing")
+	}
+	s.room.OverwriteRole(two, discordtest.ViewChannel, 0)
+	if !sees() {
+		t.Error("a role's overwrite allows nothing")
+	}
+	s.room.Overwrite(s.bob, 0, discordtest.ViewChannel)
+	if sees() {
+		t.Error("the person's own overwrite does not win")
+	}
+	s.club.Kick()
+	send().want(t, 403, 50001)
+	s.b.do("GET", "/guilds/"+s.club.ID(), nil).want(t, 403, 50001)
+	s.club.Invite()
+	s.room.Delete()
+	send().want(t, 404, 10003)
+
+	dm := s.b.do("POST", "/users/@me/channels", object{"recipient_id": s.bob.ID()}).want(t, 200)
+	s.b.do("POST", "/channels/"+dm.id()+"/messages", object{"content": "Your turn."}).want(t, 200)
+	if m := s.bob.DM().Last(); m.Content != "Your turn." {
+		t.Errorf("bob reads %+v", m)
+	}
+	s.bob.CloseDMs()
+	s.b.do("POST", "/channels/"+dm.id()+"/messages", object{"content": "Your turn."}).want(t, 403, 50007)
+	s.b.do("POST", "/users/@me/channels", object{"recipient_id": "1"}).want(t, 404, 10013)
+}
+
+func TestReadingBack(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	var ids []string
+	for n := range 7 {
+		ids = append(ids, s.b.do("POST", s.messages(), object{"content": fmt.Sprint(n)}).want(t, 200).id())
+	}
+	s.alice.Say(s.room, "secret")
+	s.alice.Say(s.room, "for <@"+s.d.Application()+">")
+	read := func(query string) string {
+		var list []string
+		for _, m := range s.b.do("GET", s.messages()+query, nil).want(t, 200).list {
+			list = append(list, strings.ReplaceAll(m.(object)["content"].(string), s.d.Application(), "me"))
+		}
+		return strings.Join(list, ",")
+	}
+	for query, want := range map[string]string{
+		"":                                "for <@me>,,6,5,4,3,2,1,0",
+		"?limit=2":                        "for <@me>,",
+		"?limit=2&before=" + ids[3]:       "2,1",
+		"?limit=2&after=" + ids[3]:        "5,4",
+		"?limit=3&around=" + ids[3]:       "4,3,2",
+		"?limit=100&after=" + ids[6]:      "for <@me>,",
+		"?limit=100&before=" + ids[0]:     "",
+		"?after=" + ids[0] + "&limit=1":   "1",
+		"?before=" + ids[1] + "&limit=50": "0",
+	} {
+		if got := read(query); got != want {
+			t.Errorf("%s is %s, not %s", query, got, want)
+		}
+	}
+	for _, path := range []string{
+		"/users/@me", "/users/" + s.alice.ID(), "/users/@me/guilds", "/applications/@me", "/oauth2/applications/@me", "/gateway", "/gateway/bot",
+		"/guilds/" + s.club.ID(), "/guilds/" + s.club.ID() + "?with_counts=true", "/guilds/" + s.club.ID() + "/channels", "/guilds/" + s.club.ID() + "/roles",
+		"/guilds/" + s.club.ID() + "/members/" + s.alice.ID(), "/channels/" + s.room.ID(), "/channels/" + s.alice.DM().ID(),
+	} {
+		s.b.do("GET", path, nil).want(t, 200)
+	}
+	s.b.do("POST", "/channels/"+s.room.ID()+"/typing", nil).want(t, 204)
+	s.b.do("GET", s.messages()+"/1", nil).want(t, 404, 10008)
+	s.b.do("GET", "/guilds/1", nil).want(t, 404, 10004)
+	s.b.do("GET", "/guilds/"+s.club.ID()+"/members/1", nil).want(t, 404, 10013)
+	s.b.do("GET", "/nothing", nil).want(t, 404, 0)
+	s.b.do("PUT", "/users/@me", nil).want(t, 405, 0)
+	s.b.do("DELETE", "/users/@me/guilds/"+s.club.ID(), nil).want(t, 204)
+}
+
+func TestWhoMayAsk(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lenient: true})
+	s.b.send("GET", "/users/@me", "", nil, nil).want(t, 401)
+	s.b.send("GET", "/users/@me", s.d.Token(), nil, nil).want(t, 401)
+	s.b.send("GET", "/users/@me", "Bot wrong", nil, nil).want(t, 401)
+	r, _ := http.NewRequest("GET", s.d.API()+"/users/@me", nil)
+	r.Header.Set("Authorization", "Bot "+s.d.Token())
+	r.Header.Set("User-Agent", "curl/8")
+	a, err := s.b.http.Do(r)
+	if err != nil || a.StatusCode != 403 {
+		t.Fatal(a, err)
+	}
+	a.Body.Close()
+	if n := s.d.Invalid(); n != 4 {
+		t.Errorf("%d requests count as invalid", n)
+	}
+	_, got := s.slash()
+	s.b.hook("POST", callbackPath(got), object{"type": 5}).want(t, 204)
+	s.b.do("PATCH", s.b.hookPath(got, "/messages/@original"), object{"content": "x"}).want(t, 200)
+	if l := s.d.Requests("PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"); len(l) != 1 || !l[0].Authorized || l[0].Body["content"] != "x" || l[0].Status != 200 {
+		t.Errorf("the request was remembered as %+v", l)
+	}
+	if l := s.d.Requests("POST /interactions/{interaction_id}/{interaction_token}/callback"); l[0].Authorized {
+		t.Error("the callback brought a token")
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	limits := discordtest.DefaultLimits()
+	s := newStage(t, discordtest.Options{Limits: limits, Lenient: true})
+	other := s.club.Channel("other")
+	send := func(c *discordtest.Channel) answer {
+		return s.b.do("POST", "/channels/"+c.ID()+"/messages", object{"content": "x"})
+	}
+	a := send(s.room).want(t, 200)
+	for key, want := range map[string]string{"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "4", "X-RateLimit-Reset-After": "5.000", "X-RateLimit-Reset": fmt.Sprintf("%d.000", noon.Unix()+5)} {
+		if got := a.header.Get(key); got != want {
+			t.Errorf("%s is %q, not %q", key, got, want)
+		}
+	}
+	for range 4 {
+		send(s.room).want(t, 200)
+	}
+	s.d.Advance(2 * time.Second)
+	a = send(s.room).want(t, 429)
+	if a.object["retry_after"] != 3.0 || a.object["global"] != false || a.header.Get("Retry-After") != "3" || a.header.Get("X-RateLimit-Scope") != "user" || a.header.Get("X-RateLimit-Remaining") != "0" {
+		t.Errorf("429 is %s with %v", a.text, a.header)
+	}
+	if b := send(other).want(t, 200); b.header.Get("X-RateLimit-Bucket") != a.header.Get("X-RateLimit-Bucket") {
+		t.Error("two channels have two kinds of bucket")
+	}
+	s.d.Advance(3 * time.Second)
+	send(s.room).want(t, 200)
+
+	// The routes of one interaction share a bucket; another's is its own.
+	_, one := s.slash()
+	_, two := s.slash()
+	for _, got := range []object{one, two} {
+		if h := s.b.hook("POST", callbackPath(got), object{"type": 5}).want(t, 204).header; h.Get("X-RateLimit-Limit") != "" {
+			t.Error("the callback has a bucket")
+		}
+	}
+	for n := range 5 {
+		s.b.hook("PATCH", s.b.hookPath(one, "/messages/@original"), object{"content": fmt.Sprint(n)}).want(t, 200)
+	}
+	s.b.hook("POST", s.b.hookPath(one, ""), object{"content": "x"}).want(t, 429)
+	s.b.hook("PATCH", s.b.hookPath(two, "/messages/@original"), object{"content": "x"}).want(t, 200)
+
+	// Fifty a second for all that brings the token; not for interactions.
+	s.d.Advance(time.Minute)
+	for n := range 50 {
+		s.b.do("GET", "/channels/"+s.club.Channel(fmt.Sprint("c", n)).ID(), nil).want(t, 200)
+	}
+	a = s.b.do("GET", "/channels/"+s.room.ID(), nil).want(t, 429)
+	if a.object["global"] != true || a.header.Get("X-RateLimit-Global") != "true" || a.header.Get("X-RateLimit-Scope") != "global" || a.header.Get("Retry-After") != "1" || a.header.Get("X-RateLimit-Reset-After") != "" {
+		t.Errorf("429 is %s with %v", a.text, a.header)
+	}
+	s.b.hook("PATCH", s.b.hookPath(two, "/messages/@original"), object{"content": "x"}).want(t, 200)
+	s.b.do("PATCH", s.b.hookPath(two, "/messages/@original"), object{"content": "x"}).want(t, 429)
+}
+
+func TestTheBan(t *testing.T) {
+	limits := discordtest.NoLimits()
+	limits.Invalid, limits.Ban = discordtest.Rate{N: 5, Per: 10 * time.Minute}, time.Hour
+	s := newStage(t, discordtest.Options{Limits: limits, Lenient: true})
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, Scope: "shared", RetryAfter: time.Second})
+	s.b.do("POST", s.messages(), object{"content": "x"}).want(t, 429) // shared: not counted
+	for range 4 {
+		s.b.send("GET", "/users/@me", "", nil, nil).want(t, 401)
+	}
+	s.d.Advance(10 * time.Minute)
+	for range 5 {
+		s.b.do("GET", "/users/@me", nil).want(t, 200)
+		s.b.send("GET", "/users/@me", "", nil, nil).want(t, 401)
+	}
+	a := s.b.do("GET", "/users/@me", nil).want(t, 429)
+	if a.object != nil || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") || !strings.Contains(string(a.text), "1015") {
+		t.Errorf("the ban says %s", a.text)
+	}
+	s.d.Advance(time.Hour)
+	s.b.do("GET", "/users/@me", nil).want(t, 200)
+}
+
+func TestFaults(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	send := func() answer { return s.b.do("POST", s.messages(), object{"content": "x"}) }
+	count := func() int { return len(s.room.Messages()) }
+
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Skip: 1, Times: 2, Status: 502})
+	send().want(t, 200)
+	send().want(t, 502)
+	send().want(t, 502)
+	send().want(t, 200)
+	end := s.d.Fault(discordtest.Fault{Route: sendRoute, Times: -1, Every: 2, Status: 503, HTML: true})
+	send().want(t, 200)
+	if a := send().want(t, 503); a.object != nil {
+		t.Errorf("%s", a.text)
+	}
+	end()
+	send().want(t, 200)
+	send().want(t, 200)
+	before := count()
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.BeforeDone})
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.AfterDone})
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.HalfWay})
+	if a := send(); a.err == nil || count() != before {
+		t.Errorf("before: %v, %d messages more", a.err, count()-before)
+	}
+	if a := send(); a.err == nil || count() != before+1 {
+		t.Errorf("after: %v, %d messages more", a.err, count()-before)
+	}
+	if a := send(); a.err == nil || count() != before+2 {
+		t.Errorf("half way: %v, %d messages more", a.err, count()-before)
+	}
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 1500 * time.Millisecond, Scope: "shared"})
+	if a := send().want(t, 429); a.object["retry_after"] != 1.5 || a.header.Get("X-RateLimit-Scope") != "shared" || a.header.Get("Retry-After") != "2" {
+		t.Errorf("%s", a.text)
+	}
+	s.d.Fault(discordtest.Fault{Status: 429, RetryAfter: time.Second, Scope: "global"})
+	if a := send().want(t, 429); a.object["global"] != true || a.header.Get("X-RateLimit-Reset-After") != "" {
+		t.Errorf("%s", a.text)
+	}
+	s.d.Fault(discordtest.Fault{Status: 429, HTML: true})
+	if a := send().want(t, 429); a.object != nil || !strings.Contains(string(a.text), "1015") {
+		t.Errorf("%s", a.text)
+	}
+	before = count()
+	s.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.DuringUpload})
+	if a := s.b.do("POST", s.messages(), object{}, file{"a.bin", make([]byte, 1<<20)}); a.err == nil || count() != before {
+		t.Errorf("during the upload: %v, %d messages more", a.err, count()-before)
+	}
+	s.d.Fault(discordtest.Fault{Path: "/channels/1/", Status: 500, Times: -1})
+	send().want(t, 200)
+	s.b.do("POST", "/channels/1/messages", object{"content": "x"}).want(t, 500)
+	s.d.Fault(discordtest.Fault{Status: 403, Code: 50013, Message: "Missing Permissions"})
+	send().want(t, 403, 50013)
+	for _, slow := range []discordtest.Fault{{Delay: 30 * time.Millisecond}, {Pause: 30 * time.Millisecond}} {
+		s.d.Fault(slow)
+		start := time.Now()
+		send().want(t, 200)
+		if took := time.Since(start); took < 30*time.Millisecond {
+			t.Errorf("a slow answer took %v", took)
+		}
+	}
+	if n := s.d.Count(sendRoute); n != 20 {
+		t.Errorf("%d requests were counted", n)
+	}
+}
+
+// TestARequestThatIsWrongFailsTheTest unless it is told not to.
+func TestARequestThatIsWrongFailsTheTest(t *testing.T) {
+	said := &recorder{}
+	d := discordtest.New(said, discordtest.Options{})
+	t.Cleanup(func() {
+		for _, f := range said.cleanups {
+			f()
+		}
+	})
+	room := d.Guild("g").Channel("c")
+	b := newBot(t, d)
+	b.do("POST", "/channels/"+room.ID()+"/messages", object{"contnet": "x"}).want(t, 400)
+	if len(said.errors) != 1 || !strings.Contains(said.errors[0], "contnet") || len(d.Violations()) != 1 {
+		t.Errorf("the test was told %q", said.errors)
+	}
+}
+
+type recorder struct {
+	errors   []string
+	cleanups []func()
+}
+
+func (r *recorder) Helper() {}
+func (r *recorder) Errorf(format string, a ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, a...))
+}
+func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+
+// TestLax: what Discord ignores may pass, limits hold.
+func TestLax(t *testing.T) {
+	s := newStage(t, discordtest.Options{Lax: true, Lenient: true})
+	s.b.do("POST", s.messages(), object{"content": "x", "contnet": "y"}).want(t, 200)
+	s.b.do("POST", s.messages(), object{"content": "x", "components": row(object{"type": 2, "style": 1, "label": "x", "custom_id": strings.Repeat("x", 101)})}).want(t, 400, 50035)
+}
+
+func TestForget(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	_, got := s.slash()
+	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "x"}}).want(t, 204)
+	s.d.Forget()
+	if len(s.room.Messages()) != 0 || s.d.Transcript() != "" || len(s.d.Requests("")) != 0 {
+		t.Error("something is remembered")
+	}
+	s.b.do("POST", s.messages(), object{"content": "y"}).want(t, 200)
+	if len(s.room.Messages()) != 1 || s.d.Count(sendRoute) != 1 {
+		t.Error("nothing works any more")
+	}
+	s.slash()
+}

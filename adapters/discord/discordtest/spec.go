@@ -1,0 +1,381 @@
+package discordtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	plain "golang.org/x/text/message"
+)
+
+var english = plain.NewPrinter(language.English)
+
+// An object is a JSON object. What clients send and get stays in this form, so
+// that nothing is lost that the double does not know.
+type object = map[string]any
+
+// The notice beside it says whose it is.
+//
+//go:embed testdata/discord-openapi.json.gz
+var specification []byte
+
+// A route is one operation of the specification.
+type route struct {
+	name      string // "POST /channels/{channel_id}/messages"
+	method    string
+	segments  []string
+	pointer   string // of the operation in the document
+	body      bool   // takes a JSON body
+	responses []string
+	needsBot  bool // Authorization is required
+	hook      bool // an interaction route, authorised by the token in its path
+}
+
+// A document is the specification, ready for use.
+type document struct {
+	routes map[int][]*route // by number of segments
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema
+}
+
+// strict is the specification with everything unknown forbidden, lax as it is.
+// Each is read once in a process, which takes about 0.2 s.
+var (
+	strict = sync.OnceValue(func() *document { return loadSpec(true) })
+	lax    = sync.OnceValue(func() *document { return loadSpec(false) })
+)
+
+func loadSpec(strict bool) *document {
+	zip, err := gzip.NewReader(bytes.NewReader(specification))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		panic(err)
+	}
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	root := whole.(object)
+	inAllOf := map[string]bool{}
+	visit(root["components"], func(o object) {
+		for _, part := range asList(o["allOf"]) {
+			if ref, ok := part.(object)["$ref"].(string); ok {
+				inAllOf[ref] = true
+			}
+		}
+	})
+	for name, schema := range root["components"].(object)["schemas"].(object) {
+		if !strict {
+			break
+		}
+		forbidUnknown(schema, inAllOf["#/components/schemas/"+name])
+	}
+	d := &document{routes: map[int][]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(specURL, whole); err != nil {
+		panic(err)
+	}
+	for template, path := range root["paths"].(object) {
+		for method, operation := range path.(object) {
+			if method == "parameters" {
+				continue
+			}
+			d.addRoute(template, method, operation.(object))
+		}
+	}
+	return d
+}
+
+const specURL = "file:///discord-openapi.json"
+
+func (d *document) addRoute(template, method string, operation object) {
+	r := &route{
+		name:     strings.ToUpper(method) + " " + template,
+		method:   strings.ToUpper(method),
+		segments: strings.Split(strings.Trim(template, "/"), "/"),
+		pointer:  "/paths/" + escapePointer(template) + "/" + method,
+	}
+	if body, ok := operation["requestBody"].(object); ok {
+		_, r.body = body["content"].(object)["application/json"]
+	}
+	for status, response := range operation["responses"].(object) {
+		content, _ := response.(object)["content"].(object)
+		if _, ok := content["application/json"]; ok {
+			r.responses = append(r.responses, status)
+		}
+	}
+	r.needsBot = true
+	security, ok := operation["security"].([]any)
+	r.needsBot = ok && !slices.ContainsFunc(security, func(a any) bool { return len(a.(object)) == 0 })
+	r.hook = r.segments[0] == "interactions" || r.segments[0] == "webhooks" && len(r.segments) > 2
+	d.routes[len(r.segments)] = append(d.routes[len(r.segments)], r)
+}
+
+// find is the route that a method and path (escaped, without /api/v10) mean, and the
+// values of its parameters.
+func (d *document) find(method, path string) (*route, map[string]string) {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i, s := range segments {
+		if plain, err := url.PathUnescape(s); err == nil {
+			segments[i] = plain // some clients write %40original
+		}
+	}
+	var best *route
+	var values map[string]string
+	for _, r := range d.routes[len(segments)] {
+		if r.method != method {
+			continue
+		}
+		found := map[string]string{}
+		matches := true
+		for i, s := range r.segments {
+			if strings.HasPrefix(s, "{") {
+				found[strings.Trim(s, "{}")] = segments[i]
+			} else if s != segments[i] {
+				matches = false
+			}
+		}
+		if matches && (best == nil || len(found) < len(values)) {
+			best, values = r, found
+		}
+	}
+	return best, values
+}
+
+func (d *document) schema(pointer string) *jsonschema.Schema {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[pointer]; s != nil {
+		return s
+	}
+	s, err := d.compiler.Compile(specURL + "#" + pointer)
+	if err != nil {
+		panic(err)
+	}
+	d.schemas[pointer] = s
+	return s
+}
+
+// checkNamed holds a value that was marshalled against a schema by its name in
+// the specification.
+func (d *document) checkNamed(name string, text []byte) []fieldError {
+	return d.check("/components/schemas/"+name, text)
+}
+
+func (d *document) check(pointer string, text []byte) []fieldError {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return []fieldError{{code: "JSON", message: err.Error()}}
+	}
+	return d.checkValue(pointer, value)
+}
+
+func (d *document) checkValue(pointer string, value any) []fieldError {
+	err := d.schema(pointer).Validate(value)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil
+	}
+	return readable(invalid)
+}
+
+// checkResponse holds an answer of the double against the specification.
+func (d *document) checkResponse(r *route, status int, text []byte) []fieldError {
+	code := itoa(status)
+	if !slices.Contains(r.responses, code) {
+		if status < 400 {
+			if len(text) == 0 {
+				return nil
+			}
+			return []fieldError{{code: "STATUS", message: "the specification knows no body for status " + code}}
+		}
+		if status == 429 {
+			return d.checkNamed("RatelimitedResponse", text)
+		}
+		// The codes in the tree of errors are words in the documentation and
+		// in life, and integers in the specification: the documentation wins.
+		return d.checkNamed("ErrorResponse", innerCode.ReplaceAll(text, []byte(`"code":0,`)))
+	}
+	return d.check(r.pointer+"/responses/"+code+"/content/application~1json/schema", text)
+}
+
+var innerCode = regexp.MustCompile(`"code":"[A-Z0-9_]+",`)
+
+// readable picks from the tree of a validation error what a person would want
+// to be told: of alternatives, the one that was meant.
+func readable(e *jsonschema.ValidationError) []fieldError {
+	said := map[string]fieldError{}
+	for _, l := range leaves(e) {
+		text := l.ErrorKind.LocalizedString(english)
+		said[strings.Join(l.InstanceLocation, "/")+text] = fieldError{
+			path:    slices.Clone(l.InstanceLocation),
+			code:    codeOf(l.ErrorKind.KeywordPath()),
+			message: text,
+		}
+	}
+	var list []fieldError
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		list = append(list, said[key])
+	}
+	return list
+}
+
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var branches [][]*jsonschema.ValidationError
+	for _, c := range e.Causes {
+		branches = append(branches, leaves(c))
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		// Alternatives are told apart by their type; null is one of many. Of
+		// those that are left, the one with the least to complain of is meant.
+		others := slices.DeleteFunc(slices.Clone(branches), func(list []*jsonschema.ValidationError) bool {
+			return slices.ContainsFunc(list, func(l *jsonschema.ValidationError) bool {
+				n := len(e.InstanceLocation)
+				return len(l.InstanceLocation) == n+1 && l.InstanceLocation[n] == "type" ||
+					strings.HasSuffix(l.ErrorKind.LocalizedString(english), "want null")
+			})
+		})
+		if len(others) == 0 {
+			others = branches
+		}
+		return slices.MinFunc(others, func(a, b []*jsonschema.ValidationError) int { return len(a) - len(b) })
+	}
+	return slices.Concat(branches...)
+}
+
+// codeOf is Discord's word for a broken keyword, where it has one.
+func codeOf(keywords []string) string {
+	if len(keywords) == 0 {
+		return "INVALID"
+	}
+	switch k := keywords[len(keywords)-1]; k {
+	case "maxLength", "maxItems":
+		return "BASE_TYPE_MAX_LENGTH"
+	case "minLength", "minItems":
+		return "BASE_TYPE_MIN_LENGTH"
+	case "required":
+		return "BASE_TYPE_REQUIRED"
+	case "maximum":
+		return "NUMBER_TYPE_MAX"
+	case "minimum":
+		return "NUMBER_TYPE_MIN"
+	case "enum", "const":
+		return "BASE_TYPE_CHOICES"
+	case "additionalProperties":
+		return "UNKNOWN_PROPERTY"
+	default:
+		return strings.ToUpper(k)
+	}
+}
+
+// forbidUnknown makes every object schema reject properties that it does not
+// name. Parts of an allOf describe the same object together and cannot.
+func forbidUnknown(schema any, part bool) {
+	switch s := schema.(type) {
+	case object:
+		_, properties := s["properties"]
+		_, all := s["allOf"]
+		_, already := s["additionalProperties"]
+		if properties && !all && !already && !part {
+			s["additionalProperties"] = false
+		}
+		for key, value := range s {
+			switch key {
+			case "properties":
+				for _, p := range value.(object) {
+					forbidUnknown(p, false)
+				}
+			case "allOf":
+				for _, p := range value.([]any) {
+					forbidUnknown(p, true)
+				}
+			case "oneOf", "anyOf", "items", "additionalProperties":
+				forbidUnknown(value, false)
+			}
+		}
+	case []any:
+		for _, v := range s {
+			forbidUnknown(v, false)
+		}
+	}
+}
+
+func visit(value any, see func(object)) {
+	switch v := value.(type) {
+	case object:
+		see(v)
+		for _, x := range v {
+			visit(x, see)
+		}
+	case []any:
+		for _, x := range v {
+			visit(x, see)
+		}
+	}
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "@", "%40").Replace(s)
+}
+
+// withoutNulls is a JSON value with every null property gone: to Discord, null
+// means that a property was not given.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case object:
+		out := make(object, len(v))
+		for key, x := range v {
+			if x != nil {
+				out[key] = withoutNulls(x)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = withoutNulls(x)
+		}
+		return out
+	}
+	return v
+}
+
+func parseJSON(text []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("something follows the JSON value")
+	}
+	return v, nil
+}

@@ -1,0 +1,46 @@
+// Package discord brings Halfpoint to Discord: slash commands, buttons, forms
+// and menus become requests, and what the bot owes becomes messages with
+// pictures, each game in a thread of its own.
+//
+//	a, err := discord.New(discord.Config{Token: token})
+//	err = b.Run(ctx, a)
+//
+// # Answers
+//
+// The answer to an accepted turn is its picture. So an interaction is asked
+// first and answered by what comes of it: a refusal is told to the person
+// alone, an accepted turn is answered by the first post that it owes, if that
+// belongs where the interaction came from. If neither is there after a second
+// and a half (Config.Answer) the interaction is deferred, for the person's eyes
+// alone, and the post goes to the channel as a message of the bot's own. A press
+// or form whose post calls nobody changes the message that it was on.
+//
+// Request.Reply, by which a post finds its interaction, outlives the program:
+// after a crash the answer is read back, and the post goes to the channel only
+// if it is not there. Messages of the bot's own carry a nonce made of the post's
+// id, by which Discord knows them again for some minutes; later they are looked
+// for in the channel first.
+//
+// # Places
+//
+// A Room's Channel is a Discord channel, never a thread. A game's first message
+// stands in the channel; its boards stand in the thread under that message,
+// which has the message's id and is started with the first board. A game that
+// is opened inside a thread stays there, and Room.Thread names it. Direct
+// messages have no threads. A Receipt is "channel/message".
+//
+// # Files
+//
+//	discord.go   configuration and life
+//	commands.go  what is registered
+//	request.go   an interaction becomes a request; routes and receipts
+//	answer.go    the first answer to an interaction, and deferrals
+//	deliver.go   posts; place.go says where they go
+//	message.go   texts, pictures and their limits
+//	controls.go  buttons, forms and menus
+//	record.go    the record that a message carries
+//	limit.go     how much may be asked
+//	tidy.go      what can wait
+//	check.go     what is wrong with the configuration
+//	words.go     what the adapter itself says
+package discord

@@ -1,0 +1,536 @@
+package discord
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+const (
+	callbackRoute = "POST /interactions/{interaction_id}/{interaction_token}/callback"
+	sendRoute     = "POST /channels/{channel_id}/messages"
+	editRoute     = "PATCH /channels/{channel_id}/messages/{message_id}"
+	originalRoute = "GET /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+	commandsRoute = "PUT /applications/{application_id}/commands"
+)
+
+// The commands are registered when they have changed, and only then.
+func TestRegistered(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.stop()
+	if n := c.d.Count(commandsRoute); n != 1 {
+		t.Fatalf("registered %d times", n)
+	}
+	c.start()
+	// What comes after registering is there.
+	c.ok(c.alice.Slash(c.room, "help"))
+	c.stop()
+	if n := c.d.Count(commandsRoute); n != 1 {
+		t.Errorf("registered %d times, though nothing had changed", n)
+	}
+	c.check()
+}
+
+// In one server the commands are that server's.
+func TestRegisteredInOneServer(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Guild = c.guild.ID()
+	c.start()
+	c.ok(c.alice.Slash(c.room, "help"))
+	if i := c.d.Guild("elsewhere").Member("Eve").Slash(c.d.Guild("elsewhere").Channel("x"), "help"); i.Refused() == nil {
+		t.Error("another server has them too")
+	}
+	c.stop()
+	c.check()
+}
+
+// A slow bot is not silent: the interaction is deferred for the person's eyes
+// alone, and the board comes as a message.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	d := &slowDesk{}
+	c.desk = d.before
+	c.start()
+	thread := c.begin(t)
+	c.a.cfg.Answer = 50 * time.Millisecond
+	slowly := func(i *discordtest.Interaction) *discordtest.Message {
+		t.Helper()
+		kind, _ := i.First()
+		if kind != 5 {
+			t.Errorf("first answered by %d", kind)
+		}
+		d.gate <- true
+		return c.ok(i)
+	}
+	d.gate = make(chan bool)
+	if m := slowly(c.alice.Slash(thread, "place", opt("at", "C3"))); m.To != "Alice" || m.Content != wordDone {
+		t.Errorf("the deferral ends as %q to %q", m.Content, m.To)
+	}
+	m := c.shows(thread, "Black C3")
+	if !withPicture(m) || m.Nonce == "" {
+		t.Errorf("the board is %+v", m)
+	}
+	// A refusal stays private.
+	if m := slowly(c.alice.Slash(thread, "place", opt("at", "C4"))); m.To != "Alice" || !strings.Contains(m.Content, "not your turn") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	// What everybody is to see comes as a message, once.
+	if m := slowly(c.alice.Slash(thread, "score", opt("share", true))); m.To != "Alice" || m.Content != wordDone {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	if m := c.shows(thread, "komi"); m.To != "" {
+		t.Errorf("the score is for %q", m.To)
+	}
+	c.stop()
+	c.check()
+}
+
+// A slowDesk answers when it is let.
+type slowDesk struct {
+	bot.Desk
+	gate chan bool
+}
+
+func (d *slowDesk) before(desk bot.Desk) bot.Desk {
+	d.Desk = desk
+	return d
+}
+
+func (d *slowDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	if d.gate != nil {
+		<-d.gate
+	}
+	return d.Desk.Ask(ctx, r)
+}
+
+// An interaction that waits behind a slow one in its channel is deferred in its
+// own time.
+func TestSlowNeighbours(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Answer = 60 * time.Millisecond
+	d := &slowDesk{gate: make(chan bool)}
+	c.desk = d.before
+	c.start()
+	var all []*discordtest.Interaction
+	for range 6 {
+		all = append(all, c.alice.Slash(c.room, "help"))
+	}
+	for k, i := range all {
+		if kind, _ := i.First(); kind != 5 {
+			t.Errorf("the %d. is answered by %d", k+1, kind)
+		}
+	}
+	close(d.gate)
+	for k, i := range all {
+		if m := c.ok(i); !strings.Contains(m.Content, "Type a command") {
+			t.Errorf("the %d. ends as %q", k+1, m.Content)
+		}
+	}
+	c.stop()
+	c.check()
+}
+
+// Whatever becomes of the answer to an interaction, the board is shown once.
+func TestLostAnswers(t *testing.T) {
+	for name, fault := range map[string]discordtest.Fault{
+		"done, and cut":       {Drop: discordtest.AfterDone},
+		"half an answer":      {Drop: discordtest.HalfWay},
+		"not done, and cut":   {Drop: discordtest.BeforeDone},
+		"502":                 {Status: 502},
+		"503 from Cloudflare": {Status: 503, HTML: true},
+		"429":                 {Status: 429, RetryAfter: 5 * time.Second},
+		"unknown interaction": {Status: 404, Code: 10062},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			thread := c.begin(t)
+			fault.Route = callbackRoute
+			c.d.Fault(fault)
+			c.alice.Slash(thread, "place", opt("at", "C3"))
+			c.shows(thread, "Black C3")
+			c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
+			c.shows(thread, "White C4")
+			c.stop()
+			is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Black C3") }
+			if n := count(thread.Messages(), is); n != 1 {
+				t.Errorf("shown %d times\n%s", n, c.d.Transcript())
+			}
+			c.check()
+		})
+	}
+}
+
+// Whatever becomes of a message of the bot's own, it is sent once.
+func TestLostMessages(t *testing.T) {
+	for name, fault := range map[string]discordtest.Fault{
+		"done, and cut":     {Drop: discordtest.AfterDone},
+		"half an answer":    {Drop: discordtest.HalfWay, Times: 2},
+		"not done, and cut": {Drop: discordtest.BeforeDone, Times: 2},
+		"500 for long":      {Status: 500, Times: 4},
+		"429":               {Status: 429, RetryAfter: 300 * time.Millisecond},
+		"429, shared":       {Status: 429, RetryAfter: 300 * time.Millisecond, Scope: "shared"},
+		"429, global":       {Status: 429, RetryAfter: 300 * time.Millisecond, Scope: "global"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			fault.Route = sendRoute
+			c.d.Fault(fault)
+			thread := c.begin(t) // its first board is a message of the bot's own
+			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+			c.shows(thread, "Black C3")
+			c.stop()
+			if n := count(thread.Messages(), withPicture); n != 2 {
+				t.Errorf("%d boards\n%s", n, c.d.Transcript())
+			}
+			c.check()
+		})
+	}
+}
+
+// A program that is killed between deciding and answering shows the board when
+// it is back, and ends what the person was waiting for.
+func TestKilledBeforeAnswering(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	c.stop()
+
+	// Nothing is delivered here.
+	c.cfg.Answer = 50 * time.Millisecond
+	a, err := New(c.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bot.New(c.store, bot.Config{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	c.d.Advance(6 * time.Second)
+	seen := c.d.Gateway().Identified
+	go func() { done <- a.Run(ctx, b) }()
+	for c.d.Gateway().Identified == seen {
+		time.Sleep(time.Millisecond)
+	}
+	i := c.alice.Slash(thread, "place", opt("at", "C3"))
+	if kind, _ := i.First(); kind != 5 {
+		t.Fatalf("first answered by %d", kind)
+	}
+	if m := c.ok(i); m.Content != wordDone {
+		t.Errorf("it ends as %q", m.Content)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := count(thread.Messages(), withPicture); n != 1 {
+		t.Fatalf("%d boards", n)
+	}
+	c.start()
+	c.shows(thread, "Black C3")
+	c.stop()
+	c.check()
+}
+
+// A program that is killed after the answer and before it is written down finds
+// the answer, and the next post of the same step is not taken for it.
+func TestKilledAfterAnswering(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	var kept []bot.Post
+	b := bot.New(c.store, bot.Config{})
+	a, err := New(c.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx, b) }()
+	if !c.d.WaitSessions(1) || !c.d.WaitCommands(1) {
+		t.Fatal("not connected")
+	}
+	i := c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))
+	keep := &keeper{Adapter: a, posts: &kept}
+	for len(kept) < 2 { // what begins, and the board
+		if _, err := b.Deliver(t.Context(), keep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ok(i)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if len(kept) != 2 || kept[0].Kind != bot.Notice || kept[1].Kind != bot.Show {
+		t.Fatalf("%+v", kept)
+	}
+	again, err := New(c.cfg) // another process
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.rest.Close()
+	before := len(c.room.Messages())
+	for k, p := range kept {
+		p.Attempt = 2
+		r, err := again.Deliver(t.Context(), p)
+		if err != nil || r != keep.receipts[k] {
+			t.Errorf("post %d is %s and was %s, %v", k, r, keep.receipts[k], err)
+		}
+	}
+	if n := len(c.room.Messages()); n != before {
+		t.Errorf("%d messages, %d before\n%s", n, before, c.d.Transcript())
+	}
+	c.check()
+}
+
+// A keeper keeps what is delivered.
+type keeper struct {
+	*Adapter
+	posts    *[]bot.Post
+	receipts []bot.Receipt
+}
+
+func (k *keeper) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	r, err := k.Adapter.Deliver(ctx, p)
+	if err == nil {
+		*k.posts = append(*k.posts, p)
+		k.receipts = append(k.receipts, r)
+	}
+	return r, err
+}
+
+// What comes twice is done once.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	i := c.alice.Slash(thread, "place", opt("at", "C3"))
+	i.Again()
+	c.ok(i)
+	i.Again()
+	c.shows(thread, "Black C3")
+	c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
+	i.Again()
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
+	c.shows(thread, "Black C2")
+	c.stop()
+	if n := count(thread.Messages(), withPicture); n != 4 {
+		t.Errorf("%d boards\n%s", n, c.d.Transcript())
+	}
+	c.check()
+}
+
+// A press of a button that should be gone is answered to the person alone.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.d.Fault(discordtest.Fault{Route: editRoute, Status: 403, Code: 50013, Times: -1})
+	thread := c.begin(t)
+	first := thread.Last()
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	m := c.ok(c.alice.Press(first, "Pass"))
+	if m.To != "Alice" || !strings.Contains(m.Content, "moved on") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	c.stop()
+	c.check()
+}
+
+// A panic is one person's trouble.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.desk = func(d bot.Desk) bot.Desk { return panicDesk{d} }
+	c.start()
+	if m := c.ok(c.alice.Slash(c.room, "help")); m.To != "Alice" || m.Content != wordFailed {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	c.ok(c.alice.Slash(c.room, "games"))
+	c.stop()
+	c.check()
+}
+
+type panicDesk struct{ bot.Desk }
+
+func (d panicDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	if r.Command == "help" {
+		panic("poison")
+	}
+	return d.Desk.Ask(ctx, r)
+}
+
+// Interactions over HTTP are the same.
+func TestOverHTTP(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Listen, c.cfg.PublicKey = "127.0.0.1:0", c.d.PublicKey()
+	c.start()
+	thread := c.begin(t)
+	if m := c.ok(c.bob.Slash(thread, "place", opt("at", "C3"))); m.To != "Bob" {
+		t.Errorf("a refusal is for %q", m.To)
+	}
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	form := c.bob.Press(c.shows(thread, "Black C3"), "Place a stone…")
+	if form.Modal() == nil {
+		t.Fatal("no form")
+	}
+	c.ok(c.bob.Submit(form, map[string]any{"at": "C4"}))
+	c.shows(thread, "White C4")
+	if choices, err := c.alice.Autocomplete(thread, "place", opt("at", "B")); err != nil || len(choices) != 5 {
+		t.Errorf("%v %v", choices, err)
+	}
+	c.stop()
+	c.check()
+}
+
+// When Discord cannot be reached the desk is told, and told when it can again
+// before anything is asked.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Away = 150 * time.Millisecond
+	said := &said{}
+	c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+	c.start()
+	refused := make([]discordtest.ConnectionFault, 8)
+	for i := range refused {
+		refused[i].Refuse = 503
+	}
+	c.d.NextConnections(refused...)
+	c.d.Sessions()[0].Cut()
+	said.wait(c, "back, away")
+	for c.d.Gateway().Resumed+c.d.Gateway().Identified < 2 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	c.ok(c.alice.Slash(c.room, "help"))
+	said.mu.Lock()
+	got := strings.Join(said.all, ", ")
+	said.mu.Unlock()
+	if !strings.HasSuffix(got, "away, back, help") {
+		t.Errorf("the desk was told: %s", got)
+	}
+	c.stop()
+	c.check()
+}
+
+// said is what a desk was told, in order.
+type said struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *said) add(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.all); n == 0 || s.all[n-1] != what {
+		s.all = append(s.all, what)
+	}
+}
+
+func (s *said) wait(c *club, want string) {
+	c.Helper()
+	for range 12_000 {
+		s.mu.Lock()
+		got := strings.Join(s.all, ", ")
+		s.mu.Unlock()
+		if strings.HasSuffix(got, want) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	c.Fatalf("the desk was not told %q\n%s", want, c.log.String())
+}
+
+type sayingDesk struct {
+	bot.Desk
+	said *said
+}
+
+func (d *sayingDesk) Away(ctx context.Context, platform string) error {
+	d.said.add("away")
+	return d.Desk.Away(ctx, platform)
+}
+
+func (d *sayingDesk) Back(ctx context.Context, platform string) error {
+	d.said.add("back")
+	return d.Desk.Back(ctx, platform)
+}
+
+func (d *sayingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	d.said.add(r.Command)
+	return d.Desk.Ask(ctx, r)
+}
+
+// A token that is not accepted ends the program, and says so.
+func TestWrongToken(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{Lenient: true})
+	cfg := c.cfg
+	cfg.Token = cfg.Token[:len(cfg.Token)-1] + "!"
+	a, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Run(t.Context(), bot.New(c.store, bot.Config{})); err == nil || strings.Contains(err.Error(), cfg.Token) {
+		t.Errorf("Run gives %v", err)
+	}
+	if n := c.d.Gateway().Identified; n != 0 {
+		t.Errorf("identified %d times", n)
+	}
+	for token, says := range map[string]string{"": "missing", "secret": "shape", "a.b.c": "shape"} {
+		if _, err := New(Config{Token: token}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
+}
+
+// The check of a configuration finds what is wrong and says what to do.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{Lenient: true})
+	check := func(change func(*Config)) (string, error) {
+		cfg := c.cfg
+		change(&cfg)
+		found, err := Check(t.Context(), cfg)
+		return strings.Join(found, "\n"), err
+	}
+	found, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() })
+	if err != nil || !strings.Contains(found, "1000 of 1000 connections") || !strings.Contains(found, Invite(c.d.Application())) {
+		t.Errorf("%s %v", found, err)
+	}
+	if _, err := check(func(cfg *Config) { cfg.Guild = c.d.GuildWithout("x").ID() }); err == nil || !strings.Contains(err.Error(), "discord.guild: the bot is not in that server") {
+		t.Error(err)
+	}
+	c.guild.Everyone(discordtest.ViewChannel)
+	c.guild.BotPermissions(discordtest.SendMessages)
+	if _, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() }); err == nil || !strings.Contains(err.Error(), "lacks Send Messages in Threads, Create Public Threads, Attach Files") {
+		t.Error(err)
+	}
+	if _, err := check(func(cfg *Config) { cfg.Application = "123456789012345678" }); err == nil || !strings.Contains(err.Error(), "discord.application: the token is that of the application "+c.d.Application()) {
+		t.Error(err)
+	}
+	if _, err := check(func(cfg *Config) { cfg.Listen, cfg.PublicKey = "127.0.0.1:0", "00" }); err == nil || !strings.Contains(err.Error(), c.d.PublicKey()) {
+		t.Error(err)
+	}
+	if _, err := check(func(cfg *Config) { cfg.API = "http://127.0.0.1:1/api/v10" }); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Error(err)
+	}
+	if _, err := check(func(cfg *Config) { cfg.Token = cfg.Token[:len(cfg.Token)-1] + "!" }); err == nil || !strings.Contains(err.Error(), "not accepted") {
+		t.Error(err)
+	}
+}

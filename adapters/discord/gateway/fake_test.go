@@ -1,0 +1,357 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "32") //nolint:errcheck // nearly all of a test's time is waiting for discordgo's last second
+	goleak.VerifyTestMain(m)
+}
+
+const token = "canary-bot-token.which.must-stay-secret"
+
+// patience is how long a test waits for what must come. Nothing is measured by
+// it.
+const patience = time.Minute
+
+// A discord is a gateway whose every word is said by the test.
+type discord struct {
+	t     *testing.T
+	srv   *httptest.Server
+	conns chan *conn
+	limit rest.SessionLimit
+	asked chan struct{} // a value for each question for the gateway, if anybody listens
+}
+
+// A conn is one connection to it.
+type conn struct {
+	t    *testing.T
+	path string
+	ws   *websocket.Conn
+	long time.Duration // how long it waits for a message; 0 is patience
+	mu   sync.Mutex    // for writing
+	seq  int64
+}
+
+func newDiscord(t *testing.T) *discord {
+	d := &discord{t: t, conns: make(chan *conn, 64), asked: make(chan struct{}, 64),
+		limit: rest.SessionLimit{Total: 1000, Remaining: 1000, ResetAfter: 3600_000, Concurrency: 1}}
+	d.srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var up websocket.Upgrader
+		ws, err := up.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		d.conns <- &conn{t: t, path: r.URL.String(), ws: ws}
+	}))
+	t.Cleanup(d.srv.Close)
+	return d
+}
+
+func (d *discord) url() string { return "ws" + strings.TrimPrefix(d.srv.URL, "http") }
+
+func (d *discord) bot(context.Context) (*rest.GatewayBot, error) {
+	select {
+	case d.asked <- struct{}{}:
+	default:
+	}
+	return &rest.GatewayBot{URL: d.url(), Shards: 1, Limit: d.limit}, nil
+}
+
+// accept waits for the next connection.
+func (d *discord) accept() *conn {
+	d.t.Helper()
+	select {
+	case c := <-d.conns:
+		d.t.Cleanup(func() { c.ws.Close() })
+		return c
+	case <-time.After(patience):
+		d.t.Fatal("nobody connected")
+		return nil
+	}
+}
+
+func (c *conn) say(op int, data any) {
+	c.t.Helper()
+	if err := c.write(map[string]any{"op": op, "d": data, "s": nil, "t": nil}); err != nil {
+		c.t.Error("cannot say: ", err)
+	}
+}
+
+func (c *conn) write(v any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ws.WriteJSON(v)
+}
+
+func (c *conn) hello(interval time.Duration) {
+	c.t.Helper()
+	c.say(opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"x"}})
+}
+
+func (c *conn) dispatch(name string, data any) {
+	c.t.Helper()
+	c.seq++
+	c.dispatchAt(c.seq, name, data)
+}
+
+func (c *conn) dispatchAt(seq int64, name string, data any) {
+	c.t.Helper()
+	if err := c.write(map[string]any{"op": 0, "d": data, "s": seq, "t": name}); err != nil {
+		c.t.Error("cannot dispatch: ", err)
+	}
+}
+
+func (c *conn) ready(resume string) {
+	c.t.Helper()
+	c.dispatch("READY", map[string]any{"v": 10, "session_id": "session-1", "resume_gateway_url": resume,
+		"user": map[string]any{"id": "42"}, "application": map[string]any{"id": "43"},
+		"guilds": []any{map[string]any{"id": "7", "unavailable": true}}, "a_new_field": []int{1}})
+}
+
+// hear waits for a message other than a heartbeat, which it acknowledges.
+func (c *conn) hear(op int) map[string]any {
+	c.t.Helper()
+	for {
+		p, err := c.next()
+		if err != nil {
+			c.t.Fatalf("waiting for op %d: %v", op, err)
+		}
+		if p.Op == opHeartbeat && op != opHeartbeat {
+			c.say(opAck, nil)
+			continue
+		}
+		if p.Op != op {
+			c.t.Fatalf("op %d came, not %d", p.Op, op)
+		}
+		var data map[string]any
+		json.Unmarshal(p.Data, &data) //nolint:errcheck // a heartbeat's is a number
+		return data
+	}
+}
+
+func (c *conn) next() (packet, error) {
+	var p packet
+	c.ws.SetReadDeadline(time.Now().Add(max(patience, c.long))) //nolint:errcheck // reading says so
+	err := c.ws.ReadJSON(&p)
+	return p, err
+}
+
+// closed waits for the connection's end and gives the code that it was closed
+// with.
+func (c *conn) closed() int {
+	c.t.Helper()
+	for {
+		p, err := c.next()
+		if err == nil {
+			if p.Op == opHeartbeat {
+				c.write(map[string]any{"op": opAck, "d": nil}) //nolint:errcheck // it may be gone
+			}
+			continue
+		}
+		if e, ok := err.(*websocket.CloseError); ok {
+			return e.Code
+		}
+		c.t.Fatal("not closed properly: ", err)
+	}
+}
+
+func (c *conn) close(code int) {
+	c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second)) //nolint:errcheck // see cut
+	c.ws.Close()
+}
+
+// cut ends the connection without a word.
+func (c *conn) cut() { c.ws.NetConn().Close() }
+
+// A client is a running gateway with what it told.
+type client struct {
+	t       *testing.T
+	g       *Gateway
+	work    *lanes.Lanes
+	events  chan Event
+	ready   chan Ready
+	outages chan Outage
+	lost    chan int
+	result  chan error
+	cancel  func()
+	logged  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Builder.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Builder.String()
+}
+
+// quick are times for tests.
+var quick = Times{Pace: time.Millisecond, Backoff: time.Millisecond, Longest: 10 * time.Millisecond,
+	Identify: time.Millisecond, Invalid: 5 * time.Millisecond}
+
+func (d *discord) run(change func(*Config)) *client {
+	d.t.Helper()
+	return run(d.t, token, d.bot, change)
+}
+
+func run(t *testing.T, token string, bot func(context.Context) (*rest.GatewayBot, error), change func(*Config)) *client {
+	t.Helper()
+	c := &client{t: t, events: make(chan Event, 100_000), ready: make(chan Ready, 100), outages: make(chan Outage, 100),
+		lost: make(chan int, 100), result: make(chan error, 1), logged: &lockedBuffer{}}
+	cfg := Config{
+		Token: token, Bot: bot, Times: quick,
+		Handle: func(_ context.Context, e Event) { c.events <- e },
+		Ready:  func(r Ready) { c.ready <- r },
+		Outage: func(o Outage) { c.outages <- o },
+		Lost:   func(shard, _ int) { c.lost <- shard },
+		Log:    slog.New(slog.NewTextHandler(c.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	if cfg.Lanes == nil {
+		cfg.Lanes = lanes.New(lanes.Config{})
+	}
+	c.work = cfg.Lanes
+	g, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.g, c.cancel = g, cancel
+	go func() { c.result <- g.Run(ctx) }()
+	t.Cleanup(func() {
+		c.stop()
+		if strings.Contains(c.logged.String(), "canary") || strings.Contains(c.logged.String(), token) {
+			t.Error("a token is in the log")
+		}
+	})
+	return c
+}
+
+// stop ends the client and gives what Run gave.
+func (c *client) stop() error {
+	c.t.Helper()
+	c.cancel()
+	select {
+	case err := <-c.result:
+		c.result <- err
+		c.work.Close()
+		return err
+	case <-time.After(patience):
+		c.t.Fatal("Run does not end")
+		return nil
+	}
+}
+
+// wait takes the next of what was told.
+func wait[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatal("no ", what)
+		panic("unreachable")
+	}
+}
+
+// start connects a client and makes it ready.
+func (d *discord) start(change func(*Config)) (*client, *conn) {
+	d.t.Helper()
+	c := d.run(change)
+	at := d.accept()
+	at.hello(time.Minute)
+	at.hear(opIdentify)
+	at.ready(d.url() + "/resume")
+	wait(d.t, "ready", c.ready)
+	return c, at
+}
+
+// press is an interaction as it is told.
+func press(n int) map[string]any {
+	return map[string]any{"id": fmt.Sprint(n), "token": fmt.Sprint("canary-", n), "type": 3, "data": map[string]any{"custom_id": "x"}}
+}
+
+// until waits for either.
+func until(ctx context.Context, c <-chan struct{}) {
+	select {
+	case <-c:
+	case <-ctx.Done():
+	}
+}
+
+// try is what a test says to a client that may hang up at any time: hello, and
+// what follows Identify.
+func (c *conn) try(hello time.Duration, then ...any) {
+	if hello >= 0 && c.write(map[string]any{"op": opHello, "d": map[string]any{"heartbeat_interval": hello.Milliseconds()}}) != nil {
+		return
+	}
+	for hello > 0 {
+		p, err := c.next()
+		if err != nil {
+			return
+		}
+		if p.Op == opIdentify {
+			break
+		}
+	}
+	for _, v := range then {
+		if c.write(v) != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// recover makes the client ready, however often it connects before.
+func (d *discord) recover(c *client) {
+	d.t.Helper()
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case at := <-d.conns:
+				d.t.Cleanup(func() { at.ws.Close() })
+				group.Go(func() {
+					at.try(time.Minute, map[string]any{"op": 0, "t": "READY", "s": 1, "d": map[string]any{"session_id": "x"}})
+				})
+			case <-done:
+				return
+			}
+		}
+	})
+	wait(d.t, "ready", c.ready)
+	close(done)
+	c.cancel()
+	group.Wait()
+}

@@ -1,0 +1,262 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+// Names of events.
+const (
+	InteractionCreate = "INTERACTION_CREATE"
+	GuildCreate       = "GUILD_CREATE"
+	GuildDelete       = "GUILD_DELETE"
+	MessageCreate     = "MESSAGE_CREATE"
+)
+
+// Intents. Interactions need none.
+const (
+	IntentGuilds         = 1 << 0
+	IntentGuildMessages  = 1 << 9
+	IntentDirectMessages = 1 << 12
+	IntentMessageContent = 1 << 15 // must be switched on for the application
+)
+
+// Config says who connects and who is told.
+type Config struct {
+	Token   string // without "Bot "
+	Bot     func(context.Context) (*rest.GatewayBot, error)
+	Intents int
+	Shards  int // of the whole bot; 0: as many as Discord recommends
+	First   int // the first that this process runs
+	Count   int // how many it runs; 0: all from First
+
+	Lanes  *lanes.Lanes                       // on which Handle is called
+	Handle func(ctx context.Context, e Event) // its context ends with Run
+	Key    func(e Event) string               // of the lane; nil is one lane for each shard, which is never full
+	Want   func(name string) bool             // which events to hand over; nil is interactions alone
+	Ready  func(r Ready)                      // a shard is connected; may be nil
+	Lost   func(shard, shards int)            // a shard is not connected any more; may be nil
+	Outage func(o Outage)                     // it is again, before any event since is handed over; may be nil
+
+	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
+	Times Times
+	Log   *slog.Logger // nil logs nothing
+}
+
+// Times are how long things take. Zero fields have the values named; tests
+// shorten them.
+type Times struct {
+	Start    time.Duration // until a connection is ready, 30 s
+	Grace    time.Duration // beyond a beat's interval for its acknowledgement, 5 s
+	Pace     time.Duration // between two connections of a shard, 1 s
+	Backoff  time.Duration // after the first failure, doubled for each further one, 1 s
+	Longest  time.Duration // backoff, 1 min
+	Identify time.Duration // between two of a max_concurrency group, 5 s
+	Invalid  time.Duration // after a session was refused, at most; 5 s
+}
+
+func (t *Times) fill() {
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{
+		{&t.Start, 30 * time.Second}, {&t.Grace, 5 * time.Second}, {&t.Pace, time.Second}, {&t.Backoff, time.Second},
+		{&t.Longest, time.Minute}, {&t.Identify, 5 * time.Second}, {&t.Invalid, 5 * time.Second},
+	} {
+		if *d.at == 0 {
+			*d.at = d.value
+		}
+	}
+}
+
+// An Event is something that Discord tells, as it tells it.
+type Event struct {
+	Shard int
+	Type  string
+	Seq   int64
+	Data  json.RawMessage
+}
+
+// Ready says that a shard is connected.
+type Ready struct {
+	Shard, Shards int
+	Resumed       bool     // the session of before goes on; the rest is empty then
+	User          string   // id of the bot
+	Application   string   // id
+	Guilds        []string // ids of the servers of this shard
+}
+
+// An Outage is a time in which a shard was not connected: people could not reach
+// the bot. The first one begins when Run does, without Lost.
+type Outage struct {
+	Shard, Shards int
+	From, To      time.Time
+	Resumed       bool
+}
+
+// A Status is how a shard is.
+type Status struct {
+	Shard      int
+	Connected  bool
+	Since      time.Time // connected, or not
+	Latency    time.Duration
+	Identifies int // since Run began
+	Resumes    int
+	Dropped    int // events for which there was no place under their key
+}
+
+// A Gateway is a set of shards.
+type Gateway struct {
+	cfg   Config
+	log   *slog.Logger
+	start *starts
+
+	mu     sync.Mutex
+	shards []*shard
+}
+
+// New checks the configuration.
+func New(cfg Config) (*Gateway, error) {
+	switch {
+	case cfg.Token == "":
+		return nil, errors.New("discord.token is missing")
+	case cfg.Bot == nil || cfg.Lanes == nil || cfg.Handle == nil:
+		return nil, errors.New("gateway: Bot, Lanes and Handle are needed")
+	case cfg.Shards < 0 || cfg.First < 0 || cfg.Count < 0 || cfg.Shards > 0 && cfg.First+cfg.Count > cfg.Shards:
+		return nil, fmt.Errorf("the shards %d to %d are not among %d", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
+	}
+	if cfg.Want == nil {
+		cfg.Want = func(name string) bool { return name == InteractionCreate }
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Times.fill()
+	return &Gateway{cfg: cfg, log: cfg.Log, start: &starts{ask: cfg.Bot, times: cfg.Times, log: cfg.Log}}, nil
+}
+
+// Run connects the shards and keeps them connected until ctx is done. An error
+// is a [*Fatal].
+func (g *Gateway) Run(ctx context.Context) error {
+	began := time.Now()
+	info, err := g.first(ctx)
+	if err != nil || info == nil {
+		return err
+	}
+	total := g.cfg.Shards
+	if total == 0 {
+		total = max(info.Shards, 1)
+	}
+	last := total
+	if g.cfg.Count > 0 {
+		last = g.cfg.First + g.cfg.Count
+	}
+	if g.cfg.First >= total || last > total {
+		return &Fatal{Reason: fmt.Sprintf("Discord recommends %d shards and this process is to run %d to %d", total, g.cfg.First, last-1),
+			Advice: "Say how many shards the bot has in all: discord.shards."}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	for id := g.cfg.First; id < last; id++ {
+		s := &shard{g: g, id: id, total: total, base: info.URL, alive: began, since: began, ctx: ctx, log: g.log.With("shard", id)}
+		g.mu.Lock()
+		g.shards = append(g.shards, s)
+		g.mu.Unlock()
+		group.Go(func() {
+			if err := s.run(ctx); err != nil {
+				cancel(err)
+			}
+			s.sessions.Wait()
+		})
+	}
+	group.Wait()
+	var fatal *Fatal
+	if errors.As(context.Cause(ctx), &fatal) {
+		return fatal
+	}
+	return nil
+}
+
+// first asks for the gateway until there is an answer.
+func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
+	for failures := 1; ; failures++ {
+		info, err := g.start.info(ctx)
+		if err == nil {
+			return info, nil
+		}
+		if fatal := fatalOf(err); fatal != nil {
+			return nil, fatal
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		g.log.Warn("Discord cannot be reached", "error", err)
+		if sleep(ctx, g.cfg.Times.backoff(failures, err)) != nil {
+			return nil, nil
+		}
+	}
+}
+
+// key is the lane of an event.
+func (g *Gateway) key(e Event) string {
+	if g.cfg.Key == nil {
+		return fmt.Sprint("shard ", e.Shard)
+	}
+	return g.cfg.Key(e)
+}
+
+// Status tells of each shard.
+func (g *Gateway) Status() []Status {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var list []Status
+	for _, s := range g.shards {
+		list = append(list, s.status())
+	}
+	return list
+}
+
+// backoff is how long to wait after so many failures: longer each time, or as
+// long as Discord asks, and not the same for all.
+func (t Times) backoff(failures int, err error) time.Duration {
+	d := min(t.Backoff<<min(failures-1, 16), t.Longest)
+	d = d*3/4 + rand.N(d/2+1)
+	var limited *rest.RateLimited
+	if errors.As(err, &limited) {
+		d = max(d, limited.Wait)
+	}
+	return d
+}
+
+// fatalOf gives what an error of REST means for the gateway.
+func fatalOf(err error) *Fatal {
+	var e *rest.Error
+	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
+		return fatal(4004)
+	}
+	return nil
+}
+
+// sleep waits unless ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+// handshakeTime is how long connecting may take at most, of Times.Start.
+const handshakeTime = 10 * time.Second
+
+// A shard is kept connected by one line after another.
+type shard struct {
+	g         *Gateway
+	id, total int
+	base      string // where the gateway is
+	log       *slog.Logger
+	sessions  sync.WaitGroup  // of discordgo, which take a second to end
+	used      []time.Time     // when it identified, in the last hour or so
+	ctx       context.Context // of Run, for handlers
+
+	seq atomic.Int64 // of the last event received
+
+	mu                           sync.Mutex
+	session                      string // Discord's; empty: none to resume
+	resumeURL                    string
+	connected                    bool
+	since                        time.Time
+	alive                        time.Time // when Discord was last heard
+	latency                      time.Duration
+	identifies, resumes, dropped int
+}
+
+// An ending is how a line ended.
+type ending struct {
+	code  int   // by which Discord closed it; 0 if it did not
+	err   error // otherwise
+	ready bool  // it had been
+	again bool  // the session cannot be resumed
+	wait  time.Duration
+}
+
+// run connects until ctx is done or there is no point.
+func (s *shard) run(ctx context.Context) error {
+	failures := 0
+	var last time.Time
+	for ctx.Err() == nil {
+		if wait := s.g.cfg.Times.Pace - time.Since(last); !last.IsZero() && wait > 0 {
+			if sleep(ctx, wait) != nil {
+				return nil
+			}
+		}
+		last = time.Now()
+		end := s.connect(ctx, failures)
+		s.down(ctx.Err() == nil)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if f := fatal(end.code); f != nil {
+			s.log.Error("Discord ended the connection for good", "code", end.code, "error", f)
+			return f
+		}
+		if f := fatalOf(end.err); f != nil {
+			return f
+		}
+		if end.again || end.code == closeSeq || end.code == closeTime || end.code == 4003 {
+			s.forget()
+		}
+		if end.ready {
+			failures = 0
+			s.log.Info("connection ended", "code", end.code, "error", end.err)
+		} else {
+			failures++
+			wait := max(s.g.cfg.Times.backoff(failures, end.err), end.wait)
+			s.log.Warn("no connection", "code", end.code, "error", end.err, "wait", wait)
+			if sleep(ctx, wait) != nil {
+				return nil
+			}
+			continue
+		}
+		if sleep(ctx, end.wait) != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// connect is one connection, from its beginning to its end.
+func (s *shard) connect(ctx context.Context, failures int) ending {
+	s.mu.Lock()
+	session, address := s.session, s.resumeURL
+	s.mu.Unlock()
+	identified := func(bool) {}
+	if session == "" {
+		info, done, err := s.g.start.leave(ctx, s.id, s.used)
+		if err != nil {
+			return ending{err: err}
+		}
+		once := sync.Once{}
+		identified = func(yes bool) { once.Do(func() { done(yes) }) }
+		defer identified(false)
+		s.base, address = info.URL, info.URL
+	} else if failures%2 == 1 {
+		address = s.base // it may be that address alone that is out of order
+	}
+	conn, err := s.dial(ctx, address)
+	if err != nil {
+		return ending{err: err}
+	}
+	return newLine(s, conn, session, identified).run(ctx)
+}
+
+// dial opens a connection to a gateway's address.
+func (s *shard) dial(ctx context.Context, address string) (*websocket.Conn, error) {
+	u, err := rest.CheckURL(address, "wss", "ws")
+	if err != nil {
+		return nil, err
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.RawQuery = "v=10&encoding=json"
+	d := websocket.Dialer{NetDialContext: s.g.cfg.Dial, HandshakeTimeout: min(s.g.cfg.Times.Start, handshakeTime)}
+	if d.NetDialContext == nil {
+		d.Proxy = http.ProxyFromEnvironment
+	}
+	conn, resp, err := d.DialContext(ctx, u.String(), nil)
+	if resp != nil {
+		resp.Body.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	conn.SetReadLimit(readLimit)
+	return conn, nil
+}
+
+// forget drops the session: the next connection identifies.
+func (s *shard) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session, s.resumeURL = "", ""
+	s.seq.Store(0)
+}
+
+// down notes that there is no connection, and tells of it unless the program
+// ends.
+func (s *shard) down(tell bool) {
+	s.mu.Lock()
+	was := s.connected
+	if was {
+		s.connected, s.since = false, time.Now()
+	}
+	s.mu.Unlock()
+	if was && tell && s.g.cfg.Lost != nil {
+		s.g.cfg.Lost(s.id, s.total)
+	}
+}
+
+// up notes that there is one, and tells of the outage before it.
+func (s *shard) up(resumed bool) {
+	s.mu.Lock()
+	now := time.Now()
+	o := Outage{Shard: s.id, Shards: s.total, From: s.alive, To: now, Resumed: resumed}
+	s.connected, s.since, s.alive = true, now, now
+	if resumed {
+		s.resumes++
+	}
+	s.mu.Unlock()
+	s.log.Info("connected", "resumed", resumed, "outage", o.To.Sub(o.From).Round(time.Millisecond))
+	if s.g.cfg.Outage != nil {
+		s.g.cfg.Outage(o)
+	}
+}
+
+// ready tells that all that was missed has been told.
+func (s *shard) ready(r Ready) {
+	if s.g.cfg.Ready != nil {
+		s.g.cfg.Ready(r)
+	}
+}
+
+// heard notes that Discord is there.
+func (s *shard) heard(latency time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.connected {
+		s.alive = time.Now()
+	}
+	if latency > 0 {
+		s.latency = latency
+	}
+}
+
+func (s *shard) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Status{Shard: s.id, Connected: s.connected, Since: s.since, Latency: s.latency,
+		Identifies: s.identifies, Resumes: s.resumes, Dropped: s.dropped}
+}
+
+// refused is the ending after op 9. Discord asks to wait for one to five
+// seconds before another session is begun.
+func (s *shard) refused(resumable bool) ending {
+	most := s.g.cfg.Times.Invalid
+	return ending{err: errors.New("the session was refused"), again: !resumable, wait: most/5 + rand.N(most*4/5+1)}
+}

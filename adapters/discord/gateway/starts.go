@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+// perHour is how often a shard may identify in an hour.
+const perHour = 20
+
+// starts gives shards leave to identify.
+type starts struct {
+	ask   func(context.Context) (*rest.GatewayBot, error)
+	times Times
+	log   *slog.Logger
+
+	asking sync.Mutex // so that shards that start together ask once
+	mu     sync.Mutex
+	last   rest.GatewayBot // what Discord said, less what was used since
+	at     time.Time       // when
+	groups map[int]*group
+}
+
+// A group of shards identifies one after another.
+type group struct {
+	turn chan struct{} // holds one value while a shard has its turn
+	next time.Time     // not before; for whoever has the turn
+}
+
+// info asks Discord where the gateway is and what is left, unless it has just
+// said so.
+func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	s.mu.Lock()
+	last, at := s.last, s.at
+	s.mu.Unlock()
+	if !at.IsZero() && time.Since(at) < s.times.Identify {
+		return &last, nil
+	}
+	info, err := s.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := rest.CheckURL(info.URL, "wss", "ws"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.at = *info, time.Now()
+	return info, nil
+}
+
+func (s *starts) group(shard int) *group {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := shard % max(s.last.Limit.Concurrency, 1)
+	if s.groups == nil {
+		s.groups = map[int]*group{}
+	}
+	if s.groups[id] == nil {
+		s.groups[id] = &group{turn: make(chan struct{}, 1)}
+	}
+	return s.groups[id]
+}
+
+// leave waits until the shard may connect in order to identify, and says where.
+// used are the times when it did. Unless there is an error, done must be called
+// when it has identified or given up.
+func (s *starts) leave(ctx context.Context, shard int, used []time.Time) (info *rest.GatewayBot, done func(identified bool), err error) {
+	for {
+		if n := len(used); n >= perHour {
+			if wait := time.Until(used[n-perHour].Add(time.Hour)); wait > 0 {
+				s.log.Error("too many session starts in an hour; waiting", "shard", shard, "wait", wait)
+				if err := sleep(ctx, wait); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+		g := s.group(shard)
+		select {
+		case g.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		done := func(identified bool) {
+			if identified {
+				g.next = time.Now().Add(s.times.Identify)
+				s.mu.Lock()
+				s.last.Limit.Remaining--
+				s.mu.Unlock()
+			}
+			<-g.turn
+		}
+		err := sleep(ctx, time.Until(g.next))
+		if err == nil {
+			info, err = s.info(ctx)
+		}
+		if err != nil {
+			done(false)
+			return nil, nil, err
+		}
+		l := info.Limit
+		if l.Total == 0 || l.Remaining > l.Total/2 {
+			return info, done, nil
+		}
+		done(false)
+		s.log.Error("half of today's session starts are used; waiting, or Discord would reset the token",
+			"remaining", l.Remaining, "of", l.Total, "until", time.Now().Add(l.Reset()).UTC())
+		if err := sleep(ctx, min(max(l.Reset(), time.Second), 10*time.Minute)); err != nil {
+			return nil, nil, err
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package interaction
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+)
+
+// A Responder gives the first answer to an interaction. The message is nil
+// where there is none.
+type Responder func(ctx context.Context, r rest.Response) (*rest.Sent, error)
+
+// A Handler does what an interaction asks for. It is called from several
+// goroutines, and one after another for interactions of the same key. It may
+// be called again for the same interaction.
+type Handler func(ctx context.Context, in Interaction, respond Responder)
+
+// Direct answers by a request of its own. It is the way for interactions that
+// came through the gateway.
+func Direct(c *rest.Client, in Interaction) Responder {
+	return func(ctx context.Context, r rest.Response) (*rest.Sent, error) {
+		return c.Respond(ctx, in.ID, in.Token, r)
+	}
+}
+
+// Limits of an [Endpoint].
+const (
+	bodyLimit  = 1 << 20                 // bytes
+	freshness  = 5 * time.Minute         // between Discord's clock and ours
+	holdTime   = 2500 * time.Millisecond // before Discord is told that the answer comes otherwise
+	handleTime = 15 * time.Minute
+)
+
+// EndpointConfig says who asks and who answers.
+type EndpointConfig struct {
+	PublicKey string                      // of the application, in hexadecimal
+	Client    *rest.Client                // answers what cannot be answered at once
+	Handle    Handler                     //
+	Lanes     *lanes.Lanes                // on which Handle is called
+	Key       func(in Interaction) string // of the lane; nil is the channel
+	Now       func() time.Time            // nil is time.Now
+	Log       *slog.Logger                // nil logs nothing
+}
+
+// An Endpoint takes interactions over HTTP: it is what the "interactions
+// endpoint URL" of an application leads to. It lets in what Discord has signed
+// within the last five minutes, and answers Discord's pings itself.
+//
+// The first answer goes back as the response when it has no files and its
+// message, if any, is private or known already; else Discord is told 202 and
+// the answer goes by a request of its own, which gives the message. The handler
+// sees no difference.
+type Endpoint struct {
+	cfg  EndpointConfig
+	key  ed25519.PublicKey
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+// NewEndpoint makes an endpoint.
+func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
+	key, err := hex.DecodeString(cfg.PublicKey)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, errors.New("discord.public_key: must be the 64 hexadecimal digits of the application's public key")
+	}
+	if cfg.Key == nil {
+		cfg.Key = func(in Interaction) string { return in.Channel.ID }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Endpoint{cfg: cfg, key: key}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	return e, nil
+}
+
+// Close ends the contexts of handlers that still run.
+func (e *Endpoint) Close() { e.stop() }
+
+// ServeHTTP takes one interaction.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "POST only", http.StatusMethodNotAllowed)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+		}
+		return
+	}
+	if !e.signed(r.Header, body) {
+		http.Error(w, "invalid request signature", http.StatusUnauthorized)
+		return
+	}
+	in, err := Parse(body)
+	if in.Kind == Ping {
+		reply(w, map[string]int{"type": rest.ResponsePong})
+		return
+	}
+	if in.Token == "" {
+		http.Error(w, "not an interaction", http.StatusBadRequest)
+		return
+	}
+	if err != nil {
+		e.cfg.Log.Warn("part of an interaction cannot be read", "interaction", in.ID, "error", err)
+	}
+	e.take(w, r, in)
+}
+
+// signed reports whether Discord has signed this just now.
+func (e *Endpoint) signed(h http.Header, body []byte) bool {
+	sig, err := hex.DecodeString(h.Get("X-Signature-Ed25519"))
+	if err != nil || len(sig) != ed25519.SignatureSize {
+		return false
+	}
+	stamp := h.Get("X-Signature-Timestamp")
+	unix, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil || e.cfg.Now().Sub(time.Unix(unix, 0)).Abs() > freshness {
+		return false
+	}
+	return ed25519.Verify(e.key, append([]byte(stamp), body...), sig)
+}
+
+// take has an interaction handled and holds the response open for the answer.
+func (e *Endpoint) take(w http.ResponseWriter, r *http.Request, in Interaction) {
+	s := &slot{body: make(chan any, 1), sent: make(chan error, 1)}
+	ctx, cancel := context.WithTimeout(r.Context(), holdTime)
+	defer cancel()
+	err := e.cfg.Lanes.Go(ctx, e.cfg.Key(in), func() {
+		defer s.leave()
+		ctx, cancel := context.WithTimeout(e.ctx, handleTime)
+		defer cancel()
+		e.cfg.Handle(ctx, in, s.responder(e.cfg.Client, in))
+	})
+	if err != nil {
+		http.Error(w, "too busy", http.StatusServiceUnavailable)
+		return
+	}
+	var body any
+	select {
+	case body = <-s.body:
+	case <-ctx.Done():
+		s.leave() // or the answer has just been put in
+		body = <-s.body
+	}
+	if body != nil {
+		s.sent <- reply(w, body)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// reply writes JSON.
+func reply(w http.ResponseWriter, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		w.WriteHeader(http.StatusAccepted)
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(data)
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
+		if errors.Is(err, http.ErrNotSupported) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// A slot is the response of a request that is held open. One body is put into
+// it: the answer, or nil when the answer goes otherwise.
+type slot struct {
+	once sync.Once
+	body chan any
+	sent chan error
+}
+
+// put puts it in, unless something is in already.
+func (s *slot) put(body any) bool {
+	first := false
+	s.once.Do(func() {
+		s.body <- body
+		first = true
+	})
+	return first
+}
+
+func (s *slot) leave() { s.put(nil) }
+
+func (s *slot) responder(c *rest.Client, in Interaction) Responder {
+	return func(ctx context.Context, r rest.Response) (*rest.Sent, error) {
+		known, ok := atOnce(in, r)
+		if !ok || !s.put(r.Body()) {
+			s.leave()
+			return c.Respond(ctx, in.ID, in.Token, r)
+		}
+		select {
+		case err := <-s.sent:
+			if err != nil {
+				return nil, &rest.Ambiguous{What: "answer an interaction", Cause: errors.New("the response was not taken")}
+			}
+			return known, nil
+		case <-ctx.Done():
+			return nil, &rest.Ambiguous{What: "answer an interaction", Cause: ctx.Err()}
+		}
+	}
+}
+
+// atOnce reports whether an answer can be the response, and which message it
+// then is.
+func atOnce(in Interaction, r rest.Response) (*rest.Sent, bool) {
+	switch {
+	case len(r.Files()) > 0:
+		return nil, false
+	case r.Type == rest.ResponseUpdate && in.Message != nil:
+		return &rest.Sent{ID: in.Message.ID, Channel: in.Message.Channel}, true
+	case r.Type == rest.ResponseMessage:
+		return nil, r.Private()
+	}
+	return nil, r.Type != rest.ResponseUpdate
+}

@@ -1,0 +1,212 @@
+package discord
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// Limits of Discord's on messages, in characters.
+const (
+	maxContent  = 2000
+	maxMessages = 5 // of one answer
+)
+
+// clip shortens a text to n characters.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// Where an instant or a room stands in a text while it is escaped.
+const (
+	holeBegin = "\x0e"
+	holeEnd   = "\x0f"
+)
+
+// written makes of a text of the bot what Discord shows as that text: nothing in
+// it is markup or a mention, instants are shown in the reader's own zone and
+// language, and rooms are links.
+func written(text string) string {
+	var holes []string
+	hole := func(s string) string {
+		holes = append(holes, s)
+		return holeBegin + strconv.Itoa(len(holes)-1) + holeEnd
+	}
+	text = bot.Fill(text, bot.Format{
+		Time: func(t time.Time, _ string) string { return hole(fmt.Sprintf("<t:%d:f> (<t:%[1]d:R>)", t.Unix())) },
+		Room: func(where bot.Room, words string) string {
+			id := where.Thread
+			if id == "" {
+				id = where.Channel
+			}
+			if where.Platform != Name || id == "" {
+				return words
+			}
+			return hole("<#" + id + ">")
+		},
+	})
+	var pairs []string
+	for i, h := range holes {
+		pairs = append(pairs, holeBegin+strconv.Itoa(i)+holeEnd, h)
+	}
+	return strings.NewReplacer(pairs...).Replace(escape(text))
+}
+
+// special are the characters that can mean something to Discord anywhere in a
+// text; before them stands a backslash.
+const special = "\\*_~`|<>[]@:"
+
+// escape makes markdown, mentions and emoji plain text.
+func escape(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
+	start := true // of a line, blanks aside
+	digits := false
+	for i, r := range s {
+		switch {
+		case r == ':' && !strings.HasPrefix(s[i:], "://") && !emoji(s[i+1:]):
+			// An ordinary colon.
+		case strings.ContainsRune(special, r), start && strings.ContainsRune("#-+", r), digits && (r == '.' || r == ')'):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		switch {
+		case r == '\n':
+			start, digits = true, false
+		case start && '0' <= r && r <= '9':
+			start, digits = false, true
+		case digits && '0' <= r && r <= '9':
+		case r != ' ' && r != '\t':
+			start, digits = false, false
+		default:
+			digits = false
+		}
+	}
+	return b.String()
+}
+
+// emoji reports whether what follows a colon is the rest of an emoji's name.
+func emoji(s string) bool {
+	end := strings.IndexByte(s, ':')
+	return end > 1 && !strings.ContainsAny(s[:end], " \n\t")
+}
+
+// code writes a text in letters of the same width.
+func code(s string) string {
+	return "```\n" + strings.ReplaceAll(strings.Trim(s, "\n"), "```", "'''") + "\n```"
+}
+
+// pieces cuts a text into messages, between lines where it can.
+func pieces(text string) []string {
+	var out []string
+	for utf8.RuneCountInString(text) > maxContent && len(out) < maxMessages-1 {
+		head := string([]rune(text)[:maxContent])
+		at := strings.LastIndexByte(head, '\n')
+		if at < maxContent/4 {
+			at = len(head)
+			for strings.HasSuffix(head[:at], "\\") {
+				at-- // what it escapes goes with it
+			}
+		}
+		out = append(out, text[:at])
+		text = strings.TrimPrefix(text[at:], "\n")
+	}
+	return append(out, clip(text, maxContent))
+}
+
+// mention calls people.
+func mention(who []bot.Who) (text string, ids []string) {
+	for _, w := range who {
+		if w.Platform == Name && w.ID != "" {
+			ids = append(ids, w.ID)
+			text += " <@" + w.ID + ">"
+		}
+	}
+	return strings.TrimSpace(text), ids
+}
+
+// picture draws a scene as a file with its alt text.
+func picture(s render.Scene, name string) (rest.File, error) {
+	var b bytes.Buffer
+	if err := render.PNG(&b, s, render.Options{}); err != nil {
+		return rest.File{}, err
+	}
+	return rest.File{Name: name, Alt: render.Text(s), Type: "image/png", Data: b.Bytes()}, nil
+}
+
+// letters is the board of a scene in letters.
+func letters(s render.Scene) string {
+	_, board, _ := strings.Cut(render.Text(s), "\n")
+	return code(board)
+}
+
+// pictureName names the picture of a post, so that the post can be known by it.
+func pictureName(p bot.Post) string { return fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq) }
+
+// content builds a message of a text and what belongs to it.
+type content struct {
+	text     string // as written gives it
+	scene    *render.Scene
+	name     string // of the picture
+	file     *bot.File
+	controls []bot.Control
+	notify   []bot.Who
+	flags    int
+	plain    bool     // no files may be attached
+	hints    []string // to be read after the text
+}
+
+// messages gives the message, and those that follow because one is too short
+// for the text.
+func (c content) messages() ([]rest.Message, error) {
+	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
+	text := c.text
+	add := func(s string) { text = strings.Trim(text+"\n"+s, "\n") }
+	if c.scene != nil && !c.plain {
+		f, err := picture(*c.scene, c.name)
+		if err != nil {
+			return nil, err
+		}
+		m.Files = append(m.Files, f)
+	}
+	if c.scene != nil && c.plain {
+		add(letters(*c.scene))
+	}
+	if c.file != nil && !c.plain {
+		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
+	}
+	if c.file != nil && c.plain {
+		add(fill(wordNoRecord, filesPermission))
+	}
+	for _, h := range c.hints {
+		add(h)
+	}
+	call, ids := mention(c.notify)
+	add(call)
+	m.AllowedMentions.Users = ids
+	all := pieces(text)
+	out := make([]rest.Message, len(all))
+	for i, piece := range all {
+		out[i] = rest.Message{Content: new(piece), Flags: m.Flags, Components: []rest.Component{}, Attachments: []rest.Attachment{}}
+	}
+	m.Content = out[0].Content
+	out[0] = m
+	if last := len(out) - 1; last > 0 {
+		// The people called stand in the last piece.
+		out[0].AllowedMentions.Users, out[last].AllowedMentions.Users = nil, ids
+	}
+	return out, nil
+}
+
+// filesPermission is the permission to attach files, as Discord calls it.
+var filesPermission = rest.Permissions(0).Missing(rest.AttachFiles)[0]

@@ -1,0 +1,133 @@
+package discord
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// unescape is what Discord makes of a backslash.
+var unescape = regexp.MustCompile(`\\([^a-zA-Z0-9\s])`)
+
+// meaning is what would be markup, a mention or an emoji without a backslash
+// before it.
+var meaning = regexp.MustCompile("(?m)(^|[^\\\\])(?:\\\\\\\\)*([*_~`|<>\\[\\]@])|^ *([#+-]|[0-9]+[.)])|[^\\\\]:[^\\s:\\\\]{2,}:|[^\\\\]://")
+
+func escapeLaw(t *testing.T, s string) {
+	t.Helper()
+	got := escape(s)
+	if back := unescape.ReplaceAllString(got, "$1"); back != s {
+		t.Errorf("%q is written %q and read %q", s, got, back)
+	}
+	if m := meaning.FindString("\x00" + got); m != "" {
+		t.Errorf("%q is written %q, where %q means something", s, got, m)
+	}
+}
+
+// Nothing that people typed or are called means anything to Discord.
+func TestEscape(t *testing.T) {
+	for _, s := range []string{
+		"@everyone", "<@123>", "<@&5>", "<#6>", "<t:1:R>", "</help:7>", "**bold**", "a_b_c", "`code`", "||spoiler||", "> quote", ">>> quote",
+		"# big", "-# small", "- list", "+ list", "1. one", "  12) two", "[text](https://example.org)", "https://example.org", ":smile:",
+		"White: +6½ (B+2.5)", "Game 1, move 12: Black D4.", "\\", "\\*", "a\n# b", "~~gone~~", "::", ":a b:",
+	} {
+		escapeLaw(t, s)
+	}
+	n := 100_000
+	if long {
+		n = 1_000_000
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	letters := []rune("\\*_~`|<>[]()@:#-+.)!/ \n\t0123aé½𝒳")
+	for range n {
+		var b strings.Builder
+		for range random.IntN(14) {
+			b.WriteRune(letters[random.IntN(len(letters))])
+		}
+		escapeLaw(t, b.String())
+	}
+}
+
+func FuzzWritten(f *testing.F) {
+	f.Add("Black has \x031795528800000\x04Tue 24 Nov\x05 and <@1>")
+	f.Add("\x03discord\x06123\x06\x04the room\x05 _x_")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, piece := range pieces(written(s)) {
+			if n := utf8.RuneCountInString(piece); n > maxContent {
+				t.Errorf("%d characters", n)
+			}
+		}
+	})
+}
+
+func TestWritten(t *testing.T) {
+	at := time.Date(2026, 11, 24, 14, 0, 0, 0, time.UTC)
+	mark := "\x03" + "1795528800000" + "\x04words_\x05"
+	if got, want := written("until "+mark+", _now_"), `until <t:1795528800:f> (<t:1795528800:R>), \_now\_`; got != want || at.Unix() != 1795528800 {
+		t.Errorf("%q", got)
+	}
+	for text, want := range map[string]string{
+		"\x03discord\x0612\x06\x04there\x05":   "<#12>",
+		"\x03discord\x0612\x0634\x04there\x05": "<#34>",
+		"\x03web\x06local\x06\x04the_room\x05": `the\_room`,
+	} {
+		if got := written(text); got != want {
+			t.Errorf("%q is written %q", text, got)
+		}
+	}
+}
+
+// A long text becomes several messages, cut between lines.
+func TestPieces(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
+	all := pieces(text)
+	if len(all) != 3 || strings.Join(all, "\n") != text {
+		t.Errorf("%d pieces", len(all))
+	}
+	for _, piece := range pieces(strings.Repeat("x", 20_000)) {
+		if n := utf8.RuneCountInString(piece); n > maxContent {
+			t.Errorf("%d characters", n)
+		}
+	}
+	if n := len(pieces(strings.Repeat("x", 20_000))); n != maxMessages {
+		t.Errorf("%d pieces", n)
+	}
+}
+
+// What is pressed says what it asks for.
+func TestPress(t *testing.T) {
+	for _, p := range []press{
+		{"place", map[string]string{"game": "3", "seq": "17"}, "at"},
+		{"score", map[string]string{}, ""},
+		{"dead", map[string]string{"points": "C3 D5&x=#y"}, "points"},
+	} {
+		got, ok := readPress(p.String())
+		if !ok || got.command != p.command || got.ask != p.ask || len(got.args) != len(p.args) {
+			t.Errorf("%+v is read as %+v", p, got)
+		}
+		for k, v := range p.args {
+			if got.args[k] != v {
+				t.Errorf("%s is %q", k, got.args[k])
+			}
+		}
+	}
+	for _, id := range []string{"", "place", "?game=1", "place?%zz"} {
+		if p, ok := readPress(id); ok {
+			t.Errorf("%q is read as %+v", id, p)
+		}
+	}
+	many := make([]bot.Control, 30)
+	for i := range many {
+		many[i] = bot.Control{Label: strings.Repeat("x", 100), Command: "review", Args: map[string]string{"move": strings.Repeat("1", i)}}
+	}
+	many = append(many, bot.Control{Label: "too long", Command: "dead", Args: map[string]string{"points": strings.Repeat("C3 ", 50)}})
+	rows := buttons(many)
+	if len(rows) != 5 || len(rows[4].Components) != 5 {
+		t.Errorf("%d rows", len(rows))
+	}
+}

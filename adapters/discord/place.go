@@ -1,0 +1,188 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Codes of Discord's errors about threads.
+const (
+	codeThreadThere  = 160004 // the message has its thread already
+	codeNotThatThere = 50024  // such a channel has no threads
+)
+
+const (
+	autoArchive = 7 * 24 * 60 // minutes: the longest there is
+	maxThread   = 100         // characters of its name
+)
+
+// A memory keeps what was learned of Discord, to ask less. It forgets all when
+// it is full. It may be used from any number of goroutines.
+type memory[T any] struct {
+	mu   sync.Mutex
+	most int
+	m    map[string]T
+}
+
+func newMemory[T any](most int) *memory[T] { return &memory[T]{most: most, m: map[string]T{}} }
+
+func (m *memory[T]) get(key string) (v T, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok = m.m[key]
+	return v, ok
+}
+
+// put reports whether key is new.
+func (m *memory[T]) put(key string, v T) (fresh bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.m) >= m.most {
+		clear(m.m)
+	}
+	_, known := m.m[key]
+	m.m[key] = v
+	return !known
+}
+
+func (m *memory[T]) drop(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.m, key)
+}
+
+// A room is a channel as the last interaction there described it.
+type room struct {
+	kind    int // as package rest counts them
+	guild   string
+	mayKnow bool // may is known
+	may     rest.Permissions
+}
+
+// met learns of the channel of an interaction.
+func (a *Adapter) met(in interaction.Interaction) {
+	if in.OnlyUser() {
+		return
+	}
+	r := room{kind: in.Channel.Type, guild: in.Guild, mayKnow: in.Guild != "", may: in.BotMay}
+	a.rooms.put(in.Channel.ID, r)
+	if in.Channel.IsThread() {
+		a.threads.put(in.Channel.ID, true)
+		// What holds in a thread holds in its channel, but for sending.
+	}
+}
+
+// room gives a channel, asking Discord if need be.
+func (a *Adapter) room(ctx context.Context, id string) (room, error) {
+	if r, ok := a.rooms.get(id); ok {
+		return r, nil
+	}
+	c, err := a.rest.Channel(ctx, id)
+	if err != nil {
+		return room{}, err
+	}
+	r := room{kind: c.Type, guild: c.Guild}
+	a.rooms.put(id, r)
+	return r, nil
+}
+
+// needed is what the bot must be permitted where a game is played.
+func needed(thread bool) rest.Permissions {
+	if thread {
+		return rest.ViewChannel | rest.SendMessagesInThreads
+	}
+	return rest.ViewChannel | rest.SendMessages
+}
+
+// opening are the commands that open a game, which goes on where it was opened.
+var opening = map[string]bool{"new": true, "join": true, "rematch": true}
+
+// missing names the permissions without which a command had better not be asked.
+func (a *Adapter) missing(in interaction.Interaction, command string) string {
+	if in.Guild == "" || in.OnlyUser() || !opening[command] {
+		return ""
+	}
+	return strings.Join(in.BotMay.Missing(needed(in.Channel.IsThread())), ", ")
+}
+
+// A place is where a post goes.
+type place struct {
+	channel string
+	hint    string // to be read with it
+}
+
+// place finds out where a post goes, and starts its thread if it has none.
+func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error) {
+	if p.Where.Thread != "" {
+		return place{channel: p.Where.Thread}, nil
+	}
+	parent := place{channel: p.Where.Channel}
+	channel, message := readReceipt(p.Under)
+	if channel != p.Where.Channel || r.Alone {
+		return parent, nil
+	}
+	if there, known := a.threads.get(message); known {
+		if there {
+			return place{channel: message}, nil
+		}
+		return parent, nil
+	}
+	if before, _ := readReceipt(p.Previous); before == message {
+		return place{channel: message}, nil
+	}
+	at, err := a.room(ctx, channel)
+	if err != nil {
+		return parent, err
+	}
+	if at.kind != rest.ChannelText && at.kind != rest.ChannelAnnouncement {
+		return parent, nil
+	}
+	if p.Kind != bot.Show { // the thread begins with the first board
+		switch _, err := a.rest.Channel(ctx, message); {
+		case err == nil:
+			a.threads.put(message, true)
+			return place{channel: message}, nil
+		case rest.Gone(err):
+			return parent, nil
+		default:
+			return parent, err
+		}
+	}
+	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
+	var refused *rest.Error
+	switch {
+	case err == nil, rest.Code(err) == codeThreadThere:
+		a.threads.put(message, true)
+		return place{channel: message}, nil
+	case errors.As(err, &refused) && !isAmbiguous(err): // not permitted, the message is gone, no threads there
+		a.threads.put(message, false)
+		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
+		if a.hinted.put("thread "+channel, true) && rest.Forbidden(err) {
+			parent.hint = fill(wordNoThreads, strings.Join(rest.Permissions(0).Missing(rest.CreatePublicThreads|rest.SendMessagesInThreads), ", "))
+		}
+		return parent, nil
+	}
+	return parent, err
+}
+
+// threadName names the thread of a game.
+func (a *Adapter) threadName(ctx context.Context, p bot.Post) string {
+	n := strconv.Itoa(p.Number)
+	scene := p.Scene
+	if desk := a.theDesk(); scene == nil && desk != nil {
+		if s, err := desk.Scene(ctx, p.Game, p.Seq); err == nil {
+			scene = &s
+		}
+	}
+	if scene == nil || scene.Black.Name == "" || scene.White.Name == "" {
+		return fill(wordThread, n)
+	}
+	return clip(fill(wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
+}

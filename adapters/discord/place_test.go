@@ -1,0 +1,392 @@
+package discord
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+const mayDo = discordtest.ViewChannel | discordtest.SendMessages | discordtest.SendMessagesInThreads | discordtest.CreatePublicThreads |
+	discordtest.AttachFiles | discordtest.ReadMessageHistory
+
+// The invite link asks for what is needed, and the documentation has the link.
+func TestInvite(t *testing.T) {
+	text, err := os.ReadFile("../../docs/discord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link := Invite("YOUR_APPLICATION_ID"); !strings.Contains(string(text), link) {
+		t.Errorf("docs/discord.md lacks %s", link)
+	}
+}
+
+// With the permissions of the link and no others a game goes its way.
+func TestLeastPermissions(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+	c.guild.BotPermissions(discordtest.Permission(Permissions))
+	c.start()
+	thread := c.begin(t)
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	if m := c.shows(thread, "Black C3"); !withPicture(m) {
+		t.Error("no picture")
+	}
+	c.stop()
+	c.check()
+}
+
+// Without Attach Files the board is drawn in letters, and why is said once.
+func TestWithoutAttachFiles(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.AttachFiles))
+	c.start()
+	thread := c.begin(t)
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	c.shows(thread, "Black C3")
+	c.ok(c.bob.Press(thread.Last(), "Pass"))
+	c.shows(thread, "White passes")
+	hints := 0
+	for _, m := range thread.Messages() {
+		if !strings.Contains(m.Content, "```\n") || !strings.Contains(m.Content, " 3 . . ") || withPicture(m) {
+			t.Errorf("no board in letters: %q", m.Content)
+		}
+		if strings.Contains(m.Content, "allow Attach Files") {
+			hints++
+		}
+	}
+	if hints != 1 {
+		t.Errorf("why is said %d times\n%s", hints, c.d.Transcript())
+	}
+	c.stop()
+	c.check()
+}
+
+// Without Create Public Threads the game stays in the channel, and why is said
+// once.
+func TestWithoutThreads(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
+	c.start()
+	for range 2 {
+		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		c.ok(c.bob.Press(m, "Join"))
+		c.shows(c.room, "Black to play")
+	}
+	is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Create Public Threads") }
+	if n := count(c.room.Messages(), is); n != 1 || len(c.room.Threads()) != 0 {
+		t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
+	}
+	c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+	c.shows(c.room, "Black C3")
+	c.stop()
+	c.check()
+}
+
+// Where the bot may not write, no game is opened, and what is missing is named.
+func TestMayNotWrite(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.room.OverwriteBot(0, discordtest.SendMessages)
+	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	if m.To != "Alice" || !strings.Contains(m.Content, "Send Messages") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	if m := c.ok(c.alice.Slash(c.room, "help")); !strings.Contains(m.Content, "Type a command") {
+		t.Errorf("help is %q", m.Content)
+	}
+	c.stop()
+	c.check()
+}
+
+// A game that is opened inside a thread stays there, a post of a forum included;
+// one that is opened in the thread of another game stands beside it.
+func TestOpenedInsideAThread(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	m := c.ok(c.alice.Slash(thread, "new", opt("size", "5x5"), opt("opponent", c.bob)))
+	if m.To != "Alice" || !strings.Contains(m.Content, c.room.ID()) {
+		t.Errorf("Alice reads %q", m.Content)
+	}
+	if last := c.shows(c.room, "opens game 2"); len(last.Controls) != 2 {
+		t.Errorf("%+v", last.Controls)
+	}
+
+	forum := c.guild.Forum("club games")
+	hello := rest.Message{Content: new("An evening of Go")}
+	if _, err := c.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
+		t.Fatal(err)
+	}
+	evening := forum.WaitThread(0)
+	m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
+	c.ok(c.bob.Press(m, "Join"))
+	c.shows(evening, "Black to play")
+	c.ok(c.alice.Slash(evening, "place", opt("at", "C3")))
+	c.shows(evening, "Black C3")
+	if len(forum.Threads()) != 1 {
+		t.Errorf("%d posts in the forum", len(forum.Threads()))
+	}
+	c.stop()
+	c.check()
+}
+
+// Notices about an opening stay where it was opened; boards and what follows go
+// to the thread, also when somebody speaks in the channel.
+func TestChannelAndThread(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	i := c.alice.Slash(c.room, "place", opt("at", "C3"))
+	m := c.ok(i)
+	if m.To != "Alice" || !strings.Contains(m.Content, "/"+thread.ID()+"/") {
+		t.Errorf("Alice reads %q (%s)", m.Content, m.To)
+	}
+	c.shows(thread, "Black C3")
+	if n := count(c.room.Messages(), withPicture); n != 0 {
+		t.Errorf("%d boards in the channel", n)
+	}
+	// Only the player to move is called, and the newest board alone has buttons.
+	if last := thread.Last(); !slices.Equal(last.Pings, []string{"Bob"}) {
+		t.Errorf("it calls %v", last.Pings)
+	}
+	bare := thread.Wait(func(ms []*discordtest.Message) bool {
+		return count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+	})
+	if !bare {
+		t.Errorf("old buttons are still there\n%s", c.d.Transcript())
+	}
+	c.stop()
+	c.check()
+}
+
+// deliver delivers a post and gives the message that it became.
+func (c *club) deliver(p bot.Post) (bot.Receipt, error) {
+	if p.Attempt == 0 {
+		p.Attempt = 1
+	}
+	return c.a.Deliver(c.Context(), p)
+}
+
+func (c *club) where(ch *discordtest.Channel) bot.Room {
+	return bot.Room{Platform: Name, Channel: ch.ID()}
+}
+
+// A reminder replaces the last one in place, and is removed; that a message was
+// deleted by somebody is no reason to give up the room.
+func TestReminders(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+	post := bot.Post{ID: "r1", Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "12 hours left", Notify: who}
+	first, err := c.deliver(post)
+	if err != nil || len(c.alice.Pinged()) != 1 {
+		t.Fatalf("%v, %d pings", err, len(c.alice.Pinged()))
+	}
+	post.ID, post.Text, post.Replaces = "r2", "6 hours left", string(first)
+	second, err := c.deliver(post)
+	if err != nil || second != first || len(c.room.Messages()) != 1 || len(c.alice.Pinged()) != 1 {
+		t.Errorf("%v %q %q, %d messages, %d pings", err, first, second, len(c.room.Messages()), len(c.alice.Pinged()))
+	}
+	c.room.Last().Delete()
+	post.ID, post.Text = "r3", "1 hour left"
+	third, err := c.deliver(post)
+	if err != nil || third == first || !strings.Contains(c.room.Last().Content, "1 hour left") {
+		t.Errorf("after it was deleted: %v", err)
+	}
+	if _, err := c.deliver(bot.Post{ID: "x", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+		t.Error(err)
+	}
+	if !c.room.Wait(func(ms []*discordtest.Message) bool { return len(ms) == 0 }) {
+		t.Error("it is still there")
+	}
+	if _, err := c.deliver(bot.Post{ID: "y", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+		t.Errorf("taking away what is gone: %v", err)
+	}
+	c.stop()
+	c.check()
+}
+
+// What is for one person goes to their direct messages; who takes none is called
+// where the game is, once.
+func TestDirect(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.bob.CloseDMs()
+	post := func(id string, p *discordtest.Person) bot.Post {
+		return bot.Post{ID: id, Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "it is your turn", Private: true,
+			Notify: []bot.Who{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
+	}
+	if _, err := c.deliver(post("a", c.alice)); err != nil {
+		t.Error(err)
+	}
+	if last := c.alice.DM().Last(); last == nil || !strings.Contains(last.Content, "it is your turn") {
+		t.Errorf("%+v", last)
+	}
+	for _, id := range []string{"b", "c", "d"} {
+		if _, err := c.deliver(post(id, c.bob)); err != nil {
+			t.Error(err)
+		}
+	}
+	ms := c.room.Messages()
+	if len(ms) != 1 || len(ms[0].Pings) != 1 || strings.Contains(ms[0].Content, "your turn") {
+		t.Errorf("%d messages\n%s", len(ms), c.d.Transcript())
+	}
+	c.stop()
+	c.check()
+}
+
+// What cannot be written to is said to be so, with what would help.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	notice := func(ch *discordtest.Channel, id string) error {
+		where := c.where(c.room)
+		if ch.ID() != c.room.ID() {
+			where.Thread = ch.ID()
+		}
+		_, err := c.deliver(bot.Post{ID: id, Where: where, Kind: bot.Notice, Game: "g", Text: "something"})
+		return err
+	}
+	thread.Archive()
+	if err := notice(thread, "archived"); err != nil || thread.Archived() {
+		t.Errorf("an archived thread is not woken: %v", err)
+	}
+	thread.Lock()
+	var forbidden bot.Forbidden
+	if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
+		t.Errorf("a locked thread: %v", err)
+	}
+	thread.Delete()
+	if err := notice(thread, "deleted"); !errors.Is(err, bot.ErrGone) {
+		t.Errorf("a deleted thread: %v", err)
+	}
+	c.room.OverwriteBot(0, discordtest.SendMessages)
+	if err := notice(c.room, "silenced"); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
+		t.Errorf("a channel where it may not write: %v", err)
+	}
+	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
+	if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
+	var wait bot.RetryAfter
+	if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second {
+		t.Errorf("too many: %v", err)
+	}
+	c.room.Delete()
+	if err := notice(c.room, "no channel"); !errors.Is(err, bot.ErrGone) && !errors.As(err, &wait) {
+		t.Errorf("a deleted channel: %v", err)
+	}
+	if err := func() error {
+		_, err := c.deliver(bot.Post{ID: "w", Where: bot.Room{Platform: "web", Channel: "local"}, Kind: bot.Notice, Text: "x"})
+		return err
+	}(); !errors.Is(err, bot.ErrGone) {
+		t.Errorf("another platform: %v", err)
+	}
+	c.stop()
+	c.check()
+}
+
+// Where only a person has installed the bot, it can do nothing but answer.
+func TestInstalledByAPerson(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	elsewhere := c.d.GuildWithout("elsewhere")
+	eve := elsewhere.Member("Eve")
+	eve.Install()
+	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
+	street := elsewhere.Channel("street")
+	m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
+	if !strings.Contains(m.Content, "Game 1 begins") {
+		t.Errorf("%q", m.Content)
+	}
+	if !street.Wait(func(ms []*discordtest.Message) bool { return count(ms, withPicture) == 1 }) {
+		t.Errorf("no board\n%s\n%s", c.d.Transcript(), c.log.String())
+	}
+	c.ok(eve.Slash(street, "place", opt("at", "C3")))
+	c.shows(street, "Black C3")
+	if n := c.d.Count(sendRoute); n != 0 {
+		t.Errorf("%d messages were sent where it is not", n)
+	}
+	c.stop()
+	c.check()
+}
+
+// A diagram that somebody wrote, or a record that they attached, becomes a board.
+func TestShowAsABoard(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	if _, ok := findOption(c.a.commands(), "show", "diagram"); !ok {
+		t.Fatal("there is no command to show a diagram")
+	}
+	for name, said := range map[string]*discordtest.Message{
+		"a block of code": c.alice.Say(c.room, "Look:\n```\n.X.\nXO.\n...\n```\nDead?"),
+		"a record":        c.alice.SayFile(c.room, "my game", "game.SGF", []byte("(;FF[4]SZ[3]AB[ba][ab]AW[bb])")),
+	} {
+		m := c.ok(c.bob.MessageCommand(said, wordMenuShow))
+		if !withPicture(m) || !strings.Contains(m.Attachments[0].Alt, "3 . X .\n 2 X O .\n 1 . . .") {
+			t.Errorf("%s: %q %+v", name, m.Content, m.Attachments)
+		}
+	}
+	said := c.alice.SayFile(c.room, "", "game.sgf", []byte("not a game"))
+	if m := c.ok(c.bob.MessageCommand(said, wordMenuShow)); m.To != "Bob" || withPicture(m) {
+		t.Errorf("what is none: %q to %q", m.Content, m.To)
+	}
+	for _, address := range []string{
+		"https://example.org/a.sgf", "http://cdn.discordapp.com/a.sgf", "https://cdn.discordapp.com.example.org/a.sgf", "https://x@cdn.discordapp.com/a.sgf",
+		"https://cdn.discordapp.com:8443/a.sgf", "http://127.0.0.1:1/a.sgf", "http://[::1]/a.sgf", "file:///etc/passwd", "https://169.254.169.254/a.sgf",
+	} {
+		if u, err := url.Parse(address); err == nil && c.a.mayFetch(u) {
+			t.Errorf("%s may be fetched", address)
+		}
+	}
+	c.stop()
+	c.check()
+}
+
+// Whoever may manage messages or the server is a moderator to the bot; what is
+// reserved for moderators Discord's client shows to nobody else.
+func TestModerators(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	if m := c.ok(c.bob.Slash(c.room, "settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	if i := c.bob.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+		t.Error("Bob may adjudicate")
+	}
+	c.guild.Permit(c.guild.Member("Owner"), discordtest.ManageGuild)
+	if m := c.ok(c.guild.Member("Owner").Slash(c.room, "settings", opt("size", "13x13"))); m.To != "" {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	carol := c.guild.Member("Carol")
+	c.guild.Permit(carol, discordtest.ManageMessages)
+	c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
+	c.shows(thread, "Carol decided it as a moderator")
+	c.stop()
+	c.check()
+}

@@ -1,0 +1,127 @@
+package discord
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// request is what an interaction asks for, besides its command and arguments.
+func request(in interaction.Interaction, now time.Time) bot.Request {
+	r := bot.Request{
+		ID:        Name + ":" + in.ID,
+		Who:       person(in.User),
+		Where:     bot.Room{Platform: Name, Channel: in.Channel.ID},
+		Lang:      in.Locale,
+		At:        in.At,
+		Moderator: in.Guild != "" && slices.ContainsFunc(moderator, in.May.Has),
+		Args:      map[string]string{},
+		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
+			Kind: in.Kind, At: now.UnixMilli()}.String(),
+	}
+	if in.Channel.IsThread() && in.Channel.Parent != "" {
+		r.Where.Channel, r.Where.Thread = in.Channel.Parent, in.Channel.ID
+		r.Under = string(receipt(in.Channel.Parent, in.Channel.ID))
+	}
+	return r
+}
+
+func person(u interaction.User) bot.Who {
+	return bot.Who{Platform: Name, ID: u.ID, Name: u.Name()}
+}
+
+// commanded puts a slash command or an entry of a menu into a request. It
+// reports false if there is no such entry.
+func commanded(r *bot.Request, c interaction.CommandData) bool {
+	if c.Type != interaction.Slash && c.Type != 0 {
+		i := slices.IndexFunc(menus, func(m menu) bool { return m.kind == c.Type && m.name == c.Name })
+		if i < 0 {
+			return false
+		}
+		r.Command = menus[i].command
+		r.Args[menus[i].option] = c.Target
+		if u, ok := c.Users[c.Target]; ok {
+			r.Users = map[string]bot.Who{menus[i].option: person(u)}
+		}
+		if m, ok := c.Messages[c.Target]; ok {
+			r.Args[menus[i].option] = drawn(m.Content)
+		}
+		return true
+	}
+	r.Command = c.Name
+	for _, o := range c.Options {
+		r.Args[o.Name] = o.Text
+		if u, ok := c.Users[o.Text]; ok && o.Type == interaction.OptionUser {
+			if r.Users == nil {
+				r.Users = map[string]bot.Who{}
+			}
+			r.Users[o.Name] = person(u)
+		}
+	}
+	return true
+}
+
+// A route leads from a post back to the interaction that brought it about.
+type route struct {
+	ID      string           `json:"i"`
+	Token   string           `json:"t"`
+	Channel string           `json:"c"` // where the interaction was
+	Guild   string           `json:"g,omitempty"`
+	Alone   bool             `json:"a,omitempty"` // the bot is not in that channel and can only answer
+	Kind    interaction.Kind `json:"k"`
+	At      int64            `json:"m"` // when it came, Unix milliseconds by this machine's clock
+}
+
+// routeLife is how long a route is used: the token lives a little longer.
+const routeLife = 14 * time.Minute
+
+// String writes the route for Request.Reply.
+func (r route) String() string {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// readRoute reads the route of a post. It reports false if there is none or it
+// has expired.
+func readRoute(s string, now time.Time) (r route, ok bool) {
+	if s == "" || json.Unmarshal([]byte(s), &r) != nil || r.Token == "" {
+		return route{}, false
+	}
+	return r, now.Sub(time.UnixMilli(r.At)) < routeLife
+}
+
+// receipt names a message.
+func receipt(channel, message string) bot.Receipt { return bot.Receipt(channel + "/" + message) }
+
+// received is the receipt of what was sent.
+func received(s *rest.Sent) bot.Receipt { return receipt(s.Channel, s.ID) }
+
+// readReceipt gives the channel and message of a receipt; empty if it is none.
+func readReceipt(r string) (channel, message string) {
+	channel, message, _ = strings.Cut(r, "/")
+	if channel == "" || message == "" {
+		return "", ""
+	}
+	return channel, message
+}
+
+// drawn is what stands between the marks of a block of code, or all there is.
+func drawn(text string) string {
+	_, block, ok := strings.Cut(text, "```")
+	if !ok {
+		return text
+	}
+	block, _, _ = strings.Cut(block, "```")
+	if first, rest, ok := strings.Cut(block, "\n"); ok && strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return rest // without the name of a language
+	}
+	return block
+}

@@ -1,0 +1,120 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// A GatewayBot says where the gateway is and how it may be used.
+type GatewayBot struct {
+	URL    string       `json:"url"`
+	Shards int          `json:"shards"` // that Discord recommends
+	Limit  SessionLimit `json:"session_start_limit"`
+}
+
+// SessionLimit is how often the bot may identify.
+type SessionLimit struct {
+	Total       int   `json:"total"` // in 24 hours
+	Remaining   int   `json:"remaining"`
+	ResetAfter  int64 `json:"reset_after"`     // milliseconds
+	Concurrency int   `json:"max_concurrency"` // in five seconds
+}
+
+// Reset is the time until Remaining is Total again.
+func (l SessionLimit) Reset() time.Duration { return time.Duration(l.ResetAfter) * time.Millisecond }
+
+func get(what, route, major, path string) call {
+	return call{what: what, method: http.MethodGet, route: route, major: major, path: path, safe: true}
+}
+
+// GatewayBot asks where the gateway is.
+func (c *Client) GatewayBot(ctx context.Context) (*GatewayBot, error) {
+	return ask[GatewayBot](ctx, c, get("ask for the gateway", "/gateway/bot", "", "/gateway/bot"))
+}
+
+// An App is an application as Discord tells of it.
+type App struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Flags     int    `json:"flags"`
+	PublicKey string `json:"verify_key"`
+	Endpoint  string `json:"interactions_endpoint_url"` // where interactions are sent, if not through the gateway
+}
+
+// App tells of the application whose token this is.
+func (c *Client) App(ctx context.Context) (*App, error) {
+	return ask[App](ctx, c, get("ask for the application", "/applications/@me", "", "/applications/@me"))
+}
+
+// Me tells of the bot.
+func (c *Client) Me(ctx context.Context) (*User, error) {
+	return ask[User](ctx, c, get("ask who the bot is", "/users/@me", "", "/users/@me"))
+}
+
+func (c *Client) commandsPath(guild string) string {
+	p := "/applications/" + url.PathEscape(c.cfg.Application)
+	if guild != "" {
+		p += "/guilds/" + url.PathEscape(guild)
+	}
+	return p + "/commands"
+}
+
+// Commands reads what is registered, for one guild or, if guild is empty, for
+// all.
+func (c *Client) Commands(ctx context.Context, guild string) ([]json.RawMessage, error) {
+	q := get("read the commands", "/applications/commands", guild, c.commandsPath(guild))
+	q.query = url.Values{"with_localizations": {"true"}}
+	return list[json.RawMessage](ctx, c, q)
+}
+
+// PutCommands registers the commands in place of all that were registered
+// before. commands becomes a JSON array.
+func (c *Client) PutCommands(ctx context.Context, guild string, commands any) ([]json.RawMessage, error) {
+	return list[json.RawMessage](ctx, c, call{
+		what: "register the commands", method: http.MethodPut, route: "/applications/commands", major: guild, safe: true,
+		path: c.commandsPath(guild), in: commands,
+	})
+}
+
+// CommandPermissions reads what a guild's administrators allow.
+func (c *Client) CommandPermissions(ctx context.Context, guild string) ([]json.RawMessage, error) {
+	return list[json.RawMessage](ctx, c, get("read the permissions of commands", "/applications/guilds/commands/permissions", guild,
+		c.commandsPath(guild)+"/permissions"))
+}
+
+// A Guild is a server.
+type Guild struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Owner  string `json:"owner_id"`
+	Locale string `json:"preferred_locale"`
+	Roles  []Role `json:"roles"`
+}
+
+// A Role gives permissions to those who have it.
+type Role struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Permissions Permissions `json:"permissions"`
+}
+
+// Guild reads a guild with its roles.
+func (c *Client) Guild(ctx context.Context, guild string) (*Guild, error) {
+	return ask[Guild](ctx, c, get("read a server", "/guilds", guild, "/guilds/"+url.PathEscape(guild)))
+}
+
+// A Member is somebody in a guild.
+type Member struct {
+	User  User     `json:"user"`
+	Nick  string   `json:"nick"`
+	Roles []string `json:"roles"`
+}
+
+// Member reads a member of a guild.
+func (c *Client) Member(ctx context.Context, guild, user string) (*Member, error) {
+	return ask[Member](ctx, c, get("read a member", "/guilds/members", guild,
+		"/guilds/"+url.PathEscape(guild)+"/members/"+url.PathEscape(user)))
+}

@@ -1,0 +1,72 @@
+// Package rest speaks Discord's HTTP API, version 10, as far as a bot that
+// plays needs it: answers to interactions, channel messages, threads, direct
+// messages, the registration of commands, the gateway's address, and what is
+// permitted where.
+//
+// # Use
+//
+//	c, err := rest.New(rest.Config{Token: token, Application: application})
+//
+//	// Answer a command within three seconds, with a picture.
+//	m := rest.Message{
+//		Content: new("Black played D4."),
+//		Files:   []rest.File{{Name: "board.png", Alt: "Black at D4 …", Data: png}},
+//	}
+//	shown, err := c.Respond(ctx, in.ID, in.Token, rest.Reply(m))
+//
+//	// Or think first and answer within fifteen minutes.
+//	_, err = c.Respond(ctx, in.ID, in.Token, rest.Defer(rest.Ephemeral))
+//	shown, err = c.EditOriginal(ctx, in.Token, m)
+//
+//	// A message of the bot's own. The same nonce sends it once.
+//	m.Nonce = rest.Nonce(post.ID)
+//	m.AllowedMentions.Users = []string{opponent}
+//	sent, err := c.Send(ctx, channel, m)
+//
+//	// What can wait: edits of a status, removal of old buttons.
+//	_, err = c.Low().Edit(ctx, channel, sent.ID, rest.Message{Components: []rest.Component{}})
+//
+// A Client may be used by any number of goroutines. Every method ends within a
+// moment of its context's end.
+//
+// # Messages
+//
+// A field that is nil is not sent, which in an edit leaves it as it is: nil
+// Components leave the buttons, an empty slice that is not nil takes them away.
+// AllowedMentions is always sent, on edits too: nobody is pinged who is not
+// named there. A file's Alt is what a screen reader reads. In an edit, Files
+// replace the attachments of before unless Attachments names those to keep.
+//
+// # Errors
+//
+// Every error says whether the thing was done. It is one of
+//
+//   - *[RateLimited]: not done; ask again after Wait. Also when this client
+//     itself refuses to ask: a bucket is known to be empty, or too many requests
+//     were invalid lately.
+//   - *[Error]: Discord refused; not done. [Gone], [Forbidden] and [TooLarge]
+//     say more.
+//   - *[NotSent]: nothing reached Discord.
+//   - *[Ambiguous]: it may have been done and it may not: the answer was lost,
+//     or the server failed after it had the request.
+//
+// [BotError] turns them into the errors of [bot.Adapter]. No error and no log
+// line holds a token.
+//
+// What is harmless to ask twice is asked again by itself: reading, editing,
+// deleting, and sending with a nonce, after an ambiguous end; anything after a
+// short wait for a bucket (Config.Patience) or when it was not sent. Answers to
+// interactions and follow-ups are never sent twice.
+//
+// # Limits
+//
+// Buckets are learned from the headers of answers and forgotten when they are
+// full again. Interaction routes carry no Authorization, so that Discord does
+// not count them towards the bot's limit; everything else passes a gate of
+// Config.PerSecond requests a second in the order of priority (ordinary
+// requests before those of [Client.Low], which have Config.LowPerSecond at
+// most). A global 429 closes that gate for as long as it says; one from
+// Cloudflare stops everything. Of requests that Discord counts as invalid (401,
+// 403, 429) there are at most Config.Invalid in ten minutes, a twentieth of what
+// gets an address banned; then the client stops asking.
+package rest

@@ -1,0 +1,398 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var full = flag.Bool("full", false, "with as many interactions as the promise names")
+
+// server is a Discord that limits: a bucket of limit requests every window for
+// each top-level resource.
+type server struct {
+	discord
+	limit  int
+	window time.Duration
+
+	state   sync.Mutex
+	used    map[string]int
+	reset   map[string]time.Time
+	refused int
+}
+
+func newServer(limit int, window time.Duration) *server {
+	s := &server{limit: limit, window: window, used: map[string]int{}, reset: map[string]time.Time{}}
+	s.answer = func(a asked) answer {
+		s.state.Lock()
+		defer s.state.Unlock()
+		key, now := a.path, a.at
+		if !now.Before(s.reset[key]) {
+			s.used[key], s.reset[key] = 0, now.Add(s.window)
+		}
+		after := fmt.Sprintf("%.3f", s.reset[key].Sub(now).Seconds())
+		h := map[string]string{"X-RateLimit-Bucket": "b", "X-RateLimit-Limit": fmt.Sprint(s.limit), "X-RateLimit-Reset-After": after}
+		if s.used[key] == s.limit {
+			s.refused++
+			h["X-RateLimit-Remaining"], h["Retry-After"], h["X-RateLimit-Scope"] = "0", after, "user"
+			return answer{status: 429, header: h, body: `{"message":"","retry_after":` + after + `,"global":false}`}
+		}
+		s.used[key]++
+		h["X-RateLimit-Remaining"] = fmt.Sprint(s.limit - s.used[key])
+		return answer{header: h, after: 50 * time.Millisecond}
+	}
+	return s
+}
+
+// A bucket is learned and never overrun; who must wait too long is told so.
+func TestBucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(5, 5*time.Second)
+		c := newClient(t, &s.discord, nil)
+		c.http.Transport = s
+		var done, limited int32
+		var group sync.WaitGroup
+		for range 30 {
+			group.Go(func() {
+				_, err := c.Send(t.Context(), "3", Message{})
+				var wait *RateLimited
+				switch {
+				case err == nil:
+					atomic.AddInt32(&done, 1)
+				case errors.As(err, &wait) && wait.Wait > 0 && wait.Wait <= 5*time.Second:
+					atomic.AddInt32(&limited, 1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if done != 5 || limited != 25 || s.refused != 0 {
+			t.Errorf("%d sent, %d told to wait, %d refused by Discord", done, limited, s.refused)
+		}
+		time.Sleep(5 * time.Second)
+		if _, err := c.Send(t.Context(), "3", Message{}); err != nil {
+			t.Errorf("when the bucket is full again: %v", err)
+		}
+		if _, err := c.Send(t.Context(), "4", Message{}); err != nil {
+			t.Errorf("another channel: %v", err)
+		}
+	})
+}
+
+// A short wait is waited for.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(2, time.Second)
+		c := newClient(t, &s.discord, nil)
+		for i := range 10 {
+			if _, err := c.Send(t.Context(), "3", Message{}); err != nil {
+				t.Fatalf("message %d: %v", i, err)
+			}
+		}
+		if s.refused != 0 {
+			t.Errorf("%d refused", s.refused)
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		c.Send(t.Context(), "3", Message{}) //nolint:errcheck // empties the bucket
+		if _, err := c.Send(ctx, "3", Message{}); err == nil || time.Since(began) > 1100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// Different interactions do not wait for one another.
+func TestInteractionsAreParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(5, 5*time.Second)
+		c := newClient(t, &s.discord, nil)
+		began := time.Now()
+		var group sync.WaitGroup
+		for i := range 300 {
+			group.Go(func() {
+				token := fmt.Sprint(i)
+				if _, err := c.Respond(t.Context(), token, token, Defer(0)); err != nil {
+					t.Error(err)
+				}
+				if _, err := c.EditOriginal(t.Context(), token, Message{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if d := time.Since(began); d > 150*time.Millisecond {
+			t.Errorf("600 requests of 50 ms took %v", d)
+		}
+	})
+}
+
+// What interactions leave behind is forgotten: a hundred a second for a while
+// cost no memory afterwards.
+func TestForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := map[string]string{"X-RateLimit-Bucket": "b", "X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "4", "X-RateLimit-Reset-After": "5"}
+		d := &discord{answer: always(answer{header: h})}
+		c := newClient(t, d, nil)
+		n := 5000
+		if *full {
+			n = 100_000
+		}
+		most := 0
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range n {
+			token := fmt.Sprintf("token-%0100d", i)
+			c.Respond(t.Context(), "5", token, Defer(0))  //nolint:errcheck // counted below
+			c.EditOriginal(t.Context(), token, Message{}) //nolint:errcheck // counted below
+			c.FollowUp(t.Context(), token, Message{})     //nolint:errcheck // counted below
+			d.asked = d.asked[:0]
+			most = max(most, len(c.buckets.live))
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		c.EditOriginal(t.Context(), "last", Message{}) //nolint:errcheck // counted below
+		d.asked = nil
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if most > 2*1600 { // two routes, and what comes in five and ten seconds
+			t.Errorf("%d buckets were remembered", most)
+		}
+		if live, names := len(c.buckets.live), len(c.buckets.name); live > 1 || names != 2 {
+			t.Errorf("%d buckets and %d names are remembered", live, names)
+		}
+		left := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		t.Logf("%d interactions left %d KiB", n, left/1024)
+		if left > 5<<20 {
+			t.Error("that is more than 5 MiB")
+		}
+	})
+}
+
+// A 429 of each kind stops what it is about, and nothing else.
+func TestKindsOf429(t *testing.T) {
+	for name, at := range map[string]struct {
+		answer answer
+		open   bool // comes on an interaction's route
+		scope  string
+		wait   time.Duration
+		stops  [3]bool // the same channel, another channel, interactions
+	}{
+		"user": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "user", "Retry-After": "7", "X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "7"},
+			body: `{"retry_after":7.0,"global":false}`}, false, ScopeUser, 7 * time.Second, [3]bool{true, false, false}},
+		"shared": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "shared", "Retry-After": "7"},
+			body: `{"retry_after":7.25,"global":false}`}, false, ScopeShared, 7250 * time.Millisecond, [3]bool{true, false, false}},
+		"global": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "global", "X-RateLimit-Global": "true", "Retry-After": "7"},
+			body: `{"retry_after":7.0,"global":true}`}, false, ScopeGlobal, 7 * time.Second, [3]bool{true, true, false}},
+		"global on an interaction": {answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "global", "X-RateLimit-Global": "true", "Retry-After": "7"},
+			body: `{"retry_after":7.0,"global":true}`}, true, ScopeGlobal, 7 * time.Second, [3]bool{false, false, true}},
+		"cloudflare": {answer{status: 429, header: map[string]string{"Retry-After": "30", "Content-Type": "text/html"},
+			body: "error code: 1015"}, false, ScopeCloudflare, 30 * time.Second, [3]bool{true, true, true}},
+		"cloudflare says nothing": {answer{status: 429, body: "<html>"}, false, ScopeCloudflare, bannedTime, [3]bool{true, true, true}},
+		"cloudflare forbids":      {answer{status: 403, body: "<html>"}, false, ScopeCloudflare, bannedTime, [3]bool{true, true, true}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &discord{answer: always(at.answer)}
+			c := newClient(t, d, nil)
+			var err error
+			if at.open {
+				_, err = c.Respond(t.Context(), "5", secret, Defer(0))
+			} else {
+				_, err = c.Send(t.Context(), "3", Message{})
+			}
+			var wait *RateLimited
+			if !errors.As(err, &wait) || wait.Scope != at.scope || wait.Wait != at.wait {
+				t.Errorf("%s: %v", name, err)
+			}
+			d.answer = always(answer{})
+			ask := func() (stopped [3]bool) {
+				_, err1 := c.Send(t.Context(), "3", Message{})
+				_, err2 := c.Send(t.Context(), "4", Message{})
+				_, err3 := c.Respond(t.Context(), "6", secret, Defer(0))
+				return [3]bool{err1 != nil, err2 != nil, err3 != nil}
+			}
+			if got := ask(); got != at.stops {
+				t.Errorf("%s stops %v, not %v", name, got, at.stops)
+			}
+			time.Sleep(at.wait)
+			if got := ask(); got != [3]bool{} {
+				t.Errorf("%s still stops %v after its time", name, got)
+			}
+		})
+	}
+}
+
+// After so many invalid requests nothing is asked, even by those who ask at the
+// same time; after ten minutes it is again.
+func TestInvalidBudget(t *testing.T) {
+	for name, bad := range map[string]answer{
+		"403": {status: 403, body: `{"code":50013,"message":"Missing Permissions"}`, after: time.Second},
+		"429": {status: 429, header: map[string]string{"X-RateLimit-Scope": "user", "Retry-After": "0.001"}, body: `{"retry_after":0.001}`, after: time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &discord{answer: always(bad)}
+			c := newClient(t, d, func(cfg *Config) { cfg.Invalid = 100 })
+			for range 20 {
+				var group sync.WaitGroup
+				for i := range 40 {
+					group.Go(func() {
+						c.FollowUp(t.Context(), fmt.Sprint(i), Message{}) //nolint:errcheck // counted
+					})
+				}
+				group.Wait()
+			}
+			if n := d.count(); n != 100 || c.Invalid() != 100 {
+				t.Errorf("%s: asked %d times", name, n)
+			}
+			_, err := c.FollowUp(t.Context(), "x", Message{})
+			var wait *RateLimited
+			if !errors.As(err, &wait) || wait.Scope != ScopeOwn || wait.Wait > invalidSpan {
+				t.Fatalf("%s: %v", name, err)
+			}
+			time.Sleep(invalidSpan)
+			d.answer = always(answer{})
+			if _, err := c.FollowUp(t.Context(), "x", Message{}); err != nil {
+				t.Errorf("%s: after ten minutes: %v", name, err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		d := &discord{answer: always(answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "shared", "Retry-After": "0.001"}, body: `{"retry_after":0.001}`})}
+		c := newClient(t, d, func(cfg *Config) { cfg.Invalid = 10 })
+		for range 20 {
+			c.FollowUp(t.Context(), "x", Message{}) //nolint:errcheck // counted
+			time.Sleep(time.Second)
+		}
+		if c.Invalid() != 0 || d.count() < 20 {
+			t.Errorf("shared limits count: %d of %d", c.Invalid(), d.count())
+		}
+	})
+}
+
+// A token that is not accepted is not tried again and again.
+func TestUnauthorized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &discord{answer: always(answer{status: 401, body: `{"message":"401: Unauthorized","code":0}`})}
+		c := newClient(t, d, nil)
+		for range 50 {
+			_, err := c.Me(t.Context())
+			var e *Error
+			if !errors.As(err, &e) || e.Status != 401 {
+				t.Fatal(err)
+			}
+		}
+		if n := d.count(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// In no second are there more than the limit, nor more waiting ones than theirs;
+// who does not wait goes first.
+func TestGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &discord{}
+		c := newClient(t, d, func(cfg *Config) { cfg.Patience = time.Minute })
+		var group sync.WaitGroup
+		for i := range 100 {
+			group.Go(func() {
+				if _, err := c.Low().Edit(t.Context(), fmt.Sprint("low", i), "1", Message{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		for i := range 200 {
+			group.Go(func() {
+				if _, err := c.Send(t.Context(), fmt.Sprint(i), Message{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		var low, all []time.Time
+		for _, a := range d.asked {
+			all = append(all, a.at)
+			if a.method == "PATCH" {
+				low = append(low, a.at)
+			}
+		}
+		most := func(list []time.Time) int {
+			n := 0
+			for i := range list {
+				j := i
+				for j < len(list) && list[j].Sub(list[i]) < time.Second {
+					j++
+				}
+				n = max(n, j-i)
+			}
+			return n
+		}
+		if n := most(all); n != 50 {
+			t.Errorf("%d in a second", n)
+		}
+		if n := most(low); n != 20 {
+			t.Errorf("%d waiting ones in a second", n)
+		}
+		last := 0
+		for i, a := range d.asked {
+			if a.method == "POST" {
+				last = i
+			}
+		}
+		// Twenty went before the others came, and twenty with the last of them.
+		if behind := len(d.asked) - 1 - last; behind < 60 {
+			t.Errorf("only %d waiting ones came after the others", behind)
+		}
+	})
+}
+
+// Nobody waits at the gate for longer than they have patience, nor after their
+// context has ended.
+func TestGateIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, &discord{}, nil)
+		var sent, limited int32
+		var group sync.WaitGroup
+		began := time.Now()
+		for i := range 1000 {
+			group.Go(func() {
+				_, err := c.Low().Edit(t.Context(), fmt.Sprint(i), "1", Message{})
+				var wait *RateLimited
+				switch {
+				case err == nil:
+					atomic.AddInt32(&sent, 1)
+				case errors.As(err, &wait):
+					atomic.AddInt32(&limited, 1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if d := time.Since(began); d > 5*time.Second || sent < 40 || sent+limited != 1000 {
+			t.Errorf("%d sent, %d told to wait, after %v", sent, limited, d)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, &discord{}, func(cfg *Config) { cfg.PerSecond, cfg.Patience = 1, time.Minute })
+		c.Me(t.Context()) //nolint:errcheck // takes the second
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Millisecond, cancel)
+		began := time.Now()
+		_, err := c.Channel(ctx, "3")
+		var unsent *NotSent
+		if !errors.As(err, &unsent) || time.Since(began) > 100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -1,0 +1,293 @@
+package rest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/textproto"
+	"strconv"
+	"strings"
+)
+
+// Flags of messages.
+const (
+	SuppressEmbeds        = 1 << 2
+	Ephemeral             = 1 << 6 // seen by one person; for answers to interactions
+	SuppressNotifications = 1 << 12
+	ComponentsV2          = 1 << 15
+)
+
+// Sizes that Discord allows.
+const (
+	FileLimit    = 10 << 20 // bytes a file, where an interaction does not say otherwise
+	RequestLimit = 25 << 20 // bytes a request
+	NonceLimit   = 25       // characters
+	AltLimit     = 1024     // characters
+)
+
+// A Message is what is sent, or what an edit changes. What is nil is not sent.
+type Message struct {
+	Content         *string         `json:"content,omitempty"`
+	Embeds          []Embed         `json:"embeds,omitzero"`
+	AllowedMentions AllowedMentions `json:"allowed_mentions"`
+	Components      []Component     `json:"components,omitzero"`
+	Flags           int             `json:"flags,omitempty"`
+	Reference       *Reference      `json:"message_reference,omitempty"` // the message to which it is an answer
+	Nonce           string          `json:"nonce,omitempty"`             // for Send alone: the same nonce is sent once; see [Nonce]
+	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`     // set by Send
+	Attachments     []Attachment    `json:"attachments,omitzero"`        // those to keep, in an edit; Files add themselves
+
+	Files []File `json:"-"`
+}
+
+// A File is sent with a message.
+type File struct {
+	Name string
+	Alt  string // what a screen reader reads; cut to AltLimit
+	Type string // MIME type; empty: of the name's ending
+	Data []byte
+}
+
+// AllowedMentions are those who are pinged: nobody but these.
+type AllowedMentions struct {
+	Users       []string
+	RepliedUser bool // the author of the message of Reference
+}
+
+// MarshalJSON always names a list, since a missing one pings everybody.
+func (a AllowedMentions) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Parse       []string `json:"parse"`
+		Users       []string `json:"users,omitempty"`
+		RepliedUser bool     `json:"replied_user"`
+	}{[]string{}, a.Users, a.RepliedUser})
+}
+
+// A Reference names the message that is answered.
+type Reference struct {
+	Message string `json:"message_id"`
+	Missing bool   `json:"fail_if_not_exists"` // false: sent even if that message is gone
+}
+
+// An Attachment names a file of a message.
+type Attachment struct {
+	ID          string `json:"id"`
+	Filename    string `json:"filename,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// An Embed is a box in a message.
+type Embed struct {
+	Title       string       `json:"title,omitempty"`
+	Description string       `json:"description,omitempty"`
+	URL         string       `json:"url,omitempty"`
+	Color       int          `json:"color,omitempty"`
+	Timestamp   string       `json:"timestamp,omitempty"`
+	Image       *EmbedImage  `json:"image,omitempty"`
+	Footer      *EmbedFooter `json:"footer,omitempty"`
+	Fields      []EmbedField `json:"fields,omitempty"`
+}
+
+// EmbedImage is an embed's picture: "attachment://board.png".
+type EmbedImage struct {
+	URL string `json:"url"`
+}
+
+// EmbedFooter is an embed's last line.
+type EmbedFooter struct {
+	Text string `json:"text"`
+}
+
+// EmbedField is one of an embed's columns.
+type EmbedField struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Inline bool   `json:"inline,omitempty"`
+}
+
+// Types of components.
+const (
+	ActionRow     = 1
+	Button        = 2
+	StringSelect  = 3
+	TextInput     = 4
+	UserSelect    = 5
+	RoleSelect    = 6
+	ChannelSelect = 8
+	Section       = 9
+	TextDisplay   = 10
+	Thumbnail     = 11
+	MediaGallery  = 12
+	Separator     = 14
+	Container     = 17
+	Label         = 18
+)
+
+// Styles of buttons and text inputs.
+const (
+	Primary   = 1
+	Secondary = 2
+	Success   = 3
+	Danger    = 4
+	Link      = 5
+
+	Short     = 1
+	Paragraph = 2
+)
+
+// A Component is part of a message or of a modal; which fields mean something
+// depends on Type.
+type Component struct {
+	Type        int            `json:"type"`
+	CustomID    string         `json:"custom_id,omitempty"`
+	Style       int            `json:"style,omitempty"`
+	Label       string         `json:"label,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Emoji       *Emoji         `json:"emoji,omitempty"`
+	URL         string         `json:"url,omitempty"`
+	Disabled    bool           `json:"disabled,omitempty"`
+	Placeholder string         `json:"placeholder,omitempty"`
+	Options     []SelectOption `json:"options,omitempty"`
+	MinValues   *int           `json:"min_values,omitempty"`
+	MaxValues   int            `json:"max_values,omitempty"`
+	MinLength   int            `json:"min_length,omitempty"`
+	MaxLength   int            `json:"max_length,omitempty"`
+	Required    *bool          `json:"required,omitempty"`
+	Value       string         `json:"value,omitempty"`
+	Content     string         `json:"content,omitempty"`
+	Components  []Component    `json:"components,omitempty"`
+	Component   *Component     `json:"component,omitempty"` // of a Label
+	Accessory   *Component     `json:"accessory,omitempty"` // of a Section
+	Media       *Media         `json:"media,omitempty"`     // of a Thumbnail
+	Items       []MediaItem    `json:"items,omitempty"`     // of a MediaGallery
+	AccentColor *int           `json:"accent_color,omitempty"`
+	Divider     *bool          `json:"divider,omitempty"`
+}
+
+// Row puts components side by side.
+func Row(cs ...Component) Component { return Component{Type: ActionRow, Components: cs} }
+
+// Emoji is a picture on a button; Name is the character itself for those that
+// are not a server's own.
+type Emoji struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name"`
+}
+
+// A SelectOption is something that can be chosen in a StringSelect.
+type SelectOption struct {
+	Label       string `json:"label"`
+	Value       string `json:"value"`
+	Description string `json:"description,omitempty"`
+	Default     bool   `json:"default,omitempty"`
+}
+
+// Media is a picture: "attachment://board.png".
+type Media struct {
+	URL string `json:"url"`
+}
+
+// A MediaItem is a picture in a gallery with its alt text.
+type MediaItem struct {
+	Media       Media  `json:"media"`
+	Description string `json:"description,omitempty"`
+}
+
+// Nonce makes of a delivery's key what Discord takes as a nonce: 25 characters,
+// the same for the same key.
+func Nonce(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:NonceLimit]
+}
+
+// withFiles adds the files to the attachments. Discord tells the two apart by
+// their ids: those of files are their places.
+func (m Message) withFiles() Message {
+	if len(m.Files) == 0 {
+		return m
+	}
+	list := append([]Attachment{}, m.Attachments...)
+	for i, f := range m.Files {
+		list = append(list, Attachment{ID: strconv.Itoa(i), Filename: f.Name, Description: cut(f.Alt, AltLimit)})
+	}
+	m.Attachments = list
+	return m
+}
+
+// cut shortens s to so many characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+var errTooLarge = errors.New("larger than Discord takes")
+
+// encode makes the body of a request and its Content-Type.
+func encode(in any, files []File) ([]byte, string, error) {
+	if in == nil {
+		return nil, "", nil
+	}
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(files) == 0 {
+		return payload, "application/json", nil
+	}
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	part(&body, w, `form-data; name="payload_json"`, "application/json", payload)
+	for i, f := range files {
+		kind := f.Type
+		if kind == "" {
+			kind = kindOf(f.Name)
+		}
+		part(&body, w, fmt.Sprintf(`form-data; name="files[%d]"; filename=%q`, i, plain(f.Name)), kind, f.Data)
+	}
+	w.Close()
+	if body.Len() > RequestLimit {
+		return nil, "", errTooLarge
+	}
+	return body.Bytes(), w.FormDataContentType(), nil
+}
+
+// part adds one part; nothing can fail in a buffer.
+func part(body *bytes.Buffer, w *multipart.Writer, disposition, kind string, data []byte) {
+	body.Grow(len(data) + 512)
+	p, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {kind}})
+	if err == nil {
+		p.Write(data) //nolint:errcheck // a buffer
+	}
+}
+
+// plain is a file's name with nothing in it that means something in a header.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '/' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// kindOf is the MIME type of the files that a game has.
+func kindOf(name string) string {
+	for ending, kind := range map[string]string{
+		".png": "image/png", ".gif": "image/gif", ".sgf": "application/x-go-sgf",
+		".txt": "text/plain; charset=utf-8", ".json": "application/json",
+	} {
+		if strings.HasSuffix(name, ending) {
+			return kind
+		}
+	}
+	return "application/octet-stream"
+}

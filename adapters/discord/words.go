@@ -1,0 +1,34 @@
+package discord
+
+import "strings"
+
+// What the adapter itself says: what only Discord has.
+const (
+	wordDone       = "Done. The board is on its way."
+	wordSee        = "See {0}"
+	wordFailed     = "Something went wrong on my side. Please try again."
+	wordTooMuch    = "Not so fast, please: wait a few seconds."
+	wordBusy       = "Too much at once: please try again in a moment."
+	wordNothing    = "There is nothing to choose from now. You may type {0} instead."
+	wordChoose     = "Choose, or type {0}"
+	wordFormTitle  = "Game {0}"
+	wordForm       = "Answer"
+	wordThread     = "Game {0}"
+	wordThreadOf   = "Game {0}: {1} – {2}"
+	wordNoFiles    = "I may not attach files here, so the board is in letters. A moderator can allow {0} to me in the channel's settings, under Permissions."
+	wordNoRecord   = "I may not attach files here. A moderator can allow {0} to me in the channel's settings, under Permissions."
+	wordNoThreads  = "I could not open a thread for this game, so it stays here. A moderator can allow {0} to me in the channel's settings, under Permissions."
+	wordMissing    = "To play here I need these permissions: {0}. A moderator can give them to me in the channel's settings, under Permissions."
+	wordMenuInvite = "Challenge to Go"
+	wordMenuShow   = "Show as a Go board"
+	wordNoRecordIn = "The file could not be read."
+)
+
+// fill puts arguments into a text.
+func fill(text string, args ...string) string {
+	var pairs []string
+	for i, a := range args {
+		pairs = append(pairs, "{"+string(rune('0'+i))+"}", a)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
