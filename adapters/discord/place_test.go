@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"os"
@@ -389,4 +390,41 @@ func TestModerators(t *testing.T) {
 	c.shows(thread, "Carol decided it as a moderator")
 	c.stop()
 	c.check()
+}
+
+// What is too long for one message comes in several, for the same eyes.
+func TestLongAnswer(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
+	c.desk = func(d bot.Desk) bot.Desk { return longDesk{d, text} }
+	c.start()
+	i := c.alice.Slash(c.room, "help")
+	all := []string{c.ok(i).Content}
+	for range 1000 {
+		if len(i.FollowUps()) == 2 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for _, m := range i.FollowUps() {
+		if m.To != "Alice" {
+			t.Errorf("a part is for %q", m.To)
+		}
+		all = append(all, m.Content)
+	}
+	if strings.Join(all, "\n") != text {
+		t.Errorf("%d parts are %q", len(all), all)
+	}
+	c.stop()
+	c.check()
+}
+
+type longDesk struct {
+	bot.Desk
+	text string
+}
+
+func (d longDesk) Ask(context.Context, bot.Request) (bot.Answer, error) {
+	return bot.Answer{Text: d.text, Private: true}, nil
 }
