@@ -423,6 +423,11 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position) (render.Scene, er
 	if p.result != "" {
 		scene = scene.Ended(p.result, p.why)
 	}
+	room, err := b.store.RoomSettings(ctx, m.Where)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	scene.Look = room.look()
 	return scene, nil
 }
 

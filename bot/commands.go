@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 
+	"github.com/halfpoint-go/halfpoint/render"
+
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -73,6 +75,9 @@ func init() {
 		{Command: Command{"review", "The board as it was after a turn", []Option{
 			{Name: "move", Summary: "The number of the turn", Type: Integer}, gameOption, shareOption,
 		}}, question: review},
+		{Command: Command{"replay", "The game as an animation", []Option{
+			{Name: "from", Summary: "The first turn", Type: Integer}, {Name: "to", Summary: "The last turn", Type: Integer}, gameOption, shareOption,
+		}}, question: replay},
 		{Command: Command{"comment", "Say something of a turn of a game that is over", []Option{
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
 			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: Integer}, gameOption,
@@ -120,6 +125,8 @@ func init() {
 		{Command: Command{"settings", "What new games here are like; moderators change it", []Option{
 			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
 			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes, Suggest: true},
+			{Name: "theme", Summary: "The look of the pictures, or default", Choices: choicesOf(render.Themes())},
+			{Name: "coordinates", Summary: "How the lines are called, or default", Choices: choicesOf(render.Coordinates())},
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
@@ -136,6 +143,15 @@ func init() {
 			{Name: "command", Summary: "A command", Suggest: true},
 		}}, question: help, noGame: true},
 	}
+}
+
+// choicesOf makes choices of words that mean themselves.
+func choicesOf(words []string) []Choice {
+	var out []Choice
+	for _, w := range words {
+		out = append(out, Choice{capital(w), w})
+	}
+	return out
 }
 
 var sizes = []Choice{{"9×9", "9x9"}, {"13×13", "13x13"}, {"19×19", "19x19"}}

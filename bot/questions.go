@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -244,6 +245,50 @@ func review(q *question) Answer {
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
+	return a
+}
+
+// Of a replay: how long each turn is shown and the last, in milliseconds, and
+// how many turns one file shows at most.
+const (
+	replayTurn, replayEnd = 800, 4000
+	replayTurns           = 400
+)
+
+// replay gives the game, or some of it, as an animation.
+func replay(q *question) Answer {
+	g := q.pos.game
+	first, last := 0, g.Turns()
+	for name, into := range map[string]*int{"from": &first, "to": &last} {
+		text := strings.TrimSpace(q.req.Args[name])
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return Answer{Text: word([]Text{say("bad.number", shortened(text))}, nil), Private: true}
+		}
+		*into = n
+	}
+	switch {
+	case first < 0 || last > g.Turns() || first > last:
+		return Answer{Text: word([]Text{say("review.range", q.number(), strconv.Itoa(g.Turns()))}, nil), Private: true}
+	case last-first > replayTurns:
+		return Answer{Text: word([]Text{say("replay.long", strconv.Itoa(replayTurns))}, nil), Private: true}
+	}
+	room, err := q.b.store.RoomSettings(q.ctx, q.match.Where)
+	if err != nil {
+		return q.b.failed(q.req, err)
+	}
+	look := room.look()
+	look.Size = "small"
+	names := render.Names{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who)}
+	var b bytes.Buffer
+	if err := render.GIF(&b, render.Scenes(g, names, first, last), look, replayTurn, replayEnd); err != nil {
+		return q.b.failed(q.req, err)
+	}
+	a := q.answer(say("replay", q.number(), strconv.Itoa(first), strconv.Itoa(last)))
+	a.File = &File{Name: "game-" + q.number() + ".gif", Type: "image/gif", Data: b.Bytes()}
 	return a
 }
 

@@ -1,9 +1,11 @@
 package bot
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -46,6 +48,8 @@ func settings(in *input) Step {
 			rs.Clock = v
 			return Text{}, true
 		}},
+		{"theme", chosen(&rs.Theme, render.Themes(), "settings.theme.bad")},
+		{"coordinates", chosen(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
 		{"undo", func(v string) (Text, bool) {
 			n, err := strconv.Atoi(v)
 			switch {
@@ -102,6 +106,9 @@ func settings(in *input) Step {
 	}
 	texts := []Text{say("settings.are", name(rs.Rules, rules.TwoButton.Name), name(rs.Size, "9x9"), name(rs.Clock, "none")), undo,
 		say("settings.opens." + name(rs.Opens, "anyone"))}
+	if rs.Theme != "" || rs.Coords != "" {
+		texts = append(texts, say("settings.look", name(rs.Theme, render.Themes()[0]), name(rs.Coords, render.Coordinates()[0])))
+	}
 	if !changed && in.req.Moderator {
 		texts = append(texts, say("settings.how"))
 	}
@@ -110,6 +117,22 @@ func settings(in *input) Step {
 		s.Room = &rs
 	}
 	return s
+}
+
+// look gives how pictures are drawn in the room.
+func (rs RoomSettings) look() render.Options {
+	return render.Options{Theme: rs.Theme, Coordinates: rs.Coords}
+}
+
+// chosen puts one of some values, or none.
+func chosen(into *string, of []string, bad string) func(string) (Text, bool) {
+	return func(v string) (Text, bool) {
+		if v != "" && !slices.Contains(of, v) {
+			return say(bad, shortened(v), strings.Join(of, ", ")), false
+		}
+		*into = v
+		return Text{}, true
+	}
 }
 
 // noRuleset says that there is no such ruleset, and which may have been meant.

@@ -223,3 +223,32 @@ func TestAllocationsDoNotGrow(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// What has been chosen for a room holds where nobody says otherwise.
+func TestLook(t *testing.T) {
+	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func(look, o Options) string {
+		s := Of(g, Names{})
+		s.Look = look
+		var b bytes.Buffer
+		if err := PNG(&b, s, o); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	book := Options{Theme: "book", Coordinates: "kanji", Size: "small"}
+	if draw(book, Options{}) != draw(Options{}, book) {
+		t.Error("the look of a scene is not that of its picture")
+	}
+	if draw(book, Options{Theme: "slate", Coordinates: "letters"}) != draw(Options{}, Options{Theme: "slate", Size: "small"}) {
+		t.Error("the look of a scene is stronger than what is asked for")
+	}
+	s := Of(g, Names{})
+	s.Look.Theme = "plaid"
+	if err := PNG(&bytes.Buffer{}, s, Options{}); err == nil {
+		t.Error("there is no such theme")
+	}
+}

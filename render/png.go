@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -33,6 +34,14 @@ func (o Options) Bounds() (w, h int, err error) {
 }
 
 func size(quarter int) (w, h int) { return wide * quarter / 4, high * quarter / 4 }
+
+// over gives o, and what it leaves out as other has it.
+func (o Options) over(other Options) Options {
+	return Options{
+		Theme: cmp.Or(o.Theme, other.Theme), Panel: cmp.Or(o.Panel, other.Panel), Size: cmp.Or(o.Size, other.Size),
+		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Colors: cmp.Or(o.Colors, other.Colors),
+	}
+}
 
 // complete fills in what was left out.
 func (o Options) complete() (Options, error) {
@@ -125,7 +134,7 @@ func (l *list) of(k *kit, s *Scene, o Options) {
 }
 
 func kitOf(s *Scene, o Options) (*kit, Options, error) {
-	o, err := o.complete()
+	o, err := o.over(s.Look).complete()
 	if err != nil {
 		return nil, o, err
 	}

@@ -29,6 +29,9 @@ type Scene struct {
 	Ko []rules.Point
 	// Territory is the points that count, once play has stopped.
 	Territory []Stone
+	// Look is how the picture is to be drawn where nobody says otherwise: what has
+	// been chosen for the room.
+	Look Options
 	// Marks are those of a diagram: shapes, letters and numbers.
 	Marks []Mark
 

@@ -169,7 +169,7 @@ function instant(part) {
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : 'wood') + '&size=' + size;
+const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&size=' + size;
 
 function picture(m) {
   const img = make('img', { alt: m.alt, width: 960, height: 660, decoding: 'async' });
