@@ -27,6 +27,8 @@ type Bot struct {
 	wake  chan struct{}
 	slots int // deliveries at once
 
+	rulesets rulebooks // besides the catalogue
+
 	delivery sync.Mutex   // one round of deliveries at a time
 	ticking  sync.Mutex   // and one of what is due
 	away     sync.Map     // since when each platform cannot be reached; zero: it can
@@ -37,6 +39,9 @@ type Bot struct {
 type Config struct {
 	Log *slog.Logger     // nil: slog.Default
 	Now func() time.Time // nil: time.Now
+
+	// Rulesets are those that people may choose besides the catalogue's.
+	Rulesets []*rules.Ruleset
 
 	// Deliveries is how many channels are written to at once; 0: 8. Simulations
 	// take 1, so that everything follows from the seed.
@@ -54,7 +59,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{slots: c.Deliveries, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -200,6 +205,7 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 	if in.room, err = b.store.RoomSettings(ctx, in.req.Where); err != nil {
 		return Answer{}, false, err
 	}
+	in.rulesets = b.rulesets
 	in.users = map[string]Person{}
 	for option, who := range in.req.Users {
 		if in.users[option], err = b.store.Person(ctx, who); err != nil {

@@ -22,6 +22,7 @@ type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
 	Database string   // path of the SQLite file
+	Rulesets []string // files of custom rulesets
 	Discord  Discord
 }
 
@@ -42,7 +43,7 @@ type Discord struct {
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db"}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "database",
+var keys = []string{"listen", "hosts", "database", "rulesets",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
 	"discord.shards", "discord.first", "discord.count"}
 
@@ -77,7 +78,7 @@ func ReadSettings(path string) (Settings, error) {
 			return "", nil // HALFPOINT_RECORDS and what later versions may know
 		}
 		key := keys[i]
-		if key == "hosts" {
+		if key == "hosts" || key == "rulesets" {
 			return key, strings.Split(value, ",")
 		}
 		return key, value
@@ -92,6 +93,7 @@ func ReadSettings(path string) (Settings, error) {
 		s.Database = k.String("database")
 	}
 	s.Hosts = k.Strings("hosts")
+	s.Rulesets = k.Strings("rulesets")
 	for key, to := range map[string]*string{
 		"token": &s.Discord.Token, "application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
 		"guild": &s.Discord.Guild, "api": &s.Discord.API, "listen": &s.Discord.Listen,

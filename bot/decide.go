@@ -27,21 +27,22 @@ const (
 // An input is everything that a decision depends on. Deciding the same input
 // gives the same step: no clock, chance or storage is asked.
 type input struct {
-	req    Request
-	h      handler
-	by     Person
-	users  map[string]Person // for options of type User
-	seats  [2]Person         // who sits at a local board; empty elsewhere
-	match  Match
-	events []Event
-	pos    *position // after the events
-	before *position // as it was when the request came
-	prefs  map[Person]Preferences
-	open   []Match // unfinished games of the channel
-	away   bool    // the platform cannot be reached
-	room   RoomSettings
-	others []waits // games in which the person to be reminded is to move too
-	now    time.Time
+	req      Request
+	h        handler
+	by       Person
+	users    map[string]Person // for options of type User
+	seats    [2]Person         // who sits at a local board; empty elsewhere
+	match    Match
+	events   []Event
+	pos      *position // after the events
+	before   *position // as it was when the request came
+	prefs    map[Person]Preferences
+	open     []Match // unfinished games of the channel
+	away     bool    // the platform cannot be reached
+	room     RoomSettings
+	rulesets rulebooks
+	others   []waits // games in which the person to be reminded is to move too
+	now      time.Time
 }
 
 // decide is the heart of the bot: what one request changes and answers.
@@ -180,7 +181,7 @@ func newGame(in *input) Step {
 	}
 	id, board = cmp.Or(id, in.room.Rules), cmp.Or(board, in.room.Size)
 	if id != "" {
-		found, err := rules.Find(id)
+		found, err := in.rulesets.find(id)
 		if err != nil {
 			return in.refuse(noRuleset(id))
 		}
@@ -272,7 +273,7 @@ func newGame(in *input) Step {
 		return in.refuse(say("bad.color", shortened(c)))
 	}
 	in.match = Match{
-		ID: matchID, Rules: r.ID(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
+		ID: matchID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
 	m := &in.match

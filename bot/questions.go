@@ -161,14 +161,14 @@ func ledger(q *question) Answer {
 func recite(q *question) Answer {
 	name := strings.TrimSpace(q.req.Args["name"])
 	if name != "" {
-		r, err := rules.Find(name)
+		r, err := q.b.rulesets.find(name)
 		if err != nil {
 			return Answer{Text: word([]Text{noRuleset(name)}, nil), Private: true}
 		}
 		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
 	var out []Text
-	for _, r := range rules.Catalogue {
+	for _, r := range slices.Concat(rules.Catalogue, q.b.rulesets) {
 		out = append(out, say("rules.line", r.Name, r.Title))
 	}
 	return q.answer(append(out, say("rules.more"))...)
@@ -183,7 +183,7 @@ func compare(q *question) Answer {
 	rec := sgf.Of(g)
 	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
 	var reasons []Text
-	for _, row := range rec.Compare(sgf.Count{Dead: dead}) {
+	for _, row := range rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets}) {
 		if row.Err != nil {
 			out = append(out, say("compare.error", row.Rules.Name, row.Err.Error()))
 			continue

@@ -26,7 +26,7 @@ func drawn(text string) (*sgf.Record, error) {
 
 // position plays what somebody drew under the ruleset they name, the record's
 // own, or the one given. A part of the text that cannot be read is an error.
-func drawnGame(text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
+func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
 	rec, err := drawn(text)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(text) == "" {
 		return nil, say("diagram.none"), false
@@ -41,7 +41,7 @@ func drawnGame(text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, 
 		}
 	}
 	if name != "" {
-		if r, err = rules.Find(name); err != nil {
+		if r, err = own.find(name); err != nil {
 			return nil, noRuleset(name), false
 		}
 	}
@@ -59,10 +59,10 @@ func drawnGame(text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, 
 // setup puts a position up as a sandbox.
 func setup(in *input) Step {
 	otherwise := &rules.TwoButton
-	if r, err := rules.Find(in.room.Rules); in.room.Rules != "" && err == nil {
+	if r, err := in.rulesets.find(in.room.Rules); in.room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, problem, ok := drawnGame(in.req.Args["diagram"], strings.TrimSpace(in.req.Args["rules"]), otherwise)
+	g, problem, ok := drawnGame(in.rulesets, in.req.Args["diagram"], strings.TrimSpace(in.req.Args["rules"]), otherwise)
 	if !ok {
 		return in.refuse(problem)
 	}
@@ -70,7 +70,7 @@ func setup(in *input) Step {
 		return in.refuse(say("sandbox.many"))
 	}
 	id, _ := newID(in.req.ID)
-	in.match = Match{ID: id, Rules: g.Rules().ID(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
+	in.match = Match{ID: id, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
 	bodies := []string{"sandbox"}
 	for _, t := range g.Log() {
@@ -86,7 +86,7 @@ const maxSandboxes = 10
 
 // show draws a position for everybody, or for the person who asked alone.
 func show(q *question) Answer {
-	g, problem, ok := drawnGame(q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	g, problem, ok := drawnGame(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
 	if !ok {
 		return Answer{Text: word([]Text{problem}, nil), Private: true}
 	}

@@ -21,7 +21,7 @@ func settings(in *input) Step {
 	}{
 		{"rules", func(v string) (Text, bool) {
 			if v != "" {
-				r, err := rules.Find(v)
+				r, err := in.rulesets.find(v)
 				if err != nil {
 					return noRuleset(v), false
 				}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	var all []Choice
 	switch {
 	case option == "rules" || option == "name":
-		for _, r := range rules.Catalogue {
+		for _, r := range slices.Concat(b.rulesets, rules.Catalogue) {
 			all = append(all, Choice{r.Title, r.Name})
 		}
 	case option == "command":
@@ -40,7 +41,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			return nil
 		}
 		for _, m := range ms {
-			all = append(all, Choice{word([]Text{say("game.choice", strconv.Itoa(m.Number))}, nil) + ": " + m.Rules, strconv.Itoa(m.Number)})
+			all = append(all, Choice{word([]Text{say("game.choice", strconv.Itoa(m.Number))}, nil) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 		}
 	case option == "at" || option == "dead" || option == "points":
 		all = b.points(ctx, r, h, option, prefix)

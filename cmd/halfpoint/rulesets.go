@@ -147,11 +147,28 @@ func (*configCheckCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	own, err := rulebooks(s)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(e.out, "listen: %s\ndatabase: %s\n", s.Listen, s.Database)
 	if len(s.Hosts) > 0 {
 		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
 	}
+	for _, r := range own {
+		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)
+	}
 	return checkDiscord(e, s)
+}
+
+// rulebooks reads the rulesets that the configuration adds.
+func rulebooks(s bot.Settings) ([]*rules.Ruleset, error) {
+	own, err := bot.ReadRulesets(s.Rulesets)
+	var bad *bot.BadSetting
+	if err != nil && !errors.As(err, &bad) {
+		err = plain("rulesets", err)
+	}
+	return own, err
 }
 
 // settings reads the configuration and puts the flags over it.

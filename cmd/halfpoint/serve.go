@@ -33,7 +33,11 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer st.Close()
 	backups(ctx, st, s.Database, log)
-	b := bot.New(st, bot.Config{Log: log})
+	own, err := rulebooks(s)
+	if err != nil {
+		return err
+	}
+	b := bot.New(st, bot.Config{Log: log, Rulesets: own})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
@@ -75,7 +79,11 @@ func (*playCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
-	b := bot.New(st, bot.Config{Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	own, err := rulebooks(s)
+	if err != nil {
+		return err
+	}
+	b := bot.New(st, bot.Config{Rulesets: own, Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	t := &terminal.Terminal{In: e.in, Out: e.out}
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)

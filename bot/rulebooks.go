@@ -1,0 +1,93 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// rulebooks are the rulesets that the owner of the bot has composed, for people
+// to choose besides the catalogue's.
+type rulebooks []*rules.Ruleset
+
+// find gives a ruleset by what somebody typed: "aga", "custom/three-passes" or
+// "three-passes". It never reads a ruleset out of what was typed.
+func (own rulebooks) find(name string) (*rules.Ruleset, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, r := range own {
+		if name == r.Name || "custom/"+name == r.Name || name == r.ID() {
+			return r, nil
+		}
+	}
+	if strings.HasPrefix(name, "custom/") || strings.ContainsAny(name, " {") {
+		return nil, errors.New("no such ruleset")
+	}
+	return rules.Find(name)
+}
+
+// rulesetID gives the id of a game's ruleset, without the text of a custom one.
+func rulesetID(m Match) string {
+	id, _, _ := strings.Cut(m.Rules, " ")
+	return id
+}
+
+// ReadRulesets reads files that compose rulesets: YAML with the keys of
+// [rules.Spec]. Its errors name the file and what is wrong in it.
+func ReadRulesets(files []string) ([]*rules.Ruleset, error) {
+	var out []*rules.Ruleset
+	for _, name := range files {
+		r, err := readRuleset(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range out {
+			if other.Name == r.Name {
+				return nil, &BadSetting{name, "name", fmt.Sprintf("there are two custom rulesets %q", r.Name)}
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// maxRuleset is how large such a file may be, in bytes.
+const maxRuleset = 64 << 10
+
+func readRuleset(name string) (*rules.Ruleset, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxRuleset {
+		return nil, &BadSetting{name, "", fmt.Sprintf("larger than %d KiB", maxRuleset>>10)}
+	}
+	keys, err := yaml.Parser().Unmarshal(text)
+	if err != nil {
+		return nil, &BadSetting{name, "", strings.Join(strings.Fields(err.Error()), " ")}
+	}
+	if komi, ok := keys["komi"]; ok { // a number, for those who leave out the quotes
+		keys["komi"] = fmt.Sprint(komi)
+	}
+	asJSON, err := json.Marshal(keys)
+	if err != nil {
+		return nil, &BadSetting{name, "", err.Error()}
+	}
+	var spec rules.Spec
+	d := json.NewDecoder(bytes.NewReader(asJSON))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&spec); err != nil {
+		return nil, &BadSetting{name, "", strings.TrimPrefix(err.Error(), "json: ")}
+	}
+	r, err := rules.Custom(spec)
+	if err != nil {
+		return nil, &BadSetting{name, "", err.Error()}
+	}
+	return r, nil
+}
