@@ -35,6 +35,31 @@ var update = flag.Bool("update", false, "write the conversations anew")
 // Messages in the thread stand behind ›, what one person alone sees behind
 // their name in brackets.
 func TestConversations(t *testing.T) {
+	conversations(t, func(t *testing.T, file, text string) {
+		got := talk(t, text, false)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if diff := cmp.Diff(text, got); diff != "" {
+			t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
+		}
+	})
+}
+
+// A client that nobody here wrote reads along and sees the same messages, with
+// the same files and controls, as the double says that it holds.
+func TestWatched(t *testing.T) {
+	conversations(t, func(t *testing.T, _, text string) {
+		if diff := cmp.Diff(text, talk(t, text, true)); diff != "" {
+			t.Errorf("it goes otherwise when discord.js reads along (−alone +watched):\n%s", diff)
+		}
+	})
+}
+
+func conversations(t *testing.T, play func(t *testing.T, file, text string)) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no conversations", err)
@@ -46,16 +71,7 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := talk(t, string(text))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(text), got); diff != "" {
-				t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
-			}
+			play(t, file, string(text))
 		})
 	}
 }
@@ -69,11 +85,20 @@ type table struct {
 	seen    map[string]string // how each message looked last
 	threads int
 	here    *discordtest.Channel // where the last board is
+	watcher *discordtest.Stranger
 	out     strings.Builder
 }
 
-func newTable(t *testing.T) *table {
-	tb := &table{club: newClub(t, discordtest.Options{}), seen: map[string]string{}}
+func newTable(t *testing.T, watched bool) *table {
+	o := discordtest.Options{IdentifyEvery: time.Millisecond, Privileged: messageContent}
+	tb := &table{club: newClub(t, o), seen: map[string]string{}}
+	sessions := 1
+	if watched {
+		tb.watcher = discordtest.Watch(t, tb.d)
+		tb.watcher.Next("ready")
+		tb.d.Advance(time.Second) // before another may identify
+		sessions++
+	}
 	tb.cfg.Now = tb.d.Now
 	tb.here = tb.room
 	a, err := New(tb.cfg)
@@ -91,10 +116,28 @@ func newTable(t *testing.T) *table {
 			t.Error(err)
 		}
 	})
-	if !tb.d.WaitSessions(1) || !tb.d.WaitCommands(1) {
+	if !tb.d.WaitSessions(sessions) || !tb.d.WaitCommands(1) {
 		t.Fatal("not connected")
 	}
 	return tb
+}
+
+// messageContent is the privileged intent without which discord.js would be
+// shown messages without their texts.
+const messageContent = 1 << 15
+
+// agrees is whether discord.js saw what the double holds.
+func (tb *table) agrees() {
+	tb.Helper()
+	channels := append([]*discordtest.Channel{tb.room}, tb.room.Threads()...)
+	for _, d := range tb.watcher.Disagreements(channels...) {
+		tb.Errorf("discord.js: %s", d)
+	}
+	for _, seen := range tb.watcher.Seen() {
+		if seen.What == "error" || seen.What == "warning" {
+			tb.Errorf("discord.js says %v", seen.Data)
+		}
+	}
 }
 
 // flushing is a desk that delivers what is owed after each request.
@@ -135,8 +178,8 @@ func (tb *table) quiet() {
 var spoken = regexp.MustCompile(`^(\w+)(?: in (#\w+|DM))?> (.*)$`)
 
 // talk plays a conversation and gives it with what came of each line.
-func talk(t *testing.T, text string) string {
-	tb := newTable(t)
+func talk(t *testing.T, text string, watched bool) string {
+	tb := newTable(t, watched)
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if strings.HasPrefix(line, " ") {
 			continue
@@ -148,6 +191,9 @@ func talk(t *testing.T, text string) string {
 		} else if line != "" && !strings.HasPrefix(line, "#") {
 			t.Fatalf("cannot read %q", line)
 		}
+	}
+	if watched {
+		tb.agrees()
 	}
 	return tb.out.String()
 }

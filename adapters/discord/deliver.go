@@ -291,15 +291,13 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	if sent := d.lookFor(ctx); sent != "" {
 		return sent, nil
 	}
-	d.m.Nonce = rest.Nonce(d.p.ID)
-	s, err := a.rest.Send(ctx, d.at.channel, d.m)
+	s, err := a.rest.Send(ctx, d.at.channel, d.own())
 	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions {
 		a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
 			return "", err
 		}
-		d.m.Nonce = rest.Nonce(d.p.ID)
-		s, err = a.rest.Send(ctx, d.at.channel, d.m)
+		s, err = a.rest.Send(ctx, d.at.channel, d.own())
 	}
 	switch {
 	case err == nil:
@@ -311,6 +309,17 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 		return "", rest.BotError(err, a.permission(ctx, d.p.Where.Channel))
 	}
 	return "", rest.BotError(err, "")
+}
+
+// own is the message as one of the bot's own: sent once, and quiet if it calls
+// nobody.
+func (d *delivery) own() rest.Message {
+	m := d.m
+	m.Nonce = rest.Nonce(d.p.ID)
+	if len(m.AllowedMentions.Users) == 0 {
+		m.Flags |= rest.SuppressNotifications
+	}
+	return m
 }
 
 // lookFor looks for a message that an earlier attempt may have sent, when that

@@ -428,3 +428,27 @@ type longDesk struct {
 func (d longDesk) Ask(context.Context, bot.Request) (bot.Answer, error) {
 	return bot.Answer{Text: d.text, Private: true}, nil
 }
+
+// A message of the bot's own that calls nobody makes no sound; one that calls
+// somebody, and the answer to somebody, are as Discord makes them.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	quiet := func(m *discordtest.Message) bool { return m.Flags&rest.SuppressNotifications != 0 }
+	if m := c.shows(thread, "Black C3"); quiet(m) {
+		t.Error("the answer to a turn is quiet")
+	}
+	post := bot.Post{ID: "q1", Where: c.where(c.room), Kind: bot.Notice, Text: "nothing urgent"}
+	if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
+		t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
+	}
+	post.ID, post.Text, post.Notify = "q2", "your turn", []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
+	if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
+		t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
+	}
+	c.stop()
+	c.check()
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -165,8 +166,9 @@ func (*configCheckCmd) Run(e *env) error {
 func rulebooks(s bot.Settings) ([]*rules.Ruleset, error) {
 	own, err := bot.ReadRulesets(s.Rulesets)
 	var bad *bot.BadSetting
-	if err != nil && !errors.As(err, &bad) {
-		err = plain("rulesets", err)
+	var file *fs.PathError
+	if errors.As(err, &file) && !errors.As(err, &bad) {
+		err = plain(file.Path, err)
 	}
 	return own, err
 }

@@ -3,8 +3,8 @@ package rest
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-var full = flag.Bool("full", false, "with as many interactions as the promise names")
+// long reports whether the full numbers are wanted.
+var long = os.Getenv("HALFPOINT_LONG") != ""
 
 // server is a Discord that limits: a bucket of limit requests every window for
 // each top-level resource.
@@ -143,7 +144,7 @@ func TestForgets(t *testing.T) {
 		d := &discord{answer: always(answer{header: h})}
 		c := newClient(t, d, nil)
 		n := 5000
-		if *full {
+		if long {
 			n = 100_000
 		}
 		most := 0
