@@ -126,7 +126,7 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 		first, e := b.store.Park(ctx, o.Where, err.Error())
 		failed(e)
 		if first {
-			log.Warn("a room cannot be written to; its posts wait", "error", err)
+			log.Warn("a room cannot be written to; what is owed there is set aside", "error", err)
 		}
 	case errors.Is(err, ErrTooLarge):
 		log.Error("a post is too large even without its picture", "error", err)

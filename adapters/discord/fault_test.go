@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -332,6 +333,45 @@ func TestTwice(t *testing.T) {
 		t.Errorf("%d boards\n%s", n, c.d.Transcript())
 	}
 	c.check()
+}
+
+// Turns that come in another order than they were made in, and twice, are each
+// made once at most, and no board is shown twice.
+func TestReordered(t *testing.T) {
+	t.Parallel()
+	rounds := 4
+	if long {
+		rounds = 200
+	}
+	orders := [][]int{{0, 1, 2, 0, 1, 2}, {0, 0, 1, 1, 2, 2}, {1, 0, 2, 0, 1}, {2, 1, 0, 1, 2}}
+	for round := range rounds {
+		order := orders[round%len(orders)]
+		c := newClub(t, discordtest.Options{})
+		c.cfg.Answer = 100 * time.Millisecond // a board may come after the next, and not at all then
+		c.start()
+		thread := c.begin(t)
+		release := c.d.Hold()
+		turns := []*discordtest.Interaction{
+			c.alice.Slash(thread, "place", opt("at", "C3")),
+			c.bob.Slash(thread, "place", opt("at", "C4")),
+			c.alice.Slash(thread, "place", opt("at", "C2")),
+		}
+		release(order...)
+		for _, i := range turns {
+			if m := c.ok(i); m.To == "" && !withPicture(m) {
+				t.Errorf("a refusal is for all: %q", m.Content)
+			}
+		}
+		c.shows(thread, []string{"move 3: Black C2", "move 3: Black C2", "move 1: Black C3", "move 3: Black C3"}[round%len(orders)])
+		c.stop()
+		for n := 1; n <= 3; n++ {
+			is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, fmt.Sprintf("move %d:", n)) }
+			if shown := count(thread.Messages(), is); shown > 1 {
+				t.Errorf("order %v: move %d is shown %d times\n%s", order, n, shown, c.d.Transcript())
+			}
+		}
+		c.check()
+	}
 }
 
 // A press of a button that should be gone is answered to the person alone.
