@@ -751,8 +751,11 @@ func TestClub(t *testing.T) {
 	if testing.Short() || clubShort {
 		games, days = shortGames, shortDays
 	}
-	c := newClub(t, *clubSeed, filepath.Join(t.TempDir(), "club.db"))
+	// In memory: three months are some ten thousand commits, and a disk may take
+	// its time over each.
+	c := newClub(t, *clubSeed, store.Memory)
 	defer func() {
+		c.store.Close()
 		if *transcript != "" {
 			if err := os.WriteFile(*transcript, c.out.Bytes(), 0o600); err != nil {
 				t.Error(err)
@@ -762,11 +765,12 @@ func TestClub(t *testing.T) {
 	c.play(games, days)
 }
 
-// The same seed gives the same club, to the letter.
+// The same seed gives the same club, to the letter, and so does a store that is
+// closed and opened again with every restart.
 func TestClubFollowsFromItsSeed(t *testing.T) {
 	var said [2]string
 	for i := range said {
-		c := newClub(t, 2, store.Memory)
+		c := newClub(t, 2, []string{store.Memory, filepath.Join(t.TempDir(), "club.db")}[i])
 		c.play(6, 12)
 		c.store.Close()
 		said[i] = c.out.String()
