@@ -63,8 +63,9 @@ func opt(name string, value any) discordtest.Option { return discordtest.Opt(nam
 func (c *club) begin(t *testing.T) *discordtest.Channel {
 	t.Helper()
 	n := len(c.room.Threads())
-	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-	c.ok(c.bob.Press(m, "Join"))
+	c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	// Where the answer took long it is Alice's alone, and this is for everybody.
+	c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
 	thread := c.room.WaitThread(n)
 	if thread == nil {
 		t.Fatalf("no thread\n%s\n%s", c.d.Transcript(), c.log.String())
