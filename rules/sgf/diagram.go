@@ -70,10 +70,7 @@ func (d *diagram) heading(s string) bool {
 		case c == 'W':
 			d.first = rules.White
 		case c >= '0' && c <= '9':
-			for ; i < len(word) && word[i] >= '0' && word[i] <= '9' && d.size < 100; i++ {
-				d.size = 10*d.size + int(word[i]-'0')
-			}
-			i--
+			d.size = min(10*d.size+int(c-'0'), 100) // no board has so many lines
 		case c == 'm': // the number of the first move: turns are numbered from 1 here
 			return d.start()
 		default:
@@ -121,6 +118,9 @@ func (d *diagram) row(line string) error {
 		if !d.sensei && !strings.ContainsRune("XO.,+", r) && !(r >= '0' && r <= '9') || !strings.ContainsRune(points, r) && !(r >= 'a' && r <= 'z') && !(r >= '0' && r <= '9') {
 			return fmt.Errorf("a diagram has no “%c”: X is a black stone, O a white one, . an empty point", r)
 		}
+	}
+	if row == "" { // an edge of nothing
+		return nil
 	}
 	if len(row) > rules.MaxLines || len(d.rows) >= rules.MaxLines {
 		return fmt.Errorf("a board has 1 to %d lines a side", rules.MaxLines)

@@ -74,6 +74,8 @@ func TestDiagram(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                           "there is no diagram in it",
+		"|":                          "there is no diagram in it",
+		"$$B1000000000\n$$ . X":      "a board has 1 to 25 lines a side",
 		"$$B A title alone":          "there is no diagram in it",
 		"..X\n.%.":                   "a diagram has no “%”: X is a black stone, O a white one, . an empty point",
 		". 1 2 4":                    "the diagram has a move 4 and no move 3",
