@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -37,8 +41,63 @@ var examples = map[string]string{
 
 const generated = "<!-- Written by go test ./cmd/halfpoint -run TestPages -update; do not edit. -->\n\n"
 
+// mostOfPictures is how many bytes the pictures of all pages may have together.
+const mostOfPictures = 500_000
+
+// example gives the words after "halfpoint score" that show how a ruleset counts,
+// with the record first.
+func example(r *rules.Ruleset) []string { return strings.Fields(examples[r.Name]) }
+
+func recordFile(name string) string {
+	return filepath.Join("..", "..", "rules", "sgf", "testdata", name)
+}
+
+// drawnEnd gives the end of the example, counted as the score command counts it,
+// as a picture and in words. The picture is as the bot draws it but for fewer
+// colours, which make it a third as long.
+func drawnEnd(t *testing.T, r *rules.Ruleset) (scene render.Scene, picture *image.Paletted) {
+	t.Helper()
+	words := example(r)
+	flags := countFlags{File: recordFile(words[0])}
+	if len(words) == 3 && words[1] == "--dead" {
+		flags.Dead = words[2]
+	}
+	rec, err := new(env).readRecord(flags.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := flags.count(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Rules = r
+	g, _, err := rec.Count(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Phase() != rules.Over {
+		t.Errorf("%s: the example does not end", r.Name)
+	}
+	scene = render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
+	if picture, err = render.Image(scene, render.Options{Colors: 16}); err != nil {
+		t.Fatal(err)
+	}
+	return scene, picture
+}
+
+// alt shortens what the picture says of itself to one line: who leads, and of
+// what lines the count is made.
+func alt(t *testing.T, s render.Scene) string {
+	words, _, _ := strings.Cut(render.Text(s), "\n")
+	i := strings.Index(words, s.Headline+" (")
+	if i < 0 {
+		t.Fatalf("%q does not say %q", words, s.Headline)
+	}
+	return s.Ruleset + ": " + words[i:]
+}
+
 // page gives the page of a ruleset.
-func page(t *testing.T, r *rules.Ruleset) string {
+func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n`%s`. Source: %s.\n", generated, r.Title, r.ID(), r.Source)
 	if r.Note != "" {
@@ -52,14 +111,17 @@ func page(t *testing.T, r *rules.Ruleset) string {
 	for _, c := range r.Choices() {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Open, c.Chosen)
 	}
-	words := strings.Fields(examples[r.Name])
-	args := append([]string{"score", "--explain", "--rules", r.Name, filepath.Join("..", "..", "rules", "sgf", "testdata", words[0])}, words[1:]...)
+	words := example(r)
+	args := append([]string{"score", "--explain", "--rules", r.Name, recordFile(words[0])}, words[1:]...)
 	var out, errout bytes.Buffer
 	if status := run(args, nil, &out, &errout); status != 0 {
 		t.Fatalf("%v: %s", args, errout.String())
 	}
 	args[4] = "rules/sgf/testdata/" + words[0]
-	fmt.Fprintf(&b, "\n## A worked example\n\n`halfpoint %s`:\n\n```\n", strings.Join(args, " "))
+	if want := fmt.Sprintf("\nResult %s: ", end.Result); !strings.Contains(out.String(), want) {
+		t.Errorf("%s: the picture has the result %s, %v prints\n%s", r.Name, end.Result, args, out.String())
+	}
+	fmt.Fprintf(&b, "\n## A worked example\n\n![%s](%s.png)\n\n`halfpoint %s`:\n\n```\n", alt(t, end), r.Name, strings.Join(args, " "))
 	for line := range strings.Lines(out.String()) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
@@ -116,12 +178,15 @@ func wordsPage() string {
 	return b.String()
 }
 
-// docs/rules says what the code says, and nothing else.
+// docs/rules says what the code says, and nothing else, and shows what it draws.
 func TestPages(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "rules")
 	pages := map[string]string{"README.md": index(), "words.md": wordsPage()}
+	pictures := map[string]*image.Paletted{}
 	for _, r := range rules.Catalogue {
-		pages[r.Name+".md"] = page(t, r)
+		end, picture := drawnEnd(t, r)
+		pages[r.Name+".md"] = page(t, r, end)
+		pictures[r.Name+".png"] = picture
 	}
 	if *update {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -132,22 +197,42 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		for name, picture := range pictures {
+			if err := writePicture(filepath.Join(dir, name), picture); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
+	size := 0 // of the pictures
 	for _, file := range files {
-		names = append(names, filepath.Base(file))
-		text, err := os.ReadFile(file)
+		name := file.Name()
+		names = append(names, name)
+		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, ok := pages[filepath.Base(file)]; !ok {
-			t.Errorf("%s is the page of nothing", file)
-		} else if string(text) != want {
-			t.Errorf("%s is stale: -update writes it", file)
+		text, isPage := pages[name]
+		picture, isPicture := pictures[name]
+		switch {
+		case isPage && string(data) != text:
+			t.Errorf("docs/rules/%s is stale: -update writes it", name)
+		case isPicture:
+			size += len(data)
+			kept, err := png.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Fatalf("docs/rules/%s: %v", name, err)
+			}
+			// As many as the pictures of render's tests may: processors round otherwise.
+			if n := farPixels(kept, picture); n > 8 {
+				t.Errorf("docs/rules/%s is stale, %d pixels differ: -update writes it", name, n)
+			}
+		case !isPage:
+			t.Errorf("docs/rules/%s belongs to no ruleset", name)
 		}
 	}
 	for name := range pages {
@@ -155,4 +240,43 @@ func TestPages(t *testing.T) {
 			t.Errorf("there is no docs/rules/%s", name)
 		}
 	}
+	for name := range pictures {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no docs/rules/%s", name)
+		}
+	}
+	if size > mostOfPictures {
+		t.Errorf("the pictures have %d bytes, at most %d", size, mostOfPictures)
+	}
+}
+
+func writePicture(file string, picture image.Image) error {
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, picture); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+// farPixels counts the pixels that differ by more than two shades; all of them if
+// the pictures are not of one size.
+func farPixels(a image.Image, b *image.Paletted) (n int) {
+	size := a.Bounds()
+	if size != b.Bounds() {
+		return size.Dx() * size.Dy()
+	}
+	if p, ok := a.(*image.Paletted); ok && bytes.Equal(p.Pix, b.Pix) && slices.Equal(p.Palette, b.Palette) {
+		return 0
+	}
+	far := func(x, y uint8) bool { return max(x, y)-min(x, y) > 2 }
+	for y := size.Min.Y; y < size.Max.Y; y++ {
+		for x := size.Min.X; x < size.Max.X; x++ {
+			p := color.NRGBAModel.Convert(a.At(x, y)).(color.NRGBA)
+			q := color.NRGBAModel.Convert(b.At(x, y)).(color.NRGBA)
+			if far(p.R, q.R) || far(p.G, q.G) || far(p.B, q.B) || far(p.A, q.A) {
+				n++
+			}
+		}
+	}
+	return n
 }
