@@ -77,14 +77,15 @@ type Room struct {
 
 // A Request is a person asking for something.
 type Request struct {
-	ID      string // the platform's id of the event or interaction, prefixed with the platform's name
-	Who     Who
-	Where   Room
-	Lang    string            // BCP 47 tag of the reader's language; empty: English
-	At      time.Time         // the platform's timestamp, if it can be trusted; else zero
-	Command string            // a Command's name, without slash
-	Args    map[string]string // by option name, as typed
-	Users   map[string]Who    // the persons meant by options of type User
+	ID       string // the platform's id of the event or interaction, prefixed with the platform's name
+	Who      Who
+	Where    Room
+	Lang     string            // BCP 47 tag of the language of the person; empty: unknown
+	RoomLang string            // of the room, where the platform knows one; else empty
+	At       time.Time         // the platform's timestamp, if it can be trusted; else zero
+	Command  string            // a Command's name, without slash
+	Args     map[string]string // by option name, as typed
+	Users    map[string]Who    // the persons meant by options of type User
 	// Moderator: the platform says that the person looks after the room.
 	Moderator bool
 	Seats     *Seats // the persons who sit at the board of a local room; nil elsewhere
@@ -101,6 +102,7 @@ type Seats struct{ Black, White Who }
 // [Fill].
 type Answer struct {
 	Text     string // may be empty when a post says it all
+	Lang     string // BCP 47 tag of what it says
 	Private  bool   // for the eyes of the person who asked alone
 	Scene    *render.Scene
 	File     *File
@@ -149,6 +151,7 @@ type Post struct {
 	Notify   []Who
 	Private  bool // to the persons in Notify alone
 	Text     string
+	Lang     string        // BCP 47 tag of what it says
 	Scene    *render.Scene // nil when there is nothing to draw
 	File     *File         // something to download that belongs to it, or nil
 	Controls []Control     // instead of those of the post of its kind that was shown before

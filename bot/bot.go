@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +26,17 @@ type Bot struct {
 	log   *slog.Logger
 	now   func() time.Time
 	wake  chan struct{}
-	slots int // deliveries at once
+	slots int // channels of a platform written to at once
 
 	rulesets rulebooks // besides the catalogue
 
-	delivery sync.Mutex   // one round of deliveries at a time
-	ticking  sync.Mutex   // and one of what is due
-	away     sync.Map     // since when each platform cannot be reached; zero: it can
-	pulsed   atomic.Int64 // the last pulse, in milliseconds of Unix time; 0: none yet
+	delivery sync.Mutex // one round of deliveries at a time
+	mu       sync.Mutex
+	underway map[Room][]Owed          // taken up and not yet shown, by channel
+	writing  map[string]chan struct{} // a place for each channel that is written to, by platform
+	ticking  sync.Mutex               // and one of what is due
+	away     sync.Map                 // since when each platform cannot be reached; zero: it can
+	pulsed   atomic.Int64             // the last pulse, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
@@ -43,8 +47,8 @@ type Config struct {
 	// Rulesets are those that people may choose besides the catalogue's.
 	Rulesets []*rules.Ruleset
 
-	// Deliveries is how many channels are written to at once; 0: 8. Simulations
-	// take 1, so that everything follows from the seed.
+	// Deliveries is how many channels of a platform are written to at once; 0: 16.
+	// Simulations take 1, so that everything follows from the seed.
 	Deliveries int
 }
 
@@ -59,7 +63,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -75,7 +79,7 @@ const attempts = 8
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	h, ok := find(r.Command)
 	if !ok {
-		return Answer{Text: fmt.Sprintf("/%s?", shortened(r.Command)), Private: true}, nil
+		return Answer{Text: say("no.command", shortened(r.Command)).in(inEnglish), Private: true}, nil
 	}
 	r.Args = typed(r.Args)
 	by, err := b.store.Person(ctx, r.Who)
@@ -97,28 +101,38 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
+	// And where somebody is heard from the bot may be able to write again.
+	if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
+		return Answer{}, err
+	} else if some {
+		b.Wake()
+	}
 	if err := b.inThread(ctx, &r); err != nil {
 		return Answer{}, err
 	}
+	s, err := b.speech(ctx, r, by)
+	if err != nil {
+		return Answer{}, err
+	}
 	if h.whole != nil {
-		return h.whole(ctx, b, r, by)
+		return h.whole(ctx, b, s.mine, r, by)
 	}
 	for range attempts {
-		answer, err := b.ask(ctx, r, h, by)
+		answer, err := b.ask(ctx, r, h, by, s)
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}
 	}
-	return Answer{Text: english["internal.conflict"], Private: true}, nil
+	return Answer{Text: say("internal.conflict").in(s.mine), Private: true, Lang: s.mine.Tag}, nil
 }
 
-func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer, error) {
+func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech) (Answer, error) {
 	if h.change != nil {
 		if reply, ok, err := b.store.Answered(ctx, r.ID); err != nil || ok {
 			if err != nil {
 				return Answer{}, err
 			}
-			return b.reply(ctx, reply)
+			return b.reply(ctx, reply, s)
 		}
 	}
 	m, refusal, err := b.choose(ctx, r, h, by)
@@ -127,15 +141,15 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer,
 	}
 	if h.question != nil {
 		if refusal != nil {
-			return b.reply(ctx, refusal.Answer)
+			return b.reply(ctx, refusal.Answer, s)
 		}
-		return b.question(ctx, r, h, by, m), nil
+		return b.question(ctx, r, h, by, m, s), nil
 	}
 	step := Step{}
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in := &input{req: r, h: h, by: by, match: m, now: b.when(r).Truncate(time.Millisecond)}
+		in := &input{req: r, h: h, by: by, match: m, speech: s, now: b.when(r).Truncate(time.Millisecond)}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			return answer, err
 		}
@@ -147,7 +161,15 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person) (Answer,
 	if len(step.Posts) > 0 {
 		b.Wake()
 	}
-	return b.reply(ctx, step.Answer)
+	if step.Room != nil { // they may have chosen another language
+		if s.room, err = b.langOf(ctx, *step.Room); err != nil {
+			return Answer{}, err
+		}
+	}
+	if step.Prefs != nil {
+		s.mine = bestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
+	}
+	return b.reply(ctx, step.Answer, s)
 }
 
 // inThread finds the game in whose thread something is asked. A new game that is
@@ -186,11 +208,14 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		in.match, in.events = m, events
 		if in.pos, err = foldProved(m, events); err != nil {
 			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
-			return Answer{Text: word([]Text{say("stale.game", strconv.Itoa(m.Number), in.req.ID)}, nil), Private: true}, false, nil
+			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.req.ID)), false, nil
 		}
 		in.before = in.pos
-		if in.room, err = b.store.RoomSettings(ctx, m.Where); err != nil {
-			return Answer{}, false, err
+		in.room = in.speech.here
+		if in.room.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
+			if in.room, err = b.store.RoomSettings(ctx, m.Where); err != nil {
+				return Answer{}, false, err
+			}
 		}
 		if err := b.seat(ctx, in); err != nil {
 			return Answer{}, false, err
@@ -202,9 +227,7 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere}); err != nil {
 		return Answer{}, false, err
 	}
-	if in.room, err = b.store.RoomSettings(ctx, in.req.Where); err != nil {
-		return Answer{}, false, err
-	}
+	in.room = in.speech.here
 	in.rulesets = b.rulesets
 	in.users = map[string]Person{}
 	for option, who := range in.req.Users {
@@ -224,6 +247,10 @@ func (b *Bot) preferences(ctx context.Context, in *input, people ...Person) (err
 	in.prefs = map[Person]Preferences{}
 	for _, p := range people {
 		if p == "" {
+			continue
+		}
+		if p == in.speech.prefs.Person {
+			in.prefs[p] = in.speech.prefs
 			continue
 		}
 		if in.prefs[p], err = b.store.Preferences(ctx, p); err != nil {
@@ -362,12 +389,13 @@ func filter(ms []Match, keep func(Match) bool) []Match {
 }
 
 // question answers what changes nothing.
-func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m Match) Answer {
-	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC()}
-	if prefs, err := b.store.Preferences(ctx, by); err != nil {
-		return b.failed(r, err)
-	} else if zone, ok := findZone(prefs.Zone); ok && !q.shared() {
-		q.now = q.now.In(zone)
+func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m Match, s speech) Answer {
+	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
+	if !q.shared() {
+		q.lang, q.theme = s.mine, s.prefs.Theme
+		if zone, ok := findZone(s.prefs.Zone); ok {
+			q.now = q.now.In(zone)
+		}
 	}
 	if m.ID != "" {
 		m, events, err := b.store.Match(ctx, m.ID)
@@ -380,35 +408,46 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 			q.who, err = b.store.People(ctx, concerned(m, q.pos))
 		}
 		if err != nil {
-			return b.failed(r, err)
+			return q.failed(err)
 		}
 		if q.match.State == Deleted {
-			return Answer{Text: word([]Text{say("game.deleted", q.number())}, nil), Private: true}
+			return q.refuse(say("game.deleted", q.number()))
 		}
 	}
 	return h.question(q)
 }
 
 // failed answers that something went wrong, and logs what.
-func (b *Bot) failed(r Request, err error) Answer {
-	b.log.Error("a request failed", "request", r.ID, "command", r.Command, "error", err)
-	return Answer{Text: word([]Text{say("failed", r.ID)}, nil), Private: true}
+func (q *question) failed(err error) Answer {
+	q.b.log.Error("a request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
+	return q.refuse(say("failed", q.req.ID))
+}
+
+// tell tells the person who asks something that names nobody.
+func (s speech) tell(t Text) Answer {
+	return Answer{Text: t.in(s.mine), Private: true, Lang: s.mine.Tag}
 }
 
 // reply words an answer of the inbox.
-func (b *Bot) reply(ctx context.Context, r Reply) (Answer, error) {
+func (b *Bot) reply(ctx context.Context, r Reply, s speech) (Answer, error) {
 	who, err := b.store.People(ctx, people(r.Texts))
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Text: word(r.Texts, who), Private: r.Private}
-	for _, c := range r.Controls {
-		if _, ok := english[c.Label]; ok {
-			c.Label = word([]Text{say(c.Label, c.Args["game"])}, nil)
-		}
-		a.Controls = append(a.Controls, c)
+	l := s.room
+	if r.Private {
+		l = s.mine
 	}
-	return a, nil
+	return Answer{Text: word(l, r.Texts, who), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag}, nil
+}
+
+// labelled words the labels of buttons, which are keys.
+func labelled(l *language, cs []Control) (out []Control) {
+	for _, c := range cs {
+		c.Label = say(c.Label, c.Args["game"]).in(l)
+		out = append(out, c)
+	}
+	return out
 }
 
 // Scene gives the picture of a game after event seq.
@@ -417,23 +456,24 @@ func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, erro
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return b.scene(ctx, m, p)
+	room, l, err := b.room(ctx, m.Where)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return b.scene(ctx, m, p, l, room.look(""))
 }
 
-func (b *Bot) scene(ctx context.Context, m Match, p *position) (render.Scene, error) {
+// scene draws a match in the words of a language.
+func (b *Bot) scene(ctx context.Context, m Match, p *position, l *language, look render.Options) (render.Scene, error) {
 	who, err := b.store.People(ctx, []Person{m.Black, m.White})
 	if err != nil {
 		return render.Scene{}, err
 	}
-	scene := render.Of(p.final(), render.Names{Black: seatName(m.Black, who), White: seatName(m.White, who)})
+	scene := wordsOf(l).Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.result != "" {
-		scene = scene.Ended(p.result, p.why)
+		scene = scene.Ended(p.result, say("sentence", p.why).in(l))
 	}
-	room, err := b.store.RoomSettings(ctx, m.Where)
-	if err != nil {
-		return render.Scene{}, err
-	}
-	scene.Look = room.look()
+	scene.Look = look
 	return scene, nil
 }
 
@@ -491,25 +531,8 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 		return nil
 	})
 	group.Go(func() error {
-		tick := time.NewTicker(2 * time.Second)
-		defer tick.Stop()
-		for {
-			for {
-				n, err := b.Deliver(ctx, adapters...)
-				if err != nil && ctx.Err() == nil {
-					b.log.Error("delivery", "error", err)
-				}
-				if n == 0 || err != nil || ctx.Err() != nil {
-					break
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-b.wake:
-			case <-tick.C:
-			}
-		}
+		b.delivering(ctx, adapters)
+		return nil
 	})
 	return group.Wait()
 }

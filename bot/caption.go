@@ -23,23 +23,23 @@ func caption(m Match, p *position, now time.Time) []Text {
 	} else {
 		last := log[len(log)-1]
 		if last.Kind.IsTurn() {
-			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), last.Words()))
+			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), told(last)))
 		} else {
-			out = append(out, say("said", n, last.Words()))
+			out = append(out, say("said", n, told(last)))
 		}
 		if before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1]); err == nil {
 			out = append(out, entries("entry", g.Entries()[len(before.Entries()):])...)
 		}
 	}
 	if p.result != "" {
-		return append(out, say("facts", capital(p.why)))
+		return append(out, say("facts", begins(p.why)))
 	}
 	if p.placing > 0 {
 		return append(out, next(m, p, now)...)
 	}
 	out = append(out, count(g)...)
 	for _, fact := range g.Says() {
-		out = append(out, say("facts", capital(fact)))
+		out = append(out, say("facts", begins(fact)))
 	}
 	return append(out, next(m, p, now)...)
 }
@@ -52,7 +52,7 @@ func entries(key string, es []rules.Entry) []Text {
 		if e.N < 0 {
 			sign = "−"
 		}
-		out = append(out, say(key, e.Player.String(), sign, strings.TrimPrefix(e.Thing.Words(e.N), "-"), e.Why))
+		out = append(out, say(key, color(e.Player), sign, thing(e.Thing, max(e.N, -e.N)), sentence(e.Why)))
 	}
 	return out
 }
@@ -72,7 +72,7 @@ func count(g *rules.Game) []Text {
 	case g.Phase() == rules.Over:
 		key = "count.over"
 	}
-	return []Text{say(key, s.Black.String(), s.White.String(), lead(s.Margin()))}
+	return []Text{say(key, s.Black.String(), s.White.String(), nested(lead(s.Margin())))}
 }
 
 // holds says what lies in a player's bowl.
@@ -80,25 +80,44 @@ func holds(g *rules.Game, c rules.Color) Text {
 	var things []string
 	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
 		if n := g.Holds(c, t); n != 0 {
-			things = append(things, t.Words(n))
+			things = append(things, thing(t, n))
 		}
 	}
 	if len(things) == 0 {
-		return say("holds", c.String(), word([]Text{say("nothing")}, nil))
+		return say("holds", color(c), nested(say("nothing")))
 	}
-	return say("holds", c.String(), strings.Join(things, ", "))
+	return say("holds", color(c), list(things...))
 }
 
 // lead says who is ahead and by how much: "White +17½".
-func lead(margin rules.Points) string {
+func lead(margin rules.Points) Text {
 	switch {
 	case margin > 0:
-		return word([]Text{say("ahead", rules.Black.String(), margin.String())}, nil)
+		return say("ahead", color(rules.Black), margin.String())
 	case margin < 0:
-		return word([]Text{say("ahead", rules.White.String(), (-margin).String())}, nil)
+		return say("ahead", color(rules.White), (-margin).String())
 	}
-	return word([]Text{say("even")}, nil)
+	return say("even")
 }
+
+// color makes an argument of a colour.
+func color(c rules.Color) string { return nested(say("color." + strings.ToLower(c.String()))) }
+
+// told makes an argument of a turn: "Black D4".
+func told(t rules.Turn) string { return nested(turnText(t)) }
+
+func turnText(t rules.Turn) Text {
+	switch {
+	case t.Kind == rules.Place:
+		return say("turn.place", color(t.By), t.At.String())
+	case t.Kind == rules.Pass && len(t.Dead) > 0:
+		return say("turn.pass.dead", color(t.By), rules.Names(t.Dead))
+	}
+	return say("turn."+t.Kind.String(), color(t.By), rules.Names(t.Dead))
+}
+
+// thing makes an argument of so many of a thing.
+func thing(t rules.Thing, n int) string { return nested(plural("thing."+t.String(), n)) }
 
 // next says whose turn it is and until when, or who must still accept.
 func next(m Match, p *position, now time.Time) []Text {
@@ -108,11 +127,11 @@ func next(m Match, p *position, now time.Time) []Text {
 	}
 	switch g.Phase() {
 	case rules.Playing:
-		out := []Text{say("to.play", g.ToPlay().String())}
+		out := []Text{say("to.play", color(g.ToPlay()))}
 		if r := p.reading(m, now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", g.ToPlay().String(), timeLeft(m, r), instantOf(r.Deadline, now))}
+			out = []Text{say("to.play.until", color(g.ToPlay()), nested(timeLeft(m, r)), instantOf(r.Deadline, now))}
 		}
 		if p.placing > 0 {
 			out = append(out, plural("placing", p.placing))
@@ -121,31 +140,30 @@ func next(m Match, p *position, now time.Time) []Text {
 			out = append(out, say("branch.here"))
 		}
 		if p.asked != nil {
-			out = append(out, say("asked."+p.asked.what, p.asked.by.String(), p.asked.by.Opponent().String()))
+			out = append(out, say("asked."+p.asked.what, color(p.asked.by), color(p.asked.by.Opponent())))
 		}
 		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
-			out = append(out, say("offer.accept", g.ToPlay().String()))
+			out = append(out, say("offer.accept", color(g.ToPlay())))
 		}
 		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {
-			waiting := word([]Text{say("both")}, nil)
+			waiting := nested(say("both"))
 			switch {
 			case g.AcceptedNoResult(rules.Black):
-				waiting = rules.White.String()
+				waiting = color(rules.White)
 			case g.AcceptedNoResult(rules.White):
-				waiting = rules.Black.String()
+				waiting = color(rules.Black)
 			}
 			out = append(out, say("offer.no.result", waiting))
 		}
 		return out
 	case rules.Settling:
-		waiting := "both"
 		switch black, white := g.HasAgreed(rules.Black), g.HasAgreed(rules.White); {
 		case black:
-			return []Text{say("must.accept", rules.White.String())}
+			return []Text{say("must.accept", color(rules.White))}
 		case white:
-			return []Text{say("must.accept", rules.Black.String())}
+			return []Text{say("must.accept", color(rules.Black))}
 		}
-		return []Text{say("must.accept", word([]Text{say(waiting)}, nil))}
+		return []Text{say("must.accept", nested(say("both")))}
 	}
 	return nil
 }

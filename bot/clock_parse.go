@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -173,7 +172,7 @@ func (p *clockParser) options(c *TimeControl) error {
 		case p.take("night", "nights"):
 			h, ok := ParseHours(p.peek())
 			if !ok {
-				return clockError("clock.hours", shortened(p.peek()))
+				return clockError("clock.bad.hours", shortened(p.peek()))
 			}
 			c.Night = h
 			p.words = p.words[1:]
@@ -317,7 +316,7 @@ func (c TimeControl) Check() error {
 	case ByoYomi:
 		want.Periods, want.Period, least = c.Periods, c.Period, 0
 		if c.Periods < 1 || c.Periods > maxPeriods {
-			return clockError("clock.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
+			return clockError("clock.bad.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
 		}
 	case Canadian:
 		want.Stones, want.Period, least = c.Stones, c.Period, 0
@@ -335,19 +334,19 @@ func (c TimeControl) Check() error {
 	} {
 		switch {
 		case d.is < d.min:
-			return clockError("clock.short", durationWords(d.min))
+			return clockError("clock.short", nested(lengthText(d.min)))
 		case d.is > d.max:
-			return clockError("clock.far", durationWords(d.is), durationWords(d.max))
+			return clockError("clock.far", nested(lengthText(d.is)), nested(lengthText(d.max)))
 		case d.is%time.Minute != 0:
-			return clockError("clock.minutes")
+			return clockError("clock.whole")
 		}
 	}
 	if (c.Kind == Fischer && c.Increment < minTime) || (least == 0 && c.Period < minTime) {
-		return clockError("clock.short", durationWords(minTime))
+		return clockError("clock.short", nested(lengthText(minTime)))
 	}
 	n := c.Night
 	if n.From < 0 || n.From >= minutesADay || n.To < 0 || n.To >= minutesADay || n != (Hours{}) && n.From == n.To {
-		return clockError("clock.hours", n.String())
+		return clockError("clock.bad.hours", n.String())
 	}
 	if n.length() > maxNight {
 		return clockError("clock.night", n.String(), strconv.Itoa(maxNight/60))
@@ -411,6 +410,3 @@ func (c *TimeControl) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseTimeControl(string(text))
 	return err
 }
-
-// clockError makes an error for a person who typed.
-func clockError(key string, args ...string) error { return errors.New(clockWord(key, args...)) }

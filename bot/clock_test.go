@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -1293,36 +1291,6 @@ func TestClockWords(t *testing.T) {
 		zone, _ := findZone(test.zone)
 		if got := DeadlineWords(at, now, zone); got != test.want {
 			t.Errorf("%s in %s: %q, want %q", test.at, test.zone, got, test.want)
-		}
-	}
-}
-
-// Every key that is said of clocks has words, and no words are kept for nothing.
-func TestClockEnglishIsComplete(t *testing.T) {
-	said := map[string]bool{"clock.unit.": true}
-	for _, file := range []string{"clock_parse.go", "clock_words.go"} {
-		code, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`clock(?:Word|Words|Error)\("(clock[^"]+)"`).FindAllStringSubmatch(string(code), -1) {
-			said[m[1]] = true
-			if clockEnglish[m[1]] == "" && m[1] != "clock.unit." {
-				t.Errorf("nothing to say for %q", m[1])
-			}
-		}
-	}
-	for _, unit := range []string{"day", "hour", "minute", "turn", "period", "more period"} {
-		for n := range 3 {
-			said["clock.unit."+unit], said["clock.unit."+unit+"s"] = true, true
-			if strings.HasSuffix(clockCount(n, unit), " ") {
-				t.Errorf("no word for %d %s", n, unit)
-			}
-		}
-	}
-	for key := range clockEnglish {
-		if !said[key] {
-			t.Errorf("nobody says %q", key)
 		}
 	}
 }

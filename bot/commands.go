@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/halfpoint-go/halfpoint/render"
-
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -21,8 +20,8 @@ type handler struct {
 	kind     rules.Kind // of the turn, for commands that are one
 	change   func(in *input) Step
 	question func(q *question) Answer
-	whole    func(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) // touches more than one game
-	noGame   bool                                                                    // works without a game
+	whole    func(ctx context.Context, b *Bot, l *language, r Request, by Person) (Answer, error) // touches more than one game
+	noGame   bool                                                                                 // works without a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -129,6 +128,8 @@ func init() {
 			{Name: "coordinates", Summary: "How the lines are called, or default", Choices: choicesOf(render.Coordinates())},
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}}},
+			{Name: "language", Summary: "What is said here, or with whose:mine to you, or default", Choices: languageChoices()},
+			{Name: "whose", Summary: "“mine” for the language and theme that you alone see", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
 		}}, change: settings, noGame: true},
 		{Command: Command{"cancel", "Cancel a game in which not both have moved", []Option{gameOption}}, change: cancel},
@@ -145,13 +146,25 @@ func init() {
 	}
 }
 
-// choicesOf makes choices of words that mean themselves.
+// noChoice takes back what has been chosen.
+var noChoice = Choice{"Default", "default"}
+
+// choicesOf makes choices of words that mean themselves, and of none of them.
 func choicesOf(words []string) []Choice {
 	var out []Choice
 	for _, w := range words {
 		out = append(out, Choice{capital(w), w})
 	}
-	return out
+	return append(out, noChoice)
+}
+
+// languageChoices gives the languages by what their speakers call them.
+func languageChoices() []Choice {
+	var out []Choice
+	for _, l := range languages() {
+		out = append(out, Choice{l.Name, l.Tag})
+	}
+	return append(out, noChoice)
 }
 
 var sizes = []Choice{{"9×9", "9x9"}, {"13×13", "13x13"}, {"19×19", "19x19"}}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
@@ -57,6 +58,7 @@ type talk struct {
 	channel *channel
 	now     time.Time
 	n       int
+	speaks  map[string]string // languages of people's programs; of the room as the platform says, by ""
 }
 
 func newTalk(t testing.TB) *talk {
@@ -77,7 +79,7 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 	k.n++
 	r := bot.Request{
 		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"},
-		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod"),
+		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod"), Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
 		r.Users = map[string]bot.Who{"opponent": person(o)}
@@ -94,7 +96,7 @@ func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
 	k.now = k.now.Add(time.Minute)
 	r, err := k.request(who, text)
 	if err != nil {
-		return bot.Answer{Text: err.Error(), Private: true}, nil
+		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
 	}
 	if _, err := k.bot.Tick(t.Context()); err != nil {
 		t.Fatal(err)
@@ -110,7 +112,8 @@ func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
 }
 
 // Conversations are frozen: what is indented is what the bot said. "ada> text"
-// is a line that somebody typed.
+// is a line that somebody typed, "ada speaks de" tells the language of their
+// program, and "= picture" is a description of the picture shown last.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -142,6 +145,7 @@ func TestConversations(t *testing.T) {
 func converse(t *testing.T, script string) string {
 	k := newTalk(t)
 	var out strings.Builder
+	var shown *render.Scene
 	block := func(head, text string) {
 		for i, l := range strings.Split(text, "\n") {
 			if i == 0 {
@@ -169,6 +173,17 @@ func converse(t *testing.T, script string) string {
 			}
 			continue
 		}
+		if who, tag, ok := strings.Cut(input, " speaks "); ok && !strings.Contains(who, " ") {
+			if k.speaks == nil {
+				k.speaks = map[string]string{}
+			}
+			k.speaks[strings.TrimPrefix(who, "the-room")] = tag
+			continue
+		}
+		if input == "= picture" && shown != nil {
+			block("", render.Text(*shown))
+			continue
+		}
 		who, text, ok := strings.Cut(input, "> ")
 		if !ok || strings.HasPrefix(input, "#") {
 			continue
@@ -182,6 +197,7 @@ func converse(t *testing.T, script string) string {
 			block(to, a.Text)
 		}
 		if a.Scene != nil {
+			shown = a.Scene
 			block("", "a picture")
 		}
 		for _, c := range a.Controls {
@@ -191,7 +207,9 @@ func converse(t *testing.T, script string) string {
 			block("", "file "+a.File.Name)
 		}
 		for _, p := range posts {
-			show(block, p)
+			if show(block, p); p.Scene != nil {
+				shown = p.Scene
+			}
 		}
 	}
 	return out.String()

@@ -238,22 +238,22 @@ func reminder(m Match, p *position, now time.Time) []Text {
 	}
 	r := p.reading(m, now)
 	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, p.game.ToPlay().String())}
+		return []Text{say("remind.turn", n, color(p.game.ToPlay()))}
 	}
-	return []Text{say("remind.until", n, p.game.ToPlay().String(), timeLeft(m, r), instantOf(r.Deadline, now))}
+	return []Text{say("remind.until", n, color(p.game.ToPlay()), nested(timeLeft(m, r)), instantOf(r.Deadline, now))}
 }
 
 // timeLeft says how much time the player to move has left.
-func timeLeft(m Match, r Reading) string {
+func timeLeft(m Match, r Reading) Text {
 	l := r.Left(r.ToPlay)
 	key := "left"
 	switch {
 	case l.Turn == 0 && l.Vacation > 0: // the words say that it is left
-		return l.Words(m.Clock)
+		return l.text(m.Clock)
 	case r.Deadline.After(r.Due) && l.Vacation > 0:
 		key = "left.vacation"
 	}
-	return word([]Text{say(key, l.Words(m.Clock))}, nil)
+	return say(key, nested(l.text(m.Clock)))
 }
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -267,7 +267,7 @@ func (in *input) flag() (Step, bool) {
 	if r.Flagged == rules.White {
 		over = "B+T"
 	}
-	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []Text{say("over.time", in.number(), r.Flagged.Opponent().String(), over, r.Flagged.String())}), true
+	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []Text{say("over.time", in.number(), color(r.Flagged.Opponent()), over, color(r.Flagged))}), true
 }
 
 // late ends the match instead of doing what was asked, if the flag had fallen
@@ -325,14 +325,14 @@ func undo(in *input) Step {
 	mine := func(l line) bool { return l.turn.Kind.IsTurn() && in.match.seat(l.turn.By) == in.by }
 	alone := in.match.Black == in.match.White
 	if mine(last) && last.seq > in.pos.branch && (alone || in.soon(last.seq)) {
-		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), last.turn.Words())}, nil)
+		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), told(last.turn))}, nil)
 	}
 	if in.pos.game.Phase() != rules.Playing {
 		return in.refuse(say("undo.settling", in.number()))
 	}
 	for i := len(in.pos.lines) - 1; i >= 0; i-- {
 		if l := in.pos.lines[i]; mine(l) && l.seq > in.pos.branch {
-			return in.ask("undo "+strconv.Itoa(l.seq-1), say("asks.undo", named(in.by), in.number(), l.turn.Words()))
+			return in.ask("undo "+strconv.Itoa(l.seq-1), say("asks.undo", named(in.by), in.number(), told(l.turn)))
 		}
 	}
 	return nothing
@@ -354,7 +354,7 @@ func (in *input) ask(what string, text Text) Step {
 		if in.match.seat(a.by) == in.by {
 			return in.refuse(say("asked.already", in.number()))
 		}
-		return in.refuse(say("answer.first", in.number(), a.by.String()))
+		return in.refuse(say("answer.first", in.number(), color(a.by)))
 	}
 	by := in.color()
 	if black, white := in.colors(); !black || !white {
@@ -392,7 +392,7 @@ func (in *input) yes() (Step, bool) {
 	case "undo":
 		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []Text{say("agreed.undo", named(in.by))}, nil), true
 	case "draw":
-		return in.step([]string{"drawn"}, nil, []Text{say("over", in.number(), word([]Text{say("draw")}, nil), "0", word([]Text{say("agreed.draw")}, nil))}), true
+		return in.step([]string{"drawn"}, nil, []Text{say("over", in.number(), nested(say("draw")), "0", nested(say("agreed.draw")))}), true
 	}
 	return in.pause(), true
 }
@@ -507,11 +507,11 @@ func rematch(in *input) Step {
 	}
 	r, err := rules.Find(old.Rules)
 	if err != nil {
-		return in.refuse(say("plain", err.Error()))
+		return in.refuse(wrong(err))
 	}
 	g, err := new(position).start(r, old)
 	if err != nil {
-		return in.refuse(say("plain", err.Error()))
+		return in.refuse(wrong(err))
 	}
 	id, _ := newID(in.req.ID)
 	in.match = Match{ID: id, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
@@ -599,19 +599,19 @@ func remind(in *input) Step {
 // clock says what the clocks of a game show.
 func clock(q *question) Answer {
 	m, now := q.match, q.now
-	out := []Text{say("clock.control", q.number(), m.Clock.Words())}
+	out := []Text{say("clock.control", q.number(), nested(m.Clock.text()))}
 	if m.Clock.Kind != NoTime && m.State == Going {
 		r := q.pos.reading(m, now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
-			out = append(out, say("clock.left", c.String(), r.Left(c).Words(m.Clock)))
+			out = append(out, say("clock.left", color(c), nested(r.Left(c).text(m.Clock))))
 		}
 		switch {
 		case r.Paused:
 			out = append(out, say("clock.paused"))
 		case r.Flagged != rules.None:
-			out = append(out, say("clock.flagged", r.Flagged.String()))
+			out = append(out, say("clock.flagged", color(r.Flagged)))
 		case !r.Deadline.IsZero():
-			out = append(out, say("clock.deadline", r.ToPlay.String(), instantOf(r.Deadline, now)))
+			out = append(out, say("clock.deadline", color(r.ToPlay), instantOf(r.Deadline, now)))
 		}
 	}
 	return q.answer(out...)

@@ -42,6 +42,7 @@ type input struct {
 	room     RoomSettings
 	rulesets rulebooks
 	others   []waits // games in which the person to be reminded is to move too
+	speech   speech
 	now      time.Time
 }
 
@@ -128,7 +129,7 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 		e := Event{Seq: m.Seq + 1, At: in.now, By: in.by, Body: body}
 		p, err := fold(m, append(all, e))
 		if err != nil { // what was decided must be possible
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 		e.Proof = p.game.Proof()
 		all = append(all, e)
@@ -201,7 +202,7 @@ func newGame(in *input) Step {
 			err = fmt.Errorf("%v is too large", k)
 		}
 		if err != nil {
-			return in.refuse(say("bad.komi", err.Error()))
+			return in.refuse(say("bad.komi", sentence(err.Error())))
 		}
 		s.Komi = k
 	}
@@ -213,7 +214,7 @@ func newGame(in *input) Step {
 		switch how := strings.ToLower(arg("placement")); how {
 		case "", "fixed":
 			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.refuse(say("bad.handicap", capital(err.Error())))
+				return in.refuse(say("bad.handicap", begins(err.Error())))
 			}
 		case "free":
 			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
@@ -236,12 +237,12 @@ func newGame(in *input) Step {
 	if c := cmp.Or(arg("clock"), in.room.Clock); c != "" {
 		var err error
 		if tc, err = ParseTimeControl(c); err != nil {
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 	}
 	g, err := new(position).start(r, Match{Setup: s})
 	if err != nil {
-		return in.refuse(say("bad.handicap", capital(err.Error())))
+		return in.refuse(say("bad.handicap", begins(err.Error())))
 	}
 	yours := 0
 	open := filter(in.open, func(m Match) bool { return m.State != Sandbox })
@@ -323,15 +324,15 @@ func (in *input) seatOpen(c rules.Color) Text {
 	if in.match.Invited != "" {
 		return say("opened.for", named(in.match.Invited))
 	}
-	return say("opened.anyone", c.String())
+	return say("opened.anyone", color(c))
 }
 
 func (in *input) started(g *rules.Game) []Text {
 	title, size, komi, handicap := in.terms()
 	first := centre(in.match.Setup).String()
-	out := []Text{say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), g.ToPlay().String(), first)}
+	out := []Text{say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), color(g.ToPlay()), first)}
 	if in.seats[0] != "" && in.match.Black == in.seats[0] && in.match.White == in.seats[1] {
-		out = []Text{say("started.seats", number, title, size, komi, handicap, g.ToPlay().String(), first)}
+		out = []Text{say("started.seats", number, title, size, komi, handicap, color(g.ToPlay()), first)}
 	}
 	if in.match.free() {
 		out = append(out, say("placing.how", strconv.Itoa(in.match.Setup.Handicap)))
@@ -339,26 +340,27 @@ func (in *input) started(g *rules.Game) []Text {
 	return out
 }
 
-// terms gives what a game is played with, in words.
+// terms gives what a game is played with, as arguments.
 func (in *input) terms() (title, size, komi, handicap string) {
 	r, err := rules.Find(in.match.Rules)
 	if err != nil {
 		return in.match.Rules, "", "", ""
 	}
 	s := in.match.Setup
+	stones, rated, clock := "", "", ""
 	switch {
 	case in.match.free():
-		handicap = word([]Text{say("handicap.free", strconv.Itoa(s.Handicap))}, nil)
+		stones = nested(plural("handicap.free", s.Handicap))
 	case s.Handicap > 0:
-		handicap = word([]Text{say("handicap", strconv.Itoa(s.Handicap))}, nil)
+		stones = nested(plural("handicap", s.Handicap))
 	}
 	if in.match.Rated {
-		handicap += word([]Text{say("rated")}, nil)
+		rated = nested(say("rated"))
 	}
 	if in.match.Clock.Kind != NoTime {
-		handicap += word([]Text{say("with.clock", in.match.Clock.Words())}, nil)
+		clock = nested(say("with.clock", nested(in.match.Clock.text())))
 	}
-	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), handicap
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), nested(say("joined", stones, rated, clock, ""))
 }
 
 // join takes the open seat.
@@ -398,7 +400,7 @@ func (in *input) blocked() (Step, bool) {
 	case m.State == Deleted:
 		return in.refuse(say("game.deleted", in.number())), true
 	case m.State == Ended:
-		return in.refuse(say("game.over", in.number(), outcome(in.pos))), true
+		return in.refuse(say("game.over", in.number(), nested(outcome(in.pos)))), true
 	case m.State == Sandbox && m.Opener != in.by:
 		return in.refuse(say("sandbox.whose", in.number(), named(m.Opener))), true
 	case m.Black != in.by && m.White != in.by && m.State == Open:
@@ -423,18 +425,18 @@ func turn(in *input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.req.Args["at"] == "" {
-			return in.refuse(say("missing", "place", "a point", "/place "+centre(in.match.Setup).String()))
+			return in.refuse(say("missing", "place", nested(say("needs.point")), "/place "+centre(in.match.Setup).String()))
 		}
 		p, err := rules.ParsePoint(in.req.Args["at"], w, h)
 		if err != nil {
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 		t.At = p
 	}
 	if dead := in.req.Args["dead"]; dead != "" && t.Kind == rules.Pass {
 		ps, err := parsePoints(dead, w, h)
 		if err != nil {
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 		t.Dead = ps
 	}
@@ -468,10 +470,10 @@ func mark(in *input) Step {
 	}
 	ps, err := parsePoints(in.req.Args["points"], in.match.Setup.W, in.match.Setup.H)
 	if err != nil {
-		return in.refuse(say("plain", err.Error()))
+		return in.refuse(wrong(err))
 	}
 	if len(ps) == 0 {
-		return in.refuse(say("missing", "dead", "a stone of each chain", "/dead C3 D5"))
+		return in.refuse(say("missing", "dead", nested(say("needs.chains")), "/dead C3 D5"))
 	}
 	t.Dead = ps
 	return in.play(t)
@@ -530,7 +532,7 @@ func resign(in *input) Step {
 	case "yes", "y", "true":
 		return in.play(rules.Turn{Kind: rules.Resign, By: by})
 	}
-	s := in.refuse(say("resign.sure", in.number(), by.Opponent().String()))
+	s := in.refuse(say("resign.sure", in.number(), color(by.Opponent())))
 	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
 		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.match.Seq)}}}
 	return s
@@ -547,7 +549,7 @@ func cancel(in *input) Step {
 	case Deleted:
 		return in.refuse(say("game.deleted", in.number()))
 	case Ended:
-		return in.refuse(say("game.over", in.number(), outcome(in.pos)))
+		return in.refuse(say("game.over", in.number(), nested(outcome(in.pos))))
 	}
 	moved := map[rules.Color]bool{}
 	for _, l := range in.pos.lines {
@@ -578,11 +580,11 @@ func (in *input) play(turns ...rules.Turn) Step {
 	var after []Text
 	if in.pos.branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
 		bodies = append(bodies, "return")
-		return in.step(bodies, []Text{say("branch.ends", in.number(), turns[0].Words())}, nil)
+		return in.step(bodies, []Text{say("branch.ends", in.number(), told(turns[0]))}, nil)
 	}
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), outcome(&position{game: g}), g.Result(), capital(g.Decided())))
+		after = append(after, say("over", in.number(), nested(outcome(&position{game: g})), g.Result(), begins(g.Decided())))
 	case g.Phase() == rules.Settling && in.pos.game.Phase() == rules.Playing:
 		after = append(append(after, say("settle", in.number())), looksDead(g)...)
 	}
@@ -593,12 +595,12 @@ func (in *input) play(turns ...rules.Turn) Step {
 func (in *input) illegal(err error) Text {
 	var i *rules.Illegal
 	if !errors.As(err, &i) {
-		return say("plain", err.Error())
+		return wrong(err)
 	}
 	r := in.pos.game.Rules()
 	switch {
 	case errors.Is(err, rules.ErrNotYourTurn):
-		return say("not.your.turn", in.number(), in.pos.game.ToPlay().String())
+		return say("not.your.turn", in.number(), color(in.pos.game.ToPlay()))
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
 			return noAgreement(r)
@@ -612,49 +614,47 @@ func (in *input) illegal(err error) Text {
 		if i.Turn.Kind == rules.Button && (in.pos.game.Table() > 0 || in.pos.game.Holds(rules.Black, rules.ButtonThing)+in.pos.game.Holds(rules.White, rules.ButtonThing) > 0) {
 			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
 		}
-		return say("no.such.turn", r.Title, word([]Text{say(i.Turn.Kind.String() + ".word")}, nil), strings.Join(turns, ", "))
+		return say("no.such.turn", r.Title, nested(say(i.Turn.Kind.String()+".word")), strings.Join(turns, ", "))
 	case errors.Is(err, rules.ErrStopped):
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
 		return say("playing", in.number())
 	case i.Rule != "":
-		return say("illegal", capital(what(i.Turn)), i.Because, i.Rule)
+		return say("illegal", what(i.Turn), sentence(i.Because), sentence(i.Rule))
 	}
-	return say("illegal.plain", capital(what(i.Turn)), i.Because)
+	return say("illegal.plain", what(i.Turn), sentence(i.Because))
 }
 
-// what names a turn without its player.
+// what makes an argument of a turn without its player.
 func what(t rules.Turn) string {
 	if t.Kind == rules.Place {
 		return t.At.String()
 	}
-	return t.Kind.String()
+	return nested(say("what." + t.Kind.String()))
 }
 
 // outcome says how a game ended.
-func outcome(p *position) string {
-	who := map[byte]string{'B': rules.Black.String(), 'W': rules.White.String()}
-	var t Text
+func outcome(p *position) Text {
+	who := map[byte]string{'B': color(rules.Black), 'W': color(rules.White)}
 	result := p.game.Result()
 	if p.result != "" {
 		result = p.result
 	}
 	switch r := result; {
 	case r == "0" && p.result != "":
-		t = say("draw")
+		return say("draw")
 	case r == "0":
-		t = say("jigo")
+		return say("jigo")
 	case r == "Draw":
-		t = say("draw")
+		return say("draw")
 	case r == "Void" || r == "":
-		t = say("void")
+		return say("void")
 	default:
-		t = say("win.other", who[r[0]])
 		if m, err := rules.ParsePoints(r[2:]); err == nil {
-			t = say("win", who[r[0]], m.String())
+			return say("win", who[r[0]], m.String())
 		}
+		return say("win.other", who[r[0]])
 	}
-	return word([]Text{t}, nil)
 }
 
 func rulesetNames() []string {

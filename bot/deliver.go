@@ -16,8 +16,9 @@ import (
 const (
 	claimFor   = 30 * time.Second // a post is not given to another delivery for so long
 	retryAfter = 5 * time.Second  // after an error that says nothing better
-	deliveries = 8                // channels at once, unless told otherwise
-	finishIn   = 8 * time.Second  // for a round of deliveries
+	deliveries = 16               // channels of a platform at once, unless told otherwise
+	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
+	finishIn   = 8 * time.Second  // once the program has been told to stop
 )
 
 // Flush delivers until nothing is due, for adapters that show what a line of
@@ -36,7 +37,6 @@ func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {
 func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	b.delivery.Lock()
 	defer b.delivery.Unlock()
-	now := b.now()
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -44,37 +44,112 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	// meanwhile: half a delivery would have to be repeated after the restart.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
 	defer cancel()
+	var wait sync.WaitGroup
+	n, err := b.takeUp(ctx, adapters, &wait)
+	wait.Wait()
+	return n, err
+}
+
+// delivering delivers until ctx is done. A channel that is slow holds up no
+// other.
+func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
+	finishing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishIn, cancel) })()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		n, err := b.takeUp(finishing, adapters, &wait)
+		if err != nil && ctx.Err() == nil {
+			b.log.Error("deliver", "error", err)
+		}
+		if n > 0 && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-b.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// takeUp claims what is owed now, has it delivered in wait, a channel beside the
+// others, and gives how many posts there are.
+func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGroup) (int, error) {
+	now := b.now()
 	owed, err := b.store.Claim(ctx, now, now.Add(claimFor))
 	if err != nil {
 		return 0, err
 	}
-	var channels [][]Owed // one goroutine per channel
-	index := map[Room]int{}
+	var begin []Room
+	b.mu.Lock()
 	for _, o := range owed {
 		key := Room{Platform: o.Where.Platform, Channel: o.Where.Channel}
-		i, ok := index[key]
-		if !ok {
-			i = len(channels)
-			index[key] = i
-			channels = append(channels, nil)
+		posts, busy := b.underway[key]
+		if slices.ContainsFunc(posts, func(p Owed) bool { return p.ID == o.ID }) {
+			continue // its delivery has taken longer than its claim
 		}
-		channels[i] = append(channels[i], o)
+		if !busy {
+			begin = append(begin, key)
+		}
+		b.underway[key] = append(posts, o)
 	}
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, b.slots)
-	for _, posts := range channels {
-		slots <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			for _, o := range posts {
-				if !b.deliver(ctx, adapters, o) {
-					return
-				}
-			}
-		})
+	b.mu.Unlock()
+	for _, key := range begin {
+		if b.slots == 1 { // one after the other, in their order
+			b.write(ctx, adapters, key)
+		} else {
+			wait.Go(func() { b.write(ctx, adapters, key) })
+		}
 	}
-	wait.Wait()
 	return len(owed), nil
+}
+
+// write delivers what has been taken up for a channel, until there is no more.
+func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
+	slot := b.slotsOf(key.Platform)
+	slot <- struct{}{}
+	defer func() { <-slot }()
+	for {
+		b.mu.Lock()
+		posts := b.underway[key]
+		if len(posts) == 0 {
+			delete(b.underway, key)
+			b.mu.Unlock()
+			return
+		}
+		b.mu.Unlock()
+		limited, cancel := context.WithTimeout(ctx, deliverFor)
+		ok := b.deliver(limited, adapters, posts[0])
+		cancel()
+		b.mu.Lock()
+		if ok {
+			b.underway[key] = b.underway[key][1:]
+		} else {
+			delete(b.underway, key) // their claims have ended, or will run out
+		}
+		b.mu.Unlock()
+		b.Wake() // the next of the same game can be taken up now
+		if !ok {
+			return
+		}
+	}
+}
+
+// slotsOf bounds how many channels of a platform are written to at once: one
+// platform that is slow leaves the others theirs.
+func (b *Bot) slotsOf(platform string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.writing[platform]
+	if s == nil {
+		s = make(chan struct{}, b.slots)
+		b.writing[platform] = s
+	}
+	return s
 }
 
 // deliver shows one post and writes down what became of it. It reports false
@@ -146,6 +221,11 @@ var errStale = errors.New("there is nothing to say any more")
 func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
 	texts := o.Texts
+	room, l, err := b.postLang(ctx, o)
+	if err != nil {
+		return p, err
+	}
+	p.Lang = l.Tag
 	if o.Game != "" {
 		m, pos, err := b.at(ctx, o.Game, o.Seq)
 		if err != nil {
@@ -206,15 +286,15 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			}
 			p.Previous = string(last)
 			texts = append(texts, caption(m, pos, b.now().UTC())...)
-			scene, err := b.scene(ctx, m, pos)
+			scene, err := b.scene(ctx, m, pos, l, room.look(""))
 			if err != nil {
 				return p, err
 			}
 			p.Scene = &scene
-			p.Controls = controls(m, pos, o.Seq)
+			p.Controls = labelled(l, controls(m, pos, o.Seq))
 		}
 		if o.Kind == Notice {
-			p.Controls = answers(m, pos, o.Seq)
+			p.Controls = labelled(l, answers(m, pos, o.Seq))
 			if p.File, err = b.ended(ctx, m, pos, o.Seq); err != nil {
 				return p, err
 			}
@@ -229,7 +309,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			p.Notify = append(p.Notify, w)
 		}
 	}
-	p.Text = word(texts, who, p.Number)
+	p.Text = word(l, texts, who, p.Number)
 	return p, nil
 }
 
@@ -267,10 +347,10 @@ func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Te
 	for _, other := range ms[:min(len(ms), maxDigest)] {
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
-			line = say("remind.also.until", strconv.Itoa(other.Number), LeftWords(other.Deadline.Sub(now)), instantOf(other.Deadline, now))
+			line = say("remind.also.until", strconv.Itoa(other.Number), nested(leftText(other.Deadline.Sub(now))), instantOf(other.Deadline, now))
 		}
 		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
-			line = say("remind.elsewhere", word([]Text{line}, nil), whereTo(other.Where, word([]Text{say("games.here")}, nil)))
+			line = say("remind.elsewhere", nested(line), whereTo(other.Where, say("games.here")))
 		}
 		out = append(out, line)
 	}
@@ -296,9 +376,9 @@ func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private b
 	return ms, nil
 }
 
-// label makes a button.
+// label makes a button; its label is a key.
 func label(m Match, seq int, key, command, ask string) Control {
-	c := Control{Label: word([]Text{say(key)}, nil), Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
+	c := Control{Label: key, Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
 	if seq > 0 {
 		c.Args["seq"] = strconv.Itoa(seq)
 	}

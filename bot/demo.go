@@ -142,7 +142,7 @@ func readLesson(id, text string) (lesson, error) {
 				if s == nil {
 					return fail(n, fmt.Errorf("nothing is counted here"))
 				}
-				says = strings.ReplaceAll(says, "{lead}", lead(s.Margin()))
+				says = strings.ReplaceAll(says, "{lead}", lead(s.Margin()).in(inEnglish))
 			}
 			l.steps = append(l.steps, lessonStep{now, says})
 		}
@@ -170,7 +170,7 @@ func demo(q *question) Answer {
 			}
 			hint := ""
 			if near := nearest(name, ids); near != "" {
-				hint = word([]Text{say("did.you.mean", near)}, nil)
+				hint = nested(say("did.you.mean", near))
 			}
 			out = append(out, say("demo.unknown", shortened(name), hint))
 		} else {
@@ -185,11 +185,11 @@ func demo(q *question) Answer {
 	if text := strings.TrimSpace(q.req.Args["step"]); text != "" {
 		var err error
 		if step, err = strconv.Atoi(text); err != nil {
-			return Answer{Text: word([]Text{say("bad.number", shortened(text))}, nil), Private: true}
+			return q.refuse(say("bad.number", shortened(text)))
 		}
 	}
 	if step < 1 || step > len(l.steps) {
-		return Answer{Text: word([]Text{say("demo.range", strconv.Itoa(len(l.steps)))}, nil), Private: true}
+		return q.refuse(say("demo.range", strconv.Itoa(len(l.steps))))
 	}
 	s := l.steps[step-1]
 	out := []Text{say("demo.step", l.title, strconv.Itoa(step), strconv.Itoa(len(l.steps)), s.game.Rules().Title), say("lines", s.says)}
@@ -201,8 +201,9 @@ func demo(q *question) Answer {
 		}
 	}
 	a := q.answer(out...)
-	scene := render.Of(s.game, render.Names{})
+	scene := wordsOf(q.lang).Of(s.game, render.Names{})
 	scene.Step, scene.Steps, scene.Comment = step, len(l.steps), s.says
+	scene.Look = q.look()
 	a.Scene = &scene
 	for _, to := range []struct {
 		label string
@@ -213,7 +214,7 @@ func demo(q *question) Answer {
 			if q.shared() {
 				args["share"] = "yes"
 			}
-			a.Controls = append(a.Controls, Control{Label: word([]Text{say(to.label)}, nil), Command: "demo", Args: args})
+			a.Controls = append(a.Controls, Control{Label: say(to.label).in(q.lang), Command: "demo", Args: args})
 		}
 	}
 	return a

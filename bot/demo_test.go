@@ -30,7 +30,7 @@ func TestLessons(t *testing.T) {
 				if n < 0 {
 					n += len(l.steps)
 				}
-				return lead(l.steps[n].game.Score().Margin())
+				return lead(l.steps[n].game.Score().Margin()).in(inEnglish)
 			}
 		}
 		t.Fatalf("no lesson %q", id)

@@ -21,11 +21,11 @@ func placeHandicap(in *input) Step {
 // stones places handicap stones: those that are named, or none of them.
 func (in *input) stones(text string) Step {
 	if in.match.Black != in.by {
-		return in.refuse(say("not.your.turn", in.number(), rules.Black.String()))
+		return in.refuse(say("not.your.turn", in.number(), color(rules.Black)))
 	}
 	ps, err := parsePoints(text, in.match.Setup.W, in.match.Setup.H)
 	if err != nil {
-		return in.refuse(say("plain", err.Error()))
+		return in.refuse(wrong(err))
 	}
 	left := in.pos.placing
 	if len(ps) == 0 || len(ps) > left {
@@ -43,7 +43,7 @@ func (in *input) stones(text string) Step {
 	}
 	trial := position{stones: all} // a stone may lack a liberty
 	if _, err := trial.start(in.pos.game.Rules(), in.match); err != nil {
-		return in.refuse(say("bad.handicap", capital(err.Error())))
+		return in.refuse(say("bad.handicap", begins(err.Error())))
 	}
 	return in.step(bodies, nil, nil)
 }
@@ -61,7 +61,7 @@ func (in *input) undoStone() Step {
 		}
 	}
 	back := strconv.Itoa(seq - 1)
-	words := word([]Text{say("stone.words", last.String())}, nil)
+	words := nested(say("stone.words", last.String()))
 	if in.pos.placing > 0 || in.match.White == in.by || in.soon(seq) {
 		return in.step([]string{"undo " + back}, []Text{say("undone", named(in.by), words)}, nil)
 	}

@@ -13,7 +13,8 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
 // come in their order or by name, with ":" or
 // "=". It gives ErrNotACommand for text that does not begin with "/" or "!";
-// its other errors are for the person who typed.
+// its other errors are for the person who typed, in English; [Explain] words
+// them for somebody else.
 func Parse(commands []Command, text string) (string, map[string]string, error) {
 	words := strings.Fields(text)
 	lines := map[int]bool{} // words that begin a line
@@ -33,9 +34,9 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 			names = append(names, c.Name)
 		}
 		if near := nearest(name, names); near != "" {
-			return "", nil, fmt.Errorf("there is no command /%s: did you mean /%s?", shortened(name), near)
+			return "", nil, &problem{say("parse.unknown.near", shortened(name), near)}
 		}
-		return "", nil, fmt.Errorf("there is no command /%s: /help lists all", shortened(name))
+		return "", nil, &problem{say("parse.unknown", shortened(name))}
 	}
 	c := commands[i]
 	args := map[string]string{}
@@ -61,7 +62,7 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })
 		if o < 0 {
-			return "", nil, fmt.Errorf("/%s does not know what to do with “%s”%s", c.Name, shortened(word), usage(c))
+			return "", nil, &problem{say("parse.many", c.Name, shortened(word), usage(c))}
 		}
 		args[c.Options[o].Name] = word
 		if c.Options[o].Rest {
@@ -71,10 +72,9 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 	return c.Name, args, nil
 }
 
-// usage shows how a command is typed: " (/place at)".
+// usage shows what a command is typed with: " at [game]".
 func usage(c Command) string {
 	var b strings.Builder
-	b.WriteString(": type /" + c.Name)
 	for _, o := range c.Options {
 		if o.Required {
 			b.WriteString(" " + o.Name)

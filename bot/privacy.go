@@ -16,11 +16,11 @@ import (
 // id that means nothing without it.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) {
-	private := func(texts ...Text) Answer { return Answer{Text: word(texts, nil), Private: true} }
+func privacy(ctx context.Context, b *Bot, l *language, r Request, by Person) (Answer, error) {
+	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil), Private: true, Lang: l.Tag} }
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
-		file, err := b.known(ctx, r.Who, by)
+		file, err := b.known(ctx, l, r.Who, by)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -38,7 +38,7 @@ func privacy(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) 
 			return Answer{}, err
 		}
 		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
-		a.Controls = []Control{{Label: word([]Text{say("privacy.button")}, nil), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		a.Controls = []Control{{Label: say("privacy.button").in(l), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
 	case what == "":
 		return private(say("privacy")), nil
@@ -51,7 +51,7 @@ func privacy(ctx context.Context, b *Bot, r Request, by Person) (Answer, error) 
 const maxKnown = 10_000
 
 // known gives everything that is kept of a person, as JSON.
-func (b *Bot) known(ctx context.Context, who Who, by Person) (*File, error) {
+func (b *Bot) known(ctx context.Context, l *language, who Who, by Person) (*File, error) {
 	type game struct {
 		Number  int       `json:"number"`
 		Channel string    `json:"channel"`
@@ -75,16 +75,18 @@ func (b *Bot) known(ctx context.Context, who Who, by Person) (*File, error) {
 		Remind      string  `json:"remind,omitempty"`
 		Zone        string  `json:"zone,omitempty"`
 		Quiet       string  `json:"quiet,omitempty"`
+		Language    string  `json:"language,omitempty"`
+		Theme       string  `json:"theme,omitempty"`
 		Games       []game  `json:"games"`
 		Events      []event `json:"events"`
 		Explanation string  `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
-		Explanation: word([]Text{say("privacy.known")}, nil)}
+		Explanation: say("privacy.known").in(l)}
 	prefs, err := b.store.Preferences(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	out.Remind, out.Zone = prefs.Remind, prefs.Zone
+	out.Remind, out.Zone, out.Language, out.Theme = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme
 	if prefs.Quiet != (Hours{}) {
 		out.Quiet = prefs.Quiet.String()
 	}

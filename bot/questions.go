@@ -27,16 +27,27 @@ type question struct {
 	game   *rules.Game
 	who    map[Person]Who // the players, and others whom the game names
 	now    time.Time      // in the zone of who reads the answer
+	lang   *language      // of who reads it
+	speech speech
+	theme  string // of pictures, as they have chosen; empty: that of the room
 }
 
 // answer words an answer for the person who asked, or for all if they want.
 func (q *question) answer(texts ...Text) Answer {
-	return Answer{Text: word(texts, q.who, q.match.Number), Private: !q.shared()}
+	return Answer{Text: word(q.lang, texts, q.who, q.match.Number), Private: !q.shared(), Lang: q.lang.Tag}
 }
 
-// shared reports whether everybody is to read the answer.
+// refuse tells the person who asked what is wrong.
+func (q *question) refuse(texts ...Text) Answer {
+	return Answer{Text: word(q.speech.mine, texts, q.who), Private: true, Lang: q.speech.mine.Tag}
+}
+
+// shared reports whether everybody is to read the answer: if they who ask want
+// that, but of a position that is shown, unless they do not.
 func (q *question) shared() bool {
-	switch strings.ToLower(q.req.Args["share"]) {
+	switch share := strings.ToLower(q.req.Args["share"]); share {
+	case "", "no", "n", "false":
+		return q.req.Command == "show" && share == ""
 	case "yes", "y", "true":
 		return true
 	}
@@ -45,12 +56,15 @@ func (q *question) shared() bool {
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
+// look gives how pictures are drawn for who reads the answer.
+func (q *question) look() render.Options { return q.speech.here.look(q.theme) }
+
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
-func seatName(p Person, who map[Person]Who) string {
+func seatName(l *language, p Person, who map[Person]Who) string {
 	if p == "" {
-		return english["seat.open"]
+		return say("seat.open").in(l)
 	}
-	return CleanName(who[p].Name)
+	return nameOf(l, who[p])
 }
 
 func score(q *question) Answer {
@@ -64,9 +78,9 @@ func score(q *question) Answer {
 		switch {
 		case l.N == 0 && l.Thing != rules.Territory:
 		case l.Thing == rules.Komi:
-			out = append(out, say("score.komi", l.Player.String(), l.Each.String()))
+			out = append(out, say("score.komi", color(l.Player), l.Each.String()))
 		default:
-			out = append(out, say("score.line", l.Player.String(), l.Thing.Words(l.N), l.Each.String(), l.Points().String()))
+			out = append(out, say("score.line", color(l.Player), thing(l.Thing, l.N), l.Each.String(), l.Points().String()))
 		}
 	}
 	out = append(out, count(g)...)
@@ -74,13 +88,13 @@ func score(q *question) Answer {
 		out = append(out, entries("if.agreed", g.IfAgreed())...)
 	}
 	for _, fact := range g.Says() {
-		out = append(out, say("facts", capital(fact)))
+		out = append(out, say("facts", begins(fact)))
 	}
 	switch {
 	case q.pos.over():
-		out = append(out, say("over", q.number(), outcome(q.pos), cmp.Or(q.pos.result, g.Result()), capital(decided(q.pos))))
+		out = append(out, say("over", q.number(), nested(outcome(q.pos)), cmp.Or(q.pos.result, g.Result()), begins(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
-			out = append(out, say("area.agrees", lead(m)))
+			out = append(out, say("area.agrees", nested(lead(m))))
 		}
 	case g.Phase() == rules.Playing:
 		out = append(out, say("unfinished"))
@@ -103,25 +117,42 @@ func why(q *question) Answer {
 			continue
 		}
 		if e.Thing == rules.Komi {
-			out = append(out, say("score.komi", e.Player.String(), e.Each.String()))
+			out = append(out, say("score.komi", color(e.Player), e.Each.String()))
 		} else {
-			out = append(out, say("score.line", e.Player.String(), e.Thing.Words(e.N), e.Each.String(), e.Points().String()))
+			out = append(out, say("score.line", color(e.Player), thing(e.Thing, e.N), e.Each.String(), e.Points().String()))
 		}
-		out = append(out, say("why.sentence", e.Sentence))
+		out = append(out, say("why.sentence", sentence(e.Sentence)))
 		for _, r := range e.Reasons() {
-			out = append(out, say("why.reason", r.Words()))
+			out = append(out, say("why.reason", reason(r)))
 		}
 	}
 	out = append(out, count(g)...)
 	for _, v := range g.Views() {
 		if v.Way != rules.ByTerritory {
-			out = append(out, say("why.view", v.Way.String(), v.Black.String(), v.White.String(), lead(v.Margin())))
+			out = append(out, say("why.view", nested(say("way."+strconv.Itoa(int(v.Way)))), v.Black.String(), v.White.String(), nested(lead(v.Margin()))))
 		}
 	}
 	if r, ok := rules.Read(g); ok {
-		out = append(out, say("why.theorem", r.Words()))
+		out = append(out, say("why.theorem", sentence(r.Words())))
 	}
 	return q.answer(out...)
+}
+
+// reason makes an argument of the entries that one sentence wrote.
+func reason(r rules.Reason) string {
+	var moves []string
+	for _, m := range r.Moves {
+		moves = append(moves, strconv.Itoa(m))
+	}
+	when, last := say("when.start"), len(moves)-1
+	switch {
+	case r.Moves[last] == 0:
+	case last == 0:
+		when = say("when.move", moves[0])
+	default:
+		when = say("when.moves", list(moves[:last]...), moves[last])
+	}
+	return nested(say("reason", fmt.Sprintf("%+d", r.N), nested(when), sentence(r.Why)))
 }
 
 // decided gives the sentence that decided the match.
@@ -134,9 +165,9 @@ func decided(p *position) string {
 
 func board(q *question) Answer {
 	a := q.answer(caption(q.match, q.pos, q.now)...)
-	scene, err := q.b.scene(q.ctx, q.match, q.pos)
+	scene, err := q.b.scene(q.ctx, q.match, q.pos, q.lang, q.look())
 	if err != nil {
-		return q.b.failed(q.req, err)
+		return q.failed(err)
 	}
 	a.Scene = &scene
 	return a
@@ -163,7 +194,7 @@ func recite(q *question) Answer {
 	if name != "" {
 		r, err := q.b.rulesets.find(name)
 		if err != nil {
-			return Answer{Text: word([]Text{noRuleset(name)}, nil), Private: true}
+			return q.refuse(noRuleset(name))
 		}
 		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
@@ -178,28 +209,28 @@ func compare(q *question) Answer {
 	g := q.game
 	dead, err := parsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
 	if err != nil {
-		return Answer{Text: err.Error(), Private: true}
+		return q.refuse(wrong(err))
 	}
 	rec := sgf.Of(g)
 	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
 	var reasons []Text
 	for _, row := range rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets}) {
 		if row.Err != nil {
-			out = append(out, say("compare.error", row.Rules.Name, row.Err.Error()))
+			out = append(out, say("compare.error", row.Rules.Name, sentence(row.Err.Error())))
 			continue
 		}
 		assumed := ""
 		if row.Assumed {
-			assumed = word([]Text{say("compare.assumed")}, nil)
+			assumed = nested(say("compare.assumed"))
 		}
 		s := row.Game.Score()
 		key := "compare.row"
 		if row.Flip != sgf.NoFlip {
 			key = "compare.row." + string(row.Flip)
 		}
-		out = append(out, say(key, row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
+		out = append(out, say(key, row.Rules.Name, nested(lead(s.Margin())), s.Black.String(), s.White.String(), assumed))
 		if why := row.Why(); why != "" {
-			reasons = append(reasons, say("compare.reason", row.Rules.Name, why))
+			reasons = append(reasons, say("compare.reason", row.Rules.Name, sentence(why)))
 		}
 	}
 	if len(reasons) > 0 {
@@ -218,11 +249,11 @@ func review(q *question) Answer {
 	if text := strings.TrimSpace(q.req.Args["move"]); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
-			return Answer{Text: word([]Text{say("bad.number", shortened(text))}, nil), Private: true}
+			return q.refuse(say("bad.number", shortened(text)))
 		}
 	}
 	if n < 0 || n > q.game.Turns() {
-		return Answer{Text: word([]Text{say("review.range", q.number(), strconv.Itoa(q.game.Turns()))}, nil), Private: true}
+		return q.refuse(say("review.range", q.number(), strconv.Itoa(q.game.Turns())))
 	}
 	at := &position{game: q.game.At(n)}
 	m := q.match
@@ -234,14 +265,14 @@ func review(q *question) Answer {
 		}
 	}
 	a := q.answer(texts...)
-	scene, err := q.b.scene(q.ctx, m, at)
+	scene, err := q.b.scene(q.ctx, m, at, q.lang, q.look())
 	if err != nil {
-		return q.b.failed(q.req, err)
+		return q.failed(err)
 	}
 	a.Scene = &scene
 	for _, to := range []int{n - 1, n + 1} {
 		if to >= 0 && to <= q.game.Turns() {
-			a.Controls = append(a.Controls, Control{Label: word([]Text{say("review.to", strconv.Itoa(to))}, nil), Command: "review",
+			a.Controls = append(a.Controls, Control{Label: say("review.to", strconv.Itoa(to)).in(q.lang), Command: "review",
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
@@ -266,26 +297,22 @@ func replay(q *question) Answer {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return Answer{Text: word([]Text{say("bad.number", shortened(text))}, nil), Private: true}
+			return q.refuse(say("bad.number", shortened(text)))
 		}
 		*into = n
 	}
 	switch {
 	case first < 0 || last > g.Turns() || first > last:
-		return Answer{Text: word([]Text{say("review.range", q.number(), strconv.Itoa(g.Turns()))}, nil), Private: true}
+		return q.refuse(say("review.range", q.number(), strconv.Itoa(g.Turns())))
 	case last-first > replayTurns:
-		return Answer{Text: word([]Text{say("replay.long", strconv.Itoa(replayTurns))}, nil), Private: true}
+		return q.refuse(say("replay.long", strconv.Itoa(replayTurns)))
 	}
-	room, err := q.b.store.RoomSettings(q.ctx, q.match.Where)
-	if err != nil {
-		return q.b.failed(q.req, err)
-	}
-	look := room.look()
+	look := q.look()
 	look.Size = "small"
-	names := render.Names{Black: seatName(q.match.Black, q.who), White: seatName(q.match.White, q.who)}
+	names := render.Names{Black: seatName(q.lang, q.match.Black, q.who), White: seatName(q.lang, q.match.White, q.who)}
 	var b bytes.Buffer
-	if err := render.GIF(&b, render.Scenes(g, names, first, last), look, replayTurn, replayEnd); err != nil {
-		return q.b.failed(q.req, err)
+	if err := render.GIF(&b, wordsOf(q.lang).Scenes(g, names, first, last), look, replayTurn, replayEnd); err != nil {
+		return q.failed(err)
 	}
 	a := q.answer(say("replay", q.number(), strconv.Itoa(first), strconv.Itoa(last)))
 	a.File = &File{Name: "game-" + q.number() + ".gif", Type: "image/gif", Data: b.Bytes()}
@@ -295,7 +322,7 @@ func replay(q *question) Answer {
 func record(q *question) Answer {
 	file, err := recordFile(q.match, q.events, q.pos, q.who)
 	if err != nil {
-		return q.b.failed(q.req, err)
+		return q.failed(err)
 	}
 	a := q.answer(say("sgf", q.number()))
 	a.File = file
@@ -305,7 +332,7 @@ func record(q *question) Answer {
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
 func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File, error) {
-	info := sgf.Info{Black: seatName(m.Black, who), White: seatName(m.White, who),
+	info := sgf.Info{Black: seatName(inEnglish, m.Black, who), White: seatName(inEnglish, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != NoTime {
 		info.Overtime = m.Clock.Words()
@@ -318,14 +345,14 @@ func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File
 	for _, l := range p.lines {
 		if l.turn.Kind.IsTurn() {
 			e := events[l.seq-1]
-			said = append(said, seatName(e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
+			said = append(said, seatName(inEnglish, e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
 			if rs := remarks[len(said)]; rs != nil {
-				said[len(said)-1] += "\n" + word(rs, who)
+				said[len(said)-1] += "\n" + word(inEnglish, rs, who)
 			}
 		}
 	}
 	if n := len(said); n > 0 && p.result != "" {
-		said[n-1] += "\n" + word([]Text{say("facts", capital(p.why))}, nil)
+		said[n-1] += "\n" + say("facts", begins(p.why)).in(inEnglish)
 	}
 	var b bytes.Buffer
 	if err := sgf.Write(&b, p.game, info, said...); err != nil {
@@ -352,7 +379,7 @@ func games(q *question) Answer {
 	mine := query.Player != ""
 	ms, err := q.b.store.Matches(q.ctx, query)
 	if err != nil {
-		return q.b.failed(q.req, err)
+		return q.failed(err)
 	}
 	if len(ms) == 0 {
 		return q.answer(say("games.none"))
@@ -363,7 +390,7 @@ func games(q *question) Answer {
 	}
 	who, err := q.b.store.People(q.ctx, ids)
 	if err != nil {
-		return q.b.failed(q.req, err)
+		return q.failed(err)
 	}
 	slices.SortFunc(ms, func(a, b Match) int { return a.Number - b.Number })
 	var out []Text
@@ -377,22 +404,22 @@ func games(q *question) Answer {
 		case m.State == Ended:
 			state = say("games.ended", m.Result)
 		case m.State == Going && m.ToMove == m.Black && m.Black == m.White:
-			state = say("games.going", seatName(m.ToMove, who))
+			state = say("games.going", seatName(q.lang, m.ToMove, who))
 		case m.State == Going && m.ToMove != "":
 			c := rules.Black
 			if m.ToMove == m.White {
 				c = rules.White
 			}
-			state = say("games.going", c.String())
+			state = say("games.going", color(c))
 		}
 		if m.State == Going && !m.Deadline.IsZero() {
-			state = say("games.until", word([]Text{state}, nil), LeftWords(m.Deadline.Sub(q.now)), instantOf(m.Deadline, q.now))
+			state = say("games.until", nested(state), nested(leftText(m.Deadline.Sub(q.now))), instantOf(m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {
-			state = say("games.where", word([]Text{state}, nil), whereTo(m.Where, word([]Text{say("games.here")}, nil)))
+			state = say("games.where", nested(state), whereTo(m.Where, say("games.here")))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
-			seatName(m.Black, who), seatName(m.White, who), word([]Text{state}, nil)))
+			seatName(q.lang, m.Black, who), seatName(q.lang, m.White, who), nested(state)))
 	}
 	return q.answer(out...)
 }
@@ -400,7 +427,7 @@ func games(q *question) Answer {
 func help(q *question) Answer {
 	out := []Text{say("help")}
 	want := strings.TrimPrefix(strings.ToLower(q.req.Args["command"]), "/")
-	for _, c := range Commands() {
+	for _, c := range CommandsIn(q.lang.Tag) {
 		if want != "" && c.Name != want {
 			continue
 		}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/render"
@@ -32,7 +31,7 @@ func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rul
 		return nil, say("diagram.none"), false
 	}
 	if err != nil {
-		return nil, say("diagram.bad", err.Error()), false
+		return nil, say("diagram.bad", sentence(err.Error())), false
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -51,7 +50,7 @@ func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rul
 	}
 	g, err := rec.Play(r, komi)
 	if err != nil {
-		return nil, say("diagram.bad", err.Error()), false
+		return nil, say("diagram.bad", sentence(err.Error())), false
 	}
 	return g, Text{}, true
 }
@@ -88,11 +87,11 @@ const maxSandboxes = 10
 func show(q *question) Answer {
 	g, problem, ok := drawnGame(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
 	if !ok {
-		return Answer{Text: word([]Text{problem}, nil), Private: true}
+		return q.refuse(problem)
 	}
 	a := q.answer()
-	scene := render.Of(g, render.Names{})
+	scene := wordsOf(q.lang).Of(g, render.Names{})
+	scene.Look = q.look()
 	a.Scene = &scene
-	a.Private = slices.Contains([]string{"no", "n", "false"}, strings.ToLower(q.req.Args["share"]))
 	return a
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,13 @@ import (
 // settings says what holds in a channel, and lets moderators change it. A value
 // of "default" takes a choice back.
 func settings(in *input) Step {
+	switch whose := strings.ToLower(strings.TrimSpace(in.req.Args["whose"])); whose {
+	case "mine":
+		return ownSettings(in)
+	case "", "here":
+	default:
+		return in.refuse(say("settings.whose.bad", shortened(whose)))
+	}
 	rs := in.room
 	rs.Room = Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
 	changed := false
@@ -41,7 +49,7 @@ func settings(in *input) Step {
 			if v != "" {
 				c, err := ParseTimeControl(v)
 				if err != nil {
-					return say("plain", err.Error()), false
+					return wrong(err), false
 				}
 				v = c.String()
 			}
@@ -50,6 +58,7 @@ func settings(in *input) Step {
 		}},
 		{"theme", chosen(&rs.Theme, render.Themes(), "settings.theme.bad")},
 		{"coordinates", chosen(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
+		{"language", chosenLanguage(&rs.Lang)},
 		{"undo", func(v string) (Text, bool) {
 			n, err := strconv.Atoi(v)
 			switch {
@@ -81,6 +90,9 @@ func settings(in *input) Step {
 			continue
 		}
 		if !in.req.Moderator {
+			if set.name == "language" || set.name == "theme" {
+				return in.refuse(say("moderators.only"), say("settings.mine.how", set.name, shortened(value)))
+			}
 			return in.refuse(say("moderators.only"))
 		}
 		if value == "default" {
@@ -109,6 +121,9 @@ func settings(in *input) Step {
 	if rs.Theme != "" || rs.Coords != "" {
 		texts = append(texts, say("settings.look", name(rs.Theme, render.Themes()[0]), name(rs.Coords, render.Coordinates()[0])))
 	}
+	if rs.Lang != "" {
+		texts = append(texts, say("settings.language", bestLanguage(rs.Lang).Name))
+	}
 	if !changed && in.req.Moderator {
 		texts = append(texts, say("settings.how"))
 	}
@@ -119,9 +134,70 @@ func settings(in *input) Step {
 	return s
 }
 
-// look gives how pictures are drawn in the room.
-func (rs RoomSettings) look() render.Options {
-	return render.Options{Theme: rs.Theme, Coordinates: rs.Coords}
+// ownSettings says what a person has chosen for themselves, for what they alone
+// read and see, and lets them change it.
+func ownSettings(in *input) Step {
+	p := in.prefs[in.by]
+	p.Person = in.by
+	for option, value := range in.req.Args {
+		if option != "whose" && option != "theme" && option != "language" && option != "seq" && strings.TrimSpace(value) != "" {
+			return in.refuse(say("settings.mine.only", option))
+		}
+	}
+	for _, set := range []struct {
+		name string
+		put  func(value string) (Text, bool)
+	}{
+		{"language", chosenLanguage(&p.Lang)},
+		{"theme", chosen(&p.Theme, render.Themes(), "settings.theme.bad")},
+	} {
+		value := strings.ToLower(strings.TrimSpace(in.req.Args[set.name]))
+		if value == "" {
+			continue
+		}
+		if value == "default" {
+			value = ""
+		}
+		if problem, ok := set.put(value); !ok {
+			return in.refuse(problem)
+		}
+	}
+	texts := []Text{say("settings.mine.language.none")}
+	if p.Lang != "" {
+		texts = []Text{say("settings.mine.language", bestLanguage(p.Lang).Name)}
+	}
+	if p.Theme == "" {
+		texts = append(texts, say("settings.mine.theme.none"))
+	} else {
+		texts = append(texts, say("settings.mine.theme", p.Theme))
+	}
+	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+}
+
+// chosenLanguage puts a language, or none: by its tag, "de", or by what its
+// speakers call it.
+func chosenLanguage(into *string) func(string) (Text, bool) {
+	return func(v string) (Text, bool) {
+		if v == "" {
+			*into = ""
+			return Text{}, true
+		}
+		var names []string
+		for _, l := range languages() {
+			if strings.EqualFold(v, l.Tag) || strings.EqualFold(v, l.Name) {
+				*into = l.Tag
+				return Text{}, true
+			}
+			names = append(names, l.Tag+" ("+l.Name+")")
+		}
+		return say("settings.language.bad", shortened(v), strings.Join(names, ", ")), false
+	}
+}
+
+// look gives how pictures are drawn in the room, in a theme of the reader's own
+// if they have one.
+func (rs RoomSettings) look(theme string) render.Options {
+	return render.Options{Theme: cmp.Or(theme, rs.Theme), Coordinates: rs.Coords}
 }
 
 // chosen puts one of some values, or none.
@@ -139,7 +215,7 @@ func chosen(into *string, of []string, bad string) func(string) (Text, bool) {
 func noRuleset(id string) Text {
 	hint := ""
 	if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
-		hint = word([]Text{say("did.you.mean", near)}, nil)
+		hint = nested(say("did.you.mean", near))
 	}
 	return say("bad.rules", shortened(id), hint)
 }

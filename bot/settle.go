@@ -141,7 +141,7 @@ func adjudicate(in *input) Step {
 		bodies = append(bodies, "return")
 		back, err := fold(m, append(slices.Clip(in.events), Event{Seq: m.Seq + 1, At: in.now, Body: "return"}))
 		if err != nil {
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 		pos = back
 	}
@@ -158,14 +158,14 @@ func adjudicate(in *input) Step {
 	case "count":
 		ps, err := parsePoints(in.req.Args["dead"], m.Setup.W, m.Setup.H)
 		if err != nil {
-			return in.refuse(say("plain", err.Error()))
+			return in.refuse(wrong(err))
 		}
 		if in.req.Args["dead"] == "" { // as it is marked
 			ps = pos.game.Dead()
 		}
 		g, err := counted(pos.game, ps)
 		if err != nil {
-			return in.refuse(say("plain", capital(err.Error())+"."))
+			return in.refuse(say("facts", begins(err.Error())))
 		}
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)
@@ -184,7 +184,7 @@ func adjudicate(in *input) Step {
 	}
 	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.req.Reply,
-		Texts: []Text{say(key, named(in.by), in.number(), outcome(in.pos), result, strings.TrimSpace(dead))}})
+		Texts: []Text{say(key, named(in.by), in.number(), nested(outcome(in.pos)), result, strings.TrimSpace(dead))}})
 	return s
 }
 
@@ -274,7 +274,7 @@ func comment(in *input) Step {
 	case n < 1 || n > in.pos.game.Turns():
 		return in.refuse(say("review.range", in.number(), strconv.Itoa(in.pos.game.Turns())))
 	case text == "":
-		return in.refuse(say("missing", "comment", "what you want to say", "/comment Why not C3? move:12"))
+		return in.refuse(say("missing", "comment", nested(say("needs.comment")), "/comment Why not C3? move:12"))
 	case len([]rune(text)) > maxRemark:
 		return in.refuse(say("text.too.long", strconv.Itoa(maxRemark)))
 	case len(in.pos.remarks) >= maxRemarks:

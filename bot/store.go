@@ -113,6 +113,8 @@ type Preferences struct {
 	Remind string // "channel" (default), "direct" or "none"
 	Zone   string // IANA name; empty: UTC
 	Quiet  Hours  // no reminders between From and To, minutes of the day in Zone
+	Lang   string // BCP 47 tag; empty: that of their program
+	Theme  string // of the pictures that they alone see; empty: that of the room
 }
 
 // RoomSettings are what has been chosen for a channel. The zero value of each
@@ -126,6 +128,7 @@ type RoomSettings struct {
 	Opens  string // who may open games: "anyone" (default) or "moderators"
 	Theme  string // of pictures
 	Coords string // of pictures
+	Lang   string // BCP 47 tag; empty: as the platform says, or English
 }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
@@ -191,6 +194,9 @@ type Store interface {
 	// Park sets aside the unsettled posts of a room, which cannot be reached,
 	// and reports whether it is the first time.
 	Park(ctx context.Context, where Room, why string) (first bool, err error)
+	// Unpark lets what was set aside for a channel a while ago be tried again, in
+	// its order, and reports whether there is any.
+	Unpark(ctx context.Context, where Room, now time.Time) (some bool, err error)
 	// DueBy gives at most limit of what is due at or before now, the longest due
 	// first. What it costs does not depend on how many matches there are.
 	DueBy(ctx context.Context, now time.Time, limit int) ([]Due, error)

@@ -21,6 +21,14 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	if b.inThread(ctx, &r) != nil {
 		return nil
 	}
+	by, err := b.store.Person(ctx, r.Who)
+	if err != nil {
+		return nil
+	}
+	s, err := b.speech(ctx, r, by)
+	if err != nil {
+		return nil
+	}
 	var all []Choice
 	switch {
 	case option == "rules" || option == "name":
@@ -28,7 +36,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			all = append(all, Choice{r.Title, r.Name})
 		}
 	case option == "command":
-		for _, c := range Commands() {
+		for _, c := range CommandsIn(s.mine.Tag) {
 			all = append(all, Choice{c.Summary, c.Name})
 		}
 	case option == "lesson":
@@ -41,14 +49,14 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			return nil
 		}
 		for _, m := range ms {
-			all = append(all, Choice{word([]Text{say("game.choice", strconv.Itoa(m.Number))}, nil) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
+			all = append(all, Choice{say("game.choice", strconv.Itoa(m.Number)).in(s.mine) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 		}
 	case option == "at" || option == "dead" || option == "points":
-		all = b.points(ctx, r, h, option, prefix)
+		all = b.points(ctx, r, h, by, s.mine, option, prefix)
 	default:
 		for _, o := range h.Options {
 			if o.Name == option {
-				all = o.Choices
+				all = choicesIn(s.mine, o.Choices)
 			}
 		}
 	}
@@ -66,11 +74,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 
 // points suggests empty points to place a stone on, or one stone of each chain
 // to mark.
-func (b *Bot) points(ctx context.Context, r Request, h handler, option, prefix string) []Choice {
-	by, err := b.store.Person(ctx, r.Who)
-	if err != nil {
-		return nil
-	}
+func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *language, option, prefix string) []Choice {
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
 		return nil
@@ -97,7 +101,7 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, option, prefix s
 			for _, q := range board.Chain(p) {
 				seen[q] = true
 			}
-			out = append(out, Choice{name + ", " + board.At(p).String(), name})
+			out = append(out, Choice{name + ", " + say("color."+strings.ToLower(board.At(p).String())).in(l), name})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -19,12 +20,9 @@ type Text struct {
 // say makes a Text.
 func say(key string, args ...string) Text { return Text{key, args} }
 
-// plural makes a Text of which the first argument is a number; for 1 there is
-// another.
+// plural makes a Text of which the first argument is a number, which may want a
+// form of its own.
 func plural(key string, n int, args ...string) Text {
-	if n == 1 {
-		key += ".one"
-	}
 	return say(key, append([]string{strconv.Itoa(n)}, args...)...)
 }
 
@@ -76,42 +74,117 @@ const (
 // instantOf writes an instant so that a platform may write it its own way. The
 // bot's words are in the zone of now.
 func instantOf(t, now time.Time) string {
-	return markBegin + strconv.FormatInt(t.UnixMilli(), 10) + markWords + DeadlineWords(t, now, now.Location()) + markEnd
+	return nested(say("instant", strconv.FormatInt(t.UnixMilli(), 10), nested(deadlineText(t, now, now.Location()))))
 }
 
 // whereTo writes a room so that a platform may make a link of it.
-func whereTo(r Room, words string) string {
-	return markBegin + r.Platform + roomParts + r.Channel + roomParts + r.Thread + markWords + words + markEnd
+func whereTo(r Room, words Text) string {
+	return nested(say("room", r.Platform+roomParts+r.Channel+roomParts+r.Thread, nested(words)))
 }
 
 // number stands for the number of the game in its channel, which the store
 // gives it.
 const number = "\x02"
 
-// word gives the text in English, a line for each; names are looked up in who,
-// and game is the number of the game that it is about.
-func word(texts []Text, who map[Person]Who, game ...int) string {
+// nested makes an argument of a text: it is worded in the language of the text
+// that it stands in.
+func nested(t Text) string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return t.Key // nothing in it can fail
+	}
+	return textMark + string(data)
+}
+
+const textMark = "\x07"
+
+// inside gives the text of an argument that nested made.
+func inside(arg string) (t Text, ok bool) {
+	rest, ok := strings.CutPrefix(arg, textMark)
+	return t, ok && json.Unmarshal([]byte(rest), &t) == nil
+}
+
+// list makes an argument of several, one after the other.
+func list(args ...string) string {
+	out := args[0]
+	for _, a := range args[1:] {
+		out = nested(say("list", out, a))
+	}
+	return out
+}
+
+// sentence makes an argument of a sentence of the rules, which quote their
+// sources: where a language has no words for it, it is quoted in English.
+func sentence(s string) string { return nested(say("sentence", s)) }
+
+// begins makes an argument of a sentence of the rules that begins with it.
+func begins(s string) string { return nested(say("sentence.begins", s)) }
+
+// word gives the texts in a language, a line for each; names are looked up in
+// who, and game is the number of the game that it is about.
+func word(l *language, texts []Text, who map[Person]Who, game ...int) string {
 	var lines []string
 	for _, t := range texts {
-		template, ok := english[t.Key]
-		if !ok {
-			template = t.Key
-		}
-		var pairs []string // put in at one go: an argument is not looked into
+		args := make([]string, len(t.Args))
 		for i, a := range t.Args {
 			if p, ok := strings.CutPrefix(a, personMark); ok {
-				a = CleanName(who[Person(p)].Name)
+				a = nameOf(l, who[Person(p)])
+			}
+			if inner, ok := inside(a); ok {
+				a = word(l, []Text{inner}, who, game...)
 			}
 			if a == number && len(game) > 0 {
 				a = strconv.Itoa(game[0])
 			}
-			pairs = append(pairs, "{"+strconv.Itoa(i)+"}", a)
+			args[i] = a
 		}
-		template = strings.NewReplacer(pairs...).Replace(template)
-		lines = append(lines, template)
+		lines = append(lines, wordOne(l, t.Key, args))
 	}
 	return strings.Join(lines, "\n")
 }
+
+// wordOne gives one text, its arguments being worded.
+func wordOne(l *language, key string, args []string) string {
+	if (key == "sentence" || key == "sentence.begins") && len(args) == 1 {
+		says, ok := l.sentence(args[0])
+		switch {
+		case !ok:
+			return fillIn(template(l, "quoted", nil), args...)
+		case key == "sentence.begins":
+			return capital(says)
+		}
+		return says
+	}
+	return fillIn(template(l, key, args), args...)
+}
+
+// template gives the words for a key. The first argument may be a number that
+// wants a form of its own.
+func template(l *language, key string, args []string) string {
+	n, numbered := 0, false
+	if len(args) > 0 {
+		var err error
+		n, err = strconv.Atoi(args[0])
+		numbered = err == nil
+	}
+	for _, texts := range []struct {
+		l   *language
+		has map[string]string
+	}{{l, l.Texts}, {inEnglish, english}} {
+		if numbered {
+			if t, ok := texts.has[key+"."+texts.l.form(n)]; ok {
+				return t
+			}
+		}
+		if t, ok := texts.has[key]; ok {
+			return t
+		}
+	}
+	return key
+}
+
+// in words a text that names nobody.
+func (t Text) in(l *language) string { return word(l, []Text{t}, nil) }
 
 // people gives the persons that texts name.
 func people(texts []Text) []Person {
@@ -120,6 +193,9 @@ func people(texts []Text) []Person {
 		for _, a := range t.Args {
 			if p, ok := strings.CutPrefix(a, personMark); ok {
 				ps = append(ps, Person(p))
+			}
+			if inner, ok := inside(a); ok {
+				ps = append(ps, people([]Text{inner})...)
 			}
 		}
 	}
@@ -133,6 +209,22 @@ const maxName = 40
 // marks that turn the direction of the text around it, at most 40 characters
 // long, and set apart from that text if it is written from right to left.
 func CleanName(name string) string {
+	if name = cleanName(name); name == "" {
+		return english["somebody"]
+	}
+	return name
+}
+
+// nameOf gives how somebody is called in a text.
+func nameOf(l *language, who Who) string {
+	if name := cleanName(who.Name); name != "" {
+		return name
+	}
+	return say("somebody").in(l)
+}
+
+// cleanName is CleanName; empty if nothing is left.
+func cleanName(name string) string {
 	var b strings.Builder
 	n, space, rtl := 0, false, false
 	for _, r := range name {
@@ -158,10 +250,7 @@ func CleanName(name string) string {
 		b.WriteRune(r)
 		n++
 	}
-	switch {
-	case n == 0:
-		return english["somebody"]
-	case rtl:
+	if rtl {
 		return "\u2068" + b.String() + "\u2069"
 	}
 	return b.String()

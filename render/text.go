@@ -23,11 +23,11 @@ func Text(s Scene) string {
 	w := s.words()
 	black, white := isolated(clean(s.Black.Name, w.Black)), isolated(clean(s.White.Name, w.White))
 
-	words := sentence(s.Told) + sentence(s.Next)
+	words := w.stopped(s.Told) + w.stopped(s.Next)
 	if s.Counted {
-		words += sentence(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, number(s.Black.Total), white, w.White, number(s.White.Total)))
+		words += w.stopped(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, number(s.Black.Total), white, w.White, number(s.White.Total)))
 	} else {
-		words += sentence(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
+		words += w.stopped(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
 	}
 	margin := s.Headline
 	if s.Result != "" {
@@ -36,36 +36,36 @@ func Text(s Scene) string {
 	if s.Caption != "" {
 		margin += ", " + s.Caption
 	}
-	words += sentence(margin)
+	words += w.stopped(margin)
 
 	more := []string{}
 	for _, why := range s.Why {
-		more = append(more, sentence(why))
+		more = append(more, w.stopped(why))
 	}
 	if s.Steps > 0 {
-		more = append(more, sentence(fmt.Sprintf(w.Step, s.Step, s.Steps)))
+		more = append(more, w.stopped(fmt.Sprintf(w.Step, s.Step, s.Steps)))
 	}
 	if len(s.Ko) > 0 {
-		more = append(more, sentence(fmt.Sprintf(w.Forbidden, rules.Names(s.Ko))))
+		more = append(more, w.stopped(fmt.Sprintf(w.Forbidden, rules.Names(s.Ko))))
 	}
 	if len(s.Seki) > 0 {
-		more = append(more, sentence(fmt.Sprintf(w.InSeki, rules.Names(s.Seki))))
+		more = append(more, w.stopped(fmt.Sprintf(w.InSeki, rules.Names(s.Seki))))
 	}
 	for _, p := range []struct {
 		*Player
 		color string
 	}{{&s.Black, w.Black}, {&s.White, w.White}} {
 		if p.Accepted {
-			more = append(more, sentence(fmt.Sprintf(w.Accepted, p.color)))
+			more = append(more, w.stopped(fmt.Sprintf(w.Accepted, p.color)))
 		}
 	}
 	for _, n := range append([]string{s.Comment}, s.Notes...) {
-		more = append(more, sentence(n))
+		more = append(more, w.stopped(n))
 	}
 	more = append(more, s.markText(w)...)
 	for _, r := range s.Rows {
 		if r.Kind != Sum {
-			more = append(more, sentence(r.text(w)))
+			more = append(more, w.stopped(r.text(w)))
 		}
 	}
 
@@ -107,7 +107,7 @@ func (s *Scene) markText(w *Words) []string {
 			}
 		}
 		if len(at) > 0 {
-			out = append(out, sentence(w.Marks[kind]+": "+strings.Join(at, ", ")))
+			out = append(out, w.stopped(w.Marks[kind]+": "+strings.Join(at, ", ")))
 		}
 	}
 	return out
@@ -158,13 +158,13 @@ func (s *Scene) letters(space string) string {
 	return b.String()
 }
 
-// sentence makes a sentence of some words, with a blank behind it.
-func sentence(s string) string {
+// stopped makes a sentence of some words, with what stands behind it.
+func (w *Words) stopped(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if s == "" {
 		return ""
 	}
-	return capital(cut(s, 200)) + ". "
+	return capital(cut(s, 200)) + w.Stop
 }
 
 // capital gives s with a capital at its start.

@@ -38,6 +38,7 @@ type Words struct {
 	Marks     [Cross + 1]string
 	Legend    string // of the letters of Text
 	DeadAre   string // added to the legend when there are dead stones
+	Stop      string // behind each sentence of Text: ". "
 
 	// Told gives a turn in words and Sentence a sentence of a rulebook; nil
 	// leaves them in English.
@@ -67,6 +68,7 @@ var English = Words{
 	Step: "Step %d of %d", AtPoint: "%d at %s",
 	Marks:  [...]string{Label: "Letter", Triangle: "Triangle", Square: "Square", Circle: "Circle", Cross: "Cross"},
 	Legend: "X Black, O White", DeadAre: "x o dead",
+	Stop: ". ",
 }
 
 func (w *Words) color(c rules.Color) string {

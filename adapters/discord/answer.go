@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -224,7 +224,7 @@ func (a *Adapter) handle(ctx context.Context, w *waiting) {
 		return
 	}
 	if missing := a.missing(in, r.Command); missing != "" {
-		a.whisper(ctx, w, fill(wordMissing, missing))
+		a.whisper(ctx, w, wordMissing, missing)
 		return
 	}
 	answer, err := a.theDesk().Ask(ctx, r)
@@ -295,7 +295,7 @@ func (a *Adapter) finish(ctx context.Context, w *waiting) {
 	}
 	w.mu.Unlock()
 	if mine { // nobody else ends it
-		a.editOriginal(ctx, w.in.Token, rest.Message{Content: new(wordDone)})
+		a.editOriginal(ctx, w.in.Token, rest.Message{Content: new(inWords(w.in.Locale, wordDone))})
 	}
 }
 
@@ -313,8 +313,8 @@ func (a *Adapter) original(w *waiting) (*rest.Sent, error) {
 }
 
 // whisper tells the person alone something of the adapter's own.
-func (a *Adapter) whisper(ctx context.Context, w *waiting, text string) {
-	a.reply(ctx, w, rest.Reply(rest.Message{Content: new(escape(text)), Flags: rest.Ephemeral}))
+func (a *Adapter) whisper(ctx context.Context, w *waiting, english string, args ...string) {
+	a.reply(ctx, w, rest.Reply(rest.Message{Content: new(escape(inWords(w.in.Locale, english, args...))), Flags: rest.Ephemeral}))
 }
 
 // reply gives the first answer, or what takes the place of a deferral. A form
@@ -326,7 +326,7 @@ func (a *Adapter) reply(ctx context.Context, w *waiting, r rest.Response) {
 			a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
 		}
 	case deferred:
-		m := rest.Message{Content: new(wordFailed)}
+		m := rest.Message{Content: new(inWords(w.in.Locale, wordFailed))}
 		if r.Message != nil {
 			m = *r.Message
 		}
@@ -365,10 +365,10 @@ func isAmbiguous(err error) bool {
 // tell tells the answer to a request.
 func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bot.Answer) {
 	in := w.in
-	c := content{text: written(answer.Text), scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
+	c := content{text: written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
 	if c.scene != nil && c.plain {
-		c.hints = append(c.hints, fill(wordNoFiles, filesPermission))
+		c.hints = append(c.hints, inWords(answer.Lang, wordNoFiles, filesPermission))
 	}
 	if answer.Private {
 		c.flags = rest.Ephemeral
@@ -396,7 +396,7 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 			m := ms[0]
 			m.Nonce = rest.Nonce(r.ID)
 			if _, err := a.rest.Send(ctx, in.Channel.ID, m); err == nil {
-				a.editOriginal(ctx, in.Token, rest.Message{Content: new(wordDone)})
+				a.editOriginal(ctx, in.Token, rest.Message{Content: new(inWords(in.Locale, wordDone))})
 				ms = nil
 			}
 		}

@@ -44,23 +44,26 @@ const (
 
 // A command is a command as it is registered.
 type command struct {
-	Type        int      `json:"type"`
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Options     []option `json:"options,omitempty"`
-	May         *string  `json:"default_member_permissions,omitempty"`
-	Contexts    []int    `json:"contexts,omitempty"`          // not of a guild's commands
-	Installs    []int    `json:"integration_types,omitempty"` // likewise
+	Type         int               `json:"type"`
+	Name         string            `json:"name"`
+	Names        map[string]string `json:"name_localizations,omitempty"` // of menus alone
+	Description  string            `json:"description,omitempty"`
+	Descriptions map[string]string `json:"description_localizations,omitempty"`
+	Options      []option          `json:"options,omitempty"`
+	May          *string           `json:"default_member_permissions,omitempty"`
+	Contexts     []int             `json:"contexts,omitempty"`          // not of a guild's commands
+	Installs     []int             `json:"integration_types,omitempty"` // likewise
 }
 
 type option struct {
-	Type         int           `json:"type"`
-	Name         string        `json:"name"`
-	Description  string        `json:"description"`
-	Required     bool          `json:"required,omitempty"`
-	Autocomplete bool          `json:"autocomplete,omitempty"`
-	Choices      []rest.Choice `json:"choices,omitempty"`
-	MaxLength    int           `json:"max_length,omitempty"`
+	Type         int               `json:"type"`
+	Name         string            `json:"name"`
+	Description  string            `json:"description"`
+	Descriptions map[string]string `json:"description_localizations,omitempty"`
+	Required     bool              `json:"required,omitempty"`
+	Autocomplete bool              `json:"autocomplete,omitempty"`
+	Choices      []rest.Choice     `json:"choices,omitempty"`
+	MaxLength    int               `json:"max_length,omitempty"`
 }
 
 // maxTyped is as long as the bot lets anything typed be, in bytes; characters
@@ -79,7 +82,8 @@ var (
 func project(commands []bot.Command, guild bool) []command {
 	var out []command
 	for _, c := range commands {
-		p := command{Type: interaction.Slash, Name: c.Name, Description: clip(c.Summary, maxDescription), Contexts: anywhere, Installs: anyhow}
+		p := command{Type: interaction.Slash, Name: c.Name, Description: clip(c.Summary, maxDescription),
+			Descriptions: localized(c.Summary, func(tag string) string { return clip(c.In(tag).Summary, maxDescription) }), Contexts: anywhere, Installs: anyhow}
 		if may, ok := reserved[c.Name]; ok {
 			p.May = new(strconv.FormatUint(uint64(may), 10))
 			p.Contexts, p.Installs = inGuilds, byGuild
@@ -92,7 +96,8 @@ func project(commands []bot.Command, guild bool) []command {
 	}
 	for _, m := range menus {
 		if _, ok := findOption(commands, m.command, m.option); ok {
-			out = append(out, command{Type: m.kind, Name: m.name, Contexts: anywhere, Installs: anyhow})
+			out = append(out, command{Type: m.kind, Name: m.name, Names: localized(m.name, func(tag string) string { return inWords(tag, m.name) }),
+				Contexts: anywhere, Installs: anyhow})
 		}
 	}
 	if guild {
@@ -112,7 +117,8 @@ func before(o option) int {
 }
 
 func projectOption(o bot.Option) option {
-	p := option{Type: interaction.OptionString, Name: o.Name, Description: clip(o.Summary, maxDescription), Required: o.Required}
+	p := option{Type: interaction.OptionString, Name: o.Name, Description: clip(o.Summary, maxDescription), Required: o.Required,
+		Descriptions: localized(o.Summary, func(tag string) string { return clip(o.In(tag).Summary, maxDescription) })}
 	switch o.Type {
 	case bot.Integer:
 		p.Type = interaction.OptionInteger
@@ -127,8 +133,10 @@ func projectOption(o bot.Option) option {
 	case o.Suggest:
 		p.Autocomplete = true
 	case len(o.Choices) > 0:
-		for _, c := range o.Choices {
-			p.Choices = append(p.Choices, choice(o, c))
+		for i, c := range o.Choices {
+			made := choice(o, c)
+			made.Localizations = localized(c.Label, func(tag string) string { return clip(o.In(tag).Choices[i].Label, maxChoice) })
+			p.Choices = append(p.Choices, made)
 		}
 		return p
 	}

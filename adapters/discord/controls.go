@@ -91,10 +91,10 @@ func buttons(controls []bot.Control) []rest.Component {
 }
 
 // form asks for an option to be typed.
-func form(p press, o bot.Option) rest.Response {
-	title := wordForm
+func form(p press, o bot.Option, tag string) rest.Response {
+	title := inWords(tag, wordForm)
 	if n := p.args["game"]; n != "" {
-		title = fill(wordFormTitle, n)
+		title = inWords(tag, wordFormTitle, n)
 	}
 	most := maxForm
 	if !o.Rest {
@@ -155,16 +155,17 @@ func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask 
 	if !ok {
 		return nil, false
 	}
+	o = o.In(in.Locale)
 	if o.Type == bot.Point || !o.Suggest {
-		return new(form(p, o)), true
+		return new(form(p, o, in.Locale)), true
 	}
 	typed := "/" + p.command
 	choices := a.theDesk().Suggest(ctx, *r, p.ask, "")
-	m := rest.Message{Content: new(escape(fill(wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
+	m := rest.Message{Content: new(escape(inWords(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
 	if row, ok := menuOf(p, o, choices); ok {
 		m.Components = append(m.Components, row)
 	} else {
-		m.Content = new(escape(fill(wordNothing, typed)))
+		m.Content = new(escape(inWords(in.Locale, wordNothing, typed)))
 	}
 	return new(rest.Reply(m)), true
 }

@@ -29,7 +29,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	if err != nil {
 		return "", rest.BotError(err, a.permission(ctx, p.Where.Channel))
 	}
-	c := content{text: written(p.Text), scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	c := content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if at.hint != "" {
 		c.hints = append(c.hints, at.hint)
 	}
@@ -55,7 +55,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 func (a *Adapter) inLetters(c *content, channel string) {
 	c.plain = true
 	if c.scene != nil && a.hinted.put("files "+channel, true) {
-		c.hints = append(c.hints, fill(wordNoFiles, filesPermission))
+		c.hints = append(c.hints, inWords(c.lang, wordNoFiles, filesPermission))
 	}
 }
 
@@ -114,7 +114,7 @@ func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
 				return sent, nil
 			}
 			if loading {
-				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(wordDone)})
+				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(inWords(d.route.Lang, wordDone))})
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (d *delivery) point(ctx context.Context, w *waiting, sent bot.Receipt) {
 			guild = "@me"
 		}
 		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds,
-			Content: new(fill(wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
+			Content: new(inWords(w.in.Locale, wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
 		if w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil {
 			response = rest.DeferUpdate()
 		}
@@ -375,7 +375,7 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Re
 		channel = c.ID
 		a.dms.put(who.ID, channel)
 	}
-	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
+	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
 	if err := d.build(); err != nil {
 		return "", err

@@ -15,8 +15,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 

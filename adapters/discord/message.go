@@ -156,6 +156,7 @@ func pictureName(p bot.Post) string { return fmt.Sprintf("game-%d-%d.png", p.Num
 // content builds a message of a text and what belongs to it.
 type content struct {
 	text     string // as written gives it
+	lang     string // in which it is
 	scene    *render.Scene
 	name     string // of the picture
 	file     *bot.File
@@ -186,7 +187,7 @@ func (c content) messages() ([]rest.Message, error) {
 		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
 	}
 	if c.file != nil && c.plain {
-		add(fill(wordNoRecord, filesPermission))
+		add(inWords(c.lang, wordNoRecord, filesPermission))
 	}
 	for _, h := range c.hints {
 		add(h)

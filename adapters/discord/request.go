@@ -18,11 +18,12 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		Who:       person(in.User),
 		Where:     bot.Room{Platform: Name, Channel: in.Channel.ID},
 		Lang:      in.Locale,
+		RoomLang:  in.GuildLocale,
 		At:        in.At,
 		Moderator: in.Guild != "" && slices.ContainsFunc(moderator, in.May.Has),
 		Args:      map[string]string{},
 		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
-			Kind: in.Kind, At: now.UnixMilli()}.String(),
+			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}.String(),
 	}
 	if in.Channel.IsThread() && in.Channel.Parent != "" {
 		r.Where.Channel, r.Where.Thread = in.Channel.Parent, in.Channel.ID
@@ -74,7 +75,8 @@ type route struct {
 	Guild   string           `json:"g,omitempty"`
 	Alone   bool             `json:"a,omitempty"` // the bot is not in that channel and can only answer
 	Kind    interaction.Kind `json:"k"`
-	At      int64            `json:"m"` // when it came, Unix milliseconds by this machine's clock
+	At      int64            `json:"m"`           // when it came, Unix milliseconds by this machine's clock
+	Lang    string           `json:"l,omitempty"` // of the person's program
 }
 
 // routeLife is how long a route is used: the token lives a little longer.

@@ -1,6 +1,10 @@
 package discord
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
 
 // What the adapter itself says: what only Discord has.
 const (
@@ -23,6 +27,37 @@ const (
 	wordMenuShow   = "Show as a Go board"
 	wordNoRecordIn = "The file could not be read."
 )
+
+// inWords says something of the adapter's own in the language of a BCP 47 tag.
+func inWords(tag, english string, args ...string) string {
+	return fill(bot.Translated(tag, english), args...)
+}
+
+// locales are those in which Discord shows commands.
+var locales = []string{"id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no", "pl", "pt-BR",
+	"ro", "fi", "sv-SE", "vi", "tr", "cs", "el", "bg", "ru", "uk", "hi", "th", "zh-CN", "ja", "zh-TW", "ko"}
+
+// localized gives something in every locale for whose language the bot has other
+// words than the English ones.
+func localized(english string, in func(tag string) string) map[string]string {
+	var out map[string]string
+	for _, tag := range bot.Languages() {
+		words := in(tag)
+		if words == english {
+			continue
+		}
+		for _, locale := range locales {
+			if base, _, _ := strings.Cut(locale, "-"); base != tag {
+				continue
+			}
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[locale] = words
+		}
+	}
+	return out
+}
 
 // fill puts arguments into a text.
 func fill(text string, args ...string) string {

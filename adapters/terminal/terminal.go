@@ -41,6 +41,7 @@ type Terminal struct {
 	Out    io.Writer
 	Prompt bool                        // somebody is sitting there: show whose turn it is
 	Flush  func(context.Context) error // waits until what is owed has been shown
+	Lang   string                      // of who sits there, as $LANG says it: "de_AT.UTF-8"; empty: English
 
 	mu    sync.Mutex      // guards Out and what follows
 	turn  string          // the seat that is to move
@@ -121,14 +122,15 @@ func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) err
 	t.mu.Lock()
 	t.turn = seat
 	t.mu.Unlock()
-	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")}}
+	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")},
+		Lang: t.Lang, RoomLang: t.Lang}
 	command, args, err := bot.Parse(desk.Commands(), line)
 	if errors.Is(err, bot.ErrNotACommand) {
-		t.print("A command begins with /, for example /help.\n")
+		t.print("%s\n", bot.Translated(t.Lang, "A command begins with /, for example /help."))
 		return nil
 	}
 	if err != nil {
-		t.print("(to %s alone) %v\n", seat, err)
+		t.print("(to %s alone) %v\n", seat, bot.Explain(err, t.Lang))
 		return nil
 	}
 	r.Command, r.Args = command, args

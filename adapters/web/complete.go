@@ -32,7 +32,9 @@ func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 	if len(text) > maxBody {
 		text = ""
 	}
-	c := complete(r.Context(), s.desk, request(who), text)
+	req := request(who)
+	req.Lang = languageOf(r)
+	c := complete(r.Context(), s.desk, req, text)
 	if c.Choices == nil {
 		c.Choices = []choice{}
 	}
@@ -47,13 +49,13 @@ func complete(ctx context.Context, desk bot.Desk, req bot.Request, text string) 
 	commands := desk.Commands()
 	name, rest, spaced := strings.Cut(text, " ")
 	if !spaced {
-		return completion{Replace: text, Choices: commandsLike(commands, name)}
+		return completion{Replace: text, Choices: commandsLike(commands, name, req.Lang)}
 	}
 	i := slices.IndexFunc(commands, func(c bot.Command) bool { return "/"+c.Name == strings.ToLower(name) })
 	if i < 0 {
 		return completion{}
 	}
-	c := commands[i]
+	c := commands[i].In(req.Lang)
 	word := rest[strings.LastIndexByte(rest, ' ')+1:]
 	before := text[:len(text)-len(word)]
 	out := completion{Replace: word}
@@ -94,8 +96,8 @@ func complete(ctx context.Context, desk bot.Desk, req bot.Request, text string) 
 }
 
 // commandsLike gives the commands that begin like name, which begins with a
-// slash.
-func commandsLike(commands []bot.Command, name string) []choice {
+// slash, in the words of a language.
+func commandsLike(commands []bot.Command, name, tag string) []choice {
 	var out []choice
 	for _, c := range commands {
 		full := "/" + c.Name
@@ -106,7 +108,7 @@ func commandsLike(commands []bot.Command, name string) []choice {
 		if len(c.Options) > 0 {
 			value += " "
 		}
-		out = append(out, choice{value, c.Summary})
+		out = append(out, choice{value, c.In(tag).Summary})
 	}
 	return alone(out, name)
 }

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -203,6 +204,8 @@ type submission struct {
 	Text    string            `json:"text"`
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args"`
+
+	lang string // of the browser
 }
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -238,6 +241,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// come back with the same id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
+	sub.lang = languageOf(r)
 	a, err := s.take(ctx, sub, s.owner(r))
 	if err != nil {
 		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
@@ -252,34 +256,34 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, error) {
 	who, problem := sit(sub.Seat)
 	if problem != "" {
-		return s.refusal(problem), nil
+		return s.refusal(bot.Translated(sub.lang, problem)), nil
 	}
 	if utf8.RuneCountInString(sub.Text) > maxText {
-		return s.refusal(fmt.Sprintf("That is too long: at most %d characters.", maxText)), nil
+		return s.refusal(strings.Replace(bot.Translated(sub.lang, wordTooLong), "{0}", strconv.Itoa(maxText), 1)), nil
 	}
 	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
 	req := request(who)
-	req.ID, req.Reply, req.Moderator = line.Key, line.Key, owner
+	req.ID, req.Reply, req.Moderator, req.Lang = line.Key, line.Key, owner, sub.lang
 	commands := s.desk.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
 		req.Command, req.Args = sub.Command, sub.Args
 		if !slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == sub.Command }) {
-			return s.refusal("There is no such command."), nil
+			return s.refusal(bot.Translated(sub.lang, wordNoCommand)), nil
 		}
 	} else {
 		var err error
 		req.Command, req.Args, err = bot.Parse(commands, line.Text)
 		switch {
 		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
-			return s.refusal("There is nothing in that."), nil
+			return s.refusal(bot.Translated(sub.lang, wordNothing)), nil
 		case errors.Is(err, bot.ErrNotACommand) && !strings.HasPrefix(line.Text, "/"):
 			_, err := s.say(ctx, line)
 			return answer{}, err
 		case errors.Is(err, bot.ErrNotACommand):
-			return s.refusal("A command follows the slash: /help lists them."), nil
+			return s.refusal(bot.Translated(sub.lang, wordSlash)), nil
 		case err != nil:
-			return s.refusal(err.Error()), nil
+			return s.refusal(bot.Explain(err, sub.lang)), nil
 		}
 	}
 	req.Users = users(commands, req.Command, req.Args)
@@ -310,9 +314,21 @@ func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, 
 
 // refusal tells a person, and nobody else, what is wrong.
 func (s *server) refusal(text string) answer {
-	text = strings.ToUpper(text[:1]) + text[1:]
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
 	return answer{Private: true, Message: &message{Private: true, Text: text, At: s.cfg.Now()}}
 }
+
+// What the room itself tells somebody. Its translations are with those of the bot.
+const (
+	wordTooLong   = "That is too long: at most {0} characters."
+	wordNoCommand = "There is no such command."
+	wordNothing   = "There is nothing in that."
+	wordSlash     = "A command follows the slash: /help lists them."
+	wordNoSeat    = "There is no such seat."
+	wordName      = "Type your name first, beside the seat."
+	wordTaken     = "That is the name of a seat. Choose the seat, or another name."
+)
 
 // reply sends JSON. A page that is gone meanwhile asks again.
 func reply(w http.ResponseWriter, v any) {

@@ -29,16 +29,16 @@ func sit(seat string) (who bot.Who, problem string) {
 	}
 	name, ok := strings.CutPrefix(seat, "name:")
 	if !ok {
-		return onlooker, "There is no such seat."
+		return onlooker, wordNoSeat
 	}
 	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return onlooker, "Type your name first, beside the seat."
+		return onlooker, wordName
 	}
 	name = bot.CleanName(name)
 	id := strings.ToLower(name)
 	for _, taken := range []string{black.Name, white.Name, onlooker.Name, "Halfpoint"} {
 		if id == strings.ToLower(taken) {
-			return onlooker, "That is the name of a seat. Choose the seat, or another name."
+			return onlooker, wordTaken
 		}
 	}
 	return bot.Who{Platform: platform, ID: "name:" + id, Name: name}, ""

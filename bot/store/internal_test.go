@@ -25,8 +25,8 @@ func TestWrittenFormsStay(t *testing.T) {
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
 	asking := bot.Reply{Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at"}}}
-	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: bot.Hours{From: 1380, To: 405}}
-	room := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none"}
+	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: bot.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
+	room := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
 	message := bot.Message{To: []string{"Ada"}, Controls: asking.Controls,
 		File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
 	body := storedBody{Texts: reply.Texts, Notify: []bot.Person{"p1"}, Reply: "route"}
@@ -42,13 +42,13 @@ func TestWrittenFormsStay(t *testing.T) {
 		{`{"texts":[{"k":"started","a":["person:p1"]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
 			func() (string, error) { return encodeReply(reply) },
 			func(s string) (any, error) { return decodeReply(s) }},
-		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405}}`, prefs,
+		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405},"lang":"de","theme":"slate"}`, prefs,
 			func() (string, error) { return encodePreferences(prefs) },
 			func(s string) (any, error) { return decodePreferences(s) }},
 		{`{"controls":[{"label":"Place","command":"place","ask":"at"}]}`, asking,
 			func() (string, error) { return encodeReply(asking) },
 			func(s string) (any, error) { return decodeReply(s) }},
-		{`{"rules":"aga","size":"13x13","clock":"3d","undo":-1,"opens":"moderators","theme":"dark","coords":"none"}`, room,
+		{`{"rules":"aga","size":"13x13","clock":"3d","undo":-1,"opens":"moderators","theme":"dark","coords":"none","lang":"ja"}`, room,
 			func() (string, error) { return encodeRoom(room) },
 			func(s string) (any, error) { return decodeRoom(s) }},
 		{`{"to":["Ada"],"controls":[{"label":"Place","command":"place","ask":"at"}],"file":{"name":"game-1.sgf","type":"application/x-go-sgf","data":"KDsp"}}`, message,

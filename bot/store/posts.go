@@ -196,6 +196,38 @@ func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first boo
 	return first && err == nil, err
 }
 
+// parkedFor is how long a room that could not be reached is at least left alone.
+const parkedFor = time.Minute
+
+// Unpark lets what was set aside for a channel be tried again, for somebody has
+// been heard from there, and reports whether there is any. Reminders stay where
+// they are, and so does what something newer has been shown after.
+func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some bool, err error) {
+	defer annotate(&err, "take up parked posts")
+	var parked int
+	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM room_parked WHERE platform = $1 AND channel = $2",
+		where.Platform, where.Channel).Scan(&parked)
+	if err != nil || parked == 0 {
+		return false, err
+	}
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := put(ctx, tx, "parked posts", `
+			UPDATE post SET state = 'waiting', due = $1
+			WHERE state = 'parked' AND platform = $2 AND channel = $3 AND due <= $4 AND kind <> 'status'
+				AND NOT EXISTS (
+					SELECT 1 FROM post newer WHERE newer.state = 'settled'
+						AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
+						AND newer.n > post.n)`,
+			millis(now), where.Platform, where.Channel, millis(now.Add(-parkedFor)))
+		if errors.Is(err, bot.ErrConflict) {
+			return nil
+		}
+		some = err == nil
+		return err
+	})
+	return some && err == nil, err
+}
+
 // Shown gives the receipt of the last settled post of a kind, among those for all
 // or those for some alone, or an empty one if there is none, or it has been removed
 // since.

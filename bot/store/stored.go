@@ -125,6 +125,8 @@ type storedPreferences struct {
 	Remind string       `json:"remind,omitempty"`
 	Zone   string       `json:"zone,omitempty"`
 	Quiet  *storedHours `json:"quiet,omitempty"`
+	Lang   string       `json:"lang,omitempty"`
+	Theme  string       `json:"theme,omitempty"`
 }
 
 type storedHours struct {
@@ -133,7 +135,7 @@ type storedHours struct {
 }
 
 func encodePreferences(p bot.Preferences) (string, error) {
-	s := storedPreferences{Remind: p.Remind, Zone: p.Zone}
+	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme}
 	if p.Quiet != (bot.Hours{}) {
 		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
 	}
@@ -145,7 +147,7 @@ func decodePreferences(text string) (bot.Preferences, error) {
 	if err := decode(text, &s); err != nil {
 		return bot.Preferences{}, err
 	}
-	p := bot.Preferences{Remind: s.Remind, Zone: s.Zone}
+	p := bot.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme}
 	if s.Quiet != nil {
 		p.Quiet = bot.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}
@@ -162,10 +164,11 @@ type storedRoom struct {
 	Opens  string `json:"opens,omitempty"`
 	Theme  string `json:"theme,omitempty"`
 	Coords string `json:"coords,omitempty"`
+	Lang   string `json:"lang,omitempty"`
 }
 
 func encodeRoom(r bot.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Coords})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Coords, r.Lang})
 }
 
 func decodeRoom(text string) (bot.RoomSettings, error) {
@@ -173,7 +176,7 @@ func decodeRoom(text string) (bot.RoomSettings, error) {
 	if err := decode(text, &s); err != nil {
 		return bot.RoomSettings{}, err
 	}
-	return bot.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords}, nil
+	return bot.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords, Lang: s.Lang}, nil
 }
 
 // storedExtra is what comes with a message besides its text.

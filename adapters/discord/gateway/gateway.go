@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 // Names of events.

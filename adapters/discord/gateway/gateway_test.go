@@ -15,8 +15,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 func TestIdentifies(t *testing.T) {

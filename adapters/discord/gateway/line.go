@@ -16,7 +16,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 // A Responder gives the first answer to an interaction. The message is nil

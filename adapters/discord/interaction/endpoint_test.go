@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 // An endpointTest is an endpoint with a Discord that signs and is answered.

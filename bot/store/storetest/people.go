@@ -85,7 +85,7 @@ func preferences(d *desk) {
 	d.same("at first", of(a), bot.Preferences{Person: a})
 	d.same("of nobody", of("unknown"), bot.Preferences{Person: "unknown"})
 
-	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: bot.Hours{From: 23 * 60, To: 6*60 + 45}}
+	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: bot.Hours{From: 23 * 60, To: 6*60 + 45}, Lang: "de", Theme: "slate"}
 	choose(mine)
 	d.same("chosen", of(a), mine)
 	d.same("of somebody else", of(b), bot.Preferences{Person: b})

@@ -285,6 +285,53 @@ func park(d *desk) {
 	parks(garden, true) // it had been in reach meanwhile
 }
 
+func unpark(d *desk) {
+	m, other, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
+	takesUp := func(where bot.Room, want bool) {
+		d.Helper()
+		some, err := d.Unpark(d.ctx(), where, d.now)
+		d.must(err)
+		d.same("something to take up", some, want)
+	}
+	takesUp(garden, false)
+	d.play(m, post("p1", bot.Notice, m), post("s1", bot.Show, m), post("r1", bot.Status, m), post("p2", bot.Notice, m))
+	d.play(other, post("o1", bot.Notice, other))
+	d.play(away, post("away", bot.Notice, away))
+	d.claim()
+	for _, where := range []bot.Room{garden, cellar} {
+		_, err := d.Park(d.ctx(), where, "not permitted: send messages")
+		d.must(err)
+	}
+	takesUp(garden, false) // a moment ago it could not be reached
+	d.pass(lease + 2*time.Minute)
+	takesUp(bot.Room{Platform: "another platform", Channel: garden.Channel}, false)
+	takesUp(garden, true)
+	got := d.drain() // what the cellar is owed is not among it
+	d.same("shown of the first game", filterOut(got, "o1"), []string{"p1", "s1", "p2"})
+	d.same("shown of both", len(got), 4)
+	takesUp(garden, false)
+
+	// What something newer was shown after stays where it is.
+	d.play(m, post("p3", bot.Notice, m))
+	d.claim()
+	_, err := d.Park(d.ctx(), garden, "gone")
+	d.must(err)
+	d.play(m, post("p4", bot.Notice, m))
+	d.same("shown", d.drain(), []string{"p4"})
+	d.play(other, post("o2", bot.Notice, other))
+	d.claim()
+	_, err = d.Park(d.ctx(), garden, "gone")
+	d.must(err)
+	d.pass(lease + 2*time.Minute)
+	takesUp(garden, true)
+	d.same("shown", d.drain(), []string{"o2"})
+}
+
+// filterOut gives ids without one.
+func filterOut(ids []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return s == id })
+}
+
 // oracle delivers posts as badly as it can happen: claims run out with the
 // post shown or not, the platform asks to wait, posts come at any moment. What
 // was shown in the end must be what the rules of the outbox promise.

@@ -19,7 +19,7 @@ func roomSettings(d *desk) {
 	elsewhere.Platform = "matrix"
 	d.same("at first", of(garden), bot.RoomSettings{Room: garden})
 
-	ours := bot.RoomSettings{Room: garden, Rules: "aga", Size: "13x13", Clock: "fischer 7d+1d max 14d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "all"}
+	ours := bot.RoomSettings{Room: garden, Rules: "aga", Size: "13x13", Clock: "fischer 7d+1d max 14d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "all", Lang: "ja"}
 	choose(ours)
 	d.same("chosen", of(garden), ours)
 	d.same("of a thread of it", of(thread), ours)

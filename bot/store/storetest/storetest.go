@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"the first receipt of a game is known, and the game by it", firstReceipt},
 		{"a channel that asks to wait waits alone", postpone},
 		{"posts of a room out of reach are set aside", park},
+		{"and taken up again when it is in reach", unpark},
 		{"whatever happens, notices come once and in order and the last show is shown", oracle},
 
 		{"a person keeps one id", onePerson},

@@ -1,0 +1,29 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"golang.org/x/text/language"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// languageOf gives the language of whoever's browser asks: the first of those it
+// wants that the bot speaks, else the first; empty if it does not say.
+func languageOf(r *http.Request) string {
+	header := r.Header.Get("Accept-Language")
+	if len(header) > 200 {
+		return ""
+	}
+	wants, _, err := language.ParseAcceptLanguage(header)
+	if err != nil || len(wants) == 0 {
+		return ""
+	}
+	for _, tag := range wants {
+		if base, _ := tag.Base(); slices.Contains(bot.Languages(), base.String()) {
+			return base.String()
+		}
+	}
+	return wants[0].String()
+}

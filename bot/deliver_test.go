@@ -1,0 +1,128 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// A slowly is a platform one channel of which takes no message until it is told
+// to.
+type slowly struct {
+	release chan struct{}
+	begun   chan struct{}
+
+	mu    sync.Mutex
+	shown map[string][]string // ids of posts, by channel
+	at    map[string]int      // how many are being shown there
+	twice bool                // two at once in one channel
+}
+
+func (*slowly) Name() string                              { return "chat" }
+func (*slowly) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (s *slowly) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	s.mu.Lock()
+	if s.at[p.Where.Channel]++; s.at[p.Where.Channel] > 1 {
+		s.twice = true
+	}
+	s.mu.Unlock()
+	if p.Where.Channel == "slow" {
+		select {
+		case s.begun <- struct{}{}:
+		default:
+		}
+		select {
+		case <-s.release:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at[p.Where.Channel]--
+	s.shown[p.Where.Channel] = append(s.shown[p.Where.Channel], p.ID)
+	return bot.Receipt(strconv.Itoa(len(s.shown[p.Where.Channel]))), nil
+}
+
+func (s *slowly) in(channel string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.shown[channel])
+}
+
+// A picture that goes up a slow line holds up no other channel; what is owed in
+// its own channel waits for it, and it is not sent a second time when that takes
+// longer than anybody thought.
+func TestSlowChannel(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	var later atomic.Int64 // seconds
+	b := bot.New(st, bot.Config{Log: silent, Now: func() time.Time {
+		return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(later.Load()) * time.Second)
+	}})
+	s := &slowly{release: make(chan struct{}), begun: make(chan struct{}, 1), shown: map[string][]string{}, at: map[string]int{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, s) }()
+	n := 0
+	opens := func(channel string) {
+		n++
+		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: channel},
+			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	until := func(what string, so func() bool) {
+		t.Helper()
+		for late := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatalf("waited for %s: slow %v, fast %v", what, s.in("slow"), s.in("fast"))
+			}
+		}
+	}
+	opens("slow")
+	<-s.begun
+	opens("slow")
+	for range 3 {
+		opens("fast")
+	}
+	until("the other channel", func() bool { return len(s.in("fast")) == 3 })
+	later.Store(40) // the claim on what is being shown has run out
+	opens("fast")
+	until("the other channel again", func() bool { return len(s.in("fast")) == 4 })
+	if got := s.in("slow"); len(got) != 0 {
+		t.Errorf("the slow channel shows %v", got)
+	}
+	close(s.release)
+	until("the slow channel", func() bool { return len(s.in("slow")) == 2 })
+	later.Store(80)
+	opens("fast")
+	until("the other channel at last", func() bool { return len(s.in("fast")) == 5 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.twice {
+		t.Error("two posts were shown in one channel at once")
+	}
+	for channel, ids := range s.shown {
+		if slices.Sort(ids); len(slices.Compact(slices.Clone(ids))) != len(ids) {
+			t.Errorf("%s shows something twice: %v", channel, ids)
+		}
+	}
+}

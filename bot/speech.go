@@ -1,0 +1,144 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+)
+
+// A speech is in which languages a request is answered.
+type speech struct {
+	mine  *language // of the person who asks, for what they alone read
+	room  *language // of the room, for what everybody reads
+	here  RoomSettings
+	prefs Preferences // of the person
+}
+
+// speech finds out in which languages a request is answered: the person's own is
+// the one they have chosen, that of their program, or if it does not say, that of
+// the room.
+func (b *Bot) speech(ctx context.Context, r Request, by Person) (s speech, err error) {
+	if err := b.heard(ctx, r); err != nil {
+		return s, err
+	}
+	if s.here, s.room, err = b.room(ctx, r.Where); err != nil {
+		return s, err
+	}
+	if s.prefs, err = b.store.Preferences(ctx, by); err != nil {
+		return s, err
+	}
+	s.mine = bestLanguage(cmp.Or(s.prefs.Lang, r.Lang, s.room.Tag))
+	return s, nil
+}
+
+// langMark begins the bookmark in which it is written what language a platform
+// says that a channel speaks.
+const langMark = "bot:lang:"
+
+// heard remembers what language the platform says that the room speaks, for what
+// is said there later and nobody asked for.
+func (b *Bot) heard(ctx context.Context, r Request) error {
+	l, ok := findLanguage(r.RoomLang)
+	if !ok {
+		return nil
+	}
+	mark := langMark + r.Where.Platform + ":" + r.Where.Channel
+	was, err := b.store.Bookmark(ctx, mark)
+	if err != nil || cmp.Or(was, inEnglish.Tag) == l.Tag {
+		return err
+	}
+	return b.store.SetBookmark(ctx, mark, l.Tag)
+}
+
+// room gives what has been chosen for a room, and its language.
+func (b *Bot) room(ctx context.Context, where Room) (RoomSettings, *language, error) {
+	settings, err := b.store.RoomSettings(ctx, where)
+	if err != nil {
+		return settings, inEnglish, err
+	}
+	l, err := b.langOf(ctx, settings)
+	return settings, l, err
+}
+
+// langOf gives the language of a room: the one that its moderators have chosen,
+// or that of which the platform has spoken, or English.
+func (b *Bot) langOf(ctx context.Context, settings RoomSettings) (*language, error) {
+	if settings.Lang != "" {
+		return bestLanguage(settings.Lang), nil
+	}
+	mark, err := b.store.Bookmark(ctx, langMark+settings.Room.Platform+":"+settings.Room.Channel)
+	return bestLanguage(mark), err
+}
+
+// postLang gives the language of a post: that of its reader, if it is for one
+// person alone and they have chosen one, else that of the room, with what has
+// been chosen for that.
+func (b *Bot) postLang(ctx context.Context, o Owed) (RoomSettings, *language, error) {
+	settings, l, err := b.room(ctx, o.Where)
+	if err == nil && o.Private && len(o.Notify) == 1 {
+		var prefs Preferences
+		if prefs, err = b.store.Preferences(ctx, o.Notify[0]); err == nil {
+			if own, ok := findLanguage(prefs.Lang); ok {
+				l = own
+			}
+		}
+	}
+	return settings, l, err
+}
+
+// Languages gives the BCP 47 tags of the languages that the bot speaks, English
+// first.
+func Languages() []string {
+	var tags []string
+	for _, l := range languages() {
+		tags = append(tags, l.Tag)
+	}
+	return tags
+}
+
+// Translated gives a sentence of an adapter in the language of a BCP 47 tag: its
+// English words, where the language has none.
+func Translated(tag, english string) string {
+	return cmp.Or(bestLanguage(tag).Adapters[english], english)
+}
+
+// CommandsIn gives what people can ask for, as Commands does, with summaries and
+// the labels of choices in the language of a BCP 47 tag.
+func CommandsIn(tag string) []Command {
+	cs := Commands()
+	for i := range cs {
+		cs[i] = cs[i].In(tag)
+	}
+	return cs
+}
+
+// In gives the command with its summaries and the labels of choices in the
+// language of a BCP 47 tag. Names are the same in every language: people show
+// each other what they type.
+func (c Command) In(tag string) Command {
+	c.Summary = commandWords(bestLanguage(tag), c.Summary)
+	c.Options = append([]Option(nil), c.Options...)
+	for i := range c.Options {
+		c.Options[i] = c.Options[i].In(tag)
+	}
+	return c
+}
+
+// In gives the option as [Command.In] does.
+func (o Option) In(tag string) Option {
+	l := bestLanguage(tag)
+	o.Summary = commandWords(l, o.Summary)
+	o.Choices = choicesIn(l, o.Choices)
+	return o
+}
+
+func choicesIn(l *language, cs []Choice) []Choice {
+	out := append([]Choice(nil), cs...)
+	for i := range out {
+		out[i].Label = commandWords(l, out[i].Label)
+	}
+	return out
+}
+
+func commandWords(l *language, english string) string {
+	return cmp.Or(l.Commands[english], english)
+}
