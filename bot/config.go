@@ -24,6 +24,7 @@ type Settings struct {
 	Database string   // path of the SQLite file
 	Rulesets []string // files of custom rulesets
 	Discord  Discord
+	Matrix   Matrix
 }
 
 // Discord is how the bot gets to Discord. Without a token it does not.
@@ -39,13 +40,25 @@ type Discord struct {
 	Count       int    // how many shards this process runs; 0: all from First
 }
 
+// Matrix is how the bot gets to Matrix. Without a homeserver it does not.
+type Matrix struct {
+	Homeserver  string   // its address, or the name of the server
+	User        string   // "@halfpoint:example.org", or the part before the colon
+	Password    string   // of the account
+	Token       string   // instead of the password, with less that works
+	RecoveryKey string   // of the account's cross-signing; empty: made at the first start
+	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
+	Describe    bool     // describe the commands in rooms where the bot may (MSC4391)
+}
+
 // Defaults is what holds when nothing is said.
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db"}
 
 // keys are all that a configuration may hold.
 var keys = []string{"listen", "hosts", "database", "rulesets",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
-	"discord.shards", "discord.first", "discord.count"}
+	"discord.shards", "discord.first", "discord.count",
+	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
 
 // ReadSettings reads the file, which may be empty for none, and the
 // environment: HALFPOINT_ and the key in capitals, "." written "_". Its errors
@@ -78,7 +91,7 @@ func ReadSettings(path string) (Settings, error) {
 			return "", nil // HALFPOINT_RECORDS and what later versions may know
 		}
 		key := keys[i]
-		if key == "hosts" || key == "rulesets" {
+		if key == "hosts" || key == "rulesets" || key == "matrix.allow" {
 			return key, strings.Split(value, ",")
 		}
 		return key, value
@@ -100,6 +113,19 @@ func ReadSettings(path string) (Settings, error) {
 	} {
 		*to = strings.TrimSpace(k.String("discord." + key))
 	}
+	for key, to := range map[string]*string{
+		"homeserver": &s.Matrix.Homeserver, "user": &s.Matrix.User, "password": &s.Matrix.Password, "token": &s.Matrix.Token,
+		"recovery_key": &s.Matrix.RecoveryKey,
+	} {
+		*to = strings.TrimSpace(k.String("matrix." + key))
+	}
+	s.Matrix.Allow = k.Strings("matrix.allow")
+	switch describe := k.String("matrix.describe"); describe {
+	case "", "false", "true":
+		s.Matrix.Describe = describe == "true"
+	default:
+		return s, &BadSetting{path, "matrix.describe", "must be true or false"}
+	}
 	for key, to := range map[string]*int{"shards": &s.Discord.Shards, "first": &s.Discord.First, "count": &s.Discord.Count} {
 		n, err := strconv.Atoi(cmp.Or(k.String("discord."+key), "0"))
 		if err != nil || n < 0 {
@@ -117,6 +143,9 @@ func (s Settings) Check(path string) error {
 	}
 	if s.Database == "" {
 		return &BadSetting{path, "database", "the path is empty"}
+	}
+	if s.Matrix.Homeserver != "" && s.Matrix.Password == "" && s.Matrix.Token == "" {
+		return &BadSetting{path, "matrix.password", "is missing"}
 	}
 	if s.Discord.Token == "" {
 		return nil

@@ -158,11 +158,15 @@ func bare(err error) error {
 // address gives the driver's name for a file and the settings of its
 // connections.
 func address(path string, more url.Values) string {
+	return fileAddress(path, settings) + "&" + more.Encode()
+}
+
+func fileAddress(path string, with url.Values) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
 		path = "/" + path
 	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + settings.Encode() + "&" + more.Encode()
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + with.Encode()
 }
 
 // connect gives a pool of at most n connections, which are kept open.

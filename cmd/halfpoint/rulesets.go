@@ -159,7 +159,7 @@ func (*configCheckCmd) Run(e *env) error {
 	for _, r := range own {
 		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)
 	}
-	return checkDiscord(e, s)
+	return errors.Join(checkDiscord(e, s), checkMatrix(e, s))
 }
 
 // rulebooks reads the rulesets that the configuration adds.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -45,6 +46,12 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	more, closed, err := matrices(e, s, st, log)
+	defer closed()
+	if err != nil {
+		return err
+	}
+	others = append(others, more...)
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx, append([]bot.Adapter{room}, others...)...) }()
 	select {
@@ -84,7 +91,7 @@ func (*playCmd) Run(e *env) error {
 		return err
 	}
 	b := bot.New(st, bot.Config{Rulesets: own, Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
-	t := &terminal.Terminal{In: e.in, Out: e.out}
+	t := &terminal.Terminal{In: e.in, Out: e.out, Lang: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))}
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)
 	}

@@ -1,0 +1,113 @@
+package matrix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// What every adapter must do, in a room of a real homeserver.
+func TestAdapter(t *testing.T) {
+	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+		c := newClub(t, matrixtest.Shared(t))
+		c.desk = desk
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Black", "White")
+		return &platform{c: c, people: map[string]*guest{"black": people[0], "white": people[1]}}
+	})
+}
+
+type platform struct {
+	c      *club
+	people map[string]*guest
+	last   id.EventID
+}
+
+func (p *platform) Adapter() bot.Adapter { return p.c.a }
+
+func (p *platform) Room() bot.Room {
+	return bot.Room{Platform: Name, Channel: p.people["black"].at.String()}
+}
+
+func (p *platform) Says(who, text string) {
+	g := p.people[who]
+	if strings.HasPrefix(strings.TrimSpace(text), "/") { // as it is typed here
+		text = strings.Replace(text, "/", "!", 1)
+	}
+	p.last = g.asks("", text)
+	for _, other := range p.people { // and everybody sees what came of it
+		other.Await(other.at, "what was said", func(v matrixtest.View) bool { return v.Message(p.last) != nil })
+	}
+}
+
+// Again deals with the last event once more, as after a crash between answering
+// and writing that down.
+func (p *platform) Again() bool {
+	g := p.people["black"]
+	if _, err := p.c.a.queue.db.Exec(p.c.Context(), "UPDATE matrix_event SET state = 'waiting', body = $1 WHERE event = $2",
+		p.raw(g), p.last); err != nil {
+		p.c.Fatal(err)
+	}
+	p.c.a.wake(g.at)
+	p.c.dealt(g.at, p.last)
+	return true
+}
+
+// raw is the last event as it was written down.
+func (p *platform) raw(g *guest) string {
+	e, err := p.c.a.device().Client.GetEvent(p.c.Context(), g.at, p.last)
+	if err != nil {
+		p.c.Fatal(err)
+	}
+	body, err := e.MarshalJSON()
+	if err != nil {
+		p.c.Fatal(err)
+	}
+	return string(body)
+}
+
+func (p *platform) Sees(who string) string {
+	g := p.people[who]
+	p.settled(g)
+	var out strings.Builder
+	for _, m := range g.View(g.at).From(p.c.user.ID) {
+		fmt.Fprintln(&out, strings.ReplaceAll(m.Text(), "!", "/"))
+	}
+	return out.String()
+}
+
+// settled waits until somebody sees what the bot has sent: it was sent before
+// what is said now.
+func (p *platform) settled(g *guest) { p.c.dealt(g.at, g.Says(g.at, "…")) }
+
+// OneScreen: there is nothing in Matrix that one person of a room alone can see.
+func (p *platform) OneScreen() bool { return true }
+
+func (p *platform) Files(who string) map[string][]byte {
+	out := map[string][]byte{}
+	g := p.people[who]
+	p.settled(g)
+	for _, m := range g.View(g.at).From(p.c.user.ID) {
+		if m.Kind != "m.file" {
+			continue
+		}
+		name, _ := m.Content["filename"].(string)
+		url, _ := m.Content["url"].(string)
+		uri, err := id.ParseContentURI(url)
+		if err != nil {
+			p.c.Fatal(err)
+		}
+		if out[name], err = g.Client.DownloadBytes(p.c.Context(), uri); err != nil {
+			p.c.Fatal(err)
+		}
+	}
+	return out
+}
+
+func (p *platform) Stop() error { return p.c.stop() }

@@ -1,0 +1,543 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// concerns reports whether an event may be for the bot, so that it must be
+// written down. What is encrypted may be anything.
+func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Command, direct bool) bool {
+	if e.Sender == dev.Client.UserID || e.ID == "" || len(e.Content.VeryRaw) > maxEvent || e.Unsigned.RedactedBecause != nil {
+		return false
+	}
+	switch e.Type.Type {
+	case event.StateTombstone.Type:
+		return e.StateKey != nil && *e.StateKey == ""
+	case event.EventEncrypted.Type:
+		return dev.Crypto != nil && e.StateKey == nil
+	case event.EventReaction.Type:
+		_, _, ok := reaction(e)
+		return ok && e.StateKey == nil
+	case event.EventMessage.Type:
+		if e.StateKey != nil {
+			return false
+		}
+		m := messageOf(e)
+		if m == nil {
+			return false
+		}
+		if m.NewContent != nil {
+			m = m.NewContent
+		}
+		_, ok := a.parse(dev, e, m, commands, direct)
+		return ok
+	}
+	return false
+}
+
+// messageOf gives the content of what a person has said; nil if it is no text,
+// or from a bot: those say notices.
+func messageOf(e *event.Event) *event.MessageEventContent {
+	e.Type.Class = event.MessageEventType
+	if e.Content.Parsed == nil {
+		if err := e.Content.ParseRaw(event.EventMessage); err != nil {
+			return nil
+		}
+	}
+	m, ok := e.Content.Parsed.(*event.MessageEventContent)
+	if !ok || m.MsgType != event.MsgText {
+		return nil
+	}
+	return m
+}
+
+// reaction gives the event and the command of a reaction.
+func reaction(e *event.Event) (to id.EventID, command string, ok bool) {
+	relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+	if kind, _ := relates["rel_type"].(string); kind != string(event.RelAnnotation) {
+		return "", "", false
+	}
+	target, _ := relates["event_id"].(string)
+	key, _ := relates["key"].(string)
+	command, ok = message.CommandOf(key)
+	return id.EventID(target), command, ok && target != ""
+}
+
+// parse reads a message as a command. In a room where only one person listens
+// it needs no mark.
+func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEventContent, commands []bot.Command, direct bool) (command.Parsed, bool) {
+	if p, ok := command.Structured(commands, e.Content.VeryRaw); ok {
+		return p, m.Mentions != nil && m.Mentions.Has(dev.Client.UserID) // or it is for another bot
+	}
+	t := command.Typed{Body: m.Body, Direct: direct, Self: dev.Client.UserID, SelfName: "Halfpoint", Reply: m.RelatesTo.GetReplyTo() != ""}
+	if m.Format == event.FormatHTML {
+		t.Formatted = m.FormattedBody
+	}
+	if m.Mentions != nil {
+		t.Mentions = m.Mentions.UserIDs
+	}
+	return command.Parse(commands, t)
+}
+
+// wake has the events of a room dealt with, after what is being dealt with. Once
+// is enough for all that is there.
+func (a *Adapter) wake(at id.RoomID) {
+	a.mu.Lock()
+	asks, ctx, already := a.asks, a.ctx, a.awake[at]
+	a.awake[at] = true
+	a.mu.Unlock()
+	if already || asks == nil {
+		return
+	}
+	if asks.Go(ctx, at.String(), func() { a.work(ctx, at) }) != nil {
+		a.asleep(at)
+	}
+}
+
+// asleep lets a room be woken again.
+func (a *Adapter) asleep(at id.RoomID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.awake, at)
+}
+
+// wakeAll has everything dealt with that waits.
+func (a *Adapter) wakeAll(ctx context.Context) {
+	rooms, err := a.queue.open(ctx)
+	if err != nil && ctx.Err() == nil {
+		a.log.Error("what waits was not found", "error", err)
+	}
+	for _, at := range rooms {
+		a.wake(at)
+	}
+}
+
+// keyCame has those events dealt with that waited for a key; an empty session
+// means all that wait for any.
+func (a *Adapter) keyCame(session id.SessionID) {
+	a.keys.Add(1)
+	rooms, err := a.queue.keyCame(a.asking(), session)
+	if err != nil {
+		a.log.Error("what waits for a key was not found", "error", err)
+	}
+	for _, at := range rooms {
+		a.wake(at)
+	}
+}
+
+func (a *Adapter) asking() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ctx
+}
+
+// work deals with what waits in a room, unless the homeserver is away: then it
+// waits until that is back, so that nobody is heard of whom it is said that they
+// cannot be.
+func (a *Adapter) work(ctx context.Context, at id.RoomID) {
+	a.asleep(at)
+	for ctx.Err() == nil && !a.out.Load() {
+		r, err := a.queue.next(ctx, at)
+		if err == nil && r == nil {
+			return
+		}
+		dev := a.device()
+		again := time.Second
+		if err == nil && dev != nil {
+			again, err = a.one(ctx, dev, r)
+		}
+		if err != nil || dev == nil { // later, so that others have their turn
+			if ctx.Err() == nil {
+				a.log.Warn("what was said is dealt with later", "room", at, "error", err, "again", again)
+				time.AfterFunc(again, func() { a.wake(at) })
+			}
+			return
+		}
+	}
+}
+
+// How often an event is tried. What panics is tried three times; what was being
+// dealt with when the program ended, more often, for it may have been another
+// one's fault; and what fails while others succeed, for some minutes.
+const (
+	maxTries = 12
+	aPanic   = 4
+	aCrash   = 1
+	maxFails = 12
+)
+
+// dealFor is how long an event may hold up the others.
+const dealFor = 2 * time.Minute
+
+// A failure is an event that could not be dealt with, and is tried again.
+type failure struct {
+	times int
+	since time.Time
+}
+
+// errLater is the error of what is to be done only after a while.
+type errLater struct{ wait time.Duration }
+
+func (e errLater) Error() string { return "not before " + e.wait.String() }
+
+// one deals with an event and writes down what became of it. An error means that
+// it is to be tried again, after a while.
+func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again time.Duration, err error) {
+	if r.broken != nil || r.tries >= maxTries {
+		return time.Second, a.setAside(ctx, r, r.broken)
+	}
+	left := r.n <= a.leftover
+	if left { // the program may have ended over it, and may do so again
+		a.fails(r.event, 0)
+		if err := a.queue.trying(ctx, r, r.tries+aCrash); err != nil {
+			return time.Second, err
+		}
+	}
+	keys := a.keys.Load()
+	state, session, err, panicked := a.safely(ctx, dev, r)
+	switch {
+	case panicked:
+		return time.Second, a.queue.trying(ctx, r, r.tries+aPanic)
+	case err != nil:
+		if left {
+			if err := a.queue.trying(context.WithoutCancel(ctx), r, r.tries-aCrash); err != nil {
+				return time.Second, err
+			}
+		}
+		f := a.fails(r.event, 1)
+		if f.times > maxFails && !errors.As(err, new(errLater)) && !unreachable(err) && a.doneSince(f.since) {
+			return time.Second, a.setAside(ctx, r, err)
+		}
+		return a.pauseAfter(err, f.times), err
+	}
+	if err := a.queue.settle(ctx, r, state, session); err != nil {
+		a.fails(r.event, 1)
+		return time.Second, err
+	}
+	a.mu.Lock()
+	delete(a.failed, r.event)
+	a.done = time.Now()
+	a.mu.Unlock()
+	if state == keyless && a.keys.Load() != keys {
+		a.keyCame(id.SessionID(session)) // it came meanwhile
+	}
+	return 0, nil
+}
+
+// setAside keeps an event that cannot be dealt with, for somebody to look at,
+// and goes on without it.
+func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
+	a.log.Error("an event that cannot be dealt with is left alone", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
+	return a.queue.settle(ctx, r, poison, "")
+}
+
+// fails counts that an event has failed.
+func (a *Adapter) fails(e id.EventID, times int) failure {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f := a.failed[e]
+	if f.since.IsZero() {
+		f.since = time.Now()
+	}
+	f.times += times
+	a.failed[e] = f
+	return f
+}
+
+// hasFailed reports whether an event may have been dealt with before, in part.
+func (a *Adapter) hasFailed(e id.EventID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, ok := a.failed[e]
+	return ok
+}
+
+// doneSince reports whether another event has been dealt with since.
+func (a *Adapter) doneSince(t time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.done.After(t)
+}
+
+// pauseAfter is how long to wait after an error, the longer the more often it
+// has come.
+func (a *Adapter) pauseAfter(err error, times int) time.Duration {
+	var later errLater
+	if errors.As(err, &later) {
+		return later.wait
+	}
+	return max(retryAfter(err), time.Second<<min(max(times-1, 0), 5))
+}
+
+// safely deals with an event; a panic ends that event alone.
+func (a *Adapter) safely(ctx context.Context, dev *device.Device, r *row) (state, session string, err error, panicked bool) {
+	limited, cancel := context.WithTimeout(ctx, dealFor)
+	defer cancel()
+	ok := a.guarded(r.event.String(), func() { state, session, err = a.deal(limited, dev, r) })
+	return state, session, err, !ok
+}
+
+// deal gives what became of an event, and the session whose key is missing.
+func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, session string, err error) {
+	e := r.evt
+	if e.Type.Type == event.EventEncrypted.Type {
+		if dev.Crypto == nil {
+			return ignored, "", nil
+		}
+		e.Type = event.EventEncrypted
+		clear, err := dev.Crypto.Decrypt(ctx, e)
+		var missing e2ee.ErrNoKey
+		switch {
+		case errors.As(err, &missing):
+			if r.tries == 0 {
+				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
+					a.log.Warn("a key was not asked for", "room", r.room, "error", err)
+				}
+			}
+			return keyless, missing.Session.String(), nil
+		case errors.As(err, new(e2ee.ErrUnreadable)):
+			a.log.Warn("an event cannot be decrypted", "event", r.event, "room", r.room, "error", err)
+			return ignored, "", nil
+		case err != nil:
+			return "", "", fmt.Errorf("decrypt: %w", err)
+		}
+		clear.RoomID, clear.ID, clear.Sender, clear.Timestamp, clear.StateKey = r.room, r.event, e.Sender, e.Timestamp, nil
+		e = clear
+		if e.Type.Type != event.EventMessage.Type && e.Type.Type != event.EventReaction.Type {
+			return ignored, "", nil // anybody can encrypt anything; state is never encrypted
+		}
+	}
+	switch e.Type.Type {
+	case gap.Type:
+		return ignored, "", a.fill(ctx, dev, r)
+	case invitation.Type:
+		return accepted, "", a.join(ctx, dev, r.room)
+	case event.StateTombstone.Type:
+		return accepted, "", a.follow(ctx, dev, e)
+	case event.EventReaction.Type:
+		state, err = a.reacted(ctx, dev, r, e)
+		return state, "", err
+	case event.EventMessage.Type:
+		state, err = a.said(ctx, dev, r, e)
+		return state, "", err
+	}
+	return ignored, "", nil
+}
+
+// said deals with what somebody has said.
+func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
+	desk, commands := a.theDesk()
+	m := messageOf(e)
+	if m == nil {
+		return ignored, nil
+	}
+	direct := a.room(e.RoomID).direct()
+	root := m.RelatesTo.GetThreadParent()
+	before := m.RelatesTo.GetReplaceID()
+	if before != "" {
+		if m = m.NewContent; m == nil {
+			return ignored, nil
+		}
+		if _, ok := a.parse(dev, e, m, commands, direct); !ok {
+			return ignored, nil
+		}
+		target, err := dev.Client.GetEvent(ctx, e.RoomID, before)
+		if err != nil && !refusedBy(err) {
+			return "", err
+		}
+		if err != nil || target.Sender != e.Sender {
+			return ignored, nil // nobody can edit what others have said
+		}
+		root = threadRoot(target)
+		// What was done is not undone by writing something else; what was not is
+		// asked anew.
+		was, err := a.queue.state(ctx, before)
+		if err != nil {
+			return "", err
+		}
+		done, err := a.queue.marked(ctx, "edited", before.String())
+		if err != nil {
+			return "", err
+		}
+		if was == accepted || done != "" && done != e.ID.String() {
+			return refused, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordEdited))
+		}
+		if err := a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}}); err != nil {
+			return "", err
+		}
+	}
+	p, ok := a.parse(dev, e, m, commands, direct)
+	if !ok {
+		return ignored, nil
+	}
+	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
+		return refused, err
+	}
+	if p.Problem != "" {
+		return refused, a.tell(ctx, dev, e, root, bot.Answer{Text: p.Problem, Private: true})
+	}
+	q, err := a.request(ctx, dev, e, root)
+	if err != nil {
+		return "", err
+	}
+	q.Command, q.Args = p.Command, p.Args
+	if len(p.Users) > 0 {
+		q.Users = map[string]bot.Who{}
+		for option, user := range p.Users {
+			q.Users[option] = a.who(ctx, dev, e.RoomID, user)
+		}
+	}
+	state, answer, err := a.ask(ctx, desk, e, q)
+	if err != nil {
+		return "", err
+	}
+	if before != "" && state == accepted { // so that the next edit changes nothing
+		if err := a.queue.mark(ctx, "edited", before.String(), e.ID.String(), a.cfg.Now()); err != nil {
+			return "", err
+		}
+	}
+	return state, a.answer(ctx, dev, e, root, answer)
+}
+
+// reacted deals with a reaction: it is pressing what the emoji stands for, in
+// the game in whose thread it was put, or whose root it is.
+func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
+	to, command, ok := reaction(e)
+	if !ok {
+		return ignored, nil
+	}
+	target, err := dev.Client.GetEvent(ctx, e.RoomID, to)
+	if refusedBy(err) {
+		return ignored, nil
+	} else if err != nil {
+		return "", err
+	}
+	if target.Sender != dev.Client.UserID {
+		return ignored, nil // people react to each other
+	}
+	root := threadRoot(target)
+	if root == "" && target.Type.Type != event.EventReaction.Type {
+		root = to
+	}
+	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
+		return refused, err
+	}
+	desk, _ := a.theDesk()
+	q, err := a.request(ctx, dev, e, root)
+	if err != nil {
+		return "", err
+	}
+	q.Command, q.Args = command, map[string]string{}
+	state, answer, err := a.ask(ctx, desk, e, q)
+	if err != nil {
+		return "", err
+	}
+	return state, a.answer(ctx, dev, e, root, answer)
+}
+
+// threadRoot gives the thread of an event of which the content need not be
+// decrypted: relations are in the clear.
+func threadRoot(e *event.Event) id.EventID {
+	relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+	if kind, _ := relates["rel_type"].(string); kind != string(event.RelThread) {
+		return ""
+	}
+	root, _ := relates["event_id"].(string)
+	return id.EventID(root)
+}
+
+// tooMuch reports whether somebody asks too much, and tells them once. What was
+// said while the bot was away comes all at once, and nobody is to blame; and
+// what was let through before is not stopped at a second try.
+func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *event.Event, root id.EventID) (bool, error) {
+	if !r.live || a.hasFailed(r.event) {
+		return false, nil
+	}
+	switch a.people.take(e.Sender.String(), a.cfg.Now()) {
+	case tooMuch:
+		return true, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordTooMuch))
+	case still:
+		return true, nil
+	}
+	return false, nil
+}
+
+// request begins a request of an event. The time at which somebody says to have
+// said something is what their server claims, so that it is not taken.
+func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID) (bot.Request, error) {
+	at := a.room(e.RoomID)
+	r := bot.Request{
+		ID: Name + ":" + e.ID.String(), Who: a.who(ctx, dev, e.RoomID, e.Sender),
+		Where:     bot.Room{Platform: Name, Channel: at.known.String()},
+		Moderator: a.moderator(ctx, dev, e.RoomID, e.Sender),
+		Reply:     receipt(e.RoomID, e.ID),
+	}
+	if root == "" {
+		return r, nil
+	}
+	r.Under = receipt(e.RoomID, root)
+	first, err := a.queue.marked(ctx, "root", r.Under)
+	if first != "" {
+		r.Under = first
+	}
+	return r, err
+}
+
+// asks again what failed, so often and after so long.
+const (
+	askTries = 3
+	askPause = 100 * time.Millisecond
+)
+
+// ask asks, and gives what became of the event and the answer.
+func (a *Adapter) ask(ctx context.Context, desk bot.Desk, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
+	answer, err = desk.Ask(ctx, r)
+	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
+		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)
+		if pause(ctx, askPause<<try); a.out.Load() {
+			break
+		}
+		answer, err = desk.Ask(ctx, r)
+	}
+	if err != nil {
+		return "", answer, fmt.Errorf("ask: %w", err)
+	}
+	a.seen(e)
+	if answer.Private {
+		return refused, answer, nil // or a question: either may be put better
+	}
+	return accepted, answer, nil
+}
+
+// answer tells an answer, if there is anything to tell: often the board says it
+// all.
+func (a *Adapter) answer(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+	if answer.Text == "" && answer.Scene == nil && answer.File == nil && len(answer.Controls) == 0 {
+		return nil
+	}
+	return a.tell(ctx, dev, e, root, answer)
+}
+
+// receipt is the id of a message for the bot.
+func receipt(at id.RoomID, e id.EventID) string { return at.String() + "/" + e.String() }
+
+func readReceipt(s string) (at id.RoomID, e id.EventID) {
+	room, event, ok := strings.Cut(s, "/$")
+	if !ok {
+		return "", ""
+	}
+	return id.RoomID(room), id.EventID("$" + event)
+}

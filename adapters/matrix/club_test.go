@@ -1,0 +1,294 @@
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+func TestMain(m *testing.M) { matrixtest.Main(m) }
+
+// A club is a homeserver with an account for the bot, which can be started and
+// stopped over the same database.
+type club struct {
+	*testing.T
+	server *matrixtest.Server
+	user   matrixtest.User
+	cfg    Config
+	file   string
+	log    *lockedBuffer
+	desk   bot.Desk         // instead of a bot's; nil: a bot's
+	now    func() time.Time // the bot's clock; nil: the machine's
+
+	between func(bot.Desk) bot.Desk // stands between adapter and bot; may be nil
+
+	a      *Adapter
+	bot    *bot.Bot
+	store  *store.Store
+	closed func() error
+	stop   func() error
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newClub(t *testing.T, s *matrixtest.Server) *club {
+	t.Helper()
+	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(t.TempDir(), "halfpoint.db"), log: &lockedBuffer{}}
+	c.cfg = Config{Homeserver: s.URL, User: c.user.ID.String(), Password: c.user.Password,
+		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
+	t.Cleanup(func() {
+		if c.stop != nil {
+			if err := c.stop(); err != nil {
+				t.Error(err)
+			}
+		}
+		if t.Failed() {
+			t.Logf("the bot's log:\n%s", c.log)
+		}
+	})
+	return c
+}
+
+// open opens the database and makes the adapter.
+func (c *club) open() {
+	c.Helper()
+	st, err := store.Open(context.Background(), c.file)
+	if err != nil {
+		c.Fatal(err)
+	}
+	raw, err := st.Beside()
+	if err != nil {
+		c.Fatal(err)
+	}
+	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.cfg.DB, c.store = db, st
+	c.closed = func() error {
+		if err := raw.Close(); err != nil {
+			return err
+		}
+		return st.Close()
+	}
+	if c.a, err = New(c.cfg); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// start starts the bot and waits until it reads.
+func (c *club) start() {
+	c.Helper()
+	ready := make(chan string, 1)
+	c.cfg.Ready = func(user string) { ready <- user }
+	c.open()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	if c.desk != nil {
+		go func() { done <- c.a.Run(ctx, c.desk) }()
+	} else {
+		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now})
+		go func() { done <- c.bot.Run(ctx, between{c.a, c.between}) }()
+	}
+	c.stop = func() error {
+		c.stop = nil
+		cancel()
+		err := <-done
+		if e := c.closed(); err == nil {
+			err = e
+		}
+		return err
+	}
+	select {
+	case user := <-ready:
+		if user != c.user.ID.String() {
+			c.Errorf("it is %s and not %s", user, c.user.ID)
+		}
+	case err := <-done:
+		done <- err
+		c.Fatalf("it ended: %v", err)
+	case <-time.After(2 * time.Minute):
+		c.Fatalf("it is not ready\n%s", c.log)
+	}
+}
+
+// dealt waits until the bot has dealt with an event of a room.
+func (c *club) dealt(at id.RoomID, e id.EventID) {
+	c.Helper()
+	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if c.hasRead(at, e) {
+			return
+		}
+		if time.Now().After(late) {
+			c.Fatalf("an event was never dealt with\n%s", c.log)
+		}
+	}
+}
+
+func (c *club) hasRead(at id.RoomID, e id.EventID) bool {
+	ctx := context.Background()
+	if state, err := c.a.queue.state(ctx, e); err == nil && state != "" {
+		return state != waiting
+	}
+	if c.a.room(at).last != e {
+		return false
+	}
+	r, err := c.a.queue.next(ctx, at)
+	return err == nil && r == nil
+}
+
+// A guest is a person at the table of a club.
+type guest struct {
+	*matrixtest.Player
+	c  *club
+	at id.RoomID
+}
+
+// room makes a room of people and the bot, and waits until the bot is in it.
+func (c *club) room(r matrixtest.Room, names ...string) []*guest {
+	c.Helper()
+	var all []*guest
+	for i, name := range names {
+		g := &guest{Player: c.server.Player(c.T, name), c: c}
+		if i == 0 {
+			r.Invite = append(r.Invite, c.user.ID)
+			g.at = g.Makes(r)
+		} else {
+			g.at = all[0].at
+			all[0].Invites(g.at, g.ID)
+			g.AwaitInvite(g.at)
+			g.Joins(g.at)
+		}
+		all = append(all, g)
+	}
+	if c.stop != nil {
+		all[0].Await(all[0].at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		c.await("the bot to know the room", func() bool { return c.a.room(all[0].at).joined })
+	}
+	return all
+}
+
+func (c *club) await(what string, so func() bool) {
+	c.Helper()
+	for late := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			c.Fatalf("waited for %s\n%s", what, c.log)
+		}
+	}
+}
+
+// asks says something in a thread, or in the room itself, and waits until the
+// bot has dealt with it.
+func (g *guest) asks(thread id.EventID, text string) id.EventID {
+	g.c.Helper()
+	var e id.EventID
+	if thread == "" {
+		e = g.Says(g.at, text)
+	} else {
+		e = g.SaysIn(g.at, thread, text)
+	}
+	g.c.dealt(g.at, e)
+	return e
+}
+
+// reads waits until the bot has said something, and gives the newest message
+// that does.
+func (g *guest) reads(what string) *matrixtest.Message {
+	g.c.Helper()
+	var found *matrixtest.Message
+	g.Await(g.at, fmt.Sprintf("“%s”", what), func(v matrixtest.View) bool {
+		for _, m := range v.From(g.c.user.ID) {
+			if strings.Contains(m.Text(), what) {
+				found = m
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// settled waits until everything that comes of what was dealt with has been
+// sent: what the bot owes, reactions, edits.
+func (c *club) settled() {
+	c.Helper()
+	c.await("what the bot owes", func() bool { return c.owed() == 0 })
+	idle := func() {
+		done := make(chan struct{})
+		c.a.later(func(context.Context) { close(done) })
+		<-done
+	}
+	idle()
+	c.await("edits and reactions", func() bool {
+		var n int
+		if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press')").Scan(&n); err != nil {
+			c.Fatal(err)
+		}
+		return n == 0
+	})
+	idle()
+}
+
+// owed is how many posts are to be delivered now.
+func (c *club) owed() (n int) {
+	now := time.Now
+	if c.now != nil {
+		now = c.now
+	}
+	claimed := now().Add(40 * time.Second) // what is being delivered is claimed for so long
+	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", claimed.UnixMilli()).Scan(&n); err != nil {
+		c.Fatal(err)
+	}
+	return n
+}
+
+// kill ends the bot as a crash would: from this moment on it can write nothing
+// down.
+func (c *club) kill() {
+	c.Helper()
+	if err := c.closed(); err != nil {
+		c.Error(err)
+	}
+	c.closed = func() error { return nil }
+	_ = c.stop() // it complains about its database
+}
+
+// between is the adapter, with something between it and the bot.
+type between struct {
+	bot.Adapter
+	desk func(bot.Desk) bot.Desk
+}
+
+func (b between) Run(ctx context.Context, desk bot.Desk) error {
+	if b.desk != nil {
+		desk = b.desk(desk)
+	}
+	return b.Adapter.Run(ctx, desk)
+}

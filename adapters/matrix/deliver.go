@@ -1,0 +1,490 @@
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// Deliver shows a post; see [bot.Adapter].
+func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	if p.Where.Platform != Name || p.Where.Channel == "" {
+		return "", bot.ErrGone
+	}
+	dev := a.device()
+	if dev == nil {
+		return "", bot.RetryAfter{Wait: time.Second}
+	}
+	switch {
+	case p.Kind == bot.Remove:
+		return bot.Receipt(p.Replaces), a.remove(ctx, dev, p)
+	case p.Private:
+		return a.direct(ctx, dev, p)
+	}
+	at := a.current(id.RoomID(p.Where.Channel))
+	if a.hasRead() && !at.joined {
+		return "", bot.ErrGone
+	}
+	root, err := a.threadFor(ctx, dev, at, p)
+	if err != nil {
+		return "", botError(err)
+	}
+	return a.post(ctx, dev, at.id, root, p)
+}
+
+// hasRead reports whether the rooms are known, which they are once something was
+// read.
+func (a *Adapter) hasRead() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.rooms) > 0
+}
+
+// threadFor gives the root of the thread in which a post belongs; empty: none.
+// Two people alone need no threads. Where the room has moved the thread is begun
+// anew.
+func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p bot.Post) (id.EventID, error) {
+	in, root := readReceipt(p.Under)
+	switch {
+	case root == "" || at.direct():
+		return "", nil
+	case in == at.id:
+		return root, nil
+	}
+	again, err := a.queue.marked(ctx, "goes on", p.Under+" "+at.id.String())
+	if err != nil || again != "" {
+		return id.EventID(again), err
+	}
+	c := message.Text(message.Content{Text: inWords(p.Lang, wordGoesOn, strconv.Itoa(p.Number)), Number: p.Number, Lang: p.Lang})
+	sent, err := a.send(ctx, dev, at.id, c, "goes on "+p.Under)
+	if err != nil {
+		return "", err
+	}
+	if err := a.queue.mark(ctx, "root", receipt(at.id, sent), p.Under, a.cfg.Now()); err != nil {
+		return "", err
+	}
+	return sent, a.queue.mark(ctx, "goes on", p.Under+" "+at.id.String(), sent.String(), a.cfg.Now())
+}
+
+// post shows a post in a room.
+func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (bot.Receipt, error) {
+	again := p.Attempt > 1 && !a.sends.unsent(p.ID) // it may be there
+	var sent id.EventID
+	var err error
+	if again {
+		if sent, err = a.lookFor(ctx, dev, at, p.ID); err != nil {
+			return "", botError(err)
+		}
+	}
+	if sent == "" {
+		if sent, err = a.first(ctx, dev, at, root, p); err != nil {
+			if retryAfter(err) > 0 {
+				a.sends.refuse(p.ID)
+			} else if !errors.As(err, new(errLater)) && !errors.Is(err, errUploading) {
+				a.sends.perhaps(p.ID)
+			}
+			if late, tell := a.sends.failed(p.Where.Channel, p.Under, a.cfg.Now()); tell {
+				a.log.Warn("a board is late", "room", at, "game", p.Number, "delay", late, "error", err)
+			}
+			return "", botError(err)
+		}
+	}
+	a.sends.done(p.ID, p.Where.Channel, p.Under, p.Seq)
+	if p.Scene != nil && p.File != nil {
+		m, err := a.build(ctx, dev, at, content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, id: p.ID})
+		if err != nil {
+			return "", botError(err)
+		}
+		message.InThread(m, root, "", "")
+		if _, err := a.sendOnce(ctx, dev, at, m, p.ID+" file", again); err != nil {
+			return "", botError(err)
+		}
+	}
+	a.shown(ctx, at, root, sent, p)
+	if p.Replaces != "" {
+		return bot.Receipt(p.Replaces), nil
+	}
+	return bot.Receipt(receipt(at, sent)), nil
+}
+
+// first sends the message of a post.
+func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (id.EventID, error) {
+	if p.Lang != "" && !p.Private {
+		a.langs.Store(at, p.Lang)
+	}
+	c := content{Content: message.Content{Text: p.Text, Notify: mine(p.Notify), Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
+		name: fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq), id: p.ID}
+	if p.Scene == nil {
+		c.file = p.File
+	}
+	if p.Kind == bot.Show && a.sends.late(p.Where.Channel, p.Under, a.cfg.Now()) {
+		c.Text += "\n" + inWords(p.Lang, wordLate)
+	}
+	if wait := a.sends.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
+		return "", errLater{wait}
+	}
+	if p.Scene != nil {
+		defer a.typing(at)()
+	}
+	m, err := a.build(ctx, dev, at, c)
+	if errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now()) {
+		// The words come now, and the picture when it can.
+		c.Board, c.scene = render.TextBoard(*p.Scene), nil
+		m, err = message.Text(c.Content), nil
+		a.sends.follow(p.ID, func(picture message.Picture) { a.picture(at, root, p, picture) })
+	}
+	if err != nil {
+		return "", err
+	}
+	if in, target := readReceipt(p.Replaces); target != "" && in == at {
+		m = message.Edit(m, target)
+	} else {
+		message.InThread(m, root, "", "")
+	}
+	return a.send(ctx, dev, at, m, p.ID)
+}
+
+// picture sends the picture of a board whose words have been sent already, if no
+// newer board has been shown.
+func (a *Adapter) picture(at id.RoomID, root id.EventID, p bot.Post, picture message.Picture) {
+	a.later(func(ctx context.Context) {
+		dev := a.device()
+		if dev == nil || !a.sends.newest(p.Where.Channel, p.Under, p.Seq) {
+			return
+		}
+		m := message.Image(message.Content{Number: p.Number}, picture)
+		message.InThread(m, root, "", "")
+		if _, err := a.send(ctx, dev, at, m, p.ID+" picture"); err != nil {
+			a.log.Warn("a picture could not follow its words", "room", at, "error", err)
+		}
+	})
+}
+
+// mine are those of people who are of this platform.
+func mine(who []bot.Who) (out []bot.Who) {
+	for _, w := range who {
+		if w.Platform == Name {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// direct shows a post to each person alone.
+func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (bot.Receipt, error) {
+	var first bot.Receipt
+	for _, who := range mine(p.Notify) {
+		at, err := a.directly(ctx, dev, id.UserID(who.ID))
+		if err != nil {
+			return "", botError(err)
+		}
+		q := p
+		q.ID, q.Notify = p.ID+" "+who.ID, []bot.Who{who}
+		if in, _ := readReceipt(p.Replaces); in != at {
+			q.Replaces = ""
+		}
+		sent, err := a.post(ctx, dev, at, "", q)
+		if err != nil {
+			return "", err
+		}
+		if first == "" {
+			first = sent
+		}
+	}
+	return first, nil
+}
+
+// remove takes a message away.
+func (a *Adapter) remove(ctx context.Context, dev *device.Device, p bot.Post) error {
+	at, e := readReceipt(p.Replaces)
+	if e == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	_, err := dev.Client.RedactEvent(ctx, at, e, mautrix.ReqRedact{TxnID: transaction(p.ID)})
+	if refusedBy(err) { // it is gone, or nothing can be done about it
+		return nil
+	}
+	return botError(err)
+}
+
+// content is something to show.
+type content struct {
+	message.Content
+	scene *render.Scene
+	name  string // of the picture
+	file  *bot.File
+	id    string // of what is shown, by which what was uploaded is found again
+}
+
+// build makes a message, and uploads what belongs to it.
+func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c content) (*event.MessageEventContent, error) {
+	switch {
+	case c.scene != nil:
+		var b bytes.Buffer
+		if err := render.PNG(&b, *c.scene, render.Options{}); err != nil {
+			return nil, fmt.Errorf("draw: %w", err)
+		}
+		c.Board = render.TextBoard(*c.scene)
+		p, err := a.upload(ctx, dev, at, c.id, c.name, "image/png", b.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		return message.Image(c.Content, p), nil
+	case c.file != nil:
+		p, err := a.upload(ctx, dev, at, c.id+" file", c.file.Name, c.file.Type, c.file.Data)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(c.file.Type, "image/") {
+			return message.Image(c.Content, p), nil
+		}
+		return message.File(c.Content, p), nil
+	}
+	return message.Text(c.Content), nil
+}
+
+// marker is the field of a message in which its post's key stands, by which it
+// is known after a crash.
+const marker = "io.github.halfpoint.post"
+
+// transaction makes the transaction's id of a post's: the homeserver takes each
+// once.
+func transaction(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "halfpoint." + base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+// send sends a message once, encrypted if the room is; if that cannot be found
+// out, or the build cannot encrypt, it is not sent.
+func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string) (id.EventID, error) {
+	if wait := a.sends.wait(a.cfg.Now()); wait > 0 {
+		return "", errLater{wait}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	secret, err := a.encrypted(ctx, dev, at)
+	if err != nil {
+		return "", fmt.Errorf("ask whether the room is encrypted: %w", err)
+	}
+	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
+	kind := event.EventMessage
+	var body any = whole
+	if secret {
+		if dev.Crypto == nil {
+			return "", e2ee.ErrOff
+		}
+		if err := a.members(ctx, dev, at); err != nil {
+			return "", fmt.Errorf("ask who is in the room: %w", err)
+		}
+		if m.File == nil && m.URL != "" {
+			return "", errEncryptedMeanwhile
+		}
+		kind = event.EventEncrypted
+		if body, err = dev.Crypto.Encrypt(ctx, at, event.EventMessage, whole); err != nil {
+			return "", fmt.Errorf("encrypt: %w", err)
+		}
+	}
+	sent, err := dev.Client.SendMessageEvent(ctx, at, kind, body, mautrix.ReqSendEvent{TransactionID: transaction(key), DontEncrypt: true})
+	a.paced(err)
+	if err != nil {
+		return "", err
+	}
+	return sent.EventID, nil
+}
+
+// paced takes note of what came of sending: when the homeserver asks to wait, all
+// wait, for it counts what the bot sends to all rooms together.
+func (a *Adapter) paced(err error) {
+	now, wait := a.cfg.Now(), retryAfter(err)
+	a.spare.sent(now, wait > 0)
+	if wait > 0 {
+		a.sends.hold(now.Add(wait))
+	}
+}
+
+// sendOnce sends a message, unless it may have been sent before and is there.
+func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
+	if again {
+		if sent, err := a.lookFor(ctx, dev, at, key); err != nil || sent != "" {
+			return sent, err
+		}
+	}
+	return a.send(ctx, dev, at, m, key)
+}
+
+// errEncryptedMeanwhile is the error of sending a picture that was uploaded in
+// the clear, to a room that has become encrypted since.
+var errEncryptedMeanwhile = errors.New("the room has become encrypted meanwhile")
+
+// looked is how many of the newest messages are looked through for one that may
+// have been sent before a crash.
+const looked = 50
+
+// lookFor looks for a message that an earlier attempt may have sent; empty if it
+// is not there. The transaction's id does the same, but homeservers forget it,
+// and a new device has others.
+func (a *Adapter) lookFor(ctx context.Context, dev *device.Device, at id.RoomID, key string) (id.EventID, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	part, err := dev.Client.Messages(ctx, at, "", "", mautrix.DirectionBackward,
+		&mautrix.FilterPart{Types: []event.Type{event.EventMessage, event.EventEncrypted}, Senders: []id.UserID{dev.Client.UserID}}, looked)
+	if err != nil {
+		return "", fmt.Errorf("look for what may have been sent: %w", err)
+	}
+	want := transaction(key)
+	for _, e := range part.Chunk {
+		e.RoomID = at
+		if e.Type.Type == event.EventEncrypted.Type && dev.Crypto != nil {
+			e.Type = event.EventEncrypted
+			if e.Content.ParseRaw(e.Type) != nil {
+				continue
+			}
+			clear, err := dev.Crypto.Decrypt(ctx, e)
+			if err != nil {
+				continue
+			}
+			clear.ID = e.ID
+			e = clear
+		}
+		if e.Content.Raw[marker] == want {
+			return e.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// botError makes of an error one that the bot knows.
+func botError(err error) error {
+	var e mautrix.HTTPError
+	var later errLater
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &later):
+		return bot.RetryAfter{Wait: later.wait}
+	case errors.Is(err, errUploading):
+		return bot.RetryAfter{Wait: uploadAgain}
+	case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, errEncryptedMeanwhile):
+		return bot.RetryAfter{Wait: time.Second}
+	case errors.Is(err, e2ee.ErrOff):
+		return bot.Forbidden{Permission: err.Error()}
+	case errors.Is(err, mautrix.MTooLarge):
+		return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+	case errors.As(err, &e) && e.Response != nil:
+		switch e.Response.StatusCode {
+		case http.StatusTooManyRequests:
+			return bot.RetryAfter{Wait: retryAfter(err)}
+		case http.StatusForbidden:
+			return fmt.Errorf("%w: %w", bot.Forbidden{Permission: "write messages"}, err)
+		case http.StatusNotFound:
+			return fmt.Errorf("%w: %w", bot.ErrGone, err)
+		case http.StatusRequestEntityTooLarge:
+			return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+		}
+		return err
+	case unreachable(err):
+		return fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
+	}
+	return err
+}
+
+// personal reports whether an answer is for the eyes of one person alone: what is
+// kept of them, which is JSON. Other files are of games, which all can see.
+func personal(answer bot.Answer) bool {
+	return answer.Private && answer.File != nil && answer.File.Type == "application/json"
+}
+
+// replaced gives the event that an event is an edit of; empty: none.
+func replaced(e *event.Event) id.EventID {
+	relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+	if kind, _ := relates["rel_type"].(string); kind != string(event.RelReplace) {
+		return ""
+	}
+	first, _ := relates["event_id"].(string)
+	return id.EventID(first)
+}
+
+// tell tells an answer where it was asked, as a reply; what is personal goes to
+// the person directly.
+func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", id: key}
+	if answer.Scene == nil {
+		c.file = answer.File
+	}
+	reply := e.ID
+	if e.Type.Type == event.EventReaction.Type { // which cannot be replied to
+		reply = ""
+		if answer.Private && c.Text != "" {
+			between := " "
+			if strings.Contains(c.Text, "\n") {
+				between = "\n"
+			}
+			c.Text = bot.CleanName(a.who(ctx, dev, at, e.Sender).Name) + ":" + between + c.Text
+		}
+	} else if first := replaced(e); first != "" {
+		reply = first
+	}
+	if personal(answer) && !a.room(at).direct() {
+		to, err := a.directly(ctx, dev, e.Sender)
+		if err != nil {
+			return err
+		}
+		m := message.Text(message.Content{Text: inWords(answer.Lang, wordDirectly), Lang: answer.Lang})
+		message.InThread(m, root, "", reply)
+		if _, err := a.sendOnce(ctx, dev, at, m, key+" there", again); err != nil {
+			return a.answerFailed(e, err)
+		}
+		at, root, reply = to, "", ""
+	}
+	m, err := a.build(ctx, dev, at, c)
+	if err != nil {
+		return a.answerFailed(e, err)
+	}
+	message.InThread(m, root, "", reply)
+	sent, err := a.sendOnce(ctx, dev, at, m, key, again)
+	if err != nil {
+		return a.answerFailed(e, err)
+	}
+	if answer.Scene != nil && answer.File != nil {
+		c.scene, c.file, c.Text, c.Controls = nil, answer.File, answer.File.Name, nil
+		if m, err = a.build(ctx, dev, at, c); err != nil {
+			return a.answerFailed(e, err)
+		}
+		message.InThread(m, root, "", reply)
+		if _, err := a.sendOnce(ctx, dev, at, m, key+" file", again); err != nil {
+			return a.answerFailed(e, err)
+		}
+	}
+	a.press(ctx, at, sent, answer.Controls)
+	return nil
+}
+
+// answerFailed gives an error after which the answer is to be given again, nil
+// if there is no point in that.
+func (a *Adapter) answerFailed(e *event.Event, err error) error {
+	if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
+		a.log.Warn("an answer was not given", "event", e.ID, "room", e.RoomID, "error", err)
+		return nil
+	}
+	return fmt.Errorf("answer: %w", err)
+}

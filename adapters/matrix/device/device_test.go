@@ -1,0 +1,518 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/id"
+	_ "modernc.org/sqlite"
+)
+
+func TestMain(m *testing.M) { matrixtest.Main(m) }
+
+var ctx = context.Background()
+
+// setup is a bot's account and the place of its database.
+type setup struct {
+	t    *testing.T
+	user matrixtest.User
+	Config
+	path string
+	log  journal
+	raw  *sql.DB
+}
+
+// journal is a log of everything, kept.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func bot(t *testing.T, url string, user matrixtest.User) *setup {
+	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
+	s.Config = Config{Homeserver: url, User: user.ID.String(), Password: user.Password,
+		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	t.Cleanup(func() { s.closeDB() })
+	return s
+}
+
+func (s *setup) closeDB() {
+	if s.raw != nil {
+		s.raw.Close()
+		s.raw = nil
+	}
+}
+
+// openDB opens the database file, as a start of the program does.
+func (s *setup) openDB() {
+	s.t.Helper()
+	s.closeDB()
+	raw, err := sql.Open("sqlite", "file:"+s.path+"?_txlock=immediate&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.raw = raw
+	if s.DB, err = dbutil.NewWithDB(raw, "sqlite3"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// starts opens the database and the device.
+func (s *setup) starts() *Device {
+	s.t.Helper()
+	s.openDB()
+	d, err := Open(ctx, s.Config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
+func (s *setup) stops(d *Device) {
+	s.t.Helper()
+	if err := d.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.closeDB()
+}
+
+// fails opens the device, which must fail with an error that begins so.
+func (s *setup) fails(begin string) error {
+	s.t.Helper()
+	s.openDB()
+	d, err := Open(ctx, s.Config)
+	if err == nil {
+		d.Close()
+		s.t.Fatalf("opened, want an error: %s…", begin)
+	}
+	if !strings.HasPrefix(err.Error(), begin) {
+		s.t.Fatalf("error %q, want: %s…", err, begin)
+	}
+	return err
+}
+
+// copies keeps a copy of the database; puts puts one back.
+func (s *setup) copies() []byte {
+	s.t.Helper()
+	if s.raw != nil {
+		if _, err := s.raw.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return data
+}
+
+func (s *setup) puts(data []byte) {
+	s.t.Helper()
+	s.loses()
+	if err := os.WriteFile(s.path, data, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *setup) loses() {
+	s.closeDB()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(s.path + end)
+	}
+}
+
+// devices are the account's, as somebody else's login sees them; that login is
+// left out.
+func (s *setup) devices(server *matrixtest.Server) []id.DeviceID {
+	s.t.Helper()
+	token, own := server.Login(s.t, s.user)
+	client, err := mautrix.NewClient(server.URL, s.user.ID, token)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Logout(ctx) //nolint:errcheck
+	resp, err := client.GetDevicesInfo(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var list []id.DeviceID
+	for _, d := range resp.Devices {
+		if d.DeviceID != own && d.DeviceID != s.user.Device {
+			list = append(list, d.DeviceID)
+		}
+	}
+	return list
+}
+
+// master is the account's master key as a stranger sees it.
+func master(t *testing.T, server *matrixtest.Server, user id.UserID) id.Ed25519 {
+	t.Helper()
+	stranger := server.Register(t, "Stranger")
+	client, err := mautrix.NewClient(server.URL, stranger.ID, stranger.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{user: {}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := resp.MasterKeys[user]
+	return keys.FirstKey()
+}
+
+// signed checks that the device is cross-signed, where there is encryption.
+func signed(t *testing.T, d *Device) {
+	t.Helper()
+	if !e2ee.Available {
+		return
+	}
+	if ok, err := d.Crypto.Signed(ctx); err != nil || !ok {
+		t.Fatalf("the device is not signed: %v", err)
+	}
+}
+
+func only(t *testing.T, list []id.DeviceID, want id.DeviceID) {
+	t.Helper()
+	if !slices.Equal(list, []id.DeviceID{want}) {
+		t.Fatalf("devices of the account: %v, want only %s", list, want)
+	}
+}
+
+func TestFirstAndLaterStarts(t *testing.T) {
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	if !d.New {
+		t.Error("the first device should be new")
+	}
+	first := d.Client.DeviceID
+	signed(t, d)
+	recovery := d.Recovery
+	if (recovery != "") != e2ee.Available {
+		t.Errorf("recovery key %q", recovery)
+	}
+	s.stops(d)
+
+	d = s.starts() // shown again: the first start may have crashed before
+	if d.New || d.Client.DeviceID != first || d.Recovery != recovery {
+		t.Error("a later start should take up the device, and show the recovery key until it was seen")
+	}
+	signed(t, d)
+	if err := d.Shown(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.stops(d)
+
+	for range 3 {
+		d = s.starts()
+		if d.New || d.Client.DeviceID != first || d.Recovery != "" {
+			t.Error("a later start should take up the device and have nothing to show")
+		}
+		s.stops(d)
+	}
+	only(t, s.devices(server), first)
+}
+
+func TestLocalpartAndTokenLogin(t *testing.T) {
+	server := matrixtest.Shared(t)
+	user := server.Register(t, "Bot")
+	s := bot(t, server.URL, user)
+	s.User = user.ID.Localpart()
+	d := s.starts()
+	if d.Client.UserID != user.ID {
+		t.Errorf("logged in as %s", d.Client.UserID)
+	}
+	s.stops(d)
+	d = s.starts()
+	if d.New {
+		t.Error("the localpart does not find the device of the last time")
+	}
+	s.stops(d)
+
+	// This server takes the first cross-signing keys without the password.
+	user = server.Register(t, "Bot")
+	s = bot(t, server.URL, user)
+	s.User, s.Password, s.Token = "", "", user.Token
+	d = s.starts()
+	if d.Client.UserID != user.ID || d.Client.DeviceID != user.Device {
+		t.Errorf("logged in as %s %s", d.Client.UserID, d.Client.DeviceID)
+	}
+	signed(t, d)
+	s.stops(d)
+	if e2ee.Available { // but not the second
+		s = bot(t, server.URL, user)
+		s.User, s.Password = "", ""
+		s.Token, _ = server.Login(t, user)
+		s.fails("matrix.password: needed to sign the bot's device")
+	}
+	// and others not even the first
+	user = server.Register(t, "Bot")
+	proxy := server.Proxy(t)
+	proxy.Always(matrixtest.On("POST", "/device_signing/upload"), func(x *matrixtest.Exchange) {
+		x.Say(401, "application/json", `{"session":"s","flows":[{"stages":["m.login.password"]}]}`)
+	})
+	s = bot(t, proxy.URL, user)
+	s.User, s.Password, s.Token = "", "", user.Token
+	if e2ee.Available {
+		s.fails("matrix.password: needed to sign the bot's device")
+	}
+}
+
+func TestTokenRevoked(t *testing.T) {
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	first, key := d.Client.DeviceID, master(t, server, s.user.ID)
+	if _, err := d.Client.Logout(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_ = d.Close() // cannot write its generation
+	d = s.starts()
+	if !d.New || d.Client.DeviceID == first {
+		t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
+	}
+	signed(t, d)
+	if now := master(t, server, s.user.ID); now != key {
+		t.Error("another master key than before")
+	}
+	only(t, s.devices(server), d.Client.DeviceID)
+	s.stops(d)
+}
+
+func TestSoftLogoutKeepsTheDevice(t *testing.T) {
+	server := matrixtest.Shared(t)
+	proxy := server.Proxy(t)
+	s := bot(t, proxy.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	first := d.Client.DeviceID
+	s.stops(d)
+	proxy.Once(matrixtest.On("GET", "/account/whoami"), matrixtest.UnknownToken(true))
+	d = s.starts()
+	if d.New || d.Client.DeviceID != first {
+		t.Errorf("device %s, new %v; want the same as before, %s", d.Client.DeviceID, d.New, first)
+	}
+	signed(t, d)
+	s.stops(d)
+	d = s.starts()
+	if d.Client.DeviceID != first {
+		t.Error("the new token was not kept")
+	}
+	s.stops(d)
+}
+
+func TestDatabaseLost(t *testing.T) {
+	for name, config := range map[string]func(*setup, string){
+		"recovery key in the configuration": func(s *setup, key string) { s.RecoveryKey = key },
+		"only the password":                 func(*setup, string) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := matrixtest.Shared(t)
+			s := bot(t, server.URL, server.Register(t, "Bot"))
+			d := s.starts()
+			first, key := d.Client.DeviceID, master(t, server, s.user.ID)
+			config(s, d.Recovery)
+			s.stops(d)
+			s.loses()
+			d = s.starts()
+			if !d.New || d.Client.DeviceID == first {
+				t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
+			}
+			signed(t, d)
+			if e2ee.Available {
+				only(t, s.devices(server), d.Client.DeviceID)
+				if same := master(t, server, s.user.ID) == key; same != (s.RecoveryKey != "") {
+					t.Errorf("the same master key: %v", same)
+				}
+				if (d.Recovery == "") != (s.RecoveryKey != "") {
+					t.Errorf("new recovery key to show: %q", d.Recovery)
+				}
+			}
+			s.stops(d)
+			d = s.starts()
+			if d.New {
+				t.Error("a new device at the next start again")
+			}
+			s.stops(d)
+		})
+	}
+}
+
+func TestLogOfMautrix(t *testing.T) {
+	var j journal
+	log := zero(slog.New(slog.NewTextHandler(&j, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	log.Warn().Str("req_body", "canary").Int("status_code", 429).Msg("Request failed")
+	log.Info().Msg("news")
+	log.Trace().Msg("trace")
+	text := j.String()
+	if strings.Contains(text, "canary") || !strings.Contains(text, `level=WARN msg="mautrix: Request failed" status_code=429`) ||
+		!strings.Contains(text, `level=DEBUG msg="mautrix: news"`) || strings.Contains(text, "trace") {
+		t.Error(text)
+	}
+}
+
+// kill ends a device as the end of its process does.
+func kill(d *Device) {
+	d.stop()
+	<-d.done
+	d.closeCrypto()
+}
+
+// A copy taken while the bot is stopped is not an old one, here or on another machine.
+func TestMoveToAnotherMachine(t *testing.T) {
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	first := d.Client.DeviceID
+	kill(d)
+	s.puts(s.copies())
+	d = s.starts()
+	if d.New || d.Client.DeviceID != first {
+		t.Error("the device should be the same")
+	}
+	s.stops(d)
+}
+
+func TestWrongPassword(t *testing.T) {
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s.Password = "canary-of-a-password"
+	err := s.fails("matrix.password: the server does not take it for @bot")
+	if strings.Contains(err.Error(), s.Password) {
+		t.Error("the error repeats the password")
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []struct{ home, user, password, want string }{
+		{"", "bot", "secret", "matrix.homeserver: missing"},
+		{"http://example.org", "bot", "secret", "matrix.homeserver: http://example.org: only https"},
+		{"https://a:canary@example.org", "bot", "secret", "matrix.homeserver: a URL without a user"},
+		{"ftp://example.org", "bot", "secret", "matrix.homeserver: ftp://example.org: only https"},
+		{"exa mple", "bot", "secret", `matrix.homeserver: "exa mple" is neither`},
+		{"a/b", "bot", "secret", `matrix.homeserver: "a/b" is neither`},
+		{"https://example.org/?x=1", "bot", "secret", "matrix.homeserver: https://example.org/?x=1 is not the URL"},
+		{"", "@bot:exa mple", "secret", `matrix.homeserver: "exa mple" is neither`},
+		{"http://127.0.0.1:1", "bot", "", "matrix.password: missing"},
+		{"http://127.0.0.1:1", "", "secret", "matrix.user: missing"},
+	} {
+		s := bot(t, c.home, matrixtest.User{Password: c.password})
+		s.User = c.user
+		s.fails(c.want)
+	}
+	for text, want := range map[string]string{
+		"https://example.org/": "https://example.org", "http://localhost:8008": "http://localhost:8008",
+		"http://[::1]:8008/": "http://[::1]:8008", "https://example.org/matrix/": "https://example.org/matrix",
+	} {
+		if u, err := parseServer(text); err != nil || u.String() != want {
+			t.Errorf("%s: %v %v", text, u, err)
+		}
+	}
+}
+
+func TestNoSecretIsLogged(t *testing.T) {
+	t.Setenv("MAUTRIX_LOG_SENSITIVE_CONTENT", "yes") // read at the start of the program: no effect here, the bodies are never written
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	d := s.starts()
+	secrets := []string{s.Password, d.row.token, d.row.pickle}
+	if d.Recovery != "" {
+		secrets = append(secrets, d.Recovery, strings.ReplaceAll(d.Recovery, " ", ""))
+	}
+	s.RecoveryKey = d.Recovery
+	s.stops(d)
+	old := s.copies()
+	s.stops(s.starts())
+	s.puts(old)
+	d = s.starts()
+	secrets = append(secrets, d.row.token, d.row.pickle)
+	if _, err := d.Client.Logout(ctx); err != nil {
+		t.Fatal(err)
+	}
+	errs := []error{d.Close()}
+	d = s.starts()
+	secrets = append(secrets, d.row.token)
+	s.stops(d)
+	lines, err := Check(ctx, s.Config)
+	errs = append(errs, err)
+	s.Password = "canary-of-a-password"
+	secrets = append(secrets, s.Password)
+	s.loses()
+	errs = append(errs, s.fails("matrix.password"))
+
+	text := s.log.String() + errors.Join(errs...).Error() + strings.Join(lines, "\n")
+	if !strings.Contains(text, "/login") {
+		t.Fatal("the log is not at debug level: the test shows nothing")
+	}
+	for i, secret := range secrets {
+		if len(secret) < 8 {
+			t.Fatalf("secret %d is too short to be looked for", i)
+		}
+		if at := strings.Index(text, secret); at >= 0 {
+			t.Errorf("secret %d is written: …%s…", i, text[max(0, at-200):min(len(text), at+60)])
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	server := matrixtest.Shared(t)
+	s := bot(t, server.URL, server.Register(t, "Bot"))
+	lines, err := Check(ctx, s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"homeserver " + server.URL + " answers", "logged in as " + s.user.ID.String() + " with the password"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("does not say %q:\n%s", want, text)
+		}
+	}
+	if e2ee.Available == strings.Contains(text, "encrypted rooms are off") {
+		t.Errorf("encryption:\n%s", text)
+	}
+	if list := s.devices(server); len(list) != 0 {
+		t.Errorf("devices left by the check: %v", list)
+	}
+	d := s.starts()
+	only(t, s.devices(server), d.Client.DeviceID)
+	lines, err = Check(ctx, s.Config)
+	if err != nil || !strings.Contains(strings.Join(lines, "\n"), "with the device of the last time") {
+		t.Errorf("%v %q", err, lines)
+	}
+	only(t, s.devices(server), d.Client.DeviceID)
+	s.stops(d)
+
+	s.Config.DB = nil
+	s.Config.Password = "canary-of-a-password"
+	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
+		t.Errorf("wrong password: %v", err)
+	}
+	s.Config.Homeserver = "http://127.0.0.1:1"
+	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
+		t.Errorf("no server: %v", err)
+	}
+}

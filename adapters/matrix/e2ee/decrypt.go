@@ -1,0 +1,121 @@
+//go:build goolm
+
+package e2ee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/olm"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// Decrypt decrypts an event of a room. Errors are [ErrNoKey] (try again when
+// the key has come), [ErrUnreadable] (for good), or passing ones. The same
+// event may be decrypted any number of times.
+func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, error) {
+	copied := *evt
+	copied.Type.Class = event.MessageEventType
+	if copied.Content.Parsed == nil {
+		if err := copied.Content.ParseRaw(copied.Type); err != nil {
+			return nil, ErrUnreadable{Err: err}
+		}
+	}
+	sealed, ok := copied.Content.Parsed.(*event.EncryptedEventContent)
+	if !ok {
+		return nil, ErrUnreadable{Err: crypto.ErrIncorrectEncryptedContentType}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.store().begin()
+	var plain *event.Event
+	// mautrix panics at a message that says null.
+	err := guard(func() (err error) {
+		plain, err = m.olm().DecryptMegolmEvent(ctx, &copied)
+		return err
+	})
+	if err == nil {
+		err = m.checkSender(ctx, evt.Sender, evt.RoomID, sealed.SessionID)
+	}
+	if err == nil {
+		return plain, nil
+	}
+	noKey := ErrNoKey{Room: evt.RoomID, Session: sealed.SessionID, Sender: sealed.SenderKey}
+	var refusal *event.RoomKeyWithheldEventContent
+	switch {
+	case m.store().failed != nil || ctx.Err() != nil:
+		return nil, fmt.Errorf("decrypt: %w", err)
+	case errors.As(err, &refusal):
+		owner, dberr := m.store().FindDeviceByKey(ctx, evt.Sender, refusal.SenderKey)
+		if dberr != nil {
+			return nil, dberr
+		}
+		// Without an Olm session they try again; and others may not refuse for them.
+		if owner == nil || refusal.Code == event.RoomKeyWithheldNoOlmSession {
+			return nil, noKey
+		}
+		return nil, ErrUnreadable{Withheld: refusal.Code, Err: errors.New("the sender withholds the key")}
+	case errors.Is(err, crypto.ErrNoSessionFound), errors.Is(err, olm.ErrUnknownMessageIndex):
+		return nil, noKey
+	case errors.Is(err, crypto.ErrDuplicateMessageIndex):
+		err = ErrReplayed
+	case errors.Is(err, crypto.ErrWrongRoom):
+		err = ErrWrongRoom
+	}
+	return nil, ErrUnreadable{Err: err}
+}
+
+// checkSender sees that the session came from the one who is said to have sent
+// the event. mautrix only lowers a trust level when it did not.
+func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.RoomID, session id.SessionID) error {
+	group, err := m.store().GetGroupSession(ctx, room, session)
+	if err != nil {
+		return err
+	} else if group == nil {
+		return crypto.ErrNoSessionFound
+	}
+	if group.SourceUser == sender {
+		return nil
+	}
+	if group.SourceUser == "" { // from a backup
+		device, err := m.store().FindDeviceByKey(ctx, sender, group.SenderKey)
+		if m.store().note(err) != nil || device != nil {
+			return err
+		}
+	}
+	return ErrNotTheirs
+}
+
+// AskForKey asks the sender of an event, once a session, for its key. It may
+// or may not come.
+func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
+	copied := *evt
+	copied.Type.Class = event.MessageEventType
+	if copied.Content.Parsed == nil {
+		if err := copied.Content.ParseRaw(copied.Type); err != nil {
+			return err
+		}
+	}
+	sealed, ok := copied.Content.Parsed.(*event.EncryptedEventContent)
+	if !ok || sealed.SessionID == "" {
+		return crypto.ErrIncorrectEncryptedContentType
+	}
+	done, err := m.DB.Exec(ctx, "INSERT INTO matrix_key_asked (session_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+		sealed.SessionID, evt.Sender)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	err = m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
+		map[id.UserID][]id.DeviceID{evt.Sender: {"*"}})
+	if err != nil {
+		_, dberr := m.DB.Exec(context.WithoutCancel(ctx), "DELETE FROM matrix_key_asked WHERE session_id=$1", sealed.SessionID)
+		return errors.Join(fmt.Errorf("ask for a key: %w", err), dberr)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package e2ee is end-to-end encryption for one Matrix device: it keeps the
+// device's keys in a database, shares room keys with the people of a room, and
+// encrypts and decrypts events and files.
+//
+// It is built with the tag goolm. Without it everything here answers [ErrOff].
+package e2ee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto/attachment"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// ErrOff says that this build has no encryption.
+var ErrOff = errors.New("encrypted rooms are off: this program was built without the tag goolm")
+
+// StateStore is what encryption must know about rooms. A
+// *sqlstatestore.SQLStateStore is one; it must be the client's own.
+type StateStore interface {
+	IsEncrypted(ctx context.Context, room id.RoomID) (bool, error)
+	GetEncryptionEvent(ctx context.Context, room id.RoomID) (*event.EncryptionEventContent, error)
+	GetHistoryVisibility(ctx context.Context, room id.RoomID) (*event.HistoryVisibilityEventContent, error)
+	// FindSharedRooms returns the encrypted rooms in which a user and the bot are.
+	FindSharedRooms(ctx context.Context, user id.UserID) ([]id.RoomID, error)
+	// HasFetchedMembers says whether all members of a room are known. If not,
+	// they are asked for before anything is encrypted for the room.
+	HasFetchedMembers(ctx context.Context, room id.RoomID) (bool, error)
+	// GetRoomMembers returns the people of a room with one of some memberships.
+	GetRoomMembers(ctx context.Context, room id.RoomID, memberships ...event.Membership) (map[id.UserID]*event.MemberEventContent, error)
+}
+
+// Config is what a Machine works with. All fields but Log are required.
+type Config struct {
+	Client *mautrix.Client // logged in: UserID, DeviceID and AccessToken set
+	DB     *dbutil.Database
+	State  StateStore
+	Pickle []byte // the key with which key material is sealed in the database
+	Log    *slog.Logger
+}
+
+// CrossSignConfig is what cross-signing may need. The recovery key is enough
+// where the account is cross-signed already; the first time it is the password
+// that is needed.
+type CrossSignConfig struct {
+	Password    string
+	RecoveryKey string
+	// Keep stores a new recovery key. It is called before anything on the
+	// server depends on the key, so that a crash cannot lose it. May be nil.
+	Keep func(recoveryKey string) error
+}
+
+// Errors of CrossSign that the owner of the account can do something about.
+var (
+	ErrPasswordNeeded = errors.New("the server asks for the account's password to upload cross-signing keys")
+	ErrPasswordWrong  = errors.New("the server does not take the password")
+	ErrRecoveryKey    = errors.New("the recovery key does not open the account's secret storage")
+	ErrOtherIdentity  = errors.New("the recovery key belongs to cross-signing keys that the account no longer has")
+)
+
+// ErrOtherKeys is the error of Open when the server and the database disagree
+// about the keys of this device: the database is of another time or device.
+var ErrOtherKeys = errors.New("the server has other keys for this device than the database")
+
+// ErrNoKey says that the key of an event is not there (yet): keep the event
+// and decrypt it again when [Machine.OnKey] tells of its session.
+type ErrNoKey struct {
+	Room    id.RoomID
+	Session id.SessionID
+	Sender  id.SenderKey // the sending device's identity key; senders may leave it out
+}
+
+func (e ErrNoKey) Error() string {
+	return fmt.Sprintf("no key yet for session %s of room %s", e.Session, e.Room)
+}
+
+// ErrUnreadable says that an event will never be readable: a replay, of
+// another room, withheld by its sender, damaged. Errors of [Machine.Decrypt]
+// that are neither this nor [ErrNoKey] are passing ones (database, context).
+type ErrUnreadable struct {
+	// Withheld is the code with which the sender refused the key, else empty.
+	Withheld event.RoomKeyWithheldCode
+	Err      error
+}
+
+func (e ErrUnreadable) Error() string { return "unreadable event: " + e.Err.Error() }
+func (e ErrUnreadable) Unwrap() error { return e.Err }
+
+// What ErrUnreadable wraps, besides errors of mautrix.
+var (
+	ErrReplayed  = errors.New("another event had this place in its session")
+	ErrWrongRoom = errors.New("encrypted for another room")
+	ErrNotTheirs = errors.New("the session is not the sender's")
+)
+
+// EncryptFile encrypts a file for upload as application/octet-stream. Data is
+// left as it is. URL must be set in the result before it is sent.
+func EncryptFile(data []byte) ([]byte, *event.EncryptedFileInfo) {
+	file := attachment.NewEncryptedFile()
+	sealed := append([]byte(nil), data...)
+	file.EncryptInPlace(sealed)
+	return sealed, &event.EncryptedFileInfo{EncryptedFile: *file}
+}

@@ -1,0 +1,358 @@
+//go:build goolm
+
+package e2ee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/id"
+)
+
+// Available says whether this build can encrypt.
+const Available = true
+
+// Machine is the encryption of one device. Its methods may be called
+// concurrently, but Sync one at a time.
+//
+// Room keys are shared with every device of every member of a room (and of the
+// invited, unless the room's history is for the joined only), signed by its
+// owner or not: people play from unverified clients. The bot's own device is
+// cross-signed, so that clients which exclude unsigned devices take its keys.
+type Machine struct {
+	Config
+	now func() time.Time
+
+	// mu is held around everything that touches Olm or Megolm state. mautrix
+	// has locks of its own, but holds them while it waits for the database;
+	// with a transaction open on our side that would be a deadlock. No request
+	// to the server is made under mu, but for one-time keys.
+	mu       sync.Mutex
+	current  atomic.Pointer[parts]
+	ahead    bool      // what is in memory is ahead of the database: load first
+	arrived  []arrival // keys that came in the transaction going on
+	stuck    stuck     // the to-device event that the database refuses
+	otkCheck time.Time // when the number of one-time keys was last asked for
+	since    string    // of the last Sync
+
+	heard   atomic.Pointer[func(id.RoomID, id.SessionID)]
+	uses    atomic.Uint64
+	rooms   roomLocks
+	fresh   freshness
+	later   later
+	chores  chan func(context.Context)
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// parts are what load makes. They are replaced together.
+type parts struct {
+	store *store
+	olm   *crypto.OlmMachine
+}
+
+func (m *Machine) store() *store           { return m.current.Load().store }
+func (m *Machine) olm() *crypto.OlmMachine { return m.current.Load().olm }
+
+type arrival struct {
+	room    id.RoomID
+	session id.SessionID
+}
+
+// Open makes the tables and the keys of the device if they are not there, and
+// uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
+// other keys for this device than the database.
+func Open(ctx context.Context, c Config) (*Machine, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Client == nil || c.DB == nil || c.State == nil || c.Client.UserID == "" || c.Client.DeviceID == "" || len(c.Pickle) == 0 {
+		return nil, errors.New("e2ee: Client, DB, State and Pickle are required, and a user and device logged in")
+	}
+	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64)}
+	if err := m.load(ctx, true); err != nil {
+		return nil, err
+	}
+	if err := m.checkKeys(ctx); err != nil {
+		return nil, err
+	}
+	count := -1 // as the server counts
+	if !m.olm().GetAccount().Shared {
+		count = 0
+	}
+	if err := m.olm().ShareKeys(ctx, count); err != nil {
+		return nil, fmt.Errorf("upload device keys: %w", err)
+	}
+	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
+	m.stopped.Go(func() { m.work(ctx) })
+	return m, nil
+}
+
+// load reads the device from the database. It is called again when a
+// transaction was rolled back: what is in memory is ahead of the database then.
+func (m *Machine) load(ctx context.Context, first bool) error {
+	s := &store{SQLCryptoStore: crypto.NewSQLCryptoStore(m.DB, nil, m.Client.UserID.String(), m.Client.DeviceID, m.Pickle)}
+	if first {
+		if err := s.DB.Upgrade(ctx); err != nil {
+			return fmt.Errorf("tables of encryption: %w", err)
+		}
+		for _, table := range ourTables {
+			if _, err := s.DB.Exec(ctx, table); err != nil {
+				return fmt.Errorf("tables of encryption: %w", err)
+			}
+		}
+		device, err := s.FindDeviceID(ctx)
+		if err != nil {
+			return fmt.Errorf("read the device: %w", err)
+		} else if device != "" && device != m.Client.DeviceID {
+			return fmt.Errorf("%w: they are of device %s, not %s", ErrOtherKeys, device, m.Client.DeviceID)
+		}
+	}
+	olm := crypto.NewOlmMachine(m.Client, &m.Client.Log, s, m.State)
+	// mautrix mends broken Olm sessions from goroutines of its own, against
+	// the rule of mu. With a dead context they end at once; we mend ourselves.
+	dead, cancel := context.WithCancel(context.Background())
+	cancel()
+	olm.SetBackgroundCtx(dead)
+	// It would ask the server for devices in the middle of our transaction.
+	olm.DisableDecryptKeyFetching = true
+	// Lists every index that was left out: a member who writes one message with
+	// the index 4,000,000,000 would fill the memory.
+	olm.DisableRatchetTracking = true
+	// We compare the devices at each message ourselves, which also holds when a
+	// device list comes while the bot is away.
+	olm.DisableDeviceChangeKeyRotation = true
+	olm.SessionReceived = func(_ context.Context, room id.RoomID, session id.SessionID, _ uint32) {
+		m.arrived = append(m.arrived, arrival{room, session})
+	}
+	if err := olm.Load(ctx); err != nil {
+		return fmt.Errorf("read the device's keys: %w", err)
+	}
+	olm.GetAccount().Keys() // worked out at the first call, without a lock
+	m.current.Store(&parts{s, olm})
+	return nil
+}
+
+// checkKeys compares the server's keys of this device with the database's.
+func (m *Machine) checkKeys(ctx context.Context) error {
+	answer, err := m.Client.QueryKeys(ctx, &mautrix.ReqQueryKeys{
+		DeviceKeys: mautrix.DeviceKeysRequest{m.Client.UserID: {m.Client.DeviceID}}, Timeout: 10_000,
+	})
+	if err != nil {
+		return fmt.Errorf("ask for the device's keys: %w", err)
+	}
+	theirs, there := answer.DeviceKeys[m.Client.UserID][m.Client.DeviceID]
+	account := m.olm().GetAccount()
+	signing, identity := account.Keys()
+	switch {
+	case there && (theirs.Keys.GetEd25519(m.Client.DeviceID) != signing || theirs.Keys.GetCurve25519(m.Client.DeviceID) != identity):
+		return ErrOtherKeys
+	case !there && account.Shared:
+		return fmt.Errorf("%w: it has none", ErrOtherKeys)
+	}
+	return nil
+}
+
+// OnKey says whom to tell when a key has come; there is one who is told. The
+// function is called from within Sync, after the key is stored, and must be quick.
+func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.heard.Store(&f) }
+
+// tell tells of the keys that have come. Not under mu.
+func (m *Machine) tell(arrived []arrival) {
+	if f := m.heard.Load(); f != nil {
+		for _, a := range arrived {
+			(*f)(a.room, a.session)
+		}
+	}
+}
+
+// Uses returns how often the device's ratchets have moved since Open. When it
+// has grown, an older copy of the database must not be used any more.
+func (m *Machine) Uses() uint64 { return m.uses.Load() }
+
+// Close ends what goes on in the background. The database stays open.
+func (m *Machine) Close() error {
+	m.stop()
+	m.stopped.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.olm().Destroy()
+	return nil
+}
+
+// work does chores one after another: what has time and asks the server.
+func (m *Machine) work(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case chore := <-m.chores:
+			func() {
+				ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+				defer cancel()
+				defer func() {
+					if r := recover(); r != nil {
+						m.Log.Error("encryption: panic in a chore", "panic", r)
+					}
+				}()
+				chore(ctx)
+			}()
+		}
+	}
+}
+
+// chore queues one. Full means that somebody floods us: it is dropped.
+func (m *Machine) chore(f func(context.Context)) {
+	select {
+	case m.chores <- f:
+	default:
+		m.Log.Warn("encryption: too much to do, request dropped")
+	}
+}
+
+// transaction runs f under mu in one database transaction. When it fails, or
+// anything in the store did, or f panics, nothing of it has happened.
+func (m *Machine) transaction(ctx context.Context, f func(context.Context) error) error {
+	if m.ahead {
+		if err := m.load(ctx, false); err != nil {
+			return err
+		}
+		m.ahead = false
+	}
+	m.store().begin()
+	// dbutil never ends a transaction whose function panics, hence guard inside.
+	err := m.DB.DoTxn(ctx, nil, func(ctx context.Context) error {
+		if err := guard(func() error { return f(ctx) }); err != nil {
+			return err
+		}
+		return m.store().failed
+	})
+	if err == nil {
+		return nil
+	}
+	m.arrived = nil
+	if again := m.load(context.WithoutCancel(ctx), false); again != nil {
+		m.ahead = true
+		err = errors.Join(err, again)
+	}
+	return err
+}
+
+// errPanic is a panic of mautrix, of which there are some that a message can cause.
+type errPanic struct{ value any }
+
+func (e errPanic) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errPanic{r}
+		}
+	}()
+	return f()
+}
+
+// roomLocks lets one message a room be encrypted at a time.
+type roomLocks struct {
+	mu    sync.Mutex
+	rooms map[id.RoomID]chan struct{}
+}
+
+func (l *roomLocks) lock(ctx context.Context, room id.RoomID) (unlock func(), err error) {
+	l.mu.Lock()
+	if l.rooms == nil {
+		l.rooms = make(map[id.RoomID]chan struct{})
+	}
+	c, ok := l.rooms[room]
+	if !ok {
+		c = make(chan struct{}, 1)
+		l.rooms[room] = c
+	}
+	l.mu.Unlock()
+	select {
+	case c <- struct{}{}:
+		return func() { <-c }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// freshness remembers in which rooms every device has the key of the session,
+// so that most messages need not look. Any change of devices clears all.
+type freshness struct {
+	mu    sync.Mutex
+	turn  int // grows with each change
+	rooms map[id.RoomID]id.SessionID
+}
+
+func (f *freshness) at() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.turn
+}
+
+// set is of no effect if anything has changed since turn.
+func (f *freshness) set(room id.RoomID, session id.SessionID, turn int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.rooms == nil {
+		f.rooms = make(map[id.RoomID]id.SessionID)
+	}
+	if f.turn == turn {
+		f.rooms[room] = session
+	}
+}
+
+func (f *freshness) has(room id.RoomID, session id.SessionID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rooms[room] == session
+}
+
+func (f *freshness) clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turn++
+	clear(f.rooms)
+}
+
+// later remembers what failed and when to try it again: after 1 s, then twice
+// as long each time, at most 10 minutes.
+type later struct {
+	mu sync.Mutex
+	at map[any]attempt
+}
+
+type attempt struct {
+	next time.Time
+	wait time.Duration
+}
+
+func (l *later) due(what any, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !now.Before(l.at[what].next)
+}
+
+func (l *later) failed(what any, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil || len(l.at) > 10_000 {
+		l.at = make(map[any]attempt)
+	}
+	wait := min(max(2*l.at[what].wait, time.Second), 10*time.Minute)
+	l.at[what] = attempt{now.Add(wait), wait}
+}
+
+func (l *later) worked(what any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.at, what)
+}

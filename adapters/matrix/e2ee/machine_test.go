@@ -1,0 +1,259 @@
+//go:build goolm
+
+package e2ee
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+func pair(t testing.TB) (anna, bot *peer, room id.RoomID) {
+	t.Helper()
+	s := matrixtest.Shared(t)
+	anna, bot = newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot"))
+	return anna, bot, anna.makes(bot)
+}
+
+func TestMessagesBothWays(t *testing.T) {
+	anna, bot, room := pair(t)
+	bot.reads(anna.say(room, "!place D4"), "!place D4")
+	anna.reads(bot.say(room, "Black D4."), "Black D4.")
+	bot.reads(anna.say(room, "!place E5"), "!place E5")
+
+	// and after a restart with the same sessions
+	if err := bot.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bot.open()
+	anna.reads(bot.say(room, "White E5."), "White E5.")
+	bot.reads(anna.say(room, "!pass"), "!pass")
+}
+
+func TestEncryptedFile(t *testing.T) {
+	anna, bot, room := pair(t)
+	board := bytes.Repeat([]byte("board"), 20_000)
+	sealed, info := EncryptFile(board)
+	if bytes.Contains(sealed, []byte("boardboard")) || !bytes.Equal(board[:5], []byte("board")) {
+		t.Fatal("the file is not encrypted, or its original is changed")
+	}
+	up, err := bot.client.UploadBytes(ctx, sealed, "application/octet-stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.URL = up.ContentURI.CUString()
+	evt := bot.sendSealed(room, bot.encrypt(room, &event.MessageEventContent{MsgType: event.MsgImage, Body: "board.png", File: info}))
+	plain, err := anna.Decrypt(ctx, anna.await(evt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := plain.Content.AsMessage().File
+	uri, err := file.URL.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := anna.client.DownloadBytes(ctx, uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.DecryptInPlace(got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, board) {
+		t.Fatal("another file comes out")
+	}
+}
+
+// The key comes after the message, and after more than any patience.
+func TestLateKey(t *testing.T) {
+	anna, bot, room := pair(t)
+	evt := anna.say(room, "!place D4")
+	resp := bot.asks(evt, 1)
+	late := resp.ToDevice.Events
+	resp.ToDevice.Events = nil
+	bot.handle(resp)
+	no := bot.cannotRead(evt)
+	if no.Room != room || no.Session == "" {
+		t.Fatalf("no key of what? %+v", no)
+	}
+	bot.clock = bot.clock.Add(7 * 24 * time.Hour)
+	bot.sync()
+	bot.cannotRead(evt)
+
+	bot.handle(&mautrix.RespSync{NextBatch: bot.since, ToDevice: mautrix.SyncEventsList{Events: late}})
+	if len(bot.keys) != 1 || bot.keys[0] != no.Session {
+		t.Fatalf("OnKey tells of %v, not once of %s", bot.keys, no.Session)
+	}
+	bot.reads(evt, "!place D4")
+	bot.reads(evt, "!place D4") // the same event may be read again
+}
+
+func TestAsksForAKeyOnce(t *testing.T) {
+	s := matrixtest.Shared(t)
+	proxy := s.Proxy(t)
+	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
+	room := anna.makes(bot)
+	evt := anna.say(room, "!place D4")
+	resp := bot.asks(evt, 1)
+	resp.ToDevice.Events = nil
+	bot.handle(resp)
+	bot.cannotRead(evt)
+	for range 3 {
+		if err := bot.AskForKey(ctx, bot.await(evt)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(proxy.Requests(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"))); n != 1 {
+		t.Fatalf("asked %d times, not once", n)
+	}
+	// Anna's machine gives it, for the bot's device was meant to have it.
+	anna.awaits("the request", func() bool {
+		bot.sync()
+		_, err := bot.Decrypt(ctx, bot.events[evt])
+		return err == nil
+	})
+	bot.reads(evt, "!place D4")
+}
+
+func TestForwardedKeyThatNobodyAskedFor(t *testing.T) {
+	s := matrixtest.Shared(t)
+	anna, bot, mallory := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot")), newPeer(t, s.URL, s.Register(t, "Mallory"))
+	room := anna.makes(bot, mallory)
+	evt := anna.say(room, "!resign")
+	resp := bot.asks(evt, 1)
+	resp.ToDevice.Events = nil
+	bot.handle(resp)
+	no := bot.cannotRead(evt)
+
+	// Mallory has the key as a member, and gives it on under Anna's name.
+	mallory.await(evt)
+	group, err := mallory.store().GetGroupSession(ctx, room, no.Session)
+	if err != nil || group == nil {
+		t.Fatal("Mallory lacks the key: ", err)
+	}
+	key, err := group.Internal.Export(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mallory.gives(bot, event.ToDeviceForwardedRoomKey, &event.ForwardedRoomKeyEventContent{
+		RoomKeyEventContent: event.RoomKeyEventContent{Algorithm: id.AlgorithmMegolmV1, RoomID: room, SessionID: no.Session, SessionKey: string(key)},
+		SenderKey:           group.SenderKey, SenderClaimedKey: group.SigningKey, ForwardingKeyChain: []string{},
+	})
+	bot.awaits("Mallory's message", func() bool { return bot.Uses() > 0 })
+	bot.cannotRead(evt)
+}
+
+// gives sends a to-device message to another's device.
+func (p *peer) gives(to *peer, t event.Type, content any) {
+	p.t.Helper()
+	if _, err := p.olm().FetchKeys(ctx, []id.UserID{to.user.ID}, true); err != nil {
+		p.t.Fatal(err)
+	}
+	device, err := p.store().GetDevice(ctx, to.user.ID, to.user.Device)
+	if err != nil || device == nil {
+		p.t.Fatal("no device: ", err)
+	}
+	able, err := p.claim(ctx, devices(device), false)
+	if err != nil || len(able) != 1 {
+		p.t.Fatal("no session: ", err)
+	}
+	if _, err := p.send(ctx, able, t, &event.Content{Parsed: content}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func devices(d ...*id.Device) []*id.Device { return d }
+
+func unreadable(t *testing.T, p *peer, evt *event.Event, want error) {
+	t.Helper()
+	_, err := p.Decrypt(ctx, evt)
+	if !errors.As(err, new(ErrUnreadable)) || !errors.Is(err, want) {
+		t.Fatalf("%v, want: unreadable for good, %v", err, want)
+	}
+}
+
+func TestReplayIsRefused(t *testing.T) {
+	anna, bot, room := pair(t)
+	sealed := anna.encrypt(room, text("!place D4"))
+	bot.reads(anna.sendSealed(room, sealed), "!place D4")
+	unreadable(t, bot, bot.await(anna.sendSealed(room, sealed)), ErrReplayed)
+}
+
+func TestWrongRoomIsRefused(t *testing.T) {
+	anna, bot, room := pair(t)
+	other := anna.makes(bot)
+	sealed := anna.encrypt(room, text("!place D4"))
+	bot.reads(anna.sendSealed(room, sealed), "!place D4")
+	// In the other room there is no such session; a server that moves it finds
+	// that the message itself says where it belongs.
+	bot.cannotRead(anna.sendSealed(other, sealed))
+	if _, err := bot.db.Exec(ctx, "UPDATE crypto_megolm_inbound_session SET room_id=$1 WHERE session_id=$2", other, sealed.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bot.db.Exec(ctx, "DELETE FROM crypto_message_index"); err != nil {
+		t.Fatal(err)
+	}
+	unreadable(t, bot, bot.await(anna.sendSealed(other, sealed)), ErrWrongRoom)
+}
+
+func TestDamagedAndForeignAreRefused(t *testing.T) {
+	anna, bot, room := pair(t)
+	evt := *bot.await(anna.say(room, "!place D4"))
+	sealed := *parsed(t, &evt)
+	change := func(f func(*event.EncryptedEventContent)) *event.Event {
+		c, e := sealed, evt
+		c.MegolmCiphertext = bytes.Clone(c.MegolmCiphertext)
+		f(&c)
+		e.Content = event.Content{Parsed: &c}
+		return &e
+	}
+	for name, evt := range map[string]*event.Event{
+		"edited":    change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext[60] ^= 1 }),
+		"cut":       change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext = c.MegolmCiphertext[:70] }),
+		"olm":       change(func(c *event.EncryptedEventContent) { c.Algorithm = id.AlgorithmOlmV1 }),
+		"no cipher": change(func(c *event.EncryptedEventContent) { c.Algorithm = "none" }),
+	} {
+		if _, err := bot.Decrypt(ctx, evt); !errors.As(err, new(ErrUnreadable)) {
+			t.Errorf("%s: %v, want: unreadable", name, err)
+		}
+	}
+	stolen := evt
+	stolen.Sender = "@bert:halfpoint.test"
+	unreadable(t, bot, &stolen, ErrNotTheirs)
+	bot.reads(evt.ID, "!place D4")
+}
+
+func parsed(t *testing.T, evt *event.Event) *event.EncryptedEventContent {
+	t.Helper()
+	if evt.Content.Parsed == nil {
+		if err := evt.Content.ParseRaw(event.EventEncrypted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return evt.Content.AsEncrypted()
+}
+
+func BenchmarkEncrypt(b *testing.B) {
+	_, bot, room := pair(b)
+	bot.encrypt(room, text("Black D4."))
+	for b.Loop() {
+		bot.encrypt(room, text("Black D4."))
+	}
+}
+
+func BenchmarkDecrypt(b *testing.B) {
+	anna, bot, room := pair(b)
+	evt := anna.say(room, "!place D4")
+	bot.reads(evt, "!place D4")
+	for b.Loop() {
+		if _, err := bot.Decrypt(ctx, bot.events[evt]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

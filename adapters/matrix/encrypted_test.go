@@ -1,0 +1,338 @@
+//go:build goolm
+
+package matrix
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Games that are over soon, one of each kind: who says what, and what is read
+// then.
+var soonOver = []struct {
+	opens string
+	turns string
+}{
+	{"!new two-button 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     One more pass stops play
+		black !pass:     Play has stopped
+		white !accept:   White accepts the count
+		black !accept:   is over`},
+	{"!new button 3x3", `
+		black !place B2: move 1: Black B2
+		white !button:   White plays the button
+		black !pass:     One more pass stops play
+		white !pass:     Play has stopped
+		black !accept:   Black accepts the count
+		white !accept:   is over`},
+	{"!new half-pass-agreement 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     Black may !accept that
+		black !accept:   is over`},
+	{"!new ultimate 2x2", `
+		black !place A1: move 1: Black A1
+		white !delay:    move 2: White delays
+		black !delay:    move 3: Black delays
+		white !draw:     is over`},
+	{"!new area-3 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     move 2: White passes
+		black !pass:     One more pass ends the game
+		white !pass:     is over`},
+}
+
+// Two people with a client that nobody here wrote play in a room that is
+// encrypted and in one that is not. The bot is stopped and started meanwhile. They
+// can read everything, see every picture, and see that the bot is who it says.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	// Dendrite does not say that it knows threads, without which matrix-js-sdk
+	// makes none of its own.
+	proxy := c.server.Proxy(t)
+	proxy.Always(matrixtest.On("GET", "/client/versions$"), matrixtest.Changes(func(body []byte) []byte {
+		return bytes.Replace(body, []byte(`"v1.2"`), []byte(`"v1.2","v1.3","v1.4"`), 1)
+	}))
+	zoe := matrixtest.NewStranger(t, proxy.URL, c.server.Register(t, "Zoe"))
+	yan := matrixtest.NewStranger(t, proxy.URL, c.server.Register(t, "Yan"))
+	c.start()
+	var rooms []id.RoomID
+	for _, encrypted := range []bool{false, true} {
+		at := zoe.Makes(matrixtest.Room{Name: "Go club", Encrypted: encrypted, Invite: []id.UserID{yan.ID, c.user.ID}})
+		yan.AwaitInvite(at)
+		yan.Joins(at)
+		for _, user := range []id.UserID{yan.ID, c.user.ID} {
+			zoe.AwaitMember(at, user)
+			yan.AwaitMember(at, user)
+		}
+		rooms = append(rooms, at)
+	}
+	t.Cleanup(func() {
+		for _, at := range rooms {
+			for _, s := range zoe.Sees(at) {
+				if t.Failed() && s.StateKey == nil {
+					t.Logf("%s %s: %.30q%s in %s %s", s.Sender, s.Type, s.Body(), s.Key, s.Thread, s.Failure)
+				}
+			}
+		}
+	})
+	restart := func() {
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+	}
+	// reads waits until the bot has said something in a thread, or with "" in the
+	// room itself.
+	reads := func(who *matrixtest.Stranger, at id.RoomID, thread id.EventID, what string) matrixtest.Sight {
+		t.Helper()
+		return who.AwaitSight(at, what, func(s matrixtest.Sight) bool {
+			return s.Sender == c.user.ID && s.Thread == thread && strings.Contains(s.Body(), what)
+		})
+	}
+	turns := 0
+	for n, game := range soonOver {
+		roots := map[id.RoomID]id.EventID{}
+		for _, at := range rooms {
+			zoe.Says(at, game.opens)
+		}
+		for _, at := range rooms {
+			root := reads(yan, at, "", "opens game "+string(rune('1'+n))).ID
+			roots[at] = root
+			if n == 0 {
+				yan.Reacts(at, root, "✋")
+			} else {
+				yan.SaysIn(at, root, "!join")
+			}
+		}
+		for _, at := range rooms {
+			reads(zoe, at, roots[at], "Black to play.")
+		}
+		for line := range strings.SplitSeq(strings.TrimSpace(game.turns), "\n") {
+			name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+			says, read, _ := strings.Cut(rest, ":")
+			who, other := zoe, yan
+			if name == "white" {
+				who, other = yan, zoe
+			}
+			if turns++; turns%7 == 3 {
+				restart()
+			}
+			for _, at := range rooms {
+				who.SaysIn(at, roots[at], says)
+			}
+			for _, at := range rooms {
+				reads(other, at, roots[at], strings.TrimSpace(read))
+			}
+		}
+	}
+	// What is for her eyes alone comes in a room that the bot makes for her, which
+	// is encrypted wherever she asks.
+	zoe.Says(rooms[0], "!privacy export")
+	reads(yan, rooms[0], "", "I have sent it to you directly")
+	alone, err := c.a.queue.marked(t.Context(), "direct", zoe.ID.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	zoe.AwaitInvite(id.RoomID(alone))
+	zoe.Joins(id.RoomID(alone))
+	if got := reads(zoe, id.RoomID(alone), "", "all that is kept of you"); got.Kind() != "m.file" || !got.Encrypted || got.Failure != "" || got.Content["file"] == nil {
+		t.Errorf("she sees %+v", got)
+	}
+	c.settled()
+	for _, who := range []*matrixtest.Stranger{zoe, yan} {
+		for k, at := range rooms {
+			// Once more, with all signatures known.
+			c.seen(who, who.Looks(at), k == 1, turns+len(soonOver))
+		}
+	}
+}
+
+// seen is what holds of what a stranger sees of the bot in a room.
+func (c *club) seen(who *matrixtest.Stranger, all []matrixtest.Sight, encrypted bool, boards int) {
+	c.Helper()
+	pictures := map[string]bool{}
+	for _, s := range all {
+		if s.Sender != c.user.ID || s.StateKey != nil {
+			continue
+		}
+		if s.Failure != "" {
+			c.Errorf("%s cannot read %s: %s", who.ID, s.ID, s.Failure)
+			continue
+		}
+		if s.Type == "m.reaction" {
+			continue // which nobody encrypts
+		}
+		c.wellSaid(s.Content)
+		if s.Encrypted != encrypted {
+			c.Errorf("%s sees that it is encrypted: %t: %q", who.ID, s.Encrypted, s.Body())
+		}
+		if encrypted {
+			if !s.SignedByOwner || s.Shield != "none" {
+				c.Errorf("%s sees the shield %q (%s): %q", who.ID, s.Shield, s.ShieldReason, s.Body())
+			}
+			for _, key := range s.Clear {
+				if !slices.Contains([]string{"algorithm", "ciphertext", "device_id", "sender_key", "session_id", "m.relates_to"}, key) {
+					c.Errorf("%s is in the clear: %q", key, s.Body())
+				}
+			}
+		}
+		if s.Kind() == "m.image" {
+			if s.Media == nil || s.Media.Encrypted != encrypted {
+				c.Errorf("the media of %q: %+v", s.Body(), s.Media)
+				continue
+			}
+			who.Picture(s)
+			name, _ := s.Content["filename"].(string)
+			if pictures[name] {
+				c.Errorf("%s sees %s twice", who.ID, name)
+			}
+			pictures[name] = true
+		}
+	}
+	if len(pictures) != boards {
+		c.Errorf("%s has seen %d boards and not %d", who.ID, len(pictures), boards)
+	}
+}
+
+// clear gives what the bot has said in the clear after an event, reactions aside.
+func (c *club) clear(v matrixtest.View, after id.EventID) (out []string) {
+	from := slices.IndexFunc(v.Events, func(e *matrixtest.Event) bool { return e.ID == after })
+	if from < 0 {
+		c.Fatal("no such event")
+	}
+	for _, e := range v.Events[from:] {
+		if e.Sender == c.user.ID && e.Type == "m.room.message" {
+			out = append(out, e.Content["body"].(string))
+		}
+	}
+	return out
+}
+
+// secrets gives how many encrypted events the bot has sent.
+func (c *club) secrets(v matrixtest.View) (n int) {
+	for _, e := range v.Events {
+		if e.Sender == c.user.ID && e.Type == "m.room.encrypted" {
+			n++
+		}
+	}
+	return n
+}
+
+// Whoever comes into a public room that is encrypted, and is asked at once, has
+// not been told by an invitation that it is.
+func TestPublicEncryptedRoom(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	anna, bob := c.server.Player(t, "Anna"), c.server.Player(t, "Bob")
+	at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
+	bob.Joins(at)
+	if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	first := anna.Says(at, "!new 5x5 opponent:me") // as who cannot encrypt says it
+	anna.Says(at, "!place C3")
+	anna.Await(at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 3 }) // the game, two boards
+	c.settled()
+	if said := c.clear(anna.View(at), first); len(said) > 0 {
+		t.Errorf("it has said in the clear: %q", said)
+	}
+}
+
+// From the moment on at which a room becomes encrypted, nothing is said there in
+// the clear: no answer, no change of what was said before, and not the board whose
+// picture was being uploaded at that moment.
+func TestRoomBecomesEncrypted(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver = proxy.URL
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+	anna, bob := people[0], people[1]
+	anna.asks("", "!new 5x5")
+	root := bob.reads("opens game 1").ID
+	bob.asks(root, "!join")
+	anna.asks(root, "!place C3")
+	anna.reads("move 1: Black C3")
+	c.settled()
+	uploaded := make(chan struct{})
+	upload := proxy.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
+	bob.SaysIn(bob.at, root, "!place D3")
+	upload.Await(t, 1)
+	now := anna.Sets(anna.at, event.StateEncryption, "", matrixtest.Encryption())
+	before := len(proxy.Requests(matrixtest.Uploading))
+	close(uploaded)
+	anna.Await(anna.at, "the board", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
+	anna.asks(root, "!place C4")
+	anna.asks(root, "!score")
+	bob.asks(root, "!place D4")
+	anna.asks(root, "!place I9")
+	anna.Await(anna.at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 5 }) // boards, the count, a refusal
+	c.settled()
+	if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
+		t.Errorf("it has said in the clear: %q", said)
+	}
+	// The picture that was uploaded in the clear is not the one that was shown.
+	if n := len(proxy.Requests(matrixtest.Uploading)) - before; n != 3 {
+		t.Errorf("of three boards since then %d were uploaded", n)
+	}
+}
+
+// Encryption cannot be ended: who writes that there is none has changed nothing.
+func TestEncryptionIsForEver(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{Encrypted: true}, "Anna", "Bob")
+	anna := people[0]
+	anna.asks("", "!help place")
+	anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v) == 1 })
+	for n, no := range []any{map[string]any{}, map[string]any{"algorithm": "org.example.none"}} {
+		now := anna.Sets(anna.at, event.StateEncryption, "", no)
+		anna.asks("", "!help place")
+		anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v)+len(c.clear(v, now)) == n+2 })
+		if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
+			t.Errorf("it has said in the clear: %q", said)
+		}
+	}
+}
+
+// Before the homeserver has told anything of a room, it is asked whether the room
+// is encrypted.
+func TestSpeaksAtOnce(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver = proxy.URL
+	c.start()
+	anna := c.server.Player(t, "Anna")
+	at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
+	told := make(chan struct{})
+	proxy.Always(matrixtest.Syncing, matrixtest.HoldsAnswer(told))
+	defer close(told)
+	if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	anna.Await(at, "the notice", func(v matrixtest.View) bool {
+		for _, e := range v.Events {
+			if e.Sender == c.user.ID && e.Type == "m.room.message" {
+				t.Fatal("it is in the clear")
+			}
+		}
+		return c.secrets(v) == 1
+	})
+}

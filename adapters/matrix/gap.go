@@ -1,0 +1,124 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+)
+
+// Where the homeserver leaves out what was said, the gap is written down in its
+// place in the queue, and it is filled when its turn comes: page by page
+// backwards, how far is on disk. Other rooms do not wait for it, and what was
+// said after it in the same room does.
+
+const (
+	page   = 500     // events of a gap at a time
+	maxGap = 100_000 // events of a gap that are looked through
+)
+
+// gap is the type of what stands for a gap in the queue.
+var gap = event.NewEventType("halfpoint.gap")
+
+// A gapAt says what is still missing: what came before a place, back to an event
+// that was seen.
+type gapAt struct {
+	From  string     `json:"from"`
+	Until id.EventID `json:"until,omitempty"` // empty: until the bot came
+	Found int        `json:"found"`           // events looked at
+}
+
+func newGap(at id.RoomID, from string, until id.EventID) *event.Event {
+	body, err := json.Marshal(gapAt{From: from, Until: until})
+	if err != nil {
+		panic(err)
+	}
+	return &event.Event{Type: gap, RoomID: at, ID: id.EventID("gap " + at.String() + " " + from),
+		Content: event.Content{VeryRaw: body}}
+}
+
+// fill fetches what a gap is missing. An error means that the rest is to be
+// fetched later.
+func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
+	var g gapAt
+	if err := json.Unmarshal(r.evt.Content.VeryRaw, &g); err != nil {
+		return fmt.Errorf("a gap on disk: %w", err)
+	}
+	at := a.room(r.room)
+	for {
+		events, end, err := a.messages(ctx, dev, r.room, g.From)
+		if refusedBy(err) {
+			a.log.Error("what was said while the bot was away may not be read", "room", r.room, "error", err)
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("fetch what is missing: %w", err)
+		}
+		var found []*row
+		var gone []redaction
+		done := len(events) == 0 || end == "" || end == g.From
+		for _, e := range events { // the newest first
+			if g.Until != "" && e.ID == g.Until || came(dev, []*event.Event{e}) == 0 {
+				done = true
+				break
+			}
+			g.Found++
+			keep, back := a.sift(ctx, dev, at, e)
+			if keep {
+				found = append(found, &row{n: r.n, part: int64(-g.Found), live: r.live, at: r.at, evt: e})
+			}
+			if back != nil {
+				gone = append(gone, *back)
+			}
+		}
+		if g.Found >= maxGap && !done {
+			a.log.Error("so much was said while the bot was away that the oldest is left out", "room", r.room, "events", g.Found)
+			done = true
+		}
+		g.From = end
+		content, err := json.Marshal(g)
+		if err != nil {
+			return err
+		}
+		e := *r.evt
+		e.Content = event.Content{VeryRaw: content}
+		body, err := json.Marshal(&e)
+		if err != nil {
+			return err
+		}
+		met, err := a.queue.fill(ctx, r, found, gone, body)
+		if err != nil {
+			return err
+		}
+		if done || met {
+			a.log.Info("fetched what was missing", "room", r.room, "events", g.Found)
+			return nil
+		}
+	}
+}
+
+// messages gives a part of what was said in a room before from, the newest
+// first, and where the next begins.
+func (a *Adapter) messages(ctx context.Context, dev *device.Device, at id.RoomID, from string) (events []*event.Event, end string, err error) {
+	filter, err := json.Marshal(&mautrix.FilterPart{Types: read, LazyLoadMembers: true})
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, uploadFor)
+	defer cancel()
+	data, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "messages"},
+		map[string]string{"dir": "b", "from": from, "limit": fmt.Sprint(page), "filter": string(filter)})
+	if err != nil {
+		return nil, "", err
+	}
+	events, end, bad, err := readPage(data)
+	if bad > 0 {
+		a.log.Warn("events that cannot be read were left out", "room", at, "events", bad)
+	}
+	return slices.DeleteFunc(events, func(e *event.Event) bool { return e.ID == "" }), end, err
+}

@@ -1,0 +1,436 @@
+package matrix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// A homeserver with the limits that Synapse has by default, but ten times as
+// fast: two messages a second, ten at once. At ten turns a minute over all rooms,
+// here a hundred, every turn is announced, the newest board is shown, and every
+// notice comes once and in order.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	rooms, turns := 3, 6
+	if long {
+		rooms, turns = 10, 20
+	}
+	const faster = 10
+	c := newClub(t, matrixtest.Shared(t))
+	p := c.through()
+	c.start()
+	var tables []*board
+	for range rooms {
+		tables = append(tables, c.begins("aga 19x19"))
+	}
+	limit := p.Limit(matrixtest.Sending, 0.2*faster, 10)
+	said := map[id.RoomID][]id.EventID{}
+	minute := time.Minute / faster
+	for k := range turns * rooms { // ten turns at once, then nothing for the rest of the minute
+		if k%10 == 0 && k > 0 {
+			time.Sleep(minute)
+		}
+		g, move := tables[k%rooms], k/rooms
+		who := []*guest{g.black, g.white}[move%2]
+		said[g.black.at] = append(said[g.black.at], who.SaysIn(g.black.at, g.root, "!place "+sparse(move)))
+		if k%10 == 5 { // and a refusal, which is an answer
+			who.SaysIn(g.black.at, g.root, "!place A1")
+		}
+	}
+	var late []time.Duration
+	for _, g := range tables {
+		g.shows(fmt.Sprintf("move %d:", turns))
+	}
+	c.await("what is owed", func() bool { return c.owed() == 0 })
+	limit.Stop()
+	for n, g := range tables {
+		c.once(g.black, g.black.at)
+		v := g.black.View(g.black.at)
+		times := map[id.EventID]int64{}
+		for _, e := range v.Events {
+			times[e.ID] = e.Time
+		}
+		last := 0
+		announced := map[int]int64{}
+		for _, m := range v.Pictures(c.user.ID) {
+			move := moveOf(m.Body)
+			if move < last {
+				t.Errorf("room %d: move %d is shown after move %d", n, move, last)
+			}
+			for k := last + 1; k <= move; k++ {
+				announced[k] = times[m.ID]
+			}
+			last = move
+		}
+		if last != turns {
+			t.Errorf("room %d: the last board is that of move %d", n, last)
+		}
+		for k, e := range said[g.black.at] {
+			late = append(late, time.Duration(announced[k+1]-times[e])*time.Millisecond)
+		}
+		refused, want := c.says(g.black, "not your turn"), 0
+		for k := range turns * rooms {
+			if k%10 == 5 && k%rooms == n {
+				want++
+			}
+		}
+		if refused != want {
+			t.Errorf("room %d: refused %d times, not %d", n, refused, want)
+		}
+		t.Logf("room %d: %d boards for %d turns", n, len(v.Pictures(c.user.ID))-1, turns)
+	}
+	slices.Sort(late)
+	t.Logf("limits %d times as fast: turns announced after p50 %v, p95 %v, at most %v; %d answers of 429", faster,
+		late[len(late)/2], late[len(late)*95/100], late[len(late)-1], refusedTimes(p))
+}
+
+func moveOf(caption string) (move int) {
+	if _, after, ok := strings.Cut(caption, "move "); ok {
+		move, _ = strconv.Atoi(strings.TrimRight(strings.Fields(after)[0], ":"))
+	}
+	return move
+}
+
+func refusedTimes(p *matrixtest.Proxy) (n int) {
+	for _, r := range p.Requests(matrixtest.Sending) {
+		if r.Status == 429 {
+			n++
+		}
+	}
+	return n
+}
+
+// A homeserver that lets nothing through for long: of each game the newest board
+// is shown in the end, the room is told that it is late, and so is the log.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, matrixtest.Shared(t))
+	var mu sync.Mutex
+	ahead := time.Duration(0)
+	c.cfg.Now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return time.Now().Add(ahead)
+	}
+	p := c.through()
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settle()
+	shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond))
+	for k, at := range []string{"C3", "C4", "D3", "D4"} {
+		[]*guest{g.black, g.white}[k%2].asks(g.root, "!place "+at)
+	}
+	shut.Await(t, 2)
+	mu.Lock()
+	ahead = 2 * time.Minute
+	mu.Unlock()
+	made := shut.Made()
+	shut.Await(t, made+2)
+	shut.Stop()
+	m := g.shows("move 4:")
+	if !strings.Contains(m.Text(), wordLate) {
+		t.Errorf("it does not say that it is late: %q", m.Text())
+	}
+	c.settle()
+	if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n > 3 {
+		t.Errorf("%d boards, of which most were old", n)
+	}
+	if !strings.Contains(c.log.String(), "a board is late") {
+		t.Error("the log does not say so")
+	}
+	g.black.asks(g.root, "!place E4")
+	if m := g.shows("move 5:"); strings.Contains(m.Text(), wordLate) {
+		t.Error("it says so of a board that is not late")
+	}
+	c.once(g.black, g.black.at)
+}
+
+// Much was said while the bot was away: it is looked through in bounded memory,
+// and little is kept. HALFPOINT_LONG=1 makes it 100,000 events.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	size, each := 5000, 250 // of which one in so many is a command
+	if long {
+		size, each = 100_000-1, 100
+	}
+	c := newClub(t, matrixtest.Shared(t))
+	p := c.through()
+	w := c.watch()
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+	anna.asks("", "!games")
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.in(anna.at))
+	p.Always(matrixtest.Backfilling, func(x *matrixtest.Exchange) {
+		from, ok := strings.CutPrefix(x.R.URL.Query().Get("from"), "made-up-")
+		if !ok {
+			if r, err := x.Forward(); err == nil {
+				_ = x.Answer(r)
+			}
+			return
+		}
+		n, _ := strconv.Atoi(from)
+		var chunk []json.RawMessage
+		for ; n > 0 && len(chunk) < 500; n-- {
+			text := "a nice game, and a long one"
+			if n%each == 0 {
+				text = "!games"
+			}
+			chunk = append(chunk, json.RawMessage(matrixtest.MessageEvent(id.EventID(fmt.Sprintf("$made-up-%s-%d", anna.at, n)), anna.ID, int64(n), text)))
+		}
+		answer := map[string]any{"start": "x", "chunk": chunk}
+		if n > 0 {
+			answer["end"] = fmt.Sprintf("made-up-%d", n)
+		}
+		body, _ := json.Marshal(answer)
+		x.Say(200, "application/json", string(body))
+	})
+	e := anna.Says(anna.at, "!games")
+	p.Once(matrixtest.Syncing, matrixtest.Changes(func(body []byte) []byte {
+		var whole map[string]any
+		_ = json.Unmarshal(body, &whole)
+		room := whole["rooms"].(map[string]any)["join"].(map[string]any)[anna.at.String()].(map[string]any)
+		line := room["timeline"].(map[string]any)
+		line["limited"], line["prev_batch"] = true, fmt.Sprintf("made-up-%d", size)
+		body, _ = json.Marshal(whole)
+		return body
+	}))
+	began := time.Now()
+	c.start()
+	c.dealt(anna.at, e)
+	took := time.Since(began)
+	asked := w.in(anna.at)[before:]
+	if len(asked) != size/each+1 || asked[len(asked)-1] != e || !strings.HasSuffix(asked[0].String(), fmt.Sprintf("-%d", each)) {
+		t.Errorf("%d asked, %v …", len(asked), asked[:min(len(asked), 3)])
+	}
+	var rows int
+	if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&rows); err != nil || rows > len(asked)+10 {
+		t.Errorf("%d rows on disk for %d commands, %v", rows, len(asked), err)
+	}
+	t.Logf("%d events, of which %d commands, each answered: %v, %.0f events a second", size, len(asked), took.Round(time.Millisecond), float64(size)/took.Seconds())
+}
+
+// How long it takes from sending a command to having the picture, beside a bare
+// program that uploads and sends a picture whenever something is said.
+// HALFPOINT_LONG=1 measures 50 commands, 250 ms apart.
+func TestSpeed(t *testing.T) {
+	n, apart := 2, time.Duration(0)
+	if long {
+		n, apart = 50, 250*time.Millisecond
+	}
+	c := newClub(t, matrixtest.Shared(t))
+	s := c.serve(must(program()))
+	for _, encrypted := range []bool{false, true} {
+		r, echo := c.pair(encrypted), c.bare(encrypted)
+		var mine, bare []time.Duration
+		for k := range n { // in turn, so that both have the same machine
+			mine = append(mine, c.measure(r, k, apart, c.user.ID))
+			bare = append(bare, c.measure(echo.pair, k, apart, echo.ID))
+		}
+		at := func(ds []time.Duration, q int) time.Duration {
+			slices.Sort(ds)
+			return ds[len(ds)*q/100].Round(100 * time.Microsecond)
+		}
+		t.Logf("encrypted %v: picture after p50 %v, p95 %v; bare p50 %v, p95 %v; p50 is %.2f of it", encrypted,
+			at(mine, 50), at(mine, 95), at(bare, 50), at(bare, 95), float64(at(mine, 50))/float64(at(bare, 50)))
+	}
+	t.Logf("the program has %d MiB in memory", resident(s.Process.Pid)>>20)
+	s.kill()
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// measure has somebody say something, and gives how long it took until they got a
+// picture from somebody and downloaded it.
+func (c *club) measure(r *pair, k int, apart time.Duration, from id.UserID) (took time.Duration) {
+	who := r.people[k%2]
+	before := who.pictures(from)
+	began := time.Now()
+	who.says(r.root, "!place "+sparse(k))
+	var got []map[string]any
+	for got = before; len(got) == len(before); got = who.pictures(from) {
+		who.changed()
+		if time.Since(began) > 2*time.Minute {
+			c.Fatalf("no picture for the %d. command", k+1)
+		}
+	}
+	address, _ := got[len(got)-1]["url"].(string)
+	if file, ok := got[len(got)-1]["file"].(map[string]any); ok {
+		address, _ = file["url"].(string)
+	}
+	uri, err := id.ParseContentURI(address)
+	if err != nil {
+		c.Fatal(err)
+	}
+	if _, err := who.Client.DownloadBytes(context.Background(), uri); err != nil {
+		c.Fatal(err)
+	}
+	took = time.Since(began)
+	time.Sleep(max(0, apart-took))
+	return took
+}
+
+// changed waits a moment for something new.
+func (p *talker) changed() { time.Sleep(2 * time.Millisecond) }
+
+func (p *talker) pictures(from id.UserID) (out []map[string]any) {
+	for _, m := range p.heardFrom(from) {
+		if m["msgtype"] == "m.image" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// An echo is a program that does nothing but read, upload and send.
+type echo struct {
+	*pair
+	matrixtest.User
+}
+
+// bare starts an echo, in a room with two people.
+func (c *club) bare(encrypted bool) *echo {
+	user := c.server.Register(c.T, "Echo")
+	dev := c.secretly(user)
+	r := &pair{}
+	for i, name := range []string{"Anna", "Bob"} {
+		p := &talker{Player: c.server.Player(c.T, name), c: c, r: r}
+		if encrypted {
+			p.dev = c.secretly(p.User)
+		}
+		r.people[i] = p
+	}
+	r.at = r.people[0].Makes(matrixtest.Room{Name: "Echo", Encrypted: encrypted, Invite: []id.UserID{r.people[1].ID, user.ID}})
+	r.people[1].AwaitInvite(r.at)
+	r.people[1].Joins(r.at)
+	picture := noise(10 << 10)
+	dev.hears(func(e *event.Event) {
+		if e.Sender == user.ID || e.Type.Type != "m.room.message" && e.Type.Type != "m.room.encrypted" {
+			return
+		}
+		ctx := context.Background()
+		m := &event.MessageEventContent{MsgType: event.MsgImage, Body: "echo.png", Mentions: &event.Mentions{}}
+		if !encrypted {
+			up, err := dev.Client.UploadBytes(ctx, picture, "image/png")
+			if err != nil {
+				return
+			}
+			m.URL = up.ContentURI.CUString()
+			_, _ = dev.Client.SendMessageEvent(ctx, r.at, event.EventMessage, m, mautrix.ReqSendEvent{DontEncrypt: true})
+			return
+		}
+		e.Type = event.EventEncrypted
+		if e.Content.ParseRaw(e.Type) != nil {
+			return
+		}
+		if _, err := dev.Crypto.Decrypt(ctx, e); err != nil {
+			return
+		}
+		data, file := e2ee.EncryptFile(picture)
+		up, err := dev.Client.UploadBytes(ctx, data, "application/octet-stream")
+		if err != nil {
+			return
+		}
+		m.File = file
+		m.File.URL = up.ContentURI.CUString()
+		if sealed, err := dev.Crypto.Encrypt(ctx, r.at, event.EventMessage, m); err == nil {
+			_, _ = dev.Client.SendMessageEvent(ctx, r.at, event.EventEncrypted, sealed, mautrix.ReqSendEvent{DontEncrypt: true})
+		}
+	})
+	if _, err := dev.Client.JoinRoomByID(context.Background(), r.at); err != nil {
+		c.Fatal(err)
+	}
+	r.people[0].Await(r.at, "the echo to come", func(v matrixtest.View) bool { return v.Members[user.ID] == "join" })
+	return &echo{r, user}
+}
+
+// noise is a PNG of about so many bytes.
+func noise(size int) []byte {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	img := image.NewGray(image.Rect(0, 0, 100, size/100))
+	for i := range img.Pix {
+		img.Pix[i] = byte(rnd.Uint32())
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// resident is the memory of a process in bytes; 0 where it cannot be told.
+func resident(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	line, _, _ := strings.Cut(rest, "kB")
+	n, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	return n << 10
+}
+
+// The program in many rooms in which nothing happens, half of them encrypted.
+// HALFPOINT_LONG=1 makes it 200.
+func TestManyRooms(t *testing.T) {
+	rooms := 5
+	if long {
+		rooms = 200
+	}
+	c := newClub(t, matrixtest.Shared(t))
+	anna := c.server.Player(t, "Anna")
+	itself, err := mautrix.NewClient(c.server.URL, c.user.ID, c.user.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range rooms {
+		at := anna.Makes(matrixtest.Room{Name: fmt.Sprint("Club ", n), Encrypted: n%2 == 1, Invite: []id.UserID{c.user.ID}})
+		if _, err := itself.JoinRoomByID(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := c.serve(must(program()))
+	heard := func(name string) {
+		at := anna.Makes(matrixtest.Room{Name: name, Invite: []id.UserID{c.user.ID}})
+		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		anna.Says(at, "!new two-button 5x5")
+		anna.AwaitMessage(at, c.user.ID, "a game", func(m *matrixtest.Message) bool { return strings.Contains(m.Text(), "opens game") })
+	}
+	heard("One more")
+	first := resident(s.Process.Pid)
+	s.kill()
+	s = c.serve(must(program()))
+	heard("Another")
+	again := resident(s.Process.Pid)
+	t.Logf("%d rooms: %d MiB in memory, after a restart %d MiB", rooms, first>>20, again>>20)
+	if max(first, again) > 80<<20 {
+		t.Errorf("%d bytes in memory", max(first, again))
+	}
+	s.kill()
+}

@@ -1,0 +1,91 @@
+package matrix
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// check is what holds of everything that the bot has said in a room, as somebody
+// there has received it.
+func (c *club) check(g *guest, at id.RoomID) {
+	c.Helper()
+	v := g.View(at)
+	said := map[string]bool{}       // by the marks of posts
+	reacted := map[[2]string]bool{} // by event and emoji
+	for _, e := range v.Events {
+		if e.Sender != c.user.ID || len(e.Content) == 0 { // or it was taken back
+			continue
+		}
+		switch e.Type {
+		case "m.room.message":
+			c.wellSaid(e.Content)
+			if new, ok := e.Content["m.new_content"].(map[string]any); ok {
+				c.wellSaid(new)
+				break
+			}
+			mark, _ := e.Content[marker].(string)
+			if mark == "" || said[mark] {
+				c.Errorf("without a mark, or twice: %v", e.Content)
+			}
+			said[mark] = true
+		case "m.reaction":
+			relates, _ := e.Content["m.relates_to"].(map[string]any)
+			to, _ := relates["event_id"].(string)
+			key, _ := relates["key"].(string)
+			if m := v.Message(id.EventID(to)); m == nil || m.Sender != c.user.ID || reacted[[2]string{to, key}] {
+				c.Errorf("the reaction %s to %s, twice or to what the bot has not said", key, to)
+			}
+			reacted[[2]string{to, key}] = true
+		}
+	}
+	for _, m := range v.From(c.user.ID) {
+		if m.Picture == nil {
+			continue
+		}
+		c.pictured(g, m)
+	}
+}
+
+// pictured: a picture is what it says to be.
+func (c *club) pictured(g *guest, m *matrixtest.Message) {
+	if p := m.Picture; p.Name == "" || strings.HasPrefix(m.Body, p.Name) || p.Type == "image/png" && (p.Blurhash == "" || m.Body == "") {
+		c.Errorf("a picture that lacks something: %+v %q", *p, m.Body)
+	}
+	if m.Picture.Type == "image/png" {
+		g.Looks(m)
+	}
+}
+
+// permitted are the tags that clients show, of those that the bot has a use for.
+var permitted = []string{"a", "br", "details", "summary", "pre"}
+
+// wellSaid: a message says whom it calls. Who is called must hear it, which of a
+// notice nobody does; nobody else is disturbed.
+func (c *club) wellSaid(content map[string]any) {
+	mentions, ok := content["m.mentions"].(map[string]any)
+	users, _ := mentions["user_ids"].([]any)
+	kind, _ := content["msgtype"].(string)
+	switch {
+	case !ok || mentions["room"] == true:
+		c.Errorf("it does not say whom it calls: %v", content)
+	case len(users) > 1:
+		c.Errorf("it calls %v", users)
+	case kind == "m.text" && len(users) == 0, kind == "m.notice" && len(users) > 0, !slices.Contains([]string{"m.text", "m.notice", "m.image", "m.file"}, kind):
+		c.Errorf("it is %s and calls %v: %v", kind, users, content["body"])
+	}
+	formatted, _ := content["formatted_body"].(string)
+	tokens := html.NewTokenizer(strings.NewReader(formatted))
+	for tokens.Next() != html.ErrorToken {
+		if token := tokens.Token(); token.Type != html.TextToken && !slices.Contains(permitted, token.Data) {
+			c.Errorf("the tag %q in %s", token.Data, formatted)
+		}
+	}
+	if body, _ := content["body"].(string); body == "" || (formatted != "") != (content["format"] == "org.matrix.custom.html") {
+		c.Errorf("without a body, or with a strange format: %v", content)
+	}
+}

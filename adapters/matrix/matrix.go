@@ -1,0 +1,333 @@
+// Package matrix connects the bot to Matrix. It is a [bot.Adapter].
+//
+// # What comes
+//
+// One loop asks the homeserver what is new (sync.go). What may concern the bot
+// is written down together with the token that says how far has been read
+// (queue.go), in one transaction; where an answer leaves something out, it is
+// fetched first. Then each room's events are dealt with in their order, rooms
+// beside each other (ask.go): decrypted, read as commands, asked. An event is
+// done when it has been answered; until then it is on disk and is tried again
+// after a crash. Asked twice it is the same request, because the request's id
+// is the event's; answered twice it is the same message, because the
+// transaction's id is made of it too.
+//
+// An encrypted event whose key is missing waits on disk until the key comes.
+//
+// # What goes
+//
+// A game is opened in the room and played in a thread under its opening, which
+// is the thread's root. A receipt is "room/event". Every board is one message:
+// the picture with its caption, in which the player to move is mentioned
+// (deliver.go). The root shows how the game stands: it is edited at most once a
+// minute, and carries the reactions that can be pressed (status.go).
+//
+// In a room that is encrypted nothing is sent in the clear: before anything is
+// sent the homeserver is asked whether the room is encrypted, and if it does
+// not say, nothing is sent.
+//
+// A room that is upgraded keeps its games: the bot knows a room by the id that
+// it had first (rooms.go).
+package matrix
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Name is the platform's name.
+const Name = "matrix"
+
+// Config says whose bot it is.
+type Config struct {
+	Homeserver  string           // URL or name of the server
+	User        string           // "@halfpoint:example.org", or the part before the colon
+	Password    string           // or Token
+	Token       string           // without a password a lost device cannot be replaced
+	RecoveryKey string           // of the account's cross-signing; empty: made, kept and told once
+	Allow       []string         // who may invite: users, servers or rooms; empty: everybody
+	Describe    bool             // write the commands into rooms where the bot may (MSC4391)
+	DB          *dbutil.Database // for the device, its keys and what waits
+
+	Away time.Duration    // after which the homeserver counts as away; 0: 15 s
+	Told time.Duration    // after which a room is told that a message could not be read; 0: 30 s
+	Edit time.Duration    // between two edits of a game's root; 0: 1 minute
+	Now  func() time.Time // nil: time.Now
+	Log  *slog.Logger     // nil logs nothing
+
+	Ready    func(user string)        // called when what people write reaches the bot; may be nil
+	Recovery func(recoveryKey string) // called with a recovery key that was made, once; nil: it waits in the database
+}
+
+// How much runs and waits.
+const (
+	awayAfter   = 15 * time.Second
+	toldAfter   = 30 * time.Second
+	editAfter   = time.Minute
+	askWorkers  = 16
+	drainFor    = 6 * time.Second
+	keepFor     = 30 * 24 * time.Hour // what became of an event
+	keepNothing = time.Hour           // that nothing did
+	keepMark    = 90 * 24 * time.Hour
+	longPoll    = 30 * time.Second
+	sendFor     = 20 * time.Second // one request
+	uploadFor   = time.Minute
+)
+
+// An Adapter connects the bot to Matrix. It is a [bot.Adapter].
+type Adapter struct {
+	cfg Config
+	log *slog.Logger
+
+	mu     sync.Mutex
+	desk   bot.Desk
+	known  []bot.Command
+	dev    *device.Device
+	queue  *queue
+	asks   *lanes.Lanes
+	rooms  map[id.RoomID]*room // as on disk
+	ctx    context.Context     // of asking; ends a while after Run was told to stop
+	awake  map[id.RoomID]bool  // rooms whose events will be dealt with
+	ways   map[string]*way     // into rooms
+	failed map[id.EventID]failure
+	done   time.Time // when last an event was dealt with
+
+	leftover int64        // the newest event that was there before the program began
+	out      atomic.Bool  // nothing is known to reach the homeserver
+	keys     atomic.Int64 // how often keys have come
+
+	langs  sync.Map // by id of a room: the language of what was said there last
+	people *pace    // how often somebody may ask
+	joins  *pace    // how often the bot joins
+	root   roots
+	spare  spare
+	sends  uploads
+}
+
+var _ bot.Adapter = (*Adapter)(nil)
+
+// New makes an adapter. It asks the homeserver nothing yet.
+func New(cfg Config) (*Adapter, error) {
+	switch {
+	case cfg.Homeserver == "":
+		return nil, errors.New("matrix.homeserver: is missing")
+	case cfg.User == "" && cfg.Token == "":
+		return nil, errors.New("matrix.user: is missing")
+	case cfg.Password == "" && cfg.Token == "":
+		return nil, errors.New("matrix.password: is missing")
+	case cfg.DB == nil:
+		return nil, errors.New("matrix: there is no database")
+	}
+	if cfg.Away == 0 {
+		cfg.Away = awayAfter
+	}
+	if cfg.Told == 0 {
+		cfg.Told = toldAfter
+	}
+	if cfg.Edit == 0 {
+		cfg.Edit = editAfter
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{},
+		people: newPace(personAtOnce, personEvery), joins: newPace(joinsAtOnce, joinsEvery)}
+	return a, nil
+}
+
+// Name is "matrix".
+func (a *Adapter) Name() string { return Name }
+
+func (a *Adapter) theDesk() (bot.Desk, []bot.Command) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.desk, a.known
+}
+
+// device gives the device in use; nil before Run.
+func (a *Adapter) device() *device.Device {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dev
+}
+
+// errLoggedOut is the error of a device that the homeserver no longer knows.
+var errLoggedOut = errors.New("logged out")
+
+// Run logs in, reads what people write and asks desk until ctx is done. An error
+// means that there is no point in going on: a password that is not accepted, a
+// device that belongs to somebody else.
+func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	q, err := openQueue(ctx, a.cfg.DB)
+	if err != nil {
+		return err
+	}
+	rooms, err := q.roomsKnown(ctx)
+	if err != nil {
+		return err
+	}
+	leftover, err := q.newest(ctx)
+	if err != nil {
+		return err
+	}
+	a.out.Store(true)
+	asks := lanes.New(lanes.Config{Workers: askWorkers, Panic: func(v any) {
+		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
+	}})
+	a.mu.Lock()
+	a.desk, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = desk, desk.Commands(), asking, q, rooms, asks, leftover
+	a.mu.Unlock()
+	defer func() { // what is being asked is answered; what waits is on disk
+		timer := time.AfterFunc(drainFor, cancel)
+		defer timer.Stop()
+		asks.Close()
+		a.mu.Lock()
+		dev := a.dev
+		a.dev = nil
+		a.mu.Unlock()
+		if dev != nil {
+			dev.Close()
+		}
+	}()
+
+	var group sync.WaitGroup
+	running, stop := context.WithCancel(ctx)
+	defer group.Wait()
+	defer stop()
+	group.Go(func() { a.tidy(running) })
+	group.Go(func() { a.manners(running) })
+	for wait := time.Second; ; {
+		began := time.Now()
+		err := a.connected(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !errors.Is(err, errLoggedOut) {
+			return err
+		}
+		a.log.Warn("the homeserver does not know the device any more; logging in again")
+		if time.Since(began) > 10*time.Minute {
+			wait = time.Second
+		} else {
+			pause(ctx, wait)
+			wait = min(2*wait, 5*time.Minute)
+		}
+	}
+}
+
+// connected logs in and reads until the device is not known any more.
+func (a *Adapter) connected(ctx context.Context) error {
+	a.mu.Lock()
+	old := a.dev
+	a.dev = nil
+	a.mu.Unlock()
+	if old != nil { // before another takes its place in the database
+		if err := old.Close(); err != nil {
+			a.log.Warn("a device was not closed", "error", err)
+		}
+	}
+	dev, err := a.login(ctx)
+	if err != nil {
+		return err
+	}
+	dev.Client.Client = &http.Client{Transport: flat{dev.Client.Client.Transport}, Timeout: dev.Client.Client.Timeout}
+	a.mu.Lock()
+	a.dev = dev
+	a.mu.Unlock()
+	if dev.Recovery != "" && a.cfg.Recovery != nil {
+		a.cfg.Recovery(dev.Recovery)
+		if err := dev.Shown(ctx); err != nil {
+			a.log.Warn("the recovery key will be told again", "error", err)
+		}
+	}
+	if dev.Crypto != nil {
+		dev.Crypto.OnKey(func(_ id.RoomID, session id.SessionID) { a.keyCame(session) })
+	}
+	return a.sync(ctx, dev)
+}
+
+// login opens the device, again and again while the homeserver cannot be
+// reached.
+func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
+	began := time.Now()
+	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		dev, err := device.Open(ctx, a.deviceConfig())
+		if err == nil || ctx.Err() != nil || !unreachable(err) {
+			return dev, err
+		}
+		a.log.Warn("the homeserver cannot be reached", "error", err)
+		if time.Since(began) > a.cfg.Away {
+			a.away(ctx)
+		}
+		pause(ctx, wait)
+	}
+}
+
+func (a *Adapter) deviceConfig() device.Config {
+	c := a.cfg
+	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey,
+		DB: c.DB, Name: "Halfpoint", Log: a.log}
+}
+
+// Check says what works and what is missing, a line each.
+func Check(ctx context.Context, cfg Config) ([]string, error) {
+	a, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return device.Check(ctx, a.deviceConfig())
+}
+
+// away tells the desk that Matrix cannot be reached; what waits waits until it
+// can.
+func (a *Adapter) away(ctx context.Context) {
+	a.out.Store(true)
+	desk, _ := a.theDesk()
+	if err := desk.Away(ctx, Name); err != nil && ctx.Err() == nil {
+		a.log.Error("an outage was not written down", "error", err)
+	}
+}
+
+// back tells the desk that Matrix can be reached, before anything is asked, and
+// has dealt with what waits.
+func (a *Adapter) back(ctx context.Context) bool {
+	desk, _ := a.theDesk()
+	err := desk.Back(ctx, Name)
+	if err != nil && ctx.Err() == nil {
+		a.log.Error("the end of an outage was not written down", "error", err)
+	}
+	if err != nil {
+		return false
+	}
+	a.out.Store(false)
+	a.wakeAll(ctx)
+	return true
+}
+
+// pause waits unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

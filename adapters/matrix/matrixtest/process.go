@@ -1,0 +1,71 @@
+package matrixtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A process is a program that ends with this one.
+type process struct {
+	command *exec.Cmd
+	done    chan struct{}
+	err     error // once done is closed
+}
+
+// start runs the command; after is called when it has ended.
+func start(command *exec.Cmd, after func()) (*process, error) {
+	p := &process{command: command, done: make(chan struct{})}
+	dieWithParent(command)
+	started := make(chan error)
+	go func() {
+		// On Linux the child dies with the thread that started it, so this
+		// one is kept until then.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = command.Wait()
+		after()
+		close(p.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// end sends the signal and waits; what does not end by itself is killed.
+func (p *process) end(signal os.Signal) error {
+	p.command.Process.Signal(signal)
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(time.Minute):
+		p.kill()
+		return fmt.Errorf("%s has not ended after %v", p.command.Path, signal)
+	}
+}
+
+func (p *process) kill() {
+	p.command.Process.Kill()
+	<-p.done
+}
+
+func (p *process) memory() int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	line, _, _ := strings.Cut(rest, "kB")
+	n, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	return n << 10
+}

@@ -1,0 +1,403 @@
+package matrixtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/id"
+	"maunium.net/go/mautrix/synapseadmin"
+)
+
+// Name is the server name of every homeserver here: people are
+// @anna:halfpoint.test.
+const Name = "halfpoint.test"
+
+// secret registers people. The servers listen on loopback only and live as
+// long as a test.
+const secret = "matrixtest"
+
+// Options of a homeserver. The zero value has no rate limits.
+type Options struct {
+	// Burst and Cooloff switch Dendrite's own rate limits on: a device has
+	// Burst slots, each taken by a request for Cooloff; a request without a
+	// slot is answered 429 with Cooloff as retry_after_ms. Dendrite limits
+	// joins, invites, uploads, downloads, /messages, receipts, typing and the
+	// like of a device, and logins of an address, which is one for all; but
+	// neither sending events nor /sync: for Synapse's limit on messages use
+	// Proxy.Limit. Register and Login are let through.
+	Burst   int
+	Cooloff time.Duration
+
+	// MaxUpload is the largest media in bytes; 0 is Dendrite's 10 MiB.
+	MaxUpload int64
+
+	// Durable keeps on disk what one part of Dendrite tells another. Without
+	// it, what was sent but has reached nobody's /sync when Stop or Kill comes
+	// may never reach it; with it, it may come half a minute after Again, when
+	// Dendrite tries once more, and every event waits for the disk.
+	Durable bool
+}
+
+// A Server is a homeserver on loopback. It is safe for concurrent use, but
+// Stop, Kill and Again are one caller's.
+type Server struct {
+	// URL is http://127.0.0.1:port, the same after Again.
+	URL string
+
+	options  Options
+	folder   string
+	programs string
+	front    *front
+
+	process *process
+
+	mu         sync.Mutex
+	names      map[string]int
+	apartments int
+}
+
+// A User is somebody with an account, logged in once by password.
+type User struct {
+	ID       id.UserID
+	Password string
+	Token    string
+	Device   id.DeviceID
+}
+
+// Start builds Dendrite if need be and runs it with empty data until the test
+// ends.
+func Start(t testing.TB, options ...Options) *Server {
+	t.Helper()
+	programs := build(t)
+	s := prepare(t.TempDir(), programs, options...)
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the homeserver's log ends with:\n%s", s.logEnd())
+		}
+		s.close()
+	})
+	return s
+}
+
+var shared struct {
+	sync.Mutex
+	s *Server
+}
+
+// Shared is one homeserver for all tests of this process, started by the first
+// that asks and ended by Main or Close. It has no rate limits; leave it
+// running.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	programs := build(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.s == nil {
+		folder, err := os.MkdirTemp("", "matrixtest-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := prepare(folder, programs)
+		if err := s.open(); err != nil {
+			os.RemoveAll(folder)
+			t.Fatal(err)
+		}
+		shared.s = s
+	}
+	s := shared.s
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log of the shared homeserver ends with:\n%s", s.logEnd())
+		}
+	})
+	return s
+}
+
+// Main is the whole TestMain of a package that uses Shared.
+func Main(m *testing.M) {
+	code := m.Run()
+	Close()
+	os.Exit(code)
+}
+
+// Close ends the shared homeserver, for packages with a TestMain of their own.
+func Close() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.s != nil {
+		shared.s.close()
+		os.RemoveAll(shared.s.folder)
+		shared.s = nil
+	}
+}
+
+func prepare(folder, programs string, options ...Options) *Server {
+	s := &Server{folder: folder, programs: programs, names: map[string]int{}}
+	for _, o := range options {
+		s.options = o
+	}
+	return s
+}
+
+func (s *Server) open() error {
+	if err := os.WriteFile(filepath.Join(s.folder, "dendrite.yaml"), []byte(s.configuration()), 0o600); err != nil {
+		return err
+	}
+	key := exec.Command(filepath.Join(s.programs, "generate-keys"), "-private-key", "key.pem")
+	key.Dir = s.folder
+	if out, err := key.CombinedOutput(); err != nil {
+		return fmt.Errorf("generate-keys: %v: %s", err, out)
+	}
+	front, err := listen()
+	if err != nil {
+		return err
+	}
+	s.front, s.URL = front, front.url()
+	if err := s.run(); err != nil {
+		s.front.close()
+		return err
+	}
+	return nil
+}
+
+func (s *Server) close() {
+	s.front.close()
+	s.process.kill()
+}
+
+// configuration is Dendrite's: no federation, SQLite, cheap passwords.
+func (s *Server) configuration() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `version: 2
+global:
+  server_name: %s
+  private_key: key.pem
+  disable_federation: true
+  trusted_third_party_id_servers: []
+  presence: {enable_inbound: false, enable_outbound: false}
+  report_stats: {enabled: false}
+  cache: {max_size_estimated: 64mb, max_age: 1h}
+  jetstream: {in_memory: %t, storage_path: jetstream}
+client_api:
+  registration_disabled: true
+  guests_disabled: true
+  registration_shared_secret: %s
+  rate_limiting: {enabled: %t, threshold: %d, cooloff_ms: %d}
+federation_api:
+  key_perspectives: []
+  deny_networks: ["0.0.0.0/0", "::/0"]
+  database: {connection_string: "file:federationapi.db"}
+media_api:
+  base_path: media
+  max_file_size_bytes: %d
+  dynamic_thumbnails: false
+  database: {connection_string: "file:mediaapi.db"}
+room_server:
+  default_room_version: "11"
+  database: {connection_string: "file:roomserver.db"}
+key_server:
+  database: {connection_string: "file:keyserver.db"}
+sync_api:
+  database: {connection_string: "file:syncapi.db"}
+  search: {enabled: false}
+relay_api:
+  database: {connection_string: "file:relayapi.db"}
+user_api:
+  bcrypt_cost: 4
+  account_database: {connection_string: "file:userapi.db"}
+mscs:
+  mscs: []
+  database: {connection_string: "file:mscs.db"}
+logging:
+- {type: std, level: warn}
+`, Name, !s.options.Durable, secret, s.options.Burst > 0, max(s.options.Burst, 1), s.options.Cooloff.Milliseconds(), cmp.Or(s.options.MaxUpload, 10<<20))
+	return b.String()
+}
+
+// run starts the process and waits until it answers.
+func (s *Server) run() error {
+	// A path for a socket must be short, a test's folder may be long.
+	place, err := os.MkdirTemp("", "mx")
+	if err != nil {
+		return err
+	}
+	socket := filepath.Join(place, "s")
+	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.Command(filepath.Join(s.programs, "dendrite"), "-config", "dendrite.yaml", "-unix-socket", socket)
+	command.Dir = s.folder
+	command.Stdout, command.Stderr = log, log
+	s.process, err = start(command, func() { os.RemoveAll(place) })
+	if err != nil {
+		os.RemoveAll(place)
+		return err
+	}
+	s.front.to(socket)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}, Timeout: 10 * time.Second}
+	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		answer, err := client.Get("http://dendrite/_matrix/client/versions")
+		if err == nil {
+			io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+			err = errors.New(answer.Status)
+		}
+		select {
+		case <-s.process.done:
+			return fmt.Errorf("dendrite ended before it was ready: %v\n%s", s.process.err, s.logEnd())
+		default:
+		}
+		if time.Now().After(late) {
+			s.process.kill()
+			return fmt.Errorf("dendrite is not ready: %v\n%s", err, s.logEnd())
+		}
+	}
+}
+
+func (s *Server) logFile() string { return filepath.Join(s.folder, "dendrite.log") }
+
+// logEnd is the end of what Dendrite has logged, without what it says of
+// requests that somebody has given up.
+func (s *Server) logEnd() string {
+	data, _ := os.ReadFile(s.logFile())
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "context canceled") })
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+}
+
+// Stop asks Dendrite to end and waits for it. All connections break at once,
+// because what Dendrite still answers to a /sync after it has closed its
+// databases has a new position but lacks the events before it. URL answers
+// nobody until Again.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.front.cut()
+	if err := s.process.end(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Kill ends Dendrite as a power cut would, its disk aside.
+func (s *Server) Kill() {
+	s.front.cut()
+	s.process.kill()
+}
+
+// Again starts Dendrite on the same data and the same URL after Stop or Kill.
+func (s *Server) Again(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Memory is the resident memory of the homeserver in bytes; 0 where it cannot
+// be told.
+func (s *Server) Memory() int64 { return s.process.memory() }
+
+// Register makes an account. The display name is name; so is the local part of
+// the ID, with a number behind it when somebody has it already.
+func (s *Server) Register(t testing.TB, name string) User {
+	t.Helper()
+	return s.register(t, name, false)
+}
+
+// RegisterAdmin is Register for an administrator of the server, who is exempt
+// from Dendrite's rate limits.
+func (s *Server) RegisterAdmin(t testing.TB, name string) User {
+	t.Helper()
+	return s.register(t, name, true)
+}
+
+func (s *Server) register(t testing.TB, name string, admin bool) User {
+	t.Helper()
+	local := strings.ToLower(name)
+	s.mu.Lock()
+	s.names[local]++
+	if n := s.names[local]; n > 1 {
+		local = fmt.Sprintf("%s-%d", local, n)
+	}
+	s.mu.Unlock()
+	client := s.apart(t)
+	ctx := context.Background()
+	user := User{ID: id.NewUserID(local, Name), Password: "a good password of " + local}
+	account, err := (&synapseadmin.Client{Client: client}).SharedSecretRegister(ctx, secret, synapseadmin.ReqSharedSecretRegister{Username: local, Password: user.Password, Displayname: name, Admin: admin})
+	if err != nil {
+		t.Fatalf("registering %s: %v", local, err)
+	}
+	if account.UserID != user.ID {
+		t.Fatalf("registering %s made %s", user.ID, account.UserID)
+	}
+	// The device that comes with the account has the same ID for everybody and
+	// would stand in everybody's list without keys.
+	client.UserID, client.AccessToken = account.UserID, account.AccessToken
+	if _, err := client.Logout(ctx); err != nil {
+		t.Fatal(err)
+	}
+	user.Token, user.Device = s.Login(t, user)
+	return user
+}
+
+// Login makes a further device of the user by password.
+func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceID) {
+	t.Helper()
+	answer, err := s.apart(t).Login(context.Background(), &mautrix.ReqLogin{
+		Type:                     mautrix.AuthTypePassword,
+		Identifier:               mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: user.ID.String()},
+		Password:                 user.Password,
+		InitialDeviceDisplayName: "test",
+	})
+	if err != nil {
+		t.Fatalf("%s logs in: %v", user.ID, err)
+	}
+	return answer.AccessToken, answer.DeviceID
+}
+
+// apart is a client that has an address of its own as far as Dendrite's limits
+// know.
+func (s *Server) apart(t testing.TB) *mautrix.Client {
+	t.Helper()
+	client, err := mautrix.NewClient(s.URL, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.apartments++
+	client.Client = &http.Client{Transport: forwarded(fmt.Sprintf("198.18.%d.%d", s.apartments>>8, s.apartments&255)), Timeout: patience}
+	s.mu.Unlock()
+	return client
+}
+
+// forwarded says that a request comes from that address.
+type forwarded string
+
+func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Forwarded-For", string(f))
+	return http.DefaultTransport.RoundTrip(r)
+}

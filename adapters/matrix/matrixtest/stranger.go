@@ -1,0 +1,521 @@
+package matrixtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+//go:embed js/package.json js/package-lock.json js/script.mjs
+var scripts embed.FS
+
+// A Stranger is a person with matrix-js-sdk, a client that nobody here wrote,
+// whose cryptography is Rust and another than ours. It has its own device,
+// signed by itself. What a Stranger does is done when the call returns, and
+// fails the test when it is refused. The methods may be called by several
+// goroutines.
+type Stranger struct {
+	User // Token is empty: the script keeps it
+
+	t     testing.TB
+	in    io.WriteCloser
+	files string
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at each change
+	answers map[int]map[string]json.RawMessage
+	asked   int
+	ended   bool
+	errors  []string
+	order   []id.EventID
+	sights  map[id.EventID]Sight
+	member  map[id.RoomID]string
+}
+
+// A Sight is an event as matrix-js-sdk shows it.
+type Sight struct {
+	ID       id.EventID     `json:"id"`
+	Room     id.RoomID      `json:"room"`
+	Sender   id.UserID      `json:"sender"`
+	Type     string         `json:"type"` // decrypted
+	StateKey *string        `json:"stateKey"`
+	Content  map[string]any `json:"content"` // decrypted, of the latest edit
+	Redacted bool           `json:"redacted"`
+	Edited   bool           `json:"edited"`
+
+	Relation string      `json:"relation"` // m.annotation, m.replace, m.thread or ""
+	Target   id.EventID  `json:"target"`   // what it relates to
+	Key      string      `json:"key"`      // of a reaction
+	Thread   id.EventID  `json:"thread"`   // the thread's root, "" for the root itself
+	ReplyTo  id.EventID  `json:"replyTo"`  // "" for none; the fallback of threads is not one
+	Mentions []id.UserID `json:"mentions"`
+
+	Encrypted bool     `json:"encrypted"` // on its way
+	Failure   string   `json:"failure"`   // why it cannot be decrypted, "" when it can
+	Clear     []string `json:"clear"`     // the keys of the content that the homeserver sees
+
+	Device        id.DeviceID `json:"device"` // that has encrypted it
+	SignedByOwner bool        `json:"signedByOwner"`
+	Shield        string      `json:"shield"` // none, grey or red; "" when it is not encrypted
+	ShieldReason  string      `json:"shieldReason"`
+
+	Media *Media `json:"media"`
+}
+
+// Media is what was downloaded for a picture.
+type Media struct {
+	Encrypted     bool   `json:"encrypted"`
+	Error         string `json:"error"` // why it cannot be had, "" when it can
+	Size          int    `json:"size"`  // bytes, decrypted
+	SHA256        string `json:"sha256"`
+	Width, Height int    // pixels, 0 when it is no PNG
+	Stored        string `json:"stored"` // the Content-Type it was stored with
+}
+
+// Body is the text of a message.
+func (s Sight) Body() string { return text(s.Content["body"]) }
+
+// Kind is a message's type: m.text, m.notice, m.image.
+func (s Sight) Kind() string { return text(s.Content["msgtype"]) }
+
+// Stranger registers somebody who comes with matrix-js-sdk. The test is skipped
+// without Node 20 and npm, and fails instead when CI is set.
+func (s *Server) Stranger(t testing.TB, name string) *Stranger {
+	t.Helper()
+	installScripts(t)
+	return NewStranger(t, s.URL, s.Register(t, name))
+}
+
+// NewStranger is a Stranger for an account that is there, at an address that
+// may be a Proxy's. It resets the account's cross-signing.
+func NewStranger(t testing.TB, url string, user User) *Stranger {
+	t.Helper()
+	return newStranger(t, url, user, true)
+}
+
+func newStranger(t testing.TB, url string, user User, signed bool) *Stranger {
+	t.Helper()
+	modules := installScripts(t)
+	folder := t.TempDir()
+	script, err := scripts.ReadFile("js/script.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := filepath.Join(folder, "script.mjs")
+	if err := os.WriteFile(main, script, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	w := &Stranger{User: user, t: t, files: t.TempDir(), changed: make(chan struct{}), answers: map[int]map[string]json.RawMessage{}, sights: map[id.EventID]Sight{}, member: map[id.RoomID]string{}}
+	w.Token, w.Device = "", ""
+	command := exec.Command("node", main)
+	command.Env = append(os.Environ(), "MATRIXTEST_URL="+url, "MATRIXTEST_USER="+user.ID.String(), "MATRIXTEST_PASSWORD="+user.Password, "MATRIXTEST_FILES="+w.files, "NODE_ENV=production")
+	log, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = log
+	out, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stdout = writer
+	if w.in, err = command.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := start(command, func() {})
+	writer.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.read(out)
+	}()
+	t.Cleanup(func() {
+		w.in.Close()
+		select {
+		case <-p.done:
+		case <-time.After(10 * time.Second):
+			p.kill()
+		}
+		<-done
+		out.Close()
+		log.Close()
+		if t.Failed() {
+			data, _ := os.ReadFile(log.Name())
+			t.Logf("matrix-js-sdk's log of %s ends with:\n%s", user.ID, data[max(0, len(data)-3000):])
+		}
+	})
+	answer := w.do("start", map[string]any{"unsigned": !signed})
+	if err := json.Unmarshal(answer["device"], &w.Device); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *Stranger) read(out io.Reader) {
+	scan := bufio.NewScanner(out)
+	scan.Buffer(nil, 16<<20)
+	for scan.Scan() {
+		line := map[string]json.RawMessage{}
+		if err := json.Unmarshal(scan.Bytes(), &line); err != nil {
+			line = map[string]json.RawMessage{"error": must(json.Marshal(scan.Text()))}
+		}
+		w.mu.Lock()
+		w.take(line)
+		close(w.changed)
+		w.changed = make(chan struct{})
+		w.mu.Unlock()
+	}
+	w.mu.Lock()
+	w.ended = true
+	close(w.changed)
+	w.changed = make(chan struct{})
+	w.mu.Unlock()
+}
+
+func (w *Stranger) take(line map[string]json.RawMessage) {
+	var what, room, membership, problem string
+	var answer int
+	json.Unmarshal(line["what"], &what)
+	switch {
+	case json.Unmarshal(line["answer"], &answer) == nil:
+		w.answers[answer] = line
+	case what == "event":
+		var s Sight
+		if err := json.Unmarshal(line["event"], &s); err != nil {
+			w.errors = append(w.errors, err.Error())
+			return
+		}
+		if _, known := w.sights[s.ID]; !known {
+			w.order = append(w.order, s.ID)
+		}
+		w.sights[s.ID] = s
+	case what == "membership":
+		json.Unmarshal(line["room"], &room)
+		json.Unmarshal(line["membership"], &membership)
+		w.member[id.RoomID(room)] = membership
+	default:
+		json.Unmarshal(line["error"], &problem)
+		w.errors = append(w.errors, problem)
+	}
+}
+
+// await waits until something holds under the lock.
+func (w *Stranger) await(what string, so func() bool) {
+	w.t.Helper()
+	late := time.After(patience)
+	for {
+		w.mu.Lock()
+		is, changed, ended, problems := so(), w.changed, w.ended, w.errors
+		w.mu.Unlock()
+		if is {
+			return
+		}
+		if len(problems) > 0 || ended {
+			w.t.Fatalf("%s waited for %s; matrix-js-sdk has ended: %t, and says %q", w.ID, what, ended, problems)
+		}
+		select {
+		case <-changed:
+		case <-late:
+			w.t.Fatalf("%s has waited for %s", w.ID, what)
+		}
+	}
+}
+
+func (w *Stranger) do(act string, ask map[string]any) map[string]json.RawMessage {
+	w.t.Helper()
+	line := map[string]any{"do": act}
+	for key, v := range ask {
+		line[key] = v
+	}
+	w.mu.Lock()
+	w.asked++
+	n := w.asked
+	line["id"] = n
+	_, err := w.in.Write(append(must(json.Marshal(line)), '\n'))
+	w.mu.Unlock()
+	if err != nil {
+		w.t.Fatalf("%s: %v", act, err)
+	}
+	var answer map[string]json.RawMessage
+	w.await("an answer to "+act, func() bool {
+		answer = w.answers[n]
+		return answer != nil
+	})
+	if problem, bad := answer["error"]; bad {
+		w.t.Fatalf("%s cannot %s: %s", w.ID, act, problem)
+	}
+	return answer
+}
+
+func (w *Stranger) event(act string, ask map[string]any) id.EventID {
+	w.t.Helper()
+	var event id.EventID
+	json.Unmarshal(w.do(act, ask)["event"], &event)
+	return event
+}
+
+// Makes makes a room; Power and Direct are left out of account.
+func (w *Stranger) Makes(room Room) id.RoomID {
+	w.t.Helper()
+	invite := room.Invite
+	if invite == nil {
+		invite = []id.UserID{}
+	}
+	var made id.RoomID
+	json.Unmarshal(w.do("room", map[string]any{"name": room.Name, "encrypted": room.Encrypted, "public": room.Public, "invite": invite})["room"], &made)
+	return made
+}
+
+// AwaitInvite waits for an invitation to the room.
+func (w *Stranger) AwaitInvite(room id.RoomID) {
+	w.t.Helper()
+	w.await("an invitation", func() bool { return w.member[room] == "invite" || w.member[room] == "join" })
+}
+
+// Joins joins a room and waits until the stranger has read its state.
+func (w *Stranger) Joins(room id.RoomID) {
+	w.t.Helper()
+	w.do("join", map[string]any{"room": room})
+}
+
+// Leaves leaves a room.
+func (w *Stranger) Leaves(room id.RoomID) {
+	w.t.Helper()
+	w.do("leave", map[string]any{"room": room})
+}
+
+// Invites invites somebody.
+func (w *Stranger) Invites(room id.RoomID, user id.UserID) {
+	w.t.Helper()
+	w.do("invite", map[string]any{"room": room, "user": user})
+}
+
+// AwaitMember waits until the stranger sees somebody in the room: what it says
+// from then on is encrypted for them, too.
+func (w *Stranger) AwaitMember(room id.RoomID, user id.UserID) {
+	w.t.Helper()
+	w.Await(room, user.String()+" to join", func(list []Sight) bool {
+		for _, s := range list {
+			if s.Type == "m.room.member" && s.StateKey != nil && *s.StateKey == user.String() && s.Content["membership"] == "join" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Says says something in the main timeline, and mentions people.
+func (w *Stranger) Says(room id.RoomID, body string, mentions ...id.UserID) id.EventID {
+	w.t.Helper()
+	return w.event("say", map[string]any{"room": room, "body": body, "mentions": mentions})
+}
+
+// SaysIn says something in a thread, and mentions people.
+func (w *Stranger) SaysIn(room id.RoomID, thread id.EventID, body string, mentions ...id.UserID) id.EventID {
+	w.t.Helper()
+	return w.event("say", map[string]any{"room": room, "thread": thread, "body": body, "mentions": mentions})
+}
+
+// Replies answers a message in the main timeline.
+func (w *Stranger) Replies(room id.RoomID, to id.EventID, body string, mentions ...id.UserID) id.EventID {
+	w.t.Helper()
+	return w.event("say", map[string]any{"room": room, "replyTo": to, "body": body, "mentions": mentions})
+}
+
+// Shows sends a PNG with a caption, in a thread unless that is "".
+func (w *Stranger) Shows(room id.RoomID, thread id.EventID, name, caption string, picture []byte) id.EventID {
+	w.t.Helper()
+	file := filepath.Join(w.files, "sent.png")
+	if err := os.WriteFile(file, picture, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.event("show", map[string]any{"room": room, "thread": thread, "file": file, "name": name, "caption": caption})
+}
+
+// Edits changes a text of the stranger's own, and is the edit's ID.
+func (w *Stranger) Edits(room id.RoomID, of id.EventID, body string) id.EventID {
+	w.t.Helper()
+	return w.event("edit", map[string]any{"room": room, "event": of, "body": body})
+}
+
+// Reacts sets a reaction.
+func (w *Stranger) Reacts(room id.RoomID, to id.EventID, key string) id.EventID {
+	w.t.Helper()
+	return w.event("react", map[string]any{"room": room, "event": to, "key": key})
+}
+
+// Redacts takes an event back.
+func (w *Stranger) Redacts(room id.RoomID, what id.EventID) {
+	w.t.Helper()
+	w.do("redact", map[string]any{"room": room, "event": what})
+}
+
+// Sees is everything that the stranger has seen of a room so far, states too,
+// in the order in which it came.
+func (w *Stranger) Sees(room id.RoomID) []Sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sees(room)
+}
+
+func (w *Stranger) sees(room id.RoomID) (list []Sight) {
+	for _, event := range w.order {
+		if s := w.sights[event]; s.Room == room {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Looks has matrix-js-sdk look again at everything of a room, with the devices
+// and signatures that it knows by now, and is Sees afterwards.
+func (w *Stranger) Looks(room id.RoomID) []Sight {
+	w.t.Helper()
+	w.do("look", map[string]any{"room": room})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.errors) > 0 {
+		w.t.Fatalf("%s cannot look: %q", w.ID, w.errors)
+	}
+	return w.sees(room)
+}
+
+// Await waits until what the stranger has seen of the room looks so; what names
+// it when it never does.
+func (w *Stranger) Await(room id.RoomID, what string, so func([]Sight) bool) []Sight {
+	w.t.Helper()
+	var list []Sight
+	w.await(what, func() bool {
+		list = w.sees(room)
+		return so(list)
+	})
+	return list
+}
+
+// AwaitSight waits for a sight like that and is the first.
+func (w *Stranger) AwaitSight(room id.RoomID, what string, so func(Sight) bool) Sight {
+	w.t.Helper()
+	var found Sight
+	w.Await(room, what, func(list []Sight) bool {
+		for _, s := range list {
+			if so(s) {
+				found = s
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// AwaitEvent waits until the stranger can read the event.
+func (w *Stranger) AwaitEvent(room id.RoomID, event id.EventID) Sight {
+	w.t.Helper()
+	return w.AwaitSight(room, "event "+event.String(), func(s Sight) bool { return s.ID == event && s.Failure == "" })
+}
+
+// File is the media of a sight, decrypted.
+func (w *Stranger) File(s Sight) ([]byte, error) {
+	switch {
+	case s.Media == nil:
+		return nil, errors.New("there is no picture")
+	case s.Media.Error != "":
+		return nil, errors.New(s.Media.Error)
+	}
+	return os.ReadFile(filepath.Join(w.files, s.Media.SHA256))
+}
+
+// Picture is the picture of a sight, decrypted and decoded. The test fails when
+// it cannot be had or the event says another size in bytes or pixels.
+func (w *Stranger) Picture(s Sight) image.Image {
+	w.t.Helper()
+	data, err := w.File(s)
+	if err != nil {
+		w.t.Fatalf("the picture %q: %v", s.Body(), err)
+	}
+	shown, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		w.t.Fatalf("the picture %q: %v", s.Body(), err)
+	}
+	info, size := object(s.Content["info"]), shown.Bounds().Size()
+	if number(info["w"]) != size.X || number(info["h"]) != size.Y || number(info["size"]) != len(data) || info["mimetype"] != "image/png" {
+		w.t.Fatalf("the picture %q says %v, but its PNG is %v with %d bytes", s.Body(), info, size, len(data))
+	}
+	return shown
+}
+
+var modules = sync.OnceValues(func() (string, error) {
+	version, err := exec.Command("node", "--version").Output()
+	if err != nil {
+		return "", errors.New("node is not here")
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(version)), "v"), ".")
+	if n, _ := strconv.Atoi(major); n < 20 {
+		return "", errors.New("node is not 20 or newer but " + strings.TrimSpace(string(version)))
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		return "", errors.New("npm is not here")
+	}
+	sum := sha256.New()
+	files := map[string][]byte{}
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := scripts.ReadFile("js/" + name)
+		if err != nil {
+			return "", err
+		}
+		files[name] = data
+		sum.Write(data)
+	}
+	return keep("matrix-js-sdk-"+hex.EncodeToString(sum.Sum(nil)[:8]), func(folder string) error {
+		for name, data := range files {
+			if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+				return err
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		npm.Dir = folder
+		npm.WaitDelay = time.Second
+		if out, err := npm.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm ci: %v\n%s", err, out)
+		}
+		return nil
+	})
+})
+
+// installScripts is the folder with the script's modules, kept in the user's
+// cache under the name of their lock file.
+func installScripts(t testing.TB) string {
+	t.Helper()
+	folder, err := modules()
+	if err != nil {
+		missing(t, "there is no matrix-js-sdk: "+err.Error())
+	}
+	return folder
+}

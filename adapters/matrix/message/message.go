@@ -1,0 +1,203 @@
+package message
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// platform is the name of the adapter in [bot.Who] and [bot.Room].
+const platform = "matrix"
+
+// Content is something to say.
+type Content struct {
+	Text     string        // of the bot, to be put through [bot.Fill]
+	Board    string        // in letters, as render.TextBoard draws it; may be empty
+	Notify   []bot.Who     // the persons called: they are mentioned, nobody else is
+	Controls []bot.Control // what can be asked for next; listed as it is typed
+	Number   int           // of the game in its channel; 0: it is about no game
+	Lang     string        // BCP 47 tag of the language of Text
+}
+
+// A Picture is a file that lies in the media repository.
+type Picture struct {
+	Name     string // "game-3-turn-17.png"
+	Type     string // "image/png"
+	W, H     int    // pixels; 0 for what has none
+	Size     int    // bytes
+	Blurhash string // as Blurhash gives it; may be empty
+	URL      id.ContentURIString
+	File     *event.EncryptedFileInfo // the keys, in an encrypted room; its URL may be empty where Picture.URL is not
+}
+
+// Limits, in bytes of the JSON of a content. Encryption makes four bytes of
+// three, and an event carries its envelope besides: 65,536 in all.
+const (
+	maxContent  = 36_000 // both bodies
+	maxBoard    = 10_000 // of these for the board
+	maxCalls    = 6_000  // and for the persons called
+	maxControls = 4_000  // and for what can be asked for
+	maxFallback = 2_000  // of the body of an edit for clients that know no edits
+	maxEdit     = 42_000 // an edit with its fallback
+	maxName     = 400    // of a file
+)
+
+// Text makes a message without a file. It is of the type m.text if somebody is
+// called, else m.notice: by the default rules of Matrix a notice never makes a
+// sound, even for those whom it mentions.
+func Text(c Content) *event.MessageEventContent {
+	m := c.content()
+	m.MsgType = event.MsgNotice
+	if len(m.Mentions.UserIDs) > 0 {
+		m.MsgType = event.MsgText
+	}
+	return m
+}
+
+// Image makes a message of a picture with its caption. Matrix has no field for a
+// description: the caption carries the board in letters.
+func Image(c Content, p Picture) *event.MessageEventContent { return c.attached(p, event.MsgImage) }
+
+// File makes a message of a file with its caption; of an image, as [Image] does.
+func File(c Content, p Picture) *event.MessageEventContent {
+	if strings.HasPrefix(p.Type, "image/") {
+		return Image(c, p)
+	}
+	return c.attached(p, event.MsgFile)
+}
+
+func (c Content) attached(p Picture, kind event.MessageType) *event.MessageEventContent {
+	m := c.content()
+	m.MsgType = kind
+	m.FileName = fileName(p.Name)
+	if m.Body == "" {
+		m.Body = m.FileName
+	}
+	m.Info = &event.FileInfo{
+		MimeType: p.Type, Width: p.W, Height: p.H, Size: p.Size,
+		Blurhash: p.Blurhash, AnoaBlurhash: p.Blurhash, IsAnimated: p.Type == "image/gif",
+	}
+	if p.File == nil {
+		m.URL = p.URL
+		return m
+	}
+	file := *p.File
+	if file.URL == "" {
+		file.URL = p.URL
+	}
+	m.File = &file
+	return m
+}
+
+// fileName makes a name in one line.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '/' || r == '\\' {
+			return '-'
+		}
+		return r
+	}, clean(name))
+	if name == "" {
+		return "file"
+	}
+	return cut([]span{{text: name}}, maxName)[0].text
+}
+
+// content writes both bodies and the mentions.
+func (c Content) content() *event.MessageEventContent {
+	calls, ids := called(c.Notify)
+	var board, legend []span
+	if b := strings.Trim(clean(c.Board), "\n"); b != "" {
+		board = cut([]span{{text: b}}, maxBoard)
+	}
+	if l := Legend(c.Controls); l != "" {
+		legend = cut([]span{{text: clean(inWords(c.Lang, wordControls, l))}}, maxControls)
+	}
+	left := maxContent - cost(calls) - cost(board) - cost(legend)
+	var lines [][]span
+	for _, part := range [][]span{cut(written(c.Text), left), calls, legend} {
+		if cost(part) > 0 {
+			lines = append(lines, part)
+		}
+	}
+
+	m := &event.MessageEventContent{Mentions: &event.Mentions{UserIDs: ids}}
+	var body, formatted strings.Builder
+	links := false
+	for i, line := range lines {
+		if i > 0 {
+			body.WriteString("\n")
+			formatted.WriteString("<br>")
+		}
+		for _, s := range line {
+			body.WriteString(s.text)
+			formatted.WriteString(s.html())
+			links = links || s.href != ""
+		}
+	}
+	if len(board) > 0 {
+		if len(lines) > 0 {
+			body.WriteString("\n\n")
+		}
+		body.WriteString(board[0].text)
+		summary := inWords(c.Lang, wordBoard)
+		if c.Number > 0 {
+			summary = inWords(c.Lang, wordBoardOf, strconv.Itoa(c.Number))
+		}
+		formatted.WriteString("<details><summary>" + escape(summary) + "</summary><pre>" + escape(board[0].text) + "</pre></details>")
+	}
+	m.Body = body.String()
+	if links || len(board) > 0 { // else there is nothing that plain text could not say
+		m.Format, m.FormattedBody = event.FormatHTML, formatted.String()
+	}
+	return m
+}
+
+// called makes a link for each person to be called, and gives their ids.
+func called(who []bot.Who) (calls []span, ids []id.UserID) {
+	seen := map[id.UserID]bool{}
+	for _, w := range who {
+		user := id.UserID(w.ID)
+		if w.Platform != platform || seen[user] || !valid(user) {
+			continue
+		}
+		seen[user] = true
+		call := []span{{text: nameOf(w), href: user.URI().MatrixToURL()}}
+		if len(calls) > 0 {
+			call = append([]span{{text: " "}}, call...)
+		}
+		if cost(calls)+cost(call)+quoted(w.ID) > maxCalls {
+			break
+		}
+		calls = append(calls, call...)
+		ids = append(ids, user)
+	}
+	return calls, ids
+}
+
+// nameOf is how somebody is called: by id if there is nothing to be seen of
+// their name.
+func nameOf(w bot.Who) string {
+	name := clean(bot.CleanName(w.Name))
+	if strings.ContainsFunc(name, visible) {
+		return name
+	}
+	return clean(w.ID)
+}
+
+// visible reports whether something is seen of a character that stands alone.
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.IsMark(r) && r != '\u2800' &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// valid reports whether a user id can be mentioned.
+func valid(user id.UserID) bool {
+	_, _, err := user.ParseAndValidateRelaxed()
+	return err == nil && !strings.ContainsFunc(string(user), func(r rune) bool { return r <= ' ' || r > '~' })
+}

@@ -1,0 +1,132 @@
+package message
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Reactions are the commands that can be asked for by a reaction, and the emoji
+// of each. No command that cannot be taken back is among them, except that a
+// draw is declared in Ultimate Go.
+var Reactions = []struct{ Command, Emoji string }{
+	{"pass", "⏭️"},
+	{"button", "🔘"},
+	{"delay", "⏳"},
+	{"accept", "✅"},
+	{"decline", "❌"},
+	{"draw", "🤝"},
+	{"undo", "↩️"},
+	{"join", "✋"},
+	{"propose", "💀"},
+	{"resume", "▶️"},
+	{"dispute", "⚔️"},
+	{"return", "🔙"},
+	{"score", "🧮"},
+	{"board", "👀"},
+	{"clock", "⏱️"},
+	{"rematch", "🔁"},
+}
+
+// Emoji gives the reaction that asks for a command.
+func Emoji(command string) (string, bool) {
+	for _, r := range Reactions {
+		if r.Command == command {
+			return r.Emoji, true
+		}
+	}
+	return "", false
+}
+
+// CommandOf gives the command that a reaction asks for. Clients write emoji with
+// and without the mark that asks for their colours, and some hands in the colour
+// of a skin.
+func CommandOf(key string) (string, bool) {
+	if len(key) > 40 {
+		return "", false
+	}
+	key = bare(key)
+	for _, r := range Reactions {
+		if bare(r.Emoji) == key {
+			return r.Command, true
+		}
+	}
+	return "", false
+}
+
+// bare takes variation selectors and colours of skin off an emoji.
+func bare(emoji string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\ufe0e' || r == '\ufe0f' || '\U0001f3fb' <= r && r <= '\U0001f3ff' {
+			return -1
+		}
+		return r
+	}, emoji)
+}
+
+// Reaction gives the reaction that stands for a control: none if it says more
+// than which command, which game and after which event.
+func Reaction(c bot.Control) (string, bool) {
+	if c.Ask != "" {
+		return "", false
+	}
+	for k := range c.Args {
+		if k != "game" && k != "seq" {
+			return "", false
+		}
+	}
+	return Emoji(c.Command)
+}
+
+// maxSpelled is the longest control that is listed, in bytes.
+const maxSpelled = 100
+
+// Legend lists controls as they are typed, with their reactions:
+// "!place … · ⏭️ !pass". It names the game only where they are about several.
+// What is longer than somebody would type is left out.
+func Legend(controls []bot.Control) string {
+	several := slices.ContainsFunc(controls, func(c bot.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
+	var out []string
+	for _, c := range controls {
+		entry := spelled(c, several)
+		if len(entry) > maxSpelled {
+			continue
+		}
+		if emoji, ok := Reaction(c); ok && !several {
+			entry = emoji + " " + entry
+		}
+		if !slices.Contains(out, entry) {
+			out = append(out, entry)
+		}
+	}
+	return strings.Join(out, wordBetween)
+}
+
+// spelled is a control as it is typed: the first option of its command stands
+// alone, the others behind their names.
+func spelled(c bot.Control, game bool) string {
+	out := "!" + c.Command
+	all := bot.Commands()
+	i := slices.IndexFunc(all, func(k bot.Command) bool { return k.Name == c.Command })
+	if i < 0 {
+		return out
+	}
+	for n, o := range all[i].Options {
+		value := c.Args[o.Name]
+		if len(value) <= maxSpelled { // else it is too long anyway
+			value = strings.Join(strings.Fields(value), " ")
+		}
+		if o.Name == c.Ask {
+			value = wordMore
+		}
+		switch {
+		case value == "", o.Name == "game" && !game:
+		case n == 0 && o.Name != "game":
+			out += " " + value
+		default:
+			out += " " + o.Name + ":" + value
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package message_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+func TestReactions(t *testing.T) {
+	seen := map[string]bool{}
+	commands := bot.Commands()
+	for _, r := range message.Reactions {
+		at := slices.IndexFunc(commands, func(c bot.Command) bool { return c.Name == r.Command })
+		if at < 0 {
+			t.Errorf("there is no command %s", r.Command)
+			continue
+		}
+		if slices.ContainsFunc(commands[at].Options, func(o bot.Option) bool { return o.Required }) {
+			t.Errorf("%s says nothing without its options", r.Command)
+		}
+		if seen[r.Command] {
+			t.Errorf("%s is there twice", r.Command)
+		}
+		seen[r.Command] = true
+		if emoji, ok := message.Emoji(r.Command); !ok || emoji != r.Emoji {
+			t.Errorf("%s is %q, not %q", r.Command, emoji, r.Emoji)
+		}
+		if command, ok := message.CommandOf(r.Emoji); !ok || command != r.Command {
+			t.Errorf("%q asks for %q, not for %s", r.Emoji, command, r.Command)
+		}
+	}
+	for _, dangerous := range []string{"resign", "delete", "cancel", "privacy", "adjudicate", "claim"} {
+		if emoji, ok := message.Emoji(dangerous); ok {
+			t.Errorf("%s is asked for by %q alone", dangerous, emoji)
+		}
+	}
+}
+
+func TestCommandOf(t *testing.T) {
+	for key, want := range map[string]string{
+		"⏭️": "pass", "⏭": "pass", "⏭︎": "pass", "↩️": "undo", "↩": "undo", "✅": "accept", "✅️": "accept",
+		"✋": "join", "✋🏽": "join", "✋🏿": "join", "🤝🏻": "draw", "▶": "resume",
+		"": "", "👍": "", "pass": "", "!pass": "", "⏭️⏭️": "", "⏭️ ": "", "🏽": "", "\ufe0f": "", "⏭\u200d": "",
+		"⏭️\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f\ufe0f": "",
+	} {
+		if got, ok := message.CommandOf(key); got != want || ok != (want != "") {
+			t.Errorf("%q asks for %q, not %q", key, got, want)
+		}
+	}
+}
+
+func TestLegend(t *testing.T) {
+	game := func(n string, more ...string) map[string]string {
+		args := map[string]string{"game": n, "seq": "17"}
+		for i := 0; i < len(more); i += 2 {
+			args[more[i]] = more[i+1]
+		}
+		return args
+	}
+	for _, c := range []struct {
+		controls []bot.Control
+		want     string
+	}{
+		{nil, ""},
+		{[]bot.Control{
+			{Command: "place", Ask: "at", Args: game("3")}, {Command: "pass", Args: game("3")}, {Command: "button", Args: game("3")}, {Command: "undo", Args: game("3")},
+		}, "!place … · ⏭️ !pass · 🔘 !button · ↩️ !undo"},
+		{[]bot.Control{{Command: "dead", Ask: "points", Args: game("3")}, {Command: "accept", Args: game("3")}, {Command: "accept", Args: game("3")}}, "!dead … · ✅ !accept"},
+		{[]bot.Control{{Command: "pass", Args: game("3", "anyway", "yes")}}, "!pass anyway:yes"},
+		{[]bot.Control{{Command: "resign", Args: game("3", "confirm", "yes")}}, "!resign yes"},
+		{[]bot.Control{{Command: "demo", Args: map[string]string{"lesson": "ko", "step": "2", "share": "yes"}}}, "!demo ko step:2 share:yes"},
+		{[]bot.Control{{Command: "place", Args: game("3", "at", "D4")}, {Command: "place", Args: game("5", "at", "D4")}}, "!place D4 game:3 · !place D4 game:5"},
+		{[]bot.Control{{Command: "pass", Args: game("3")}, {Command: "pass", Args: game("5")}}, "!pass game:3 · !pass game:5"},
+		{[]bot.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
+	} {
+		if got := message.Legend(c.controls); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+	for _, c := range []bot.Control{
+		{Command: "place", Ask: "at"}, {Command: "pass", Args: game("3", "anyway", "yes")}, {Command: "resign", Args: game("3")}, {Command: "pass", Ask: "dead"},
+	} {
+		if emoji, ok := message.Reaction(c); ok {
+			t.Errorf("%+v is %q", c, emoji)
+		}
+	}
+	if emoji, ok := message.Reaction(bot.Control{Command: "pass", Args: game("3")}); !ok || emoji != "⏭️" {
+		t.Errorf("%q", emoji)
+	}
+}

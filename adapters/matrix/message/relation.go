@@ -1,0 +1,74 @@
+package message
+
+import (
+	"encoding/json"
+	"slices"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// InThread puts a message into the thread of root, or into the room itself if
+// root is empty. It answers replyTo, if that is not empty; else clients that
+// know no threads show it as an answer to last, the latest message of the thread
+// that is known, or to root.
+func InThread(m *event.MessageEventContent, root, last, replyTo id.EventID) *event.MessageEventContent {
+	if root == "" {
+		m.RelatesTo = nil
+		if replyTo != "" {
+			m.RelatesTo = &event.RelatesTo{InReplyTo: &event.InReplyTo{EventID: replyTo}}
+		}
+		return m
+	}
+	m.RelatesTo = &event.RelatesTo{Type: event.RelThread, EventID: root}
+	m.RelatesTo.IsFallingBack = replyTo == ""
+	if replyTo == "" {
+		replyTo = last
+	}
+	if replyTo == "" {
+		replyTo = root
+	}
+	m.RelatesTo.InReplyTo = &event.InReplyTo{EventID: replyTo}
+	return m
+}
+
+// Edit makes of a message the event that puts it in the place of target, which
+// is the first version and no edit. It calls those whom m calls and who are not
+// among before, whom earlier versions have called.
+func Edit(m *event.MessageEventContent, target id.EventID, before ...id.UserID) *event.MessageEventContent {
+	now := *m
+	now.RelatesTo, now.NewContent = nil, nil
+	if now.Mentions == nil {
+		now.Mentions = &event.Mentions{}
+	}
+	out := now
+	out.NewContent = &now
+	out.RelatesTo = (&event.RelatesTo{}).SetReplace(target)
+	out.Mentions = &event.Mentions{}
+	for _, user := range now.Mentions.UserIDs {
+		if !slices.Contains(before, user) {
+			out.Mentions.Add(user)
+		}
+	}
+	out.Body = editMark + now.Body
+	if now.FormattedBody != "" {
+		out.FormattedBody = editMark + now.FormattedBody
+	}
+	if size(&out) > maxEdit {
+		out.Format, out.FormattedBody = "", ""
+		out.Body = cut([]span{{text: out.Body}}, maxFallback)[0].text
+	}
+	return &out
+}
+
+// editMark begins an edit where it is shown as a message of its own.
+const editMark = "* "
+
+// size is how many bytes the JSON of a content takes.
+func size(m *event.MessageEventContent) int {
+	data, err := json.Marshal(m)
+	if err != nil { // never of what is made here
+		return maxEdit + 1
+	}
+	return len(data)
+}

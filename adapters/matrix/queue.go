@@ -1,0 +1,428 @@
+package matrix
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mau.fi/util/dbutil"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// The tables. What came from the homeserver is written down together with the
+// token that says how far the bot has read, so that the homeserver need never
+// tell it again; and it stays until it has been dealt with.
+const schema = `
+CREATE TABLE IF NOT EXISTS matrix_place (
+	one   INTEGER PRIMARY KEY,
+	token TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS matrix_event (
+	n       BIGINT NOT NULL,
+	part    BIGINT NOT NULL,
+	room    TEXT NOT NULL,
+	event   TEXT NOT NULL UNIQUE,
+	body    TEXT NOT NULL,
+	state   TEXT NOT NULL,
+	session TEXT NOT NULL,
+	tries   INTEGER NOT NULL,
+	live    INTEGER NOT NULL,
+	at      BIGINT NOT NULL,
+	PRIMARY KEY (n, part)
+);
+CREATE INDEX IF NOT EXISTS matrix_event_open ON matrix_event (state, room, n, part);
+CREATE TABLE IF NOT EXISTS matrix_room (
+	room   TEXT PRIMARY KEY,
+	known  TEXT NOT NULL,
+	last   TEXT NOT NULL,
+	people INTEGER NOT NULL,
+	joined INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS matrix_mark (
+	kind  TEXT NOT NULL,
+	key   TEXT NOT NULL,
+	value TEXT NOT NULL,
+	at    BIGINT NOT NULL,
+	PRIMARY KEY (kind, key)
+)`
+
+// The states of an event.
+const (
+	waiting  = "waiting"  // for its turn
+	keyless  = "keyless"  // encrypted, and its key has not come
+	accepted = "accepted" // a command that was done
+	refused  = "refused"  // a command that was not
+	ignored  = "ignored"  // nothing for the bot
+	poison   = "poison"   // what failed so often that it is left alone
+)
+
+// The order of a room's events is that of n, then of part. What was missing is
+// put where it was missing: it has the n of its gap, and as it is found
+// backwards each part is below the one before. The gap itself comes first.
+const gapFirst = -1 << 40
+
+// A queue is what is kept on disk. Its methods may be called concurrently.
+type queue struct{ db *dbutil.Database }
+
+func openQueue(ctx context.Context, db *dbutil.Database) (*queue, error) {
+	for q := range strings.SplitSeq(schema, ";") {
+		if _, err := db.Exec(ctx, q); err != nil {
+			return nil, fmt.Errorf("prepare the tables of Matrix: %w", err)
+		}
+	}
+	return &queue{db}, nil
+}
+
+// A row is an event that was written down.
+type row struct {
+	n, part int64
+	room    id.RoomID
+	event   id.EventID
+	state   string
+	tries   int       // see [Adapter.one]
+	live    bool      // it came as it was said, not after the bot was away
+	at      time.Time // when it came
+	evt     *event.Event
+	broken  error // what is on disk cannot be read
+}
+
+// A batch is what one answer of the homeserver brought.
+type batch struct {
+	token  string
+	live   bool                 // what is told is said now, not while the bot was away
+	events []*event.Event       // in the order of each room
+	last   map[id.RoomID]last   // how far each room has been read
+	left   map[id.RoomID]bool   // where the bot is no longer
+	marks  map[[2]string]string // by kind and key
+	gone   []redaction
+}
+
+// A redaction is an event that was taken back.
+type redaction struct {
+	event id.EventID
+	by    id.UserID
+	any   bool // who did it may take back what others have said
+}
+
+// last is what a room was when it was read.
+type last struct {
+	event  id.EventID // the newest that was seen; empty: none new
+	people int        // joined members; 0: not said
+}
+
+// take writes a batch down. Events that are there already stay as they are. It
+// gives the rooms in which something is to be done.
+func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.RoomID]bool, err error) {
+	rooms = map[id.RoomID]bool{}
+	err = q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
+		n, err := q.newest(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range b.events {
+			n++
+			part := int64(0)
+			if e.Type.Type == gap.Type {
+				part = gapFirst
+			}
+			fresh, err := q.insert(ctx, &row{n: n, part: part, live: b.live, at: now, evt: e})
+			if err != nil {
+				return err
+			}
+			if fresh {
+				rooms[e.RoomID] = true
+			}
+		}
+		if err := q.takeBack(ctx, b.gone); err != nil {
+			return err
+		}
+		for room, l := range b.last {
+			if _, err := q.db.Exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $1, $2, $3, 1)
+				ON CONFLICT (room) DO UPDATE SET joined = 1,
+				last = CASE WHEN excluded.last = '' THEN matrix_room.last ELSE excluded.last END,
+				people = CASE WHEN excluded.people = 0 THEN matrix_room.people ELSE excluded.people END`, room, l.event, l.people); err != nil {
+				return err
+			}
+		}
+		for room := range b.left {
+			if _, err := q.db.Exec(ctx, "UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room); err != nil {
+				return err
+			}
+		}
+		for k, v := range b.marks {
+			if err := q.mark(ctx, k[0], k[1], v, now); err != nil {
+				return err
+			}
+		}
+		_, err = q.db.Exec(ctx, "INSERT INTO matrix_place (one, token) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET token = excluded.token", b.token)
+		return err
+	})
+	return rooms, err
+}
+
+// newest gives the n of the newest event.
+func (q *queue) newest(ctx context.Context) (n int64, err error) {
+	err = q.db.QueryRow(ctx, "SELECT COALESCE(MAX(n), 0) FROM matrix_event").Scan(&n)
+	return n, err
+}
+
+// insert writes an event down, unless it is there.
+func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
+	e := *r.evt
+	e.Unsigned = event.Unsigned{} // what the homeserver says of it
+	if e.Content.VeryRaw != nil { // as it came, and nothing that was read into it
+		e.Content = event.Content{VeryRaw: e.Content.VeryRaw}
+	}
+	body, err := json.Marshal(&e)
+	if err != nil {
+		return false, err
+	}
+	live := 0
+	if r.live {
+		live = 1
+	}
+	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, live, r.at.UnixMilli())
+	if err != nil {
+		return false, err
+	}
+	k, err := res.RowsAffected()
+	return k > 0, err
+}
+
+// takeBack drops what was taken back before it was dealt with, if by who had
+// said it or may take back what others say.
+func (q *queue) takeBack(ctx context.Context, gone []redaction) error {
+	for _, g := range gone {
+		rows, err := q.rows(ctx, "event = $1 AND state IN ($2, $3)", g.event, waiting, keyless)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if !g.any && r.evt.Sender != g.by {
+				continue
+			}
+			if err := q.settle(ctx, r, ignored, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill writes down what was found in a gap, and how far it has been looked
+// through. It reports whether something was found that is there already from
+// before the gap.
+func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction, body []byte) (met bool, err error) {
+	err = q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
+		for _, r := range found {
+			fresh, err := q.insert(ctx, r)
+			if err != nil {
+				return err
+			}
+			if !fresh {
+				var n int64
+				if err := q.db.QueryRow(ctx, "SELECT n FROM matrix_event WHERE event = $1", r.evt.ID).Scan(&n); err != nil {
+					return err
+				}
+				met = met || n < g.n
+			}
+		}
+		if err := q.takeBack(ctx, gone); err != nil {
+			return err
+		}
+		_, err := q.db.Exec(ctx, "UPDATE matrix_event SET body = $1 WHERE n = $2 AND part = $3", string(body), g.n, g.part)
+		return err
+	})
+	return met, err
+}
+
+// token gives how far the bot has read; empty: nothing yet.
+func (q *queue) token(ctx context.Context) (token string, err error) {
+	err = q.db.QueryRow(ctx, "SELECT token FROM matrix_place WHERE one = 1").Scan(&token)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return token, err
+}
+
+// next gives the oldest event of a room that waits, nil if none does.
+func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
+	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT 1", waiting, room)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// open gives the rooms in which something waits.
+func (q *queue) open(ctx context.Context) ([]id.RoomID, error) {
+	return q.names(ctx, "SELECT DISTINCT room FROM matrix_event WHERE state = $1", waiting)
+}
+
+func (q *queue) names(ctx context.Context, query string, args ...any) (out []id.RoomID, err error) {
+	rows, err := q.db.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var room id.RoomID
+		if err := rows.Scan(&room); err != nil {
+			return nil, err
+		}
+		out = append(out, room)
+	}
+	return out, rows.Err()
+}
+
+func (q *queue) rows(ctx context.Context, where string, args ...any) (out []*row, err error) {
+	rows, err := q.db.Query(ctx, "SELECT n, part, room, event, body, state, tries, live, at FROM matrix_event WHERE "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		var body string
+		var at int64
+		var live int
+		if err := rows.Scan(&r.n, &r.part, &r.room, &r.event, &body, &r.state, &r.tries, &live, &at); err != nil {
+			return nil, err
+		}
+		r.at, r.live = time.UnixMilli(at), live != 0
+		r.evt = &event.Event{}
+		if body != "" {
+			r.broken = json.Unmarshal([]byte(body), r.evt)
+		}
+		r.evt.RoomID = r.room
+		out = append(out, &r)
+	}
+	return out, rows.Err()
+}
+
+// trying writes down how often an event has been tried.
+func (q *queue) trying(ctx context.Context, r *row, tries int) error {
+	r.tries = tries
+	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET tries = $1 WHERE n = $2 AND part = $3", tries, r.n, r.part)
+	return err
+}
+
+// settle writes down what became of an event. Its text is kept only while
+// something is still to be done with it.
+func (q *queue) settle(ctx context.Context, r *row, state, session string) error {
+	if state == keyless {
+		_, err := q.db.Exec(ctx, "UPDATE matrix_event SET state = $1, session = $2, tries = 0 WHERE n = $3 AND part = $4", state, session, r.n, r.part)
+		return err
+	}
+	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET state = $1, body = CASE WHEN $1 = $2 THEN body ELSE '' END WHERE n = $3 AND part = $4", state, poison, r.n, r.part)
+	return err
+}
+
+// state gives what became of an event; empty if it is not known.
+func (q *queue) state(ctx context.Context, e id.EventID) (state string, err error) {
+	err = q.db.QueryRow(ctx, "SELECT state FROM matrix_event WHERE event = $1", e).Scan(&state)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return state, err
+}
+
+// keyCame lets what waited for a key be tried again. An empty session means all.
+func (q *queue) keyCame(ctx context.Context, session id.SessionID) ([]id.RoomID, error) {
+	rooms, err := q.names(ctx, "SELECT DISTINCT room FROM matrix_event WHERE state = $1 AND ($2 = '' OR session = $2)", keyless, session)
+	if err != nil || len(rooms) == 0 {
+		return nil, err
+	}
+	_, err = q.db.Exec(ctx, "UPDATE matrix_event SET state = $1 WHERE state = $2 AND ($3 = '' OR session = $3)", waiting, keyless, session)
+	return rooms, err
+}
+
+// overdue gives the events whose key has been missing since before.
+func (q *queue) overdue(ctx context.Context, before time.Time) ([]*row, error) {
+	return q.rows(ctx, "state = $1 AND at < $2 ORDER BY n, part LIMIT 100", keyless, before.UnixMilli())
+}
+
+// forget drops what is no longer needed: what became of events, nothings sooner
+// than the rest, and small facts that nobody will ask for again. What is still
+// to be done stays, and what could not be.
+func (q *queue) forget(ctx context.Context, now time.Time) error {
+	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()); err != nil {
+		return err
+	}
+	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3) AND at < $4", accepted, refused, keyless, now.Add(-keepFor).UnixMilli()); err != nil {
+		return err
+	}
+	_, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli())
+	return err
+}
+
+// rooms gives all rooms that the bot has read: by id as they are now.
+func (q *queue) roomsKnown(ctx context.Context) (map[id.RoomID]*room, error) {
+	rows, err := q.db.Query(ctx, "SELECT room, known, last, people, joined FROM matrix_room")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[id.RoomID]*room{}
+	for rows.Next() {
+		r := &room{}
+		if err := rows.Scan(&r.id, &r.known, &r.last, &r.people, &r.joined); err != nil {
+			return nil, err
+		}
+		out[r.id] = r
+	}
+	return out, rows.Err()
+}
+
+// moved writes down that the bot's games of a room go on in another.
+func (q *queue) moved(ctx context.Context, known, to id.RoomID) error {
+	_, err := q.db.Exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $2, '', 0, 0)
+		ON CONFLICT (room) DO UPDATE SET known = excluded.known`, to, known)
+	return err
+}
+
+// mark keeps a small fact of the adapter's own.
+func (q *queue) mark(ctx context.Context, kind, key, value string, now time.Time) error {
+	_, err := q.db.Exec(ctx, `INSERT INTO matrix_mark (kind, key, value, at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, at = excluded.at`, kind, key, value, now.UnixMilli())
+	return err
+}
+
+// marked gives a fact; empty if there is none.
+func (q *queue) marked(ctx context.Context, kind, key string) (value string, err error) {
+	err = q.db.QueryRow(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return value, err
+}
+
+// unmark drops a fact.
+func (q *queue) unmark(ctx context.Context, kind, key string) error {
+	_, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
+	return err
+}
+
+// marksOf gives all facts of a kind.
+func (q *queue) marksOf(ctx context.Context, kind string) (map[string]string, error) {
+	rows, err := q.db.Query(ctx, "SELECT key, value FROM matrix_mark WHERE kind = $1", kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var k, v string
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, err
+		}
+		out[k] = v
+	}
+	return out, rows.Err()
+}

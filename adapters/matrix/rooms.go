@@ -1,0 +1,451 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A room is what is known of one.
+type room struct {
+	id     id.RoomID
+	known  id.RoomID  // by which the bot knows it: its own id, or that of the first room before upgrades
+	last   id.EventID // the newest event that was seen
+	people int        // joined members, the bot among them; 0: not known
+	joined bool       // the bot is in it
+}
+
+// direct reports whether the bot is alone with one person.
+func (r room) direct() bool { return r.people > 0 && r.people <= 2 }
+
+// room gives what is known of a room.
+func (a *Adapter) room(at id.RoomID) room {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.rooms[at]; r != nil {
+		return *r
+	}
+	return room{id: at, known: at}
+}
+
+// current gives the room in which what the bot knows by a room's id goes on.
+func (a *Adapter) current(known id.RoomID) room {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found := room{id: known, known: known}
+	if r := a.rooms[known]; r != nil {
+		found = *r
+	}
+	for _, r := range a.rooms {
+		if r.known == known && r.id != known && r.joined {
+			return *r
+		}
+	}
+	return found
+}
+
+// learn takes over what was written down.
+func (a *Adapter) learn(b batch) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for at, l := range b.last {
+		r := a.rooms[at]
+		if r == nil {
+			r = &room{id: at, known: at}
+			a.rooms[at] = r
+		}
+		r.joined = true
+		if l.event != "" {
+			r.last = l.event
+		}
+		if l.people > 0 {
+			r.people = l.people
+		}
+		if l.people == 1 {
+			a.later(func(ctx context.Context) { a.leaveAlone(ctx, at) })
+		}
+	}
+	for at := range b.left {
+		if r := a.rooms[at]; r != nil {
+			r.joined, r.last = false, ""
+		}
+	}
+}
+
+// leaveAlone leaves a room from which everybody else has gone. One that the bot
+// has just made for somebody, and into which they are not asked yet, is none.
+func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
+	dev := a.device()
+	if dev == nil {
+		return
+	}
+	members, err := dev.Client.Members(ctx, at)
+	if err != nil {
+		return
+	}
+	gone := false
+	for _, e := range members.Chunk {
+		if e.GetStateKey() == dev.Client.UserID.String() {
+			continue
+		}
+		switch e.Content.AsMember().Membership {
+		case event.MembershipJoin, event.MembershipInvite, event.MembershipKnock:
+			return
+		case event.MembershipLeave, event.MembershipBan:
+			gone = true
+		}
+	}
+	if !gone {
+		return
+	}
+	if _, err := dev.Client.LeaveRoom(ctx, at); err != nil {
+		a.log.Warn("an empty room was not left", "room", at, "error", err)
+		return
+	}
+	a.log.Info("left an empty room", "room", at)
+}
+
+// How often the bot joins.
+const (
+	joinsAtOnce = 10
+	joinsEvery  = 6 * time.Second
+)
+
+// invitation is the type of what stands for an invitation in the queue.
+var invitation = event.NewEventType("halfpoint.invitation")
+
+// invited takes an invitation, if it may be accepted.
+func (a *Adapter) invited(b *batch, dev *device.Device, at id.RoomID, state []*event.Event) {
+	self := dev.Client.UserID.String()
+	var by id.UserID
+	direct := false
+	for _, e := range state {
+		if e.StateKey != nil && *e.StateKey == self && e.Type.Type == event.StateMember.Type {
+			by = e.Sender
+			direct, _ = e.Content.Raw["is_direct"].(bool)
+		}
+	}
+	if !a.welcome(by, at) {
+		a.log.Warn("an invitation by somebody who may not invite", "by", by, "room", at)
+		return
+	}
+	if direct && by != "" {
+		b.marks[[2]string{"direct", by.String()}] = at.String()
+	}
+	b.events = append(b.events, &event.Event{Type: invitation, RoomID: at, Sender: by,
+		ID:      id.EventID(fmt.Sprintf("invitation %s %d", at, a.cfg.Now().UnixMilli())),
+		Content: event.Content{Raw: map[string]any{}, VeryRaw: json.RawMessage("{}")}})
+}
+
+// welcome reports whether somebody may bring the bot into a room.
+func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
+	if len(a.cfg.Allow) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(a.cfg.Allow, func(who string) bool {
+		return who == by.String() || who == at.String() || who == by.Homeserver()
+	})
+}
+
+// join accepts an invitation.
+func (a *Adapter) join(ctx context.Context, dev *device.Device, at id.RoomID) error {
+	if !a.coming(at.String()) && a.joins.take("", a.cfg.Now()) != fine {
+		return errLater{joinsEvery}
+	}
+	err := a.comes(ctx, dev, at.String(), nil)
+	if refusedBy(err) {
+		a.log.Warn("an invitation could not be accepted", "room", at, "error", err)
+		return nil
+	}
+	return err
+}
+
+// follow goes where a room has moved to: what the bot knows of the old one holds
+// in the new one.
+func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event) error {
+	to, _ := e.Content.Raw["replacement_room"].(string)
+	if to == "" || e.GetStateKey() != "" {
+		return nil
+	}
+	next := id.RoomID(to)
+	if a.room(next).joined { // so that nobody can make another's room the successor of theirs
+		if from, err := a.predecessor(ctx, dev, next); err != nil || from != e.RoomID {
+			a.log.Warn("a room says that it has moved to one that did not come of it", "room", e.RoomID, "to", to, "error", err)
+			if refusedBy(err) {
+				err = nil
+			}
+			return err
+		}
+	}
+	if err := a.queue.mark(ctx, "came of", to, e.RoomID.String(), a.cfg.Now()); err != nil {
+		return err
+	}
+	known := a.room(e.RoomID).known
+	if was := a.room(next).known; was != next { // so far it came before
+		known = was
+	} else if err := a.moves(ctx, known, next); err != nil {
+		return err
+	}
+	if e.RoomID != known { // it has followed another, and is followed now
+		if err := a.moves(ctx, e.RoomID, e.RoomID); err != nil {
+			return err
+		}
+	}
+	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
+	if refusedBy(err) { // an invitation may come
+		a.log.Warn("the bot could not follow to where a room has moved", "room", e.RoomID, "to", to, "error", err)
+		return nil
+	}
+	return err
+}
+
+// predecessor gives the room of which a room is the successor; empty: none.
+func (a *Adapter) predecessor(ctx context.Context, dev *device.Device, at id.RoomID) (id.RoomID, error) {
+	var c struct {
+		Predecessor struct {
+			Room id.RoomID `json:"room_id"`
+		} `json:"predecessor"`
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	err := dev.Client.StateEvent(ctx, at, event.StateCreate, "", &c)
+	return c.Predecessor.Room, err
+}
+
+// Coming into a room may take long, if it is another homeserver's: it goes on
+// while others have their turn.
+const (
+	comeHold  = 2 * time.Second
+	comeAgain = time.Second
+	comeFor   = 5 * time.Minute
+)
+
+// A way is a joining that goes on.
+type way struct {
+	done chan struct{}
+	err  error
+}
+
+func (a *Adapter) coming(to string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ways[to] != nil
+}
+
+// comes joins a room. If that takes long its error is errLater, and calling it
+// again asks what has become of it.
+func (a *Adapter) comes(ctx context.Context, dev *device.Device, to string, how *mautrix.ReqJoinRoom) error {
+	a.mu.Lock()
+	w := a.ways[to]
+	fresh := w == nil
+	if fresh {
+		w = &way{done: make(chan struct{})}
+		a.ways[to] = w
+	}
+	a.mu.Unlock()
+	if fresh {
+		go func() {
+			defer close(w.done)
+			ctx, cancel := context.WithTimeout(ctx, comeFor)
+			defer cancel()
+			w.err = errors.New("panicked")
+			a.guarded("coming to "+to, func() { _, w.err = dev.Client.JoinRoom(ctx, to, how) })
+		}()
+	}
+	timer := time.NewTimer(comeHold)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		a.mu.Lock()
+		delete(a.ways, to)
+		a.mu.Unlock()
+		return w.err
+	case <-timer.C:
+		return errLater{comeAgain}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// moves makes a room the one that the bot knows by a room's id.
+func (a *Adapter) moves(ctx context.Context, known, to id.RoomID) error {
+	if err := a.queue.moved(ctx, known, to); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.rooms[to]; r != nil {
+		r.known = known
+	} else {
+		a.rooms[to] = &room{id: to, known: known}
+	}
+	return nil
+}
+
+// encrypted reports whether a room is encrypted. It asks the homeserver each
+// time unless it is known, for a room may become so at any time but never cease
+// to be, and an error means that nothing may be sent.
+func (a *Adapter) encrypted(ctx context.Context, dev *device.Device, at id.RoomID) (bool, error) {
+	if is, err := dev.State.IsEncrypted(ctx, at); err != nil || is {
+		return is, err
+	}
+	var c event.EncryptionEventContent
+	err := dev.Client.StateEvent(ctx, at, event.StateEncryption, "", &c)
+	switch {
+	case errors.Is(err, mautrix.MNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case c.Algorithm != id.AlgorithmMegolmV1:
+		// Whatever is written there, nobody can end it; and this is what all know.
+		c = event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
+	}
+	if err := dev.State.SetEncryptionEvent(ctx, at, &c); err != nil {
+		return false, err
+	}
+	return true, a.members(ctx, dev, at)
+}
+
+// members learns who is in an encrypted room, who all must get its keys.
+func (a *Adapter) members(ctx context.Context, dev *device.Device, at id.RoomID) error {
+	if known, err := dev.State.HasFetchedMembers(ctx, at); err != nil || known {
+		return err
+	}
+	if _, err := dev.Client.Members(ctx, at); err != nil {
+		return err
+	}
+	return dev.State.MarkMembersFetched(ctx, at)
+}
+
+// profileFor is how long to wait for somebody's name.
+const profileFor = 3 * time.Second
+
+// maxName is the length of a name, in characters, that is handed on; the bot
+// shortens it further.
+const maxName = 200
+
+// who gives a person as the bot is to know them.
+func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bot.Who {
+	w := bot.Who{Platform: Name, ID: user.String()}
+	if m, err := dev.State.TryGetMember(ctx, at, user); err == nil && m != nil {
+		w.Name = m.Displayname
+	} else { // their homeserver is asked, which may never answer
+		limited, cancel := context.WithTimeout(ctx, profileFor)
+		defer cancel()
+		if p, err := dev.Client.GetProfile(limited, user); err == nil {
+			w.Name = p.DisplayName
+		}
+	}
+	if w.Name = strings.TrimSpace(w.Name); w.Name == "" {
+		w.Name = user.Localpart()
+	}
+	if r := []rune(w.Name); len(r) > maxName {
+		w.Name = string(r[:maxName])
+	}
+	return w
+}
+
+// moderates is the power level from which on somebody looks after a room.
+const moderates = 50
+
+func (a *Adapter) moderator(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bool {
+	level, err := dev.State.GetPowerLevel(ctx, at, user)
+	return err == nil && level >= moderates
+}
+
+// directly gives a room in which the bot is alone with somebody, and makes one
+// if there is none.
+func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
+	at, err := a.queue.marked(ctx, "direct", user.String())
+	if err != nil {
+		return "", err
+	}
+	if r := a.room(id.RoomID(at)); at != "" && (r.joined || r.people == 0) {
+		if m, err := dev.State.TryGetMember(ctx, r.id, user); err == nil && (m == nil || m.Membership == event.MembershipJoin || m.Membership == event.MembershipInvite) {
+			return r.id, nil
+		}
+	}
+	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}}
+	if dev.Crypto != nil && e2ee.Available {
+		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}}}}
+	}
+	made, err := dev.Client.CreateRoom(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	return made.RoomID, a.queue.mark(ctx, "direct", user.String(), made.RoomID.String(), a.cfg.Now())
+}
+
+// What comes of asking for one more.
+type verdict int
+
+const (
+	fine    verdict = iota
+	tooMuch         // and it has not been said yet
+	still           // and it has
+)
+
+// How often somebody may ask.
+const (
+	personAtOnce = 10
+	personEvery  = time.Second
+)
+
+// A pace bounds how often something is done, by key: so much at once, then one
+// after each while.
+type pace struct {
+	atOnce int
+	every  time.Duration
+
+	mu   sync.Mutex
+	keys map[string]*paced
+}
+
+type paced struct {
+	free time.Time // when all that was taken is given back
+	said bool
+}
+
+func newPace(atOnce int, every time.Duration) *pace {
+	return &pace{atOnce: atOnce, every: every, keys: map[string]*paced{}}
+}
+
+func (p *pace) take(key string, now time.Time) verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := p.keys[key]
+	if k == nil {
+		for other, k := range p.keys { // those who have been quiet
+			if len(p.keys) > 1000 && k.free.Before(now) {
+				delete(p.keys, other)
+			}
+		}
+		k = &paced{}
+		p.keys[key] = k
+	}
+	if k.free.Before(now) {
+		k.free, k.said = now, false
+	}
+	if k.free.Sub(now) >= time.Duration(p.atOnce)*p.every {
+		if k.said {
+			return still
+		}
+		k.said = true
+		return tooMuch
+	}
+	k.free = k.free.Add(p.every)
+	return fine
+}

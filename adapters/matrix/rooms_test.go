@@ -1,0 +1,367 @@
+package matrix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// lively is a club whose bot does at once what else can wait a minute.
+func lively(t *testing.T) *club {
+	c := newClub(t, matrixtest.Shared(t))
+	c.cfg.Edit = 100 * time.Millisecond
+	return c
+}
+
+// Only those may bring the bot into a room who are on the list, if there is one.
+func TestWhoMayInvite(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	anna, eve := c.server.Player(t, "Anna"), c.server.Player(t, "Eve")
+	open := anna.Makes(matrixtest.Room{Name: "on the list", Invite: []id.UserID{eve.ID}})
+	eve.AwaitInvite(open)
+	eve.Joins(open)
+	c.cfg.Allow = []string{anna.ID.String(), open.String(), "friends.test"}
+	c.start()
+	closed := eve.Makes(matrixtest.Room{Name: "not on the list", Invite: []id.UserID{c.user.ID}})
+	eve.Invites(open, c.user.ID)
+	other := anna.Makes(matrixtest.Room{Name: "Anna's", Invite: []id.UserID{c.user.ID}})
+	for _, at := range []id.RoomID{open, other} {
+		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+	}
+	c.await("the log", func() bool { return strings.Contains(c.log.String(), "may not invite") })
+	if r, err := c.a.queue.next(t.Context(), closed); err != nil || r != nil || eve.View(closed).Members[c.user.ID] != "invite" {
+		t.Errorf("the bot means to come: %v %v", r, err)
+	}
+}
+
+// What was said before the bot came is not for it, nor is what bots say, nor what
+// it says itself.
+func TestWhatIsNotForTheBot(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+	anna.at = anna.Makes(matrixtest.Room{Name: "Go club"})
+	anna.Says(anna.at, "!new 9x9")
+	anna.Invites(anna.at, c.user.ID)
+	c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
+	for _, kind := range []event.MessageType{event.MsgNotice, event.MsgEmote, event.MsgFile, "org.example.odd"} {
+		e := anna.Sends(anna.at, event.EventMessage, &event.MessageEventContent{MsgType: kind, Body: "!new 9x9"})
+		c.dealt(anna.at, e)
+	}
+	self := matrixtest.NewPlayer(t, c.server.URL, c.user) // on another device of the bot's
+	c.dealt(anna.at, self.Says(anna.at, "!new 9x9"))
+	anna.Says(anna.at, "!help place")
+	anna.reads("a letter and a number")
+	if said := len(anna.View(anna.at).From(c.user.ID)); said != 2 { // its own, and help
+		t.Error(anna.Sees(anna.at))
+	}
+}
+
+// The bot leaves when it is alone.
+func TestEmptyRooms(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{}, "Anna", "Bob")
+	at := people[0].at
+	people[0].Leaves(at)
+	people[1].asks("", "!new 5x5")
+	people[1].reads("opens game 1") // it stays while somebody is there
+	people[1].Leaves(at)
+	c.await("the bot to leave", func() bool { return !c.a.room(at).joined })
+	rooms, err := c.a.device().Client.JoinedRooms(t.Context())
+	if err != nil || len(rooms.JoinedRooms) != 0 {
+		t.Error(rooms, err)
+	}
+}
+
+// Where the bot may do nothing but write, it does all that is needed, and does
+// not try more.
+func TestWithoutPower(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+	anna, bob := people[0], people[1]
+	anna.asks("", "!new button 3x3")
+	root := bob.reads("opens game 1")
+	bob.asks(root.ID, "!join")
+	anna.reads("Black to play")
+	c.settled()
+	proxy.Once(matrixtest.Uploading, matrixtest.Waits(time.Second)) // so that it types
+	accepted := anna.asks(root.ID, "!place B2")
+	refused := anna.asks(root.ID, "!place B2")
+	anna.reads("Game 1, move 1")
+	anna.Await(anna.at, "a read receipt, typing and reactions", func(v matrixtest.View) bool {
+		read := map[id.EventID]bool{}
+		for _, e := range v.Read[c.user.ID] {
+			read[e] = true
+		}
+		return (read[accepted] || read[refused]) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
+	})
+	c.settled()
+	for _, r := range proxy.Requests(matrixtest.Sending) {
+		if strings.Contains(r.Path, "/state/") || r.Status != 200 {
+			t.Errorf("%s %s: %d", r.Method, r.Path, r.Status)
+		}
+	}
+	c.check(anna, anna.at)
+}
+
+// Where the bot may, it writes its commands into the room, each once.
+func TestDescribed(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.cfg.Describe = true
+	c.start()
+	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+	anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
+		Users: map[id.UserID]int{anna.ID: 100, c.user.ID: 50}}})
+	described := func(v matrixtest.View) map[string]int {
+		out := map[string]int{}
+		for _, e := range v.Events {
+			if e.Type == event.StateMSC4391BotCommand.Type && e.Sender == c.user.ID {
+				name, _ := e.Content["command"].(string)
+				out[name]++
+			}
+		}
+		return out
+	}
+	anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.start()
+	anna.asks("", "!new 5x5")
+	anna.reads("opens game 1")
+	c.settled()
+	for name, n := range described(anna.View(anna.at)) {
+		if n != 1 {
+			t.Errorf("%s is described %d times", name, n)
+		}
+	}
+	// And so it is asked, by a client that has read it.
+	anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{c.user.ID}},
+		"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "4x4"}}})
+	anna.reads("Button Go, 4×4")
+	// What is for another bot is not for this one.
+	e := anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{anna.ID}},
+		"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "3x3"}}})
+	c.dealt(anna.at, e)
+	c.settled()
+	if strings.Contains(anna.Sees(anna.at), "3×3") {
+		t.Error(anna.Sees(anna.at))
+	}
+}
+
+// Who looks after a room may decide a game; who plays in it may not, and who does
+// neither may not.
+func TestModerators(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Bob", "Eve")
+	mona, anna, bob, eve := people[0], people[1], people[2], people[3]
+	anna.asks("", "!new 3x3")
+	root := bob.reads("opens game 1").ID
+	bob.asks(root, "!join")
+	anna.reads("Black to play")
+	eve.asks(root, "!adjudicate void")
+	eve.reads("moderator")
+	mona.asks(root, "!adjudicate void")
+	mona.reads("Game 1 is over")
+	c.settled()
+	c.check(mona, mona.at)
+}
+
+// A room is upgraded: its games go on in the new one, under their numbers, in
+// threads of their own. The bot is stopped and started meanwhile.
+func TestUpgradedRoom(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+	anna, bob := people[0], people[1]
+	anna.asks("", "!new button 3x3")
+	root := bob.reads("opens game 1").ID
+	bob.asks(root, "!join")
+	anna.asks(root, "!place B2")
+	anna.reads("Game 1, move 1")
+	c.settled()
+	old := anna.at
+	upgrade := func(from id.RoomID) id.RoomID {
+		made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID, c.user.ID},
+			CreationContent: map[string]any{"predecessor": map[string]any{"room_id": from}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := made.RoomID
+		anna.Sets(from, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
+		anna.Await(to, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		bob.AwaitInvite(to)
+		bob.Joins(to)
+		c.await("the bot to know the room", func() bool { return c.a.room(to).joined && c.a.current(old).id == to })
+		for _, g := range people {
+			g.at = to
+		}
+		return to
+	}
+	restart := func() {
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+	}
+	first := upgrade(old)
+	restart()
+	bob.asks("", "!place A2")
+	goes := bob.reads("Game 1 goes on here")
+	bob.reads("Game 1, move 2")
+	anna.asks(goes.ID, "!place C2")
+	anna.reads("Game 1, move 3")
+	restart()
+	bob.asks(goes.ID, "!place A1")
+	move := bob.reads("Game 1, move 4")
+	anna.asks(goes.ID, "!score")
+	c.settled()
+	v := bob.View(first)
+	if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 3 || len(v.In("")) != 2 {
+		t.Error(v)
+	}
+	upgrade(first) // and once more
+	anna.asks("", "!place C1")
+	again := anna.reads("Game 1 goes on here")
+	if move := anna.reads("Game 1, move 5"); move.Thread != again.ID {
+		t.Error(anna.Sees(anna.at))
+	}
+	anna.asks("", "!new 5x5")
+	anna.reads("opens game 2")
+	c.settled()
+	for _, at := range []id.RoomID{old, first, anna.at} {
+		c.check(anna, at)
+	}
+}
+
+// Whoever is sent away stays away, and what is owed there is set aside. Asked to
+// come again the bot goes on.
+func TestSentAway(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t)
+	alice := tb.people["alice"]
+	says := func(line string) {
+		tb.passes()
+		m := spoken.FindStringSubmatch(line)
+		tb.dealt(tb.does(m[1], m[2], m[3]))
+		tb.quiet()
+		tb.look()
+	}
+	says("alice> !new 5x5 clock:1d")
+	says("bob> !join")
+	says("alice in game 1> !place C3")
+	if _, err := alice.Client.BanUser(t.Context(), tb.room, &mautrix.ReqBanUser{UserID: tb.user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	tb.await("the bot to see that", func() bool { return !tb.a.room(tb.room).joined })
+	tb.minutes.Add(99) // an outage, of which nobody there can be told
+	tb.passes()
+	tb.await("the post to be set aside", func() bool { return strings.Contains(tb.log.String(), "set aside") })
+	tb.settled()
+	if n := strings.Count(tb.log.String(), "set aside"); n != 1 {
+		t.Errorf("%d times it was said that posts are set aside", n)
+	}
+	if _, err := alice.Client.UnbanUser(t.Context(), tb.room, &mautrix.ReqUnbanUser{UserID: tb.user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	alice.Invites(tb.room, tb.user.ID)
+	tb.await("the bot to come back", func() bool { return tb.a.room(tb.room).joined })
+	says("alice in game 1> !score")
+	says("alice> !new 3x3")
+	if seen := alice.Sees(tb.room); !strings.Contains(seen, "opens game 2") {
+		t.Error(seen)
+	}
+	tb.check(alice, tb.room)
+}
+
+// A room in which the bot may not write is told nothing, again and again neither;
+// once it may, it does.
+func TestMayNotWrite(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver = proxy.URL
+	c.start()
+	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+	power := &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50}
+	anna.at = anna.Makes(matrixtest.Room{Name: "Read only", Invite: []id.UserID{c.user.ID}, Power: power})
+	c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
+	anna.asks("", "!new 5x5")
+	anna.asks("", "!score")
+	c.await("the post to be set aside", func() bool { return strings.Contains(c.log.String(), "set aside") })
+	time.Sleep(3 * time.Second) // longer than a round of deliveries
+	if n := len(proxy.Requests(matrixtest.Sending)); n > 4 {
+		t.Errorf("it has tried %d times:\n%s", n, matrixtest.Paths(proxy.Requests(matrixtest.Sending)))
+	}
+	power.EventsDefault = 0
+	anna.Sets(anna.at, event.StatePowerLevels, "", power)
+	anna.asks("", "!new 4x4")
+	anna.reads("opens game 2")
+}
+
+// Two people alone with the bot are three, and have threads; when one goes the
+// other is alone with it.
+func TestDirectByNumber(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+	anna, bob := people[0], people[1]
+	c.dealt(anna.at, anna.Says(anna.at, "new 5x5"))
+	bob.Leaves(anna.at)
+	c.await("the bot to see that", func() bool { return c.a.room(anna.at).direct() })
+	anna.asks("", "new 4x4 opponent:me")
+	for n, at := range []string{"", "C3", "c4"} {
+		if n > 0 {
+			anna.asks("", at)
+		}
+		board := anna.reads("to play")
+		anna.Await(anna.at, fmt.Sprint("board ", n), func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == n+1 })
+		if board.Thread != "" {
+			t.Error("it is in a thread")
+		}
+	}
+	if strings.Contains(anna.Sees(anna.at), "5×5") {
+		t.Error(anna.Sees(anna.at))
+	}
+}
+
+// A reaction that could not be put before the bot was killed is put afterwards.
+func TestReactionsAreNotForgotten(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver = proxy.URL
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+	never := make(chan struct{})
+	held := proxy.Always(matrixtest.On("PUT", "/send/m.reaction/"), matrixtest.Holds(never))
+	anna.asks("", "!new 5x5")
+	opened := anna.reads("opens game 1")
+	held.Await(t, 1)
+	c.kill()
+	held.Stop()
+	close(never)
+	c.start()
+	anna.Await(anna.at, "the reaction", func(v matrixtest.View) bool { return v.Message(opened.ID).Reacted(c.user.ID, "✋") })
+}

@@ -1,0 +1,413 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// This file is what can wait: the root of a game's thread, which shows how the
+// game stands; the reactions that can be pressed; receipts, and that the bot is
+// typing. None of it holds a board up.
+
+// A root is the first message of a game, which is to show how the game stands.
+// Until it does this is kept on disk: who plays is not, for it is looked up when
+// it is shown.
+type root struct {
+	Room     id.RoomID
+	Event    id.EventID
+	Game     bot.GameID
+	Number   int
+	Seq      int
+	Controls []bot.Control
+	Lang     string // of the room, when the board was shown
+
+	due    time.Time // of the next edit; zero: there is none
+	edited time.Time
+}
+
+type roots struct {
+	mu sync.Mutex
+	m  map[id.EventID]*root
+}
+
+// What can wait is dropped when so much of it waits.
+const maxLater = 2000
+
+// spare knows whether the homeserver has room for what can wait.
+type spare struct {
+	mu      sync.Mutex
+	limited time.Time   // when it last said that it was too much
+	recent  []time.Time // what was sent in the last minute
+	later   chan func(context.Context)
+
+	undescribed map[id.RoomID]bool // rooms in which commands are still to be described
+}
+
+// A homeserver that has said that it was too much is asked for no more than so
+// many events a minute of the kind that can wait, boards included: by default
+// homeservers allow twelve.
+const (
+	carefulFor = 10 * time.Minute
+	careful    = 6
+)
+
+func (s *spare) sent(now time.Time, limited bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limited {
+		s.limited = now
+		return
+	}
+	for len(s.recent) > 0 && now.Sub(s.recent[0]) > time.Minute {
+		s.recent = s.recent[1:]
+	}
+	if len(s.recent) < 100 {
+		s.recent = append(s.recent, now)
+	}
+}
+
+// ok reports whether something that can wait may be sent.
+func (s *spare) ok(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.limited.IsZero() || now.Sub(s.limited) > carefulFor {
+		return true
+	}
+	n := 0
+	for _, t := range s.recent {
+		if now.Sub(t) <= time.Minute {
+			n++
+		}
+	}
+	return n < careful
+}
+
+func (s *spare) queue() chan func(context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.later == nil {
+		s.later = make(chan func(context.Context), maxLater)
+	}
+	return s.later
+}
+
+// later has something done that can wait, and that may be dropped.
+func (a *Adapter) later(work func(context.Context)) {
+	select {
+	case a.spare.queue() <- work:
+	default:
+	}
+}
+
+// manners does what can wait, a piece at a time.
+func (a *Adapter) manners(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case work := <-a.spare.queue():
+			func() {
+				defer func() {
+					if v := recover(); v != nil {
+						a.log.Error("panic", "value", v)
+					}
+				}()
+				limited, cancel := context.WithTimeout(ctx, sendFor)
+				defer cancel()
+				work(limited)
+			}()
+		}
+	}
+}
+
+// tidy edits roots that are due, tells of messages that cannot be read, and
+// forgets what is old.
+func (a *Adapter) tidy(ctx context.Context) {
+	tick := time.NewTicker(min(time.Second, a.cfg.Edit/4+time.Millisecond, a.cfg.Told/4+time.Millisecond))
+	defer tick.Stop()
+	again := a.cfg.Now()
+	restored := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := a.cfg.Now()
+		if a.device() == nil {
+			continue
+		}
+		if !restored {
+			restored = true
+			a.restoreRoots(ctx)
+			a.restorePressed(ctx)
+		}
+		a.editDue(now)
+		a.describeDue()
+		a.unreadable(ctx, now)
+		if now.Sub(again) > 5*time.Minute {
+			again = now
+			a.keyCame("")
+			a.wakeAll(ctx)
+			if err := a.queue.forget(ctx, now); err != nil && ctx.Err() == nil {
+				a.log.Warn("old events were not forgotten", "error", err)
+			}
+		}
+	}
+}
+
+// unreadable tells in the room that something could not be read, once for each
+// session of somebody's device.
+func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
+	rows, err := a.queue.overdue(ctx, now.Add(-a.cfg.Told))
+	dev := a.device()
+	if err != nil || dev == nil {
+		return
+	}
+	for _, r := range rows {
+		session := r.evt.Content.Raw["session_id"]
+		key, _ := session.(string)
+		told, err := a.queue.marked(ctx, "unread", key)
+		if err != nil || told != "" {
+			continue
+		}
+		a.log.Warn("a message cannot be read: its key has not come", "room", r.room, "event", r.event)
+		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
+		message.InThread(m, threadRoot(r.evt), "", r.event)
+		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String()); err != nil && !refusedBy(err) {
+			return
+		}
+		if err := a.queue.mark(ctx, "unread", key, r.event.String(), now); err != nil {
+			return
+		}
+	}
+}
+
+// shown takes note of a post that was shown: its controls become reactions, and
+// a board changes the root of its thread.
+func (a *Adapter) shown(ctx context.Context, at id.RoomID, in id.EventID, sent id.EventID, p bot.Post) {
+	if p.Kind != bot.Show || in == "" { // without a thread each board has its own
+		a.press(ctx, at, sent, p.Controls)
+		return
+	}
+	a.press(ctx, at, in, p.Controls)
+	r := root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Controls: p.Controls, Lang: p.Lang}
+	if !a.due(r) {
+		return
+	}
+	body, err := json.Marshal(r)
+	if err == nil {
+		err = a.queue.mark(ctx, "status", in.String(), string(body), a.cfg.Now())
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("how a game stands was not written down", "error", err)
+	}
+}
+
+// due has a root edited, as soon as it may be. It reports false if the root shows
+// something newer.
+func (a *Adapter) due(r root) bool {
+	a.root.mu.Lock()
+	defer a.root.mu.Unlock()
+	if a.root.m == nil {
+		a.root.m = map[id.EventID]*root{}
+	}
+	was := a.root.m[r.Event]
+	if was == nil {
+		was = &root{}
+		a.root.m[r.Event] = was
+	}
+	if was.Seq > r.Seq {
+		return false
+	}
+	r.edited, r.due = was.edited, was.due
+	if r.due.IsZero() {
+		if r.due = r.edited.Add(a.cfg.Edit); r.due.Before(a.cfg.Now()) {
+			r.due = a.cfg.Now()
+		}
+	}
+	*was = r
+	return true
+}
+
+// restoreRoots finds the roots that were not edited any more before the bot was
+// stopped.
+func (a *Adapter) restoreRoots(ctx context.Context) {
+	marks, err := a.queue.marksOf(ctx, "status")
+	if err != nil {
+		a.log.Warn("how games stand was not looked up", "error", err)
+		return
+	}
+	for _, body := range marks {
+		var r root
+		if json.Unmarshal([]byte(body), &r) == nil && r.Event != "" {
+			a.due(r)
+		}
+	}
+}
+
+// editDue edits the roots that are due, and forgets those of games in which
+// nothing happens.
+func (a *Adapter) editDue(now time.Time) {
+	a.root.mu.Lock()
+	defer a.root.mu.Unlock()
+	for key, r := range a.root.m {
+		switch {
+		case r.due.IsZero() && now.Sub(r.edited) > 2*a.cfg.Edit:
+			delete(a.root.m, key)
+		case !r.due.IsZero() && !now.Before(r.due) && a.spare.ok(now):
+			edit := *r
+			r.due, r.edited = time.Time{}, now
+			a.later(func(ctx context.Context) { a.editRoot(ctx, edit) })
+		}
+	}
+}
+
+func (a *Adapter) editRoot(ctx context.Context, r root) {
+	dev := a.device()
+	if dev == nil {
+		return
+	}
+	desk, _ := a.theDesk()
+	scene, err := desk.Scene(ctx, r.Game, r.Seq)
+	if err == nil {
+		m := message.Edit(message.Text(message.Content{Text: status(r, scene), Controls: r.Controls, Number: r.Number, Lang: r.Lang}), r.Event)
+		_, err = a.send(ctx, dev, r.Room, m, fmt.Sprintf("root %s %d", r.Event, r.Seq))
+	}
+	if err != nil && !refusedBy(err) {
+		if ctx.Err() == nil {
+			a.log.Info("the root of a game was not edited", "room", r.Room, "error", err)
+		}
+		a.due(r)
+		return
+	}
+	a.root.mu.Lock()
+	now := a.root.m[r.Event]
+	newer := now != nil && now.Seq > r.Seq
+	a.root.mu.Unlock()
+	if newer {
+		return
+	}
+	if err := a.queue.unmark(ctx, "status", r.Event.String()); err != nil && ctx.Err() == nil {
+		a.log.Warn("how a game stands stays written down", "error", err)
+	}
+}
+
+// status says how a game stands: who plays, what was done last, who is next, the
+// count.
+func status(r root, s render.Scene) string {
+	lines := []string{inWords(r.Lang, wordStatus, strconv.Itoa(r.Number), s.Ruleset), fill(wordPlayers, bot.CleanName(s.Black.Name), bot.CleanName(s.White.Name))}
+	for _, words := range [][]string{{s.Told, s.Next}, {s.Headline, s.Caption}} {
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+		if len(words) > 0 {
+			lines = append(lines, strings.Join(words, " · "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// press puts the reactions on a message that stand for controls, each once for
+// all time. Those that are still to be put are on disk, with their order.
+func (a *Adapter) press(ctx context.Context, at id.RoomID, on id.EventID, controls []bot.Control) {
+	for i, c := range controls {
+		emoji, ok := message.Reaction(c)
+		if !ok {
+			continue
+		}
+		key := receipt(at, on) + " " + emoji
+		if there, err := a.queue.marked(ctx, "reaction", key); err == nil && there != "" {
+			continue
+		}
+		if err := a.queue.mark(ctx, "press", key, fmt.Sprintf("%02d", i), a.cfg.Now()); err != nil && ctx.Err() == nil {
+			a.log.Warn("a reaction was not written down", "error", err)
+		}
+		a.later(func(ctx context.Context) { a.put(ctx, key) })
+	}
+}
+
+// restorePressed puts the reactions that were not put any more before the bot
+// was stopped.
+func (a *Adapter) restorePressed(ctx context.Context) {
+	marks, err := a.queue.marksOf(ctx, "press")
+	if err != nil {
+		a.log.Warn("reactions were not looked up", "error", err)
+		return
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(marks), func(x, y string) int { return strings.Compare(marks[x]+x, marks[y]+y) }) {
+		a.later(func(ctx context.Context) { a.put(ctx, key) })
+	}
+}
+
+// put puts a reaction on a message, by the key of its mark.
+func (a *Adapter) put(ctx context.Context, key string) {
+	dev := a.device()
+	message, emoji, _ := strings.Cut(key, " ")
+	at, on := readReceipt(message)
+	if there, err := a.queue.marked(ctx, "reaction", key); err != nil || there != "" || dev == nil {
+		return
+	}
+	for !a.spare.ok(a.cfg.Now()) {
+		if pause(ctx, time.Second); ctx.Err() != nil {
+			return
+		}
+	}
+	c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
+	_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
+	a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
+	if err != nil && !refusedBy(err) { // as what is there already is
+		return // the next board or the next start tries again
+	}
+	err = a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now())
+	if err == nil {
+		err = a.queue.unmark(ctx, "press", key)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("a reaction was not written down", "error", err)
+	}
+}
+
+// When a receipt is sent and that the bot is typing: each makes every client in
+// the room ask what is new, so that at once they would hold up the very board
+// that they are about.
+const (
+	receiptAfter = 250 * time.Millisecond
+	typingAfter  = 150 * time.Millisecond
+)
+
+// seen marks what was asked as read.
+func (a *Adapter) seen(e *event.Event) {
+	at, asked := e.RoomID, e.ID
+	time.AfterFunc(receiptAfter, func() {
+		a.later(func(ctx context.Context) {
+			if dev := a.device(); dev != nil {
+				_ = dev.Client.MarkRead(ctx, at, asked)
+			}
+		})
+	})
+}
+
+// typing shows that a board is being drawn, if that takes long.
+func (a *Adapter) typing(at id.RoomID) (done func() bool) {
+	return time.AfterFunc(typingAfter, func() {
+		a.later(func(ctx context.Context) {
+			if dev := a.device(); dev != nil && a.spare.ok(a.cfg.Now()) {
+				_, _ = dev.Client.UserTyping(ctx, at, true, 3*time.Second)
+			}
+		})
+	}).Stop
+}

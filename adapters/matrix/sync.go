@@ -1,0 +1,394 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+)
+
+// read are the types of events that the bot looks at, and state what it keeps
+// of a room.
+var (
+	read  = []event.Type{event.EventMessage, event.EventEncrypted, event.EventReaction, event.EventRedaction, event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels}
+	state = []event.Type{event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels, event.StateCreate, event.StateHistoryVisibility, event.StateJoinRules}
+)
+
+const (
+	timeline = 50       // events of a room in one answer
+	maxEvent = 70 << 10 // bytes of a content
+)
+
+// filter is what the homeserver is asked for.
+func filter(timeline int) string {
+	nothing := &mautrix.FilterPart{NotTypes: []event.Type{event.NewEventType("*")}}
+	b, err := json.Marshal(&mautrix.Filter{
+		AccountData: nothing, Presence: nothing,
+		Room: &mautrix.RoomFilter{AccountData: nothing, Ephemeral: nothing,
+			State:    &mautrix.FilterPart{Types: state, LazyLoadMembers: true},
+			Timeline: &mautrix.FilterPart{Types: read, Limit: timeline, LazyLoadMembers: true}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// sync asks what is new until ctx is done or the device is not known any more.
+// Nothing that goes wrong with an answer or a request ends it.
+func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
+	since, err := a.queue.token(ctx)
+	if err != nil {
+		return err
+	}
+	failed := time.Now()
+	said, away := false, true // until the first answer nothing is known
+	wait := time.Duration(0)
+	limit := timeline
+	for ctx.Err() == nil {
+		resp, err := a.poll(ctx, dev, since, limit, wait == 0 && !away)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, mautrix.MMissingToken):
+			return errLoggedOut
+		case since != "" && err != nil && unknownPlace(err):
+			a.log.Warn("the homeserver has forgotten how far the bot has read; what is missing is fetched", "error", err)
+			since = ""
+			continue
+		case err != nil:
+			if wait == 0 {
+				failed = time.Now()
+			}
+			if away = away || time.Since(failed) > a.cfg.Away; away {
+				a.away(ctx)
+			}
+			if errors.Is(err, mautrix.ErrResponseTooLong) || errors.Is(err, mautrix.ErrBodyReadReachedLimit) {
+				limit = max(1, limit/5) // what is left out is fetched piece by piece
+			}
+			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
+			a.log.Warn("the homeserver did not answer", "error", err, "again", wait)
+			pause(ctx, max(wait, retryAfter(err)))
+			continue
+		}
+		if (away || wait > 0) && !a.back(ctx) {
+			pause(ctx, time.Second)
+			continue
+		}
+		// What comes after the bot was away has been said some time ago.
+		live := !away && wait == 0
+		wait, away = 0, false
+		if err := a.receive(ctx, dev, resp, since, live); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			a.log.Error("what the homeserver told was not taken", "error", err)
+			pause(ctx, time.Second)
+			continue // the same again
+		}
+		since, limit = resp.NextBatch, timeline
+		if !said {
+			said = true
+			if a.cfg.Ready != nil {
+				a.cfg.Ready(dev.Client.UserID.String())
+			}
+		}
+	}
+	return nil
+}
+
+// errNoPlace is the error of an answer that does not say how far it goes.
+var errNoPlace = errors.New("the answer has no next_batch")
+
+// poll asks what is new since a place, waiting for it if there is time.
+func (a *Adapter) poll(ctx context.Context, dev *device.Device, since string, limit int, patient bool) (*mautrix.RespSync, error) {
+	req := mautrix.ReqSync{Since: since, FilterID: filter(limit), SetPresence: event.PresenceOnline}
+	if patient && since != "" {
+		req.Timeout = int(longPoll.Milliseconds())
+	}
+	// A homeserver that does not answer at all must not hold the loop; the first
+	// answer may take it long.
+	most := longPoll + time.Minute
+	if since == "" {
+		most = 10 * time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	data, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "sync"}, req.BuildQuery())
+	if err != nil {
+		return nil, err
+	}
+	resp, bad, err := readSync(data)
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.NextBatch == "":
+		return nil, errNoPlace
+	case bad > 0:
+		a.log.Warn("events that cannot be read were left out", "events", bad)
+	}
+	return resp, nil
+}
+
+// get gives the body of an answer.
+func (a *Adapter) get(ctx context.Context, dev *device.Device, path mautrix.ClientURLPath, query map[string]string) ([]byte, error) {
+	return dev.Client.MakeFullRequest(ctx, mautrix.FullRequest{Method: http.MethodGet, URL: dev.Client.BuildURLWithQuery(path, query), MaxAttempts: 1})
+}
+
+// unknownPlace reports whether the homeserver says that it does not know a token
+// of its own.
+func unknownPlace(err error) bool {
+	var e mautrix.HTTPError
+	if !errors.As(err, &e) || e.RespError == nil {
+		return false
+	}
+	return e.RespError.ErrCode == "M_UNKNOWN_POS" || e.IsStatus(http.StatusBadRequest)
+}
+
+// unreachable reports whether an error means that trying again may help.
+func unreachable(err error) bool {
+	var e mautrix.HTTPError
+	var n net.Error
+	switch {
+	case errors.As(err, &e) && e.Response != nil:
+		return e.Response.StatusCode >= 500 || e.Response.StatusCode == http.StatusTooManyRequests
+	case errors.As(err, &n), errors.As(err, &e):
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded)
+}
+
+// retryAfter is how long the homeserver asks to wait; 0: it does not.
+func retryAfter(err error) time.Duration {
+	var e mautrix.HTTPError
+	if !errors.As(err, &e) || !e.IsStatus(http.StatusTooManyRequests) {
+		return 0
+	}
+	if e.RespError != nil {
+		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
+			return min(time.Duration(ms)*time.Millisecond, 10*time.Minute)
+		}
+	}
+	return 5 * time.Second
+}
+
+// receive writes down what the homeserver told, and has it dealt with.
+func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix.RespSync, since string, live bool) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
+			err = errors.New("panicked")
+		}
+	}()
+	if dev.Crypto != nil {
+		// Keys first, for what follows; and before the token is kept, because
+		// the homeserver tells them only once.
+		if err := dev.Crypto.Sync(ctx, resp, since); err != nil {
+			return fmt.Errorf("keys: %w", err)
+		}
+	}
+	b := batch{token: resp.NextBatch, live: live, last: map[id.RoomID]last{}, left: map[id.RoomID]bool{}, marks: map[[2]string]string{}}
+	for room, invite := range resp.Rooms.Invite {
+		if invite != nil {
+			a.guarded("invitation to "+room.String(), func() { a.invited(&b, dev, room, invite.State.Events) })
+		}
+	}
+	for room, joined := range resp.Rooms.Join {
+		if joined != nil {
+			a.joined(ctx, &b, dev, room, joined, since == "")
+		}
+	}
+	for room := range resp.Rooms.Leave {
+		b.left[room] = true
+	}
+	rooms, err := a.queue.take(ctx, b, a.cfg.Now())
+	if err != nil {
+		return err
+	}
+	a.learn(b)
+	for room := range rooms {
+		a.wake(room)
+	}
+	return nil
+}
+
+// guarded does something for one event. A panic ends that alone; it reports
+// whether there was none.
+func (a *Adapter) guarded(what string, work func()) (ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.log.Error("panic", "at", what, "value", v, "stack", string(debug.Stack()))
+			ok = false
+		}
+	}()
+	work()
+	return true
+}
+
+// joined takes what happened in a room.
+func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at id.RoomID, j *mautrix.SyncJoinedRoom, first bool) {
+	known := a.room(at)
+	events := j.Timeline.Events
+	for _, e := range slices.Concat(j.State.Events, events) {
+		a.guarded(e.ID.String(), func() { a.keep(ctx, dev, at, e) })
+	}
+	if !known.joined && known.known != at {
+		a.trueMove(ctx, at, known.known, slices.Concat(j.State.Events, events))
+	}
+	l := last{}
+	if j.Summary.JoinedMemberCount != nil {
+		l.people = *j.Summary.JoinedMemberCount
+	}
+	if len(events) > 0 {
+		l.event = events[len(events)-1].ID
+	}
+	b.last[at] = l
+	if known.id == at && !known.joined || slices.ContainsFunc(slices.Concat(j.State.Events, events), func(e *event.Event) bool { return e.Type.Type == event.StatePowerLevels.Type }) {
+		a.later(func(ctx context.Context) { a.describe(ctx, at) })
+	}
+	if l.people > 0 { // whether commands need a mark depends on it
+		known.people = l.people
+	}
+	new, missing := a.unread(dev, at, known, j, first)
+	if missing != nil {
+		b.events = append(b.events, missing)
+	}
+	for _, e := range new {
+		keep, gone := a.sift(ctx, dev, known, e)
+		if keep {
+			b.events = append(b.events, e)
+		}
+		if gone != nil {
+			b.gone = append(b.gone, *gone)
+		}
+	}
+}
+
+// trueMove sees that a room of which another has said that it has moved there
+// says so as well.
+func (a *Adapter) trueMove(ctx context.Context, at, from id.RoomID, events []*event.Event) {
+	for _, e := range events {
+		if e.Type.Type != event.StateCreate.Type || e.GetStateKey() != "" {
+			continue
+		}
+		before, _ := e.Content.Raw["predecessor"].(map[string]any)
+		room, _ := before["room_id"].(string)
+		if said, err := a.queue.marked(ctx, "came of", at.String()); err != nil || said == room {
+			return
+		}
+		a.log.Warn("a room has said that it has moved to one that did not come of it", "room", from, "to", at)
+		if err := a.moves(ctx, at, at); err != nil && ctx.Err() == nil {
+			a.log.Error("a room was not set apart from another", "error", err)
+		}
+	}
+}
+
+// sift reports whether an event of a room is to be written down, and what it
+// takes back.
+func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *event.Event) (keep bool, gone *redaction) {
+	e.RoomID = at.id
+	ok := a.guarded(e.ID.String(), func() {
+		if e.StateKey == nil && e.Type.Type == event.EventRedaction.Type {
+			if what := redacted(e); what != "" {
+				gone = &redaction{what, e.Sender, a.mayRedact(ctx, dev, at.id, e.Sender)}
+			}
+			return
+		}
+		_, commands := a.theDesk()
+		keep = a.concerns(dev, e, commands, at.direct())
+	})
+	// What panics here is tried again when its turn comes, and left alone then.
+	return keep || !ok && e.ID != "", gone
+}
+
+// mayRedact reports whether somebody may take back what others have said.
+func (a *Adapter) mayRedact(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bool {
+	levels, err := dev.State.GetPowerLevels(ctx, at)
+	if err != nil || levels == nil {
+		return false
+	}
+	return levels.GetUserLevel(user) >= levels.Redact()
+}
+
+// keep learns of the state of a room.
+func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e *event.Event) {
+	e.RoomID = at
+	e.Type.Class = event.MessageEventType
+	if e.StateKey == nil {
+		return
+	}
+	e.Type.Class = event.StateEventType
+	if err := e.Content.ParseRaw(e.Type); err != nil && !errors.Is(err, event.ErrContentAlreadyParsed) {
+		return
+	}
+	mautrix.UpdateStateStore(ctx, dev.State, e)
+	if e.Type == event.StateMember && dev.Crypto != nil { // once the store knows
+		if err := dev.Crypto.MembersChanged(ctx, at); err != nil {
+			a.log.Warn("the keys of a room were not renewed", "room", at, "error", err)
+		}
+	}
+}
+
+// unread gives the events of a room that the bot has not seen: those of the
+// answer, and, if it leaves some out, what stands for the gap. What was said
+// before the bot came is not for it.
+func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautrix.SyncJoinedRoom, first bool) (events []*event.Event, missing *event.Event) {
+	events = j.Timeline.Events
+	seen := slices.IndexFunc(events, func(e *event.Event) bool { return known.last != "" && e.ID == known.last })
+	if i := max(seen, came(dev, events)); i >= 0 {
+		return events[i+1:], nil
+	}
+	if known.last == "" && first {
+		return nil, nil // a new start in an old room
+	}
+	if !j.Timeline.Limited && !first || j.Timeline.PrevBatch == "" {
+		return events, nil
+	}
+	return events, newGap(at, j.Timeline.PrevBatch, known.last)
+}
+
+// refusedBy reports whether the homeserver will not do something however often
+// it is asked.
+func refusedBy(err error) bool {
+	var e mautrix.HTTPError
+	return errors.As(err, &e) && e.Response != nil && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 &&
+		e.Response.StatusCode != http.StatusTooManyRequests && e.Response.StatusCode != http.StatusUnauthorized
+}
+
+// came gives the index of the event by which the bot came into the room, the
+// newest; -1 if it is not there.
+func came(dev *device.Device, events []*event.Event) int {
+	for i, e := range slices.Backward(events) {
+		if e.StateKey == nil || e.Type.Type != event.StateMember.Type || *e.StateKey != dev.Client.UserID.String() {
+			continue
+		}
+		was := "leave"
+		if e.Unsigned.PrevContent != nil {
+			was, _ = e.Unsigned.PrevContent.Raw["membership"].(string)
+		}
+		if now, _ := e.Content.Raw["membership"].(string); now == "join" && was != "join" {
+			return i
+		}
+	}
+	return -1
+}
+
+// redacted gives the event that a redaction takes back.
+func redacted(e *event.Event) id.EventID {
+	if e.Redacts != "" {
+		return e.Redacts
+	}
+	s, _ := e.Content.Raw["redacts"].(string)
+	return id.EventID(s)
+}

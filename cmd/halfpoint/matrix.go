@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.mau.fi/util/dbutil"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// matrixConfig is what the configuration says of Matrix.
+func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.Config {
+	m := s.Matrix
+	return matrix.Config{
+		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
+		Allow: m.Allow, Describe: m.Describe, DB: db, Log: log,
+	}
+}
+
+// matrices gives the adapter of Matrix, none if it is not configured, and what
+// closes its part of the database.
+func matrices(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
+	nothing := func() error { return nil }
+	if s.Matrix.Homeserver == "" {
+		return nil, nothing, nil
+	}
+	raw, err := st.Beside()
+	if err != nil {
+		return nil, nothing, err
+	}
+	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	if err != nil {
+		return nil, raw.Close, err
+	}
+	c := matrixConfig(s, db, log)
+	c.Recovery = func(key string) {
+		fmt.Fprintf(e.errout, "halfpoint: matrix: the recovery key of the account, shown this once: %s\n", key)
+	}
+	a, err := matrix.New(c)
+	if err != nil {
+		return nil, raw.Close, &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
+	}
+	return []bot.Adapter{a}, raw.Close, nil
+}
+
+// checkMatrix prints what a try on Matrix finds.
+func checkMatrix(e *env, s bot.Settings) error {
+	if s.Matrix.Homeserver == "" {
+		fmt.Fprintln(e.out, "matrix: no homeserver, so not used")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	st, err := store.Open(ctx, store.Memory) // the real one may be in use
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	raw, err := st.Beside()
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	db, err := dbutil.NewWithDB(raw, "sqlite3")
+	if err != nil {
+		return err
+	}
+	found, err := matrix.Check(ctx, matrixConfig(s, db, slog.New(slog.DiscardHandler)))
+	for _, line := range found {
+		fmt.Fprintln(e.out, "matrix:", line)
+	}
+	if err != nil {
+		return &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
+	}
+	return nil
+}
