@@ -58,15 +58,18 @@ func rulesKind(name string) bool {
 
 func TestCleanName(t *testing.T) {
 	for name, want := range map[string]string{
-		"Ada":                     "Ada",
-		"  Ada \t Lovelace\n":     "Ada Lovelace",
-		"\u202egnorw\x00\x07":     "gnorw",
-		"":                        "somebody",
-		"\u200f\u202e\u0000":      "somebody",
-		"👩‍🚀 Ada":                 "👩‍🚀 Ada",
-		"שלום":                    "\u2068שלום\u2069",
-		strings.Repeat("x", 5000): strings.Repeat("x", 40) + "…",
-		"@everyone":               "@everyone",
+		"Ada":                      "Ada",
+		"  Ada \t Lovelace\n":      "Ada Lovelace",
+		"\u202egnorw\x00\x07":      "gnorw",
+		"":                         "somebody",
+		"\u200f\u202e\u0000":       "somebody",
+		"👩‍🚀 Ada":                  "👩‍🚀 Ada",
+		"An\u200dna\u200d":         "Anna", // nobody sees the difference
+		"❤️\u200d🔥":                "❤️\u200d🔥",
+		"\u3164\u200d\u2800\ufffe": "somebody",
+		"שלום":                     "\u2068שלום\u2069",
+		strings.Repeat("x", 5000):  strings.Repeat("x", 40) + "…",
+		"@everyone":                "@everyone",
 	} {
 		if got := CleanName(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)

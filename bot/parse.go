@@ -40,12 +40,13 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 	}
 	c := commands[i]
 	args := map[string]string{}
-	rest := ""
+	rest, more := "", map[string][]string{} // of options that take the rest, what follows the first word
 	for i, word := range words[1:] {
 		if k := strings.IndexAny(word, ":="); k > 0 {
 			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == strings.ToLower(word[:k]) }); o >= 0 {
 				opt := c.Options[o]
 				args[opt.Name] = word[k+1:]
+				delete(more, opt.Name)
 				if rest = ""; opt.Rest {
 					rest = opt.Name
 				}
@@ -57,7 +58,7 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 			if lines[i+1] {
 				space = "\n"
 			}
-			args[rest] = strings.TrimSpace(args[rest] + space + word)
+			more[rest] = append(more[rest], space, word)
 			continue
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })
@@ -68,6 +69,9 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 		if c.Options[o].Rest {
 			rest = c.Options[o].Name
 		}
+	}
+	for name, words := range more {
+		args[name] = strings.TrimSpace(args[name] + strings.Join(words, ""))
 	}
 	return c.Name, args, nil
 }

@@ -227,14 +227,14 @@ func nameOf(l *language, who Who) string {
 func cleanName(name string) string {
 	var b strings.Builder
 	n, space, rtl := 0, false, false
-	for _, r := range name {
+	runes := []rune(name)
+	for i, r := range runes {
 		switch {
 		case unicode.IsSpace(r):
 			space = n > 0
 			continue
-		case unicode.IsControl(r), r == unicode.ReplacementChar,
-			unicode.Is(unicode.Cf, r) && r != '\u200d', // joins emoji
-			unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
+		case r == joiner && i > 0 && i+1 < len(runes) && emoji(runes[i-1]) && emoji(runes[i+1]):
+		case !unicode.IsGraphic(r), r == unicode.ReplacementChar, strings.ContainsRune(blank, r):
 			continue
 		}
 		if n >= maxName || space && n+1 >= maxName {
@@ -254,6 +254,18 @@ func cleanName(name string) string {
 		return "\u2068" + b.String() + "\u2069"
 	}
 	return b.String()
+}
+
+// joiner makes one emoji of two; blank are letters and signs that show nothing.
+const (
+	joiner = '\u200d'
+	blank  = "\u115f\u1160\u2800\u3164\uffa0"
+)
+
+// emoji reports whether a joiner may stand beside a sign: between letters it
+// would be there for nobody to see, and make two names look alike.
+func emoji(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk) || r == '\ufe0f' || r == '♀' || r == '♂'
 }
 
 // typed gives what somebody typed without control characters, which would mean

@@ -164,7 +164,7 @@ func (w *Words) stopped(s string) string {
 	if s == "" {
 		return ""
 	}
-	return capital(cut(s, 200)) + w.Stop
+	return capital(strings.TrimRight(cut(s, 200), ".。")) + w.Stop // what is quoted may have a stop of its own
 }
 
 // capital gives s with a capital at its start.
