@@ -144,7 +144,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		defer a.typing(at)()
 	}
 	m, err := a.build(ctx, dev, at, c)
-	if errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now()) {
+	if errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now(), a.cfg.Slow) {
 		// The words come now, and the picture when it can.
 		c.Board, c.scene = render.TextBoard(*p.Scene), nil
 		m, err = message.Text(c.Content), nil

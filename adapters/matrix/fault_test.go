@@ -674,6 +674,7 @@ func loses(forgets bool) matrixtest.Fault {
 func TestSlowUploads(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, matrixtest.Shared(t))
+	c.cfg.Slow = slowAfter
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")

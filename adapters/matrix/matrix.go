@@ -65,6 +65,7 @@ type Config struct {
 	Away time.Duration    // after which the homeserver counts as away; 0: 15 s
 	Told time.Duration    // after which a room is told that a message could not be read; 0: 30 s
 	Edit time.Duration    // between two edits of a game's root; 0: 1 minute
+	Slow time.Duration    // after which the words of a board go without its picture, which follows; 0: 4 s
 	Now  func() time.Time // nil: time.Now
 	Log  *slog.Logger     // nil logs nothing
 
@@ -77,6 +78,7 @@ const (
 	awayAfter   = 15 * time.Second
 	toldAfter   = 30 * time.Second
 	editAfter   = time.Minute
+	slowAfter   = 4 * time.Second
 	askWorkers  = 16
 	drainFor    = 6 * time.Second
 	keepFor     = 30 * 24 * time.Hour // what became of an event
@@ -139,6 +141,9 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	if cfg.Edit == 0 {
 		cfg.Edit = editAfter
+	}
+	if cfg.Slow == 0 {
+		cfg.Slow = slowAfter
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

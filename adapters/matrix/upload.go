@@ -20,13 +20,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 )
 
-// How long to wait for an upload, and when to look again whether it is done: a
-// line on which it takes long must not hold up other rooms.
+// When to look again whether an upload is done that takes long, and how many
+// there may be at once.
 const (
-	uploadHold  = 2 * time.Second
 	uploadAgain = 500 * time.Millisecond
-	uploadSlow  = 4 * time.Second // then the words are sent without the picture
-	uploadsMost = 64              // at once
+	uploadsMost = 64
 )
 
 // errUploading is the error of a file that is still being uploaded.
@@ -57,7 +55,7 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 			a.sends.landed(whole, f)
 		}()
 	}
-	timer := time.NewTimer(uploadHold)
+	timer := time.NewTimer(a.cfg.Slow / 2)
 	defer timer.Stop()
 	select {
 	case <-f.done:
@@ -216,7 +214,7 @@ func (u *uploads) follow(post string, then func(message.Picture)) {
 
 // slow reports whether a post has waited for its picture so long that its words
 // are to go before.
-func (u *uploads) slow(post string, now time.Time) bool {
+func (u *uploads) slow(post string, now time.Time, after time.Duration) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	began, ok := u.began[post]
@@ -224,7 +222,7 @@ func (u *uploads) slow(post string, now time.Time) bool {
 		more(&u.began)
 		u.began[post], began = now, now
 	}
-	return now.Sub(began.Add(-uploadHold)) >= uploadSlow
+	return now.Sub(began) >= after/2 // the first attempt has waited as long
 }
 
 // hold has nothing sent before a time, and wait says how long that still is.
