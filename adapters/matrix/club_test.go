@@ -19,6 +19,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
+// raced: the race detector looks on, and fewer games are played.
+var raced bool
+
 func TestMain(m *testing.M) { matrixtest.Main(m) }
 
 // A club is a homeserver with an account for the bot, which can be started and

@@ -99,8 +99,11 @@ func TestStrangers(t *testing.T) {
 			return s.Sender == c.user.ID && s.Thread == thread && strings.Contains(s.Body(), what)
 		})
 	}
-	turns := 0
-	for n, game := range soonOver {
+	games, turns := soonOver, 0
+	if raced {
+		games = games[:2]
+	}
+	for n, game := range games {
 		roots := map[id.RoomID]id.EventID{}
 		for _, at := range rooms {
 			zoe.Says(at, game.opens)
@@ -152,7 +155,7 @@ func TestStrangers(t *testing.T) {
 	for _, who := range []*matrixtest.Stranger{zoe, yan} {
 		for k, at := range rooms {
 			// Once more, with all signatures known.
-			c.seen(who, who.Looks(at), k == 1, turns+len(soonOver))
+			c.seen(who, who.Looks(at), k == 1, turns+len(games))
 		}
 	}
 }
