@@ -25,8 +25,11 @@ import (
 func TestHostileEvents(t *testing.T) {
 	t.Parallel()
 	size, each := 5000, 500
-	if long {
+	switch {
+	case long:
 		size = 100_000
+	case raced:
+		size = 1000
 	}
 	c := newClub(t, matrixtest.Shared(t))
 	c.cfg.Log = slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -184,7 +184,7 @@ func called(who []bot.Who) (calls []span, ids []id.UserID) {
 // their name.
 func nameOf(w bot.Who) string {
 	name := clean(bot.CleanName(w.Name))
-	if strings.ContainsFunc(name, visible) {
+	if strings.ContainsFunc(w.Name, visible) && strings.ContainsFunc(name, visible) {
 		return name
 	}
 	return clean(w.ID)
