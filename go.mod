@@ -60,6 +60,7 @@ require (
 	github.com/rs/zerolog v1.35.1
 	go.mau.fi/util v0.10.1
 	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/time v0.16.0
 	maunium.net/go/mautrix v0.31.0
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/sqlite v1.60.1

@@ -95,10 +95,10 @@ func Languages() []string {
 	return tags
 }
 
-// Translated gives a sentence of an adapter in the language of a BCP 47 tag: its
-// English words, where the language has none.
-func Translated(tag, english string) string {
-	return cmp.Or(bestLanguage(tag).Adapters[english], english)
+// Translated gives a sentence of an adapter's own in the language of a BCP 47 tag,
+// its English words where the language has none, with arguments for {0}, {1} ….
+func Translated(tag, english string, args ...string) string {
+	return fillIn(cmp.Or(bestLanguage(tag).Adapters[english], english), args...)
 }
 
 // CommandsIn gives what people can ask for, as Commands does, with summaries and

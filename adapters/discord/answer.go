@@ -152,14 +152,14 @@ func (a *Adapter) refuses(w *waiting) bool {
 	if a.people == nil {
 		return false
 	}
-	v := a.people.take(w.in.User.ID, a.cfg.Now())
-	if v == fine {
-		v = a.crowds.take(w.in.Channel.ID, a.cfg.Now())
+	v := a.people.Take(w.in.User.ID, a.cfg.Now())
+	if v == lanes.Fine {
+		v = a.crowds.Take(w.in.Channel.ID, a.cfg.Now())
 	}
 	switch v {
-	case fine:
+	case lanes.Fine:
 		return false
-	case tooMuch:
+	case lanes.TooMuch:
 		if err := a.asks.Go(a.ctx, "refused "+w.in.User.ID, func() { a.whisper(a.ctx, w, wordTooMuch) }); err == nil {
 			return true
 		}
@@ -295,7 +295,7 @@ func (a *Adapter) finish(ctx context.Context, w *waiting) {
 	}
 	w.mu.Unlock()
 	if mine { // nobody else ends it
-		a.editOriginal(ctx, w.in.Token, rest.Message{Content: new(inWords(w.in.Locale, wordDone))})
+		a.editOriginal(ctx, w.in.Token, rest.Message{Content: new(bot.Translated(w.in.Locale, wordDone))})
 	}
 }
 
@@ -314,7 +314,7 @@ func (a *Adapter) original(w *waiting) (*rest.Sent, error) {
 
 // whisper tells the person alone something of the adapter's own.
 func (a *Adapter) whisper(ctx context.Context, w *waiting, english string, args ...string) {
-	a.reply(ctx, w, rest.Reply(rest.Message{Content: new(escape(inWords(w.in.Locale, english, args...))), Flags: rest.Ephemeral}))
+	a.reply(ctx, w, rest.Reply(rest.Message{Content: new(escape(bot.Translated(w.in.Locale, english, args...))), Flags: rest.Ephemeral}))
 }
 
 // reply gives the first answer, or what takes the place of a deferral. A form
@@ -326,7 +326,7 @@ func (a *Adapter) reply(ctx context.Context, w *waiting, r rest.Response) {
 			a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
 		}
 	case deferred:
-		m := rest.Message{Content: new(inWords(w.in.Locale, wordFailed))}
+		m := rest.Message{Content: new(bot.Translated(w.in.Locale, wordFailed))}
 		if r.Message != nil {
 			m = *r.Message
 		}
@@ -368,7 +368,7 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 	c := content{text: written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
 	if c.scene != nil && c.plain {
-		c.hints = append(c.hints, inWords(answer.Lang, wordNoFiles, filesPermission))
+		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))
 	}
 	if answer.Private {
 		c.flags = rest.Ephemeral
@@ -396,7 +396,7 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 			m := ms[0]
 			m.Nonce = rest.Nonce(r.ID)
 			if _, err := a.rest.Send(ctx, in.Channel.ID, m); err == nil {
-				a.editOriginal(ctx, in.Token, rest.Message{Content: new(inWords(in.Locale, wordDone))})
+				a.editOriginal(ctx, in.Token, rest.Message{Content: new(bot.Translated(in.Locale, wordDone))})
 				ms = nil
 			}
 		}

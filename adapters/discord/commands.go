@@ -96,7 +96,7 @@ func project(commands []bot.Command, guild bool) []command {
 	}
 	for _, m := range menus {
 		if _, ok := findOption(commands, m.command, m.option); ok {
-			out = append(out, command{Type: m.kind, Name: m.name, Names: localized(m.name, func(tag string) string { return inWords(tag, m.name) }),
+			out = append(out, command{Type: m.kind, Name: m.name, Names: localized(m.name, func(tag string) string { return bot.Translated(tag, m.name) }),
 				Contexts: anywhere, Installs: anyhow})
 		}
 	}

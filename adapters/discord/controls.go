@@ -92,9 +92,9 @@ func buttons(controls []bot.Control) []rest.Component {
 
 // form asks for an option to be typed.
 func form(p press, o bot.Option, tag string) rest.Response {
-	title := inWords(tag, wordForm)
+	title := bot.Translated(tag, wordForm)
 	if n := p.args["game"]; n != "" {
-		title = inWords(tag, wordFormTitle, n)
+		title = bot.Translated(tag, wordFormTitle, n)
 	}
 	most := maxForm
 	if !o.Rest {
@@ -161,11 +161,11 @@ func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask 
 	}
 	typed := "/" + p.command
 	choices := a.theDesk().Suggest(ctx, *r, p.ask, "")
-	m := rest.Message{Content: new(escape(inWords(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
+	m := rest.Message{Content: new(escape(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
 	if row, ok := menuOf(p, o, choices); ok {
 		m.Components = append(m.Components, row)
 	} else {
-		m.Content = new(escape(inWords(in.Locale, wordNothing, typed)))
+		m.Content = new(escape(bot.Translated(in.Locale, wordNothing, typed)))
 	}
 	return new(rest.Reply(m)), true
 }

@@ -2,10 +2,7 @@ package discord
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,11 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
-
-var update = flag.Bool("update", false, "write the conversations anew")
 
 // A conversation is a file of what people do, one line each, under which what
 // comes of it stands indented:
@@ -35,45 +31,17 @@ var update = flag.Bool("update", false, "write the conversations anew")
 // Messages in the thread stand behind ›, what one person alone sees behind
 // their name in brackets.
 func TestConversations(t *testing.T) {
-	conversations(t, func(t *testing.T, file, text string) {
-		got := talk(t, text, false)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		if diff := cmp.Diff(text, got); diff != "" {
-			t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
-		}
-	})
+	adaptertest.Conversations(t, func(t *testing.T, text string) string { return talk(t, text, false) })
 }
 
 // A client that nobody here wrote reads along and sees the same messages, with
 // the same files and controls, as the double says that it holds.
 func TestWatched(t *testing.T) {
-	conversations(t, func(t *testing.T, _, text string) {
+	adaptertest.EachConversation(t, func(t *testing.T, _, text string) {
 		if diff := cmp.Diff(text, talk(t, text, true)); diff != "" {
 			t.Errorf("it goes otherwise when discord.js reads along (−alone +watched):\n%s", diff)
 		}
 	})
-}
-
-func conversations(t *testing.T, play func(t *testing.T, file, text string)) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no conversations", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			play(t, file, string(text))
-		})
-	}
 }
 
 // A table is a club whose bot is run step by step, so that everything that comes

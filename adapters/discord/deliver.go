@@ -55,7 +55,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 func (a *Adapter) inLetters(c *content, channel string) {
 	c.plain = true
 	if c.scene != nil && a.hinted.put("files "+channel, true) {
-		c.hints = append(c.hints, inWords(c.lang, wordNoFiles, filesPermission))
+		c.hints = append(c.hints, bot.Translated(c.lang, wordNoFiles, filesPermission))
 	}
 }
 
@@ -114,7 +114,7 @@ func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
 				return sent, nil
 			}
 			if loading {
-				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(inWords(d.route.Lang, wordDone))})
+				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(bot.Translated(d.route.Lang, wordDone))})
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (d *delivery) point(ctx context.Context, w *waiting, sent bot.Receipt) {
 			guild = "@me"
 		}
 		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds,
-			Content: new(inWords(w.in.Locale, wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
+			Content: new(bot.Translated(w.in.Locale, wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
 		if w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil {
 			response = rest.DeferUpdate()
 		}

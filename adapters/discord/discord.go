@@ -66,6 +66,13 @@ const (
 	remembered  = 20_000 // channels, threads, people
 )
 
+// How much a person, and a channel, may ask: so many at once, and then so many
+// a second.
+const (
+	personAtOnce, personPerSecond   = 10, 1
+	channelAtOnce, channelPerSecond = 40, 2
+)
+
 // An Adapter connects the bot to Discord. It is a [bot.Adapter].
 type Adapter struct {
 	cfg  Config
@@ -79,8 +86,8 @@ type Adapter struct {
 	closed  *memory[bool]      // people who take none
 	hinted  *memory[bool]      // what was said once
 	sent    *memory[time.Time] // when posts were first tried
-	people  *limit             // of what each may ask
-	crowds  *limit             // of what is asked in each channel
+	people  *lanes.Limit       // of what each may ask
+	crowds  *lanes.Limit       // of what is asked in each channel
 
 	mu      sync.Mutex
 	desk    bot.Desk
@@ -129,7 +136,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
 		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered),
-		people: newLimit(personAtOnce, personPerSecond), crowds: newLimit(channelAtOnce, channelPerSecond),
+		people: lanes.NewLimit(personAtOnce, personPerSecond, personAtOnce-1), crowds: lanes.NewLimit(channelAtOnce, channelPerSecond, channelAtOnce-1),
 		waiting: map[string]*waiting{}, keep: keepFor,
 	}, nil
 }

@@ -39,7 +39,6 @@
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	record.go    the record that a message carries
-//	limit.go     how much may be asked
 //	tidy.go      what can wait
 //	check.go     what is wrong with the configuration
 //	words.go     what the adapter itself says

@@ -253,23 +253,3 @@ func (d countingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error
 	d.asked <- r.Who.Name
 	return d.Desk.Ask(ctx, r)
 }
-
-func TestLimit(t *testing.T) {
-	l := newLimit(3, 1)
-	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-	for k, want := range []verdict{fine, fine, fine, tooMuch, tooMuch, ignored, ignored} {
-		if got := l.take("x", now); got != want {
-			t.Errorf("the %d. is %v", k+1, got)
-		}
-	}
-	if l.take("y", now) != fine {
-		t.Error("another is not heard")
-	}
-	if got := l.take("x", now.Add(4*time.Second)); got != fine {
-		t.Errorf("after a while: %v", got)
-	}
-	l.take("z", now.Add(time.Hour))
-	if len(l.used) != 1 {
-		t.Errorf("%d are remembered", len(l.used))
-	}
-}

@@ -187,7 +187,7 @@ func (c content) messages() ([]rest.Message, error) {
 		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
 	}
 	if c.file != nil && c.plain {
-		add(inWords(c.lang, wordNoRecord, filesPermission))
+		add(bot.Translated(c.lang, wordNoRecord, filesPermission))
 	}
 	for _, h := range c.hints {
 		add(h)

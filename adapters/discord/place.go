@@ -165,7 +165,7 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 		a.threads.put(message, false)
 		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
 		if a.hinted.put("thread "+channel, true) && rest.Forbidden(err) {
-			parent.hint = inWords(p.Lang, wordNoThreads, strings.Join(rest.Permissions(0).Missing(rest.CreatePublicThreads|rest.SendMessagesInThreads), ", "))
+			parent.hint = bot.Translated(p.Lang, wordNoThreads, strings.Join(rest.Permissions(0).Missing(rest.CreatePublicThreads|rest.SendMessagesInThreads), ", "))
 		}
 		return parent, nil
 	}
@@ -182,7 +182,7 @@ func (a *Adapter) threadName(ctx context.Context, p bot.Post) string {
 		}
 	}
 	if scene == nil || scene.Black.Name == "" || scene.White.Name == "" {
-		return inWords(p.Lang, wordThread, n)
+		return bot.Translated(p.Lang, wordThread, n)
 	}
-	return clip(inWords(p.Lang, wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
+	return clip(bot.Translated(p.Lang, wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
 }

@@ -28,11 +28,6 @@ const (
 	wordNoRecordIn = "The file could not be read."
 )
 
-// inWords says something of the adapter's own in the language of a BCP 47 tag.
-func inWords(tag, english string, args ...string) string {
-	return fill(bot.Translated(tag, english), args...)
-}
-
 // locales are those in which Discord shows commands.
 var locales = []string{"id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no", "pl", "pt-BR",
 	"ro", "fi", "sv-SE", "vi", "tr", "cs", "el", "bg", "ru", "uk", "hi", "th", "zh-CN", "ja", "zh-TW", "ko"}
@@ -57,13 +52,4 @@ func localized(english string, in func(tag string) string) map[string]string {
 		}
 	}
 	return out
-}
-
-// fill puts arguments into a text.
-func fill(text string, args ...string) string {
-	var pairs []string
-	for i, a := range args {
-		pairs = append(pairs, "{"+string(rune('0'+i))+"}", a)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }

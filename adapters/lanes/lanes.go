@@ -7,7 +7,8 @@
 //	l.Close()
 //
 // Keys take turns: however much waits under one key, the first piece of another
-// has to wait for no more than one piece of each.
+// has to wait for no more than one piece of each. A [Limit] bounds how often
+// somebody may ask at all.
 package lanes
 
 import (

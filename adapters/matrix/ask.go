@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
@@ -466,10 +467,10 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 	if !r.live || a.hasFailed(r.event) {
 		return false, nil
 	}
-	switch a.people.take(e.Sender.String(), a.cfg.Now()) {
-	case tooMuch:
+	switch a.people.Take(e.Sender.String(), a.cfg.Now()) {
+	case lanes.TooMuch:
 		return true, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordTooMuch))
-	case still:
+	case lanes.Ignored:
 		return true, nil
 	}
 	return false, nil

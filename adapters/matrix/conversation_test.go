@@ -1,12 +1,9 @@
 package matrix
 
 import (
-	"flag"
 	"fmt"
 	"html"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,10 +15,9 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
-
-var update = flag.Bool("update", false, "write the conversations anew")
 
 // A conversation is a file of what people do, one line each, under which what
 // comes of it stands indented:
@@ -37,38 +33,11 @@ var update = flag.Bool("update", false, "write the conversations anew")
 // What the bot says in a thread stands behind ›. Root is the first message of a
 // thread, which changes as the game goes on.
 func TestConversations(t *testing.T) {
-	conversations(t, func(t *testing.T, file, text string) {
-		got := talk(t, text, nil)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		if diff := cmp.Diff(text, got); diff != "" {
-			t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
-		}
-	})
-}
-
-func conversations(t *testing.T, play func(t *testing.T, file, text string)) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no conversations", err)
-	}
+	var names []string // all
 	if raced {
-		files = []string{"testdata/two-button.txt", "testdata/direct.txt", "testdata/questions.txt"}
+		names = []string{"two-button", "direct", "questions"}
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			play(t, file, string(text))
-		})
-	}
+	adaptertest.Conversations(t, func(t *testing.T, text string) string { return talk(t, text, nil) }, names...)
 }
 
 // A table is a club in whose room a conversation takes place, a minute a line.
@@ -395,16 +364,9 @@ func often(name string) []string {
 
 func interrupted(t *testing.T, between func(tb *table, line int), names []string) {
 	t.Parallel()
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile("testdata/" + name + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(text), talk(t, string(text), between)); diff != "" {
-				t.Errorf("it goes otherwise when the bot is interrupted (−not +interrupted):\n%s", diff)
-			}
-		})
-	}
+	adaptertest.EachConversation(t, func(t *testing.T, _, text string) {
+		if diff := cmp.Diff(text, talk(t, text, between)); diff != "" {
+			t.Errorf("it goes otherwise when the bot is interrupted (−not +interrupted):\n%s", diff)
+		}
+	}, names...)
 }

@@ -72,7 +72,7 @@ func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p 
 	if err != nil || again != "" {
 		return id.EventID(again), err
 	}
-	c := message.Text(message.Content{Text: inWords(p.Lang, wordGoesOn, strconv.Itoa(p.Number)), Number: p.Number, Lang: p.Lang})
+	c := message.Text(message.Content{Text: bot.Translated(p.Lang, wordGoesOn, strconv.Itoa(p.Number)), Number: p.Number, Lang: p.Lang})
 	sent, err := a.send(ctx, dev, at.id, c, "goes on "+p.Under)
 	if err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		c.file = p.File
 	}
 	if p.Kind == bot.Show && a.sends.late(p.Where.Channel, p.Under, a.cfg.Now()) {
-		c.Text += "\n" + inWords(p.Lang, wordLate)
+		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
 	}
 	if wait := a.sends.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
 		return "", errLater{wait}
@@ -449,7 +449,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		if err != nil {
 			return err
 		}
-		m := message.Text(message.Content{Text: inWords(answer.Lang, wordDirectly), Lang: answer.Lang})
+		m := message.Text(message.Content{Text: bot.Translated(answer.Lang, wordDirectly), Lang: answer.Lang})
 		message.InThread(m, root, "", reply)
 		if _, err := a.sendOnce(ctx, dev, at, m, key+" there", again); err != nil {
 			return a.answerFailed(e, err)

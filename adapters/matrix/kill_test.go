@@ -184,8 +184,8 @@ type pair struct {
 	people [2]*talker
 }
 
-// pair makes a room and begins a game of 25x25 in it.
-func (c *club) pair(encrypted bool) *pair {
+// talkers are two people without a room.
+func (c *club) talkers(encrypted bool) *pair {
 	c.Helper()
 	r := &pair{}
 	for i, name := range []string{"Anna", "Bob"} {
@@ -195,6 +195,13 @@ func (c *club) pair(encrypted bool) *pair {
 		}
 		r.people[i] = p
 	}
+	return r
+}
+
+// pair makes a room and begins a game of 25x25 in it.
+func (c *club) pair(encrypted bool) *pair {
+	c.Helper()
+	r := c.talkers(encrypted)
 	anna, bob := r.people[0], r.people[1]
 	r.at = anna.Makes(matrixtest.Room{Name: "Go club", Encrypted: encrypted, Invite: []id.UserID{bob.ID, c.user.ID}})
 	bob.AwaitInvite(r.at)

@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,12 +232,13 @@ func TestBacklog(t *testing.T) {
 
 // How long it takes from sending a command to having the picture, beside a bare
 // program that uploads and sends a picture whenever something is said.
-// It is done with HALFPOINT_LONG=1 alone: 50 commands, 250 ms apart.
+// HALFPOINT_LONG=1 measures 50 commands, 250 ms apart; few only show that each has
+// its picture.
 func TestSpeed(t *testing.T) {
-	if !long {
-		return // it measures, and demands nothing
+	n, apart := 2, time.Duration(0)
+	if long {
+		n, apart = 50, 250*time.Millisecond
 	}
-	n, apart := 50, 250*time.Millisecond
 	c := newClub(t, matrixtest.Shared(t))
 	s := c.serve(must(program()))
 	for _, encrypted := range []bool{false, true} {
@@ -255,7 +255,7 @@ func TestSpeed(t *testing.T) {
 		t.Logf("encrypted %v: picture after p50 %v, p95 %v; bare p50 %v, p95 %v; p50 is %.2f of it", encrypted,
 			at(mine, 50), at(mine, 95), at(bare, 50), at(bare, 95), float64(at(mine, 50))/float64(at(bare, 50)))
 	}
-	t.Logf("the program has %d MiB in memory", resident(s.Process.Pid)>>20)
+	t.Logf("the program has %d MiB in memory", matrixtest.Resident(s.Process.Pid)>>20)
 	s.kill()
 }
 
@@ -318,14 +318,7 @@ type echo struct {
 func (c *club) bare(encrypted bool) *echo {
 	user := c.server.Register(c.T, "Echo")
 	dev := c.secretly(user)
-	r := &pair{}
-	for i, name := range []string{"Anna", "Bob"} {
-		p := &talker{Player: c.server.Player(c.T, name), c: c, r: r}
-		if encrypted {
-			p.dev = c.secretly(p.User)
-		}
-		r.people[i] = p
-	}
+	r := c.talkers(encrypted)
 	r.at = r.people[0].Makes(matrixtest.Room{Name: "Echo", Encrypted: encrypted, Invite: []id.UserID{r.people[1].ID, user.ID}})
 	r.people[1].AwaitInvite(r.at)
 	r.people[1].Joins(r.at)
@@ -389,18 +382,6 @@ func noise(size int) []byte {
 	return b.Bytes()
 }
 
-// resident is the memory of a process in bytes; 0 where it cannot be told.
-func resident(pid int) int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(data), "VmRSS:")
-	line, _, _ := strings.Cut(rest, "kB")
-	n, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-	return n << 10
-}
-
 // The program in many rooms in which nothing happens, half of them encrypted.
 // HALFPOINT_LONG=1 makes it 200.
 func TestManyRooms(t *testing.T) {
@@ -428,11 +409,11 @@ func TestManyRooms(t *testing.T) {
 		anna.AwaitMessage(at, c.user.ID, "a game", func(m *matrixtest.Message) bool { return strings.Contains(m.Text(), "opens game") })
 	}
 	heard("One more")
-	first := resident(s.Process.Pid)
+	first := matrixtest.Resident(s.Process.Pid)
 	s.kill()
 	s = c.serve(must(program()))
 	heard("Another")
-	again := resident(s.Process.Pid)
+	again := matrixtest.Resident(s.Process.Pid)
 	t.Logf("%d rooms: %d MiB in memory, after a restart %d MiB", rooms, first>>20, again>>20)
 	if max(first, again) > 80<<20 {
 		t.Errorf("%d bytes in memory", max(first, again))

@@ -41,6 +41,7 @@ import (
 	"time"
 
 	"go.mau.fi/util/dbutil"
+	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
@@ -89,6 +90,10 @@ const (
 	uploadFor   = time.Minute
 )
 
+// How much a person may ask: so many at once, and then so many a second. They
+// are told once, for what is said here is said to all.
+const personAtOnce, personPerSecond = 10, 1
+
 // An Adapter connects the bot to Matrix. It is a [bot.Adapter].
 type Adapter struct {
 	cfg Config
@@ -111,9 +116,9 @@ type Adapter struct {
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 
-	langs  sync.Map // by id of a room: the language of what was said there last
-	people *pace    // how often somebody may ask
-	joins  *pace    // how often the bot joins
+	langs  sync.Map      // by id of a room: the language of what was said there last
+	people *lanes.Limit  // how often somebody may ask
+	joins  *rate.Limiter // how often the bot joins
 	root   roots
 	spare  spare
 	sends  uploads
@@ -152,7 +157,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{},
-		people: newPace(personAtOnce, personEvery), joins: newPace(joinsAtOnce, joinsEvery)}
+		people: lanes.NewLimit(personAtOnce, personPerSecond, 1), joins: rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce)}
 	return a, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -162,7 +161,7 @@ func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
 
 // join accepts an invitation.
 func (a *Adapter) join(ctx context.Context, dev *device.Device, at id.RoomID) error {
-	if !a.coming(at.String()) && a.joins.take("", a.cfg.Now()) != fine {
+	if !a.coming(at.String()) && !a.joins.AllowN(a.cfg.Now(), 1) {
 		return errLater{joinsEvery}
 	}
 	err := a.comes(ctx, dev, at.String(), nil)
@@ -387,65 +386,4 @@ func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.User
 		return "", err
 	}
 	return made.RoomID, a.queue.mark(ctx, "direct", user.String(), made.RoomID.String(), a.cfg.Now())
-}
-
-// What comes of asking for one more.
-type verdict int
-
-const (
-	fine    verdict = iota
-	tooMuch         // and it has not been said yet
-	still           // and it has
-)
-
-// How often somebody may ask.
-const (
-	personAtOnce = 10
-	personEvery  = time.Second
-)
-
-// A pace bounds how often something is done, by key: so much at once, then one
-// after each while.
-type pace struct {
-	atOnce int
-	every  time.Duration
-
-	mu   sync.Mutex
-	keys map[string]*paced
-}
-
-type paced struct {
-	free time.Time // when all that was taken is given back
-	said bool
-}
-
-func newPace(atOnce int, every time.Duration) *pace {
-	return &pace{atOnce: atOnce, every: every, keys: map[string]*paced{}}
-}
-
-func (p *pace) take(key string, now time.Time) verdict {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	k := p.keys[key]
-	if k == nil {
-		for other, k := range p.keys { // those who have been quiet
-			if len(p.keys) > 1000 && k.free.Before(now) {
-				delete(p.keys, other)
-			}
-		}
-		k = &paced{}
-		p.keys[key] = k
-	}
-	if k.free.Before(now) {
-		k.free, k.said = now, false
-	}
-	if k.free.Sub(now) >= time.Duration(p.atOnce)*p.every {
-		if k.said {
-			return still
-		}
-		k.said = true
-		return tooMuch
-	}
-	k.free = k.free.Add(p.every)
-	return fine
 }

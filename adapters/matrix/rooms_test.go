@@ -309,7 +309,7 @@ func TestMayNotWrite(t *testing.T) {
 	anna.asks("", "!new 5x5")
 	anna.asks("", "!score")
 	c.await("the post to be set aside", func() bool { return strings.Contains(c.log.String(), "set aside") })
-	time.Sleep(3 * time.Second) // longer than a round of deliveries
+	time.Sleep(3 * time.Second) // what is owed is looked for every two: it must not be tried again and again
 	if n := len(proxy.Requests(matrixtest.Sending)); n > 4 {
 		t.Errorf("it has tried %d times:\n%s", n, matrixtest.Paths(proxy.Requests(matrixtest.Sending)))
 	}

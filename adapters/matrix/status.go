@@ -311,7 +311,7 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 // status says how a game stands: who plays, what was done last, who is next, the
 // count.
 func status(r root, s render.Scene) string {
-	lines := []string{inWords(r.Lang, wordStatus, strconv.Itoa(r.Number), s.Ruleset), fill(wordPlayers, bot.CleanName(s.Black.Name), bot.CleanName(s.White.Name))}
+	lines := []string{bot.Translated(r.Lang, wordStatus, strconv.Itoa(r.Number), s.Ruleset), bot.Translated(r.Lang, wordPlayers, bot.CleanName(s.Black.Name), bot.CleanName(s.White.Name))}
 	for _, words := range [][]string{{s.Told, s.Next}, {s.Headline, s.Caption}} {
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 		if len(words) > 0 {

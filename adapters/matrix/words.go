@@ -1,8 +1,6 @@
 package matrix
 
 import (
-	"strings"
-
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -20,24 +18,10 @@ const (
 	wordDirectly = "I have sent it to you directly."
 )
 
-// inWords says something of the adapter's own in the language of a BCP 47 tag.
-func inWords(tag, english string, args ...string) string {
-	return fill(bot.Translated(tag, english), args...)
-}
-
 // says makes an answer of something of the adapter's own, in the language of the
 // last board or notice of the room; as long as there was none, in English.
 func (a *Adapter) says(at id.RoomID, english string) bot.Answer {
 	lang, _ := a.langs.Load(at)
 	tag, _ := lang.(string)
-	return bot.Answer{Text: inWords(tag, english), Private: true, Lang: tag}
-}
-
-// fill puts arguments into a text.
-func fill(text string, args ...string) string {
-	var pairs []string
-	for i, a := range args {
-		pairs = append(pairs, "{"+string(rune('0'+i))+"}", a)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return bot.Answer{Text: bot.Translated(tag, english), Private: true, Lang: tag}
 }

@@ -259,7 +259,7 @@ func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, 
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
 	}
 	if utf8.RuneCountInString(sub.Text) > maxText {
-		return s.refusal(strings.Replace(bot.Translated(sub.lang, wordTooLong), "{0}", strconv.Itoa(maxText), 1)), nil
+		return s.refusal(bot.Translated(sub.lang, wordTooLong, strconv.Itoa(maxText))), nil
 	}
 	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
 	req := request(who)

@@ -116,7 +116,7 @@ func (c Content) content() *event.MessageEventContent {
 		board = cut([]span{{text: b}}, maxBoard)
 	}
 	if l := Legend(c.Controls); l != "" {
-		legend = cut([]span{{text: clean(inWords(c.Lang, wordControls, l))}}, maxControls)
+		legend = cut([]span{{text: clean(bot.Translated(c.Lang, wordControls, l))}}, maxControls)
 	}
 	left := maxContent - cost(calls) - cost(board) - cost(legend)
 	var lines [][]span
@@ -145,9 +145,9 @@ func (c Content) content() *event.MessageEventContent {
 			body.WriteString("\n\n")
 		}
 		body.WriteString(board[0].text)
-		summary := inWords(c.Lang, wordBoard)
+		summary := bot.Translated(c.Lang, wordBoard)
 		if c.Number > 0 {
-			summary = inWords(c.Lang, wordBoardOf, strconv.Itoa(c.Number))
+			summary = bot.Translated(c.Lang, wordBoardOf, strconv.Itoa(c.Number))
 		}
 		formatted.WriteString("<details><summary>" + escape(summary) + "</summary><pre>" + escape(board[0].text) + "</pre></details>")
 	}
