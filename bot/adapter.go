@@ -149,7 +149,8 @@ type Post struct {
 	Under    string // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string // receipt of the last post of the kind Show, whose controls are no longer meant; may be empty
 	Notify   []Who
-	Private  bool // to the persons in Notify alone
+	Private  bool      // to the persons in Notify alone
+	At       time.Time // of event Seq; zero: it is about no game
 	Text     string
 	Lang     string        // BCP 47 tag of what it says
 	Scene    *render.Scene // nil when there is nothing to draw

@@ -27,6 +27,7 @@ type Bot struct {
 	now   func() time.Time
 	wake  chan struct{}
 	slots int // channels of a platform written to at once
+	shown func(platform string, after time.Duration)
 
 	rulesets rulebooks // besides the catalogue
 
@@ -47,6 +48,11 @@ type Config struct {
 	// Rulesets are those that people may choose besides the catalogue's.
 	Rulesets []*rules.Ruleset
 
+	// Shown is told of each board that was shown: where, and how long after the
+	// event that it shows. It may be called from several goroutines; nil: nobody
+	// is told.
+	Shown func(platform string, after time.Duration)
+
 	// Deliveries is how many channels of a platform are written to at once; 0: 16.
 	// Simulations take 1, so that everything follows from the seed.
 	Deliveries int
@@ -63,7 +69,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)

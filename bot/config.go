@@ -22,6 +22,7 @@ type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
 	Database string   // path of the SQLite file
+	Metrics  string   // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string // files of custom rulesets
 	Discord  Discord
 	Matrix   Matrix
@@ -55,7 +56,7 @@ type Matrix struct {
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db"}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "database", "rulesets",
+var keys = []string{"listen", "hosts", "database", "metrics", "rulesets",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
 	"discord.shards", "discord.first", "discord.count",
 	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
@@ -105,6 +106,7 @@ func ReadSettings(path string) (Settings, error) {
 	if k.Exists("database") {
 		s.Database = k.String("database")
 	}
+	s.Metrics = strings.TrimSpace(k.String("metrics"))
 	s.Hosts = k.Strings("hosts")
 	s.Rulesets = k.Strings("rulesets")
 	for key, to := range map[string]*string{
@@ -140,6 +142,11 @@ func ReadSettings(path string) (Settings, error) {
 func (s Settings) Check(path string) error {
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return &BadSetting{path, "listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8080", s.Listen)}
+	}
+	if s.Metrics != "" {
+		if _, _, err := net.SplitHostPort(s.Metrics); err != nil {
+			return &BadSetting{path, "metrics", fmt.Sprintf("%q is not an address such as 127.0.0.1:9090", s.Metrics)}
+		}
 	}
 	if s.Database == "" {
 		return &BadSetting{path, "database", "the path is empty"}

@@ -192,6 +192,9 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	switch {
 	case err == nil:
 		failed(b.store.Settle(ctx, o.ID, receipt))
+		if b.shown != nil && post.Kind == Show && !post.At.IsZero() {
+			b.shown(o.Where.Platform, max(0, b.now().Sub(post.At)))
+		}
 		return true
 	case ctx.Err() != nil:
 		// The claim runs out; the post is taken up again after the restart.
@@ -231,7 +234,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number = m.Number
+		p.Number, p.At = m.Number, pos.at
 		if o.Where.Thread == "" && !o.Private {
 			first, err := b.store.First(ctx, o.Game, o.Where)
 			if err != nil {

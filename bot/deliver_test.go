@@ -126,3 +126,62 @@ func TestSlowChannel(t *testing.T) {
 		}
 	}
 }
+
+// A late is a platform that is busy for a while before it shows a board.
+type late struct {
+	busy  int
+	clock *time.Time
+}
+
+func (*late) Name() string                              { return "chat" }
+func (*late) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (l *late) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	if p.Kind == bot.Show && l.busy > 0 {
+		l.busy--
+		return "", bot.RetryAfter{Wait: 45 * time.Second}
+	}
+	*l.clock = l.clock.Add(time.Second)
+	return bot.Receipt(p.ID), nil
+}
+
+// How long a board took is counted from its turn, however often it was tried.
+func TestShownAfter(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	clock := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	var told []string
+	b := bot.New(st, bot.Config{Log: silent, Now: func() time.Time { return clock }, Deliveries: 1,
+		Shown: func(platform string, after time.Duration) { told = append(told, fmt.Sprint(platform, " ", after)) }})
+	l := &late{clock: &clock}
+	n := 0
+	asks := func(who, command string, args map[string]string) {
+		t.Helper()
+		n++
+		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+		if err != nil || a.Private {
+			t.Fatal(a.Text, err)
+		}
+		if err := b.Flush(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks("anna", "new", map[string]string{"rules": "aga", "size": "5x5", "color": "black"})
+	asks("bob", "join", nil)
+	told = nil
+	asks("anna", "place", map[string]string{"at": "C3"})
+	l.busy = 2
+	asks("bob", "place", map[string]string{"at": "B2"})
+	for range 2 {
+		clock = clock.Add(45 * time.Second)
+		if err := b.Flush(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"chat 1s", "chat 1m31s"}; !slices.Equal(told, want) {
+		t.Errorf("boards took %q, want %q", told, want)
+	}
+}

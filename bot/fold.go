@@ -34,6 +34,7 @@ type position struct {
 	dead    []rules.Point // by a moderator's decision
 	deleted bool
 	sandbox bool
+	at      time.Time // of the last event
 }
 
 // A remark is what somebody said of a turn, after the game.
@@ -71,6 +72,7 @@ func fold(m Match, events []Event) (*position, error) {
 	after := make([][]line, len(events)+1)
 	stones := make([][]rules.Point, len(events)+1) // and those of handicap
 	for i, e := range events {
+		p.at = e.At
 		lines, before, placing := after[i], p.stones, p.placing > 0
 		verb, rest, _ := strings.Cut(e.Body, " ")
 		words := strings.Fields(rest)

@@ -38,7 +38,12 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	b := bot.New(st, bot.Config{Log: log, Rulesets: own})
+	shown, closeMetrics, err := metrics(s.Metrics)
+	if err != nil {
+		return err
+	}
+	defer closeMetrics()
+	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Shown: shown})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})

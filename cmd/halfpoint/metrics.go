@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// delays are the upper ends, in seconds, of the classes in which it is counted
+// how long boards took. One that takes over a minute is late.
+var delays = []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600}
+
+// metrics answers Prometheus at an address, if there is one, until close is
+// called. It gives what is to be told of each board that was shown.
+func metrics(address string) (shown func(platform string, after time.Duration), close func(), err error) {
+	if address == "" {
+		return nil, func() {}, nil
+	}
+	line, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("metrics: %w", err)
+	}
+	all, delay := prometheus.NewRegistry(), prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "halfpoint_board_delay_seconds", Buckets: delays,
+		Help: "How long after the turn (or other event of a game) its board was shown, by platform.",
+	}, []string{"platform"})
+	all.MustRegister(delay, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	paths := http.NewServeMux()
+	paths.Handle("GET /metrics", promhttp.HandlerFor(all, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: paths, ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(line) //nolint:errcheck // it ends when it is closed
+	return func(platform string, after time.Duration) {
+		delay.WithLabelValues(platform).Observe(after.Seconds())
+	}, func() { server.Close() }, nil
+}
