@@ -53,6 +53,11 @@ type Desk interface {
 	// until an adapter says that it is back.
 	Away(ctx context.Context, platform string) error
 	Back(ctx context.Context, platform string) error
+	// Servers says in which servers of a platform the bot is now: all of them. One
+	// in which it no longer is, and a day later still is not, is forgotten with its
+	// games; meanwhile no flag of them falls, and if it comes back that time counts
+	// for nobody. It may be said at any time; after an error nothing is known.
+	Servers(ctx context.Context, platform string, in []string) error
 }
 
 // Who is a person as a platform knows them. Name is what they call themselves,
@@ -86,12 +91,18 @@ type Request struct {
 	Command  string            // a Command's name, without slash
 	Args     map[string]string // by option name, as typed
 	Users    map[string]Who    // the persons meant by options of type User
+	// Server is the community to which the room belongs, as the platform counts
+	// them; empty: none, or the bot is not in it. Where each room is one by itself
+	// it is the room's channel.
+	Server string
 	// Moderator: the platform says that the person looks after the room.
 	Moderator bool
-	Seats     *Seats // the persons who sit at the board of a local room; nil elsewhere
-	Under     string // receipt of the message in whose thread it is asked; may be empty
-	Reply     string // opaque route by which this very request can be answered; may be empty
-	thread    GameID // the game in whose thread it is asked
+	// Manager: the platform says that the person looks after the whole server.
+	Manager bool
+	Seats   *Seats // the persons who sit at the board of a local room; nil elsewhere
+	Under   string // receipt of the message in whose thread it is asked; may be empty
+	Reply   string // opaque route by which this very request can be answered; may be empty
+	thread  GameID // the game in whose thread it is asked
 }
 
 // Seats are the two persons who play when nobody else is named: in a local

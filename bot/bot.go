@@ -36,6 +36,7 @@ type Bot struct {
 	underway map[Room][]Owed          // taken up and not yet shown, by channel
 	writing  map[string]chan struct{} // a place for each channel that is written to, by platform
 	ticking  sync.Mutex               // and one of what is due
+	serving  sync.Mutex               // and one look at servers; before ticking
 	away     sync.Map                 // since when each platform cannot be reached; zero: it can
 	pulsed   atomic.Int64             // the last pulse, in milliseconds of Unix time; 0: none yet
 }
@@ -120,6 +121,14 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if r.Server != "" && (s.here.server.ID != r.Server || !s.here.server.Left.IsZero()) {
+		if err := b.meet(ctx, r); err != nil {
+			return Answer{}, err
+		}
+		if s, err = b.speech(ctx, r, by); err != nil {
+			return Answer{}, err
+		}
+	}
 	if h.whole != nil {
 		return h.whole(ctx, b, s.mine, r, by)
 	}
@@ -127,6 +136,9 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		answer, err := b.ask(ctx, r, h, by, s)
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
+		}
+		if by, err = b.store.Person(ctx, r.Who); err != nil { // they may have been forgotten meanwhile
+			return Answer{}, err
 		}
 	}
 	return Answer{Text: say("internal.conflict").in(s.mine), Private: true, Lang: s.mine.Tag}, nil
@@ -160,7 +172,9 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 			return answer, err
 		}
 		step = decide(in)
+		step.People = in.people()
 	}
+	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
 	if err := b.store.Take(ctx, &step); err != nil {
 		return Answer{}, err
 	}
@@ -168,7 +182,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		b.Wake()
 	}
 	if step.Room != nil { // they may have chosen another language
-		if s.room, err = b.langOf(ctx, *step.Room); err != nil {
+		if s.here, s.room, err = b.room(ctx, r.Where); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -219,9 +233,12 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		in.before = in.pos
 		in.room = in.speech.here
 		if in.room.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
-			if in.room, err = b.store.RoomSettings(ctx, m.Where); err != nil {
+			if in.room, err = b.place(ctx, m.Where); err != nil {
 				return Answer{}, false, err
 			}
+		}
+		if in.welcome, err = b.welcome(ctx, in); err != nil {
+			return Answer{}, false, err
 		}
 		if err := b.seat(ctx, in); err != nil {
 			return Answer{}, false, err
@@ -234,6 +251,9 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		return Answer{}, false, err
 	}
 	in.room = in.speech.here
+	if in.welcome, err = b.welcome(ctx, in); err != nil {
+		return Answer{}, false, err
+	}
 	in.rulesets = b.rulesets
 	in.users = map[string]Person{}
 	for option, who := range in.req.Users {
@@ -245,6 +265,16 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		return Answer{}, false, err
 	}
 	return Answer{}, true, b.preferences(ctx, in, in.by, in.seats[0], in.seats[1])
+}
+
+// people gives who asks and who is meant, each once.
+func (in *input) people() []Person {
+	ps := []Person{in.by, in.seats[0], in.seats[1]}
+	for _, p := range in.users {
+		ps = append(ps, p)
+	}
+	slices.Sort(ps)
+	return slices.DeleteFunc(slices.Compact(ps), func(p Person) bool { return p == "" })
 }
 
 // preferences looks up what those have chosen who may have to be reminded after

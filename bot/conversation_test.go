@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -59,11 +60,18 @@ type talk struct {
 	now     time.Time
 	n       int
 	speaks  map[string]string // languages of people's programs; of the room as the platform says, by ""
+	server  string            // to which all channels belong
 }
 
 func newTalk(t testing.TB) *talk {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Memory)
+	return newTalkIn(t, store.Memory)
+}
+
+// newTalkIn is a talk that is kept in a database.
+func newTalkIn(t testing.TB, database string) *talk {
+	t.Helper()
+	st, err := store.Open(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +81,16 @@ func newTalk(t testing.TB) *talk {
 	return k
 }
 
-// request makes the request of a line that somebody typed.
+// request makes the request of a line that somebody typed: "ada", or "ada@hall"
+// in another channel than the club.
 func (k *talk) request(who, text string) (bot.Request, error) {
 	command, args, err := bot.Parse(k.bot.Commands(), text)
+	who, where, _ := strings.Cut(who, "@")
 	k.n++
 	r := bot.Request{
-		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"},
-		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod"), Lang: k.speaks[who], RoomLang: k.speaks[""],
+		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: cmp.Or(where, "club")}, Server: k.server,
+		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
+		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
 		r.Users = map[string]bot.Who{"opponent": person(o)}
@@ -112,8 +123,9 @@ func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
 }
 
 // Conversations are frozen: what is indented is what the bot said. "ada> text"
-// is a line that somebody typed, "ada speaks de" tells the language of their
-// program, and "= picture" is a description of the picture shown last.
+// is a line that somebody typed, "ada@hall> text" in another channel, "ada speaks
+// de" tells the language of their program, "server guild" the server of all
+// channels from there on, and "= picture" is a description of the picture shown last.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -141,6 +153,9 @@ func TestConversations(t *testing.T) {
 		})
 	}
 }
+
+// inChat is how the chat platform writes what is its own.
+var inChat = bot.Format{Room: func(r bot.Room, _ string) string { return "#" + r.Channel }}
 
 func converse(t *testing.T, script string) string {
 	k := newTalk(t)
@@ -180,6 +195,10 @@ func converse(t *testing.T, script string) string {
 			k.speaks[strings.TrimPrefix(who, "the-room")] = tag
 			continue
 		}
+		if server, ok := strings.CutPrefix(input, "server "); ok {
+			k.server = server
+			continue
+		}
 		if input == "= picture" && shown != nil {
 			block("", render.Text(*shown))
 			continue
@@ -189,7 +208,7 @@ func converse(t *testing.T, script string) string {
 			continue
 		}
 		a, posts := k.say(t, who, text)
-		if a.Text = bot.Fill(a.Text, bot.Format{}); a.Text != "" {
+		if a.Text = bot.Fill(a.Text, inChat); a.Text != "" {
 			to := ""
 			if a.Private {
 				to = "(to " + who + ") "
@@ -231,7 +250,7 @@ func show(block func(head, text string), p bot.Post) {
 	for _, who := range p.Notify {
 		head += "@" + who.Name + " "
 	}
-	block(head, bot.Fill(p.Text, bot.Format{}))
+	block(head, bot.Fill(p.Text, inChat))
 	var labels []string
 	for _, c := range p.Controls {
 		labels = append(labels, "["+c.Label+"]")

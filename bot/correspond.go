@@ -142,15 +142,15 @@ func decideDue(in *input, d Due) Step {
 	case d.Kind == "expire" && m.State == Open:
 		in.match.State = Cancelled
 		return in.step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
-	case d.Kind == "flag" && m.State == Going && in.away:
-		// Nobody could have moved: see Back.
+	case d.Kind == "flag" && m.State == Going && (in.away || in.left()):
+		// Nobody could have moved: see Back and Servers.
 		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
 		next.Due = append(next.Due, Due{m.ID, "flag", in.now.Add(awayWait), m.Seq})
 	case d.Kind == "flag" && m.State == Going:
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "remind" && m.State == Going && len(in.listening(m, in.pos)) > 0 && !in.told(d):
+	case d.Kind == "remind" && m.State == Going && !in.left() && len(in.listening(m, in.pos)) > 0 && !in.told(d):
 		r := in.pos.reading(m, in.now)
 		n := 0
 		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
@@ -504,6 +504,9 @@ func rematch(in *input) Step {
 	}
 	if old.Black != in.by && old.White != in.by {
 		return in.refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+	}
+	if s, closed := in.closed(); closed {
+		return s
 	}
 	r, err := rules.Find(old.Rules)
 	if err != nil {

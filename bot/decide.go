@@ -39,12 +39,16 @@ type input struct {
 	prefs    map[Person]Preferences
 	open     []Match // unfinished games of the channel
 	away     bool    // the platform cannot be reached
-	room     RoomSettings
+	room     place
+	welcome  []Room // where games are welcome, when they are not here
 	rulesets rulebooks
 	others   []waits // games in which the person to be reminded is to move too
 	speech   speech
 	now      time.Time
 }
+
+// left reports whether the bot has left the server of the game.
+func (in *input) left() bool { return !in.room.server.Left.IsZero() }
 
 // decide is the heart of the bot: what one request changes and answers.
 func decide(in *input) Step {
@@ -171,6 +175,9 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 
 // newGame opens a game, and begins it if both seats are known.
 func newGame(in *input) Step {
+	if s, closed := in.closed(); closed {
+		return s
+	}
 	if in.room.Opens == "moderators" && !in.req.Moderator {
 		return in.refuse(say("opens.moderators"))
 	}

@@ -364,7 +364,8 @@ func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Te
 const maxDigest = 20
 
 // alsoWaiting gives the other games in which somebody is to move: those of the
-// same channel, or all of the platform's where only they read it.
+// same channel, or all of the platform's where only they read it, but for those of
+// servers that the bot has left.
 func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private bool) ([]Match, error) {
 	ms, err := b.store.Matches(ctx, Query{Player: person, States: []State{Going}})
 	if err != nil {
@@ -376,7 +377,17 @@ func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private b
 	slices.SortFunc(ms, func(a, b Match) int {
 		return cmp.Or(strings.Compare(a.Where.Channel, b.Where.Channel), cmp.Compare(a.Number, b.Number))
 	})
-	return ms, nil
+	there := map[string]bool{m.Where.Channel: true} // the bot is, in the channel's server
+	for _, o := range ms {
+		if _, known := there[o.Where.Channel]; !known {
+			here, err := b.place(ctx, o.Where)
+			if err != nil {
+				return nil, err
+			}
+			there[o.Where.Channel] = here.server.Left.IsZero()
+		}
+	}
+	return filter(ms, func(o Match) bool { return there[o.Where.Channel] }), nil
 }
 
 // label makes a button; its label is a key.

@@ -57,6 +57,9 @@ func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rul
 
 // setup puts a position up as a sandbox.
 func setup(in *input) Step {
+	if s, closed := in.closed(); closed {
+		return s
+	}
 	otherwise := &rules.TwoButton
 	if r, err := in.rulesets.find(in.room.Rules); in.room.Rules != "" && err == nil {
 		otherwise = r

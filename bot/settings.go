@@ -10,18 +10,24 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// settings says what holds in a channel, and lets moderators change it. A value
-// of "default" takes a choice back.
+// settings says what holds in a channel, or in all of a server where a channel has
+// not chosen otherwise, and lets those change it who look after it. A value of
+// "default" takes a choice back.
 func settings(in *input) Step {
+	rs, may, refusal := in.room.own, in.req.Moderator, say("moderators.only")
+	everywhere := false
 	switch whose := strings.ToLower(strings.TrimSpace(in.req.Args["whose"])); whose {
 	case "mine":
 		return ownSettings(in)
+	case "server":
+		if !in.inServer() {
+			return in.refuse(say("settings.server.none"))
+		}
+		rs, may, refusal, everywhere = in.room.server.Settings, in.req.Manager, say("managers.only"), true
 	case "", "here":
 	default:
 		return in.refuse(say("settings.whose.bad", shortened(whose)))
 	}
-	rs := in.room
-	rs.Room = Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
 	changed := false
 	for _, set := range []struct {
 		name string
@@ -75,9 +81,7 @@ func settings(in *input) Step {
 		}},
 		{"opens", func(v string) (Text, bool) {
 			switch v {
-			case "", "anyone":
-				rs.Opens = ""
-			case "moderators":
+			case "", "anyone", "moderators", "nobody":
 				rs.Opens = v
 			default:
 				return say("settings.opens.bad", shortened(v)), false
@@ -89,11 +93,11 @@ func settings(in *input) Step {
 		if value == "" {
 			continue
 		}
-		if !in.req.Moderator {
+		if !may {
 			if set.name == "language" || set.name == "theme" {
-				return in.refuse(say("moderators.only"), say("settings.mine.how", set.name, shortened(value)))
+				return in.refuse(refusal, say("settings.mine.how", set.name, shortened(value)))
 			}
-			return in.refuse(say("moderators.only"))
+			return in.refuse(refusal)
 		}
 		if value == "default" {
 			value = ""
@@ -103,6 +107,34 @@ func settings(in *input) Step {
 		}
 		changed = true
 	}
+	var texts []Text
+	if everywhere {
+		texts = rs.say("settings.are.server")
+	} else {
+		texts = rs.or(in.room.server.Settings).say("settings.are")
+	}
+	if !changed && in.req.Moderator && !everywhere {
+		texts = append(texts, say("settings.how"))
+	}
+	if !changed && in.req.Manager && in.inServer() {
+		texts = append(texts, say("settings.how.server"))
+	}
+	s := Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
+	if changed {
+		s.Room = &rs
+	}
+	return s
+}
+
+// inServer reports whether it is asked in a server with channels, and not in a
+// room that is one by itself.
+func (in *input) inServer() bool {
+	return in.req.Server != "" && in.req.Server != in.req.Where.Channel
+}
+
+// say says what holds, beginning with the words of a key for what new games are
+// like.
+func (rs RoomSettings) say(are string) []Text {
 	undo := say("settings.undo.free", strconv.Itoa(int(freeUndo.Seconds())))
 	switch {
 	case rs.Undo < 0:
@@ -110,28 +142,33 @@ func settings(in *input) Step {
 	case rs.Undo > 0:
 		undo = say("settings.undo.free", strconv.Itoa(rs.Undo))
 	}
-	name := func(value, otherwise string) string {
-		if value == "" {
-			return otherwise
-		}
-		return value
-	}
-	texts := []Text{say("settings.are", name(rs.Rules, rules.TwoButton.Name), name(rs.Size, "9x9"), name(rs.Clock, "none")), undo,
-		say("settings.opens." + name(rs.Opens, "anyone"))}
+	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), cmp.Or(rs.Clock, "none")), undo,
+		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
 	if rs.Theme != "" || rs.Coords != "" {
-		texts = append(texts, say("settings.look", name(rs.Theme, render.Themes()[0]), name(rs.Coords, render.Coordinates()[0])))
+		texts = append(texts, say("settings.look", cmp.Or(rs.Theme, render.Themes()[0]), cmp.Or(rs.Coords, render.Coordinates()[0])))
 	}
 	if rs.Lang != "" {
 		texts = append(texts, say("settings.language", bestLanguage(rs.Lang).Name))
 	}
-	if !changed && in.req.Moderator {
-		texts = append(texts, say("settings.how"))
+	return texts
+}
+
+// closed refuses to open a game where they are not to be opened.
+func (in *input) closed() (Step, bool) {
+	if in.room.Opens != "nobody" {
+		return Step{}, false
 	}
-	s := Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
-	if changed {
-		s.Room = &rs
+	texts := []Text{say("opens.nobody")}
+	if len(in.welcome) > 0 {
+		var rooms []string
+		for _, r := range in.welcome {
+			rooms = append(rooms, whereTo(r, say("games.here")))
+		}
+		texts = append(texts, say("opens.elsewhere", list(rooms...)))
+	} else {
+		texts = append(texts, say("opens.how"))
 	}
-	return s
+	return in.refuse(texts...), true
 }
 
 // ownSettings says what a person has chosen for themselves, for what they alone

@@ -9,7 +9,7 @@ import (
 type speech struct {
 	mine  *language // of the person who asks, for what they alone read
 	room  *language // of the room, for what everybody reads
-	here  RoomSettings
+	here  place
 	prefs Preferences // of the person
 }
 
@@ -30,9 +30,9 @@ func (b *Bot) speech(ctx context.Context, r Request, by Person) (s speech, err e
 	return s, nil
 }
 
-// langMark begins the bookmark in which it is written what language a platform
-// says that a channel speaks.
-const langMark = "bot:lang:"
+// LangMark names the bookmark in which it is written what language a platform says
+// that a channel speaks.
+func LangMark(where Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
 
 // heard remembers what language the platform says that the room speaks, for what
 // is said there later and nobody asked for.
@@ -41,7 +41,7 @@ func (b *Bot) heard(ctx context.Context, r Request) error {
 	if !ok {
 		return nil
 	}
-	mark := langMark + r.Where.Platform + ":" + r.Where.Channel
+	mark := LangMark(r.Where)
 	was, err := b.store.Bookmark(ctx, mark)
 	if err != nil || cmp.Or(was, inEnglish.Tag) == l.Tag {
 		return err
@@ -49,31 +49,22 @@ func (b *Bot) heard(ctx context.Context, r Request) error {
 	return b.store.SetBookmark(ctx, mark, l.Tag)
 }
 
-// room gives what has been chosen for a room, and its language.
-func (b *Bot) room(ctx context.Context, where Room) (RoomSettings, *language, error) {
-	settings, err := b.store.RoomSettings(ctx, where)
-	if err != nil {
-		return settings, inEnglish, err
+// room gives what holds in a room, and its language: the one that its moderators
+// have chosen, or that of which the platform has spoken, or English.
+func (b *Bot) room(ctx context.Context, where Room) (place, *language, error) {
+	here, err := b.place(ctx, where)
+	if err != nil || here.Lang != "" {
+		return here, bestLanguage(here.Lang), err
 	}
-	l, err := b.langOf(ctx, settings)
-	return settings, l, err
-}
-
-// langOf gives the language of a room: the one that its moderators have chosen,
-// or that of which the platform has spoken, or English.
-func (b *Bot) langOf(ctx context.Context, settings RoomSettings) (*language, error) {
-	if settings.Lang != "" {
-		return bestLanguage(settings.Lang), nil
-	}
-	mark, err := b.store.Bookmark(ctx, langMark+settings.Room.Platform+":"+settings.Room.Channel)
-	return bestLanguage(mark), err
+	mark, err := b.store.Bookmark(ctx, LangMark(here.Room))
+	return here, bestLanguage(mark), err
 }
 
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
-func (b *Bot) postLang(ctx context.Context, o Owed) (RoomSettings, *language, error) {
-	settings, l, err := b.room(ctx, o.Where)
+func (b *Bot) postLang(ctx context.Context, o Owed) (place, *language, error) {
+	here, l, err := b.room(ctx, o.Where)
 	if err == nil && o.Private && len(o.Notify) == 1 {
 		var prefs Preferences
 		if prefs, err = b.store.Preferences(ctx, o.Notify[0]); err == nil {
@@ -82,7 +73,7 @@ func (b *Bot) postLang(ctx context.Context, o Owed) (RoomSettings, *language, er
 			}
 		}
 	}
-	return settings, l, err
+	return here, l, err
 }
 
 // Languages gives the BCP 47 tags of the languages that the bot speaks, English

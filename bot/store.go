@@ -93,6 +93,8 @@ type Step struct {
 	Due     []Due   // of Match from now on: they replace all that were due before
 	Prefs   *Preferences
 	Room    *RoomSettings
+	Where   Room     // where it was asked; empty: not known
+	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
 }
 
 // A Due is something that is to be done for a match at a time if nothing
@@ -117,18 +119,28 @@ type Preferences struct {
 	Theme  string // of the pictures that they alone see; empty: that of the room
 }
 
-// RoomSettings are what has been chosen for a channel. The zero value of each
-// field is the default.
+// RoomSettings are what has been chosen for a channel, or for all channels of a
+// server. The zero value of each field leaves it to the server, and there to the
+// default.
 type RoomSettings struct {
-	Room   Room   // without its thread
+	Room   Room   // without its thread; of a server the platform alone
+	Server string // the server's id; empty: they are a channel's
 	Rules  string // name of the ruleset of new games
 	Size   string // "13x13"
 	Clock  string // as ParseTimeControl reads it
 	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
-	Opens  string // who may open games: "anyone" (default) or "moderators"
+	Opens  string // who may open games: "anyone" (default), "moderators" or "nobody"
 	Theme  string // of pictures
 	Coords string // of pictures
 	Lang   string // BCP 47 tag; empty: as the platform says, or English
+}
+
+// A Server is a community of channels, as a platform counts them.
+type Server struct {
+	Platform string
+	ID       string       // empty: there is none
+	Left     time.Time    // since when the bot is known not to be there; zero: it is
+	Settings RoomSettings // of all its channels
 }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
@@ -174,9 +186,10 @@ type Store interface {
 	Answered(ctx context.Context, request string) (Reply, bool, error)
 	// Match gives a match and its events, or ErrNotFound.
 	Match(ctx context.Context, id GameID) (Match, []Event, error)
-	// Running gives the ids of the matches of a platform, or with "" of all, that
-	// have a deadline, after the id given, in the order of their ids, at most limit.
-	Running(ctx context.Context, platform string, after GameID, limit int) ([]GameID, error)
+	// Running gives the ids of the matches of a platform, or of a server of it, or
+	// with "" of all, that have a deadline, after the id given, in the order of
+	// their ids, at most limit.
+	Running(ctx context.Context, platform, server string, after GameID, limit int) ([]GameID, error)
 	// Matches gives matches, the last changed first.
 	Matches(ctx context.Context, q Query) ([]Match, error)
 	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
@@ -204,8 +217,22 @@ type Store interface {
 	NextDue(ctx context.Context) (time.Time, error)
 	// Preferences gives what a person has chosen; Person is always set.
 	Preferences(ctx context.Context, p Person) (Preferences, error)
-	// RoomSettings gives what has been chosen for a channel; Room is always set.
-	RoomSettings(ctx context.Context, where Room) (RoomSettings, error)
+	// RoomSettings gives what has been chosen for a channel, and the server that it
+	// belongs to, if one is known; Room is always set.
+	RoomSettings(ctx context.Context, where Room) (RoomSettings, Server, error)
+	// Rooms gives what has been chosen for each channel of a server for which
+	// something has, in the order of their ids.
+	Rooms(ctx context.Context, platform, server string) ([]RoomSettings, error)
+	// Belongs keeps to which server a channel belongs.
+	Belongs(ctx context.Context, where Room, server string) error
+	// Servers gives the servers of a platform that are known, in the order of their
+	// ids.
+	Servers(ctx context.Context, platform string) ([]Server, error)
+	// Left keeps since when the bot is not in a server; zero: it is there.
+	Left(ctx context.Context, platform, server string, since time.Time) error
+	// ForgetServer forgets a server, the games of its channels and all that belongs
+	// to them, and people of whom then nothing is kept but who they are.
+	ForgetServer(ctx context.Context, platform, server string, now time.Time) error
 	// Shown gives the receipt of the last settled post of a kind.
 	Shown(ctx context.Context, game GameID, where Room, kind string, private bool) (Receipt, error)
 	// First gives the receipt of the first post of a game that was shown in a

@@ -66,7 +66,7 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 			return nil
 		}
 		if now.Sub(from) > outage {
-			if err := b.credit(ctx, "", from, now); err != nil {
+			if err := b.credit(ctx, "", "", from, now); err != nil {
 				return err
 			}
 		}
@@ -78,14 +78,14 @@ func (b *Bot) pulse(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// credit adds the time from and to, in which the bot or a platform could not be
-// reached, to every clock that runs on the platform, or with "" on all. Crediting
+// credit adds the time from and to, in which the bot, a platform or a server could
+// not be reached, to every clock that runs there, or with "" to all. Crediting
 // the same twice is crediting it once, and where two outages overlap the time is
 // credited once.
-func (b *Bot) credit(ctx context.Context, platform string, from, to time.Time) error {
+func (b *Bot) credit(ctx context.Context, platform, server string, from, to time.Time) error {
 	after := GameID("")
 	for {
-		ids, err := b.store.Running(ctx, platform, after, creditStep)
+		ids, err := b.store.Running(ctx, platform, server, after, creditStep)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -146,7 +146,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 		return err
 	}
 	if now := b.now(); now.Sub(since) > outage {
-		if err := b.credit(ctx, platform, since, now); err != nil {
+		if err := b.credit(ctx, platform, "", since, now); err != nil {
 			return err
 		}
 	}
@@ -210,6 +210,7 @@ func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time,
 			return err
 		}
 		step := what(in)
+		step.Where = in.match.Where
 		err := b.store.Take(ctx, &step)
 		if errors.Is(err, ErrConflict) {
 			continue

@@ -239,7 +239,9 @@ func (d *desk) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
 }
 
 func (d *desk) Away(context.Context, string) error { return nil }
-func (d *desk) Back(context.Context, string) error { return nil }
+
+func (d *desk) Servers(context.Context, string, []string) error { return nil }
+func (d *desk) Back(context.Context, string) error              { return nil }
 
 func (d *desk) count() int {
 	d.mu.Lock()

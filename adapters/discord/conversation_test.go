@@ -55,6 +55,8 @@ type table struct {
 	here    *discordtest.Channel // where the last board is
 	watcher *discordtest.Stranger
 	out     strings.Builder
+
+	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error) // what the bot is told of a delivery; nil: the truth
 }
 
 func newTable(t *testing.T, watched bool) *table {
@@ -119,7 +121,7 @@ func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	defer func() {
 		go func() {
 			defer f.tb.busy.Done()
-			if err := f.Flush(context.Background(), patient{f.tb.a}); err != nil {
+			if err := f.Flush(context.Background(), patient{f.tb.a, f.tb.delivered}); err != nil {
 				f.tb.Error(err)
 			}
 		}()
@@ -128,16 +130,24 @@ func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 }
 
 // patient delivers even if this machine is slow.
-type patient struct{ *Adapter }
+type patient struct {
+	*Adapter
+	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error)
+}
 
 func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, error) {
-	return p.Adapter.Deliver(context.WithoutCancel(ctx), post)
+	receipt, err := p.Adapter.Deliver(context.WithoutCancel(ctx), post)
+	if p.delivered != nil {
+		return p.delivered(post, receipt, err)
+	}
+	return receipt, err
 }
 
 // quiet waits until nothing is on its way.
 func (tb *table) quiet() {
 	tb.busy.Wait()
-	for tb.a.work.Waiting()+tb.a.asks.Waiting() > 0 {
+	// Those openings whose time the clock has brought, whoever looks first.
+	for tb.a.editDue(); tb.a.work.Waiting()+tb.a.asks.Waiting() > 0; tb.a.editDue() {
 		time.Sleep(time.Millisecond)
 	}
 	tb.busy.Wait()

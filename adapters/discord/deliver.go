@@ -46,6 +46,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	}
 	if p.Kind == bot.Show {
 		a.bare(p.Previous, sent)
+		a.stands(ctx, p, sent)
 	}
 	return sent, nil
 }

@@ -35,11 +35,12 @@ type Config struct {
 
 	Shards, First, Count int // see [gateway.Config]
 
-	Answer time.Duration    // after which an interaction is deferred; 0: 1.5 s
-	Away   time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
-	Times  gateway.Times    //
-	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger     // nil logs nothing
+	Answer  time.Duration    // after which an interaction is deferred; 0: 1.5 s
+	Away    time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
+	Servers time.Duration    // between two looks at which servers the bot is in; 0: 6 hours
+	Times   gateway.Times    //
+	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil logs nothing
 
 	Ready func(address string) // called when interactions can come: with the address of Listen, or empty; may be nil
 }
@@ -86,6 +87,7 @@ type Adapter struct {
 	closed  *memory[bool]      // people who take none
 	hinted  *memory[bool]      // what was said once
 	sent    *memory[time.Time] // when posts were first tried
+	refused *memory[time.Time] // openings that could not be edited, and until when they are left alone
 	people  *lanes.Limit       // of what each may ask
 	crowds  *lanes.Limit       // of what is asked in each channel
 
@@ -98,6 +100,8 @@ type Adapter struct {
 	waiting map[string]*waiting
 	swept   time.Time
 	keep    time.Duration // keepFor
+
+	roots roots
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -121,6 +125,9 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Away == 0 {
 		cfg.Away = awayAfter
 	}
+	if cfg.Servers == 0 {
+		cfg.Servers = serversEvery
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -135,9 +142,10 @@ func New(cfg Config) (*Adapter, error) {
 	return &Adapter{
 		cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
-		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered),
+		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people: lanes.NewLimit(personAtOnce, personPerSecond, personAtOnce-1), crowds: lanes.NewLimit(channelAtOnce, channelPerSecond, channelAtOnce-1),
 		waiting: map[string]*waiting{}, keep: keepFor,
+		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil
 }
 
@@ -184,10 +192,16 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	asks, work := a.asks, a.work
 	a.mu.Unlock()
 
+	a.roots.mu.Lock()
+	a.roots.direct = false
+	a.roots.mu.Unlock()
+
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var group sync.WaitGroup
 	group.Go(func() { a.registered(running, stop) })
+	group.Go(func() { a.servers(running) })
+	group.Go(func() { a.keepStanding(running) })
 	var err error
 	if a.cfg.Listen != "" {
 		err = a.serve(running)
@@ -201,6 +215,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	defer time.AfterFunc(drainFor, cancel).Stop()
 	asks.Close()
 	a.settled()
+	a.lastEdits(asking)
 	cancel()
 	work.Close()
 	a.mu.Lock()

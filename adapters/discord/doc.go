@@ -40,6 +40,7 @@
 //	controls.go  buttons, forms and menus
 //	record.go    the record that a message carries
 //	tidy.go      what can wait
+//	status.go    the first message of a game, which shows how the game stands
 //	check.go     what is wrong with the configuration
 //	words.go     what the adapter itself says
 package discord

@@ -21,9 +21,13 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		RoomLang:  in.GuildLocale,
 		At:        in.At,
 		Moderator: in.Guild != "" && slices.ContainsFunc(moderator, in.May.Has),
+		Manager:   in.Guild != "" && in.May.Has(rest.ManageGuild),
 		Args:      map[string]string{},
 		Reply: route{ID: in.ID, Token: in.Token, Channel: in.Channel.ID, Guild: in.Guild, Alone: in.OnlyUser(),
 			Kind: in.Kind, At: now.UnixMilli(), Lang: in.Locale}.String(),
+	}
+	if in.Guild != "" && !in.OnlyUser() {
+		r.Server = serverOf(in.Guild)
 	}
 	if in.Channel.IsThread() && in.Channel.Parent != "" {
 		r.Where.Channel, r.Where.Thread = in.Channel.Parent, in.Channel.ID

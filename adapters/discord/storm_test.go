@@ -137,6 +137,7 @@ func TestLostRights(t *testing.T) {
 			thread := c.begin(t)
 			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 			c.shows(thread, "Black C3")
+			c.room.Wait(func(ms []*discordtest.Message) bool { return strings.Contains(ms[0].Content, "New game") })
 			d.gate = make(chan bool)
 			c.d.Fault(discordtest.Fault{Route: callbackRoute, Status: 404, Code: 10062}) // so that the board must be a message
 			c.bob.Slash(thread, "place", opt("at", "C4"))

@@ -38,13 +38,7 @@ func (a *Adapter) remove(old string) {
 // forgotten when it is refused or the program ends: a press of an old button is
 // answered that the game has moved on.
 func (a *Adapter) later(channel string, do func(ctx context.Context) error) {
-	a.mu.Lock()
-	work, ctx := a.work, a.ctx
-	a.mu.Unlock()
-	if work == nil || ctx.Err() != nil {
-		return
-	}
-	task := func() {
+	placed := a.spare(channel, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, tidyFor)
 		defer cancel()
 		for ctx.Err() == nil {
@@ -58,11 +52,22 @@ func (a *Adapter) later(channel string, do func(ctx context.Context) error) {
 			}
 			pause(ctx, wait.Wait)
 		}
+	})
+	if !placed {
+		a.log.Debug("a message was not tidied up: too much waits")
 	}
-	// What does not find a place at once is left: people come first.
+}
+
+// spare finds a place for what can wait, after what came before under the same
+// key. What finds none at once is left, and false reported: people come first.
+func (a *Adapter) spare(key string, do func(ctx context.Context)) bool {
+	a.mu.Lock()
+	work, ctx := a.work, a.ctx
+	a.mu.Unlock()
+	if work == nil || ctx.Err() != nil {
+		return false
+	}
 	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
-	if err := work.Go(soon, channel, task); err != nil {
-		a.log.Debug("a message was not tidied up", "error", err)
-	}
+	return work.Go(soon, key, func() { do(ctx) }) == nil
 }

@@ -19,6 +19,7 @@ const (
 	wordForm       = "Answer"
 	wordThread     = "Game {0}"
 	wordThreadOf   = "Game {0}: {1} – {2}"
+	wordStatus     = "Game {0}: {1}"
 	wordNoFiles    = "I may not attach files here, so the board is in letters. A moderator can allow {0} to me in the channel's settings, under Permissions."
 	wordNoRecord   = "I may not attach files here. A moderator can allow {0} to me in the channel's settings, under Permissions."
 	wordNoThreads  = "I could not open a thread for this game, so it stays here. A moderator can allow {0} to me in the channel's settings, under Permissions."

@@ -100,7 +100,9 @@ func (d desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 }
 
 func (d desk) Away(context.Context, string) error { return nil }
-func (d desk) Back(context.Context, string) error { return nil }
+
+func (d desk) Servers(context.Context, string, []string) error { return nil }
+func (d desk) Back(context.Context, string) error              { return nil }
 
 func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice

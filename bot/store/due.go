@@ -66,11 +66,20 @@ const running = `SELECT id FROM game WHERE deadline <> 0 AND id > $2
 	AND ($1 = '' OR EXISTS (SELECT 1 FROM game_channel WHERE game_channel.game = game.id AND platform = $1))
 	ORDER BY id LIMIT $3`
 
-// Running gives the ids of the matches of a platform, or with "" of all, that
-// have a deadline, after the id given, in the order of their ids, at most limit.
-func (s *Store) Running(ctx context.Context, platform string, after bot.GameID, limit int) (ids []bot.GameID, err error) {
+const runningIn = `SELECT game.id FROM server_channel c
+		JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel JOIN game ON game.id = g.game
+	WHERE c.platform = $1 AND c.server = $4 AND deadline <> 0 AND game.id > $2 ORDER BY game.id LIMIT $3`
+
+// Running gives the ids of the matches of a platform, or of a server of it, or
+// with "" of all, that have a deadline, after the id given, in the order of their
+// ids, at most limit.
+func (s *Store) Running(ctx context.Context, platform, server string, after bot.GameID, limit int) (ids []bot.GameID, err error) {
 	defer annotate(&err, "find the matches with a deadline")
-	rows, err := s.read.QueryContext(ctx, running, platform, after, max(limit, 0))
+	query, args := running, []any{platform, after, max(limit, 0)}
+	if server != "" {
+		query, args = runningIn, append(args, server)
+	}
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

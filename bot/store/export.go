@@ -21,7 +21,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":2}                          first
+//	{"halfpoint":"export","version":3}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
 //
@@ -37,7 +37,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 2
+	exportVersion = 3
 )
 
 // maxLine is the longest line of an export, in bytes.
@@ -65,11 +65,13 @@ var tables = []table{
 	newTable("game_channel", "game, platform, channel", "game platform channel thread number# state"),
 	newTable("event", "game, seq", "game seq# at# actor body proof"),
 	newTable("due", "game, kind, at", "game kind at# seq#"),
-	newTable("inbox", "request", "request at# answer"),
+	newTable("inbox", "request", "request at# answer", "", "platform channel"),
 	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why"),
 	newTable("room_wait", "platform, channel", "platform channel due#"),
 	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
 	newTable("room_setting", "platform, channel", "", "platform channel body"),
+	newTable("server", "platform, server", "", "", "platform server body gone#"),
+	newTable("server_channel", "platform, channel", "", "", "platform channel server"),
 	newTable("bookmark", "adapter", "adapter value"),
 	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
 }

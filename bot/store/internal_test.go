@@ -127,6 +127,10 @@ func TestDueUsesIndices(t *testing.T) {
 			"CORRELATED SCALAR SUBQUERY", "SEARCH game_channel USING COVERING INDEX sqlite_autoindex_game_channel_1 (game=? AND platform=?)"}},
 		{forgetDue, []any{"g"}, []string{"SEARCH due USING"}},
 		{gameUnder, []any{"web", "1"}, []string{"SEARCH post USING INDEX post_receipt (platform=? AND receipt=?)"}},
+		{roomSettings, []any{"web", "c"}, []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
+			"SEARCH r USING INDEX sqlite_autoindex_room_setting_1 (platform=? AND channel=?)",
+			"SEARCH c USING INDEX sqlite_autoindex_server_channel_1 (platform=? AND channel=?)",
+			"SEARCH s USING INDEX sqlite_autoindex_server_1 (platform=? AND server=?)"}},
 	} {
 		plan := explain(t, s, c.query, c.args...)
 		lines := strings.Split(strings.TrimSpace(plan), "\n")
@@ -216,6 +220,38 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 	}
 }
 
+// A database of the fourth version, which knew no servers, is brought up: what a
+// room has chosen holds as it did, and what was answered still is.
+func TestFourthVersionIsBroughtUp(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
+	older(t, name, 4, `
+		INSERT INTO inbox VALUES ('web:1', 1700000000000, '{"texts":[{"k":"played"}]}');
+		INSERT INTO room_setting VALUES ('web', 'c', '{"size":"13x13"}'), ('web', 'd', '{"opens":"moderators"}');`)
+	for range 2 {
+		s, err := Open(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for channel, want := range map[string]bot.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
+			want.Room = bot.Room{Platform: "web", Channel: channel}
+			got, of, err := s.RoomSettings(ctx, want.Room)
+			if got != want || of != (bot.Server{}) || err != nil {
+				t.Errorf("%s has chosen %+v in %+v, %v", channel, got, of, err)
+			}
+		}
+		if r, ok, err := s.Answered(ctx, "web:1"); !ok || len(r.Texts) != 1 || err != nil {
+			t.Errorf("answered: %+v, %v", r, err)
+		}
+		if servers, err := s.Servers(ctx, "web"); len(servers) != 0 || err != nil {
+			t.Errorf("servers: %v, %v", servers, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // older makes a database as a version of the tables had it, with what is put into
 // it.
 func older(t *testing.T, name string, version int64, statements string) {
@@ -289,15 +325,45 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		same("posts", 1, len(posts), err)
 		due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
 		same("due", 0, len(due), err)
-		running, err := s.Running(ctx, "", "", 9)
+		running, err := s.Running(ctx, "", "", "", 9)
 		same("running", 0, len(running), err)
 		prefs, err := s.Preferences(ctx, "pa")
 		same("preferences", bot.Preferences{Person: "pa"}, prefs, err)
-		room, err := s.RoomSettings(ctx, where)
+		room, _, err := s.RoomSettings(ctx, where)
 		same("settings of the room", bot.RoomSettings{Room: bot.Room{Platform: "web", Channel: "c"}}, room, err)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Who has done something since strangers were looked for is none any more.
+func TestStrangersAreLookedAtAgain(t *testing.T) {
+	ctx := t.Context()
+	s, err := Open(ctx, Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	since := time.UnixMilli(1700000000000)
+	var left []string
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
+				('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
+			INSERT INTO preference VALUES ('chooses', '{}');
+			INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0);
+			INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`)
+		if err != nil {
+			return err
+		}
+		return removeStrangers(ctx, tx, []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, since)
+	})
+	if err == nil {
+		left, err = s.column(ctx, "SELECT id FROM person ORDER BY platform_id")
+	}
+	if diff := cmp.Diff([]string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -309,7 +375,7 @@ func TestSettings(t *testing.T) {
 	}
 	defer s.Close()
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000",
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000", "secure_delete": "1",
 	} {
 		for name, db := range map[string]*sql.DB{"writer": s.write, "reader": s.read} {
 			var got string

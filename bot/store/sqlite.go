@@ -30,9 +30,10 @@ const versionTable = "halfpoint_version"
 const readers = 4
 
 // Settings of every connection. FULL makes a commit wait until the disk has it.
+// What is deleted is overwritten: who is forgotten is not to be found in the file.
 // The timeout, in milliseconds, is for other programs that look at the file, a
 // backup for one; it is shorter than the patience of people waiting for an answer.
-var settings = url.Values{"_pragma": {"busy_timeout(1000)", "foreign_keys(1)", "synchronous(FULL)"}}
+var settings = url.Values{"_pragma": {"busy_timeout(1000)", "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
 
 // openMemory opens a database in memory. It lives in its one connection, which
 // therefore reads as well.

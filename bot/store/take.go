@@ -23,6 +23,9 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 		if err := putAnswer(ctx, tx, step); err != nil {
 			return err
 		}
+		if err := known(ctx, tx, step.People); err != nil {
+			return err
+		}
 		var err error
 		switch {
 		case step.Match == nil:
@@ -74,7 +77,7 @@ func sound(step *bot.Step) error {
 	if step.Prefs != nil && step.Prefs.Person == "" {
 		return errors.New("the step has preferences of nobody")
 	}
-	if step.Room != nil && (step.Room.Room.Platform == "" || step.Room.Room.Channel == "") {
+	if step.Room != nil && (step.Room.Room.Platform == "" || (step.Room.Room.Channel == "") == (step.Room.Server == "")) {
 		return errors.New("the step has settings of no room")
 	}
 	if step.Match == nil {
@@ -109,8 +112,23 @@ func putAnswer(ctx context.Context, tx *sql.Tx, step *bot.Step) error {
 		return err
 	}
 	return put(ctx, tx, "answer",
-		"INSERT INTO inbox (request, at, answer) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-		step.Request, millis(step.At), answer)
+		"INSERT INTO inbox (request, at, answer, platform, channel) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+		step.Request, millis(step.At), answer, step.Where.Platform, step.Where.Channel)
+}
+
+// known makes sure that people have not been forgotten meanwhile: what they do
+// would be done by nobody.
+func known(ctx context.Context, tx *sql.Tx, people []bot.Person) error {
+	for _, p := range people {
+		err := tx.QueryRowContext(ctx, "SELECT id FROM person WHERE id = $1", p).Scan(&p)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = bot.ErrConflict
+		}
+		if err != nil {
+			return fmt.Errorf("person: %w", err)
+		}
+	}
+	return nil
 }
 
 // newMatch stores a match with the next number of its channel, which it gives.

@@ -1,5 +1,10 @@
 package discordtest
 
+import (
+	"cmp"
+	"strconv"
+)
+
 type handler func(*Server, *request) (reply, error)
 
 // handlers are the routes that the double has.
@@ -129,9 +134,21 @@ func (s *Server) dmOf(u *user) *channel {
 }
 
 func getMyGuilds(s *Server, r *request) (reply, error) {
+	limit := 200
+	if n, err := strconv.Atoi(r.query.Get("limit")); err == nil {
+		limit = n
+	}
+	after, err := strconv.ParseUint(cmp.Or(r.query.Get("after"), "0"), 10, 64)
+	if err != nil || limit < 1 || limit > 200 {
+		return reply{}, errForm
+	}
 	list := []object{}
-	for _, g := range s.guildOrder {
-		if g.botIn {
+	for _, g := range s.guildOrder { // in the order of their ids
+		id, err := strconv.ParseUint(g.id, 10, 64)
+		if err != nil {
+			return reply{}, err
+		}
+		if g.botIn && id > after && len(list) < limit {
 			list = append(list, object{
 				"id": g.id, "name": g.name, "icon": nil, "banner": nil, "owner": false,
 				"permissions": g.roles[0].permissions.String(), "features": []string{},

@@ -3,8 +3,10 @@ package rest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -83,6 +85,33 @@ func (c *Client) PutCommands(ctx context.Context, guild string, commands any) ([
 func (c *Client) CommandPermissions(ctx context.Context, guild string) ([]json.RawMessage, error) {
 	return list[json.RawMessage](ctx, c, get("read the permissions of commands", "/applications/guilds/commands/permissions", guild,
 		c.commandsPath(guild)+"/permissions"))
+}
+
+// guildsPage is how many guilds Discord tells of at once.
+const guildsPage = 200
+
+// Guilds gives the ids of all guilds that the bot is in.
+func (c *Client) Guilds(ctx context.Context) ([]string, error) {
+	ids := []string{}
+	for after := "0"; ; {
+		q := get("ask for the bot's servers", "/users/@me/guilds", "", "/users/@me/guilds")
+		q.query = url.Values{"limit": {strconv.Itoa(guildsPage)}, "after": {after}}
+		page, err := list[Guild](ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 { // a short page need not be the last
+			return ids, nil
+		}
+		for _, g := range page {
+			ids = append(ids, g.ID)
+		}
+		last := page[len(page)-1].ID
+		if last == after {
+			return nil, errors.New("ask for the bot's servers: the same page came twice")
+		}
+		after = last
+	}
 }
 
 // A Guild is a server.

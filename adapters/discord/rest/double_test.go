@@ -3,6 +3,8 @@ package rest_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -134,6 +136,16 @@ func TestSpecification(t *testing.T) {
 	must("permissions", err)
 	if missing := may.Missing(rest.ViewChannel | rest.SendMessages | rest.AttachFiles); len(missing) > 0 {
 		t.Errorf("missing %v", missing)
+	}
+	d.GuildWithout("a club without the bot")
+	ids := []string{club.ID()}
+	for i := range 401 {
+		ids = append(ids, d.Guild(fmt.Sprint("club ", i)).ID())
+	}
+	in, err := c.Low().Guilds(ctx)
+	must("guilds", err)
+	if !slices.Equal(in, ids) {
+		t.Errorf("%d guilds of %d: %v", len(in), len(ids), in)
 	}
 	_, err = c.CommandPermissions(ctx, club.ID())
 	var refused *rest.Error

@@ -180,7 +180,7 @@ func dueMustFit(d *desk) {
 func runningMatches(d *desk) {
 	running := func(after bot.GameID, limit int) []bot.GameID {
 		d.Helper()
-		ids, err := d.Running(d.ctx(), "", after, limit)
+		ids, err := d.Running(d.ctx(), "", "", after, limit)
 		d.must(err)
 		return append([]bot.GameID{}, ids...)
 	}
@@ -238,7 +238,7 @@ func runningOnPlatform(d *desk) {
 		{"", "", 10, []bot.GameID{"a", "b", "c", "d", "f"}},
 		{"discord", "", 10, []bot.GameID{}},
 	} {
-		ids, err := d.Running(d.ctx(), c.platform, c.after, c.limit)
+		ids, err := d.Running(d.ctx(), c.platform, "", c.after, c.limit)
 		d.must(err)
 		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.platform, c.after), append([]bot.GameID{}, ids...), c.want)
 	}

@@ -5,7 +5,7 @@ import "github.com/halfpoint-go/halfpoint/bot"
 func roomSettings(d *desk) {
 	of := func(where bot.Room) bot.RoomSettings {
 		d.Helper()
-		set, err := d.RoomSettings(d.ctx(), where)
+		set, _, err := d.RoomSettings(d.ctx(), where)
 		d.must(err)
 		return set
 	}

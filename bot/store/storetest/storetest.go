@@ -69,6 +69,10 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"erased and unknown people are left out", erased},
 		{"what people have chosen is kept until they are erased", preferences},
 		{"what has been chosen for a room is kept", roomSettings},
+		{"what has been chosen for a server is kept, and what belongs to it", serverSettings},
+		{"the matches of a server with a deadline are found apart", runningInServer},
+		{"a server is forgotten with all that belongs to it, and nothing else", forgottenServer},
+		{"who is forgotten meanwhile does nothing", strangersStep},
 
 		{"a bookmark is kept", bookmarks},
 		{"messages are numbered and read in order", messages},

@@ -1,0 +1,115 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// Servers: communities of channels, as platforms count them. What is chosen for a
+// server holds in its channels, and one that the bot has left is forgotten.
+
+// forgetAfter is how long a server that was left is kept: the bot may have been
+// thrown out by mistake, or be in the list of another account's servers.
+const forgetAfter = 7 * 24 * time.Hour
+
+// A place is what holds in a channel.
+type place struct {
+	RoomSettings              // what the channel has chosen, or else its server
+	own          RoomSettings // what the channel has chosen
+	server       Server
+}
+
+// place gives what holds in a channel.
+func (b *Bot) place(ctx context.Context, where Room) (p place, err error) {
+	p.own, p.server, err = b.store.RoomSettings(ctx, where)
+	p.RoomSettings = p.own.or(p.server.Settings)
+	return p, err
+}
+
+// or gives what holds where something else holds unless rs says otherwise.
+func (rs RoomSettings) or(other RoomSettings) RoomSettings {
+	return RoomSettings{
+		Room: rs.Room, Server: rs.Server,
+		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
+		Undo: cmp.Or(rs.Undo, other.Undo), Opens: cmp.Or(rs.Opens, other.Opens), Theme: cmp.Or(rs.Theme, other.Theme),
+		Coords: cmp.Or(rs.Coords, other.Coords), Lang: cmp.Or(rs.Lang, other.Lang),
+	}
+}
+
+// meet keeps to which server the channel of a request belongs. The bot is there,
+// whatever was thought.
+func (b *Bot) meet(ctx context.Context, r Request) error {
+	b.serving.Lock()
+	defer b.serving.Unlock()
+	if err := b.store.Belongs(ctx, r.Where, r.Server); err != nil {
+		return err
+	}
+	here, err := b.place(ctx, r.Where)
+	if err != nil || here.server.Left.IsZero() {
+		return err
+	}
+	return b.returned(ctx, here.server)
+}
+
+// returned notes that the bot is in a server again. The time in which nobody
+// could play there counts for nobody.
+func (b *Bot) returned(ctx context.Context, s Server) error {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	if now := b.now(); now.Sub(s.Left) > outage {
+		if err := b.credit(ctx, s.Platform, s.ID, s.Left, now); err != nil {
+			return err
+		}
+	}
+	return b.store.Left(ctx, s.Platform, s.ID, time.Time{})
+}
+
+// Servers says in which servers the bot is now; see [Desk].
+func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
+	b.serving.Lock()
+	defer b.serving.Unlock()
+	known, err := b.store.Servers(ctx, platform)
+	if err != nil {
+		return err
+	}
+	now := b.now()
+	for _, s := range known {
+		there := slices.Contains(in, s.ID)
+		switch {
+		case there && !s.Left.IsZero():
+			err = b.returned(ctx, s)
+		case there:
+		case s.Left.IsZero():
+			b.log.Info("a server was left", "platform", platform, "server", s.ID)
+			err = b.store.Left(ctx, platform, s.ID, now)
+		case now.Sub(s.Left) >= forgetAfter:
+			if err = b.store.ForgetServer(ctx, platform, s.ID, now); err == nil {
+				b.log.Info("a server that was left is forgotten", "platform", platform)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxWelcome is how many channels are named in which games are welcome.
+const maxWelcome = 5
+
+// welcome looks up, where nobody opens games, which channels of the server have
+// chosen that they are welcome there.
+func (b *Bot) welcome(ctx context.Context, in *input) (rooms []Room, err error) {
+	if in.room.Opens != "nobody" || in.room.server.ID == "" {
+		return nil, nil
+	}
+	sets, err := b.store.Rooms(ctx, in.room.server.Platform, in.room.server.ID)
+	for _, s := range sets {
+		if (s.Opens == "anyone" || s.Opens == "moderators" && in.req.Moderator) && len(rooms) < maxWelcome {
+			rooms = append(rooms, s.Room)
+		}
+	}
+	return rooms, err
+}

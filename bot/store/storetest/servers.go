@@ -1,0 +1,269 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// room gives what has been chosen for a channel, and its server.
+func (d *desk) room(where bot.Room) (bot.RoomSettings, bot.Server) {
+	d.Helper()
+	set, of, err := d.RoomSettings(d.ctx(), where)
+	d.must(err)
+	return set, of
+}
+
+// servers gives the servers of a platform that are known.
+func (d *desk) servers(platform string) []bot.Server {
+	d.Helper()
+	all, err := d.Servers(d.ctx(), platform)
+	d.must(err)
+	return append([]bot.Server{}, all...)
+}
+
+func serverSettings(d *desk) {
+	of := func(id string, set bot.RoomSettings) bot.Server {
+		set.Room, set.Server = bot.Room{Platform: "web"}, id
+		return bot.Server{Platform: "web", ID: id, Settings: set}
+	}
+	same := func(what string, where bot.Room, own bot.RoomSettings, server bot.Server) {
+		d.Helper()
+		set, got := d.room(where)
+		own.Room = bot.Room{Platform: where.Platform, Channel: where.Channel}
+		d.same(what+": settings", set, own)
+		d.same(what+": server", got, server)
+	}
+	choose := func(set bot.RoomSettings) {
+		d.Helper()
+		d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
+	}
+	same("at first", garden, bot.RoomSettings{}, bot.Server{})
+	d.same("servers at first", d.servers("web"), []bot.Server{})
+
+	thread := garden
+	thread.Thread = "t"
+	d.must(d.Belongs(d.ctx(), thread, "club"))
+	d.must(d.Belongs(d.ctx(), cellar, "club"))
+	d.must(d.Belongs(d.ctx(), bot.Room{Platform: "web", Channel: "hall"}, "other"))
+	same("of a server that has chosen nothing", garden, bot.RoomSettings{}, of("club", bot.RoomSettings{}))
+
+	theirs := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "nobody", Theme: "dark", Coords: "all", Lang: "ja"}
+	choose(of("club", theirs).Settings)
+	choose(bot.RoomSettings{Room: cellar, Opens: "anyone"})
+	same("of a channel that has chosen nothing", thread, bot.RoomSettings{}, of("club", theirs))
+	same("of one that has", cellar, bot.RoomSettings{Opens: "anyone"}, of("club", theirs))
+	same("of another server", bot.Room{Platform: "web", Channel: "hall"}, bot.RoomSettings{}, of("other", bot.RoomSettings{}))
+	same("of a channel of the server's name", bot.Room{Platform: "web", Channel: "club"}, bot.RoomSettings{}, bot.Server{})
+	same("of another platform", bot.Room{Platform: "matrix", Channel: "garden"}, bot.RoomSettings{}, bot.Server{})
+	d.same("servers", d.servers("web"), []bot.Server{of("club", theirs), of("other", bot.RoomSettings{})})
+	d.same("servers of another platform", d.servers("matrix"), []bot.Server{})
+
+	d.must(d.Belongs(d.ctx(), garden, "club")) // again: nothing is lost
+	same("told again", garden, bot.RoomSettings{}, of("club", theirs))
+	sets, err := d.Rooms(d.ctx(), "web", "club")
+	d.must(err)
+	d.same("channels that have chosen", sets, []bot.RoomSettings{{Room: cellar, Opens: "anyone"}})
+	sets, err = d.Rooms(d.ctx(), "matrix", "club")
+	d.must(err)
+	d.same("channels of another platform", sets, []bot.RoomSettings(nil))
+
+	left := of("club", theirs)
+	left.Left = d.now
+	d.must(d.Left(d.ctx(), "web", "club", d.now))
+	same("left", garden, bot.RoomSettings{}, left)
+	choose(of("club", bot.RoomSettings{}).Settings)
+	left.Settings = of("club", bot.RoomSettings{}).Settings
+	same("what is chosen changes nothing in that", garden, bot.RoomSettings{}, left)
+	d.must(d.Left(d.ctx(), "web", "club", time.Time{}))
+	same("back", garden, bot.RoomSettings{}, of("club", bot.RoomSettings{}))
+	d.conflict(d.Left(d.ctx(), "web", "unknown", d.now))
+
+	for _, nowhere := range []bot.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
+		if err := d.Belongs(d.ctx(), nowhere, "club"); err == nil {
+			d.Errorf("%+v belongs to a server", nowhere)
+		}
+	}
+	if err := d.Belongs(d.ctx(), garden, ""); err == nil {
+		d.Error("a channel belongs to no server")
+	}
+	both := bot.RoomSettings{Room: garden, Server: "club"}
+	if err := d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &both}); err == nil {
+		d.Error("settings are kept that are of a channel and of a server")
+	}
+}
+
+func runningInServer(d *desk) {
+	hall := bot.Room{Platform: "web", Channel: "hall"}
+	d.must(d.Belongs(d.ctx(), garden, "club"))
+	d.must(d.Belongs(d.ctx(), hall, "club"))
+	d.must(d.Belongs(d.ctx(), bot.Room{Platform: "matrix", Channel: "garden"}, "club"))
+	for id, where := range map[bot.GameID]bot.Room{
+		"a": garden, "b": cellar, "c": hall, "d": garden, "e": {Platform: "matrix", Channel: "garden"}, "f": garden,
+	} {
+		d.open(id, where, func(m *bot.Match) {
+			if id != "d" {
+				m.Deadline = d.now.Add(day)
+			}
+		})
+	}
+	for _, c := range []struct {
+		server string
+		after  bot.GameID
+		limit  int
+		want   []bot.GameID
+	}{
+		{"club", "", 10, []bot.GameID{"a", "c", "f"}}, {"club", "", 2, []bot.GameID{"a", "c"}}, {"club", "c", 2, []bot.GameID{"f"}},
+		{"other", "", 10, []bot.GameID{}},
+	} {
+		ids, err := d.Running(d.ctx(), "web", c.server, c.after, c.limit)
+		d.must(err)
+		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.server, c.after), append([]bot.GameID{}, ids...), c.want)
+	}
+}
+
+// forgottenServer forgets one of two servers, in which people play who play in
+// both, in one, and in none.
+func forgottenServer(d *desk) {
+	here := func(channel string) bot.Room { return bot.Room{Platform: "chat", Channel: channel} }
+	elsewhere := bot.Room{Platform: "mail", Channel: "lost"}
+	who := map[string]bot.Person{}
+	for _, name := range []string{"ada", "bob", "eve", "kim", "lee", "mod", "pat", "una"} {
+		who[name] = d.person(bot.Who{Platform: "chat", ID: name, Name: name})
+	}
+	far := d.person(bot.Who{Platform: "mail", ID: "far", Name: "far"})
+	d.must(d.Belongs(d.ctx(), here("lost"), "gone"))
+	d.must(d.Belongs(d.ctx(), here("lost2"), "gone"))
+	d.must(d.Belongs(d.ctx(), here("kept"), "here"))
+	// Long enough to be more than one portion of everything.
+	many := 45
+	play := func(id bot.GameID, where bot.Room, black, white, by bot.Person) *bot.Match {
+		m := d.open(id, where, func(m *bot.Match) {
+			m.Opener, m.Black, m.White, m.Deadline = black, black, white, d.now.Add(day)
+		})
+		step := d.turn(m, post("show-"+string(id), bot.Show, m))
+		step.Request = fmt.Sprintf("request of %s", id)
+		step.Where = where
+		step.Events[0].By = by
+		step.Due = []bot.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
+		d.must(d.Take(d.ctx(), step))
+		return step.Match
+	}
+	// Ada plays in both, Bob in the lost one, Eve in the kept one; Kim has opened
+	// a game there that Ada and Eve play, Lee is invited, Mod has decided one; Pat
+	// has chosen something, and Una has done nothing anywhere.
+	for i := range many {
+		play(bot.GameID(fmt.Sprintf("lost-%d", i)), here([]string{"lost", "lost2"}[i%2]), who["ada"], who["bob"], who["mod"])
+	}
+	play("lost-kim", here("lost"), who["kim"], who["lee"], who["pat"])
+	play("kept-1", here("kept"), who["ada"], who["eve"], who["mod"])
+	d.open("kept-2", here("kept"), func(m *bot.Match) { m.Opener, m.Invited, m.Black, m.White = who["kim"], who["lee"], "", "" })
+	play("kept-3", elsewhere, far, far, far)
+	play("kept-4", here("unbound"), who["eve"], who["eve"], who["eve"])
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: who["pat"], Remind: "none"}}))
+	d.settle(d.claim()...)
+	refused := func(id string, where bot.Room) {
+		d.must(d.Take(d.ctx(), &bot.Step{Request: id, At: d.now, Where: where, Answer: bot.Reply{Texts: []bot.Text{{Key: "no"}}}}))
+	}
+	refused("refused lost", here("lost"))
+	refused("refused kept", here("kept"))
+	refused("refused mail", elsewhere)
+	refused("refused nowhere", bot.Room{})
+	refused("flag:lost-1:7", bot.Room{}) // from before it was known where
+	refused("flag:kept-1:7", bot.Room{})
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("lost"), Size: "5x5"}}))
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("kept"), Size: "7x7"}}))
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: bot.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
+	for _, where := range []bot.Room{here("lost"), here("kept"), elsewhere} {
+		_, err := d.Park(d.ctx(), where, "gone")
+		d.must(err)
+		d.must(d.Postpone(d.ctx(), where, d.now.Add(day)))
+		d.must(d.SetBookmark(d.ctx(), bot.LangMark(where), "de"))
+	}
+	d.must(d.Left(d.ctx(), "chat", "gone", d.now))
+	d.pass(30 * time.Hour)
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.Owed{
+		{ID: "loose lost", Where: here("lost2"), Kind: bot.Notice}, {ID: "loose kept", Where: here("kept2"), Kind: bot.Notice}}}))
+	kept := func() []any {
+		var out []any
+		for _, id := range []bot.GameID{"kept-1", "kept-2", "kept-3", "kept-4"} {
+			m, events, err := d.Match(d.ctx(), id)
+			d.must(err)
+			receipt, err := d.Shown(d.ctx(), id, m.Where, bot.Show, false)
+			d.must(err)
+			answer, ok, err := d.Answered(d.ctx(), "request of "+string(id))
+			d.must(err)
+			own, of := d.room(m.Where)
+			mark, err := d.Bookmark(d.ctx(), bot.LangMark(m.Where))
+			d.must(err)
+			out = append(out, m, events, receipt, answer, ok, own, of, mark)
+		}
+		for _, request := range []string{"refused kept", "refused mail", "refused nowhere", "flag:kept-1:7"} {
+			_, ok, err := d.Answered(d.ctx(), request)
+			d.must(err)
+			out = append(out, ok)
+		}
+		return out
+	}
+	before := kept()
+
+	for range 2 { // what is forgotten may be forgotten again
+		d.must(d.ForgetServer(d.ctx(), "chat", "gone", d.now))
+	}
+	d.same("what is of the others", kept(), before)
+	d.same("servers", len(d.servers("chat")), 1)
+	ms, err := d.Matches(d.ctx(), bot.Query{Where: bot.Room{Platform: "chat"}})
+	d.must(err)
+	for _, m := range ms {
+		if strings.HasPrefix(string(m.ID), "lost") {
+			d.Errorf("game %s is there", m.ID)
+		}
+	}
+	if _, _, err := d.Match(d.ctx(), "lost-3"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("a game of it: %v", err)
+	}
+	for _, request := range []string{"request of lost-2", "refused lost", "flag:lost-1:7"} {
+		if _, ok, err := d.Answered(d.ctx(), request); ok || err != nil {
+			d.Errorf("%s is answered: %v", request, err)
+		}
+	}
+	d.same("owed", d.drain(), []string{"loose kept"})
+	due, err := d.DueBy(d.ctx(), d.now.Add(100*day), 1000)
+	d.must(err)
+	d.same("due", len(due), 3)
+	own, of := d.room(here("lost"))
+	d.same("settings of a channel of it", own, bot.RoomSettings{Room: here("lost")})
+	d.same("its server", of, bot.Server{})
+	mark, err := d.Bookmark(d.ctx(), bot.LangMark(here("lost")))
+	d.must(err)
+	d.same("its language", mark, "")
+	first, err := d.Park(d.ctx(), here("lost"), "gone")
+	d.must(err)
+	d.same("parked anew", first, true)
+	var names []string
+	for _, name := range []string{"ada", "bob", "eve", "kim", "lee", "mod", "pat", "una"} {
+		if len(d.people(who[name])) > 0 {
+			names = append(names, name)
+		}
+	}
+	d.same("people", names, []string{"ada", "eve", "kim", "lee", "mod", "pat"})
+	d.same("of another platform", len(d.people(far)), 1)
+}
+
+// A step by somebody who was forgotten meanwhile, or for them, is not taken.
+func strangersStep(d *desk) {
+	a := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})
+	d.must(d.Belongs(d.ctx(), garden, "club"))
+	d.must(d.ForgetServer(d.ctx(), "web", "club", d.now))
+	step := &bot.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []bot.Person{a, b}}
+	d.conflict(d.Take(d.ctx(), step))
+	_, ok, err := d.Answered(d.ctx(), step.Request)
+	d.must(err)
+	d.same("answered", ok, false)
+	step.People = []bot.Person{d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"}), d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})}
+	d.must(d.Take(d.ctx(), step))
+}
