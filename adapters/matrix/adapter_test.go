@@ -14,6 +14,7 @@ import (
 
 // What every adapter must do, in a room of a real homeserver.
 func TestAdapter(t *testing.T) {
+	t.Parallel()
 	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
 		c := newClub(t, matrixtest.Shared(t))
 		c.desk = desk

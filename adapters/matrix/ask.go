@@ -353,14 +353,15 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return ignored, nil
 		}
 		if _, ok := a.parse(dev, e, m, commands, direct); !ok {
-			return ignored, nil
+			// What still waits for its key is not done as it was first.
+			return ignored, a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
 		}
 		target, err := dev.Client.GetEvent(ctx, e.RoomID, before)
 		if err != nil && !refusedBy(err) {
 			return "", err
 		}
-		if err != nil || target.Sender != e.Sender {
-			return ignored, nil // nobody can edit what others have said
+		if err != nil || target.Sender != e.Sender || target.Unsigned.RedactedBecause != nil {
+			return ignored, nil // nobody can edit what others have said, or what is no longer there
 		}
 		root = threadRoot(target)
 		// What was done is not undone by writing something else; what was not is
@@ -483,6 +484,7 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Even
 	r := bot.Request{
 		ID: Name + ":" + e.ID.String(), Who: a.who(ctx, dev, e.RoomID, e.Sender),
 		Where:     bot.Room{Platform: Name, Channel: at.known.String()},
+		Server:    at.known.String(),
 		Moderator: a.moderator(ctx, dev, e.RoomID, e.Sender),
 		Reply:     receipt(e.RoomID, e.ID),
 	}

@@ -268,19 +268,39 @@ func (c *club) owed() (n int) {
 	}
 	claimed := now().Add(40 * time.Second) // what is being delivered is claimed for so long
 	if c.now != nil {                      // a clock that stands still ends no waiting
-		for _, q := range []string{
-			`UPDATE post SET due = 0 WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM room_wait w WHERE w.platform = post.platform AND w.channel = post.channel)`,
-			`DELETE FROM room_wait`,
-		} {
-			if _, err := c.cfg.DB.Exec(context.Background(), q); err != nil {
-				c.Fatal(err)
-			}
-		}
+		c.hurries(`EXISTS (SELECT 1 FROM room_wait w WHERE w.platform = post.platform AND w.channel = post.channel)`)
 	}
 	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", claimed.UnixMilli()).Scan(&n); err != nil {
 		c.Fatal(err)
 	}
 	return n
+}
+
+// hurries has those posts delivered now that would be tried again after a while.
+func (c *club) hurries(which string) {
+	c.Helper()
+	for _, q := range []string{`UPDATE post SET due = 0 WHERE state = 'waiting' AND ` + which, `DELETE FROM room_wait`} {
+		if _, err := c.cfg.DB.Exec(context.Background(), q); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// tries waits until the bot has tried something so often, each time at once.
+func (c *club) tries(o *matrixtest.Order, times int) {
+	c.Helper()
+	for n := range times {
+		o.Await(c, n+1)
+		c.await("a post to be tried again", func() bool {
+			var n int
+			if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM room_wait").Scan(&n); err != nil {
+				c.Fatal(err)
+			}
+			return n > 0
+		})
+		c.hurries("TRUE")
+		c.bot.Wake()
+	}
 }
 
 // kill ends the bot as a crash would: from this moment on it can write nothing

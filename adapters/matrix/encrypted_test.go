@@ -15,41 +15,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Games that are over soon, one of each kind: who says what, and what is read
-// then.
-var soonOver = []struct {
-	opens string
-	turns string
-}{
-	{"!new two-button 3x3", `
-		black !place B2: move 1: Black B2
-		white !pass:     One more pass stops play
-		black !pass:     Play has stopped
-		white !accept:   White accepts the count
-		black !accept:   is over`},
-	{"!new button 3x3", `
-		black !place B2: move 1: Black B2
-		white !button:   White plays the button
-		black !pass:     One more pass stops play
-		white !pass:     Play has stopped
-		black !accept:   Black accepts the count
-		white !accept:   is over`},
-	{"!new half-pass-agreement 3x3", `
-		black !place B2: move 1: Black B2
-		white !pass:     Black may !accept that
-		black !accept:   is over`},
-	{"!new ultimate 2x2", `
-		black !place A1: move 1: Black A1
-		white !delay:    move 2: White delays
-		black !delay:    move 3: Black delays
-		white !draw:     is over`},
-	{"!new area-3 3x3", `
-		black !place B2: move 1: Black B2
-		white !pass:     move 2: White passes
-		black !pass:     One more pass ends the game
-		white !pass:     is over`},
-}
-
 // Two people with a client that nobody here wrote play in a room that is
 // encrypted and in one that is not. The bot is stopped and started meanwhile. They
 // can read everything, see every picture, and see that the bot is who it says.

@@ -109,6 +109,16 @@ func (c *club) through() *matrixtest.Proxy {
 	return p
 }
 
+// faults has a fault made for the next request for what is new, and waits for it.
+// Something is said, so that the request before has an answer.
+func (g *guest) faults(p *matrixtest.Proxy, f matrixtest.Fault) *matrixtest.Order {
+	g.c.Helper()
+	o := p.Once(matrixtest.Syncing, f)
+	g.Says(g.at, "a nice game")
+	o.Await(g.c, 1)
+	return o
+}
+
 // A board is a room with a game in it.
 type board struct {
 	*club
@@ -198,8 +208,7 @@ func TestFailedSyncs(t *testing.T) {
 	slices.Sort(names)
 	for _, name := range names {
 		before := len(w.in(anna.at))
-		o := p.Once(matrixtest.Syncing, faults[name])
-		o.Await(t, 1)
+		o := anna.faults(p, faults[name])
 		e := anna.Says(anna.at, "!games")
 		c.await("an answer after "+name, func() bool { return len(w.in(anna.at)) > before })
 		if got := w.in(anna.at)[before:]; !slices.Equal(got, []id.EventID{e}) {
@@ -351,7 +360,7 @@ func TestTokenLost(t *testing.T) {
 			anna.Says(anna.at, "a nice game")
 		}
 		// The homeserver does not know the place any more.
-		p.Once(matrixtest.Syncing, matrixtest.UnknownPosition()).Await(t, 1)
+		anna.faults(p, matrixtest.UnknownPosition())
 		want = append(want, anna.asks("", "!games"))
 		// The bot has lost it, while something was said.
 		if err := c.stop(); err != nil {
@@ -599,6 +608,7 @@ func TestPoisonThatKills(t *testing.T) {
 // A message whose sending has an unknown end is sent once: also after a restart,
 // and also if the homeserver has forgotten the transaction.
 func TestAmbiguousSends(t *testing.T) {
+	t.Parallel()
 	for _, forgets := range []bool{false, true} {
 		for _, restarts := range []bool{false, true} {
 			if !forgets && !restarts && !long {
@@ -725,6 +735,8 @@ func TestEndsBetweenUploadAndSend(t *testing.T) {
 	}
 	close(release)
 	c.start()
+	c.hurries("TRUE") // nobody has it in hand any more
+	c.bot.Wake()
 	g.shows("Black C3")
 	c.settle()
 	c.once(g.black, g.black.at)

@@ -80,7 +80,7 @@ func TestHostileEvents(t *testing.T) {
 			}
 			events = append(events, e)
 		}
-		p.Once(matrixtest.Syncing, splices(bad, events)).Await(t, 1)
+		good.faults(p, splices(bad, events))
 		if done%1000 == 0 { // others do not notice
 			good.asks("", "!games")
 			look()
@@ -125,12 +125,13 @@ func TestHostileEvents(t *testing.T) {
 
 	// Failures that quote what they failed at.
 	for _, fault := range []matrixtest.Fault{matrixtest.UnknownToken(true), matrixtest.Fails(403, "M_FORBIDDEN"), matrixtest.Cuts(), matrixtest.Fails(500, "M_UNKNOWN")} {
-		p.Once(matrixtest.Syncing, fault).Await(t, 1)
+		good.faults(p, fault)
 		good.asks("", "!games")
 	}
-	p.Once(matrixtest.Uploading, matrixtest.Fails(500, ""))
-	p.Once(matrixtest.Sending, matrixtest.Fails(500, ""))
-	g.white.asks(g.root, "!place C4")
+	uploads, sends := p.Once(matrixtest.Uploading, matrixtest.Fails(500, "")), p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Fails(500, ""))
+	g.white.SaysIn(g.white.at, g.root, "!place C4")
+	c.tries(uploads, 1)
+	c.tries(sends, 1)
 	g.shows("White C4")
 	look()
 	for table, text := range c.dump() {
@@ -281,7 +282,7 @@ func (h *hostile) event() (json, kind string) {
 	case 5:
 		return raw("m.room.redaction", fmt.Sprintf(`{"redacts":%q}`, h.root), ""), ""
 	case 6:
-		return raw("m.room.encrypted", fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"AwgA%d","session_id":"s%d","sender_key":"k","device_id":"D"}`, h.n, h.rnd.IntN(1000)), ""), "sealed"
+		return raw("m.room.encrypted", fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"AwgA%d","session_id":"s%d","sender_key":"k","device_id":"D"}`, h.n, h.rnd.IntN(100)), ""), "sealed"
 	case 7:
 		return raw("m.room.encrypted", `{"algorithm":7}`, ""), "sealed"
 	case 8:

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -79,9 +81,46 @@ func (s *served) kill() {
 	<-s.ended
 }
 
+// Games that are over soon, one of each kind: who says what, and what is read
+// then.
+var soonOver = []struct {
+	opens string
+	turns string
+}{
+	{"!new two-button 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     One more pass stops play
+		black !pass:     Play has stopped
+		white !accept:   White accepts the count
+		black !accept:   is over`},
+	{"!new button 3x3", `
+		black !place B2: move 1: Black B2
+		white !button:   White plays the button
+		black !pass:     One more pass stops play
+		white !pass:     Play has stopped
+		black !accept:   Black accepts the count
+		white !accept:   is over`},
+	{"!new half-pass-agreement 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     Black may !accept that
+		black !accept:   is over`},
+	{"!new ultimate 2x2", `
+		black !place A1: move 1: Black A1
+		white !delay:    move 2: White delays
+		black !delay:    move 3: Black delays
+		white !draw:     is over`},
+	{"!new area-3 3x3", `
+		black !place B2: move 1: Black B2
+		white !pass:     move 2: White passes
+		black !pass:     One more pass ends the game
+		white !pass:     is over`},
+}
+
 // The program is killed at any moment, again and again, while two people play in
-// each of two rooms, one of them encrypted. Nothing that they say is lost, and
-// nothing is done or said twice. HALFPOINT_LONG=1 kills it 1,000 times.
+// each of four rooms, two of them encrypted: in one of each kind turn upon turn
+// without waiting for what comes of it, in the other one game of each kind to its
+// end. Nothing that they say is lost, nothing is done or said twice, and they can
+// open and see every picture. HALFPOINT_LONG=1 kills it 1,000 times.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	path, err := program()
@@ -89,40 +128,61 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	kills, moves := 8, 20
-	if long {
-		kills, moves = 1000, 160
+	games := len(soonOver)
+	switch {
+	case long:
+		kills, moves, games = 1000, 160, 40*games
+	case raced: // the program itself is built without the detector
+		kills, moves, games = 2, 4, 1
 	}
 	c := newClub(t, matrixtest.Shared(t))
 	s := c.serve(path)
 	var rooms []*pair
-	for _, encrypted := range []bool{false, true} {
-		rooms = append(rooms, c.pair(encrypted))
-	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var killed atomic.Int64
 	var players sync.WaitGroup
-	for _, r := range rooms {
+	for _, encrypted := range []bool{false, true} {
+		r := c.pair(encrypted)
+		all := r.elsewhere()
+		for k := range moves {
+			r.turns = append(r.turns, fmt.Sprintf("turn %c place %s", "BW"[k%2], sparse(k)))
+		}
+		rooms = append(rooms, r, all)
+		// In step with the kills, so that there are some until the end.
+		keepsStep := func(done, of int) {
+			for int(killed.Load()) < kills*done/of && !t.Failed() {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
 		pauses := rand.New(rand.NewPCG(3, uint64(len(r.people))))
 		players.Go(func() {
 			for k := range moves {
 				r.people[k%2].says(r.root, "!place "+sparse(k))
 				time.Sleep(time.Duration(pauses.IntN(100)) * time.Millisecond)
-				for int(killed.Load()) < kills*k/moves && !t.Failed() {
-					time.Sleep(10 * time.Millisecond)
-				}
+				keepsStep(k, moves)
+			}
+		})
+		players.Go(func() {
+			for n := range games {
+				all.plays(n, func(part, of int) { keepsStep(n*of+part, games*of) })
 			}
 		})
 	}
-	for ; int(killed.Load()) < kills; killed.Add(1) {
+	for ; int(killed.Load()) < kills && !t.Failed(); killed.Add(1) {
 		time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
 		s.kill()
 		s = c.serve(path)
 	}
 	players.Wait()
+	if t.Failed() {
+		t.Fatalf("killed %d times\n%s", killed.Load(), s.stderr.String())
+	}
 	for _, r := range rooms {
-		r.people[0].sees(fmt.Sprintf("move %d:", moves))
-		r.people[1].says(r.root, "!score") // what is owed before is sent before
-		r.people[0].sees("If play stopped now")
+		if r.root != "" {
+			r.people[0].sees(fmt.Sprintf("move %d:", moves))
+			r.people[1].says(r.root, "!score") // what is owed before is sent before
+			r.people[0].sees("If play stopped now")
+		}
 	}
 	s.Process.Signal(syscall.SIGTERM)
 	<-s.ended
@@ -131,17 +191,14 @@ func TestKills(t *testing.T) {
 	}
 	events := c.events()
 	for n, r := range rooms {
-		var got, want []string
+		var got []string
 		for _, e := range events[r.at] {
 			if strings.HasPrefix(e.Body, "turn ") {
-				got = append(got, e.Body)
+				got = append(got, strings.Replace(e.Body, "agree", "accept", 1)) // to a count
 			}
 		}
-		for k := range moves {
-			want = append(want, fmt.Sprintf("turn %c place %s", "BW"[k%2], sparse(k)))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("room %d: the log is %d turns\n%q, want %d\n%q", n, len(got), got, len(want), want)
+		if !slices.Equal(got, r.turns) {
+			t.Errorf("room %d: the log is %d turns\n%q, want %d\n%q", n, len(got), got, len(r.turns), r.turns)
 		}
 		said, last := map[string]bool{}, 0
 		boards := 0
@@ -155,21 +212,46 @@ func TestKills(t *testing.T) {
 				continue
 			}
 			boards++
-			move := 0
-			if _, after, ok := strings.Cut(fmt.Sprint(m["body"]), "move "); ok {
-				fmt.Sscanf(after, "%d:", &move)
-			}
-			if move < last || move == last && move > 0 {
+			r.people[boards%2].looks(m)
+			move := moveOf(fmt.Sprint(m["body"]))
+			if move < last && r.root != "" || move == last && move > 0 {
 				t.Errorf("room %d: move %d is shown after move %d", n, move, last)
 			}
 			last = move
 		}
-		if last != moves {
+		if r.root != "" && last != moves {
 			t.Errorf("room %d: the last board is that of move %d", n, last)
+		}
+		if want := len(r.turns) + games; r.root == "" && boards != want {
+			t.Errorf("room %d: %d boards, not %d", n, boards, want)
 		}
 		t.Logf("room %d: %d turns, %d boards, %d messages", n, len(got), boards, len(said))
 	}
 	t.Logf("killed %d times", killed.Load())
+}
+
+// plays plays a game that is over soon to its end, the n-th of the room. Before
+// each turn step is called.
+func (r *pair) plays(n int, step func(part, of int)) {
+	game := soonOver[n%len(soonOver)]
+	anna, bob := r.people[0], r.people[1]
+	anna.says("", game.opens)
+	root := anna.sees(fmt.Sprintf("opens game %d:", n+1))
+	bob.says(root, "!join")
+	anna.seesIn(root, fmt.Sprintf("Game %d: ", n+1)) // the board, and not only that it begins
+	lines := strings.Split(strings.TrimSpace(game.turns), "\n")
+	for k, line := range lines {
+		step(k, len(lines))
+		who, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		what, read, _ := strings.Cut(rest, ":")
+		by, other := anna, bob
+		if who == "white" {
+			by, other = bob, anna
+		}
+		by.says(root, what)
+		other.seesIn(root, strings.TrimSpace(read))
+		r.turns = append(r.turns, fmt.Sprintf("turn %c %s", strings.ToUpper(who)[0], what[1:]))
+	}
 }
 
 // sparse gives points that do not touch each other.
@@ -182,6 +264,7 @@ type pair struct {
 	at     id.RoomID
 	root   id.EventID
 	people [2]*talker
+	turns  []string // as they must be in the log
 }
 
 // talkers are two people without a room.
@@ -198,20 +281,37 @@ func (c *club) talkers(encrypted bool) *pair {
 	return r
 }
 
-// pair makes a room and begins a game of 25x25 in it.
+// pair makes a room with a game of 25x25 in it.
 func (c *club) pair(encrypted bool) *pair {
 	c.Helper()
 	r := c.talkers(encrypted)
+	r.gathers()
 	anna, bob := r.people[0], r.people[1]
-	r.at = anna.Makes(matrixtest.Room{Name: "Go club", Encrypted: encrypted, Invite: []id.UserID{bob.ID, c.user.ID}})
-	bob.AwaitInvite(r.at)
-	bob.Joins(r.at)
-	anna.Await(r.at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
 	anna.says("", "!new aga 25x25")
 	r.root = anna.sees("opens game")
 	bob.says(r.root, "!join")
 	anna.sees("Black to play")
 	return r
+}
+
+// elsewhere makes another room for the two.
+func (r *pair) elsewhere() *pair {
+	other := &pair{}
+	for i, p := range r.people {
+		other.people[i] = &talker{Player: p.Player, c: p.c, r: other, dev: p.dev}
+	}
+	other.gathers()
+	return other
+}
+
+// gathers makes a room of the two and the bot.
+func (r *pair) gathers() {
+	anna, bob := r.people[0], r.people[1]
+	bot := anna.c.user.ID
+	r.at = anna.Makes(matrixtest.Room{Name: "Go club", Encrypted: anna.dev != nil, Invite: []id.UserID{bob.ID, bot}})
+	bob.AwaitInvite(r.at)
+	bob.Joins(r.at)
+	anna.Await(r.at, "the bot to come", func(v matrixtest.View) bool { return v.Members[bot] == "join" })
 }
 
 // A talker is somebody whose messages are encrypted if the room is.
@@ -223,21 +323,31 @@ type talker struct {
 }
 
 // says says something in a thread, or in the room itself.
-func (p *talker) says(thread id.EventID, text string) {
+func (p *talker) says(thread id.EventID, text string) id.EventID {
 	m := &event.MessageEventContent{MsgType: event.MsgText, Body: text, Mentions: &event.Mentions{}}
 	if thread != "" {
 		m.RelatesTo = (&event.RelatesTo{}).SetThread(thread, thread)
 	}
+	return p.sends(m)
+}
+
+// edits changes what was said before.
+func (p *talker) edits(of id.EventID, text string) id.EventID {
+	m := &event.MessageEventContent{MsgType: event.MsgText, Body: text, Mentions: &event.Mentions{}}
+	m.SetEdit(of)
+	return p.sends(m)
+}
+
+func (p *talker) sends(m *event.MessageEventContent) id.EventID {
 	if p.dev == nil {
-		p.Sends(p.r.at, event.EventMessage, m)
-		return
+		return p.Sends(p.r.at, event.EventMessage, m)
 	}
 	sealed, err := p.dev.Crypto.Encrypt(context.Background(), p.r.at, event.EventMessage, m)
 	if err != nil {
 		p.c.Errorf("%s cannot encrypt: %v", p.ID, err)
-		return
+		return ""
 	}
-	p.Sends(p.r.at, event.EventEncrypted, sealed)
+	return p.Sends(p.r.at, event.EventEncrypted, sealed)
 }
 
 // heard gives the contents of all that the bot has said, decrypted.
@@ -256,6 +366,9 @@ func (p *talker) heardFrom(user id.UserID) (out []map[string]any) {
 		}
 		if content != nil {
 			content["id"] = e.ID.String()
+			if relates, _ := e.Content["m.relates_to"].(map[string]any); relates["rel_type"] == "m.thread" {
+				content["thread"] = relates["event_id"]
+			}
 			out = append(out, content)
 		}
 	}
@@ -263,12 +376,15 @@ func (p *talker) heardFrom(user id.UserID) (out []map[string]any) {
 }
 
 // sees waits until the bot has said something, and gives what.
-func (p *talker) sees(what string) id.EventID {
+func (p *talker) sees(what string) id.EventID { return p.seesIn("", what) }
+
+// seesIn does so in a thread, or with "" anywhere.
+func (p *talker) seesIn(thread id.EventID, what string) id.EventID {
 	p.c.Helper()
 	var found id.EventID
 	p.c.await(what, func() bool {
 		for _, m := range p.heard() {
-			if strings.Contains(fmt.Sprint(m["body"]), what) {
+			if (thread == "" || m["thread"] == thread.String()) && strings.Contains(fmt.Sprint(m["body"]), what) {
 				found = id.EventID(fmt.Sprint(m["id"]))
 			}
 		}
@@ -278,6 +394,50 @@ func (p *talker) sees(what string) id.EventID {
 		return found != ""
 	})
 	return found
+}
+
+// looks downloads a picture, opens it if it is encrypted, and decodes it: it is
+// what its message says.
+func (p *talker) looks(m map[string]any) {
+	p.c.Helper()
+	data, shown, err := p.downloads(m), image.Image(nil), error(nil)
+	if shown, err = png.Decode(bytes.NewReader(data)); err != nil {
+		p.c.Errorf("%s cannot see %v: %v", p.ID, m["filename"], err)
+		return
+	}
+	info, _ := m["info"].(map[string]any)
+	size := shown.Bounds().Size()
+	if info["w"] != float64(size.X) || info["h"] != float64(size.Y) || info["size"] != float64(len(data)) {
+		p.c.Errorf("%v says %v, but it is %v with %d bytes", m["filename"], info, size, len(data))
+	}
+}
+
+// downloads gives the file of a message, decrypted.
+func (p *talker) downloads(m map[string]any) []byte {
+	p.c.Helper()
+	body, err := json.Marshal(m)
+	if err != nil {
+		p.c.Fatal(err)
+	}
+	var content event.MessageEventContent
+	if err := json.Unmarshal(body, &content); err != nil {
+		p.c.Fatal(err)
+	}
+	if (content.File != nil) != (p.dev != nil) {
+		p.c.Errorf("the file of %q: encrypted %t", content.Body, content.File != nil)
+	}
+	url := content.URL
+	if content.File != nil {
+		url = content.File.URL
+	}
+	data, err := p.Client.DownloadBytes(context.Background(), url.ParseOrIgnore())
+	if err == nil && content.File != nil {
+		err = content.File.DecryptInPlace(data)
+	}
+	if err != nil {
+		p.c.Errorf("%s cannot open the file of %q: %v", p.ID, content.Body, err)
+	}
+	return data
 }
 
 // A secret is a device that reads along for its keys.
@@ -296,7 +456,9 @@ func (s *secret) hears(hear func(*event.Event)) {
 }
 
 // secretly logs somebody in with a device that can encrypt.
-func (c *club) secretly(user matrixtest.User) *secret {
+func (c *club) secretly(user matrixtest.User) *secret { return c.secretlyAt(c.server.URL, user) }
+
+func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	c.Helper()
 	st, err := store.Open(context.Background(), filepath.Join(c.TempDir(), "keys.db"))
 	if err != nil {
@@ -310,7 +472,7 @@ func (c *club) secretly(user matrixtest.User) *secret {
 	if err != nil {
 		c.Fatal(err)
 	}
-	dev, err := device.Open(context.Background(), device.Config{Homeserver: c.server.URL, User: user.ID.String(), Password: user.Password, DB: db, Name: "test"})
+	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: user.Password, DB: db, Name: "test"})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -382,7 +544,7 @@ func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	return clear.Content.Raw
 }
 
-// events gives the logs of all games in the database.
+// events gives the logs of all games in the database, in their order.
 func (c *club) events() map[id.RoomID][]bot.Event {
 	c.Helper()
 	st, err := store.Open(context.Background(), c.file)
@@ -394,6 +556,7 @@ func (c *club) events() map[id.RoomID][]bot.Event {
 	if err != nil {
 		c.Fatal(err)
 	}
+	slices.SortFunc(ms, func(a, b bot.Match) int { return a.Number - b.Number })
 	out := map[id.RoomID][]bot.Event{}
 	for _, m := range ms {
 		_, events, err := st.Match(context.Background(), m.ID)

@@ -238,6 +238,8 @@ func TestSpeed(t *testing.T) {
 	n, apart := 2, time.Duration(0)
 	if long {
 		n, apart = 50, 250*time.Millisecond
+	} else {
+		t.Parallel()
 	}
 	c := newClub(t, matrixtest.Shared(t))
 	s := c.serve(must(program()))
@@ -280,17 +282,7 @@ func (c *club) measure(r *pair, k int, apart time.Duration, from id.UserID) (too
 			c.Fatalf("no picture for the %d. command", k+1)
 		}
 	}
-	address, _ := got[len(got)-1]["url"].(string)
-	if file, ok := got[len(got)-1]["file"].(map[string]any); ok {
-		address, _ = file["url"].(string)
-	}
-	uri, err := id.ParseContentURI(address)
-	if err != nil {
-		c.Fatal(err)
-	}
-	if _, err := who.Client.DownloadBytes(context.Background(), uri); err != nil {
-		c.Fatal(err)
-	}
+	who.downloads(got[len(got)-1])
 	took = time.Since(began)
 	time.Sleep(max(0, apart-took))
 	return took
@@ -388,6 +380,8 @@ func TestManyRooms(t *testing.T) {
 	rooms := 5
 	if long {
 		rooms = 200
+	} else {
+		t.Parallel()
 	}
 	c := newClub(t, matrixtest.Shared(t))
 	anna := c.server.Player(t, "Anna")

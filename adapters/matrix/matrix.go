@@ -67,6 +67,7 @@ type Config struct {
 	Told time.Duration    // after which a room is told that a message could not be read; 0: 30 s
 	Edit time.Duration    // between two edits of a game's root; 0: 1 minute
 	Slow time.Duration    // after which the words of a board go without its picture, which follows; 0: 4 s
+	Look time.Duration    // between two looks at which rooms the bot is in; 0: 6 hours
 	Now  func() time.Time // nil: time.Now
 	Log  *slog.Logger     // nil logs nothing
 
@@ -150,6 +151,9 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Slow == 0 {
 		cfg.Slow = slowAfter
 	}
+	if cfg.Look == 0 {
+		cfg.Look = tellEvery
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -224,6 +228,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	defer stop()
 	group.Go(func() { a.tidy(running) })
 	group.Go(func() { a.manners(running) })
+	group.Go(func() { a.tellRooms(running) })
 	for wait := time.Second; ; {
 		began := time.Now()
 		err := a.connected(ctx)

@@ -294,6 +294,48 @@ func (a *Adapter) moves(ctx context.Context, known, to id.RoomID) error {
 	return nil
 }
 
+// When the bot says in which rooms it is, so that those it has left are forgotten.
+const (
+	tellFirst = time.Minute // after it began
+	tellEvery = 6 * time.Hour
+	tellAgain = 10 * time.Minute // after an error
+)
+
+// tellRooms tells the desk every few hours in which rooms the bot is. Each is a
+// server by itself.
+func (a *Adapter) tellRooms(ctx context.Context) {
+	for wait := min(tellFirst, a.cfg.Look); ; {
+		pause(ctx, wait)
+		wait = a.cfg.Look
+		if err := a.tellRoomsOnce(ctx); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			a.log.Warn("it is not known in which rooms the bot is", "error", err)
+			wait = min(tellAgain, a.cfg.Look)
+		}
+	}
+}
+
+func (a *Adapter) tellRoomsOnce(ctx context.Context) error {
+	dev := a.device()
+	if dev == nil || ctx.Err() != nil {
+		return errors.Join(errors.New("not logged in"), ctx.Err())
+	}
+	limited, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	joined, err := dev.Client.JoinedRooms(limited)
+	if err != nil {
+		return err
+	}
+	in := make([]string, len(joined.JoinedRooms))
+	for i, r := range joined.JoinedRooms {
+		in[i] = a.room(r).known.String()
+	}
+	desk, _ := a.theDesk()
+	return desk.Servers(ctx, Name, in)
+}
+
 // encrypted reports whether a room is encrypted. It asks the homeserver each
 // time unless it is known, for a room may become so at any time but never cease
 // to be, and an error means that nothing may be sent.

@@ -34,7 +34,8 @@ type root struct {
 	Number   int
 	Seq      int
 	Controls []bot.Control
-	Lang     string // of the room, when the board was shown
+	Notice   id.EventID `json:",omitempty"` // what it is to say, if it is not how the game stands
+	Lang     string     // of the room, when the board was shown
 
 	due    time.Time // of the next edit; zero: there is none
 	edited time.Time
@@ -201,27 +202,45 @@ func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 // shown takes note of a post that was shown: its controls become reactions, and
 // a board changes the root of its thread.
 func (a *Adapter) shown(ctx context.Context, at id.RoomID, in id.EventID, sent id.EventID, p bot.Post) {
+	if closes(p) {
+		a.closed(ctx, at, in, sent, p)
+		return
+	}
 	if p.Kind != bot.Show || in == "" { // without a thread each board has its own
 		a.press(ctx, at, sent, p.Controls)
 		return
 	}
 	a.press(ctx, at, in, p.Controls)
-	r := root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Controls: p.Controls, Lang: p.Lang}
-	if !a.due(r) {
-		return
-	}
-	body, err := json.Marshal(r)
-	if err == nil {
-		err = a.queue.mark(ctx, "status", in.String(), string(body), a.cfg.Now())
-	}
-	if err != nil && ctx.Err() == nil {
-		a.log.Warn("how a game stands was not written down", "error", err)
-	}
+	a.changes(ctx, root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Controls: p.Controls, Lang: p.Lang})
 }
 
-// due has a root edited, as soon as it may be. It reports false if the root shows
-// something newer.
-func (a *Adapter) due(r root) bool {
+// changes has a root edited, also if the program ends before.
+func (a *Adapter) changes(ctx context.Context, r root) {
+	a.root.mu.Lock()
+	was := a.root.m[r.Event]
+	old := was != nil && was.Seq > r.Seq
+	a.root.mu.Unlock()
+	if old {
+		return
+	}
+	// First on disk, from where it goes once the root is edited.
+	if err := a.queue.mark(ctx, "status", r.Event.String(), r.body(), a.cfg.Now()); err != nil && ctx.Err() == nil {
+		a.log.Warn("how a game stands was not written down", "error", err)
+	}
+	a.due(r)
+}
+
+// body is a root as it is on disk.
+func (r root) body() string {
+	body, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
+}
+
+// due has a root edited, as soon as it may be, unless it shows something newer.
+func (a *Adapter) due(r root) {
 	a.root.mu.Lock()
 	defer a.root.mu.Unlock()
 	if a.root.m == nil {
@@ -233,7 +252,7 @@ func (a *Adapter) due(r root) bool {
 		a.root.m[r.Event] = was
 	}
 	if was.Seq > r.Seq {
-		return false
+		return
 	}
 	r.edited, r.due = was.edited, was.due
 	if r.due.IsZero() {
@@ -242,7 +261,6 @@ func (a *Adapter) due(r root) bool {
 		}
 	}
 	*was = r
-	return true
 }
 
 // restoreRoots finds the roots that were not edited any more before the bot was
@@ -283,11 +301,12 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 	if dev == nil {
 		return
 	}
-	desk, _ := a.theDesk()
-	scene, err := desk.Scene(ctx, r.Game, r.Seq)
+	m, err := a.rootText(ctx, dev, r)
 	if err == nil {
-		m := message.Edit(message.Text(message.Content{Text: status(r, scene), Controls: r.Controls, Number: r.Number, Lang: r.Lang}), r.Event)
-		_, err = a.send(ctx, dev, r.Room, m, fmt.Sprintf("root %s %d", r.Event, r.Seq))
+		_, err = a.send(ctx, dev, r.Room, message.Edit(m, r.Event), fmt.Sprintf("root %s %d", r.Event, r.Seq))
+	}
+	if err == nil && r.Notice != "" {
+		err = a.unpress(ctx, dev, r.Room, r.Event)
 	}
 	if err != nil && !refusedBy(err) {
 		if ctx.Err() == nil {
@@ -296,14 +315,7 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 		a.due(r)
 		return
 	}
-	a.root.mu.Lock()
-	now := a.root.m[r.Event]
-	newer := now != nil && now.Seq > r.Seq
-	a.root.mu.Unlock()
-	if newer {
-		return
-	}
-	if err := a.queue.unmark(ctx, "status", r.Event.String()); err != nil && ctx.Err() == nil {
+	if err := a.queue.unmarkIf(ctx, "status", r.Event.String(), r.body()); err != nil && ctx.Err() == nil {
 		a.log.Warn("how a game stands stays written down", "error", err)
 	}
 }
@@ -311,13 +323,7 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 // status says how a game stands: who plays, what was done last, who is next, the
 // count.
 func status(r root, s render.Scene) string {
-	lines := []string{bot.Translated(r.Lang, wordStatus, strconv.Itoa(r.Number), s.Ruleset), bot.Translated(r.Lang, wordPlayers, bot.CleanName(s.Black.Name), bot.CleanName(s.White.Name))}
-	for _, words := range [][]string{{s.Told, s.Next}, {s.Headline, s.Caption}} {
-		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-		if len(words) > 0 {
-			lines = append(lines, strings.Join(words, " · "))
-		}
-	}
+	lines := append([]string{bot.Translated(r.Lang, wordStatus, strconv.Itoa(r.Number), s.Ruleset)}, bot.HowItStands(s)...)
 	return strings.Join(lines, "\n")
 }
 
@@ -336,7 +342,7 @@ func (a *Adapter) press(ctx context.Context, at id.RoomID, on id.EventID, contro
 		if err := a.queue.mark(ctx, "press", key, fmt.Sprintf("%02d", i), a.cfg.Now()); err != nil && ctx.Err() == nil {
 			a.log.Warn("a reaction was not written down", "error", err)
 		}
-		a.later(func(ctx context.Context) { a.put(ctx, key) })
+		a.later(func(ctx context.Context) { a.put(ctx, key, false) })
 	}
 }
 
@@ -349,28 +355,44 @@ func (a *Adapter) restorePressed(ctx context.Context) {
 		return
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(marks), func(x, y string) int { return strings.Compare(marks[x]+x, marks[y]+y) }) {
-		a.later(func(ctx context.Context) { a.put(ctx, key) })
+		a.later(func(ctx context.Context) { a.put(ctx, key, true) })
 	}
 }
 
-// put puts a reaction on a message, by the key of its mark.
-func (a *Adapter) put(ctx context.Context, key string) {
+// put puts a reaction on a message, by the key of its mark, if it is still to be
+// put. Again means that it may be there.
+func (a *Adapter) put(ctx context.Context, key string, again bool) {
 	dev := a.device()
 	message, emoji, _ := strings.Cut(key, " ")
 	at, on := readReceipt(message)
-	if there, err := a.queue.marked(ctx, "reaction", key); err != nil || there != "" || dev == nil {
+	if wanted, err := a.queue.marked(ctx, "press", key); err != nil || wanted == "" || dev == nil {
 		return
 	}
-	for !a.spare.ok(a.cfg.Now()) {
-		if pause(ctx, time.Second); ctx.Err() != nil {
+	if a.roomToSpare(ctx) != nil {
+		return
+	}
+	done, err := a.queue.marked(ctx, "reaction", key)
+	if err != nil {
+		return
+	}
+	there := done != ""
+	if again && !there { // the homeserver may not have finished with the first when it is asked once more
+		own, err := pressed(ctx, dev, at, on)
+		if err != nil && !refusedBy(err) {
 			return
 		}
+		there = slices.ContainsFunc(own, func(e *event.Event) bool {
+			relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+			return relates["key"] == emoji
+		})
 	}
-	c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
-	_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
-	a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
-	if err != nil && !refusedBy(err) { // as what is there already is
-		return // the next board or the next start tries again
+	if !there {
+		c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
+		_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
+		a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
+		if err != nil && !refusedBy(err) { // as what is there already is
+			return // the next board or the next start tries again
+		}
 	}
 	err = a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now())
 	if err == nil {

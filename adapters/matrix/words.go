@@ -14,7 +14,6 @@ const (
 	wordGoesOn   = "Game {0} goes on here."
 	wordLate     = "This homeserver lets me write only now and then, so this board comes late."
 	wordStatus   = "Game {0}: {1}"
-	wordPlayers  = "⚫ {0} – ⚪ {1}"
 	wordDirectly = "I have sent it to you directly."
 )
 

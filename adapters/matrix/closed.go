@@ -1,0 +1,155 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A challenge that was declined, withdrawn or has run out is over: its opening
+// says so instead of what can be pressed, and the bot's reactions go. That can
+// wait, like all that is done to roots.
+
+// closes reports whether a post says that a challenge is over. The first event of
+// a game opens it; two begin it, and then a board is shown. So there is nothing
+// that can be asked for after the second only if that has ended the challenge.
+func closes(p bot.Post) bool {
+	return p.Kind == bot.Notice && p.Seq == 2 && p.Under != "" && !p.Private && len(p.Controls) == 0
+}
+
+// closed has the opening of a challenge say what a notice has said of it.
+func (a *Adapter) closed(ctx context.Context, at id.RoomID, in, notice id.EventID, p bot.Post) {
+	if room, first := readReceipt(p.Under); in == "" && room == at { // where there are no threads
+		in = first
+	}
+	if in != "" {
+		a.changes(ctx, root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Notice: notice, Lang: p.Lang})
+	}
+}
+
+// looks again for a notice that is not found, so often and after so long, twice as
+// long each time.
+const (
+	lookTries = 5
+	lookPause = 200 * time.Millisecond
+)
+
+// words gives what one of the bot's notices says, without whom it calls; empty if
+// it cannot be read any more. The homeserver is asked: names are not kept here.
+func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID) (string, error) {
+	e, err := dev.Client.GetEvent(ctx, at, notice)
+	// What has just been sent, a homeserver may not find yet.
+	for try := range lookTries {
+		if !errors.Is(err, mautrix.MNotFound) {
+			break
+		}
+		pause(ctx, lookPause<<try)
+		e, err = dev.Client.GetEvent(ctx, at, notice)
+	}
+	if refusedBy(err) {
+		a.log.Info("what was said of a challenge cannot be asked for", "room", at, "error", err)
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("ask for a notice: %w", err)
+	}
+	if e.RoomID = at; e.Type.Type == event.EventEncrypted.Type && dev.Crypto != nil {
+		e, err = dev.Crypto.Decrypt(ctx, e)
+		if errors.As(err, new(e2ee.ErrNoKey)) || errors.As(err, new(e2ee.ErrUnreadable)) { // said by a device that was lost
+			a.log.Info("what was said of a challenge cannot be read", "room", at, "error", err)
+			return "", nil
+		} else if err != nil {
+			return "", fmt.Errorf("decrypt a notice: %w", err)
+		}
+	}
+	body, _ := e.Content.Raw["body"].(string)
+	mentions, _ := e.Content.Raw["m.mentions"].(map[string]any)
+	if calls, _ := mentions["user_ids"].([]any); len(calls) > 0 {
+		body = body[:max(0, strings.LastIndexByte(body, '\n'))]
+	}
+	return body, nil
+}
+
+// pressed gives the bot's own reactions to a message.
+func pressed(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) (own []*event.Event, err error) {
+	answer, err := dev.Client.GetRelations(ctx, at, on, &mautrix.ReqGetRelations{RelationType: event.RelAnnotation, EventType: event.EventReaction,
+		Dir: mautrix.DirectionForward, Limit: looked}) // the bot's are the first
+	if err != nil {
+		return nil, fmt.Errorf("ask for reactions: %w", err)
+	}
+	for _, e := range answer.Chunk {
+		if e.Sender == dev.Client.UserID && e.Unsigned.RedactedBecause == nil {
+			own = append(own, e)
+		}
+	}
+	return own, nil
+}
+
+// unpress takes the bot's reactions to a message away, and puts no more.
+func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) error {
+	waiting, err := a.queue.marksOf(ctx, "press")
+	if err != nil {
+		return err
+	}
+	for key := range waiting {
+		if strings.HasPrefix(key, receipt(at, on)+" ") {
+			if err := a.queue.unmark(ctx, "press", key); err != nil {
+				return err
+			}
+		}
+	}
+	own, err := pressed(ctx, dev, at, on)
+	if err != nil {
+		return err
+	}
+	for _, e := range own {
+		if err := a.roomToSpare(ctx); err != nil {
+			return err
+		}
+		_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("unpress " + e.ID.String())})
+		a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
+		if err != nil && !refusedBy(err) {
+			return fmt.Errorf("take a reaction away: %w", err)
+		}
+	}
+	return nil
+}
+
+// roomToSpare waits until the homeserver has room for what can wait.
+func (a *Adapter) roomToSpare(ctx context.Context) error {
+	for !a.spare.ok(a.cfg.Now()) {
+		if pause(ctx, time.Second); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// rootText gives what a root is to say.
+func (a *Adapter) rootText(ctx context.Context, dev *device.Device, r root) (*event.MessageEventContent, error) {
+	desk, _ := a.theDesk()
+	scene, err := desk.Scene(ctx, r.Game, r.Seq)
+	if err != nil {
+		return nil, err
+	}
+	text := status(r, scene)
+	if r.Notice != "" {
+		words, err := a.words(ctx, dev, r.Room, r.Notice)
+		if err != nil {
+			return nil, err
+		}
+		first, _, _ := strings.Cut(text, "\n")
+		text = strings.TrimSpace(first + "\n" + words)
+	}
+	return message.Text(message.Content{Text: text, Controls: r.Controls, Number: r.Number, Lang: r.Lang}), nil
+}

@@ -1,0 +1,231 @@
+//go:build goolm
+
+package matrix
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// late holds back the keys that a device sends to the bot until now is closed;
+// then they come with the next answer that there is.
+func (c *club) late(p *matrixtest.Proxy, of *secret, now <-chan struct{}) {
+	c.Helper()
+	user, device := of.Client.UserID, of.Client.DeviceID
+	answer, err := of.Client.QueryKeys(c.Context(), &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{user: {device}}})
+	if err != nil {
+		c.Fatal(err)
+	}
+	sender := answer.DeviceKeys[user][device].Keys.GetCurve25519(device).String()
+	var mu sync.Mutex
+	var held []any
+	p.Always(matrixtest.Syncing, matrixtest.Changes(func(body []byte) []byte {
+		var whole map[string]any
+		if json.Unmarshal(body, &whole) != nil {
+			return body
+		}
+		toDevice, _ := whole["to_device"].(map[string]any)
+		events, _ := toDevice["events"].([]any)
+		mu.Lock()
+		defer mu.Unlock()
+		var passed []any
+		for _, e := range events {
+			content, _ := e.(map[string]any)["content"].(map[string]any)
+			if content["sender_key"] == sender {
+				held = append(held, e)
+			} else {
+				passed = append(passed, e)
+			}
+		}
+		select {
+		case <-now:
+			passed, held = append(passed, held...), nil
+		default:
+		}
+		whole["to_device"] = map[string]any{"events": passed}
+		body, _ = json.Marshal(whole)
+		return body
+	}))
+}
+
+// Taking back and changing what was said in an encrypted room means what it means
+// in one that is not, also while the bot lacks the key of what was said, and when
+// it was said while the bot was away.
+func TestTakenBackUnread(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	w := c.watch()
+	c.start()
+	r := c.talkers(true)
+	r.gathers()
+	phone := r.people[0]
+	apart := c.server.Proxy(t) // where nothing is known of the other device
+	apart.Always(matrixtest.On("GET", "/account_data/"), matrixtest.Fails(404, "M_NOT_FOUND"))
+	laptop := &talker{Player: phone.Player, c: c, r: r, dev: c.secretlyAt(apart.URL, phone.User)}
+	keys := make(chan struct{})
+	c.late(p, laptop.dev, keys)
+	phone.says("", "!new two-button 5x5 opponent:me")
+	root := phone.sees("Game 1 begins")
+	phone.seesIn(root, "Game 1: ")
+	became := func(e id.EventID, want string) {
+		t.Helper()
+		c.await(want, func() bool { state, err := c.a.queue.state(t.Context(), e); return err == nil && state == want })
+	}
+	unread := func(e id.EventID) id.EventID { t.Helper(); became(e, keyless); return e }
+
+	gone := unread(laptop.says(root, "!place A1"))
+	phone.Redacts(r.at, gone)
+	became(gone, ignored)
+	changed := unread(laptop.says(root, "!place B2"))
+	otherwise := unread(laptop.says(root, "!place A2"))
+	both := unread(laptop.says(root, "!place A3"))
+	bothEdit := unread(laptop.edits(both, "!place A4"))
+	phone.Redacts(r.at, both)
+	became(both, ignored)
+	late := unread(laptop.says(root, "!place D3"))
+
+	phone.edits(changed, "!place C3")
+	phone.seesIn(root, "Black C3")
+	became(changed, ignored)
+	became(phone.edits(otherwise, "never mind"), ignored)
+	became(otherwise, ignored)
+	done := phone.says(root, "!place C4")
+	phone.seesIn(root, "White C4")
+	tooLate := unread(laptop.edits(done, "!place E5"))
+
+	close(keys)
+	phone.says("", "a nice game") // so that there is an answer
+	became(late, accepted)
+	phone.seesIn(root, "Black D3")
+	became(tooLate, refused)
+	phone.seesIn(root, wordEdited)
+	became(bothEdit, ignored)
+	c.settled()
+	want := []string{"C3", "C4", "D3"}
+	asked := func() (at []string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, q := range w.asked {
+			if q.Command == "place" {
+				at = append(at, q.Args["at"])
+			}
+		}
+		return at
+	}
+	if got := asked(); !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+
+	// The same while the bot is away, and more than one answer tells.
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	back := phone.says(root, "!place A5")
+	phone.says(root, "!place D4")
+	phone.edits(phone.says(root, "what do you think"), "!place D2")
+	phone.Redacts(r.at, back)
+	phone.says(root, "a nice game")
+	p.Once(matrixtest.Syncing, matrixtest.Shortens(1))
+	c.start()
+	phone.seesIn(root, "Black D2")
+	c.settled()
+	want = append(want, "D4", "D2")
+	if got := asked(); !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+	said := 0
+	for _, m := range phone.heard() {
+		if strings.Contains(m["body"].(string), wordEdited) {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("that it stays was said %d times", said)
+	}
+	c.sealed(phone, r.at)
+}
+
+// sealed: all that the bot has said in a room is encrypted, and somebody can
+// read it.
+func (c *club) sealed(p *talker, at id.RoomID) {
+	c.Helper()
+	v := p.View(at)
+	if said := c.clear(v, v.Events[0].ID); len(said) > 0 {
+		c.Errorf("it has said in the clear: %q", said)
+	}
+	for _, e := range v.Events {
+		if e.Sender == c.user.ID && e.Type == "m.room.encrypted" && len(e.Content) > 0 && p.dev.opens(at, e) == nil {
+			c.Errorf("%s cannot read %s", p.ID, e.ID)
+		}
+	}
+}
+
+// An encrypted room is upgraded in the middle of a game: it goes on in the new
+// one, which is encrypted from its first event on, and nothing is said there in
+// the clear. What was owed when the room moved is said there.
+func TestUpgradedEncryptedRoom(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	c.start()
+	r := c.pair(true)
+	anna, bob := r.people[0], r.people[1]
+	anna.says(r.root, "!place A1")
+	anna.seesIn(r.root, "move 1:")
+	c.settled()
+	old, root := r.at, r.root
+	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID},
+		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": old}},
+		InitialState:    []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uploaded := make(chan struct{})
+	held := p.Once(matrixtest.Uploading, matrixtest.Holds(uploaded))
+	bob.says(root, "!place C1")
+	held.Await(t, 1)
+	if _, err := anna.Client.InviteUser(t.Context(), made.RoomID, &mautrix.ReqInviteUser{UserID: c.user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	anna.Sets(old, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
+	r.at = made.RoomID
+	bob.AwaitInvite(r.at)
+	bob.Joins(r.at)
+	c.await("the bot to know the room", func() bool { return c.a.room(r.at).joined && c.a.current(old).id == r.at })
+	close(uploaded)
+	anna.says("", "!place A3")
+	goes := anna.sees("Game 1 goes on here")
+	anna.seesIn(goes, "move 3:")
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	bob.says(goes, "!place C3")
+	c.start()
+	bob.seesIn(goes, "move 4:")
+	c.settled()
+	c.sealed(anna, r.at)
+	shown := map[int]bool{}
+	for _, at := range []id.RoomID{old, r.at} {
+		r.at = at
+		c.sealed(anna, at)
+		for _, m := range anna.heard() {
+			if m["msgtype"] == "m.image" {
+				shown[moveOf(m["body"].(string))] = true
+				anna.looks(m)
+			}
+		}
+	}
+	if len(shown) != 5 {
+		t.Errorf("the boards of moves %v were shown", shown)
+	}
+}

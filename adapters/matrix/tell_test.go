@@ -1,0 +1,96 @@
+package matrix
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A listed desk keeps in which rooms it was told last that the bot is.
+type listed struct {
+	bot.Desk
+	mu   sync.Mutex
+	last []string
+}
+
+func (l *listed) Servers(ctx context.Context, platform string, in []string) error {
+	l.mu.Lock()
+	l.last = slices.Clone(in)
+	l.mu.Unlock()
+	return l.Desk.Servers(ctx, platform, in)
+}
+
+func (l *listed) told() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// The desk is told in which rooms the bot is, by the ids by which it knows them,
+// so that one that has moved is not taken for left.
+func TestRoomsAreTold(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.cfg.Look = 100 * time.Millisecond
+	l := &listed{}
+	c.between = func(desk bot.Desk) bot.Desk { l.Desk = desk; return l }
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+	anna, old := people[0], people[0].at
+	anna.asks("", "!new 5x5")
+	anna.reads("opens game 1")
+	told := func(what string, want ...string) {
+		t.Helper()
+		c.await(what, func() bool { return slices.Equal(l.told(), want) })
+	}
+	told("the room to be told", old.String())
+	known := func() []string {
+		t.Helper()
+		servers, err := c.store.Servers(t.Context(), Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, s := range servers {
+			left := ""
+			if !s.Left.IsZero() {
+				left = " left"
+			}
+			ids = append(ids, s.ID+left)
+		}
+		return ids
+	}
+	if got := known(); !slices.Equal(got, []string{old.String()}) {
+		t.Errorf("the room asked from is %v, known are %q", old, got)
+	}
+	anna.asks("", "!settings whose:server size:9x9")
+	anna.reads("belongs to no server")
+
+	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{c.user.ID},
+		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": old}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna.Sets(old, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
+	c.await("the bot to follow", func() bool { return c.a.room(made.RoomID).joined && c.a.current(old).id == made.RoomID })
+	if _, err := anna.Client.KickUser(t.Context(), old, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	c.await("the old room to be left", func() bool { return !c.a.room(old).joined })
+	told("the new room to be told as the old one", old.String())
+	if _, err := anna.Client.KickUser(t.Context(), made.RoomID, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	told("no room to be told")
+	c.await("the room to be noted as left", func() bool { return strings.Join(known(), " ") == old.String()+" left" })
+}
