@@ -26,8 +26,9 @@ type Adapter interface {
 	// Deliver shows a post and gives the id of the message it became. It is
 	// called by one goroutine per channel at a time, and may be called again
 	// with the same post after an error or a crash: Post.ID is the key by which
-	// the platform must recognize it. Its errors are RetryAfter, Gone,
-	// Forbidden, TooLarge and Ambiguous; any other is tried again later.
+	// the platform must recognize it. Its errors are RetryAfter, ErrGone,
+	// Forbidden, ErrTooLarge, ErrRefused and ErrAmbiguous, in InThread where they
+	// concern the game's thread alone; any other is tried again later.
 	Deliver(ctx context.Context, p Post) (Receipt, error)
 }
 
@@ -186,9 +187,22 @@ type Forbidden struct{ Permission string }
 // Error names the permission.
 func (e Forbidden) Error() string { return "not permitted: " + e.Permission }
 
+// InThread is an error about the thread in which a game is played, while the
+// channel can be reached: other games there go on.
+type InThread struct{ Err error }
+
+// Error says what is wrong with the thread.
+func (e InThread) Error() string { return "in the thread: " + e.Err.Error() }
+
+// Unwrap gives what is wrong.
+func (e InThread) Unwrap() error { return e.Err }
+
 // Errors of Deliver.
 var (
 	ErrGone      = errors.New("the room or message is gone")
 	ErrTooLarge  = errors.New("the message is too large")
 	ErrAmbiguous = errors.New("it is not known whether the message was sent")
+	// ErrRefused means that the platform does not take the message as it is, and
+	// will not at another time: by its contents, not for lack of a permission.
+	ErrRefused = errors.New("the platform refuses the message")
 )

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +17,9 @@ import (
 
 const (
 	claimFor   = 30 * time.Second // a post is not given to another delivery for so long
-	retryAfter = 5 * time.Second  // after an error that says nothing better
+	retryAfter = 5 * time.Second  // after an error that says nothing better; twice as long after the next,
+	retryMost  = 30 * time.Second // but no longer than this
+	maxTries   = 3                // of what panics or is refused
 	deliveries = 16               // channels of a platform at once, unless told otherwise
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
@@ -172,23 +176,22 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Hour)))
 		return false
 	}
-	post, err := b.worded(ctx, o)
+	var post Post
+	err := guarded(func() (err error) {
+		post, err = b.worded(ctx, o)
+		return err
+	})
 	if errors.Is(err, errStale) {
 		failed(b.store.Settle(ctx, o.ID, ""))
 		return true
 	}
-	if err != nil {
-		log.Error("a post cannot be worded", "error", err)
-		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Minute)))
-		return false
-	}
-	receipt, err := adapter.Deliver(ctx, post)
-	if errors.Is(err, ErrTooLarge) && post.Scene != nil {
-		post.Scene = nil // the words say it too
-		receipt, err = adapter.Deliver(ctx, post)
+	var receipt Receipt
+	if err == nil {
+		receipt, err = deliver(ctx, adapter, post)
 	}
 	var wait RetryAfter
 	var forbidden Forbidden
+	var panicked errPanic
 	switch {
 	case err == nil:
 		failed(b.store.Settle(ctx, o.ID, receipt))
@@ -201,20 +204,59 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	case errors.As(err, &wait):
 		failed(b.store.Postpone(ctx, o.Where, b.now().Add(wait.Wait)))
 	case errors.Is(err, ErrGone), errors.As(err, &forbidden):
-		first, e := b.store.Park(ctx, o.Where, err.Error())
+		game := GameID("")
+		if errors.As(err, new(InThread)) {
+			game = o.Game
+		}
+		first, e := b.store.Park(ctx, o.Where, game, err.Error())
 		failed(e)
 		if first {
 			log.Warn("a room cannot be written to; what is owed there is set aside", "error", err)
 		}
+		return game != ""
 	case errors.Is(err, ErrTooLarge):
 		log.Error("a post is too large even without its picture", "error", err)
 		failed(b.store.Settle(ctx, o.ID, ""))
 		return true
+	case o.Attempt >= maxTries && (errors.Is(err, ErrRefused) || errors.As(err, &panicked)):
+		log.Error("a post is given up", "attempt", o.Attempt, "error", err, "stack", panicked.stack)
+		failed(b.store.Refuse(ctx, o.ID, err.Error()))
+		return true
 	default: // ErrAmbiguous too: the adapter looks for the message on the next attempt
 		log.Warn("a post was not delivered", "attempt", o.Attempt, "error", err)
-		failed(b.store.Postpone(ctx, o.Where, b.now().Add(retryAfter)))
+		failed(b.store.Later(ctx, o.ID, b.now().Add(min(retryAfter<<min(o.Attempt-1, 10), retryMost))))
+		return true
 	}
 	return false
+}
+
+// deliver has a post shown by its adapter, without its picture if it is too large.
+func deliver(ctx context.Context, adapter Adapter, post Post) (r Receipt, err error) {
+	err = guarded(func() (err error) {
+		r, err = adapter.Deliver(ctx, post)
+		if errors.Is(err, ErrTooLarge) && post.Scene != nil {
+			post.Scene = nil // the words say it too
+			r, err = adapter.Deliver(ctx, post)
+		}
+		return err
+	})
+	return r, err
+}
+
+// errPanic is the error of what has panicked: the fault is in one post, and the
+// others must not pay for it.
+type errPanic struct{ what, stack string }
+
+func (e errPanic) Error() string { return "panic: " + e.what }
+
+// guarded does something; if it panics that is its error.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errPanic{fmt.Sprint(v), string(debug.Stack())}
+		}
+	}()
+	return do()
 }
 
 // errStale is the error of wording a post that has become pointless.

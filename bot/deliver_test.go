@@ -185,3 +185,80 @@ func TestShownAfter(t *testing.T) {
 		t.Errorf("boards took %q, want %q", told, want)
 	}
 }
+
+// A picky is a platform that panics over one channel's boards, and refuses what
+// another is owed.
+type picky struct{ shown []string }
+
+func (*picky) Name() string                              { return "chat" }
+func (*picky) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, error) {
+	switch {
+	case post.Number == 1 && post.Kind == bot.Show:
+		panic("cannot draw this")
+	case post.Number == 2 && post.Kind == bot.Show:
+		return "", fmt.Errorf("the platform's filter: %w", bot.ErrRefused)
+	case post.Number == 3 && post.Kind == bot.Show:
+		return "", bot.InThread{Err: bot.ErrGone}
+	}
+	p.shown = append(p.shown, fmt.Sprintf("%d %s", post.Number, post.Kind))
+	return bot.Receipt(post.ID), nil
+}
+
+// What cannot be shown is given up after three tries, and holds up no other game
+// of its channel meanwhile.
+func TestGivenUp(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	clock := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	b := bot.New(st, bot.Config{Log: silent, Now: func() time.Time { return clock }, Deliveries: 1})
+	p := &picky{}
+	n := 0
+	asks := func(who, command string, args map[string]string) {
+		t.Helper()
+		n++
+		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+		if err != nil || a.Private {
+			t.Fatal(a.Text, err)
+		}
+	}
+	for game := 1; game <= 4; game++ {
+		asks("anna", "new", map[string]string{"rules": "aga", "size": "5x5", "color": "black"})
+		asks("bob", "join", map[string]string{"game": strconv.Itoa(game)})
+		asks("bob", "resign", map[string]string{"game": strconv.Itoa(game), "confirm": "yes"})
+	}
+	flush := func() []string {
+		t.Helper()
+		p.shown = nil
+		if err := b.Flush(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(p.shown)
+		return p.shown
+	}
+	if got := flush(); !slices.Contains(got, "4 show") || slices.Contains(got, "1 show") {
+		t.Fatalf("at once: %q", got)
+	}
+	for range 2 {
+		if got := flush(); len(got) != 0 {
+			t.Errorf("before its time: %q", got)
+		}
+		clock = clock.Add(30 * time.Second)
+		flush()
+	}
+	b.Ask(t.Context(), bot.Request{ID: "chat:more", Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: "games"}) //nolint:errcheck // read only
+	clock = clock.Add(time.Hour)
+	if got := flush(); len(got) != 0 {
+		t.Errorf("what was given up comes again: %q", got)
+	}
+	for game := 1; game <= 3; game++ { // and what comes after it is shown
+		asks("bob", "rematch", map[string]string{"game": strconv.Itoa(game)})
+	}
+	if got := flush(); len(got) == 0 {
+		t.Error("nothing is shown any more")
+	}
+}

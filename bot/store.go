@@ -204,11 +204,16 @@ type Store interface {
 	Settle(ctx context.Context, post string, r Receipt) error
 	// Postpone makes the posts of a room wait.
 	Postpone(ctx context.Context, where Room, until time.Time) error
-	// Park sets aside the unsettled posts of a room, which cannot be reached,
-	// and reports whether it is the first time.
-	Park(ctx context.Context, where Room, why string) (first bool, err error)
+	// Later makes one post wait, and with it those of its game in that channel.
+	Later(ctx context.Context, post string, until time.Time) error
+	// Refuse gives up a post that cannot be shown, so that those after it can be.
+	Refuse(ctx context.Context, post, why string) error
+	// Park sets aside the unsettled posts of a room that cannot be reached, or with
+	// a game those of the game there, and reports whether it is the first time.
+	Park(ctx context.Context, where Room, game GameID, why string) (first bool, err error)
 	// Unpark lets what was set aside for a channel a while ago be tried again, in
-	// its order, and reports whether there is any.
+	// its order, and reports whether there is any. How long a while is doubles with
+	// each attempt.
 	Unpark(ctx context.Context, where Room, now time.Time) (some bool, err error)
 	// DueBy gives at most limit of what is due at or before now, the longest due
 	// first. What it costs does not depend on how many matches there are.

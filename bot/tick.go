@@ -34,7 +34,11 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 		}
 		progress := false
 		for _, d := range ds {
-			done, err := b.due(ctx, d, now)
+			done := false
+			err := guarded(func() (err error) {
+				done, err = b.due(ctx, d, now)
+				return err
+			})
 			if err != nil {
 				b.log.Error("something that is due was not done", "game", d.Game, "kind", d.Kind, "error", err)
 			}

@@ -42,6 +42,9 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	}
 	sent, err := d.show(ctx, live)
 	if err != nil {
+		if at.channel != p.Where.Channel && p.Where.Thread == "" {
+			err = bot.InThread{Err: err}
+		}
 		return "", err
 	}
 	if p.Kind == bot.Show {

@@ -125,7 +125,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 				must(t, s.Settle(ctx, p.ID, bot.Receipt(text())))
 			}
 		case 1:
-			_, err := s.Park(ctx, room(), text())
+			_, err := s.Park(ctx, room(), "", text())
 			must(t, err)
 		case 2:
 			must(t, s.Postpone(ctx, room(), now.Add(time.Minute)))

@@ -319,7 +319,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		same("bookmark", "s1", bookmark, err)
 		messages, err := s.Since(ctx, "c", 0, 9)
 		same("messages", []bot.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: bot.Show}}, messages, err)
-		first, err := s.Park(ctx, bot.Room{Platform: "web", Channel: "d"}, "gone")
+		first, err := s.Park(ctx, bot.Room{Platform: "web", Channel: "d"}, "", "gone")
 		same("parked for the first time", false, first, err)
 		posts, err := s.Claim(ctx, match.Changed, match.Changed)
 		same("posts", 1, len(posts), err)

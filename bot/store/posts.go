@@ -16,6 +16,10 @@ import (
 //	settled     shown
 //	superseded  never shown, because a newer one says the same and more
 //	parked      never shown, because its room could not be reached
+//	refused     never shown, because it cannot be
+//
+// Of what was shown or never will be only that is kept: its words follow from
+// the game, and by its route somebody could speak for the bot.
 //
 // Posts of one game in one channel are in order: only the oldest that waits is
 // ever given, so nothing overtakes it, in flight or not. A post that waits for a
@@ -45,7 +49,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.
 	defer annotate(&err, "claim posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			UPDATE post SET state = 'superseded'
+			UPDATE post SET state = 'superseded', body = '{}'
 			WHERE state = 'waiting' AND due <= $1 AND kind IN ('show', 'status') AND EXISTS (
 				SELECT 1 FROM post newer WHERE newer.state = 'waiting'
 					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
@@ -131,9 +135,10 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err err
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var where bot.Room
+		var game bot.GameID
 		err := tx.QueryRowContext(ctx, `
-			UPDATE post SET state = 'settled', receipt = $1 WHERE id = $2 AND state <> 'settled'
-			RETURNING platform, channel, thread`, r, post).Scan(&where.Platform, &where.Channel, &where.Thread)
+			UPDATE post SET state = 'settled', receipt = $1, body = '{}' WHERE id = $2 AND state <> 'settled'
+			RETURNING platform, channel, thread, game`, r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = tx.QueryRowContext(ctx, "SELECT id FROM post WHERE id = $1", post).Scan(&post)
 			if errors.Is(err, sql.ErrNoRows) {
@@ -145,8 +150,8 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err err
 			return err
 		}
 		_, err = tx.ExecContext(ctx,
-			"DELETE FROM room_parked WHERE platform = $1 AND channel = $2 AND thread = $3",
-			where.Platform, where.Channel, where.Thread)
+			"DELETE FROM room_parked WHERE platform = $1 AND channel = $2 AND thread IN ($3, $4)",
+			where.Platform, where.Channel, where.Thread, parkedGame(game))
 		return err
 	})
 }
@@ -171,22 +176,48 @@ func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (
 	})
 }
 
-// Park sets aside the unsettled posts of a room, which cannot be reached, and
+// Later makes one post wait, and with it those of its game in that channel, and
+// ends the claim on it.
+func (s *Store) Later(ctx context.Context, post string, until time.Time) (err error) {
+	defer annotate(&err, "put post %s off", post)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND state = 'waiting'", millis(until), post)
+		return err
+	})
+}
+
+// Refuse gives up a post that cannot be shown, so that those after it can be. It
+// stays where it is, for somebody to look at.
+func (s *Store) Refuse(ctx context.Context, post, why string) (err error) {
+	defer annotate(&err, "give up post %s", post)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return leave(ctx, tx, "refused", why, "id = $3", post)
+	})
+}
+
+// parkedGame stands where room_parked has a thread, when it is a game's, which
+// the adapter made for it.
+func parkedGame(game bot.GameID) string { return "game " + string(game) }
+
+// Park sets aside the unsettled posts of a room that cannot be reached, and
 // reports whether it is the first time, or the first since a post was shown
-// there. Without a thread it is the whole channel that is parked.
-func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first bool, err error) {
+// there. Without a thread it is the whole channel that is parked, or what one
+// game is owed there.
+func (s *Store) Park(ctx context.Context, where bot.Room, game bot.GameID, why string) (first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			UPDATE post SET state = 'parked', why = $1
-			WHERE state = 'waiting' AND platform = $2 AND channel = $3 AND ($4 = '' OR thread = $4)`,
-			why, where.Platform, where.Channel, where.Thread)
+		err := leave(ctx, tx, "parked", why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
+			where.Platform, where.Channel, where.Thread, game)
 		if err != nil {
 			return err
 		}
+		thread := where.Thread
+		if game != "" {
+			thread = parkedGame(game)
+		}
 		err = put(ctx, tx, "room",
 			"INSERT INTO room_parked (platform, channel, thread, why) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-			where.Platform, where.Channel, where.Thread, why)
+			where.Platform, where.Channel, thread, why)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}
@@ -196,8 +227,51 @@ func (s *Store) Park(ctx context.Context, where bot.Room, why string) (first boo
 	return first && err == nil, err
 }
 
-// parkedFor is how long a room that could not be reached is at least left alone.
-const parkedFor = time.Minute
+// leave sets posts that wait aside, by a condition on $3 and so on. Their routes
+// are forgotten: what is tried again is tried when they are dead.
+func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, "UPDATE post SET state = $1, why = $2 WHERE state = 'waiting' AND "+which+" RETURNING id, body",
+		append([]any{state, why}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	bodies := map[string]storedBody{}
+	for rows.Next() {
+		var id, text string
+		var body storedBody
+		if err := rows.Scan(&id, &text); err != nil {
+			return err
+		}
+		if err := decode(text, &body); err != nil {
+			return fmt.Errorf("post %s: %w", id, err)
+		}
+		if body.Reply != "" {
+			bodies[id] = body
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for id, body := range bodies {
+		body.Reply = ""
+		text, err := encode(body)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE post SET body = $1 WHERE id = $2", text, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parkedFor is how long what could not be shown is at least left alone, doubled
+// with each attempt up to maxDoubled times.
+const (
+	parkedFor  = time.Minute
+	maxDoubled = 10
+)
 
 // Unpark lets what was set aside for a channel be tried again, for somebody has
 // been heard from there, and reports whether there is any. Reminders stay where
@@ -212,13 +286,20 @@ func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := put(ctx, tx, "parked posts", `
+			WITH parked AS (
+				SELECT id, game, n,
+					due + $4 * CASE WHEN attempt < 1 THEN 1 WHEN attempt > $5 THEN 1 << $5 ELSE 1 << (attempt - 1) END AS again
+				FROM post
+				WHERE state = 'parked' AND platform = $2 AND channel = $3 AND kind <> 'status'
+					AND NOT EXISTS (
+						SELECT 1 FROM post newer WHERE newer.state = 'settled'
+							AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
+							AND newer.n > post.n))
 			UPDATE post SET state = 'waiting', due = $1
-			WHERE state = 'parked' AND platform = $2 AND channel = $3 AND due <= $4 AND kind <> 'status'
-				AND NOT EXISTS (
-					SELECT 1 FROM post newer WHERE newer.state = 'settled'
-						AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
-						AND newer.n > post.n)`,
-			millis(now), where.Platform, where.Channel, millis(now.Add(-parkedFor)))
+			WHERE id IN (
+				SELECT id FROM parked WHERE NOT EXISTS ( -- nothing overtakes what is not to be tried yet
+					SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $1))`,
+			millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}

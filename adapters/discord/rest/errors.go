@@ -158,8 +158,17 @@ func BotError(err error, permission string) error {
 		return bot.Forbidden{Permission: permission}
 	case Gone(err):
 		return fmt.Errorf("%w: %w", bot.ErrGone, err)
+	case refused(err):
+		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
 	}
 	return err
+}
+
+// refused reports that the message itself is not taken: by a moderator's filter,
+// or for its form.
+func refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == http.StatusBadRequest && e.Code != CodeArchivedThread && e.Code != CodeAcknowledged
 }
 
 // as gives an error of the client's own waiting the name of what waited.

@@ -262,7 +262,7 @@ func park(d *desk) {
 	d.play(away, post("away", bot.Notice, away))
 	parks := func(where bot.Room, want bool) {
 		d.Helper()
-		first, err := d.Park(d.ctx(), where, "not permitted: send messages")
+		first, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
 		d.must(err)
 		d.same("first time", first, want)
 	}
@@ -299,7 +299,7 @@ func unpark(d *desk) {
 	d.play(away, post("away", bot.Notice, away))
 	d.claim()
 	for _, where := range []bot.Room{garden, cellar} {
-		_, err := d.Park(d.ctx(), where, "not permitted: send messages")
+		_, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
 		d.must(err)
 	}
 	takesUp(garden, false) // a moment ago it could not be reached
@@ -314,17 +314,90 @@ func unpark(d *desk) {
 	// What something newer was shown after stays where it is.
 	d.play(m, post("p3", bot.Notice, m))
 	d.claim()
-	_, err := d.Park(d.ctx(), garden, "gone")
+	_, err := d.Park(d.ctx(), garden, "", "gone")
 	d.must(err)
 	d.play(m, post("p4", bot.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
 	d.play(other, post("o2", bot.Notice, other))
 	d.claim()
-	_, err = d.Park(d.ctx(), garden, "gone")
+	_, err = d.Park(d.ctx(), garden, "", "gone")
 	d.must(err)
 	d.pass(lease + 2*time.Minute)
 	takesUp(garden, true)
 	d.same("shown", d.drain(), []string{"o2"})
+}
+
+func parkGame(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.play(other, post("o1", bot.Notice, other), post("r1", bot.Status, other))
+	parks := func(game bot.GameID, want bool) {
+		d.Helper()
+		first, err := d.Park(d.ctx(), garden, game, "the thread is locked")
+		d.must(err)
+		d.same("first time", first, want)
+	}
+	parks(m.ID, true)
+	parks(m.ID, false)
+	d.same("shown of the other game", d.drain(), []string{"o1", "r1"})
+	parks(m.ID, false) // what was shown of the other game says nothing of this thread
+	d.pass(lease + 2*time.Minute)
+	some, err := d.Unpark(d.ctx(), garden, d.now)
+	d.must(err)
+	d.same("something to take up", some, true)
+	d.same("shown", d.drain(), []string{"p1", "p2"})
+	parks(m.ID, true) // it had been in reach meanwhile
+}
+
+func parkedLonger(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	tries := 0
+	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(30 * time.Second) { // somebody talks all day
+		if _, err := d.Unpark(d.ctx(), garden, d.now); err != nil {
+			d.Fatal(err)
+		}
+		got := d.claim()
+		if len(got) == 0 {
+			continue
+		}
+		d.same("tried", got, []string{"p1"}) // never what comes after it
+		tries++
+		_, err := d.Park(d.ctx(), garden, "", "not permitted: send messages")
+		d.must(err)
+	}
+	if tries < 5 || tries > 12 {
+		d.Errorf("tried %d times in a day", tries)
+	}
+}
+
+func later(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.same("claimed", d.claim(), []string{"p1"})
+	d.must(d.Later(d.ctx(), "p1", d.now.Add(5*time.Second)))
+	d.play(other, post("o1", bot.Notice, other))
+	d.same("claimed", d.claim(), []string{"o1"})
+	d.pass(5*time.Second - time.Millisecond)
+	d.same("claimed too early", d.claim(), []string{})
+	d.pass(time.Millisecond)
+	d.same("claimed afterwards", d.claim(), []string{"p1"}) // long before the claim would have run out
+	d.settle("p1")
+	d.must(d.Later(d.ctx(), "p1", d.now)) // it was shown after all
+	d.same("claimed", d.claim(), []string{"p2"})
+}
+
+func refuse(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.same("claimed", d.claim(), []string{"p1"})
+	d.must(d.Refuse(d.ctx(), "p1", "refused by the platform"))
+	d.same("shown", d.drain(), []string{"p2"})
+	d.pass(24 * time.Hour)
+	some, err := d.Unpark(d.ctx(), garden, d.now)
+	d.must(err)
+	d.same("something to take up", some, false)
+	d.same("claimed", d.claim(), []string{})
 }
 
 // filterOut gives ids without one.

@@ -19,7 +19,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d.same("claimed", d.claim(), []string{"notice"})
 	d.settle("notice")
 	d.same("claimed", d.claim(), []string{"show"})
-	first, err := d.Park(d.ctx(), cellar, "gone")
+	first, err := d.Park(d.ctx(), cellar, "", "gone")
 	d.must(err)
 	d.same("first time", first, true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
@@ -63,7 +63,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.pass(lease)
 	}
 	d.same("shown", d.drain(), []string{"show", "status"})
-	first, err = d.Park(d.ctx(), cellar, "gone")
+	first, err = d.Park(d.ctx(), cellar, "", "gone")
 	d.must(err)
 	d.same("first time", first, false)
 	d.same("the same message", d.say("k", "hall", "again"), said)

@@ -61,6 +61,10 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a channel that asks to wait waits alone", postpone},
 		{"posts of a room out of reach are set aside", park},
 		{"and taken up again when it is in reach", unpark},
+		{"a game whose thread is out of reach holds up no other", parkGame},
+		{"the longer it is out of reach, the more seldom it is tried", parkedLonger},
+		{"a post that is put off makes its game wait and no other", later},
+		{"a post that is given up lets those after it pass", refuse},
 		{"whatever happens, notices come once and in order and the last show is shown", oracle},
 
 		{"a person keeps one id", onePerson},
