@@ -441,7 +441,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 		}
 		if err == nil {
 			q.game = q.pos.game
-			q.who, err = b.store.People(ctx, concerned(m, q.pos))
+			q.who, err = b.who(ctx, concerned(m, q.pos)...)
 		}
 		if err != nil {
 			return q.failed(err)
@@ -466,7 +466,7 @@ func (s speech) tell(t Text) Answer {
 
 // reply words an answer of the inbox.
 func (b *Bot) reply(ctx context.Context, r Reply, s speech) (Answer, error) {
-	who, err := b.store.People(ctx, people(r.Texts))
+	who, err := b.who(ctx, people(r.Texts)...)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -501,7 +501,7 @@ func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, erro
 
 // scene draws a match in the words of a language.
 func (b *Bot) scene(ctx context.Context, m Match, p *position, l *language, look render.Options) (render.Scene, error) {
-	who, err := b.store.People(ctx, []Person{m.Black, m.White})
+	who, err := b.who(ctx, m.Black, m.White)
 	if err != nil {
 		return render.Scene{}, err
 	}

@@ -265,7 +265,7 @@ var errStale = errors.New("there is nothing to say any more")
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
-	texts := o.Texts
+	texts, players := o.Texts, []Person{}
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -276,7 +276,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number, p.At = m.Number, pos.at
+		p.Number, p.At, players = m.Number, pos.at, []Person{m.Black, m.White}
 		if o.Where.Thread == "" && !o.Private {
 			first, err := b.store.First(ctx, o.Game, o.Where)
 			if err != nil {
@@ -345,7 +345,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			}
 		}
 	}
-	who, err := b.store.People(ctx, append(people(texts), o.Notify...))
+	who, err := b.who(ctx, append(append(people(texts), o.Notify...), players...)...)
 	if err != nil {
 		return p, err
 	}
@@ -371,7 +371,7 @@ func (b *Bot) ended(ctx context.Context, m Match, p *position, seq int) (*File, 
 	if before, err := fold(m, events[:seq-1]); err != nil || before.over() {
 		return nil, err
 	}
-	who, err := b.store.People(ctx, concerned(m, p))
+	who, err := b.who(ctx, concerned(m, p)...)
 	if err != nil {
 		return nil, err
 	}

@@ -388,7 +388,7 @@ func games(q *question) Answer {
 	for _, m := range ms {
 		ids = append(ids, m.Black, m.White)
 	}
-	who, err := q.b.store.People(q.ctx, ids)
+	who, err := q.b.who(q.ctx, ids...)
 	if err != nil {
 		return q.failed(err)
 	}

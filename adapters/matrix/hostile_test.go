@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -364,6 +365,7 @@ func TestNames(t *testing.T) {
 	}
 	c.settle()
 	anna.asks("", "!games")
+	seated, began := regexp.MustCompile(`Black is (.*), White is (.*)\. Black`), 0
 	for _, m := range anna.View(anna.at).From(c.user.ID) {
 		mentions, _ := m.Content["m.mentions"].(map[string]any)
 		if mentions == nil || mentions["room"] != nil {
@@ -380,5 +382,13 @@ func TestNames(t *testing.T) {
 		if strings.Contains(m.HTML, "<b>Anna") {
 			t.Errorf("a name is markup: %s", m.HTML)
 		}
+		if who := seated.FindStringSubmatch(m.Body); who != nil {
+			if began++; who[1] == who[2] {
+				t.Errorf("both are called the same: %s", m.Body)
+			}
+		}
+	}
+	if began != len(names) {
+		t.Errorf("%d games of %d began", began, len(names))
 	}
 }

@@ -1,0 +1,74 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// who gives who persons are. Those whose names look alike get a tag behind their
+// name, so that nobody can play as somebody else: it follows from the person, so
+// that it is the same in every text and picture that both are in.
+func (b *Bot) who(ctx context.Context, ids ...Person) (map[Person]Who, error) {
+	who, err := b.store.People(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return tellApart(who), nil
+}
+
+// tagged is how much of a name is left before a tag, in characters.
+const tagged = maxName - len(" #") - tagLength
+
+// tagLength is the length of a tag, in hexadecimal digits.
+const tagLength = 4
+
+// tellApart gives people with names that do not look alike.
+func tellApart(who map[Person]Who) map[Person]Who {
+	like := map[string][]Person{}
+	for p, w := range who {
+		if name := cleanName(w.Name); name != "" {
+			s := looks(name)
+			like[s] = append(like[s], p)
+		}
+	}
+	out := make(map[Person]Who, len(who))
+	for p, w := range who {
+		if name := cleanName(w.Name); name != "" && len(like[looks(name)]) > 1 {
+			sum := sha256.Sum256([]byte(p))
+			name = strings.Trim(name, "\u2068\u2069…")
+			if letters := []rune(name); len(letters) > tagged {
+				name = string(letters[:tagged-1]) + "…"
+			}
+			w.Name = name + " #" + hex.EncodeToString(sum[:])[:tagLength]
+		}
+		out[p] = w
+	}
+	return out
+}
+
+// twins are letters of other alphabets that look like Latin ones; see Unicode
+// Technical Standard 39. The table holds those with which a whole name can be
+// written.
+var twins = strings.NewReplacer(
+	"а", "a", "в", "b", "е", "e", "к", "k", "м", "m", "н", "h", "о", "o", "р", "p", "с", "c", "т", "t", "у", "y", "х", "x", "і", "i", "ј", "j", "ѕ", "s", "ԁ", "d", "ԛ", "q", "ԝ", "w", "ӏ", "l",
+	"α", "a", "β", "b", "ε", "e", "ζ", "z", "η", "h", "ι", "i", "κ", "k", "μ", "m", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "y", "χ", "x",
+	"0", "o", "1", "l", "|", "l", "i", "l", "ı", "l")
+
+// looks gives what is left of a name when what is hard to see is left out: two
+// names with the same looks can be taken for each other.
+func looks(name string) string {
+	name = cases.Fold().String(norm.NFKD.String(name))
+	name = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Mn, unicode.Cf) || unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, name)
+	return twins.Replace(twins.Replace(name))
+}
