@@ -178,7 +178,7 @@ func forgottenServer(d *desk) {
 	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("kept"), Size: "7x7"}}))
 	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: bot.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
 	for _, where := range []bot.Room{here("lost"), here("kept"), elsewhere} {
-		_, err := d.Park(d.ctx(), where, "gone")
+		_, err := d.Park(d.ctx(), where, "", "gone")
 		d.must(err)
 		d.must(d.Postpone(d.ctx(), where, d.now.Add(day)))
 		d.must(d.SetBookmark(d.ctx(), bot.LangMark(where), "de"))
@@ -240,7 +240,7 @@ func forgottenServer(d *desk) {
 	mark, err := d.Bookmark(d.ctx(), bot.LangMark(here("lost")))
 	d.must(err)
 	d.same("its language", mark, "")
-	first, err := d.Park(d.ctx(), here("lost"), "gone")
+	first, err := d.Park(d.ctx(), here("lost"), "", "gone")
 	d.must(err)
 	d.same("parked anew", first, true)
 	var names []string
