@@ -46,6 +46,7 @@ type waiting struct {
 	changed  chan struct{} // closed when a deferral is done
 	begun    chan struct{} // closed when the first answer, or a deferral, was given
 	accepted bool          // a post is the answer
+	promised bool          // the deferral ended before the post came
 }
 
 // take takes the first answer. Waiting for a deferral that is on its way, it
@@ -243,7 +244,7 @@ func (a *Adapter) handle(ctx context.Context, w *waiting) {
 		put := w.stage == deferred
 		w.mu.Unlock()
 		if put {
-			a.finish(ctx, w)
+			a.owes(w)
 		}
 	default:
 		a.tell(ctx, w, r, answer)
@@ -277,26 +278,56 @@ func (a *Adapter) putOff(w *waiting) {
 	accepted := w.accepted
 	w.mu.Unlock()
 	if accepted {
-		ctx, cancel := context.WithTimeout(context.Background(), shortly)
-		defer cancel()
-		a.finish(ctx, w)
+		a.owes(w)
 	}
 }
 
 // shortly is long enough for a request that nobody waits for.
 const shortly = 10 * time.Second
 
-// finish ends a deferral whose answer is a message of the bot's own.
-func (a *Adapter) finish(ctx context.Context, w *waiting) {
+// owes waits a while for the post that is the answer to a deferred interaction:
+// who delivers it says what became of it.
+func (a *Adapter) owes(w *waiting) {
+	time.AfterFunc(a.cfg.Owed, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), shortly)
+		defer cancel()
+		a.promise(ctx, w)
+	})
+}
+
+// promise ends a deferral whose post is still to come, or was not needed any
+// more: a newer board has been shown.
+func (a *Adapter) promise(ctx context.Context, w *waiting) {
 	w.mu.Lock()
-	mine := w.stage == deferred
+	owed := w.stage == deferred
+	w.mu.Unlock()
+	if !owed {
+		return
+	}
+	if s, err := a.rest.Original(ctx, w.in.Token); err == nil && s.Flags&flagLoading == 0 {
+		w.set(answered) // another process has delivered it
+		return
+	}
+	if a.finish(ctx, w, bot.Translated(w.in.Locale, wordDone)) {
+		w.mu.Lock()
+		w.promised = true
+		w.mu.Unlock()
+	}
+}
+
+// finish ends a deferral whose answer is a message of the bot's own, or what was
+// promised when that took long. It reports false if there is none.
+func (a *Adapter) finish(ctx context.Context, w *waiting, text string) bool {
+	w.mu.Lock()
+	mine := w.stage == deferred || w.promised
 	if mine {
-		w.stage = answered
+		w.stage, w.promised = answered, false
 	}
 	w.mu.Unlock()
 	if mine { // nobody else ends it
-		a.editOriginal(ctx, w.in.Token, rest.Message{Content: new(bot.Translated(w.in.Locale, wordDone))})
+		a.editOriginal(ctx, w.in.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
 	}
+	return mine
 }
 
 func (a *Adapter) editOriginal(ctx context.Context, token string, m rest.Message) {
@@ -395,8 +426,8 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 		if !answer.Private && !in.OnlyUser() {
 			m := ms[0]
 			m.Nonce = rest.Nonce(r.ID)
-			if _, err := a.rest.Send(ctx, in.Channel.ID, m); err == nil {
-				a.editOriginal(ctx, in.Token, rest.Message{Content: new(bot.Translated(in.Locale, wordDone))})
+			if s, err := a.rest.Send(ctx, in.Channel.ID, m); err == nil {
+				a.editOriginal(ctx, in.Token, rest.Message{Content: new(link(in.Locale, in.Guild, received(s))), Flags: rest.SuppressEmbeds})
 				ms = nil
 			}
 		}

@@ -56,6 +56,11 @@ func count(ms []*discordtest.Message, has func(*discordtest.Message) bool) int {
 
 func withPicture(m *discordtest.Message) bool { return len(m.Attachments) > 0 }
 
+// linkTo is what somebody reads whose answer is elsewhere.
+func (c *club) linkTo(m *discordtest.Message) string {
+	return "See https://discord.com/channels/" + c.guild.ID() + "/" + m.ChannelID + "/" + m.ID
+}
+
 func opt(name string, value any) discordtest.Option { return discordtest.Opt(name, value) }
 
 // begin opens a game between Alice and Bob, with a size of its own, and gives its

@@ -2,9 +2,11 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,11 +29,18 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	r, live := readRoute(p.Reply, a.cfg.Now())
 	at, err := a.place(ctx, p, r)
 	if err != nil {
-		return "", rest.BotError(err, a.permission(ctx, p.Where.Channel))
+		err = a.refusedBy(ctx, err, p.Where.Channel, false)
+		if live {
+			(&delivery{a: a, p: p, route: r}).report(ctx, a.waits(r.ID), "", err)
+		}
+		return "", err
 	}
 	c := content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if at.hint != "" {
 		c.hints = append(c.hints, at.hint)
+	}
+	if p.Kind == bot.Show && p.Previous == "" && at.channel != p.Where.Channel {
+		c.hints = append(c.hints, small+bot.Translated(p.Lang, wordArchived))
 	}
 	if known, ok := a.rooms.get(at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
 		a.inLetters(&c, at.channel)
@@ -63,19 +72,6 @@ func (a *Adapter) inLetters(c *content, channel string) {
 	}
 }
 
-// permission names what is missing in a channel.
-func (a *Adapter) permission(ctx context.Context, channel string) string {
-	need := needed(false)
-	if known, ok := a.rooms.get(channel); ok && known.guild != "" {
-		if may, err := a.rest.Permissions(ctx, known.guild, channel); err == nil {
-			if missing := may.Missing(need | rest.SendMessagesInThreads); len(missing) > 0 {
-				return strings.Join(missing, ", ")
-			}
-		}
-	}
-	return strings.Join(rest.Permissions(0).Missing(need), ", ")
-}
-
 // A delivery is a post on its way.
 type delivery struct {
 	a     *Adapter
@@ -84,6 +80,9 @@ type delivery struct {
 	c     content
 	m     rest.Message
 	route route
+
+	loading bool // the person who asked sees that the bot thinks, since before a restart
+	locked  bool // the thread is: nothing was sent
 }
 
 // build draws the message.
@@ -117,24 +116,45 @@ func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
 			if sent != "" {
 				return sent, nil
 			}
-			if loading {
-				defer a.editOriginal(ctx, d.route.Token, rest.Message{Content: new(bot.Translated(d.route.Lang, wordDone))})
-			}
+			d.loading = loading
 		}
 	}
+	sent, err := d.bring(ctx, w, live)
+	if errors.Is(err, bot.ErrGone) && d.at.under { // somebody has deleted the thread
+		if err = d.goOn(); err == nil {
+			sent, err = d.bring(ctx, w, live)
+		}
+	}
+	d.report(ctx, w, sent, err)
+	return sent, err
+}
+
+// bring shows the message as the answer to its interaction w, which may be nil, or
+// else as one of the bot's own.
+func (d *delivery) bring(ctx context.Context, w *waiting, live bool) (bot.Receipt, error) {
 	if w != nil && d.at.channel == d.route.Channel {
 		if sent, err, done := d.answer(ctx, w); done {
 			return sent, err
 		}
 	}
 	if d.route.Alone {
+		if d.end(ctx, w, bot.Translated(d.route.Lang, wordDone)) { // the first follow-up would take its place
+			d.loading = false
+		}
 		return d.followUp(ctx, live)
 	}
-	sent, err := d.send(ctx)
-	if err == nil && w != nil {
-		d.point(ctx, w, sent)
+	return d.send(ctx)
+}
+
+// goOn leads a post whose thread is no longer there to the channel.
+func (d *delivery) goOn() error {
+	a, thread := d.a, d.at.channel
+	a.threads.put(thread, false)
+	d.at = place{channel: d.p.Where.Channel}
+	if a.hinted.put("gone "+thread, true) {
+		d.c.hints = append(d.c.hints, bot.Translated(d.p.Lang, wordThreadGone))
 	}
-	return sent, err
+	return d.build()
 }
 
 // waits gives the interaction of a route, if this process knows it.
@@ -189,7 +209,7 @@ func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, er
 		return "", nil, false
 	}
 	if err != nil {
-		return "", rest.BotError(err, d.a.permission(ctx, d.at.channel)), true
+		return "", d.a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel), true
 	}
 	d.pressed(w, shown.ID)
 	return receipt(w.in.Channel.ID, shown.ID), nil, true
@@ -233,28 +253,79 @@ func (d *delivery) mine(s rest.Sent) bool {
 	return d.m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*d.m.Content)
 }
 
-// point answers an interaction whose post went elsewhere, or too late to be the
-// answer.
-func (d *delivery) point(ctx context.Context, w *waiting, sent bot.Receipt) {
+// report tells who asked what became of the post: where it is, if that is not
+// where they are or came too late to be the answer, or why it is nowhere. A post
+// that will be tried again is not reported.
+func (d *delivery) report(ctx context.Context, w *waiting, sent bot.Receipt, err error) {
+	if w == nil && !d.loading {
+		return
+	}
+	var forbidden bot.Forbidden
+	text, done := "", err == nil
+	switch {
+	case done:
+		text = link(d.route.Lang, d.route.Guild, sent)
+	case errors.Is(err, bot.ErrGone), errors.As(err, &forbidden):
+		text = d.excuse(forbidden)
+	default:
+		return
+	}
+	if w == nil {
+		d.end(ctx, w, text)
+		return
+	}
 	switch w.take(ctx) {
 	case open:
-		guild := d.route.Guild
-		if guild == "" {
-			guild = "@me"
-		}
-		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds,
-			Content: new(bot.Translated(w.in.Locale, wordSee, "https://discord.com/channels/"+guild+"/"+string(sent)))})
-		if w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil {
+		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text})
+		if done && (w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil) {
 			response = rest.DeferUpdate()
 		}
 		if err := d.a.first(ctx, w, response); err != nil {
 			d.a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
 		}
-		_, id := readReceipt(string(sent))
-		d.pressed(w, id)
-	case deferred:
-		d.a.finish(ctx, w)
+		if done {
+			_, id := readReceipt(string(sent))
+			d.pressed(w, id)
+		}
+	default:
+		d.end(ctx, w, text)
 	}
+}
+
+// end ends what the person still sees that the bot thinks, or that it has
+// promised. It reports false if there is nothing of the kind.
+func (d *delivery) end(ctx context.Context, w *waiting, text string) bool {
+	switch {
+	case w != nil:
+		return d.a.finish(ctx, w, text)
+	case d.loading:
+		d.a.editOriginal(ctx, d.route.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
+	}
+	return d.loading
+}
+
+// link leads to a message.
+func link(lang, guild string, sent bot.Receipt) string {
+	if guild == "" {
+		guild = "@me"
+	}
+	return bot.Translated(lang, wordSee, "https://discord.com/channels/"+guild+"/"+string(sent))
+}
+
+// excuse says why a post is not shown, and what would help.
+func (d *delivery) excuse(lacks bot.Forbidden) string {
+	look := "/board"
+	if d.p.Number > 0 {
+		look += " game:" + strconv.Itoa(d.p.Number)
+	}
+	lang := d.route.Lang
+	switch {
+	case d.locked:
+		return escape(bot.Translated(lang, wordLocked, look))
+	case lacks.Permission != "":
+		return escape(bot.Translated(lang, wordSilenced, lacks.Permission, look))
+	}
+	return escape(bot.Translated(lang, wordGone, look))
 }
 
 // followUp shows the post where the bot can only answer.
@@ -276,7 +347,7 @@ func (d *delivery) followUp(ctx context.Context, live bool) (bot.Receipt, error)
 // if there is none any more.
 func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
-	if channel == "" {
+	if r, _ := d.a.barred.get(channel); channel == "" || r.locked {
 		return "", false, nil
 	}
 	_, err = d.a.low.Edit(ctx, channel, message, d.m)
@@ -292,11 +363,14 @@ const nonceLife = 2 * time.Minute
 // send sends the post as a message of the bot's own, once.
 func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	a := d.a
+	if err := d.shut(ctx); err != nil {
+		return "", err
+	}
 	if sent := d.lookFor(ctx); sent != "" {
 		return sent, nil
 	}
 	s, err := a.rest.Send(ctx, d.at.channel, d.own())
-	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions {
+	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions && d.mayWrite(ctx) {
 		a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
 			return "", err
@@ -306,11 +380,14 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	switch {
 	case err == nil:
 		a.sent.drop(d.p.ID)
+		a.barred.drop(d.at.channel)
 		return receipt(d.at.channel, s.ID), nil
 	case rest.Code(err) == rest.CodeLockedThread, rest.Code(err) == rest.CodeArchivedThread:
-		return "", bot.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
+		d.locked = true
+		err = bot.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
+		return "", d.refuse(err)
 	case rest.Forbidden(err):
-		return "", rest.BotError(err, a.permission(ctx, d.p.Where.Channel))
+		return "", d.refuse(a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel))
 	}
 	return "", rest.BotError(err, "")
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +45,8 @@ type Config struct {
 	Log     *slog.Logger     // nil logs nothing
 
 	Ready func(address string) // called when interactions can come: with the address of Listen, or empty; may be nil
+
+	Owed time.Duration // after which who waits behind a deferral for a post is told that it will come; 0: 5 s
 }
 
 // Permissions are what the bot needs in a server, and no more.
@@ -57,6 +61,7 @@ func Invite(application string) string {
 // How much runs and waits.
 const (
 	answerAfter = 1500 * time.Millisecond
+	owedAfter   = 5 * time.Second
 	awayAfter   = 15 * time.Second
 	patience    = 300 * time.Millisecond // for a bucket; then the bot waits, and others are not held up
 	askWorkers  = 32
@@ -90,6 +95,7 @@ type Adapter struct {
 	refused *memory[time.Time] // openings that could not be edited, and until when they are left alone
 	people  *lanes.Limit       // of what each may ask
 	crowds  *lanes.Limit       // of what is asked in each channel
+	barred  *memory[refusal]   // by channel: why nothing may be sent there
 
 	mu      sync.Mutex
 	desk    bot.Desk
@@ -122,6 +128,9 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Answer == 0 {
 		cfg.Answer = answerAfter
 	}
+	if cfg.Owed == 0 {
+		cfg.Owed = owedAfter
+	}
 	if cfg.Away == 0 {
 		cfg.Away = awayAfter
 	}
@@ -144,7 +153,7 @@ func New(cfg Config) (*Adapter, error) {
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
 		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people: lanes.NewLimit(personAtOnce, personPerSecond, personAtOnce-1), crowds: lanes.NewLimit(channelAtOnce, channelPerSecond, channelAtOnce-1),
-		waiting: map[string]*waiting{}, keep: keepFor,
+		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered),
 		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil
 }
@@ -215,6 +224,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	defer time.AfterFunc(drainFor, cancel).Stop()
 	asks.Close()
 	a.settled()
+	a.leave(asking)
 	a.lastEdits(asking)
 	cancel()
 	work.Close()
@@ -251,6 +261,22 @@ func (a *Adapter) settled() {
 			return
 		}
 		pause(ctx, 10*time.Millisecond)
+	}
+}
+
+// leave tells those who still wait behind a deferral for what a post shows that
+// it will come.
+func (a *Adapter) leave(ctx context.Context) {
+	a.mu.Lock()
+	all := slices.Collect(maps.Values(a.waiting))
+	a.mu.Unlock()
+	for _, w := range all {
+		w.mu.Lock()
+		owed := w.accepted && w.stage == deferred
+		w.mu.Unlock()
+		if owed && ctx.Err() == nil {
+			a.promise(ctx, w)
+		}
 	}
 }
 

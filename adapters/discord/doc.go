@@ -35,7 +35,7 @@
 //	commands.go  what is registered
 //	request.go   an interaction becomes a request; routes and receipts
 //	answer.go    the first answer to an interaction, and deferrals
-//	deliver.go   posts; place.go says where they go
+//	deliver.go   posts; place.go says where they go, refused.go where they may not
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	record.go    the record that a message carries

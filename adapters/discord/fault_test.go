@@ -60,6 +60,7 @@ func TestSlow(t *testing.T) {
 	c := newClub(t, discordtest.Options{})
 	d := &slowDesk{}
 	c.desk = d.before
+	c.cfg.Owed = time.Hour
 	c.start()
 	thread := c.begin(t)
 	c.a.cfg.Answer = 50 * time.Millisecond
@@ -73,10 +74,10 @@ func TestSlow(t *testing.T) {
 		return c.ok(i)
 	}
 	d.gate = make(chan bool)
-	if m := slowly(c.alice.Slash(thread, "place", opt("at", "C3"))); m.To != "Alice" || m.Content != wordDone {
-		t.Errorf("the deferral ends as %q to %q", m.Content, m.To)
+	if ended := slowly(c.alice.Slash(thread, "place", opt("at", "C3"))); ended.To != "Alice" || ended.Content != c.linkTo(c.shows(thread, "Black C3")) {
+		t.Errorf("the deferral ends as %q to %q", ended.Content, ended.To)
 	}
-	m := c.shows(thread, "Black C3")
+	m := thread.Last()
 	if !withPicture(m) || m.Nonce == "" {
 		t.Errorf("the board is %+v", m)
 	}
@@ -85,10 +86,10 @@ func TestSlow(t *testing.T) {
 		t.Errorf("%q to %q", m.Content, m.To)
 	}
 	// What everybody is to see comes as a message, once.
-	if m := slowly(c.alice.Slash(thread, "score", opt("share", true))); m.To != "Alice" || m.Content != wordDone {
+	if m := slowly(c.alice.Slash(thread, "score", opt("share", true))); m.To != "Alice" || m.Content != c.linkTo(c.shows(thread, "komi")) {
 		t.Errorf("%q to %q", m.Content, m.To)
 	}
-	if m := c.shows(thread, "komi"); m.To != "" {
+	if m := thread.Last(); m.To != "" {
 		t.Errorf("the score is for %q", m.To)
 	}
 	c.stop()
@@ -212,7 +213,7 @@ func TestKilledBeforeAnswering(t *testing.T) {
 	c.stop()
 
 	// Nothing is delivered here.
-	c.cfg.Answer = 50 * time.Millisecond
+	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, 50*time.Millisecond
 	a, err := New(c.cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +346,7 @@ func TestReordered(t *testing.T) {
 	for round := range rounds {
 		order := orders[round%len(orders)]
 		c := newClub(t, discordtest.Options{})
-		c.cfg.Answer = 100 * time.Millisecond // a board may come after the next, and not at all then
+		c.cfg.Answer, c.cfg.Owed = 100*time.Millisecond, 100*time.Millisecond // a board may come after the next, and not at all then
 		c.start()
 		thread := c.begin(t)
 		release := c.d.Hold()

@@ -101,6 +101,9 @@ func emoji(s string) bool {
 	return end > 1 && !strings.ContainsAny(s[:end], " \n\t")
 }
 
+// small begins a line that is shown smaller than the others.
+const small = "-# "
+
 // code writes a text in letters of the same width.
 func code(s string) string {
 	return "```\n" + strings.ReplaceAll(strings.Trim(s, "\n"), "```", "'''") + "\n```"

@@ -93,6 +93,32 @@ func (a *Adapter) room(ctx context.Context, id string) (room, error) {
 	return r, nil
 }
 
+// mayDo reads what the bot may do in a channel, or in the parent of a thread.
+func (a *Adapter) mayDo(ctx context.Context, channel string) (rest.Permissions, error) {
+	at, err := a.room(ctx, channel)
+	if err != nil {
+		return 0, err
+	}
+	if at.guild == "" {
+		return 0, errors.New("not in a server")
+	}
+	return a.rest.Permissions(ctx, at.guild, channel)
+}
+
+// learned writes down what the bot may do in a channel, if it is known.
+func (a *Adapter) learned(channel string, may rest.Permissions, known bool) {
+	if r, ok := a.rooms.get(channel); ok {
+		r.may, r.mayKnow = may, known
+		a.rooms.put(channel, r)
+	}
+}
+
+// permits reports whether the bot is known to be permitted something in a channel.
+func (a *Adapter) permits(channel string, what rest.Permissions) bool {
+	r, ok := a.rooms.get(channel)
+	return ok && r.mayKnow && r.may.Has(what)
+}
+
 // needed is what the bot must be permitted where a game is played.
 func needed(thread bool) rest.Permissions {
 	if thread {
@@ -115,10 +141,15 @@ func (a *Adapter) missing(in interaction.Interaction, command string) string {
 // A place is where a post goes.
 type place struct {
 	channel string
+	under   bool   // the game's own thread: were it deleted the game would go on in the channel
 	hint    string // to be read with it
 }
 
-// place finds out where a post goes, and starts its thread if it has none.
+// threading is what the bot must be permitted for a game to have its thread.
+const threading = rest.CreatePublicThreads | rest.SendMessagesInThreads
+
+// place finds out where a post goes, and starts its thread if it has none. A game
+// that is played in the channel stays there.
 func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error) {
 	if p.Where.Thread != "" {
 		return place{channel: p.Where.Thread}, nil
@@ -130,12 +161,15 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 	}
 	if there, known := a.threads.get(message); known {
 		if there {
-			return place{channel: message}, nil
+			return under(message), nil
 		}
 		return parent, nil
 	}
-	if before, _ := readReceipt(p.Previous); before == message {
-		return place{channel: message}, nil
+	switch before, _ := readReceipt(p.Previous); before {
+	case message:
+		return under(message), nil
+	case channel:
+		return parent, nil
 	}
 	at, err := a.room(ctx, channel)
 	if err != nil {
@@ -148,28 +182,44 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 		switch _, err := a.rest.Channel(ctx, message); {
 		case err == nil:
 			a.threads.put(message, true)
-			return place{channel: message}, nil
+			return under(message), nil
 		case rest.Gone(err):
 			return parent, nil
 		default:
 			return parent, err
 		}
 	}
+	if missing := at.may.Missing(threading); at.mayKnow && len(missing) > 0 {
+		a.threads.put(message, false)
+		return a.without(parent, p.Lang, missing), nil
+	}
 	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
 	var refused *rest.Error
 	switch {
 	case err == nil, rest.Code(err) == codeThreadThere:
 		a.threads.put(message, true)
-		return place{channel: message}, nil
+		return under(message), nil
 	case errors.As(err, &refused) && !isAmbiguous(err): // not permitted, the message is gone, no threads there
 		a.threads.put(message, false)
 		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
-		if a.hinted.put("thread "+channel, true) && rest.Forbidden(err) {
-			parent.hint = bot.Translated(p.Lang, wordNoThreads, strings.Join(rest.Permissions(0).Missing(rest.CreatePublicThreads|rest.SendMessagesInThreads), ", "))
+		if rest.Forbidden(err) {
+			return a.without(parent, p.Lang, rest.Permissions(0).Missing(threading)), nil
 		}
 		return parent, nil
 	}
 	return parent, err
+}
+
+// under is the thread under a message.
+func under(message string) place { return place{channel: message, under: true} }
+
+// without is a channel in which a game stays because the bot lacks permissions.
+// Which is said once.
+func (a *Adapter) without(parent place, lang string, missing []string) place {
+	if a.hinted.put("thread "+parent.channel, true) {
+		parent.hint = bot.Translated(lang, wordNoThreads, strings.Join(missing, ", "))
+	}
+	return parent
 }
 
 // threadName names the thread of a game.

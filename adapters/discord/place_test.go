@@ -96,6 +96,136 @@ func TestWithoutThreads(t *testing.T) {
 	c.check()
 }
 
+// Nor is a thread opened in which the bot could not write a word.
+func TestWithoutSendingInThreads(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.SendMessagesInThreads))
+	c.start()
+	for range 2 {
+		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		c.ok(c.bob.Press(m, "Join"))
+		c.shows(c.room, "Black to play.")
+	}
+	said := func(m *discordtest.Message) bool {
+		return strings.Contains(m.Content, "allow Send Messages in Threads to me")
+	}
+	if n := count(c.room.Messages(), said); n != 1 || len(c.room.Threads()) != 0 {
+		t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
+	}
+	// Once it may, games have their threads again, and those in the channel stay there.
+	c.guild.BotPermissions(mayDo)
+	thread := c.begin(t)
+	c.stop()
+	c.start()
+	c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+	c.shows(c.room, "Black C3")
+	if n := len(c.room.Threads()); n != 1 {
+		t.Errorf("%d threads\n%s", n, c.d.Transcript())
+	}
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C4")))
+	c.shows(thread, "Black C4")
+	c.stop()
+	for _, r := range c.d.Requests("") {
+		if r.Status == 403 {
+			t.Errorf("%s was refused", r.Route)
+		}
+	}
+	c.check()
+}
+
+// When a game's thread is deleted the game goes on in its channel, and whose turn
+// it is hears of it: their time runs.
+func TestDeletedThread(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("clock", "1d")))
+	c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
+	thread := c.room.WaitThread(0)
+	c.shows(thread, "Black to play")
+	thread.Delete()
+	m := c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+	if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "no longer there") {
+		t.Errorf("%q to %q with %d files", m.Content, m.To, len(m.Attachments))
+	}
+	if n := len(c.bob.Pinged()); n != 1 {
+		t.Errorf("Bob was called %d times", n)
+	}
+	c.ok(c.bob.Slash(c.room, "place", opt("at", "C4"), opt("game", 1)))
+	if m := c.shows(c.room, "White C4"); strings.Contains(m.Content, "no longer there") {
+		t.Errorf("it is said again: %q", m.Content)
+	}
+	c.stop()
+	// Another process goes on there, too.
+	c.start()
+	before := len(c.d.Requests(""))
+	c.ok(c.alice.Slash(c.room, "place", opt("at", "C2"), opt("game", 1)))
+	c.shows(c.room, "Black C2")
+	c.stop()
+	for _, r := range c.d.Requests("")[before:] {
+		if strings.Contains(r.Route, "/threads") || r.Status == 404 {
+			t.Errorf("%s: %d", r.Route, r.Status)
+		}
+	}
+	if n := count(c.room.Messages(), withPicture); n != 3 {
+		t.Errorf("%d boards in the channel\n%s", n, c.d.Transcript())
+	}
+	c.check()
+}
+
+// What is no answer to anything finds the channel as well.
+func TestReminderOfADeletedThread(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	under := string(receipt(c.room.ID(), thread.ID()))
+	thread.Delete()
+	who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+	for _, id := range []string{"r1", "r2"} {
+		_, err := c.deliver(bot.Post{ID: id, Where: c.where(c.room), Under: under, Kind: bot.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
+		if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
+			t.Errorf("%v, the last message is %q", err, m.Content)
+		}
+	}
+	// A game that was opened inside a thread was that thread's.
+	inside := c.where(c.room)
+	inside.Thread = thread.ID()
+	if _, err := c.deliver(bot.Post{ID: "r3", Where: inside, Kind: bot.Notice, Game: "g", Text: "something"}); !errors.Is(err, bot.ErrGone) {
+		t.Error(err)
+	}
+	c.stop()
+	c.check()
+}
+
+// How a thread that sleeps is woken is said with the first board in it, in the
+// language of the place.
+func TestHowToWakeAThread(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.guild.Locale("de")
+	c.start()
+	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	c.ok(c.bob.Press(m, "Mitspielen"))
+	thread := c.room.WaitThread(0)
+	c.shows(thread, "Schwarz ist am Zug")
+	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+	c.shows(thread, "Schwarz C3")
+	c.stop()
+	var said []int
+	for k, m := range thread.Messages() {
+		if strings.Contains(m.Content, "\n-# "+bot.Translated("de", wordArchived)+"\n") {
+			said = append(said, k)
+		}
+	}
+	if !slices.Equal(said, []int{0}) {
+		t.Errorf("said in the messages %v\n%s", said, c.d.Transcript())
+	}
+	c.check()
+}
+
 // Where the bot may not write, no game is opened, and what is missing is named.
 func TestMayNotWrite(t *testing.T) {
 	t.Parallel()
@@ -285,6 +415,8 @@ func TestErrors(t *testing.T) {
 	if err := notice(c.room, "silenced"); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
 		t.Errorf("a channel where it may not write: %v", err)
 	}
+	c.room.OverwriteBot(discordtest.SendMessages, 0)
+	c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
 	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
 	if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
 		t.Errorf("too large: %v", err)

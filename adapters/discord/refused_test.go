@@ -1,0 +1,368 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Who makes a turn that cannot be shown is told why, and what would help; Discord is
+// asked once, however many turns are made, and when they can be shown again they are.
+func TestTurnsThatCannotBeShown(t *testing.T) {
+	for name, lost := range map[string]struct {
+		take, give func(c *club, thread *discordtest.Channel)
+		says       string
+	}{
+		"locked": {
+			func(_ *club, thread *discordtest.Channel) { thread.Lock() },
+			func(_ *club, thread *discordtest.Channel) { thread.Reopen() },
+			"the thread of the game is locked",
+		},
+		"locked, and in sight": {
+			func(_ *club, thread *discordtest.Channel) { thread.LockOpen() },
+			func(_ *club, thread *discordtest.Channel) { thread.Reopen() },
+			"the thread of the game is locked",
+		},
+		"locked, and the bot is let in": {
+			func(_ *club, thread *discordtest.Channel) { thread.Lock() },
+			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.ManageThreads, 0) },
+			"the thread of the game is locked",
+		},
+		"silenced": {
+			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.SendMessagesInThreads) },
+			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.SendMessagesInThreads, 0) },
+			"allow Send Messages in Threads to me",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newTable(t, false) // in which what a turn brought about is over before the next
+			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+			c.ok(c.bob.Press(m, "Join"))
+			c.quiet()
+			thread := c.room.WaitThread(0)
+			lost.take(c.club, thread)
+			before := len(c.d.Requests(""))
+			place := func(turn int) *discordtest.Message {
+				c.d.Advance(2 * time.Minute) // what was set aside is taken up again
+				who := []*discordtest.Person{c.alice, c.bob}[turn%2]
+				m := c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
+				c.quiet()
+				return m
+			}
+			for turn := range 8 {
+				m := place(turn)
+				if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
+					t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
+				}
+			}
+			refused := 0
+			for _, r := range c.d.Requests("")[before:] {
+				if r.Route == sendRoute && r.Status >= 400 {
+					refused++
+				}
+			}
+			if refused != 1 {
+				t.Errorf("refused %d times", refused)
+			}
+			if n := count(thread.Messages(), withPicture); n != 1 {
+				t.Errorf("%d boards", n)
+			}
+			lost.give(c.club, thread)
+			m = place(8)
+			last := thread.Last()
+			if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
+				t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
+			}
+			c.check()
+		})
+	}
+}
+
+// What Discord refuses although the bot seems to be permitted it, as when
+// somebody has put it into time-out, is not asked again and again.
+func TestRefusedForNoReason(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.ok(c.alice.Slash(c.room, "help"))
+	end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
+	n := 0
+	notice := func() error {
+		n++
+		c.ok(c.alice.Slash(c.room, "help"))
+		_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: bot.Notice, Text: "something"})
+		c.d.Advance(time.Minute)
+		return err
+	}
+	for range 8 {
+		var forbidden bot.Forbidden
+		if err := notice(); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := c.d.Count(sendRoute); n != maxRefusals {
+		t.Errorf("asked %d times", n)
+	}
+	end()
+	if err := notice(); err == nil {
+		t.Error("it is tried though nothing was heard")
+	}
+	c.d.Advance(refusedFor)
+	if err := notice(); err != nil {
+		t.Error(err)
+	}
+	if err := notice(); err != nil {
+		t.Error(err)
+	}
+	c.stop()
+	c.check()
+}
+
+// What is missing is named, and nothing else, also where the bot has heard nothing
+// of the channel; and it asks no more before it hears something.
+func TestNamesWhatIsMissing(t *testing.T) {
+	for name, lost := range map[string]struct {
+		names  string
+		thread bool
+		heard  bool // in the channel, before
+		may    discordtest.Permission
+	}{
+		"in the channel":         {names: "Send Messages", may: discordtest.SendMessages},
+		"in the thread":          {names: "Send Messages in Threads", may: discordtest.SendMessagesInThreads, thread: true},
+		"in a known channel":     {names: "Send Messages", may: discordtest.SendMessages, heard: true},
+		"in a known thread":      {names: "Send Messages in Threads", may: discordtest.SendMessagesInThreads, thread: true, heard: true},
+		"all of the channel":     {names: "View Channel", may: discordtest.ViewChannel},
+		"all that it knew":       {names: "View Channel", may: discordtest.ViewChannel, thread: true, heard: true},
+		"all of a known channel": {names: "View Channel", may: discordtest.ViewChannel, heard: true},
+		"all of the thread":      {names: "View Channel", may: discordtest.ViewChannel, thread: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			where := c.where(c.room)
+			if lost.thread {
+				where.Thread = c.begin(t).ID()
+				c.stop()
+				c.start() // another process, which has heard nothing
+			}
+			if lost.heard {
+				c.ok(c.alice.Slash(c.room, "help"))
+			}
+			c.room.OverwriteBot(0, lost.may)
+			before := len(c.d.Requests(""))
+			var forbidden bot.Forbidden
+			for attempt := range 5 {
+				_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: bot.Notice, Text: "something"})
+				if !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
+					t.Errorf("%v", err)
+				}
+			}
+			refused := 0
+			for _, r := range c.d.Requests("")[before:] {
+				if r.Status == 403 {
+					refused++
+				}
+			}
+			if refused != 1 {
+				t.Errorf("refused %d times", refused)
+			}
+			c.stop()
+			c.check()
+		})
+	}
+}
+
+// A locked thread that the bot may not even see any more is not looked at again
+// and again.
+func TestLockedAndHidden(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	where := c.where(c.room)
+	where.Thread = thread.ID()
+	n := 0
+	notice := func() error {
+		n++
+		_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: where, Kind: bot.Notice, Text: "something"})
+		return err
+	}
+	thread.Lock()
+	if err := notice(); err == nil || !strings.Contains(err.Error(), "locked") {
+		t.Error(err)
+	}
+	c.room.OverwriteBot(0, discordtest.ViewChannel)
+	before := len(c.d.Requests(""))
+	for range 4 {
+		if err := notice(); err == nil || !strings.Contains(err.Error(), "View Channel") {
+			t.Error(err)
+		}
+	}
+	if n := len(c.d.Requests("")) - before; n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	c.room.OverwriteBot(discordtest.ViewChannel, 0)
+	thread.Reopen()
+	c.ok(c.alice.Slash(c.room, "help"))
+	if err := notice(); err != nil {
+		t.Error(err)
+	}
+	c.stop()
+	c.check()
+}
+
+// Whose answer was put off is not told that it comes before it has come, or has
+// kept them waiting; and then they are told what became of it.
+func TestPutOff(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	d := &slowDesk{}
+	c.desk = d.before
+	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, time.Hour
+	c.start()
+	thread := c.begin(t)
+	d.gate = make(chan bool)
+	slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
+		t.Helper()
+		i := who.Slash(c.room, "place", opt("at", at), opt("game", 1))
+		if kind, _ := i.First(); kind != 5 {
+			t.Errorf("first answered by %d", kind)
+		}
+		d.gate <- true
+		return i
+	}
+	thread.Lock()
+	if m := c.ok(slowly(c.alice, "C3")); m.To != "Alice" || !strings.Contains(m.Content, "is locked") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	for !strings.Contains(c.log.String(), "a room cannot be written to") {
+		time.Sleep(5 * time.Millisecond) // what comes now is not set aside with it
+	}
+	thread.Reopen()
+	if m := c.ok(slowly(c.bob, "C4")); m.To != "Bob" || m.Content != c.linkTo(c.shows(thread, "White C4")) {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	// What takes long is promised, and then linked.
+	c.stop()
+	c.cfg.Owed = 50 * time.Millisecond
+	c.start()
+	end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: time.Second, Times: -1})
+	i := slowly(c.alice, "C2")
+	if m := c.ok(i); m.Content != wordDone {
+		t.Errorf("%q", m.Content)
+	}
+	end()
+	board := c.shows(thread, "Black C2")
+	for range 2000 {
+		if i.Answer().Content == c.linkTo(board) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if m := i.Answer(); m.Content != c.linkTo(board) {
+		t.Errorf("in the end it says %q", m.Content)
+	}
+	close(d.gate)
+	c.stop()
+	c.check()
+}
+
+// Where the bot can only answer, what was put off is for everybody nevertheless.
+func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	d := &slowDesk{gate: make(chan bool)}
+	c.desk = d.before
+	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, time.Hour
+	c.start()
+	elsewhere := c.d.GuildWithout("elsewhere")
+	eve := elsewhere.Member("Eve")
+	eve.Install()
+	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
+	street := elsewhere.Channel("street")
+	i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
+	if kind, _ := i.First(); kind != 5 {
+		t.Errorf("first answered by %d", kind)
+	}
+	d.gate <- true
+	if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	close(d.gate)
+	c.stop()
+	c.check()
+}
+
+// A program that is told to stop leaves nobody behind to whom it seems to think;
+// one that is killed leaves that to the next, which says where the board is.
+func TestStoppedWhilePutOff(t *testing.T) {
+	t.Parallel()
+	for _, killed := range []bool{false, true} {
+		c := newClub(t, discordtest.Options{})
+		c.cfg.Owed = time.Hour
+		c.start()
+		thread := c.begin(t)
+		c.stop()
+
+		// Nothing is delivered here.
+		cfg := c.cfg
+		cfg.Answer = 50 * time.Millisecond
+		a, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bot.New(c.store, bot.Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		c.d.Advance(6 * time.Second)
+		seen := c.d.Gateway().Identified
+		go func() { done <- a.Run(ctx, b) }()
+		for c.d.Gateway().Identified == seen {
+			time.Sleep(time.Millisecond)
+		}
+		i := c.alice.Slash(thread, "place", opt("at", "C3"))
+		if kind, _ := i.First(); kind != 5 {
+			t.Fatalf("first answered by %d", kind)
+		}
+		a.mu.Lock()
+		asks := a.asks
+		a.mu.Unlock()
+		for asks.Waiting() > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if !killed {
+			cancel()
+			if m := c.ok(i); m.Content != wordDone {
+				t.Errorf("it ends as %q", m.Content)
+			}
+		}
+		c.start()
+		board := c.shows(thread, "Black C3")
+		if m := c.ok(i); killed && m.Content != c.linkTo(board) {
+			t.Errorf("it ends as %q", m.Content)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if n := count(thread.Messages(), withPicture); n != 2 {
+			t.Errorf("%d boards", n)
+		}
+		c.stop()
+		if m := c.ok(i); killed && m.Content != c.linkTo(board) {
+			t.Errorf("in the end it says %q", m.Content)
+		}
+		c.check()
+	}
+}
