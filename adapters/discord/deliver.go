@@ -151,9 +151,7 @@ func (d *delivery) goOn() error {
 	a, thread := d.a, d.at.channel
 	a.threads.put(thread, false)
 	d.at = place{channel: d.p.Where.Channel}
-	if a.hinted.put("gone "+thread, true) {
-		d.c.hints = append(d.c.hints, bot.Translated(d.p.Lang, wordThreadGone))
-	}
+	d.c.hints = append(d.c.hints, bot.Translated(d.p.Lang, wordThreadGone))
 	return d.build()
 }
 

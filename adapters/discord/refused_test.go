@@ -115,8 +115,15 @@ func TestRefusedForNoReason(t *testing.T) {
 		t.Error("it is tried though nothing was heard")
 	}
 	c.d.Advance(refusedFor)
-	if err := notice(); err != nil {
-		t.Error(err)
+	for range 2 {
+		if err := notice(); err != nil {
+			t.Error(err)
+		}
+	}
+	// What was refused before that is forgotten.
+	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013})
+	if err := notice(); err == nil {
+		t.Error("it was not refused")
 	}
 	if err := notice(); err != nil {
 		t.Error(err)
