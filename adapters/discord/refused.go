@@ -11,7 +11,7 @@ import (
 // Discord counts what it refuses, and bars who does not learn from it.
 const (
 	maxRefusals = 3              // in a row, in one channel
-	refusedFor  = 24 * time.Hour // and then it is left alone
+	barredFor   = 24 * time.Hour // and then it is left alone
 )
 
 // A refusal is why the last message to a channel was not sent.
@@ -47,7 +47,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	}
 	d.locked = r.locked
 	switch {
-	case r.times >= maxRefusals && a.cfg.Now().Sub(r.at) < refusedFor:
+	case r.times >= maxRefusals && a.cfg.Now().Sub(r.at) < barredFor:
 		return r.why
 	case !r.locked:
 		if !may(needed(d.at.channel != d.p.Where.Channel)) {

@@ -114,7 +114,7 @@ func TestRefusedForNoReason(t *testing.T) {
 	if err := notice(); err == nil {
 		t.Error("it is tried though nothing was heard")
 	}
-	c.d.Advance(refusedFor)
+	c.d.Advance(barredFor)
 	for range 2 {
 		if err := notice(); err != nil {
 			t.Error(err)
