@@ -123,6 +123,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	w.mu.Unlock()
 	a.mu.Unlock()
 	a.met(in)
+	a.leftover(in)
 	if in.Kind != interaction.Typing && a.refuses(w) {
 		return w
 	}

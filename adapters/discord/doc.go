@@ -38,6 +38,7 @@
 //	deliver.go   posts; place.go says where they go, refused.go where they may not
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
+//	leftover.go  commands of one server that are registered elsewhere now
 //	record.go    the record that a message carries
 //	tidy.go      what can wait
 //	status.go    the first message of a game, which shows how the game stands

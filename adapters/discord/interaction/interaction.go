@@ -131,6 +131,7 @@ const (
 // CommandData is a command with what was said to it.
 type CommandData struct {
 	ID      string
+	Guild   string // the server in which alone it is registered; empty: everywhere
 	Name    string
 	Type    int      // Slash, UserMenu, MessageMenu
 	Path    []string // the subcommand, with its group before it
@@ -299,6 +300,7 @@ type (
 	}
 	data struct {
 		ID         json.RawMessage `json:"id"` // of a command; components have a number there
+		Guild      json.RawMessage `json:"guild_id"`
 		Name       string          `json:"name"`
 		Type       int             `json:"type"`
 		Options    json.RawMessage `json:"options"`
@@ -407,7 +409,7 @@ func (f file) open() File { return File(f) }
 
 // command reads a command; groups and subcommands become its path.
 func (r *reader) command(d data) CommandData {
-	c := CommandData{ID: text(d.ID), Name: d.Name, Type: d.Type, Target: d.Target}
+	c := CommandData{ID: text(d.ID), Guild: text(d.Guild), Name: d.Name, Type: d.Type, Target: d.Target}
 	raw := d.Options
 	for range 3 {
 		var options []option

@@ -21,7 +21,7 @@ const where = `"id":"1100000000000000000","application_id":"77","token":"tok","v
 	"member":{"nick":"Shusaku","permissions":"32","roles":["2"],"user":{"id":"8","username":"honinbo","global_name":"Kuwahara","bot":false}}`
 
 func TestCommand(t *testing.T) {
-	in, err := Parse([]byte(`{` + where + `,"type":2,"data":{"id":"50","name":"place","type":1,"options":[
+	in, err := Parse([]byte(`{` + where + `,"type":2,"data":{"id":"50","guild_id":"6","name":"place","type":1,"options":[
 		{"name":"point","type":3,"value":"D4"},{"name":"game","type":4,"value":12},{"name":"sure","type":5,"value":true},{"name":"komi","type":10,"value":6.5},
 		{"name":"opponent","type":6,"value":"9"}],
 		"resolved":{"users":{"9":{"id":"9","username":"other"}},"members":{"9":{"nick":"Shuwa"}}}}}`))
@@ -29,7 +29,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := in.Command
-	if c.Name != "place" || c.Type != Slash || len(c.Path) != 0 {
+	if c.Name != "place" || c.Guild != "6" || c.Type != Slash || len(c.Path) != 0 {
 		t.Errorf("command %+v", c)
 	}
 	for name, text := range map[string]string{"point": "D4", "game": "12", "sure": "true", "komi": "6.5", "opponent": "9", "nothing": ""} {
@@ -58,7 +58,7 @@ func TestCommand(t *testing.T) {
 func TestSubcommand(t *testing.T) {
 	in, err := Parse([]byte(`{` + where + `,"type":4,"data":{"name":"settings","type":1,"options":[{"name":"rules","type":2,"options":[
 		{"name":"set","type":1,"options":[{"name":"size","type":3,"value":"9x9"},{"name":"id","type":3,"value":"two-b","focused":true}]}]}]}}`))
-	if err != nil || fmt.Sprint(in.Command.Path) != "[rules set]" || in.Command.Option("size").Text != "9x9" {
+	if err != nil || in.Command.Guild != "" || fmt.Sprint(in.Command.Path) != "[rules set]" || in.Command.Option("size").Text != "9x9" {
 		t.Errorf("%+v, %v", in.Command, err)
 	}
 	if o, ok := in.Command.Focused(); !ok || o.Name != "id" || o.Text != "two-b" || in.Kind != Typing {

@@ -1,0 +1,58 @@
+package discord
+
+import (
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+)
+
+const guildCommandsRoute = "PUT /applications/{application_id}/guilds/{guild_id}/commands"
+
+// registered counts the commands of one server, or with "" those of all.
+func (c *club) registered(guild string) int {
+	c.Helper()
+	there, err := c.a.rest.Commands(c.Context(), guild)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return len(there)
+}
+
+// Who tried things out in one server and then takes discord.guild out does not
+// see every command twice for ever.
+func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Guild = c.guild.ID()
+	c.start()
+	c.ok(c.alice.Slash(c.room, "help"))
+	here := c.registered(c.guild.ID())
+	c.stop()
+	if n := c.d.Count(guildCommandsRoute); n != 1 {
+		t.Fatalf("while the server is named, its commands were written %d times", n)
+	}
+	c.cfg.Guild = ""
+	c.start()
+	if n := c.registered(c.guild.ID()); n != here || here == 0 {
+		t.Fatalf("the server has %d commands of its own, and had %d", n, here)
+	}
+	c.d.Fault(discordtest.Fault{Route: guildCommandsRoute, Status: 403, Code: 50001})
+	// The server's own are used, to Discord; and what failed is tried again with
+	// the next.
+	for k := 0; k < 1000 && c.registered(c.guild.ID()) > 0; k++ {
+		if k%100 == 0 {
+			c.ok(c.alice.Slash(c.room, "help"))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := c.registered(c.guild.ID()); n > 0 {
+		t.Errorf("the server has %d commands of its own still", n)
+	}
+	c.ok(c.alice.Slash(c.room, "help"))
+	if n := c.registered(""); n != here {
+		t.Errorf("%d commands are registered everywhere, and %d were in the server", n, here)
+	}
+	c.stop()
+	c.check()
+}
