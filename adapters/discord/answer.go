@@ -209,6 +209,7 @@ func (a *Adapter) handle(ctx context.Context, w *waiting) {
 	switch in.Kind {
 	case interaction.Command:
 		ok = commanded(&r, in.Command)
+		r.Moderator = r.Moderator || permitted(in, r.Command)
 		if err := a.withRecord(ctx, &r, in.Command); err != nil {
 			a.log.Debug("a record was not read", "error", err)
 			a.whisper(ctx, w, wordNoRecordIn)

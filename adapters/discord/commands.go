@@ -22,6 +22,13 @@ var moderator = []rest.Permissions{rest.ManageMessages, rest.ManageGuild}
 // itself says what only moderators may do with them.
 var reserved = map[string]rest.Permissions{"adjudicate": rest.ManageMessages}
 
+// permitted reports whether Discord lets somebody use a command only because they
+// look after the server, or because its administrators say that they may.
+func permitted(in interaction.Interaction, command string) bool {
+	_, ok := reserved[command]
+	return ok && in.Kind == interaction.Command && in.Command.Type == interaction.Slash && in.Guild != "" && in.ByGuild == in.Guild
+}
+
 // A menu is an entry in the menu of a user or a message that is a command with
 // that user or message as an option.
 type menu struct {

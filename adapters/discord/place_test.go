@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -520,6 +521,45 @@ func TestModerators(t *testing.T) {
 	c.guild.Permit(carol, discordtest.ManageMessages)
 	c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
 	c.shows(thread, "Carol decided it as a moderator")
+	c.stop()
+	c.check()
+}
+
+// Whom the server's own settings give a command that is for moderators, Discord
+// lets through, and the bot does too; for nothing else. Whom they take it from
+// cannot have it.
+func TestServersOwnPermissions(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	thread := c.begin(t)
+	dave, erin := c.guild.Member("Dave"), c.guild.Member("Erin")
+	if i := dave.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+		t.Error("Dave may adjudicate")
+	}
+	c.guild.Permit(erin, discordtest.ManageMessages)
+	c.guild.Forbid(erin, "adjudicate")
+	if i := erin.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+		t.Error("Erin may adjudicate")
+	}
+	c.guild.Allow(dave, "adjudicate")
+	c.guild.Allow(dave, "settings") // which everybody may use, to look
+	for command, options := range map[string][]discordtest.Option{"settings": {opt("size", "13x13")}, "delete": nil} {
+		if m := c.ok(dave.Slash(thread, command, options...)); m.To != "Dave" || !strings.Contains(m.Content, "moderator") {
+			t.Errorf("/%s: %q to %q", command, m.Content, m.To)
+		}
+	}
+	// What is pressed is not what the server's settings are about.
+	in := interaction.Interaction{Kind: interaction.Press, Guild: c.guild.ID(), ByGuild: c.guild.ID()}
+	if permitted(in, "adjudicate") {
+		t.Error("a press may adjudicate")
+	}
+	in.Kind, in.Command.Type = interaction.Command, interaction.Slash
+	if in.ByGuild = ""; permitted(in, "adjudicate") {
+		t.Error("the command of a person's own may adjudicate")
+	}
+	c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
+	c.shows(thread, "Dave decided it as a moderator")
 	c.stop()
 	c.check()
 }

@@ -151,8 +151,8 @@ func deleteCommand(s *Server, r *request) (reply, error) {
 	return reply{status: 204}, nil
 }
 
-// getCommandPermissions are the commands that a server's own settings take
-// from somebody.
+// getCommandPermissions are the commands that a server's own settings give to
+// somebody or take from them.
 func getCommandPermissions(s *Server, r *request) (reply, error) {
 	guild, err := s.commandsFor(r)
 	if err != nil {
@@ -161,11 +161,15 @@ func getCommandPermissions(s *Server, r *request) (reply, error) {
 	list := []object{}
 	for _, c := range append(slices.Clone(s.commands[guild]), s.commands[""]...) {
 		rules := []object{}
-		for _, who := range slices.Sorted(maps.Keys(s.guilds[guild].denied)) {
-			if name, user, _ := strings.Cut(who, "/"); name == c["name"] {
-				rules = append(rules, object{"id": user, "type": 2, "permission": false})
+		add := func(who map[string]bool, permission bool) {
+			for _, who := range slices.Sorted(maps.Keys(who)) {
+				if name, user, _ := strings.Cut(who, "/"); name == c["name"] {
+					rules = append(rules, object{"id": user, "type": 2, "permission": permission})
+				}
 			}
 		}
+		add(s.guilds[guild].denied, false)
+		add(s.guilds[guild].allowed, true)
 		if len(rules) > 0 {
 			list = append(list, object{"id": c["id"], "application_id": s.appID, "guild_id": guild, "permissions": rules})
 		}

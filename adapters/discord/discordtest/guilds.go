@@ -25,7 +25,7 @@ func (s *Server) guildNamed(name string, withBot bool) *Guild {
 	if g == nil {
 		// A millisecond apart, so that guilds fall to different shards.
 		id := fmt.Sprint((uint64(1_600_000_000_000-epoch) + uint64(len(s.guilds))) << 22)
-		g = &guild{id: id, name: name, members: map[string]*member{}, locale: "en-US", denied: map[string]bool{}}
+		g = &guild{id: id, name: name, members: map[string]*member{}, locale: "en-US", denied: map[string]bool{}, allowed: map[string]bool{}}
 		g.owner = s.newUser(name + " owner")
 		g.roles = []*role{{id: g.id, name: "@everyone", permissions: Everyone}}
 		g.botRole = &role{id: s.newID(), name: s.bot.name, managed: true, permissions: Everyone}
@@ -130,6 +130,14 @@ func (g *Guild) Forbid(p *Person, command string) {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
 	g.g.denied[command+"/"+p.user.id] = true
+}
+
+// Allow gives a command to somebody in the server's own settings, whatever
+// permissions it is for by default.
+func (g *Guild) Allow(p *Person, command string) {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	g.g.allowed[command+"/"+p.user.id] = true
 }
 
 func (g *Guild) channel(name string, kind int) *Channel {

@@ -39,6 +39,7 @@ type guild struct {
 	botRole  *role
 	locale   string
 	denied   map[string]bool // "command name/user id" that the server's own settings forbid
+	allowed  map[string]bool // and that they allow
 }
 
 // Channel types of Discord.

@@ -190,7 +190,7 @@ func (s *Server) commandOf(p *Person, c *channel, i *interaction, name string, k
 	if !may.Has(UseApplicationCommand) || c.guild.denied[name+"/"+p.user.id] {
 		return nil, fmt.Errorf("%s may not use %s here", p.user.name, name)
 	}
-	if need, ok := found["default_member_permissions"].(string); ok {
+	if need, ok := found["default_member_permissions"].(string); ok && !c.guild.allowed[name+"/"+p.user.id] {
 		var bits Permission
 		fmt.Sscan(need, &bits)
 		if !may.Has(bits) || bits == 0 && !may.Has(Administrator) {
