@@ -1,13 +1,19 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
+
+// tryFor is how long Check waits for the gateway.
+const tryFor = 10 * time.Second
 
 // Check tries a configuration on Discord without changing anything there. It
 // gives what it found, a line each; an error says what is wrong and what to do.
@@ -43,7 +49,10 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 		if err != nil {
 			return found, fmt.Errorf("discord.api: the gateway cannot be asked for: %w", err)
 		}
-		found = append(found, fmt.Sprintf("gateway: reachable; %d of %d connections left today, %d shards recommended", g.Limit.Remaining, g.Limit.Total, g.Shards))
+		if err := gateway.Try(ctx, g.URL, cmp.Or(cfg.Times.Start, tryFor)); err != nil {
+			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; is something between here and there that lets no WebSockets through? %w", g.URL, err)
+		}
+		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.Limit.Remaining, g.Limit.Total, g.Shards))
 		if g.Limit.Remaining == 0 {
 			return found, fmt.Errorf("discord.token: no connections are left today; wait %v", g.Limit.Reset())
 		}
@@ -57,8 +66,37 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 			return found, fmt.Errorf("discord.guild: the bot lacks %s there; invite it again with %s", missing, Invite(a.cfg.Application))
 		}
 		found = append(found, "server: the bot is there and has its permissions")
+	} else {
+		lines, err := a.servers(ctx)
+		if err != nil {
+			return found, fmt.Errorf("discord.api: the servers cannot be listed: %w", err)
+		}
+		found = append(found, lines...)
 	}
 	return append(found, "invite: "+Invite(a.cfg.Application)), nil
+}
+
+// servers tells of the servers that the bot is in, a line of each in which it
+// lacks something.
+func (a *Adapter) servers(ctx context.Context) ([]string, error) {
+	all, err := a.rest.MyGuilds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return []string{"servers: none yet; bring the bot into one with the link below"}, nil
+	}
+	most := ""
+	if len(all) >= rest.MostGuilds {
+		most = " or more"
+	}
+	lines := []string{fmt.Sprintf("servers: %d%s", len(all), most)}
+	for _, g := range all {
+		if missing := g.May.Missing(Permissions); len(missing) > 0 {
+			lines = append(lines, fmt.Sprintf("server %q: the bot lacks %s; give them to its role, or invite it again with the link below", g.Name, strings.Join(missing, ", ")))
+		}
+	}
+	return lines, nil
 }
 
 // missingIn names the permissions that the bot lacks in a whole server.

@@ -549,7 +549,7 @@ func TestCheck(t *testing.T) {
 		return strings.Join(found, "\n"), err
 	}
 	found, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() })
-	if err != nil || !strings.Contains(found, "1000 of 1000 connections") || !strings.Contains(found, Invite(c.d.Application())) {
+	if err != nil || !strings.Contains(found, "gateway: answers; 1000 of 1000 connections") || !strings.Contains(found, Invite(c.d.Application())) {
 		t.Errorf("%s %v", found, err)
 	}
 	if _, err := check(func(cfg *Config) { cfg.Guild = c.d.GuildWithout("x").ID() }); err == nil || !strings.Contains(err.Error(), "discord.guild: the bot is not in that server") {
@@ -557,6 +557,12 @@ func TestCheck(t *testing.T) {
 	}
 	c.guild.Everyone(discordtest.ViewChannel)
 	c.guild.BotPermissions(discordtest.SendMessages)
+	c.d.Guild("Rich club") // and x, which the bot is not in
+	found, err = check(func(*Config) {})
+	if err != nil || !strings.Contains(found, "servers: 2\nserver \"Go club\": the bot lacks Send Messages in Threads, Create Public Threads, Attach Files, Read Message History;") ||
+		strings.Contains(found, "Rich club") {
+		t.Errorf("%s %v", found, err)
+	}
 	if _, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() }); err == nil || !strings.Contains(err.Error(), "lacks Send Messages in Threads, Create Public Threads, Attach Files") {
 		t.Error(err)
 	}
@@ -571,5 +577,20 @@ func TestCheck(t *testing.T) {
 	}
 	if _, err := check(func(cfg *Config) { cfg.Token = cfg.Token[:len(cfg.Token)-1] + "!" }); err == nil || !strings.Contains(err.Error(), "not accepted") {
 		t.Error(err)
+	}
+	// The gateway is tried, and nobody identifies.
+	opened := c.d.Gateway().Opened
+	for what, fault := range map[string]discordtest.ConnectionFault{
+		"refused": {Refuse: 503}, "nothing is said": {Silent: true}, "no hello": {NoHello: true}, "closed": {HelloClose: 4000},
+	} {
+		c.d.NextConnections(fault)
+		opened++
+		found, err := check(func(cfg *Config) { cfg.Times.Start = 300 * time.Millisecond })
+		if err == nil || !strings.Contains(err.Error(), "does not answer") || strings.Contains(found, "gateway") {
+			t.Errorf("%s: %s %v", what, found, err)
+		}
+	}
+	if g := c.d.Gateway(); g.Identified != 0 || g.Opened < opened {
+		t.Errorf("identified %d times, opened %d connections", g.Identified, g.Opened)
 	}
 }

@@ -151,7 +151,7 @@ func getMyGuilds(s *Server, r *request) (reply, error) {
 		if g.botIn && id > after && len(list) < limit {
 			list = append(list, object{
 				"id": g.id, "name": g.name, "icon": nil, "banner": nil, "owner": false,
-				"permissions": g.roles[0].permissions.String(), "features": []string{},
+				"permissions": (g.roles[0].permissions | g.botRole.permissions).String(), "features": []string{},
 			})
 		}
 	}

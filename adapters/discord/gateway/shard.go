@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -112,15 +113,15 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	} else if failures%2 == 1 {
 		address = s.base // it may be that address alone that is out of order
 	}
-	conn, err := s.dial(ctx, address)
+	conn, err := dial(ctx, address, s.g.cfg.Dial, s.g.cfg.Times.Start)
 	if err != nil {
 		return ending{err: err}
 	}
 	return newLine(s, conn, session, identified).run(ctx)
 }
 
-// dial opens a connection to a gateway's address.
-func (s *shard) dial(ctx context.Context, address string) (*websocket.Conn, error) {
+// dial opens a connection to a gateway's address, over TCP if how is nil.
+func dial(ctx context.Context, address string, how func(ctx context.Context, network, addr string) (net.Conn, error), within time.Duration) (*websocket.Conn, error) {
 	u, err := rest.CheckURL(address, "wss", "ws")
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (s *shard) dial(ctx context.Context, address string) (*websocket.Conn, erro
 		u.Path = "/"
 	}
 	u.RawQuery = "v=10&encoding=json"
-	d := websocket.Dialer{NetDialContext: s.g.cfg.Dial, HandshakeTimeout: min(s.g.cfg.Times.Start, handshakeTime)}
+	d := websocket.Dialer{NetDialContext: how, HandshakeTimeout: min(within, handshakeTime)}
 	if d.NetDialContext == nil {
 		d.Proxy = http.ProxyFromEnvironment
 	}

@@ -135,6 +135,21 @@ func (c *Client) Guild(ctx context.Context, guild string) (*Guild, error) {
 	return ask[Guild](ctx, c, get("read a server", "/guilds", guild, "/guilds/"+url.PathEscape(guild)))
 }
 
+// MyGuild is a server that the bot is in.
+type MyGuild struct {
+	ID   string      `json:"id"`
+	Name string      `json:"name"`
+	May  Permissions `json:"permissions"` // what the bot may do there, channels' own settings aside
+}
+
+// MostGuilds is how many servers MyGuilds gives at most.
+const MostGuilds = 200
+
+// MyGuilds lists the servers that the bot is in, the oldest first.
+func (c *Client) MyGuilds(ctx context.Context) ([]MyGuild, error) {
+	return list[MyGuild](ctx, c, get("list the servers", "/users/@me/guilds", "", "/users/@me/guilds"))
+}
+
 // A Member is somebody in a guild.
 type Member struct {
 	User  User     `json:"user"`
