@@ -47,8 +47,8 @@ type Desk interface {
 	// Scene gives the picture of a game after event seq, for adapters that draw
 	// what they have shown before.
 	Scene(ctx context.Context, game GameID, seq int) (render.Scene, error)
-	// Away says that a platform cannot be reached, and Back that it can again,
-	// before anything is asked that came from it since. Between the two no flag of
+	// Away says that some or all of a platform cannot be reached, and Back that all
+	// of it can again, before anything is asked that came from there since. Between the two no flag of
 	// its games falls, and afterwards that time counts for nobody. Both may be said
 	// again at any time; a platform that is away when the program ends is away
 	// until an adapter says that it is back.

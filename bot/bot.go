@@ -38,6 +38,7 @@ type Bot struct {
 	ticking  sync.Mutex               // and one of what is due
 	serving  sync.Mutex               // and one look at servers; before ticking
 	away     sync.Map                 // since when each platform cannot be reached; zero: it can
+	cut      sync.Map                 // platforms whose adapter will say itself when they can be
 	pulsed   atomic.Int64             // the last pulse, in milliseconds of Unix time; 0: none yet
 }
 
@@ -99,9 +100,11 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	// And who is heard from a platform can reach it.
-	if since, err := b.awaySince(ctx, r.Where.Platform); err != nil || !since.IsZero() {
-		if err == nil {
+	// And who is heard from a platform can reach it, which means that all can unless
+	// its adapter has said otherwise since the bot was started.
+	if _, cut := b.cut.Load(r.Where.Platform); !cut {
+		since, err := b.awaySince(ctx, r.Where.Platform)
+		if err == nil && !since.IsZero() {
 			err = b.Back(ctx, r.Where.Platform)
 		}
 		if err != nil {

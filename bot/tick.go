@@ -129,6 +129,7 @@ func (b *Bot) awaySince(ctx context.Context, platform string) (time.Time, error)
 func (b *Bot) Away(ctx context.Context, platform string) error {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
+	b.cut.Store(platform, true)
 	if since, err := b.awaySince(ctx, platform); err != nil || !since.IsZero() {
 		return err
 	}
@@ -147,6 +148,9 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 	defer b.ticking.Unlock()
 	since, err := b.awaySince(ctx, platform)
 	if err != nil || since.IsZero() {
+		if err == nil {
+			b.cut.Delete(platform)
+		}
 		return err
 	}
 	if now := b.now(); now.Sub(since) > outage {
@@ -157,6 +161,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 	if err := b.store.SetBookmark(ctx, awayMark+platform, ""); err != nil {
 		return err
 	}
+	b.cut.Delete(platform)
 	b.away.Store(platform, time.Time{})
 	return nil
 }

@@ -145,11 +145,12 @@ func clubOf(t *testing.T, seed uint64) *club {
 				c.now = c.now.Add(time.Duration(1+c.IntN(150)) * time.Minute)
 				c.pulse()
 			}
-			if c.IntN(2) == 0 { // and is started again meanwhile
+			again := c.IntN(2) == 0
+			if again { // it is started again meanwhile
 				begin()
 			}
 			c.away = append(c.away, span{from, c.now})
-			if c.IntN(2) == 0 { // else it is the next request that tells
+			if !again || c.IntN(2) == 0 { // else it is the next request that tells
 				if err := c.bot.Back(t.Context(), "chat"); err != nil {
 					t.Fatal(err)
 				}
@@ -315,7 +316,7 @@ func TestSleepCostsNoGame(t *testing.T) {
 // A platform that cannot be reached costs nobody a game, however often the bot
 // looks meanwhile, and costs those of other platforms nothing either.
 func TestPlatformAway(t *testing.T) {
-	for _, told := range []string{"by the adapter", "by the next request", "after a restart"} {
+	for _, told := range []string{"by the adapter", "by the adapter, though somebody is heard", "by the next request after a restart"} {
 		t.Run(told, func(t *testing.T) {
 			k := newTalk(t)
 			for _, l := range []string{"ada> /new aga 5x5 clock:12h", "bob> /join", "ada> /place C3"} {
@@ -343,10 +344,13 @@ func TestPlatformAway(t *testing.T) {
 			if err := k.bot.Away(t.Context(), "chat"); err != nil { // said again
 				t.Fatal(err)
 			}
-			if told == "after a restart" {
-				k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
+			if told == "by the adapter, though somebody is heard" {
+				k.say(t, "eve", "/games")
+				k.wait(t, 20*time.Hour)
 			}
-			if told == "by the adapter" {
+			if strings.HasSuffix(told, "restart") {
+				k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
+			} else {
 				if err := k.bot.Back(t.Context(), "chat"); err != nil {
 					t.Fatal(err)
 				}

@@ -67,7 +67,7 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 		}
 		found = append(found, "server: the bot is there and has its permissions")
 	} else {
-		lines, err := a.servers(ctx)
+		lines, err := a.lacks(ctx)
 		if err != nil {
 			return found, fmt.Errorf("discord.api: the servers cannot be listed: %w", err)
 		}
@@ -76,9 +76,9 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 	return append(found, "invite: "+Invite(a.cfg.Application)), nil
 }
 
-// servers tells of the servers that the bot is in, a line of each in which it
+// lacks tells of the servers that the bot is in, a line of each in which it
 // lacks something.
-func (a *Adapter) servers(ctx context.Context) ([]string, error) {
+func (a *Adapter) lacks(ctx context.Context) ([]string, error) {
 	all, err := a.rest.MyGuilds(ctx)
 	if err != nil {
 		return nil, err

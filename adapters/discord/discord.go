@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
@@ -108,6 +109,8 @@ type Adapter struct {
 	keep    time.Duration // keepFor
 
 	roots roots
+
+	out atomic.Bool // the desk may hold that Discord cannot be reached
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -196,6 +199,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
 	a.mu.Lock()
 	a.desk, a.known, a.ctx = desk, desk.Commands(), asking
+	a.out.Store(true)
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
 	a.work = lanes.New(lanes.Config{Workers: tidyWorkers, Total: tidyWaiting, Panic: panicked})
 	asks, work := a.asks, a.work
@@ -323,8 +327,12 @@ func (a *Adapter) connect(ctx context.Context) error {
 			}
 			a.receive(in, interaction.Direct(a.rest, in))
 		},
+		Outage: func(gateway.Outage) { // before anything is asked that comes after it
+			if whole(g.Status()) {
+				a.back(ctx)
+			}
+		},
 		Ready: func(gateway.Ready) {
-			a.back(ctx)
 			if a.cfg.Ready != nil {
 				a.cfg.Ready("")
 			}
@@ -340,44 +348,6 @@ func (a *Adapter) connect(ctx context.Context) error {
 	defer stop()
 	group.Go(func() { a.watch(watching, g) })
 	return g.Run(ctx)
-}
-
-// watch tells the desk when no shard has been connected for a while.
-func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
-	tick := time.NewTicker(a.cfg.Away / 3)
-	defer tick.Stop()
-	began := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		away := time.Since(began) > a.cfg.Away
-		for _, s := range g.Status() {
-			if s.Connected || time.Since(s.Since) < a.cfg.Away {
-				away = false
-			}
-		}
-		if !away {
-			continue
-		}
-		if err := a.theDesk().Away(ctx, Name); err != nil && ctx.Err() == nil {
-			a.log.Error("an outage was not written down", "error", err)
-		}
-	}
-}
-
-// back tells the desk that Discord can be reached.
-func (a *Adapter) back(ctx context.Context) {
-	for try := 0; try < askTries && ctx.Err() == nil; try++ {
-		err := a.theDesk().Back(ctx, Name)
-		if err == nil {
-			return
-		}
-		a.log.Error("the end of an outage was not written down", "error", err)
-		pause(ctx, askPause<<try)
-	}
 }
 
 // serve takes interactions over HTTP.
@@ -406,6 +376,9 @@ func (a *Adapter) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	a.back(ctx)
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { a.probe(ctx) })
 	if a.cfg.Ready != nil {
 		a.cfg.Ready(listener.Addr().String())
 	}

@@ -39,6 +39,7 @@
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	leftover.go  commands of one server that are registered elsewhere now
+//	outage.go    when Discord is away
 //	record.go    the record that a message carries
 //	tidy.go      what can wait
 //	status.go    the first message of a game, which shows how the game stands

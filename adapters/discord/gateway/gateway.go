@@ -174,6 +174,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.mu.Lock()
 		g.shards = append(g.shards, s)
 		g.mu.Unlock()
+	}
+	for _, s := range g.shards { // all of which Status tells by now
 		group.Go(func() {
 			if err := s.run(ctx); err != nil {
 				cancel(err)

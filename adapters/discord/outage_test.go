@@ -1,0 +1,71 @@
+package discord
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// One shard of two that is away is Discord away: the desk is told, whoever is
+// heard from the other, and that it is back when both are connected.
+func TestOneShardAway(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{Shards: 2, Concurrency: 2})
+	c.cfg.Away = 150 * time.Millisecond
+	said := &said{}
+	c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+	c.start()
+	if !c.d.WaitSessions(2) {
+		t.Fatal("not all shards are connected")
+	}
+	said.wait(c, "back")
+	mine := shardOf(t, c.guild, 2)
+	refused := make([]discordtest.ConnectionFault, 8)
+	for i := range refused {
+		refused[i].Refuse = 503
+	}
+	c.d.NextConnections(refused...)
+	c.d.Sessions()[1-mine].Cut()
+	said.wait(c, "back, away")
+	for len(c.d.Sessions()) < 2 {
+		c.ok(c.alice.Slash(c.room, "help"))
+		c.d.Advance(20 * time.Second) // Alice may go on asking
+	}
+	said.wait(c, "back")
+	said.mu.Lock()
+	got := strings.Join(said.all, ", ")
+	said.mu.Unlock()
+	if _, after, _ := strings.Cut(got, "back, "); !strings.HasPrefix(after, "away, help, ") || strings.Contains(strings.TrimSuffix(got, "back"), "help, back") {
+		t.Errorf("the desk was told: %s", got)
+	}
+	c.stop()
+	c.check()
+}
+
+// Over HTTP it is the requests of the bot's own that tell.
+func TestAwayOverHTTP(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Listen, c.cfg.PublicKey = "127.0.0.1:0", c.d.PublicKey()
+	c.cfg.Away = 20 * time.Millisecond
+	said := &said{}
+	c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+	c.start()
+	said.wait(c, "back")
+	end := c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 503, Times: -1})
+	said.wait(c, "back, away")
+	end()
+	said.wait(c, "away, back")
+	end = c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 429, RetryAfter: time.Hour, Times: -1})
+	for n := c.d.Count("GET /gateway/bot"); c.d.Count("GET /gateway/bot") < n+1; {
+		time.Sleep(time.Millisecond)
+	}
+	end()
+	c.ok(c.alice.Slash(c.room, "help"))
+	said.wait(c, "away, back, help") // who asks to wait is there
+	c.stop()
+	c.check()
+}
