@@ -321,15 +321,37 @@ func (a *Adapter) promise(ctx context.Context, w *waiting) {
 // promised when that took long. It reports false if there is none.
 func (a *Adapter) finish(ctx context.Context, w *waiting, text string) bool {
 	w.mu.Lock()
-	mine := w.stage == deferred || w.promised
+	promised := w.promised
+	mine := w.stage == deferred || promised
 	if mine {
 		w.stage, w.promised = answered, false
 	}
 	w.mu.Unlock()
-	if mine { // nobody else ends it
+	if mine && (promised || a.thinks(ctx, w)) { // nobody else ends it
 		a.editOriginal(ctx, w.in.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
 	}
 	return mine
+}
+
+// thinks reports whether the person sees that the bot thinks. Over HTTP the
+// deferral may have gone to somebody who has sent an old request once more, and
+// what stands as the answer is the answer.
+func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
+	if a.cfg.Listen == "" {
+		return true // Discord itself refuses a second first answer
+	}
+	for try := range askTries {
+		s, err := a.rest.Original(ctx, w.in.Token)
+		switch {
+		case err == nil && s.Flags&flagLoading == 0:
+			a.log.Warn("an interaction came again that has its answer", "interaction", w.in.ID)
+			return false
+		case !rest.Gone(err):
+			return true
+		}
+		pause(ctx, askPause<<try) // Discord may still be reading the response
+	}
+	return true
 }
 
 func (a *Adapter) editOriginal(ctx context.Context, token string, m rest.Message) {
@@ -359,13 +381,16 @@ func (a *Adapter) reply(ctx context.Context, w *waiting, r rest.Response) {
 			a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
 		}
 	case deferred:
+		defer w.set(answered)
+		if !a.thinks(ctx, w) {
+			return
+		}
 		m := rest.Message{Content: new(bot.Translated(w.in.Locale, wordFailed))}
 		if r.Message != nil {
 			m = *r.Message
 		}
 		m.Flags &^= rest.Ephemeral
 		a.editOriginal(ctx, w.in.Token, m)
-		w.set(answered)
 	}
 }
 
@@ -425,6 +450,10 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 			return
 		}
 	case deferred:
+		defer w.set(answered)
+		if !a.thinks(ctx, w) {
+			return
+		}
 		if !answer.Private && !in.OnlyUser() {
 			m := ms[0]
 			m.Nonce = rest.Nonce(r.ID)
@@ -437,7 +466,6 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 			ms[0].Flags &^= rest.Ephemeral
 			a.editOriginal(ctx, in.Token, ms[0])
 		}
-		w.set(answered)
 	default: // by a post, which does not say this
 		ms = append([]rest.Message{{}}, ms...)
 	}
