@@ -262,6 +262,8 @@ func (a *Adapter) putOff(w *waiting) {
 	}
 	w.stage = deferring
 	w.mu.Unlock()
+	kept := a.deferred()
+	kept.begins(w.in.Token, w.in.Locale, a.cfg.Now())
 	ctx, cancel := context.WithDeadline(context.Background(), w.late())
 	defer cancel()
 	_, err := w.respond(ctx, rest.Defer(rest.Ephemeral))
@@ -272,6 +274,7 @@ func (a *Adapter) putOff(w *waiting) {
 	}
 	if err != nil {
 		a.log.Warn("an interaction could not be answered in time", "interaction", w.in.ID, "error", err)
+		kept.ended(w.in.Token)
 		w.set(answered)
 		return
 	}
@@ -345,6 +348,7 @@ func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
 		switch {
 		case err == nil && s.Flags&flagLoading == 0:
 			a.log.Warn("an interaction came again that has its answer", "interaction", w.in.ID)
+			a.deferred().ended(w.in.Token)
 			return false
 		case !rest.Gone(err):
 			return true
@@ -354,9 +358,14 @@ func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
 	return true
 }
 
+// editOriginal shows the end of a deferral.
 func (a *Adapter) editOriginal(ctx context.Context, token string, m rest.Message) {
-	if _, err := a.rest.EditOriginal(ctx, token, m); err != nil {
+	_, err := a.rest.EditOriginal(ctx, token, m)
+	if err != nil {
 		a.log.Warn("the end of a deferral was not shown", "error", err)
+	}
+	if err == nil || rest.Gone(err) {
+		a.deferred().ended(token)
 	}
 }
 

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -37,6 +38,8 @@ type Config struct {
 	Version     string // of the program
 
 	Shards, First, Count int // see [gateway.Config]
+
+	DB *sql.DB // where what is put off is written down, in a table of its own; nil: nowhere
 
 	Answer  time.Duration    // after which an interaction is deferred; 0: 1.5 s
 	Away    time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
@@ -106,6 +109,7 @@ type Adapter struct {
 	work    *lanes.Lanes    // what can wait
 	waiting map[string]*waiting
 	swept   time.Time
+	kept    *deferrals    // nil: they are not written down
 	keep    time.Duration // keepFor
 
 	roots roots
@@ -196,6 +200,13 @@ func (a *Adapter) commands() []bot.Command {
 func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	kept, left, err := openDeferrals(ctx, a.cfg.DB, a.cfg.Now(), func(err error) {
+		a.log.Error("a deferral was not written down", "error", err)
+	})
+	if err != nil {
+		return fmt.Errorf("discord: what was put off cannot be read: %w", err)
+	}
+	defer kept.close()
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
 	a.mu.Lock()
 	a.desk, a.known, a.ctx = desk, desk.Commands(), asking
@@ -203,6 +214,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
 	a.work = lanes.New(lanes.Config{Workers: tidyWorkers, Total: tidyWaiting, Panic: panicked})
 	asks, work := a.asks, a.work
+	a.kept = kept
 	a.mu.Unlock()
 
 	a.roots.mu.Lock()
@@ -215,7 +227,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	group.Go(func() { a.registered(running, stop) })
 	group.Go(func() { a.servers(running) })
 	group.Go(func() { a.keepStanding(running) })
-	var err error
+	group.Go(func() { a.interrupted(running, left) })
 	if a.cfg.Listen != "" {
 		err = a.serve(running)
 	} else {
@@ -233,7 +245,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	cancel()
 	work.Close()
 	a.mu.Lock()
-	a.asks, a.work = nil, nil
+	a.asks, a.work, a.kept = nil, nil, nil
 	clear(a.waiting)
 	a.mu.Unlock()
 	a.rest.Close()

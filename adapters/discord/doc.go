@@ -35,6 +35,7 @@
 //	commands.go  what is registered
 //	request.go   an interaction becomes a request; routes and receipts
 //	answer.go    the first answer to an interaction, and deferrals
+//	deferrals.go what is put off, for the next process to end
 //	deliver.go   posts; place.go says where they go, refused.go where they may not
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus

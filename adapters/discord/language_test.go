@@ -12,7 +12,7 @@ import (
 )
 
 // everyWord is all that the adapter says of its own.
-var everyWord = []string{wordDone, wordSee, wordFailed, wordTooMuch, wordBusy, wordNothing, wordChoose, wordFormTitle, wordForm, wordThread,
+var everyWord = []string{wordDone, wordSee, wordFailed, wordInterrupted, wordTooMuch, wordBusy, wordNothing, wordChoose, wordFormTitle, wordForm, wordThread,
 	wordThreadOf, wordStatus, wordNoFiles, wordNoRecord, wordNoThreads, wordThreadGone, wordArchived, wordLocked, wordSilenced, wordGone, wordMissing, wordMenuInvite, wordMenuShow, wordNoRecordIn}
 
 // What the adapter says is said in every language, with the same arguments.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // discordConfig is what the configuration says of Discord.
@@ -19,16 +20,24 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	}
 }
 
-// discords gives the adapter of Discord, none if it is not configured.
-func discords(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
+// discords gives the adapter of Discord, none if it is not configured, and what
+// closes its part of the database.
+func discords(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
+	nothing := func() error { return nil }
 	if s.Discord.Token == "" {
-		return nil, nil
+		return nil, nothing, nil
 	}
-	a, err := discord.New(discordConfig(s, log))
+	db, err := st.Beside()
 	if err != nil {
-		return nil, badDiscord(e, err)
+		return nil, nothing, err
 	}
-	return []bot.Adapter{a}, nil
+	c := discordConfig(s, log)
+	c.DB = db
+	a, err := discord.New(c)
+	if err != nil {
+		return nil, db.Close, badDiscord(e, err)
+	}
+	return []bot.Adapter{a}, db.Close, nil
 }
 
 // checkDiscord prints what a try on Discord finds.

@@ -47,7 +47,8 @@ func (*serveCmd) Run(e *env) error {
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
-	others, err := discords(e, s, log)
+	others, closed, err := discords(e, s, st, log)
+	defer closed()
 	if err != nil {
 		return err
 	}
