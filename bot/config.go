@@ -24,8 +24,16 @@ type Settings struct {
 	Database string   // path of the SQLite file
 	Metrics  string   // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string // files of custom rulesets
+	Limits   Limits
 	Discord  Discord
 	Matrix   Matrix
+}
+
+// Limits are how much people of Discord and Matrix may ask, in requests a minute.
+// Some more may come at once.
+type Limits struct {
+	Person  int // each of them, wherever they are
+	Channel int // all of them, in one channel or room
 }
 
 // Discord is how the bot gets to Discord. Without a token it does not.
@@ -53,10 +61,10 @@ type Matrix struct {
 }
 
 // Defaults is what holds when nothing is said.
-var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db"}
+var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120}}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "database", "metrics", "rulesets",
+var keys = []string{"listen", "hosts", "database", "metrics", "rulesets", "limits.person", "limits.channel",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
 	"discord.shards", "discord.first", "discord.count",
 	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
@@ -132,6 +140,13 @@ func ReadSettings(path string) (Settings, error) {
 		n, err := strconv.Atoi(cmp.Or(k.String("discord."+key), "0"))
 		if err != nil || n < 0 {
 			return s, &BadSetting{path, "discord." + key, "must be a whole number, 0 or more"}
+		}
+		*to = n
+	}
+	for key, to := range map[string]*int{"limits.person": &s.Limits.Person, "limits.channel": &s.Limits.Channel} {
+		n, err := strconv.Atoi(cmp.Or(k.String(key), strconv.Itoa(*to)))
+		if err != nil || n < 1 {
+			return s, &BadSetting{path, key, "must be a whole number, 1 or more"}
 		}
 		*to = n
 	}

@@ -14,7 +14,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Listen != Defaults.Listen || s.Database != Defaults.Database || len(s.Hosts) != 0 || s.Discord != Defaults.Discord {
+	if s.Listen != Defaults.Listen || s.Database != Defaults.Database || len(s.Hosts) != 0 || s.Discord != Defaults.Discord || s.Limits != Defaults.Limits {
 		t.Errorf("the example has %+v, the defaults are %+v", s, Defaults)
 	}
 	text, err := os.ReadFile(path)
@@ -53,6 +53,17 @@ func TestSettings(t *testing.T) {
 	t.Setenv("HALFPOINT_HOSTS", "a.example,b.example")
 	if s, err = ReadSettings(file); err != nil || s.Listen != "127.0.0.1:1" || len(s.Hosts) != 2 {
 		t.Errorf("%+v %v", s, err)
+	}
+	t.Setenv("HALFPOINT_LIMITS_CHANNEL", "300")
+	write("limits:\n  person: 6\n")
+	if s, err = ReadSettings(file); err != nil || s.Limits != (Limits{6, 300}) {
+		t.Errorf("%+v %v", s, err)
+	}
+	for _, bad := range []string{"0", "-1", "many", "1.5"} {
+		write("limits:\n  person: " + bad + "\n")
+		if _, err = ReadSettings(file); err == nil || !strings.Contains(err.Error(), "limits.person: must be a whole number") {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 	write("databse: x\n")
 	if _, err = ReadSettings(file); err == nil || !strings.Contains(err.Error(), "databse: no such setting; did you mean database?") {

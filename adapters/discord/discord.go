@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -38,6 +39,8 @@ type Config struct {
 	Version     string // of the program
 
 	Shards, First, Count int // see [gateway.Config]
+
+	Person, Channel int // requests a minute that a person, and a channel, may make; 0: 60, 120
 
 	DB *sql.DB // where what is put off is written down, in a table of its own; nil: nowhere
 
@@ -77,10 +80,10 @@ const (
 )
 
 // How much a person, and a channel, may ask: so many at once, and then so many
-// a second.
+// a minute.
 const (
-	personAtOnce, personPerSecond   = 10, 1
-	channelAtOnce, channelPerSecond = 40, 2
+	personAtOnce, personPerMinute   = 10, 60
+	channelAtOnce, channelPerMinute = 40, 120
 )
 
 // An Adapter connects the bot to Discord. It is a [bot.Adapter].
@@ -159,7 +162,8 @@ func New(cfg Config) (*Adapter, error) {
 		cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
 		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
-		people: lanes.NewLimit(personAtOnce, personPerSecond, personAtOnce-1), crowds: lanes.NewLimit(channelAtOnce, channelPerSecond, channelAtOnce-1),
+		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
+		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered),
 		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil

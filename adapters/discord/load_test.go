@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -240,6 +241,35 @@ func TestFlood(t *testing.T) {
 	told := count(eve.Sees(c.room), func(m *discordtest.Message) bool { return m.Content == wordTooMuch })
 	if told != personAtOnce-1 {
 		t.Errorf("she was told %d times", told)
+	}
+	c.check()
+}
+
+// A person, and a channel, may ask as much as is configured, and later as much again.
+func TestConfiguredLimits(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Person, c.cfg.Channel = 3, 8
+	asked := make(chan string, 1000)
+	c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
+	c.start()
+	other := c.guild.Channel("other")
+	for range 2 {
+		for k := range 12 { // four people, three times each
+			c.ok(c.guild.Member(fmt.Sprint("Eve ", k%4)).Slash(c.room, "help"))
+		}
+		c.ok(c.guild.Member("Eve 3").Slash(other, "help")) // who has asked three times
+		c.ok(c.alice.Slash(other, "help"))
+		c.d.Advance(2 * time.Minute) // what was too much counts, too
+	}
+	c.stop()
+	close(asked)
+	heard := map[string]int{}
+	for who := range asked {
+		heard[who]++
+	}
+	if want := (map[string]int{"Eve 0": 4, "Eve 1": 4, "Eve 2": 4, "Eve 3": 4, "Alice": 2}); !maps.Equal(heard, want) {
+		t.Errorf("heard were %v", heard)
 	}
 	c.check()
 }

@@ -37,6 +37,12 @@ func NewLimit(atOnce, perSecond, told float64) *Limit {
 	return &Limit{atOnce: atOnce, perSecond: perSecond, told: told, used: map[string]level{}}
 }
 
+// PerMinute makes a limit of so many a minute, of which atOnce may come at once if
+// they are as many.
+func PerMinute(n, atOnce int, told float64) *Limit {
+	return NewLimit(float64(min(atOnce, n)), float64(n)/60, told)
+}
+
 func (l *Limit) fallen(v level, now time.Time) float64 {
 	return max(0, v.high-now.Sub(v.at).Seconds()*l.perSecond)
 }

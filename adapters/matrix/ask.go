@@ -468,13 +468,22 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 	if !r.live || a.hasFailed(r.event) {
 		return false, nil
 	}
-	switch a.people.Take(e.Sender.String(), a.cfg.Now()) {
+	switch a.allows(e.Sender, e.RoomID) {
 	case lanes.TooMuch:
 		return true, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordTooMuch))
 	case lanes.Ignored:
 		return true, nil
 	}
 	return false, nil
+}
+
+// allows counts one more thing that is asked.
+func (a *Adapter) allows(who id.UserID, in id.RoomID) lanes.Verdict {
+	v := a.people.Take(who.String(), a.cfg.Now())
+	if v == lanes.Fine && a.crowds != nil {
+		v = a.crowds.Take(in.String(), a.cfg.Now())
+	}
+	return v
 }
 
 // request begins a request of an event. The time at which somebody says to have

@@ -31,6 +31,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -63,6 +64,9 @@ type Config struct {
 	Describe    bool             // write the commands into rooms where the bot may (MSC4391)
 	DB          *dbutil.Database // for the device, its keys and what waits
 
+	Person int // requests a minute that a person may make; 0: 60
+	Room   int // that all may make in a room; 0: any number
+
 	Away time.Duration    // after which the homeserver counts as away; 0: 15 s
 	Told time.Duration    // after which a room is told that a message could not be read; 0: 30 s
 	Edit time.Duration    // between two edits of a game's root; 0: 1 minute
@@ -91,9 +95,12 @@ const (
 	uploadFor   = time.Minute
 )
 
-// How much a person may ask: so many at once, and then so many a second. They
-// are told once, for what is said here is said to all.
-const personAtOnce, personPerSecond = 10, 1
+// How much a person, and a room, may ask: so many at once, and then so many a
+// minute. They are told once, for what is said here is said to all.
+const (
+	personAtOnce, personPerMinute = 10, 60
+	roomAtOnce                    = 40
+)
 
 // An Adapter connects the bot to Matrix. It is a [bot.Adapter].
 type Adapter struct {
@@ -119,6 +126,7 @@ type Adapter struct {
 
 	langs  sync.Map      // by id of a room: the language of what was said there last
 	people *lanes.Limit  // how often somebody may ask
+	crowds *lanes.Limit  // and all in a room; nil: as often as they like
 	joins  *rate.Limiter // how often the bot joins
 	root   roots
 	spare  spare
@@ -161,7 +169,10 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{},
-		people: lanes.NewLimit(personAtOnce, personPerSecond, 1), joins: rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce)}
+		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1), joins: rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce)}
+	if cfg.Room > 0 {
+		a.crowds = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
+	}
 	return a, nil
 }
 

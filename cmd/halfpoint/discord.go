@@ -16,7 +16,7 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	d := s.Discord
 	return discord.Config{
 		Token: d.Token, Application: d.Application, PublicKey: d.PublicKey, Guild: d.Guild, API: d.API, Listen: d.Listen,
-		Shards: d.Shards, First: d.First, Count: d.Count, Version: version(), Log: log,
+		Shards: d.Shards, First: d.First, Count: d.Count, Person: s.Limits.Person, Channel: s.Limits.Channel, Version: version(), Log: log,
 	}
 }
 

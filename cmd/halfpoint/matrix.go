@@ -18,7 +18,7 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	m := s.Matrix
 	return matrix.Config{
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
-		Allow: m.Allow, Describe: m.Describe, DB: db, Log: log,
+		Allow: m.Allow, Describe: m.Describe, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
 }
 
