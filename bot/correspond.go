@@ -382,7 +382,7 @@ func (in *input) notify(s *Step, p Person) {
 // yes answers what the opponent has asked.
 func (in *input) yes() (Step, bool) {
 	a := in.pos.asked
-	if a == nil || in.pos.game.Phase() != rules.Playing {
+	if a == nil || a.what == "delete" || in.pos.game.Phase() != rules.Playing { // to that /delete is the answer
 		return Step{}, false
 	}
 	if in.match.seat(a.by) == in.by && in.match.seat(a.by.Opponent()) != in.by {

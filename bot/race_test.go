@@ -2,4 +2,4 @@
 
 package bot_test
 
-func init() { seeds, weekSeeds = 50, 4 }
+func init() { seeds, weekSeeds, walks = 50, 4, 8 }

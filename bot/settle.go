@@ -227,7 +227,7 @@ func deleteGame(in *input) Step {
 		return in.refuse(say("delete.whose", in.number()))
 	case !black && !white && strings.EqualFold(in.req.Args["confirm"], "yes"):
 		return in.forget()
-	case a != nil && a.what == "delete" && m.seat(a.by) != in.by:
+	case (black || white) && a != nil && a.what == "delete" && m.seat(a.by) != in.by:
 		return in.forget()
 	case !black && !white:
 		s := in.refuse(say("delete.sure", in.number()))

@@ -230,6 +230,9 @@ func (a *Adapter) handle(ctx context.Context, w *waiting) {
 		a.whisper(ctx, w, wordMissing, missing)
 		return
 	}
+	if r.Command == "remind" { // they may have opened their direct messages for it
+		a.closed.drop(in.User.ID)
+	}
 	answer, err := a.theDesk().Ask(ctx, r)
 	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
 		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)
@@ -450,11 +453,11 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 	}
 	switch w.take(ctx) {
 	case open:
-		response := rest.Reply(ms[0])
+		as := rest.Reply
 		if answer.Private && in.Message != nil && in.Message.Flags&rest.Ephemeral != 0 {
-			response = rest.Update(ms[0]) // what was for the person alone turns into the answer
+			as = rest.Update // what was for the person alone turns into the answer
 		}
-		if err := a.first(ctx, w, response); err != nil {
+		if err := a.firstInTime(ctx, w, c, ms[0], as); err != nil {
 			a.log.Warn("an answer was not shown", "request", r.ID, "error", err)
 			return
 		}
@@ -464,16 +467,13 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 			return
 		}
 		if !answer.Private && !in.OnlyUser() {
-			m := ms[0]
-			m.Nonce = rest.Nonce(r.ID)
-			if s, err := a.rest.Send(ctx, in.Channel.ID, m); err == nil {
+			if s, err := a.sendInTime(ctx, in.Channel.ID, rest.Nonce(r.ID), c, ms[0]); err == nil {
 				a.editOriginal(ctx, in.Token, rest.Message{Content: new(link(in.Locale, in.Guild, received(s))), Flags: rest.SuppressEmbeds})
 				ms = nil
 			}
 		}
 		if ms != nil {
-			ms[0].Flags &^= rest.Ephemeral
-			a.editOriginal(ctx, in.Token, ms[0])
+			a.endInTime(ctx, w, c, ms[0])
 		}
 	default: // by a post, which does not say this
 		ms = append([]rest.Message{{}}, ms...)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"runtime/pprof"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +35,7 @@ type club struct {
 
 	store bot.Store
 	desk  func(bot.Desk) bot.Desk // what stands between the adapter and the bot; nil: nothing
+	posts func(bot.Post)          // told of each post before it is delivered; may be nil
 	cfg   Config
 	a     *Adapter
 	log   logged
@@ -82,7 +85,7 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 	}
 	t.Cleanup(func() { st.Close() })
 	c.store = st
-	c.cfg = Config{Token: d.Token(), API: d.API(), Answer: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
+	c.cfg = Config{Token: d.Token(), API: d.API(), Answer: time.Hour, Slow: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
 	return c
 }
 
@@ -102,13 +105,13 @@ func (c *club) start() {
 	}
 	c.a = a
 	var adapter bot.Adapter = a
-	if c.desk != nil {
-		adapter = between{a, c.desk}
+	if c.desk != nil || c.posts != nil {
+		adapter = between{a, c.desk, c.posts}
 	}
 	b := bot.New(c.store, bot.Config{Log: cfg.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, adapter) }()
+	go pprof.Do(ctx, pprof.Labels("club", c.Name()), func(ctx context.Context) { done <- b.Run(ctx, adapter) })
 	var once sync.Once
 	c.stop = func() {
 		once.Do(func() {
@@ -137,11 +140,61 @@ func (c *club) start() {
 // between puts something between an adapter and its desk.
 type between struct {
 	*Adapter
-	wrap func(bot.Desk) bot.Desk
+	wrap  func(bot.Desk) bot.Desk
+	posts func(bot.Post)
 }
 
 func (b between) Run(ctx context.Context, desk bot.Desk) error {
-	return b.Adapter.Run(ctx, b.wrap(desk))
+	if b.wrap != nil {
+		desk = b.wrap(desk)
+	}
+	return b.Adapter.Run(ctx, desk)
+}
+
+func (b between) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	if b.posts != nil {
+		b.posts(p)
+	}
+	return b.Adapter.Deliver(ctx, p)
+}
+
+// goroutines is how many the bot has: those of the double, and of other tests,
+// are not its own.
+func (c *club) goroutines() int {
+	var profile strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		c.Fatal(err)
+	}
+	n, same := 0, 0
+	for line := range strings.Lines(profile.String()) {
+		if count, _, ok := strings.Cut(line, " @ "); ok {
+			same, _ = strconv.Atoi(count)
+		} else if strings.HasPrefix(line, "# labels: ") && strings.Contains(line, strconv.Quote(c.Name())) {
+			n += same
+		}
+	}
+	return n
+}
+
+// mostGoroutines watches how many goroutines the bot has until it is asked.
+func (c *club) mostGoroutines() (most func() int) {
+	stop, done := make(chan bool), make(chan int)
+	go func() {
+		most := c.goroutines()
+		for {
+			select {
+			case <-stop:
+				done <- most
+				return
+			case <-time.After(50 * time.Millisecond):
+				most = max(most, c.goroutines())
+			}
+		}
+	}()
+	return func() int {
+		close(stop)
+		return <-done
+	}
 }
 
 // ok is the answer to an interaction, which must have been let through.

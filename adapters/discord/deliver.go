@@ -56,6 +56,8 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 		}
 		return "", err
 	}
+	d.shown(sent)
+	d.follow(sent)
 	if p.Kind == bot.Show {
 		a.bare(p.Previous, sent)
 		a.stands(ctx, p, sent)
@@ -79,6 +81,8 @@ type delivery struct {
 	at    place
 	c     content
 	m     rest.Message
+	whole rest.Message // with the files that follow m
+	first bool         // it is the first answer to its interaction
 	route route
 
 	loading bool // the person who asked sees that the bot thinks, since before a restart
@@ -178,22 +182,44 @@ func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, er
 	}
 	respond, cancel := context.WithDeadline(ctx, w.late())
 	defer cancel()
-	response := rest.Reply(d.m)
+	response, updates := rest.Reply, false
 	onMessage := w.in.Kind == interaction.Press || w.in.Kind == interaction.Form
 	if onMessage && w.in.Message != nil && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(w.in.Channel.ID, w.in.Message.ID)) {
-		response = rest.Update(d.m)
+		response, updates = rest.Update, true
 	}
-	shown, err := w.respond(respond, response)
+	var shown *rest.Sent
+	gives := func(ctx context.Context, m rest.Message) (err error) {
+		shown, err = w.respond(ctx, response(m))
+		return err
+	}
+	late, err := d.a.inTime(respond, w.since.Add(d.a.cfg.Slow/2), d.m, gives)
+	if late {
+		if err := d.inWords(); err != nil {
+			return "", err, true
+		}
+		err = gives(respond, d.m)
+	}
+again:
 	switch {
 	case err == nil && shown != nil:
-	case err == nil || isAmbiguous(err):
-		if response.Type == rest.ResponseUpdate { // editing twice is editing once
+	case err == nil || isAmbiguous(err) || late && rest.Code(err) == rest.CodeAcknowledged:
+		if updates { // editing twice is editing once
+			if err := d.inWords(); err != nil {
+				return "", err, true
+			}
 			shown, err = d.a.rest.Edit(ctx, w.in.Channel.ID, w.in.Message.ID, d.m)
 			break
 		}
 		was := err
 		if shown, err = d.a.original(w); rest.Gone(err) {
-			return "", nil, false
+			if len(d.m.Files) == 0 || respond.Err() != nil {
+				return "", nil, false
+			}
+			if err := d.inWords(); err != nil {
+				return "", err, true
+			}
+			late, err = true, gives(respond, d.m) // which may get through where files do not
+			goto again
 		} else if err != nil && was != nil {
 			return "", rest.BotError(was, ""), true
 		} else if err == nil && !d.mine(*shown) {
@@ -210,6 +236,10 @@ func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, er
 		return "", d.a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel), true
 	}
 	d.pressed(w, shown.ID)
+	d.first = true
+	if len(shown.Attachments) > 0 {
+		d.whole = rest.Message{} // they are there
+	}
 	return receipt(w.in.Channel.ID, shown.ID), nil, true
 }
 
@@ -245,10 +275,18 @@ func (d *delivery) mine(s rest.Sent) bool {
 	if s.Nonce != "" && string(s.Nonce) == rest.Nonce(d.p.ID) {
 		return true
 	}
+	m := d.m
 	if d.c.scene != nil && !d.c.plain {
-		return slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name })
+		if slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name }) {
+			return true
+		}
+		words := *d // which may have gone first
+		if words.inWords() != nil {
+			return false
+		}
+		m = words.m
 	}
-	return d.m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*d.m.Content)
+	return m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*m.Content)
 }
 
 // report tells who asked what became of the post: where it is, if that is not
@@ -331,6 +369,11 @@ func (d *delivery) followUp(ctx context.Context, live bool) (bot.Receipt, error)
 	if !live {
 		return "", bot.ErrGone
 	}
+	if len(d.m.Files) > 0 && d.a.line.slow() {
+		if err := d.inWords(); err != nil {
+			return "", err
+		}
+	}
 	s, err := d.a.rest.FollowUp(ctx, d.route.Token, d.m)
 	if err != nil {
 		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == rest.CodeUnknownWebhook {
@@ -367,7 +410,7 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	if sent := d.lookFor(ctx); sent != "" {
 		return sent, nil
 	}
-	s, err := a.rest.Send(ctx, d.at.channel, d.own())
+	s, err := d.sendOwn(ctx)
 	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions && d.mayWrite(ctx) {
 		a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
@@ -388,6 +431,25 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 		return "", d.refuse(a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel))
 	}
 	return "", rest.BotError(err, "")
+}
+
+// sendOwn sends the message, in words if its files take too long or do not get
+// through; by the nonce Discord knows that it is the same one.
+func (d *delivery) sendOwn(ctx context.Context) (s *rest.Sent, err error) {
+	sends := func(ctx context.Context, m rest.Message) (err error) {
+		s, err = d.a.rest.Send(ctx, d.at.channel, m)
+		return err
+	}
+	late, err := d.a.inTime(ctx, d.a.soon(), d.own(), sends)
+	if late || isAmbiguous(err) && len(d.m.Files) > 0 && ctx.Err() == nil {
+		if err := d.inWords(); err != nil {
+			return nil, err
+		}
+		if err = sends(ctx, d.own()); err == nil && len(s.Attachments) > 0 {
+			d.whole = rest.Message{} // they are there
+		}
+	}
+	return s, err
 }
 
 // own is the message as one of the bot's own: sent once, and quiet if it calls
@@ -425,8 +487,12 @@ func (d *delivery) lookFor(ctx context.Context) bot.Receipt {
 	return ""
 }
 
+// closedFor is how long nobody is written to directly who took no direct
+// messages: they may have opened them.
+const closedFor = 24 * time.Hour
+
 // direct shows a post to each person alone. Who takes no direct messages is
-// called in the channel, without what the post says, and only once.
+// called in the channel, without what the post says, once for each turn.
 func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	var first bot.Receipt
 	for _, who := range p.Notify {
@@ -442,8 +508,8 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 }
 
 func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
-	if _, closed := a.closed.get(who.ID); closed {
-		return "", nil
+	if since, closed := a.closed.get(who.ID); closed && a.cfg.Now().Sub(since) < closedFor {
+		return a.call(ctx, p, who)
 	}
 	channel, known := a.dms.get(who.ID)
 	if !known {
@@ -480,17 +546,28 @@ func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err err
 	if !rest.Forbidden(err) && !rest.Gone(err) && rest.Code(err) != rest.CodeCannotDM && rest.Code(err) != rest.CodeCannotDMShared {
 		return "", rest.BotError(err, "")
 	}
-	a.log.Warn("somebody takes no direct messages; they are called in the channel once", "error", err)
-	a.closed.put(who.ID, true)
-	call, ids := mention([]bot.Who{who})
-	m := rest.Message{Content: &call, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
+	a.log.Warn("somebody takes no direct messages; they are called in the channel", "error", err)
+	a.closed.put(who.ID, a.cfg.Now())
+	return a.call(ctx, p, who)
+}
+
+// call calls somebody in the channel to whom a post cannot be shown alone.
+func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
 	at := p.Where.Channel
 	if p.Where.Thread != "" {
 		at = p.Where.Thread
 	}
+	once := fmt.Sprintf("%s called in %s of %s after %d", who.ID, at, p.Game, p.Seq)
+	if _, called := a.hinted.get(once); called {
+		return "", nil
+	}
+	text, ids := mention([]bot.Who{who})
+	text += " " + escape(bot.Translated(p.Lang, wordClosed, strconv.Itoa(p.Number)))
+	m := rest.Message{Content: &text, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
 	s, err := a.rest.Send(ctx, at, m)
 	if err != nil {
 		return "", rest.BotError(err, "")
 	}
+	a.hinted.put(once, true)
 	return receipt(at, s.ID), nil
 }

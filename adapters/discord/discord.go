@@ -45,6 +45,7 @@ type Config struct {
 	DB *sql.DB // where what is put off is written down, in a table of its own; nil: nowhere
 
 	Answer  time.Duration    // after which an interaction is deferred; 0: 1.5 s
+	Slow    time.Duration    // by which the words of a board are sent where its picture takes long, and follows; half of it is the picture's; 0: 4 s
 	Away    time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
 	Servers time.Duration    // between two looks at which servers the bot is in; 0: 6 hours
 	Times   gateway.Times    //
@@ -96,24 +97,27 @@ type Adapter struct {
 	rooms   *memory[room]      // by channel
 	threads *memory[bool]      // by message: whether there is a thread under it
 	dms     *memory[string]    // channel of direct messages, by person
-	closed  *memory[bool]      // people who take none
+	closed  *memory[time.Time] // when people were found to take none
 	hinted  *memory[bool]      // what was said once
 	sent    *memory[time.Time] // when posts were first tried
 	refused *memory[time.Time] // openings that could not be edited, and until when they are left alone
 	people  *lanes.Limit       // of what each may ask
 	crowds  *lanes.Limit       // of what is asked in each channel
 	barred  *memory[refusal]   // by channel: why nothing may be sent there
+	newest  *memory[int]       // the event of the newest board, by channel and game
+	line    crawl
 
-	mu      sync.Mutex
-	desk    bot.Desk
-	known   []bot.Command
-	ctx     context.Context // of asking; ends a while after Run was told to stop
-	asks    *lanes.Lanes    // what is asked, by channel
-	work    *lanes.Lanes    // what can wait
-	waiting map[string]*waiting
-	swept   time.Time
-	kept    *deferrals    // nil: they are not written down
-	keep    time.Duration // keepFor
+	mu       sync.Mutex
+	desk     bot.Desk
+	known    []bot.Command
+	ctx      context.Context // of asking; ends a while after Run was told to stop
+	asks     *lanes.Lanes    // what is asked, by channel
+	work     *lanes.Lanes    // what can wait
+	pictures *lanes.Lanes    // those that follow their words
+	waiting  map[string]*waiting
+	swept    time.Time
+	kept     *deferrals    // nil: they are not written down
+	keep     time.Duration // keepFor
 
 	roots roots
 
@@ -141,6 +145,9 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Owed == 0 {
 		cfg.Owed = owedAfter
 	}
+	if cfg.Slow == 0 {
+		cfg.Slow = slowAfter
+	}
 	if cfg.Away == 0 {
 		cfg.Away = awayAfter
 	}
@@ -161,10 +168,10 @@ func New(cfg Config) (*Adapter, error) {
 	return &Adapter{
 		cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
-		closed: newMemory[bool](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
+		closed: newMemory[time.Time](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered),
+		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered), newest: newMemory[int](remembered),
 		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil
 }
@@ -217,8 +224,8 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	a.out.Store(true)
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
 	a.work = lanes.New(lanes.Config{Workers: tidyWorkers, Total: tidyWaiting, Panic: panicked})
-	asks, work := a.asks, a.work
-	a.kept = kept
+	a.kept, a.pictures = kept, followers(panicked)
+	asks, work, pictures := a.asks, a.work, a.pictures
 	a.mu.Unlock()
 
 	a.roots.mu.Lock()
@@ -248,8 +255,9 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	a.lastEdits(asking)
 	cancel()
 	work.Close()
+	pictures.Close()
 	a.mu.Lock()
-	a.asks, a.work, a.kept = nil, nil, nil
+	a.asks, a.work, a.pictures, a.kept = nil, nil, nil, nil
 	clear(a.waiting)
 	a.mu.Unlock()
 	a.rest.Close()

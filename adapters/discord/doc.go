@@ -37,6 +37,7 @@
 //	answer.go    the first answer to an interaction, and deferrals
 //	deferrals.go what is put off, for the next process to end
 //	deliver.go   posts; place.go says where they go, refused.go where they may not
+//	slow.go      words that go before their pictures
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	leftover.go  commands of one server that are registered elsewhere now

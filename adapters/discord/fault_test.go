@@ -195,7 +195,7 @@ func TestLostMessages(t *testing.T) {
 			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 			c.shows(thread, "Black C3")
 			c.stop()
-			if n := count(thread.Messages(), withPicture); n != 2 {
+			if n := count(thread.Messages(), withBoard); n != 2 {
 				t.Errorf("%d boards\n%s", n, c.d.Transcript())
 			}
 			c.check()

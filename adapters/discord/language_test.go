@@ -13,7 +13,7 @@ import (
 
 // everyWord is all that the adapter says of its own.
 var everyWord = []string{wordDone, wordSee, wordFailed, wordInterrupted, wordTooMuch, wordBusy, wordNothing, wordChoose, wordFormTitle, wordForm, wordThread,
-	wordThreadOf, wordStatus, wordNoFiles, wordNoRecord, wordNoThreads, wordThreadGone, wordArchived, wordLocked, wordSilenced, wordGone, wordMissing, wordMenuInvite, wordMenuShow, wordNoRecordIn}
+	wordThreadOf, wordStatus, wordNoFiles, wordNoRecord, wordNoThreads, wordThreadGone, wordArchived, wordLocked, wordSilenced, wordGone, wordMissing, wordClosed, wordMenuInvite, wordMenuShow, wordNoRecordIn}
 
 // What the adapter says is said in every language, with the same arguments.
 func TestWordsInEveryLanguage(t *testing.T) {

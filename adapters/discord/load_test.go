@@ -149,10 +149,13 @@ func TestHeap(t *testing.T) {
 		group.Wait()
 	}
 	run(500)
-	before, goroutines := heap(), runtime.NumGoroutine()
+	before, goroutines := heap(), c.goroutines()
 	run(n)
-	after := heap()
-	t.Logf("%d interactions: %+d KiB of heap, %+d goroutines", n, (int64(after)-int64(before))>>10, runtime.NumGoroutine()-goroutines)
+	after, more := heap(), c.goroutines()-goroutines
+	t.Logf("%d interactions: %+d KiB of heap, %d goroutines, %+d", n, (int64(after)-int64(before))>>10, goroutines, more)
+	if goroutines < askWorkers || more > 2*8+8 { // connections of those who ask at once
+		t.Errorf("%d goroutines before, %+d", goroutines, more)
+	}
 	if after > before+5<<20 {
 		t.Errorf("%d bytes of heap before, %d after", before, after)
 	}

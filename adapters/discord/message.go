@@ -167,6 +167,7 @@ type content struct {
 	notify   []bot.Who
 	flags    int
 	plain    bool     // no files may be attached
+	late     bool     // the files follow
 	hints    []string // to be read after the text
 }
 
@@ -176,17 +177,17 @@ func (c content) messages() ([]rest.Message, error) {
 	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
 	text := c.text
 	add := func(s string) { text = strings.Trim(text+"\n"+s, "\n") }
-	if c.scene != nil && !c.plain {
+	if c.scene != nil && !c.plain && !c.late {
 		f, err := picture(*c.scene, c.name)
 		if err != nil {
 			return nil, err
 		}
 		m.Files = append(m.Files, f)
 	}
-	if c.scene != nil && c.plain {
+	if c.scene != nil && (c.plain || c.late) {
 		add(letters(*c.scene))
 	}
-	if c.file != nil && !c.plain {
+	if c.file != nil && !c.plain && !c.late {
 		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})
 	}
 	if c.file != nil && c.plain {

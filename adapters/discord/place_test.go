@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"slices"
@@ -356,7 +357,7 @@ func TestReminders(t *testing.T) {
 }
 
 // What is for one person goes to their direct messages; who takes none is called
-// where the game is, once.
+// where the game is, once for each turn.
 func TestDirect(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, discordtest.Options{})
@@ -380,6 +381,58 @@ func TestDirect(t *testing.T) {
 	ms := c.room.Messages()
 	if len(ms) != 1 || len(ms[0].Pings) != 1 || strings.Contains(ms[0].Content, "your turn") {
 		t.Errorf("%d messages\n%s", len(ms), c.d.Transcript())
+	}
+	c.stop()
+	c.check()
+}
+
+// Who takes no direct messages is not forgotten: each game and turn that waits
+// calls them, and after a day, or when they ask for reminders anew, they are
+// written to again.
+func TestDirectAgain(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	c.bob.CloseDMs()
+	n := 0
+	remind := func(game string, seq int) (calls, tried int) {
+		t.Helper()
+		n++
+		before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
+		if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: bot.Status, Game: bot.GameID(game), Number: 7, Seq: seq,
+			Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+			t.Error(err)
+		}
+		calls = len(c.room.Messages()) - before
+		return calls, c.d.Count(sendRoute) - sent - calls
+	}
+	for _, step := range []struct {
+		game         string
+		seq          int
+		calls, tried int
+	}{{"one", 3, 1, 1}, {"one", 3, 0, 0}, {"two", 3, 1, 0}, {"two", 3, 0, 0}, {"one", 5, 1, 0}, {"one", 5, 0, 0}} {
+		if calls, tried := remind(step.game, step.seq); calls != step.calls || tried != step.tried {
+			t.Errorf("game %s after %d: called %d times, tried %d times", step.game, step.seq, calls, tried)
+		}
+	}
+	if last := c.room.Last(); !slices.Equal(last.Pings, []string{"Bob"}) || !strings.Contains(last.Content, "Game 7") {
+		t.Errorf("%q calls %v", last.Content, last.Pings)
+	}
+	c.d.Advance(closedFor)
+	if calls, tried := remind("one", 5); calls != 0 || tried != 1 {
+		t.Errorf("a day later: called %d times, tried %d times", calls, tried)
+	}
+	c.bob.OpenDMs()
+	if calls, tried := remind("one", 7); calls != 1 || tried != 0 {
+		t.Errorf("the same day: called %d times, tried %d times", calls, tried)
+	}
+	c.ok(c.bob.Slash(c.room, "remind", opt("how", "direct")))
+	for range 2 {
+		before := len(c.bob.DM().Messages())
+		if remind("one", 9); len(c.bob.DM().Messages()) != before+1 {
+			t.Error("Bob is not written to")
+		}
+		c.d.Advance(closedFor)
 	}
 	c.stop()
 	c.check()

@@ -55,6 +55,7 @@ func TestStorm(t *testing.T) {
 		c.d.Fault(f)
 	}
 	before, began := len(c.d.Requests("")), time.Now()
+	most := c.mostGoroutines()
 	var group sync.WaitGroup
 	for k, thread := range threads {
 		group.Go(func() {
@@ -76,17 +77,21 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	group.Wait()
+	goroutines := most()
+	if goroutines > 200 || goroutines < askWorkers {
+		t.Errorf("%d goroutines", goroutines)
+	}
 	c.stop()
 	windows := 1 + int(time.Since(began)/(10*time.Minute))
 	for k, thread := range threads {
 		ms := thread.Messages()
 		for turn := range turns {
 			says := fmt.Sprintf("move %d:", turn+1)
-			if n := count(ms, func(m *discordtest.Message) bool { return withPicture(m) && strings.Contains(m.Content, says) }); n != 1 {
+			if n := count(ms, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); n != 1 {
 				t.Errorf("game %d: %d boards say %q", k, n, says)
 			}
 		}
-		if n := count(ms, withPicture); n != turns+1 {
+		if n := count(ms, withBoard); n != turns+1 {
 			t.Errorf("game %d: %d boards after %d turns", k, n, turns)
 		}
 	}
@@ -99,7 +104,7 @@ func TestStorm(t *testing.T) {
 			invalid++
 		}
 	}
-	t.Logf("%d turns: %d requests, %d struck, %d invalid", games*turns, len(all), struck, invalid)
+	t.Logf("%d turns: %d requests, %d struck, %d invalid; at most %d goroutines", games*turns, len(all), struck, invalid, goroutines)
 	if struck < len(all)/5 {
 		t.Errorf("%d of %d requests were struck: no storm", struck, len(all))
 	}

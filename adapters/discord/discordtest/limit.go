@@ -220,6 +220,7 @@ const (
 type Fault struct {
 	Route      string // "POST /channels/{channel_id}/messages"; "" is every route
 	Path       string // only paths that hold this, such as a channel's id
+	Files      bool   // only requests that carry files
 	Skip       int    // let so many pass first
 	Times      int    // then strike so many; 0 is once, -1 is for ever
 	Every      int    // strike only each so-many-th; 0 and 1 are all
@@ -255,7 +256,8 @@ func (s *Server) Fault(f Fault) (end func()) {
 
 func (s *Server) fault(r *request) *Fault {
 	for _, f := range s.faults {
-		if f.over || f.Route != "" && f.Route != r.Route || !strings.Contains(r.Path, f.Path) || f.Times >= 0 && f.struck >= f.Times {
+		if f.over || f.Route != "" && f.Route != r.Route || !strings.Contains(r.Path, f.Path) || f.Times >= 0 && f.struck >= f.Times ||
+			f.Files && !strings.HasPrefix(r.client.Header.Get("Content-Type"), "multipart/") {
 			continue
 		}
 		f.seen++

@@ -60,6 +60,13 @@ func (p *Person) CloseDMs() {
 	p.closed = true
 }
 
+// OpenDMs lets the bot write to the person again.
+func (p *Person) OpenDMs() {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.closed = false
+}
+
 // DM is the person's direct messages with the bot.
 func (p *Person) DM() *Channel {
 	p.s.mu.Lock()

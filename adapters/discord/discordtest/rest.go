@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -185,16 +186,21 @@ func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
 func (s *Server) readBody(client *http.Request, fault *Fault) (text []byte, tooLarge bool) {
 	var body io.Reader = client.Body
 	if fault != nil && fault.Pause > 0 {
-		body = slowly{s, body, fault.Pause}
+		body = bufio.NewReaderSize(slowly{s, body, fault.Pause}, kibibyte)
 	}
 	if fault != nil && fault.Drop == DuringUpload {
 		io.CopyN(io.Discard, body, client.ContentLength*9/10)
 		panic(http.ErrAbortHandler)
 	}
 	text, err := io.ReadAll(io.LimitReader(body, maxRequest+1))
+	if err != nil {
+		panic(http.ErrAbortHandler) // half a request is none
+	}
 	io.Copy(io.Discard, body) // else net/http lingers over the connection
-	return text, err == nil && len(text) > maxRequest
+	return text, len(text) > maxRequest
 }
+
+const kibibyte = 1024
 
 // slowly reads a kibibyte and pauses.
 type slowly struct {
@@ -204,12 +210,19 @@ type slowly struct {
 }
 
 func (r slowly) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(r.from, p[:min(len(p), kibibyte)])
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // there is no more than this
+	}
+	if n == 0 {
+		return 0, err
+	}
 	select {
 	case <-time.After(r.pause):
+		return n, err
 	case <-r.s.ctx.Done():
 		return 0, io.ErrUnexpectedEOF
 	}
-	return r.from.Read(p[:min(len(p), 1024)])
 }
 
 // An answer is ready to be written.

@@ -1,0 +1,131 @@
+package discord
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+)
+
+// withBoard reports whether a message shows a board, drawn or in letters.
+func withBoard(m *discordtest.Message) bool { return withPicture(m) || inLetters(m) }
+
+func inLetters(m *discordtest.Message) bool { return strings.Contains(m.Content, "```\n") }
+
+// badUploads are lines on which files do not get through, or slowly.
+var badUploads = map[string]discordtest.Fault{
+	"slow":              {Pause: 300 * time.Millisecond},
+	"stalled":           {Pause: time.Hour},
+	"done all the same": {Delay: 900 * time.Millisecond},
+	"cut":               {Drop: discordtest.DuringUpload},
+	"502":               {Status: 502},
+}
+
+// Where pictures do not get through, or take long, a turn is answered in words
+// with the board in letters; the picture is put into the message afterwards, and
+// nothing is shown twice.
+func TestSlowPictures(t *testing.T) {
+	for name, fault := range badUploads {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			thread := c.begin(t)
+			c.a.cfg.Slow = 600 * time.Millisecond
+			fault.Files, fault.Times = true, -1
+			end := c.d.Fault(fault)
+			c.alice.Slash(thread, "place", opt("at", "C3"))
+			m := c.shows(thread, "Black C3")
+			if name != "done all the same" && (!inLetters(m) || !strings.Contains(m.Content, " 3 . . X . .")) {
+				t.Errorf("the words are %q", m.Content)
+			}
+			c.ok(c.bob.Press(m, "Pass"))
+			c.shows(thread, "White passes")
+			end()
+			c.a.line.end()
+			if !thread.Wait(func(ms []*discordtest.Message) bool { return withPicture(ms[len(ms)-1]) || name == "stalled" }) {
+				t.Errorf("the picture does not follow: %q\n%s", thread.Last().Content, c.log.String())
+			}
+			c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
+			c.shows(thread, "Black C2")
+			c.stop()
+			boards := thread.Messages()
+			for k, says := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
+				if n := count(boards, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); k > 0 && n != 1 {
+					t.Errorf("%q is shown %d times\n%s", says, n, c.d.Transcript())
+				}
+			}
+			for _, m := range boards {
+				if withPicture(m) == inLetters(m) || m.ID != thread.Last().ID && len(m.Controls) > 0 && name != "stalled" {
+					t.Errorf("%q, with %d pictures and %d buttons", m.Content, len(m.Attachments), len(m.Controls))
+				}
+			}
+			if len(boards) != 4 {
+				t.Errorf("%d messages\n%s", len(boards), c.d.Transcript())
+			}
+			c.check()
+		})
+	}
+}
+
+// What somebody asks to see comes in words, too, where pictures do not get
+// through, and its picture follows: as the first answer, after a deferral, and
+// for everybody.
+func TestSlowAnswers(t *testing.T) {
+	for name, fault := range badUploads {
+		for _, share := range []bool{false, true} {
+			for _, put := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, for all %v, put off %v", name, share, put), func(t *testing.T) {
+					t.Parallel()
+					c := newClub(t, discordtest.Options{})
+					d := &slowDesk{}
+					c.desk = d.before
+					c.start()
+					thread := c.begin(t)
+					c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+					c.shows(thread, "Black C3")
+					c.a.cfg.Slow = 600 * time.Millisecond
+					fault.Files, fault.Times = true, -1
+					end := c.d.Fault(fault)
+					if put {
+						c.a.cfg.Answer, d.gate = 50*time.Millisecond, make(chan bool)
+					}
+					i := c.bob.Slash(thread, "board", opt("share", share))
+					if put {
+						if kind, _ := i.First(); kind != 5 {
+							t.Errorf("first answered by %d", kind)
+						}
+						d.gate <- true
+					}
+					m := c.ok(i)
+					if put && share {
+						if m.Content != wordDone {
+							t.Errorf("the deferral ends as %q", m.Content)
+						}
+						m = thread.Last()
+					}
+					if !strings.Contains(m.Content, "Black C3") || (m.To == "") != share || !withBoard(m) {
+						t.Errorf("%q to %q", m.Content, m.To)
+					}
+					end()
+					seen := func() (n int) {
+						return count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return s.ID == m.ID && withPicture(s) && !inLetters(s) })
+					}
+					for tries := 0; name != "stalled" && seen() == 0 && !t.Failed(); tries++ {
+						if tries == 12_000 {
+							t.Fatalf("the picture does not follow\n%s", c.log.String())
+						}
+						time.Sleep(5 * time.Millisecond)
+					}
+					if n := count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return strings.Contains(s.Content, "move 1: Black C3") }); n != 2 {
+						t.Errorf("%d messages show it\n%s", n, c.d.Transcript())
+					}
+					c.stop()
+					c.check()
+				})
+			}
+		}
+	}
+}
