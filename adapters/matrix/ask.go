@@ -242,7 +242,13 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 // and goes on without it.
 func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 	a.log.Error("an event that cannot be dealt with is left alone", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
-	return a.queue.settle(ctx, r, poison, "")
+	if err := a.queue.settle(ctx, r, poison, ""); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.failed, r.event)
+	return nil
 }
 
 // fails counts that an event has failed.

@@ -113,23 +113,13 @@ func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID,
 		return err
 	}
 	for _, e := range own {
-		if err := a.roomToSpare(ctx); err != nil {
-			return err
+		if !a.spare.ok(a.cfg.Now()) { // the rest with the next edit: others wait, too
+			return errLater{time.Second}
 		}
 		_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("unpress " + e.ID.String())})
-		a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
+		a.spare.sent(a.cfg.Now(), retryAfter(err))
 		if err != nil && !refusedBy(err) {
 			return fmt.Errorf("take a reaction away: %w", err)
-		}
-	}
-	return nil
-}
-
-// roomToSpare waits until the homeserver has room for what can wait.
-func (a *Adapter) roomToSpare(ctx context.Context) error {
-	for !a.spare.ok(a.cfg.Now()) {
-		if pause(ctx, time.Second); ctx.Err() != nil {
-			return ctx.Err()
 		}
 	}
 	return nil

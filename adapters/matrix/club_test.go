@@ -252,7 +252,7 @@ func (c *club) settled() {
 	idle()
 	c.await("edits and reactions", func() bool {
 		var n int
-		if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press')").Scan(&n); err != nil {
+		if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press', 'promise')").Scan(&n); err != nil {
 			c.Fatal(err)
 		}
 		return n == 0

@@ -106,9 +106,11 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 			return "", botError(err)
 		}
 	}
-	a.sends.done(p.ID, p.Where.Channel, p.Under, p.Seq)
+	a.sends.done(p.ID, p.Where.Channel, p.Under)
+	a.wordsSent(ctx, promiseOf(p))
 	if p.Scene != nil && p.File != nil {
-		m, err := a.build(ctx, dev, at, content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, id: p.ID})
+		c := content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, id: p.ID + " file", line: lineOf(p) + " file"}
+		m, err := a.build(ctx, dev, at, &c)
 		if err != nil {
 			return "", botError(err)
 		}
@@ -118,7 +120,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 		}
 	}
 	a.shown(ctx, at, root, sent, p)
-	if p.Replaces != "" {
+	if in, target := readReceipt(p.Replaces); target != "" && in == at {
 		return bot.Receipt(p.Replaces), nil
 	}
 	return bot.Receipt(receipt(at, sent)), nil
@@ -130,9 +132,9 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		a.langs.Store(at, p.Lang)
 	}
 	c := content{Content: message.Content{Text: p.Text, Notify: mine(p.Notify), Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
-		name: fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq), id: p.ID}
-	if p.Scene == nil {
-		c.file = p.File
+		name: boardName(p.Number, p.Seq), id: p.ID, line: lineOf(p)}
+	if p.Scene == nil && p.File != nil {
+		c.file, c.line = p.File, c.line+" file"
 	}
 	if p.Kind == bot.Show && a.sends.late(p.Where.Channel, p.Under, a.cfg.Now()) {
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
@@ -143,12 +145,21 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if p.Scene != nil {
 		defer a.typing(at)()
 	}
-	m, err := a.build(ctx, dev, at, c)
-	if errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now(), a.cfg.Slow) {
+	m, err := a.build(ctx, dev, at, &c)
+	promised := promiseOf(p)
+	switch {
+	case errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now(), a.cfg.Slow):
 		// The words come now, and the picture when it can.
-		c.Board, c.scene = render.TextBoard(*p.Scene), nil
-		m, err = message.Text(c.Content), nil
-		a.sends.follow(p.ID, func(picture message.Picture) { a.picture(at, root, p, picture) })
+		promised.Room, promised.Root = at, root
+		if !promised.board() {
+			promised.file = c.file
+		}
+		m, err = c.words(), a.promise(ctx, promised)
+	case tooLarge(err):
+		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
+		m, err = c.words(), a.unpromise(ctx, promised)
+	case err == nil:
+		err = a.unpromise(ctx, promised)
 	}
 	if err != nil {
 		return "", err
@@ -161,21 +172,11 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	return a.send(ctx, dev, at, m, p.ID)
 }
 
-// picture sends the picture of a board whose words have been sent already, if no
-// newer board has been shown.
-func (a *Adapter) picture(at id.RoomID, root id.EventID, p bot.Post, picture message.Picture) {
-	a.later(func(ctx context.Context) {
-		dev := a.device()
-		if dev == nil || !a.sends.newest(p.Where.Channel, p.Under, p.Seq) {
-			return
-		}
-		m := message.Image(message.Content{Number: p.Number}, picture)
-		message.InThread(m, root, "", "")
-		if _, err := a.send(ctx, dev, at, m, p.ID+" picture"); err != nil {
-			a.log.Warn("a picture could not follow its words", "room", at, "error", err)
-		}
-	})
-}
+// lineOf names the line of a post's picture: of those of a game the newest counts.
+func lineOf(p bot.Post) string { return p.Where.Channel + " " + string(p.Game) }
+
+// boardName names the picture of a board.
+func boardName(number, seq int) string { return fmt.Sprintf("game-%d-%d.png", number, seq) }
 
 // mine are those of people who are of this platform.
 func mine(who []bot.Who) (out []bot.Who) {
@@ -233,33 +234,53 @@ type content struct {
 	name  string // of the picture
 	file  *bot.File
 	id    string // of what is shown, by which what was uploaded is found again
+	line  string // in which it is uploaded
 }
 
-// build makes a message, and uploads what belongs to it.
-func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c content) (*event.MessageEventContent, error) {
-	switch {
-	case c.scene != nil:
-		var b bytes.Buffer
-		if err := render.PNG(&b, *c.scene, render.Options{}); err != nil {
-			return nil, fmt.Errorf("draw: %w", err)
-		}
-		c.Board = render.TextBoard(*c.scene)
-		p, err := a.upload(ctx, dev, at, c.id, c.name, "image/png", b.Bytes())
-		if err != nil {
-			return nil, err
-		}
-		return message.Image(c.Content, p), nil
-	case c.file != nil:
-		p, err := a.upload(ctx, dev, at, c.id+" file", c.file.Name, c.file.Type, c.file.Data)
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(c.file.Type, "image/") {
-			return message.Image(c.Content, p), nil
-		}
-		return message.File(c.Content, p), nil
+// draw makes a picture of what is to be drawn, and the board in letters.
+func (c *content) draw() error {
+	if c.scene == nil {
+		return nil
 	}
-	return message.Text(c.Content), nil
+	var b bytes.Buffer
+	if err := render.PNG(&b, *c.scene, render.Options{}); err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	c.Board = render.TextBoard(*c.scene)
+	c.scene, c.file = nil, &bot.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
+	return nil
+}
+
+// words makes a message without the picture or file.
+func (c *content) words() *event.MessageEventContent {
+	if c.Text == "" && c.file != nil {
+		c.Text = c.file.Name
+	}
+	return message.Text(c.Content)
+}
+
+// build makes a message, and uploads what belongs to it. If the error is of the
+// upload, c holds what can be said without it.
+func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c *content) (*event.MessageEventContent, error) {
+	if err := c.draw(); err != nil {
+		return nil, err
+	}
+	if c.file == nil {
+		return message.Text(c.Content), nil
+	}
+	p, err := a.upload(ctx, dev, at, c.line, c.id, c.file)
+	if err != nil {
+		return nil, err
+	}
+	return attached(c.Content, p), nil
+}
+
+// attached makes a message of a picture or another file.
+func attached(c message.Content, p message.Picture) *event.MessageEventContent {
+	if strings.HasPrefix(p.Type, "image/") {
+		return message.Image(c, p)
+	}
+	return message.File(c, p)
 }
 
 // marker is the field of a message in which its post's key stands, by which it
@@ -315,7 +336,7 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 // wait, for it counts what the bot sends to all rooms together.
 func (a *Adapter) paced(err error) {
 	now, wait := a.cfg.Now(), retryAfter(err)
-	a.spare.sent(now, wait > 0)
+	a.spare.sent(now, wait)
 	if wait > 0 {
 		a.sends.hold(now.Add(wait))
 	}
@@ -427,7 +448,7 @@ func replaced(e *event.Event) id.EventID {
 // the person directly.
 func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", id: key}
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", id: key, line: at.String() + " answer"}
 	if answer.Scene == nil {
 		c.file = answer.File
 	}
@@ -456,18 +477,22 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 		at, root, reply = to, "", ""
 	}
-	m, err := a.build(ctx, dev, at, c)
+	var sent id.EventID
+	var err error
+	if again {
+		sent, err = a.lookFor(ctx, dev, at, key)
+	}
+	if err == nil && sent == "" {
+		sent, err = a.say(ctx, dev, at, root, reply, &c)
+	}
 	if err != nil {
 		return a.answerFailed(e, err)
 	}
-	message.InThread(m, root, "", reply)
-	sent, err := a.sendOnce(ctx, dev, at, m, key, again)
-	if err != nil {
-		return a.answerFailed(e, err)
-	}
+	a.wordsSent(ctx, promise{Post: key})
 	if answer.Scene != nil && answer.File != nil {
-		c.scene, c.file, c.Text, c.Controls = nil, answer.File, answer.File.Name, nil
-		if m, err = a.build(ctx, dev, at, c); err != nil {
+		c.file, c.Text, c.Board, c.Controls, c.id = answer.File, answer.File.Name, "", nil, key+" file"
+		m, err := a.build(ctx, dev, at, &c)
+		if err != nil {
 			return a.answerFailed(e, err)
 		}
 		message.InThread(m, root, "", reply)
@@ -477,6 +502,31 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	}
 	a.press(ctx, at, sent, answer.Controls)
 	return nil
+}
+
+// say sends an answer: without its picture or file if that cannot be uploaded in
+// time, and then that follows.
+func (a *Adapter) say(ctx context.Context, dev *device.Device, at id.RoomID, root, reply id.EventID, c *content) (id.EventID, error) {
+	m, err := a.build(ctx, dev, at, c)
+	if errors.Is(err, errUploading) {
+		m, err = a.build(ctx, dev, at, c)
+	}
+	promised := promise{Room: at, Root: root, Post: c.id, Number: c.Number, reply: reply, file: c.file}
+	switch {
+	case errors.Is(err, errUploading):
+		err = a.promise(ctx, promised)
+		m = c.words()
+	case tooLarge(err):
+		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
+		m, err = c.words(), a.unpromise(ctx, promised)
+	case err == nil:
+		err = a.unpromise(ctx, promised)
+	}
+	if err != nil {
+		return "", err
+	}
+	message.InThread(m, root, "", reply)
+	return a.send(ctx, dev, at, m, c.id)
 }
 
 // answerFailed gives an error after which the answer is to be given again, nil

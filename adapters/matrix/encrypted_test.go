@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -254,6 +255,42 @@ func TestRoomBecomesEncrypted(t *testing.T) {
 	// The picture that was uploaded in the clear is not the one that was shown.
 	if n := len(proxy.Requests(matrixtest.Uploading)) - before; n != 3 {
 		t.Errorf("of three boards since then %d were uploaded", n)
+	}
+}
+
+// A picture that is to follow its words comes encrypted if the room has become so
+// meanwhile, whenever it was uploaded.
+func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.cfg.Slow = 400 * time.Millisecond
+	p := c.through()
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settled()
+	uploaded := make(chan struct{})
+	upload := p.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
+	g.black.asks(g.root, "!place C3")
+	upload.Await(t, 1)
+	g.black.reads("move 1:")
+	c.settle()
+	c.await("all that is said in the clear", func() bool {
+		var n int
+		if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press')").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n == 0
+	})
+	now := g.black.Sets(g.black.at, event.StateEncryption, "", matrixtest.Encryption())
+	close(uploaded)
+	g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
+	c.settled()
+	if said := c.clear(g.black.View(g.black.at), now); len(said) > 0 {
+		t.Errorf("it has said in the clear: %q", said)
+	}
+	uploads := p.Requests(matrixtest.Uploading)
+	if last := uploads[len(uploads)-1]; last.Query.Has("filename") {
+		t.Errorf("the last upload is %q, in the clear", last.Query.Get("filename"))
 	}
 }
 

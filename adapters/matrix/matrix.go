@@ -131,6 +131,8 @@ type Adapter struct {
 	root   roots
 	spare  spare
 	sends  uploads
+
+	promises promises
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -207,6 +209,9 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	}
 	rooms, err := q.roomsKnown(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.restorePromises(ctx, q); err != nil {
 		return err
 	}
 	leftover, err := q.newest(ctx)

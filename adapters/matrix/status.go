@@ -46,15 +46,21 @@ type roots struct {
 	m  map[id.EventID]*root
 }
 
-// What can wait is dropped when so much of it waits.
-const maxLater = 2000
+// What can wait is dropped when so much of it waits, and a reaction that could not
+// be put is tried again after a while.
+const (
+	maxLater = 2000
+	putAgain = 30 * time.Second
+)
 
 // spare knows whether the homeserver has room for what can wait.
 type spare struct {
 	mu      sync.Mutex
 	limited time.Time   // when it last said that it was too much
+	until   time.Time   // and before when nothing that can wait is to be sent
 	recent  []time.Time // what was sent in the last minute
 	later   chan func(context.Context)
+	unput   time.Time // when reactions are to be put that are on disk; zero: there are none
 
 	undescribed map[id.RoomID]bool // rooms in which commands are still to be described
 }
@@ -67,11 +73,11 @@ const (
 	careful    = 6
 )
 
-func (s *spare) sent(now time.Time, limited bool) {
+func (s *spare) sent(now time.Time, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if limited {
-		s.limited = now
+	if wait > 0 {
+		s.limited, s.until = now, now.Add(wait)
 		return
 	}
 	for len(s.recent) > 0 && now.Sub(s.recent[0]) > time.Minute {
@@ -86,6 +92,9 @@ func (s *spare) sent(now time.Time, limited bool) {
 func (s *spare) ok(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now.Before(s.until) {
+		return false
+	}
 	if s.limited.IsZero() || now.Sub(s.limited) > carefulFor {
 		return true
 	}
@@ -107,11 +116,34 @@ func (s *spare) queue() chan func(context.Context) {
 	return s.later
 }
 
-// later has something done that can wait, and that may be dropped.
-func (a *Adapter) later(work func(context.Context)) {
+// putLater takes note that reactions are on disk that are to be put at a time.
+func (s *spare) putLater(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unput.IsZero() || at.Before(s.unput) {
+		s.unput = at
+	}
+}
+
+// putNow reports once whether there are any.
+func (s *spare) putNow(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unput.IsZero() || now.Before(s.unput) {
+		return false
+	}
+	s.unput = time.Time{}
+	return true
+}
+
+// later has something done that can wait. It reports false if so much waits that
+// it is dropped.
+func (a *Adapter) later(work func(context.Context)) bool {
 	select {
 	case a.spare.queue() <- work:
+		return true
 	default:
+		return false
 	}
 }
 
@@ -156,7 +188,13 @@ func (a *Adapter) tidy(ctx context.Context) {
 		if !restored {
 			restored = true
 			a.restoreRoots(ctx)
-			a.restorePressed(ctx)
+			a.spare.putLater(now)
+		}
+		if a.spare.ok(now) && a.spare.putNow(now) {
+			a.putAll(ctx)
+		}
+		if !a.out.Load() {
+			a.keepDue(now)
 		}
 		a.editDue(now)
 		a.describeDue()
@@ -342,43 +380,52 @@ func (a *Adapter) press(ctx context.Context, at id.RoomID, on id.EventID, contro
 		if err := a.queue.mark(ctx, "press", key, fmt.Sprintf("%02d", i), a.cfg.Now()); err != nil && ctx.Err() == nil {
 			a.log.Warn("a reaction was not written down", "error", err)
 		}
-		a.later(func(ctx context.Context) { a.put(ctx, key, false) })
+		if !a.later(func(ctx context.Context) { a.put(ctx, key, false) }) {
+			a.spare.putLater(a.cfg.Now())
+		}
 	}
 }
 
-// restorePressed puts the reactions that were not put any more before the bot
-// was stopped.
-func (a *Adapter) restorePressed(ctx context.Context) {
+// putAll puts the reactions that are on disk: they could not be put before, or
+// not any more before the bot was stopped.
+func (a *Adapter) putAll(ctx context.Context) {
 	marks, err := a.queue.marksOf(ctx, "press")
 	if err != nil {
+		a.spare.putLater(a.cfg.Now().Add(putAgain))
 		a.log.Warn("reactions were not looked up", "error", err)
 		return
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(marks), func(x, y string) int { return strings.Compare(marks[x]+x, marks[y]+y) }) {
-		a.later(func(ctx context.Context) { a.put(ctx, key, true) })
+		if !a.later(func(ctx context.Context) { a.put(ctx, key, true) }) {
+			a.spare.putLater(a.cfg.Now())
+			return
+		}
 	}
 }
 
 // put puts a reaction on a message, by the key of its mark, if it is still to be
-// put. Again means that it may be there.
+// put. Again means that it may be there. If it cannot be put now, all that are on
+// disk are put later, in their order.
 func (a *Adapter) put(ctx context.Context, key string, again bool) {
 	dev := a.device()
 	message, emoji, _ := strings.Cut(key, " ")
 	at, on := readReceipt(message)
-	if wanted, err := a.queue.marked(ctx, "press", key); err != nil || wanted == "" || dev == nil {
+	if wanted, err := a.queue.marked(ctx, "press", key); err == nil && wanted == "" {
 		return
-	}
-	if a.roomToSpare(ctx) != nil {
+	} else if err != nil || dev == nil || !a.spare.ok(a.cfg.Now()) {
+		a.spare.putLater(a.cfg.Now().Add(time.Second))
 		return
 	}
 	done, err := a.queue.marked(ctx, "reaction", key)
 	if err != nil {
+		a.spare.putLater(a.cfg.Now().Add(time.Second))
 		return
 	}
 	there := done != ""
 	if again && !there { // the homeserver may not have finished with the first when it is asked once more
 		own, err := pressed(ctx, dev, at, on)
 		if err != nil && !refusedBy(err) {
+			a.spare.putLater(a.cfg.Now().Add(max(retryAfter(err), putAgain)))
 			return
 		}
 		there = slices.ContainsFunc(own, func(e *event.Event) bool {
@@ -389,9 +436,14 @@ func (a *Adapter) put(ctx context.Context, key string, again bool) {
 	if !there {
 		c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
 		_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
-		a.spare.sent(a.cfg.Now(), retryAfter(err) > 0)
+		wait := retryAfter(err)
+		a.spare.sent(a.cfg.Now(), wait)
 		if err != nil && !refusedBy(err) { // as what is there already is
-			return // the next board or the next start tries again
+			if wait == 0 {
+				wait = putAgain
+			}
+			a.spare.putLater(a.cfg.Now().Add(wait))
+			return
 		}
 	}
 	err = a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now())
