@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
@@ -40,8 +41,8 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 		if m == nil {
 			return false
 		}
-		if m.NewContent != nil {
-			m = m.NewContent
+		if m.NewContent != nil { // it may have been a command that is still to be dealt with
+			return replaced(e) != ""
 		}
 		_, ok := a.parse(dev, e, m, commands, direct)
 		return ok
@@ -178,6 +179,7 @@ const (
 	aPanic   = 4
 	aCrash   = 1
 	maxFails = 12
+	failFor  = time.Hour
 )
 
 // dealFor is how long an event may hold up the others.
@@ -219,7 +221,7 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 			}
 		}
 		f := a.fails(r.event, 1)
-		if f.times > maxFails && !errors.As(err, new(errLater)) && !unreachable(err) && a.doneSince(f.since) {
+		if a.hopeless(r, f, err) {
 			return time.Second, a.setAside(ctx, r, err)
 		}
 		return a.pauseAfter(err, f.times), err
@@ -245,10 +247,30 @@ func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 	if err := a.queue.settle(ctx, r, poison, ""); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.failed, r.event)
+	a.works(r.event)
 	return nil
+}
+
+// hopeless reports whether an event fails so often, while others do not, that it
+// is to hold them up no longer.
+func (a *Adapter) hopeless(r *row, f failure, err error) bool {
+	if f.times <= maxFails || errors.As(err, new(errLater)) || retryAfter(err) > 0 {
+		return false
+	}
+	switch {
+	case !unreachable(err):
+		return a.doneSince(f.since)
+	case !errors.As(err, new(mautrix.HTTPError)): // it is not the homeserver that fails
+		return false
+	}
+	// The homeserver fails, and yet tells what is new: it is this alone that it
+	// cannot do. What is missing of a room, and the way into one, is worth more
+	// patience than what somebody has said.
+	switch r.evt.Type.Type {
+	case gap.Type, invitation.Type, event.StateTombstone.Type:
+		return time.Since(f.since) > failFor && a.readSince(f.since.Add(failFor))
+	}
+	return a.readSince(f.since)
 }
 
 // fails counts that an event has failed.
@@ -264,6 +286,13 @@ func (a *Adapter) fails(e id.EventID, times int) failure {
 	return f
 }
 
+// works forgets that an event has failed.
+func (a *Adapter) works(e id.EventID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.failed, e)
+}
+
 // hasFailed reports whether an event may have been dealt with before, in part.
 func (a *Adapter) hasFailed(e id.EventID) bool {
 	a.mu.Lock()
@@ -277,6 +306,13 @@ func (a *Adapter) doneSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.done.After(t)
+}
+
+// readSince reports whether the homeserver has told what is new since.
+func (a *Adapter) readSince(t time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.read.After(t)
 }
 
 // pauseAfter is how long to wait after an error, the longer the more often it
@@ -308,6 +344,8 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		clear, err := dev.Crypto.Decrypt(ctx, e)
 		var missing e2ee.ErrNoKey
 		switch {
+		case errors.As(err, &missing) && idOf(missing.Session) == "":
+			return ignored, "", nil // nobody has such a session
 		case errors.As(err, &missing):
 			if r.tries == 0 {
 				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
@@ -331,7 +369,7 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 	case gap.Type:
 		return ignored, "", a.fill(ctx, dev, r)
 	case invitation.Type:
-		return accepted, "", a.join(ctx, dev, r.room)
+		return accepted, "", a.join(ctx, dev, r)
 	case event.StateTombstone.Type:
 		return accepted, "", a.follow(ctx, dev, e)
 	case event.EventReaction.Type:
@@ -354,6 +392,15 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	direct := a.room(e.RoomID).direct()
 	root := m.RelatesTo.GetThreadParent()
 	before := m.RelatesTo.GetReplaceID()
+	if !a.hasFailed(r.event) { // which may have been done already
+		first := before
+		if first == "" {
+			first = r.event
+		}
+		if changed, err := a.queue.changed(ctx, r, first); err != nil || changed {
+			return ignored, err
+		}
+	}
 	if before != "" {
 		if m = m.NewContent; m == nil {
 			return ignored, nil
@@ -362,7 +409,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			// What still waits for its key is not done as it was first.
 			return ignored, a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
 		}
-		target, err := dev.Client.GetEvent(ctx, e.RoomID, before)
+		target, err := a.event(ctx, dev, e.RoomID, before)
 		if err != nil && !refusedBy(err) {
 			return "", err
 		}
@@ -412,6 +459,11 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if err != nil {
 		return "", err
 	}
+	if erases(q) {
+		if err := a.queue.erase(ctx, e.Sender); err != nil {
+			return "", err
+		}
+	}
 	if before != "" && state == accepted { // so that the next edit changes nothing
 		if err := a.queue.mark(ctx, "edited", before.String(), e.ID.String(), a.cfg.Now()); err != nil {
 			return "", err
@@ -427,7 +479,7 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 	if !ok {
 		return ignored, nil
 	}
-	target, err := dev.Client.GetEvent(ctx, e.RoomID, to)
+	target, err := a.event(ctx, dev, e.RoomID, to)
 	if refusedBy(err) {
 		return ignored, nil
 	} else if err != nil {
@@ -454,6 +506,19 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 		return "", err
 	}
 	return state, a.answer(ctx, dev, e, root, answer)
+}
+
+// event fetches an event of a room.
+func (a *Adapter) event(ctx context.Context, dev *device.Device, at id.RoomID, what id.EventID) (*event.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	return dev.Client.GetEvent(ctx, at, what)
+}
+
+// erases reports whether somebody has asked for what makes the bot forget them,
+// so that the adapter forgets them too.
+func erases(q bot.Request) bool {
+	return q.Command == "privacy" && strings.EqualFold(strings.TrimSpace(q.Args["what"]), "delete") && strings.EqualFold(q.Args["confirm"], "yes")
 }
 
 // threadRoot gives the thread of an event of which the content need not be
@@ -533,10 +598,10 @@ func (a *Adapter) ask(ctx context.Context, desk bot.Desk, e *event.Event, r bot.
 	if err != nil {
 		return "", answer, fmt.Errorf("ask: %w", err)
 	}
-	a.seen(e)
 	if answer.Private {
 		return refused, answer, nil // or a question: either may be put better
 	}
+	a.seen(e)
 	return accepted, answer, nil
 }
 

@@ -465,10 +465,18 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	} else if first := replaced(e); first != "" {
 		reply = first
 	}
-	if personal(answer) && !a.room(at).direct() {
-		to, err := a.directly(ctx, dev, e.Sender)
+	elsewhere := false
+	if personal(answer) {
+		alone, err := a.alone(ctx, dev, at, e.Sender)
 		if err != nil {
 			return err
+		}
+		elsewhere = !alone
+	}
+	if elsewhere {
+		to, err := a.directly(ctx, dev, e.Sender)
+		if err != nil {
+			return a.answerFailed(e, err)
 		}
 		m := message.Text(message.Content{Text: bot.Translated(answer.Lang, wordDirectly), Lang: answer.Lang})
 		message.InThread(m, root, "", reply)

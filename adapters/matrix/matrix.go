@@ -42,7 +42,6 @@ import (
 	"time"
 
 	"go.mau.fi/util/dbutil"
-	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
@@ -119,15 +118,18 @@ type Adapter struct {
 	ways   map[string]*way     // into rooms
 	failed map[id.EventID]failure
 	done   time.Time // when last an event was dealt with
+	read   time.Time // when last the homeserver told what is new
 
 	leftover int64        // the newest event that was there before the program began
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 
-	langs  sync.Map      // by id of a room: the language of what was said there last
-	people *lanes.Limit  // how often somebody may ask
-	crowds *lanes.Limit  // and all in a room; nil: as often as they like
-	joins  *rate.Limiter // how often the bot joins
+	langs  sync.Map     // by id of a room: the language of what was said there last
+	people *lanes.Limit // how often somebody may ask
+	crowds *lanes.Limit // and all in a room; nil: as often as they like
+	making turns        // of making a room for somebody
+	fresh  sync.Map     // by id: rooms that the bot has made, see [fresh]
+	guests guests       // how often the bot joins
 	root   roots
 	spare  spare
 	sends  uploads
@@ -171,7 +173,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{},
-		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1), joins: rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce)}
+		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1)}
 	if cfg.Room > 0 {
 		a.crowds = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
 	}

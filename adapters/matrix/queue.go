@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ CREATE TABLE IF NOT EXISTS matrix_event (
 	tries   INTEGER NOT NULL,
 	live    INTEGER NOT NULL,
 	at      BIGINT NOT NULL,
+	told    INTEGER NOT NULL DEFAULT 0,
+	edits   TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (n, part)
 );
 CREATE INDEX IF NOT EXISTS matrix_event_open ON matrix_event (state, room, n, part);
@@ -50,6 +53,14 @@ CREATE TABLE IF NOT EXISTS matrix_mark (
 	at    BIGINT NOT NULL,
 	PRIMARY KEY (kind, key)
 )`
+
+// added are the columns of matrix_event that databases may lack in which the
+// table was made before, and indexes what needs them.
+var added = map[string]string{"told": "INTEGER NOT NULL DEFAULT 0", "edits": "TEXT NOT NULL DEFAULT ''"}
+
+const indexes = `
+CREATE INDEX IF NOT EXISTS matrix_event_told ON matrix_event (state, told, n, part);
+CREATE INDEX IF NOT EXISTS matrix_event_edits ON matrix_event (edits) WHERE edits <> ''`
 
 // The states of an event.
 const (
@@ -70,10 +81,31 @@ const gapFirst = -1 << 40
 type queue struct{ db *dbutil.Database }
 
 func openQueue(ctx context.Context, db *dbutil.Database) (*queue, error) {
-	for q := range strings.SplitSeq(schema, ";") {
-		if _, err := db.Exec(ctx, q); err != nil {
-			return nil, fmt.Errorf("prepare the tables of Matrix: %w", err)
+	err := db.DoTxn(ctx, nil, func(ctx context.Context) error {
+		for q := range strings.SplitSeq(schema, ";") {
+			if _, err := db.Exec(ctx, q); err != nil {
+				return err
+			}
 		}
+		for column, kind := range added {
+			if there, err := db.ColumnExists(ctx, "matrix_event", column); err != nil {
+				return err
+			} else if there {
+				continue
+			}
+			if _, err := db.Exec(ctx, "ALTER TABLE matrix_event ADD COLUMN "+column+" "+kind); err != nil {
+				return err
+			}
+		}
+		for q := range strings.SplitSeq(indexes, ";") {
+			if _, err := db.Exec(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare the tables of Matrix: %w", err)
 	}
 	return &queue{db}, nil
 }
@@ -153,6 +185,9 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 			if _, err := q.db.Exec(ctx, "UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room); err != nil {
 				return err
 			}
+			if err := q.left(ctx, room); err != nil {
+				return err
+			}
 		}
 		for k, v := range b.marks {
 			if err := q.mark(ctx, k[0], k[1], v, now); err != nil {
@@ -186,13 +221,25 @@ func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
 	if r.live {
 		live = 1
 	}
-	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, live, r.at.UnixMilli())
+	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at, edits)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, live, r.at.UnixMilli(), idOf(replaced(r.evt)))
 	if err != nil {
 		return false, err
 	}
 	k, err := res.RowsAffected()
 	return k > 0, err
+}
+
+// maxID is the length of an id in bytes that homeservers allow.
+const maxID = 255
+
+// idOf gives an id that somebody else has written as it may be looked for, empty
+// if it can be none: not all databases keep everything.
+func idOf[ID ~string](s ID) ID {
+	if len(s) > maxID || strings.ContainsFunc(string(s), func(r rune) bool { return r < ' ' }) {
+		return ""
+	}
+	return s
 }
 
 // takeBack drops what was taken back before it was dealt with, if by who had
@@ -213,6 +260,16 @@ func (q *queue) takeBack(ctx context.Context, gone []redaction) error {
 		}
 	}
 	return nil
+}
+
+// changed reports whether what somebody has said, in an event or an edit of it,
+// waits to be dealt with once more, for they have edited it since.
+func (q *queue) changed(ctx context.Context, r *row, first id.EventID) (bool, error) {
+	rows, err := q.rows(ctx, "edits = $1 AND edits <> '' AND room = $2 AND state = $3 AND (n > $4 OR n = $4 AND part > $5)", first, r.room, waiting, r.n, r.part)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(rows, func(later *row) bool { return later.broken == nil && later.evt.Sender == r.evt.Sender }), nil
 }
 
 // fill writes down what was found in a gap, and how far it has been looked
@@ -260,9 +317,10 @@ func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
 	return rows[0], nil
 }
 
-// open gives the rooms in which something waits.
+// open gives the rooms in which something waits, first where it has waited
+// longest.
 func (q *queue) open(ctx context.Context) ([]id.RoomID, error) {
-	return q.names(ctx, "SELECT DISTINCT room FROM matrix_event WHERE state = $1", waiting)
+	return q.names(ctx, "SELECT room FROM matrix_event WHERE state = $1 GROUP BY room ORDER BY MIN(n)", waiting)
 }
 
 func (q *queue) names(ctx context.Context, query string, args ...any) (out []id.RoomID, err error) {
@@ -343,9 +401,17 @@ func (q *queue) keyCame(ctx context.Context, session id.SessionID) ([]id.RoomID,
 	return rooms, err
 }
 
-// overdue gives the events whose key has been missing since before.
+// overdue gives events whose key has been missing since before and of which
+// nobody has been told, the oldest first.
 func (q *queue) overdue(ctx context.Context, before time.Time) ([]*row, error) {
-	return q.rows(ctx, "state = $1 AND at < $2 ORDER BY n, part LIMIT 100", keyless, before.UnixMilli())
+	return q.rows(ctx, "state = $1 AND told = 0 AND at < $2 ORDER BY n, part LIMIT 100", keyless, before.UnixMilli())
+}
+
+// told writes down that of an event whose key is missing nobody is to be told
+// any more.
+func (q *queue) told(ctx context.Context, r *row) error {
+	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET told = 1 WHERE n = $1 AND part = $2", r.n, r.part)
+	return err
 }
 
 // forget drops what is no longer needed: what became of events, nothings sooner
@@ -358,8 +424,55 @@ func (q *queue) forget(ctx context.Context, now time.Time) error {
 	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3) AND at < $4", accepted, refused, keyless, now.Add(-keepFor).UnixMilli()); err != nil {
 		return err
 	}
-	_, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli())
+	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
+		return err
+	}
+	_, err := q.db.Exec(ctx, "DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')") // nobody needs their names any more
 	return err
+}
+
+// left drops who was in a room in which the bot is no longer. That it is
+// encrypted stays, which cannot change.
+func (q *queue) left(ctx context.Context, room id.RoomID) error {
+	if _, err := q.db.Exec(ctx, "DELETE FROM mx_user_profile WHERE room_id = $1", room); err != nil {
+		return err
+	}
+	_, err := q.db.Exec(ctx, "UPDATE mx_room_state SET power_levels = NULL, create_event = NULL, join_rules = NULL, members_fetched = false WHERE room_id = $1", room)
+	return err
+}
+
+// erase drops what is kept of somebody who is not to be known any more: where
+// they are to be reached directly, and what they have said that could not be
+// read or dealt with.
+func (q *queue) erase(ctx context.Context, user id.UserID) error {
+	return q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
+		if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user); err != nil {
+			return err
+		}
+		if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "); err != nil {
+			return err
+		}
+		if asked, err := q.db.TableExists(ctx, "matrix_key_asked"); err != nil {
+			return err
+		} else if asked { // it is the encryption's
+			if _, err := q.db.Exec(ctx, "DELETE FROM matrix_key_asked WHERE user_id = $1", user); err != nil {
+				return err
+			}
+		}
+		rows, err := q.rows(ctx, "state IN ($1, $2) AND body <> ''", poison, keyless)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.broken == nil && r.evt.Sender != user {
+				continue
+			}
+			if _, err := q.db.Exec(ctx, "UPDATE matrix_event SET body = '', state = CASE WHEN state = $1 THEN $2 ELSE state END WHERE n = $3 AND part = $4", keyless, ignored, r.n, r.part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // rooms gives all rooms that the bot has read: by id as they are now.

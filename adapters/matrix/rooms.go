@@ -2,11 +2,13 @@ package matrix
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -60,6 +62,7 @@ func (a *Adapter) current(known id.RoomID) room {
 func (a *Adapter) learn(b batch) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.read = time.Now()
 	for at, l := range b.last {
 		r := a.rooms[at]
 		if r == nil {
@@ -80,6 +83,18 @@ func (a *Adapter) learn(b batch) {
 	for at := range b.left {
 		if r := a.rooms[at]; r != nil {
 			r.joined, r.last = false, ""
+		}
+	}
+}
+
+// leaveEmpty leaves the rooms in which the bot is alone, which it may not have
+// been able to when everybody else went.
+func (a *Adapter) leaveEmpty() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for at, r := range a.rooms {
+		if r.joined && r.people == 1 {
+			a.later(func(ctx context.Context) { a.leaveAlone(ctx, at) })
 		}
 	}
 }
@@ -116,12 +131,6 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 	}
 	a.log.Info("left an empty room", "room", at)
 }
-
-// How often the bot joins.
-const (
-	joinsAtOnce = 10
-	joinsEvery  = 6 * time.Second
-)
 
 // invitation is the type of what stands for an invitation in the queue.
 var invitation = event.NewEventType("halfpoint.invitation")
@@ -160,11 +169,15 @@ func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
 }
 
 // join accepts an invitation.
-func (a *Adapter) join(ctx context.Context, dev *device.Device, at id.RoomID) error {
-	if !a.coming(at.String()) && !a.joins.AllowN(a.cfg.Now(), 1) {
-		return errLater{joinsEvery}
+func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
+	at := r.room
+	if wait := a.guests.wait(r.event, r.evt.Sender, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
+		return errLater{wait}
 	}
 	err := a.comes(ctx, dev, at.String(), nil)
+	if !errors.As(err, new(errLater)) {
+		a.guests.tried(r.event)
+	}
 	if refusedBy(err) {
 		a.log.Warn("an invitation could not be accepted", "room", at, "error", err)
 		return nil
@@ -408,24 +421,182 @@ func (a *Adapter) moderator(ctx context.Context, dev *device.Device, at id.RoomI
 }
 
 // directly gives a room in which the bot is alone with somebody, and makes one
-// if there is none.
+// if there is none. What is said there is for nobody else, so that each time the
+// homeserver is asked who is there.
 func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
+	done, err := a.making.take(ctx, user.String()) // or two would make a room each
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	at, err := a.queue.marked(ctx, "direct", user.String())
 	if err != nil {
 		return "", err
 	}
-	if r := a.room(id.RoomID(at)); at != "" && (r.joined || r.people == 0) {
-		if m, err := dev.State.TryGetMember(ctx, r.id, user); err == nil && (m == nil || m.Membership == event.MembershipJoin || m.Membership == event.MembershipInvite) {
-			return r.id, nil
+	if at != "" {
+		if is, err := a.alone(ctx, dev, id.RoomID(at), user); err != nil || is {
+			return id.RoomID(at), err
 		}
 	}
-	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}}
-	if dev.Crypto != nil && e2ee.Available {
-		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}}}}
-	}
-	made, err := dev.Client.CreateRoom(ctx, req)
+	made, err := a.makeRoom(ctx, dev, user)
 	if err != nil {
 		return "", err
 	}
-	return made.RoomID, a.queue.mark(ctx, "direct", user.String(), made.RoomID.String(), a.cfg.Now())
+	a.fresh.Store(made, fresh{user, time.Now()})
+	if err := a.queue.mark(ctx, "direct", user.String(), made.String(), a.cfg.Now()); err != nil {
+		return "", err
+	}
+	return made, a.queue.unmark(ctx, "making", user.String())
+}
+
+// alone reports whether nobody is in a room, or may come into it, but the bot
+// and somebody.
+func (a *Adapter) alone(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) (bool, error) {
+	if a.room(at).people > 2 {
+		return false, nil
+	}
+	with, err := a.company(ctx, dev, at)
+	return err == nil && len(with) == 2 && with[user] && with[dev.Client.UserID], err
+}
+
+// company gives who is in a room or may come into it; of one that the bot has
+// just made for somebody, both of them at least.
+func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID) (map[id.UserID]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	with := map[id.UserID]bool{}
+	if v, ok := a.fresh.Load(at); ok {
+		if f := v.(fresh); time.Since(f.made) < freshFor {
+			with[f.user], with[dev.Client.UserID] = true, true
+		}
+	}
+	members, err := dev.Client.Members(ctx, at)
+	if refusedBy(err) { // the bot is not there itself
+		return with, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("ask who is in the room: %w", err)
+	}
+	for _, e := range members.Chunk {
+		switch e.Content.AsMember().Membership {
+		case event.MembershipJoin, event.MembershipInvite:
+			with[id.UserID(e.GetStateKey())] = true
+		}
+	}
+	return with, nil
+}
+
+// fresh is a room that the bot has just made for somebody: homeservers do not say
+// at once who is there.
+type fresh struct {
+	user id.UserID
+	made time.Time
+}
+
+const freshFor = time.Minute
+
+// makeFor is how long making a room may take; others may have to be asked.
+const makeFor = time.Minute
+
+// intent is the field of what a room is created with in which stands for what
+// it was made: a word that nobody else knows, by which the bot finds a room of
+// its own making when the answer was lost.
+const intent = "io.github.halfpoint.intent"
+
+// makeRoom makes a room for the bot and somebody, or finds the one that it has
+// made without hearing of it.
+func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
+	word, err := a.queue.marked(ctx, "making", user.String())
+	if err != nil {
+		return "", err
+	}
+	if word != "" {
+		if at, err := a.madeBefore(ctx, dev, user, word); err != nil || at != "" {
+			return at, err
+		}
+	} else {
+		word = rand.Text()
+		if err := a.queue.mark(ctx, "making", user.String(), word, a.cfg.Now()); err != nil {
+			return "", err
+		}
+	}
+	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}, CreationContent: map[string]any{intent: word}}
+	if dev.Crypto != nil && e2ee.Available {
+		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}}}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, makeFor)
+	defer cancel()
+	made, err := dev.Client.CreateRoom(ctx, req)
+	if refusedBy(err) || retryAfter(err) > 0 { // it has not been made
+		return "", errors.Join(err, a.queue.unmark(ctx, "making", user.String()))
+	} else if err != nil {
+		return "", err
+	}
+	return made.RoomID, nil
+}
+
+// madeBefore looks among the rooms in which the bot is for one that was made with
+// a word, and sees that somebody is asked into it; empty: there is none.
+func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.UserID, word string) (id.RoomID, error) {
+	joined, err := dev.Client.JoinedRooms(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, at := range joined.JoinedRooms {
+		if a.room(at).people > 2 {
+			continue
+		}
+		body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "state", event.StateCreate.Type, ""}, nil)
+		if err != nil && !refusedBy(err) {
+			return "", err
+		}
+		var c map[string]any
+		if json.Unmarshal(body, &c) != nil || c[intent] != word {
+			continue
+		}
+		with, err := a.company(ctx, dev, at)
+		if err != nil {
+			return "", err
+		}
+		if !with[user] {
+			if _, err := dev.Client.InviteUser(ctx, at, &mautrix.ReqInviteUser{UserID: user}); err != nil && !refusedBy(err) {
+				return "", err
+			}
+		}
+		return at, nil
+	}
+	return "", nil
+}
+
+// turns lets one at a time do something under a key.
+type turns struct {
+	mu    sync.Mutex
+	taken map[string]chan struct{} // closed when it is done
+}
+
+// take waits for its turn, which done ends.
+func (t *turns) take(ctx context.Context, key string) (done func(), err error) {
+	for {
+		t.mu.Lock()
+		before := t.taken[key]
+		if before == nil {
+			if t.taken == nil {
+				t.taken = map[string]chan struct{}{}
+			}
+			mine := make(chan struct{})
+			t.taken[key] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				defer t.mu.Unlock()
+				delete(t.taken, key)
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }

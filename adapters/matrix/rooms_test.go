@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,13 +105,15 @@ func TestWithoutPower(t *testing.T) {
 	accepted := anna.asks(root.ID, "!place B2")
 	refused := anna.asks(root.ID, "!place B2")
 	anna.reads("Game 1, move 1")
+	read := func(v matrixtest.View, e id.EventID) bool { return slices.Contains(v.Read[c.user.ID], e) }
 	anna.Await(anna.at, "a read receipt, typing and reactions", func(v matrixtest.View) bool {
-		read := map[id.EventID]bool{}
-		for _, e := range v.Read[c.user.ID] {
-			read[e] = true
-		}
-		return (read[accepted] || read[refused]) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
+		return read(v, accepted) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
 	})
+	next := bob.asks(root.ID, "!place B1")
+	anna.Await(anna.at, "the next receipt", func(v matrixtest.View) bool { return read(v, next) })
+	if read(anna.View(anna.at), refused) {
+		t.Error("what was refused has a read receipt")
+	}
 	c.settled()
 	for _, r := range proxy.Requests(matrixtest.Sending) {
 		if strings.Contains(r.Path, "/state/") || r.Status != 200 {

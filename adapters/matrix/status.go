@@ -15,6 +15,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -189,6 +190,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			restored = true
 			a.restoreRoots(ctx)
 			a.spare.putLater(now)
+			a.leaveEmpty()
 		}
 		if a.spare.ok(now) && a.spare.putNow(now) {
 			a.putAll(ctx)
@@ -203,6 +205,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			again = now
 			a.keyCame("")
 			a.wakeAll(ctx)
+			a.leaveEmpty()
 			if err := a.queue.forget(ctx, now); err != nil && ctx.Err() == nil {
 				a.log.Warn("old events were not forgotten", "error", err)
 			}
@@ -210,31 +213,71 @@ func (a *Adapter) tidy(ctx context.Context) {
 	}
 }
 
-// unreadable tells in the room that something could not be read, once for each
-// session of somebody's device.
+// unreadAgain is how long after one was told that something could not be read
+// they are told so in the same room again.
+const unreadAgain = 10 * time.Minute
+
+// unreadable tells in the room that something could not be read: once for each
+// session of somebody's device, and seldom, for anybody can send what nobody can
+// read, as much as they like.
 func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 	rows, err := a.queue.overdue(ctx, now.Add(-a.cfg.Told))
-	dev := a.device()
-	if err != nil || dev == nil {
-		return
+	if err != nil && ctx.Err() == nil {
+		a.log.Warn("what cannot be read was not looked up", "error", err)
 	}
 	for _, r := range rows {
-		session := r.evt.Content.Raw["session_id"]
-		key, _ := session.(string)
-		told, err := a.queue.marked(ctx, "unread", key)
-		if err != nil || told != "" {
+		dev := a.device()
+		if dev == nil || !a.spare.ok(a.cfg.Now()) {
+			return
+		}
+		err := a.tellUnread(ctx, dev, r, now)
+		if err == nil {
 			continue
 		}
+		if ctx.Err() == nil {
+			a.log.Info("that a message cannot be read was not told", "room", r.room, "error", err)
+		}
+		if !a.hopeless(r, a.fails("unread "+r.event, 1), err) || a.queue.told(ctx, r) != nil {
+			return
+		}
+		a.works("unread " + r.event)
+	}
+}
+
+// tellUnread tells of one event, unless enough was told.
+func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, now time.Time) error {
+	session, _ := r.evt.Content.Raw["session_id"].(string)
+	person := r.evt.Sender.String() + " " + r.room.String()
+	key := person + " " + session
+	told, err := a.queue.marked(ctx, "unread", key)
+	if err != nil {
+		return err
+	}
+	last, err := a.queue.marked(ctx, "unread", person)
+	if err != nil {
+		return err
+	}
+	if last != "" {
+		ms, _ := strconv.ParseInt(last, 10, 64)
+		if since := now.Sub(time.UnixMilli(ms)); since >= 0 && since < unreadAgain {
+			told = last
+		}
+	}
+	if told == "" && r.broken == nil && a.room(r.room).joined {
 		a.log.Warn("a message cannot be read: its key has not come", "room", r.room, "event", r.event)
 		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
 		message.InThread(m, threadRoot(r.evt), "", r.event)
 		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String()); err != nil && !refusedBy(err) {
-			return
+			return err
 		}
-		if err := a.queue.mark(ctx, "unread", key, r.event.String(), now); err != nil {
-			return
+		for k, v := range map[string]string{key: r.event.String(), person: strconv.FormatInt(now.UnixMilli(), 10)} {
+			if err := a.queue.mark(ctx, "unread", k, v, now); err != nil {
+				return err
+			}
 		}
 	}
+	a.works("unread " + r.event)
+	return a.queue.told(ctx, r)
 }
 
 // shown takes note of a post that was shown: its controls become reactions, and

@@ -1,0 +1,68 @@
+package matrix
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"maunium.net/go/mautrix/id"
+)
+
+// How often the bot joins: into the rooms of one who invites it, and into all.
+const (
+	joinsEachAtOnce = 5
+	joinsEachEvery  = 30 * time.Second
+	joinsAtOnce     = 10
+	joinsEvery      = 6 * time.Second
+)
+
+// guests has the invitations wait in the order in which they came: first for
+// those of the same inviter, so that nobody can keep others waiting with many,
+// then for all. Its methods may be called concurrently.
+type guests struct {
+	mu   sync.Mutex
+	all  *rate.Limiter
+	each map[id.UserID]*rate.Limiter
+	asks map[id.EventID]*ask
+}
+
+// An ask is an invitation that waits.
+type ask struct {
+	at    time.Time // of its next step
+	ready bool      // that step is joining
+}
+
+// wait gives how long an invitation still has to wait.
+func (g *guests) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all, g.each, g.asks = rate.NewLimiter(rate.Every(joinsEvery), joinsAtOnce), map[id.UserID]*rate.Limiter{}, map[id.EventID]*ask{}
+	}
+	a := g.asks[e]
+	if a == nil {
+		l := g.each[by]
+		if l == nil {
+			for k, l := range g.each { // who has not invited it lately
+				if l.TokensAt(now) >= joinsEachAtOnce {
+					delete(g.each, k)
+				}
+			}
+			l = rate.NewLimiter(rate.Every(joinsEachEvery), joinsEachAtOnce)
+			g.each[by] = l
+		}
+		a = &ask{at: now.Add(l.ReserveN(now, 1).DelayFrom(now))}
+		g.asks[e] = a
+	}
+	if !a.ready && !now.Before(a.at) {
+		a.at, a.ready = now.Add(g.all.ReserveN(now, 1).DelayFrom(now)), true
+	}
+	return a.at.Sub(now)
+}
+
+// tried ends the waiting of an invitation; another try waits anew.
+func (g *guests) tried(e id.EventID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.asks, e)
+}

@@ -1,0 +1,129 @@
+//go:build goolm
+
+package matrix
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// sealed is an encrypted event that nobody can read, of a session that nobody
+// has.
+func sealed(session string) map[string]any {
+	const ciphertext = "AwgAElAHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj9AQUJDREVGR0hJSktMTU5PUFFSU1RVVg"
+	return map[string]any{"algorithm": "m.megolm.v1.aes-sha2", "device_id": "X", "sender_key": "k",
+		"session_id": (session + strings.Repeat("A", 43))[:43], "ciphertext": ciphertext + strings.Repeat("A", 116)}
+}
+
+// hasTold waits until of everything that cannot be read enough was told, and
+// counts what was told in a room.
+func (c *club) hasTold(g *guest) int {
+	c.Helper()
+	c.await("what cannot be read to be told", func() bool {
+		rows, err := c.a.queue.overdue(c.Context(), time.Now().Add(time.Hour))
+		return err == nil && len(rows) == 0
+	})
+	c.settled()
+	last := g.Says(g.at, "…") // what was told before is seen by now
+	g.AwaitEvent(g.at, last)
+	return c.says(g, "I could not read")
+}
+
+// What cannot be read is told in every room, however much there is that has been
+// told elsewhere; and of one session once.
+func TestUnreadIsToldEverywhere(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, matrixtest.Shared(t))
+	c.cfg.Told = 200 * time.Millisecond
+	var later atomic.Int64
+	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
+	var last id.EventID
+	for range 101 {
+		last = anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
+	}
+	c.dealt(anna.at, last)
+	if n := c.hasTold(anna); n != 1 {
+		t.Errorf("told %d times of one session", n)
+	}
+	bob := c.room(matrixtest.Room{Name: "Y"}, "Bob")[0]
+	c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("one"))) // the same name, and another room
+	if n := c.hasTold(bob); n != 1 {
+		t.Errorf("told %d times in the other room", n)
+	}
+	// Long afterwards nothing more is told of that, not even when it was tried
+	// again; of something new it is.
+	later.Add(int64(unreadAgain))
+	c.a.keyCame("")
+	c.dealt(anna.at, last)
+	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("one")))
+	if n := c.hasTold(anna); n != 1 {
+		t.Errorf("told %d times of one session, long afterwards", n)
+	}
+	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("two")))
+	if n := c.hasTold(anna); n != 2 {
+		t.Errorf("told %d times of two sessions", n)
+	}
+}
+
+// Who sends much that nobody can read is told once in a while; others in the room
+// are told nevertheless.
+func TestUnreadIsToldSeldom(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, matrixtest.Shared(t))
+	c.cfg.Told = 200 * time.Millisecond
+	var later atomic.Int64
+	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	c.start()
+	people := c.room(matrixtest.Room{Name: "X"}, "Eve", "Anna")
+	eve, anna := people[0], people[1]
+	var last id.EventID
+	for k := range 40 {
+		last = eve.Sends(eve.at, event.EventEncrypted, sealed(fmt.Sprint("e", k)))
+	}
+	c.dealt(eve.at, last)
+	if n := c.hasTold(eve); n != 1 {
+		t.Errorf("one person who sends 40 things is told %d times", n)
+	}
+	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("a")))
+	if n := c.hasTold(anna); n != 2 {
+		t.Errorf("told %d times, to two people", n)
+	}
+	if err := c.stop(); err != nil { // after a restart it is the same
+		t.Fatal(err)
+	}
+	c.start()
+	c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("again")))
+	if n := c.hasTold(eve); n != 2 {
+		t.Errorf("after a restart told %d times", n)
+	}
+	later.Add(int64(unreadAgain))
+	c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("later")))
+	if n := c.hasTold(eve); n != 3 {
+		t.Errorf("after a while told %d times", n)
+	}
+	// While the homeserver has no room for more, it waits.
+	c.a.spare.sent(c.cfg.Now(), time.Second)
+	for range careful {
+		c.a.spare.sent(c.cfg.Now(), 0)
+	}
+	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("b")))
+	in := c.cfg.Now().Add(time.Minute)
+	c.a.unreadable(t.Context(), in)
+	if rows, err := c.a.queue.overdue(t.Context(), in); err != nil || len(rows) != 1 {
+		t.Errorf("it does not wait: %v, %v", rows, err)
+	}
+	later.Add(int64(carefulFor + time.Second))
+	if n := c.hasTold(anna); n != 4 {
+		t.Errorf("told %d times", n)
+	}
+}
