@@ -314,6 +314,7 @@ func (a *Adapter) promise(ctx context.Context, w *waiting) {
 	}
 	if s, err := a.rest.Original(ctx, w.in.Token); err == nil && s.Flags&flagLoading == 0 {
 		w.set(answered) // another process has delivered it
+		a.deferred().ended(w.in.Token)
 		return
 	}
 	if a.finish(ctx, w, bot.Translated(w.in.Locale, wordDone)) {

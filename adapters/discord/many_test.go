@@ -176,7 +176,7 @@ func TestCoalescing(t *testing.T) {
 			<-g
 		}
 	}
-	c.cfg.Answer = 50 * time.Millisecond
+	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, 50*time.Millisecond
 	c.start()
 	c.a.people, c.a.crowds = nil, nil
 	for round := range many(1, 200) {

@@ -89,7 +89,7 @@ func TestSlowOverHTTP(t *testing.T) {
 	thread := c.begin(t)
 	c.a.cfg.Answer = 50 * time.Millisecond
 	d.gate = make(chan bool)
-	for k, want := range []string{wordDone, "not your turn"} {
+	for k, want := range []string{"See https://", "not your turn"} {
 		i := c.alice.Slash(thread, "place", opt("at", fmt.Sprint("C", 3+k)))
 		if kind, _ := i.First(); kind != 5 {
 			t.Errorf("first answered by %d", kind)

@@ -198,6 +198,9 @@ func (a *Adapter) sendInTime(ctx context.Context, channel, nonce string, c conte
 
 func (a *Adapter) edits(ctx context.Context, w *waiting, m rest.Message) error {
 	_, err := a.rest.EditOriginal(ctx, w.in.Token, m)
+	if err == nil || rest.Gone(err) {
+		a.deferred().ended(w.in.Token)
+	}
 	return err
 }
 
