@@ -407,8 +407,8 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	if err := d.shut(ctx); err != nil {
 		return "", err
 	}
-	if sent := d.lookFor(ctx); sent != "" {
-		return sent, nil
+	if sent, err := d.lookFor(ctx); err != nil || sent != "" {
+		return sent, err
 	}
 	s, err := d.sendOwn(ctx)
 	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions && d.mayWrite(ctx) {
@@ -463,28 +463,62 @@ func (d *delivery) own() rest.Message {
 	return m
 }
 
+// looked is how many pages of a hundred messages are looked through for one that
+// may be there.
+const looked = 10
+
 // lookFor looks for a message that an earlier attempt may have sent, when that
-// is longer ago than Discord knows a nonce.
-func (d *delivery) lookFor(ctx context.Context) bot.Receipt {
+// is longer ago than Discord knows a nonce. Where that cannot be found out now it
+// is not known whether it was sent.
+func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
 	a := d.a
 	now := a.cfg.Now()
 	first, known := a.sent.get(d.p.ID)
-	if !known {
+	switch {
+	case known && now.Sub(first) < nonceLife:
+		return "", nil
+	case d.p.Attempt < 2:
 		a.sent.put(d.p.ID, now)
+		return "", nil
 	}
-	if d.p.Attempt < 2 || known && now.Sub(first) < nonceLife {
-		return ""
+	if !known { // since before a restart: no earlier than what it says
+		first = d.p.At
 	}
-	recent, err := a.rest.Messages(ctx, d.at.channel, "", 50)
-	if err != nil {
-		return ""
+	after := ""
+	if !first.IsZero() {
+		after = snowflake(first.Add(-time.Minute)) // clocks differ
 	}
-	for _, s := range recent {
-		if s.Author.ID == a.cfg.Application && d.mine(s) {
-			return receipt(d.at.channel, s.ID)
+	for range looked {
+		page, err := a.rest.Messages(ctx, d.at.channel, after, 100)
+		if rest.Forbidden(err) || rest.Gone(err) { // nobody can look, so that nobody could ever send
+			return "", nil
+		} else if err != nil {
+			var wait *rest.RateLimited
+			if errors.As(err, &wait) {
+				return "", rest.BotError(err, "")
+			}
+			return "", fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
 		}
+		for _, s := range page {
+			if s.Author.ID == a.cfg.Application && d.mine(s) {
+				return receipt(d.at.channel, s.ID), nil
+			}
+		}
+		if after == "" || len(page) < 100 {
+			break
+		}
+		after = page[0].ID // the newest
 	}
-	return ""
+	a.sent.put(d.p.ID, now) // it is not there: its nonce is known from now on
+	return "", nil
+}
+
+// epoch is when Discord's ids begin, in milliseconds of Unix time.
+const epoch = 1420070400000
+
+// snowflake gives the least id of what is made at a time.
+func snowflake(t time.Time) string {
+	return strconv.FormatInt(max(0, t.UnixMilli()-epoch)<<22, 10)
 }
 
 // closedFor is how long nobody is written to directly who took no direct
@@ -530,8 +564,8 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Re
 			return sent, err
 		}
 	}
-	if sent := d.lookFor(ctx); sent != "" {
-		return sent, nil
+	if sent, err := d.lookFor(ctx); err != nil || sent != "" {
+		return sent, err
 	}
 	d.m.Nonce = rest.Nonce(d.p.ID)
 	s, err := a.rest.Send(ctx, channel, d.m)

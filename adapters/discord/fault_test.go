@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -199,6 +200,50 @@ func TestLostMessages(t *testing.T) {
 				t.Errorf("%d boards\n%s", n, c.d.Transcript())
 			}
 			c.check()
+		})
+	}
+}
+
+// After an outage of an hour a message of which nobody knows whether it was sent
+// is looked for, however much has been said since, before it is sent again; and
+// not sent while nobody can look.
+func TestLookedFor(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{"by the same process": true, "after a restart": false} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+			c := newClub(t, discordtest.Options{Now: func() time.Time { return now }})
+			c.start()
+			post := bot.Post{ID: "n1", Where: c.where(c.room), Kind: bot.Notice, Game: "g", At: c.d.Now(), Text: "Anna opens game 1."}
+			c.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.AfterDone, Times: 3})
+			if _, err := c.deliver(post); !errors.Is(err, bot.ErrAmbiguous) {
+				t.Fatalf("the answer was lost: %v", err)
+			}
+			for n := range 130 {
+				c.alice.Say(c.room, fmt.Sprint("talk ", n))
+			}
+			c.d.Advance(time.Hour)
+			if !known {
+				c.a.sent.drop(post.ID)
+			}
+			post.Attempt = 2
+			end := c.d.Fault(discordtest.Fault{Route: "GET /channels/{channel_id}/messages", Status: 503, Times: -1})
+			if _, err := c.deliver(post); !errors.Is(err, bot.ErrAmbiguous) {
+				t.Errorf("nobody could look: %v", err)
+			}
+			end()
+			sent, err := c.deliver(post)
+			if err != nil {
+				t.Error(err)
+			}
+			ours := c.room.Messages()[0]
+			if sent != receipt(c.room.ID(), ours.ID) {
+				t.Errorf("it is taken for %s, not %s", sent, ours.ID)
+			}
+			if n := count(c.room.Messages(), func(m *discordtest.Message) bool { return strings.Contains(m.Content, "opens game 1") }); n != 1 {
+				t.Errorf("sent %d times", n)
+			}
+			c.stop()
 		})
 	}
 }

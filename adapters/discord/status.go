@@ -146,7 +146,6 @@ func created(id string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	const epoch = 1420070400000 // milliseconds; of Discord's ids
 	return time.UnixMilli(int64(n>>22) + epoch)
 }
 
