@@ -485,3 +485,30 @@ func TestClaimsDieWithTheirProcess(t *testing.T) {
 	}
 	s.Close()
 }
+
+// A copy that was put back and that others may read is read by its owner alone
+// from then on.
+func TestOwnerOnly(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
+	s, err := store.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := os.Chmod(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.Open(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	files, err := filepath.Glob(name + "*")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if i, err := os.Stat(f); err != nil || i.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", f, i.Mode(), err)
+		}
+	}
+}

@@ -127,14 +127,19 @@ func resolve(name string) (string, error) {
 }
 
 // touch makes sure that the file is there, may be written and begins like a
-// database. It makes a new one readable by its owner alone, for it will hold
-// people's names.
+// database. It makes it readable by its owner alone, for it holds people's names
+// and the bot's keys.
 func touch(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if i, err := f.Stat(); err == nil && i.Mode().Perm()&0o077 != 0 { // a copy that was put back, for one
+		if err := f.Chmod(i.Mode().Perm() &^ 0o077); err != nil {
+			return fmt.Errorf("others may read it: %w", err)
+		}
+	}
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, len(magic))
 	switch n, err := io.ReadFull(f, head); {
@@ -179,6 +184,15 @@ func connect(address string, n int) (*sql.DB, error) {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db, nil
+}
+
+// Look gives a handle that only reads a database, whoever uses it; if there is no
+// such file, of an empty one. The caller closes it.
+func Look(path string) (*sql.DB, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return connect(Memory, 1)
+	}
+	return connect(fileAddress(path, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(1000)"}}), 1)
 }
 
 // inspect looks, before anything is written, whether the database is ours and

@@ -56,12 +56,7 @@ func checkMatrix(e *env, s bot.Settings) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	st, err := store.Open(ctx, store.Memory) // the real one may be in use
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	raw, err := st.Beside()
+	raw, err := store.Look(s.Database) // it may be in use
 	if err != nil {
 		return err
 	}

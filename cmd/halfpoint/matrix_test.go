@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
@@ -45,4 +47,23 @@ func TestConfigCheckMatrix(t *testing.T) {
 	}
 	_, says := check(server.URL, user.ID.String(), user.Password)
 	t.Log(says)
+
+	// Beside a bot that runs it looks at what that has, and disturbs nothing.
+	database := filepath.Join(t.TempDir(), "halfpoint.db")
+	s := serve(t, program(t), database)
+	for late := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		t.Setenv("HALFPOINT_DATABASE", database)
+		var out, errout bytes.Buffer
+		if status := run([]string{"config", "check"}, nil, &out, &errout); status == 0 && strings.Contains(out.String(), "there is a recovery key") {
+			break
+		} else if time.Now().After(late) {
+			t.Fatalf("beside the running program: %d\n%s%s\n%s", status, out.String(), errout.String(), s.stderr.String())
+		}
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, s.stderr.String())
+	}
 }

@@ -91,6 +91,13 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 		device = d.Client.DeviceID
 	}
 	_, known := answer.DeviceKeys[d.Client.UserID][device]
+	if exists && c.RecoveryKey != "" {
+		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey); errors.Is(err, e2ee.ErrRecoveryKey) {
+			return lines, fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
+		} else if err != nil {
+			return lines, fmt.Errorf("matrix.recovery_key: %w", err)
+		}
+	}
 	switch {
 	case exists && recovery:
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")

@@ -507,6 +507,20 @@ func TestCheck(t *testing.T) {
 	s.stops(d)
 
 	s.Config.DB = nil
+	if e2ee.Available {
+		s.Config.RecoveryKey = d.Recovery
+		if lines, err = Check(ctx, s.Config); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
+			t.Errorf("the account's recovery key: %v %q", err, lines)
+		}
+		other := bot(t, server.URL, server.Register(t, "Other"))
+		o := other.starts()
+		s.Config.RecoveryKey = o.Recovery
+		other.stops(o)
+		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery) {
+			t.Errorf("another account's recovery key: %v", err)
+		}
+		s.Config.RecoveryKey = ""
+	}
 	s.Config.Password = "canary-of-a-password"
 	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
 		t.Errorf("wrong password: %v", err)

@@ -20,6 +20,9 @@ type Machine struct{}
 // Open answers ErrOff.
 func Open(context.Context, Config) (*Machine, error) { return nil, ErrOff }
 
+// Opens gives ErrOff.
+func Opens(context.Context, *mautrix.Client, string) error { return ErrOff }
+
 // Forget does nothing: without encryption there is nothing to forget.
 func Forget(context.Context, *dbutil.Database) error { return nil }
 

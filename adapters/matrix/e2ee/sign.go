@@ -10,6 +10,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto/signatures"
+	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
@@ -85,6 +86,19 @@ func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecovery
 		return newRecoveryKey, errors.New("the server does not show the signature that it took")
 	}
 	return newRecoveryKey, nil
+}
+
+// Opens reports whether a recovery key opens the account's secret storage: nil,
+// or ErrRecoveryKey. It reads only.
+func Opens(ctx context.Context, client *mautrix.Client, recoveryKey string) error {
+	keyID, data, err := ssss.NewSSSSMachine(client).GetDefaultKeyData(ctx)
+	if err != nil {
+		return fmt.Errorf("secret storage: %w", err)
+	}
+	if _, err := data.VerifyRecoveryKey(keyID, recoveryKey); err != nil {
+		return ErrRecoveryKey // not wrapped: it may hold the key
+	}
+	return nil
 }
 
 // recover fetches the private keys from the account's secret storage.
