@@ -276,7 +276,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number, p.At, players = m.Number, pos.at, []Person{m.Black, m.White}
+		p.Number, p.State, p.At, players = m.Number, m.State, pos.at, []Person{m.Black, m.White}
 		if o.Where.Thread == "" && !o.Private {
 			first, err := b.store.First(ctx, o.Game, o.Where)
 			if err != nil {

@@ -76,8 +76,8 @@ type roots struct {
 func (a *Adapter) stands(ctx context.Context, p bot.Post, board bot.Receipt) {
 	channel, message := readReceipt(p.Under)
 	thread, _ := readReceipt(string(board))
-	if p.Kind != bot.Show || p.Private || channel == "" || thread == "" || thread == channel {
-		return
+	if p.Kind != bot.Show || p.Private || channel == "" || thread == "" || thread == channel || p.State == bot.Sandbox {
+		return // where nothing counts, the opening says so
 	}
 	if until, ok := a.refused.get(p.Under); ok && a.cfg.Now().Before(until) {
 		return

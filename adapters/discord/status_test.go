@@ -438,3 +438,21 @@ func TestCreated(t *testing.T) {
 		t.Errorf("once in %v", got)
 	}
 }
+
+// The opening of a position to talk about goes on saying that nothing counts.
+func TestOpeningOfASetup(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, false)
+	tb.does("alice", "#games", "/setup diagram:.XO./XO../..../..12")
+	opening := tb.room.Last()
+	thread := tb.room.WaitThread(0)
+	if thread == nil {
+		t.Fatalf("no thread\n%s", tb.out.String())
+	}
+	tb.here = thread
+	tb.does("alice", "#games", "/place at:D4")
+	tb.passes(time.Hour)
+	if m := opening.Now(); tb.edits(m) != 0 || !strings.Contains(m.Content, "nothing counts") {
+		t.Errorf("the opening says %q\n%s", m.Content, tb.out.String())
+	}
+}
