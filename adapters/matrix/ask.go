@@ -500,7 +500,11 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 	if err != nil {
 		return "", err
 	}
-	q.Command, q.Args = command, map[string]string{}
+	said, err := a.opened(ctx, dev, e.RoomID, target)
+	if err != nil {
+		return "", err
+	}
+	q.Command, q.Args = command, meant(said, command)
 	state, answer, err := a.ask(ctx, desk, e, q)
 	if err != nil {
 		return "", err

@@ -45,6 +45,22 @@ const (
 	lookPause = 200 * time.Millisecond
 )
 
+// opened decrypts an event that the bot has sent, if it is encrypted; nil if it
+// cannot be read, for a device has said it that was lost.
+func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, e *event.Event) (*event.Event, error) {
+	if e.RoomID = at; e.Type.Type != event.EventEncrypted.Type || dev.Crypto == nil {
+		return e, nil
+	}
+	clear, err := dev.Crypto.Decrypt(ctx, e)
+	if errors.As(err, new(e2ee.ErrNoKey)) || errors.As(err, new(e2ee.ErrUnreadable)) {
+		a.log.Info("what the bot has said cannot be read", "room", at, "event", e.ID, "error", err)
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("decrypt what the bot has said: %w", err)
+	}
+	return clear, nil
+}
+
 // words gives what one of the bot's notices says, without whom it calls; empty if
 // it cannot be read any more. The homeserver is asked: names are not kept here.
 func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID) (string, error) {
@@ -63,14 +79,8 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 	} else if err != nil {
 		return "", fmt.Errorf("ask for a notice: %w", err)
 	}
-	if e.RoomID = at; e.Type.Type == event.EventEncrypted.Type && dev.Crypto != nil {
-		e, err = dev.Crypto.Decrypt(ctx, e)
-		if errors.As(err, new(e2ee.ErrNoKey)) || errors.As(err, new(e2ee.ErrUnreadable)) { // said by a device that was lost
-			a.log.Info("what was said of a challenge cannot be read", "room", at, "error", err)
-			return "", nil
-		} else if err != nil {
-			return "", fmt.Errorf("decrypt a notice: %w", err)
-		}
+	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
+		return "", err
 	}
 	body, _ := e.Content.Raw["body"].(string)
 	mentions, _ := e.Content.Raw["m.mentions"].(map[string]any)

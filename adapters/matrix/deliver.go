@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -169,7 +170,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	} else {
 		message.InThread(m, root, "", "")
 	}
-	return a.send(ctx, dev, at, m, p.ID)
+	return a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
@@ -297,6 +298,11 @@ func transaction(key string) string {
 // send sends a message once, encrypted if the room is; if that cannot be found
 // out, or the build cannot encrypt, it is not sent.
 func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string) (id.EventID, error) {
+	return a.sendWith(ctx, dev, at, m, key, nil)
+}
+
+// sendWith sends a message with fields that are in no specification.
+func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, more map[string]any) (id.EventID, error) {
 	if wait := a.sends.wait(a.cfg.Now()); wait > 0 {
 		return "", errLater{wait}
 	}
@@ -307,6 +313,7 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 		return "", fmt.Errorf("ask whether the room is encrypted: %w", err)
 	}
 	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
+	maps.Copy(whole.Raw, more)
 	kind := event.EventMessage
 	var body any = whole
 	if secret {

@@ -1,0 +1,31 @@
+//go:build goolm
+
+package matrix
+
+import (
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// A reaction to an old board asks for what that board offered, and does nothing
+// any more: nobody passes by it. One to the newest does.
+func TestReactionToAnOldBoard(t *testing.T) {
+	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, matrixtest.Shared(t))
+			c.start()
+			r := c.pair(encrypted)
+			anna, bob := r.people[0], r.people[1]
+			anna.says(r.root, "!place C3")
+			old := bob.sees("move 1:")
+			bob.says(r.root, "!place D3")
+			newest := anna.sees("move 2:")
+			anna.Reacts(r.at, old, "⏭️")
+			anna.sees("has moved on")
+			anna.Reacts(r.at, newest, "⏭️")
+			bob.sees("move 3: Black passes")
+		})
+	}
+}
