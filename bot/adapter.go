@@ -55,7 +55,7 @@ type Desk interface {
 	Away(ctx context.Context, platform string) error
 	Back(ctx context.Context, platform string) error
 	// Servers says in which servers of a platform the bot is now: all of them. One
-	// in which it no longer is, and a day later still is not, is forgotten with its
+	// in which it no longer is, and a week later still is not, is forgotten with its
 	// games; meanwhile no flag of them falls, and if it comes back that time counts
 	// for nobody. It may be said at any time; after an error nothing is known.
 	Servers(ctx context.Context, platform string, in []string) error

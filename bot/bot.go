@@ -174,6 +174,11 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			return answer, err
 		}
+		if credited, err := b.creditFirst(ctx, in); err != nil {
+			return Answer{}, err
+		} else if credited {
+			return Answer{}, ErrConflict // the game is another one now
+		}
 		step = decide(in)
 		step.People = in.people()
 	}

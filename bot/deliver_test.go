@@ -188,12 +188,18 @@ func TestShownAfter(t *testing.T) {
 
 // A picky is a platform that panics over one channel's boards, and refuses what
 // another is owed.
-type picky struct{ shown []string }
+type picky struct {
+	shown []string
+	tries map[string]int // by game and kind
+}
 
 func (*picky) Name() string                              { return "chat" }
 func (*picky) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
 func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, error) {
+	if p.tries != nil && post.Kind == bot.Show {
+		p.tries[fmt.Sprint(post.Number)]++
+	}
 	switch {
 	case post.Number == 1 && post.Kind == bot.Show:
 		panic("cannot draw this")
@@ -216,7 +222,7 @@ func TestGivenUp(t *testing.T) {
 	defer st.Close()
 	clock := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	b := bot.New(st, bot.Config{Log: silent, Now: func() time.Time { return clock }, Deliveries: 1})
-	p := &picky{}
+	p := &picky{tries: map[string]int{}}
 	n := 0
 	asks := func(who, command string, args map[string]string) {
 		t.Helper()
@@ -254,6 +260,9 @@ func TestGivenUp(t *testing.T) {
 	clock = clock.Add(time.Hour)
 	if got := flush(); len(got) != 0 {
 		t.Errorf("what was given up comes again: %q", got)
+	}
+	if p.tries["1"] != 3 || p.tries["2"] != 3 || p.tries["4"] != 1 {
+		t.Errorf("the boards were tried so often: %v", p.tries)
 	}
 	for game := 1; game <= 3; game++ { // and what comes after it is shown
 		asks("bob", "rematch", map[string]string{"game": strconv.Itoa(game)})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 const (
@@ -164,6 +166,21 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 	b.cut.Delete(platform)
 	b.away.Store(platform, time.Time{})
 	return nil
+}
+
+// creditFirst credits the outage of a platform to a game of which a flag would
+// fall now by that outage alone, so that whoever is heard meanwhile moves, and
+// claims, as if it were over. It reports whether it has.
+func (b *Bot) creditFirst(ctx context.Context, in *input) (bool, error) {
+	if in.pos == nil || in.match.State != Going || in.match.Clock.Kind == NoTime {
+		return false, nil
+	}
+	since, err := b.awaySince(ctx, in.match.Where.Platform)
+	if err != nil || since.IsZero() || in.pos.reading(in.match, in.now).Flagged == rules.None || in.pos.reading(in.match, since).Flagged != rules.None {
+		return false, err
+	}
+	request := fmt.Sprintf("credit:%s:%d:%d", in.match.ID, since.UnixMilli(), in.now.UnixMilli())
+	return true, b.act(ctx, in.match.ID, request, in.now, func(in *input) Step { return in.credit(since, in.now) })
 }
 
 // due does one thing that is due, if it still is.

@@ -347,6 +347,15 @@ func TestPlatformAway(t *testing.T) {
 			if told == "by the adapter, though somebody is heard" {
 				k.say(t, "eve", "/games")
 				k.wait(t, 20*time.Hour)
+				// Nor does it fall because somebody says so, or moves.
+				k.say(t, "ada", "/claim")
+				k.say(t, "bob", "/place D4")
+				k.wait(t, 20*time.Hour)
+				k.say(t, "ada", "/place E5")
+				if ms, err := k.store.Matches(t.Context(), bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}); err != nil || len(ms) != 1 || ms[0].State != bot.Going || ms[0].ToMove != ms[0].White {
+					t.Errorf("turns made meanwhile: %v, %v", ms, err)
+				}
+				k.wait(t, 10*time.Hour)
 			}
 			if strings.HasSuffix(told, "restart") {
 				k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})

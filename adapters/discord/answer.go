@@ -47,6 +47,7 @@ type waiting struct {
 	begun    chan struct{} // closed when the first answer, or a deferral, was given
 	accepted bool          // a post is the answer
 	promised bool          // the deferral ended before the post came
+	ending   sync.Mutex    // one end of the deferral after the other
 }
 
 // take takes the first answer. Waiting for a deferral that is on its way, it
@@ -317,21 +318,25 @@ func (a *Adapter) promise(ctx context.Context, w *waiting) {
 		a.deferred().ended(w.in.Token)
 		return
 	}
-	if a.finish(ctx, w, bot.Translated(w.in.Locale, wordDone)) {
-		w.mu.Lock()
-		w.promised = true
-		w.mu.Unlock()
-	}
+	a.ends(ctx, w, bot.Translated(w.in.Locale, wordDone), true)
 }
 
 // finish ends a deferral whose answer is a message of the bot's own, or what was
 // promised when that took long. It reports false if there is none.
 func (a *Adapter) finish(ctx context.Context, w *waiting, text string) bool {
+	return a.ends(ctx, w, text, false)
+}
+
+// ends ends a deferral; with promise what is said will be said better once the
+// post is there.
+func (a *Adapter) ends(ctx context.Context, w *waiting, text string, promise bool) bool {
+	w.ending.Lock()
+	defer w.ending.Unlock()
 	w.mu.Lock()
 	promised := w.promised
 	mine := w.stage == deferred || promised
 	if mine {
-		w.stage, w.promised = answered, false
+		w.stage, w.promised = answered, promise
 	}
 	w.mu.Unlock()
 	if mine && (promised || a.thinks(ctx, w)) { // nobody else ends it

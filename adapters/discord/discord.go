@@ -121,7 +121,8 @@ type Adapter struct {
 
 	roots roots
 
-	out atomic.Bool // the desk may hold that Discord cannot be reached
+	out     atomic.Bool // the desk may hold that Discord cannot be reached
+	telling sync.Mutex  // the desk that it can, or cannot
 }
 
 var _ bot.Adapter = (*Adapter)(nil)

@@ -41,6 +41,7 @@
 //	message.go   texts, pictures and their limits
 //	controls.go  buttons, forms and menus
 //	leftover.go  commands of one server that are registered elsewhere now
+//	forget.go    in which servers the bot is
 //	outage.go    when Discord is away
 //	record.go    the record that a message carries
 //	tidy.go      what can wait

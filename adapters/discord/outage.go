@@ -83,6 +83,8 @@ func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
 	}
+	a.telling.Lock()
+	defer a.telling.Unlock()
 	a.out.Store(true)
 	if err := a.theDesk().Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("an outage was not written down", "error", err)
@@ -91,6 +93,8 @@ func (a *Adapter) away(ctx context.Context) {
 
 // back tells the desk that Discord can be reached.
 func (a *Adapter) back(ctx context.Context) {
+	a.telling.Lock()
+	defer a.telling.Unlock()
 	for try := 0; try < askTries && ctx.Err() == nil; try++ {
 		err := a.theDesk().Back(ctx, Name)
 		if err == nil {

@@ -166,7 +166,7 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 // firstInTime gives the first answer, which the caller has taken, as first does:
 // in words if its files take too long.
 func (a *Adapter) firstInTime(ctx context.Context, w *waiting, c content, m rest.Message, as func(rest.Message) rest.Response) error {
-	return a.tells(ctx, w.since.Add(a.cfg.Slow/2), c, m,
+	return a.tells(ctx, w.in.ID, w.since.Add(a.cfg.Slow/2), c, m,
 		func(ctx context.Context, m rest.Message) error { return a.first(ctx, w, as(m)) },
 		func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) })
 }
@@ -176,7 +176,7 @@ func (a *Adapter) endInTime(ctx context.Context, w *waiting, c content, m rest.M
 	m.Flags &^= rest.Ephemeral
 	c.flags &^= rest.Ephemeral
 	edit := func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) }
-	if err := a.tells(ctx, a.soon(), c, m, edit, edit); err != nil {
+	if err := a.tells(ctx, w.in.ID, a.soon(), c, m, edit, edit); err != nil {
 		a.log.Warn("the end of a deferral was not shown", "error", err)
 	}
 }
@@ -185,7 +185,7 @@ func (a *Adapter) endInTime(ctx context.Context, w *waiting, c content, m rest.M
 // take too long.
 func (a *Adapter) sendInTime(ctx context.Context, channel, nonce string, c content, m rest.Message) (*rest.Sent, error) {
 	var s *rest.Sent
-	err := a.tells(ctx, a.soon(), c, m, func(ctx context.Context, m rest.Message) (err error) {
+	err := a.tells(ctx, nonce, a.soon(), c, m, func(ctx context.Context, m rest.Message) (err error) {
 		m.Nonce = nonce
 		s, err = a.rest.Send(ctx, channel, m)
 		return err
@@ -206,7 +206,7 @@ func (a *Adapter) edits(ctx context.Context, w *waiting, m rest.Message) error {
 
 // tells says something, and edits its files into it afterwards if they take too
 // long or do not get through.
-func (a *Adapter) tells(ctx context.Context, by time.Time, c content, m rest.Message, say, edit func(context.Context, rest.Message) error) error {
+func (a *Adapter) tells(ctx context.Context, key string, by time.Time, c content, m rest.Message, say, edit func(context.Context, rest.Message) error) error {
 	late, err := a.inTime(ctx, by, m, say)
 	if !late && (!isAmbiguous(err) || len(m.Files) == 0 || ctx.Err() != nil) {
 		return err
@@ -219,6 +219,6 @@ func (a *Adapter) tells(ctx context.Context, by time.Time, c content, m rest.Mes
 		return err
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
-	a.follows(m.Files[0].Name, func() bool { return false }, func(ctx context.Context) error { return edit(ctx, m) })
+	a.follows(key, func() bool { return false }, func(ctx context.Context) error { return edit(ctx, m) })
 	return nil
 }

@@ -195,7 +195,7 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (b
 	for _, who := range mine(p.Notify) {
 		at, err := a.directly(ctx, dev, id.UserID(who.ID))
 		if err != nil {
-			return "", botError(err)
+			return "", alone(err)
 		}
 		q := p
 		q.ID, q.Notify = p.ID+" "+who.ID, []bot.Who{who}
@@ -204,13 +204,22 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (b
 		}
 		sent, err := a.post(ctx, dev, at, "", q)
 		if err != nil {
-			return "", err
+			return "", alone(err)
 		}
 		if first == "" {
 			first = sent
 		}
 	}
 	return first, nil
+}
+
+// alone gives an error of writing to somebody directly, which says nothing of the
+// room for which it is: nobody else waits for it.
+func alone(err error) error {
+	if refusedBy(err) || errors.Is(err, bot.ErrGone) || errors.As(err, new(bot.Forbidden)) {
+		return fmt.Errorf("%w: %w", bot.ErrRefused, errors.New(err.Error()))
+	}
+	return err
 }
 
 // remove takes a message away.
@@ -333,6 +342,10 @@ func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID
 	}
 	sent, err := dev.Client.SendMessageEvent(ctx, at, kind, body, mautrix.ReqSendEvent{TransactionID: transaction(key), DontEncrypt: true})
 	a.paced(err)
+	var refused mautrix.HTTPError
+	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode == http.StatusBadRequest {
+		err = fmt.Errorf("%w: %w", bot.ErrRefused, err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // A message of the bot's says for itself what reactions to it mean, as mautrix's
-// reaction commands do: a reaction to an old board asks for what that board
-// offered, and is told that the game has moved on. The root of a thread, which
-// shows how the game stands now, says nothing of the kind: reacting to it is
+// reaction commands do: a reaction to an old board asks for something at that
+// board, and is told that the game has moved on. The root of a thread, which shows
+// how the game stands now, offers what stands at no event: reacting to it is
 // typing the command.
 
 // The fields of mautrix's package commands.
@@ -33,8 +33,10 @@ func pressable(controls []bot.Control) map[string]any {
 	return map[string]any{reactionCommands: of, reactionMultiUse: true}
 }
 
-// meant gives the arguments of a command in that field, none where there is no
-// such thing. What was said may be nil.
+// meant gives the arguments with which a reaction to a message asks for a
+// command: those that the message gives it, or the event of the game at which the
+// message stands if it does not offer that; none where it says nothing. What was
+// said may be nil.
 func meant(said *event.Event, command string) map[string]string {
 	args := map[string]string{}
 	if said == nil {
@@ -43,12 +45,9 @@ func meant(said *event.Event, command string) map[string]string {
 	of, _ := said.Content.Raw[reactionCommands].(map[string]any)
 	for _, v := range of {
 		c, _ := v.(map[string]any)
-		if c["command"] != command {
-			continue
-		}
 		given, _ := c["arguments"].(map[string]any)
 		for k, v := range given {
-			if s, ok := v.(string); ok {
+			if s, ok := v.(string); ok && (c["command"] == command || k == "game" || k == "seq") {
 				args[k] = s
 			}
 		}

@@ -3,6 +3,8 @@
 package matrix
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -18,12 +20,26 @@ func TestReactionToAnOldBoard(t *testing.T) {
 			c.start()
 			r := c.pair(encrypted)
 			anna, bob := r.people[0], r.people[1]
+			told := func(times int) {
+				c.await("the answer that the game has moved on", func() bool {
+					n := 0
+					for _, m := range bob.heard() {
+						if strings.Contains(fmt.Sprint(m["body"]), "has moved on") {
+							n++
+						}
+					}
+					return n == times
+				})
+			}
+			opening := bob.sees("\nBlack to play.")
 			anna.says(r.root, "!place C3")
 			old := bob.sees("move 1:")
 			bob.says(r.root, "!place D3")
 			newest := anna.sees("move 2:")
 			anna.Reacts(r.at, old, "⏭️")
-			anna.sees("has moved on")
+			told(1)
+			bob.Reacts(r.at, opening, "↩️") // which that board did not offer
+			told(2)
 			anna.Reacts(r.at, newest, "⏭️")
 			bob.sees("move 3: Black passes")
 		})

@@ -271,7 +271,7 @@ func (a *Adapter) comes(ctx context.Context, dev *device.Device, to string, how 
 	if fresh {
 		go func() {
 			defer close(w.done)
-			ctx, cancel := context.WithTimeout(ctx, comeFor)
+			ctx, cancel := context.WithTimeout(a.asking(), comeFor) // longer than whoever asks waits
 			defer cancel()
 			w.err = errors.New("panicked")
 			a.guarded("coming to "+to, func() { _, w.err = dev.Client.JoinRoom(ctx, to, how) })
@@ -468,6 +468,8 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 	if v, ok := a.fresh.Load(at); ok {
 		if f := v.(fresh); time.Since(f.made) < freshFor {
 			with[f.user], with[dev.Client.UserID] = true, true
+		} else {
+			a.fresh.Delete(at)
 		}
 	}
 	members, err := dev.Client.Members(ctx, at)

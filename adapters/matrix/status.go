@@ -371,15 +371,17 @@ func (a *Adapter) editDue(now time.Time) {
 			delete(a.root.m, key)
 		case !r.due.IsZero() && !now.Before(r.due) && a.spare.ok(now):
 			edit := *r
-			r.due, r.edited = time.Time{}, now
-			a.later(func(ctx context.Context) { a.editRoot(ctx, edit) })
+			if a.later(func(ctx context.Context) { a.editRoot(ctx, edit) }) {
+				r.due, r.edited = time.Time{}, now
+			}
 		}
 	}
 }
 
 func (a *Adapter) editRoot(ctx context.Context, r root) {
 	dev := a.device()
-	if dev == nil {
+	if dev == nil { // until it has logged in anew
+		a.due(r)
 		return
 	}
 	m, err := a.rootText(ctx, dev, r)

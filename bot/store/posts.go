@@ -18,8 +18,9 @@ import (
 //	parked      never shown, because its room could not be reached
 //	refused     never shown, because it cannot be
 //
-// Of what was shown or never will be only that is kept: its words follow from
-// the game, and by its route somebody could speak for the bot.
+// Of what was shown or superseded only that is kept, of the rest its words: those
+// of what was shown follow from the game, and by its route somebody could speak
+// for the bot.
 //
 // Posts of one game in one channel are in order: only the oldest that waits is
 // ever given, so nothing overtakes it, in flight or not. A post that waits for a
@@ -273,33 +274,34 @@ const (
 	maxDoubled = 10
 )
 
+// triedAgain finds the parked posts of a channel whose time has come; nothing
+// overtakes what is not to be tried yet.
+const triedAgain = `
+	WITH parked AS (
+		SELECT id, game, n,
+			due + $4 * CASE WHEN attempt < 1 THEN 1 WHEN attempt > $5 THEN 1 << $5 ELSE 1 << (attempt - 1) END AS again
+		FROM post
+		WHERE state = 'parked' AND platform = $2 AND channel = $3 AND kind <> 'status'
+			AND NOT EXISTS (
+				SELECT 1 FROM post newer WHERE newer.state = 'settled'
+					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
+					AND newer.n > post.n))
+	SELECT id FROM parked WHERE NOT EXISTS (
+		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $1)`
+
 // Unpark lets what was set aside for a channel be tried again, for somebody has
 // been heard from there, and reports whether there is any. Reminders stay where
 // they are, and so does what something newer has been shown after.
 func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some bool, err error) {
 	defer annotate(&err, "take up parked posts")
-	var parked int
-	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM room_parked WHERE platform = $1 AND channel = $2",
-		where.Platform, where.Channel).Scan(&parked)
-	if err != nil || parked == 0 {
+	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled}
+	var ready int
+	err = s.read.QueryRowContext(ctx, "SELECT COUNT(*) FROM ("+triedAgain+") AS ready", args...).Scan(&ready)
+	if err != nil || ready == 0 {
 		return false, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := put(ctx, tx, "parked posts", `
-			WITH parked AS (
-				SELECT id, game, n,
-					due + $4 * CASE WHEN attempt < 1 THEN 1 WHEN attempt > $5 THEN 1 << $5 ELSE 1 << (attempt - 1) END AS again
-				FROM post
-				WHERE state = 'parked' AND platform = $2 AND channel = $3 AND kind <> 'status'
-					AND NOT EXISTS (
-						SELECT 1 FROM post newer WHERE newer.state = 'settled'
-							AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
-							AND newer.n > post.n))
-			UPDATE post SET state = 'waiting', due = $1
-			WHERE id IN (
-				SELECT id FROM parked WHERE NOT EXISTS ( -- nothing overtakes what is not to be tried yet
-					SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $1))`,
-			millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled)
+		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1 WHERE id IN ("+triedAgain+")", args...)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}

@@ -92,7 +92,9 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 	}
 	_, known := answer.DeviceKeys[d.Client.UserID][device]
 	if exists && c.RecoveryKey != "" {
-		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey); errors.Is(err, e2ee.ErrRecoveryKey) {
+		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey); errors.Is(err, e2ee.ErrRecoveryKey) && (known || kept != nil && kept.recovery != "") {
+			say("matrix.recovery_key: %v; it is not needed now, but put the one of the account's present cross-signing", err)
+		} else if errors.Is(err, e2ee.ErrRecoveryKey) {
 			return lines, fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
 		} else if err != nil {
 			return lines, fmt.Errorf("matrix.recovery_key: %w", err)

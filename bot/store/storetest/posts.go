@@ -371,6 +371,25 @@ func parkedLonger(d *desk) {
 	}
 }
 
+func parkedBesideOthers(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	d.play(m, post("p1", bot.Notice, m))
+	for range 6 {
+		d.same("claimed", d.claim(), []string{"p1"})
+		d.pass(lease)
+	}
+	d.same("claimed", d.claim(), []string{"p1"})
+	_, err := d.Park(d.ctx(), garden, "", "not permitted: send messages")
+	d.must(err)
+	d.play(other, post("o1", bot.Notice, other))
+	d.same("shown of the other game", d.drain(), []string{"o1"}) // it is permitted again
+	d.pass(18 * time.Hour)
+	some, err := d.Unpark(d.ctx(), garden, d.now)
+	d.must(err)
+	d.same("something to take up", some, true)
+	d.same("shown", d.drain(), []string{"p1"})
+}
+
 func later(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))

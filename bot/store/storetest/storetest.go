@@ -63,6 +63,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"and taken up again when it is in reach", unpark},
 		{"a game whose thread is out of reach holds up no other", parkGame},
 		{"the longer it is out of reach, the more seldom it is tried", parkedLonger},
+		{"what is owed to one game waits its time though another's is shown", parkedBesideOthers},
 		{"a post that is put off makes its game wait and no other", later},
 		{"a post that is given up lets those after it pass", refuse},
 		{"whatever happens, notices come once and in order and the last show is shown", oracle},
