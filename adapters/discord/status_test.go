@@ -379,7 +379,7 @@ func TestOpeningInTheLanguageOfTheRoom(t *testing.T) {
 	}
 }
 
-// What a game says of itself has a limit, and names mean nothing to Discord.
+// What a game says of itself, in which names mean nothing to Discord.
 func TestStanding(t *testing.T) {
 	s := render.Scene{Board: []string{".X.", "..."}, Ruleset: "my_rules", Black: render.Player{Name: "**a** @here"}, White: render.Player{Name: "# b\n<@1>"}, Next: "Black to play"}
 	got := standing(bot.Post{Number: 7}, s)
