@@ -2,4 +2,7 @@
 
 package bot_test
 
-func init() { seeds, weekSeeds, walks = 50, 4, 8 }
+func init() {
+	seeds, weekSeeds, walks = 50, 4, 8
+	triedStates = []string{"open", "black", "erasing", "stopped"}
+}
