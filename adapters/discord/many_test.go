@@ -253,8 +253,8 @@ func TestFloodedRoom(t *testing.T) {
 			}
 		}
 		c.ok(c.bob.Slash(other, "help"))
-		for c.a.asks.Waiting() > 0 {
-			time.Sleep(time.Millisecond)
+		if !eventually(func() bool { return c.a.asks.Waiting() == 0 }) {
+			t.Fatal("what was asked is not dealt with")
 		}
 		heard := 0
 		for _, r := range d.take() {

@@ -254,8 +254,9 @@ func TestPutOff(t *testing.T) {
 	if m := c.ok(slowly(c.alice, "C3")); m.To != "Alice" || !strings.Contains(m.Content, "is locked") {
 		t.Errorf("%q to %q", m.Content, m.To)
 	}
-	for !strings.Contains(c.log.String(), "a room cannot be written to") {
-		time.Sleep(5 * time.Millisecond) // what comes now is not set aside with it
+	// What comes after that is not set aside with it.
+	if !eventually(func() bool { return strings.Contains(c.log.String(), "a room cannot be written to") }) {
+		t.Error("the log does not say that the room cannot be written to")
 	}
 	thread.Reopen()
 	if m := c.ok(slowly(c.bob, "C4")); m.To != "Bob" || m.Content != c.linkTo(c.shows(thread, "White C4")) {
@@ -339,8 +340,8 @@ func TestStoppedWhilePutOff(t *testing.T) {
 		c.d.Advance(6 * time.Second)
 		seen := c.d.Gateway().Identified
 		go func() { done <- a.Run(ctx, b) }()
-		for c.d.Gateway().Identified == seen {
-			time.Sleep(time.Millisecond)
+		if !eventually(func() bool { return c.d.Gateway().Identified != seen }) {
+			t.Fatal("the gateway is not asked")
 		}
 		i := c.alice.Slash(thread, "place", opt("at", "C3"))
 		if kind, _ := i.First(); kind != 5 {
@@ -349,8 +350,8 @@ func TestStoppedWhilePutOff(t *testing.T) {
 		a.mu.Lock()
 		asks := a.asks
 		a.mu.Unlock()
-		for asks.Waiting() > 0 {
-			time.Sleep(time.Millisecond)
+		if !eventually(func() bool { return asks.Waiting() == 0 }) {
+			t.Fatal("what was asked is not dealt with")
 		}
 		if !killed {
 			cancel()
