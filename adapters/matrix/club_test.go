@@ -287,23 +287,6 @@ func (c *club) hurries(which string) {
 	}
 }
 
-// tries waits until the bot has tried something so often, each time at once.
-func (c *club) tries(o *matrixtest.Order, times int) {
-	c.Helper()
-	for n := range times {
-		o.Await(c, n+1)
-		c.await("a post to be tried again", func() bool {
-			var n int
-			if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM room_wait").Scan(&n); err != nil {
-				c.Fatal(err)
-			}
-			return n > 0
-		})
-		c.hurries("TRUE")
-		c.bot.Wake()
-	}
-}
-
 // kill ends the bot as a crash would: from this moment on it can write nothing
 // down.
 func (c *club) kill() {

@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,72 @@ func (s *served) kill() {
 	<-s.ended
 }
 
+// An instant is a moment on the wire at which the program is killed.
+type instant struct {
+	name string
+	when matrixtest.Match
+	news bool // only an answer to /sync that brings some
+	how  int
+}
+
+const (
+	unasked    = iota // before the homeserver hears of it
+	unanswered        // when the homeserver has done it, before the answer comes
+	answered          // with the answer in the program's hands
+)
+
+var instants = []instant{
+	{"news are on their way", matrixtest.Syncing, true, unanswered},
+	{"news have come", matrixtest.Syncing, true, answered},
+	{"a picture is to be uploaded", matrixtest.Uploading, false, unasked},
+	{"a picture is uploaded", matrixtest.Uploading, false, unanswered},
+	{"a picture's address has come", matrixtest.Uploading, false, answered},
+	{"a message is to be sent", matrixtest.Sending, false, unasked},
+	{"a message is sent", matrixtest.Sending, false, unanswered},
+	{"a message's event has come", matrixtest.Sending, false, answered},
+	{"a receipt is to be sent", matrixtest.On("POST", "/receipt/"), false, unasked},
+}
+
+// killAt kills the program when something of the kind is next asked of the
+// homeserver. It is to be called before what leads to that. The call returns at
+// once, what it gives waits until the program has ended.
+func (c *club) killAt(p *matrixtest.Proxy, s *served, at instant, after time.Duration) (ended func()) {
+	var once sync.Once
+	struck := make(chan struct{})
+	kill := func() { once.Do(func() { s.kill(); close(struck) }) }
+	order := p.Always(at.when, func(x *matrixtest.Exchange) {
+		if at.how == unasked {
+			kill()
+			x.Cut()
+		}
+		reply, err := x.Forward()
+		switch {
+		case err != nil:
+			x.Cut()
+		case at.news && !bytes.Contains(reply.Body, []byte(`"m.room.message"`)) && !bytes.Contains(reply.Body, []byte(`"m.room.encrypted"`)):
+			x.Answer(reply)
+		case at.how == unanswered:
+			kill()
+			x.Cut()
+		default:
+			x.Answer(reply)
+			http.NewResponseController(x.W).Flush()
+			time.Sleep(after)
+			kill()
+		}
+	})
+	return func() {
+		c.Helper()
+		defer order.Stop()
+		select {
+		case <-struck:
+		case <-time.After(2 * time.Minute):
+			kill()
+			c.Errorf("it has not come to be that %s", at.name)
+		}
+	}
+}
+
 // Games that are over soon, one of each kind: who says what, and what is read
 // then.
 var soonOver = []struct {
@@ -116,8 +183,8 @@ var soonOver = []struct {
 		white !pass:     is over`},
 }
 
-// The program is killed at any moment, again and again, while two people play in
-// each of four rooms, two of them encrypted: in one of each kind turn upon turn
+// The program is killed at named instants and at any moment, again and again,
+// while two people play in each of four rooms, two of them encrypted: in one of each kind turn upon turn
 // without waiting for what comes of it, in the other one game of each kind to its
 // end. Nothing that they say is lost, nothing is done or said twice, and they can
 // open and see every picture. HALFPOINT_LONG=1 kills it 1,000 times.
@@ -127,7 +194,7 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills, moves := 8, 20
+	kills, moves := len(instants)*4/3, 20 // every fourth at any moment
 	games := len(soonOver)
 	switch {
 	case long:
@@ -136,6 +203,8 @@ func TestKills(t *testing.T) {
 		kills, moves, games = 2, 4, 1
 	}
 	c := newClub(t, matrixtest.Shared(t))
+	before := c.server.Proxy(t)
+	c.cfg.Homeserver = before.URL
 	s := c.serve(path)
 	var rooms []*pair
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -168,9 +237,18 @@ func TestKills(t *testing.T) {
 			}
 		})
 	}
-	for ; int(killed.Load()) < kills && !t.Failed(); killed.Add(1) {
-		time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
-		s.kill()
+	named := 0
+	for n := 1; n <= kills && !t.Failed(); n++ {
+		if n%4 == 0 {
+			killed.Add(1)
+			time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
+			s.kill()
+		} else {
+			ended := c.killAt(before, s, instants[named%len(instants)], time.Duration(rnd.IntN(3000))*time.Microsecond)
+			named++
+			killed.Add(1) // players go on
+			ended()
+		}
 		s = c.serve(path)
 	}
 	players.Wait()
@@ -227,7 +305,7 @@ func TestKills(t *testing.T) {
 		}
 		t.Logf("room %d: %d turns, %d boards, %d messages", n, len(got), boards, len(said))
 	}
-	t.Logf("killed %d times", killed.Load())
+	t.Logf("killed %d times, %d of them at a named instant", killed.Load(), named)
 }
 
 // plays plays a game that is over soon to its end, the n-th of the room. Before

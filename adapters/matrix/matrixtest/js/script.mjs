@@ -41,6 +41,9 @@ async function start({ unsigned }) {
         initial_device_display_name: "stranger",
     });
     client = sdk.createClient({
+        // Without a queue: that of the SDK forgets what waits behind a message whose
+        // echo came before the homeserver's answer.
+        scheduler: new sdk.MatrixScheduler(undefined, () => null),
         baseUrl,
         userId: login.user_id,
         accessToken: login.access_token,
