@@ -3,6 +3,6 @@
 package bot_test
 
 func init() {
-	seeds, weekSeeds, walks = 50, 4, 8
+	seeds, weekSeeds, weeksAgain, walks = 50, 2, 1, 8
 	triedStates = []string{"open", "black", "erasing", "stopped"}
 }

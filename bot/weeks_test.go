@@ -13,8 +13,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// weekSeeds is how many clubs play for eight weeks.
-var weekSeeds = 200
+// weekSeeds is how many clubs play for eight weeks, weeksAgain how many do so
+// twice.
+var weekSeeds, weeksAgain = 200, uint64(3)
 
 func init() {
 	if long {
@@ -184,7 +185,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 
 // Everything that a club is told follows from its seed.
 func TestWeeksAgain(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range weeksAgain {
 		first, second := clubOf(t, seed), clubOf(t, seed)
 		if a, b := first.log.String(), second.log.String(); a != b {
 			as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")

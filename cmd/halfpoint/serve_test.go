@@ -194,11 +194,14 @@ func TestRefusesToStart(t *testing.T) {
 	fails("another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
 }
 
-// 1,000 stored games do not keep the program from answering at once. The
+// manyGames is how many games are stored; fewer under the race detector.
+var manyGames = 1000
+
+// So many stored games do not keep the program from answering at once. The
 // figures are for the log; what is tested is that it answers.
 func TestStartsWithManyGames(t *testing.T) {
 	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
-	fill(t, database, 1000)
+	fill(t, database, manyGames)
 	start := time.Now()
 	s := serve(t, path, database)
 	ready := time.Since(start)

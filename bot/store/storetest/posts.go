@@ -353,7 +353,7 @@ func parkedLonger(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
 	tries := 0
-	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(30 * time.Second) { // somebody talks all day
+	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(5 * time.Minute) { // somebody talks all day
 		if _, err := d.Unpark(d.ctx(), garden, d.now); err != nil {
 			d.Fatal(err)
 		}
