@@ -545,3 +545,31 @@ func (q *queue) marksOf(ctx context.Context, kind string) (map[string]string, er
 	}
 	return out, rows.Err()
 }
+
+// An Abandoned is an event that could not be dealt with and is left alone.
+type Abandoned struct {
+	Room  id.RoomID
+	Event id.EventID
+}
+
+// LeftAlone gives the events that are left alone, oldest first. The database may be
+// in use, and need have nothing of Matrix in it.
+func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'matrix_event'").Scan(&tables); err != nil || tables == 0 {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT room, event FROM matrix_event WHERE state = $1 ORDER BY n, part", poison)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v Abandoned
+		if err := rows.Scan(&v.Room, &v.Event); err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}

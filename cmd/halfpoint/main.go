@@ -32,17 +32,18 @@ type cli struct {
 	Listen   string `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
 	Database string `help:"SQLite file that keeps the games." placeholder:"PATH"`
 
-	Serve    serveCmd   `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
-	Play     playCmd    `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
-	Score    scoreCmd   `cmd:"" help:"Replay a record and print ledger, count and result."`
-	Compare  compareCmd `cmd:"" help:"Count a record under every ruleset, side by side."`
-	Render   renderCmd  `cmd:"" help:"Draw a record."`
-	Rules    rulesCmd   `cmd:"" help:"List the rulesets, or recite one."`
-	Perft    perftCmd   `cmd:"" help:"Count the sequences of turns of each length."`
-	Export   exportCmd  `cmd:"" help:"Write all that the database holds, as lines of JSON."`
-	Import   importCmd  `cmd:"" help:"Fill a new database with an export."`
-	ConfigGr configCmd  `cmd:"" name:"config" help:"About the configuration."`
-	Version  versionCmd `cmd:"" help:"Print the version."`
+	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
+	Play        playCmd        `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
+	Score       scoreCmd       `cmd:"" help:"Replay a record and print ledger, count and result."`
+	Compare     compareCmd     `cmd:"" help:"Count a record under every ruleset, side by side."`
+	Render      renderCmd      `cmd:"" help:"Draw a record."`
+	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or recite one."`
+	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
+	Export      exportCmd      `cmd:"" help:"Write all that the database holds, as lines of JSON."`
+	Import      importCmd      `cmd:"" help:"Fill a new database with an export."`
+	Undelivered undeliveredCmd `cmd:"" help:"List what could not be shown."`
+	ConfigGr    configCmd      `cmd:"" name:"config" help:"About the configuration."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 
 // env is what a command is given to work with.

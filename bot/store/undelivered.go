@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// An UndeliveredPost is one that was not shown.
+type UndeliveredPost struct {
+	ID      string
+	Game    bot.GameID
+	Where   bot.Room
+	GivenUp bool   // after some tries, for good; else it is tried again when somebody is heard from its room
+	Why     string // as the platform said it
+}
+
+// Undelivered gives the posts that were given up or set aside, by room and in
+// their order, from what [Look] gives: somebody else may be using the database.
+func Undelivered(ctx context.Context, db *sql.DB) (list []UndeliveredPost, err error) {
+	defer annotate(&err, "look for posts that were not shown")
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'post'").Scan(&tables); err != nil || tables == 0 {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `
+		SELECT id, game, platform, channel, thread, state = 'refused', why FROM post
+		WHERE state IN ('refused', 'parked') ORDER BY platform, channel, game, n`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p UndeliveredPost
+		if err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread, &p.GivenUp, &p.Why); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, rows.Err()
+}
+
+// ErrOvertaken means that something newer of the game has been shown since.
+var ErrOvertaken = errors.New("something newer of its game has been shown since")
+
+// Retry has a post tried again that was given up, at once and as if for the first
+// time. It is ErrNotFound if there is no such post, and ErrOvertaken if its room has
+// seen something newer: an old board would be taken for the newest.
+func (s *Store) Retry(ctx context.Context, post string) (err error) {
+	defer annotate(&err, "try post %s again", post)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var newer int
+		err := tx.QueryRowContext(ctx, `
+			SELECT (SELECT COUNT(*) FROM post newer WHERE newer.state = 'settled' AND newer.platform = post.platform
+				AND newer.channel = post.channel AND newer.game = post.game AND newer.n > post.n)
+			FROM post WHERE id = $1 AND state = 'refused'`, post).Scan(&newer)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return fmt.Errorf("%w among those that were given up", bot.ErrNotFound)
+		case err != nil:
+			return err
+		case newer > 0:
+			return ErrOvertaken
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE post SET state = 'waiting', due = 0, attempt = 0, why = '' WHERE id = $1", post)
+		return err
+	})
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+type undeliveredCmd struct {
+	Again []string `help:"Instead have these posts tried again that were given up; halfpoint must not be running." placeholder:"ID"`
+}
+
+// Run prints what could not be shown and what could not be dealt with, or has
+// posts tried again.
+func (c *undeliveredCmd) Run(e *env) error {
+	s, err := e.settings()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.Database); err != nil { // else an empty one would be made
+		return plain(s.Database, err)
+	}
+	ctx, stop := interrupted()
+	defer stop()
+	if len(c.Again) > 0 {
+		return again(ctx, s.Database, c.Again)
+	}
+	db, err := store.Look(s.Database) // it may be in use
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	posts, err := store.Undelivered(ctx, db)
+	if err != nil {
+		return err
+	}
+	events, err := matrix.LeftAlone(ctx, db)
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	for _, p := range posts {
+		state := "set aside"
+		if p.GivenUp {
+			state = "given up"
+		}
+		place := p.Where.Channel
+		if p.Where.Thread != "" {
+			place += " / " + p.Where.Thread
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%q\n", state, p.ID, p.Where.Platform, place, p.Why)
+	}
+	for _, v := range events {
+		fmt.Fprintf(out, "left alone\t%s\tmatrix\t%s\t\n", v.Event, v.Room)
+	}
+	if len(posts)+len(events) == 0 {
+		fmt.Fprintln(out, "Everything has been shown and dealt with.")
+	}
+	return out.Flush()
+}
+
+// again has posts tried again.
+func again(ctx context.Context, database string, posts []string) error {
+	st, err := store.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	for _, id := range posts {
+		err = errors.Join(err, st.Retry(ctx, id))
+	}
+	return err
+}

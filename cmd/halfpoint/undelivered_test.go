@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// A hall shows everything but the boards of the games that it refuses.
+type hall struct {
+	refuses string // a text that those boards hold; "" refuses none
+	shown   []string
+}
+
+func (h *hall) Name() string { return "hall" }
+
+func (h *hall) Run(ctx context.Context, _ bot.Desk) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (h *hall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	if p.Kind == bot.Show && h.refuses != "" && strings.Contains(p.Text, h.refuses) {
+		return "", fmt.Errorf("%w: no such picture", bot.ErrRefused)
+	}
+	h.shown = append(h.shown, p.ID)
+	return bot.Receipt("m-" + p.ID), nil
+}
+
+// What was given up is listed, also while the program runs, and is shown when it is
+// asked for again, unless something newer has been.
+func TestUndelivered(t *testing.T) {
+	database := filepath.Join(t.TempDir(), "game.db")
+	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	h := &hall{refuses: "ame"} // Game
+	n := 0
+	open := func() (*store.Store, func(command string, args map[string]string), func()) {
+		t.Helper()
+		st, err := store.Open(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bot.New(st, bot.Config{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return clock }})
+		ask := func(command string, args map[string]string) {
+			t.Helper()
+			n++
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("hall:", n), Who: bot.Who{Platform: "hall", ID: "anna", Name: "Anna"},
+				Where: bot.Room{Platform: "hall", Channel: "club"}, Command: command, Args: args})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		flush := func() {
+			t.Helper()
+			h.shown = nil
+			for range 4 {
+				if err := b.Flush(t.Context(), h); err != nil {
+					t.Fatal(err)
+				}
+				clock = clock.Add(time.Minute)
+			}
+		}
+		return st, ask, flush
+	}
+	halfpoint := func(status int, args ...string) string {
+		t.Helper()
+		var out, errout bytes.Buffer
+		if code := run(append(args, "--database", database), strings.NewReader(""), &out, &errout); code != status {
+			t.Fatalf("%q ends with %d: %s%s", args, code, out.String(), errout.String())
+		}
+		return out.String() + errout.String()
+	}
+
+	st, ask, flush := open()
+	if got := halfpoint(0, "undelivered"); got != "Everything has been shown and dealt with.\n" {
+		t.Errorf("at first it says %q", got)
+	}
+	for range 2 {
+		ask("new", map[string]string{"opponent": "me", "size": "5x5"})
+	}
+	flush()
+	list := halfpoint(0, "undelivered")
+	given := regexp.MustCompile(`(?m)^given up +(\S+) +hall +club +".*no such picture"$`).FindAllStringSubmatch(list, -1)
+	if len(given) != 2 || strings.Count(list, "\n") != 2 {
+		t.Fatalf("it lists\n%s", list)
+	}
+	first, second := given[0][1], given[1][1]
+	if got := halfpoint(1, "undelivered", "--again", first); !strings.Contains(got, "another halfpoint is using") {
+		t.Errorf("while it runs it says %q", got)
+	}
+
+	h.refuses = ""
+	ask("place", map[string]string{"at": "C3", "game": "2"})
+	flush()
+	if game, _, _ := strings.Cut(first, "-"); strings.HasPrefix(h.shown[0], game) {
+		first, second = second, first
+	}
+	st.Close()
+	if got := halfpoint(1, "undelivered", "--again", second, "--again", "nothing"); !strings.Contains(got, store.ErrOvertaken.Error()) || !strings.Contains(got, "not found") {
+		t.Errorf("of what was overtaken it says %q", got)
+	}
+	if got := halfpoint(0, "undelivered", "--again", first); got != "" {
+		t.Errorf("it says %q", got)
+	}
+	st, _, flush = open()
+	defer st.Close()
+	flush()
+	if len(h.shown) != 1 || h.shown[0] != first {
+		t.Errorf("%q are shown, not %q", h.shown, first)
+	}
+	if got := halfpoint(0, "undelivered"); strings.Contains(got, first) || !strings.Contains(got, second) {
+		t.Errorf("at last it says %q", got)
+	}
+}
