@@ -393,20 +393,11 @@ func (a *Adapter) lookFor(ctx context.Context, dev *device.Device, at id.RoomID,
 	}
 	want := transaction(key)
 	for _, e := range part.Chunk {
-		e.RoomID = at
-		if e.Type.Type == event.EventEncrypted.Type && dev.Crypto != nil {
-			e.Type = event.EventEncrypted
-			if e.Content.ParseRaw(e.Type) != nil {
-				continue
-			}
-			clear, err := dev.Crypto.Decrypt(ctx, e)
-			if err != nil {
-				continue
-			}
-			clear.ID = e.ID
-			e = clear
+		said, err := a.opened(ctx, dev, at, e)
+		if err != nil {
+			return "", err
 		}
-		if e.Content.Raw[marker] == want {
+		if said != nil && said.Content.Raw[marker] == want {
 			return e.ID, nil
 		}
 	}

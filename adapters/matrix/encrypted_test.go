@@ -4,6 +4,7 @@ package matrix
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -210,6 +213,37 @@ func (c *club) secrets(v matrixtest.View) (n int) {
 		}
 	}
 	return n
+}
+
+// Who still has a device in hand that was closed, for the bot ends or logs in
+// again, neither takes for nothing what was said nor for forbidden what is to be
+// sent: both come about with the next device.
+func TestClosedDevice(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	r := c.talkers(true)
+	r.gathers()
+	anna := r.people[0]
+	said := anna.says("", "!games")
+	anna.sees("no game")
+	dev := c.a.device()
+	if err := dev.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range anna.View(r.at).Events {
+		if e.ID != said {
+			continue
+		}
+		state, _, err := c.a.deal(t.Context(), dev, &row{room: r.at, event: said, evt: sealedEvent(r.at, e)})
+		if state != "" || !errors.Is(err, e2ee.ErrClosed) {
+			t.Errorf("what was said is %q, %v", state, err)
+		}
+	}
+	_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
+	if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(bot.Forbidden)) {
+		t.Errorf("what is to be sent is %v", err)
+	}
 }
 
 // Whoever comes into a public room that is encrypted, and is asked at once, has

@@ -599,6 +599,19 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	return s
 }
 
+// sealedEvent is an encrypted event as the library has it, nil if it is none.
+func sealedEvent(at id.RoomID, e *matrixtest.Event) *event.Event {
+	body, err := json.Marshal(e.Content)
+	if err != nil {
+		return nil
+	}
+	sealed := &event.Event{ID: e.ID, RoomID: at, Sender: e.Sender, Type: event.EventEncrypted, Timestamp: e.Time}
+	if json.Unmarshal(body, &sealed.Content) != nil || sealed.Content.ParseRaw(sealed.Type) != nil {
+		return nil
+	}
+	return sealed
+}
+
 // opens decrypts an event; nil while its key is missing.
 func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	s.mu.Lock()
@@ -606,12 +619,8 @@ func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	if known := s.clear[e.ID]; known != nil {
 		return known
 	}
-	body, err := json.Marshal(e.Content)
-	if err != nil {
-		return nil
-	}
-	sealed := &event.Event{ID: e.ID, RoomID: at, Sender: e.Sender, Type: event.EventEncrypted, Timestamp: e.Time}
-	if json.Unmarshal(body, &sealed.Content) != nil || sealed.Content.ParseRaw(sealed.Type) != nil {
+	sealed := sealedEvent(at, e)
+	if sealed == nil {
 		return nil
 	}
 	clear, err := s.Crypto.Decrypt(context.Background(), sealed)

@@ -341,10 +341,11 @@ func (d *Device) openCrypto(ctx context.Context) (*e2ee.Machine, error) {
 		Pickle: []byte(d.row.pickle), Log: d.config.Log})
 }
 
+// closeCrypto leaves Crypto where it is: who still has the device in hand is told
+// that it is closed, not that there is no encryption.
 func (d *Device) closeCrypto() {
 	if d.Crypto != nil {
 		_ = d.Crypto.Close()
-		d.Crypto = nil
 	}
 }
 
@@ -499,8 +500,8 @@ func deleteDevice(ctx context.Context, client *mautrix.Client, device id.DeviceI
 	return err
 }
 
-// Close stops encryption and notes on the server how far the keys were used.
-// The device stays logged in.
+// Close stops encryption, after which Crypto answers [e2ee.ErrClosed], and notes on
+// the server how far the keys were used. The device stays logged in.
 func (d *Device) Close() error {
 	d.stop()
 	<-d.done

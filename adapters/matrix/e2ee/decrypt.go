@@ -30,6 +30,9 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
 	m.store().begin()
 	var plain *event.Event
 	// mautrix panics at a message that says null.

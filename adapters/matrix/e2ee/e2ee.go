@@ -21,6 +21,10 @@ import (
 // ErrOff says that this build has no encryption.
 var ErrOff = errors.New("encrypted rooms are off: this program was built without the tag goolm")
 
+// ErrClosed says that the machine was closed meanwhile: another may have its place.
+// What was to be done is to be done with that one.
+var ErrClosed = errors.New("encryption has been closed")
+
 // StateStore is what encryption must know about rooms. A
 // *sqlstatestore.SQLStateStore is one; it must be the client's own.
 type StateStore interface {

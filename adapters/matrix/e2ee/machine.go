@@ -35,6 +35,7 @@ type Machine struct {
 	// with a transaction open on our side that would be a deadlock. No request
 	// to the server is made under mu, but for one-time keys.
 	mu       sync.Mutex
+	closed   bool
 	current  atomic.Pointer[parts]
 	ahead    bool      // what is in memory is ahead of the database: load first
 	arrived  []arrival // keys that came in the transaction going on
@@ -177,13 +178,28 @@ func (m *Machine) tell(arrived []arrival) {
 // has grown, an older copy of the database must not be used any more.
 func (m *Machine) Uses() uint64 { return m.uses.Load() }
 
-// Close ends what goes on in the background. The database stays open.
+// Close ends what goes on in the background. The database stays open. From then on
+// nothing is encrypted or decrypted any more, which says [ErrClosed]. It may be
+// called twice.
 func (m *Machine) Close() error {
 	m.stop()
 	m.stopped.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.olm().Destroy()
+	if !m.closed {
+		m.closed = true
+		m.olm().Destroy()
+	}
+	return nil
+}
+
+// open is nil until the machine is closed.
+func (m *Machine) open() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
 	return nil
 }
 

@@ -36,6 +36,25 @@ func TestMessagesBothWays(t *testing.T) {
 	bot.reads(anna.say(room, "!pass"), "!pass")
 }
 
+// After the end nothing is encrypted or decrypted any more, and what is to be read
+// is neither unreadable nor without a key.
+func TestClosed(t *testing.T) {
+	anna, bot, room := pair(t)
+	said := anna.say(room, "!place D4")
+	bot.reads(said, "!place D4")
+	for range 2 {
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := bot.Decrypt(ctx, bot.events[said]); !errors.Is(err, ErrClosed) {
+		t.Errorf("decrypting: %v", err)
+	}
+	if _, err := bot.Encrypt(ctx, room, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: "Black D4."}); !errors.Is(err, ErrClosed) {
+		t.Errorf("encrypting: %v", err)
+	}
+}
+
 func TestEncryptedFile(t *testing.T) {
 	anna, bot, room := pair(t)
 	board := bytes.Repeat([]byte("board"), 20_000)

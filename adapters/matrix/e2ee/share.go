@@ -32,12 +32,19 @@ func (m *Machine) Encrypt(ctx context.Context, room id.RoomID, t event.Type, con
 		return nil, err
 	}
 	defer unlock()
+	if err := m.open(); err != nil {
+		return nil, err
+	}
 	for range 2 { // the session can run out between the two steps
 		if err := m.share(ctx, room); err != nil {
 			return nil, err
 		}
 		var sealed *event.EncryptedEventContent
 		m.mu.Lock()
+		if m.closed {
+			m.mu.Unlock()
+			return nil, ErrClosed
+		}
 		err = guard(func() (err error) {
 			sealed, err = m.olm().EncryptMegolmEvent(ctx, room, t, content)
 			return err
