@@ -314,6 +314,33 @@ func TestReactionsUnderLimit(t *testing.T) {
 	}
 }
 
+// A reaction that could not be put is not overtaken by those that come later for
+// the same message.
+func TestReactionsInTurn(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settled()
+	on := g.shows("Black to play").ID
+	if err := c.a.queue.mark(t.Context(), "press", receipt(g.black.at, on)+" ✋", "0", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	c.a.spare.putLater(time.Now().Add(300 * time.Millisecond))
+	c.a.press(t.Context(), g.black.at, on, []bot.Control{{Command: "pass"}, {Command: "score"}})
+	var keys []string
+	c.await("the reactions", func() bool {
+		keys = nil
+		for _, r := range g.black.View(g.black.at).Message(on).Reactions {
+			keys = append(keys, r.Key)
+		}
+		return len(keys) >= 3
+	})
+	if want := []string{"✋", "⏭️", "🧮"}; !slices.Equal(keys, want) {
+		t.Errorf("the reactions are %q, want %q", keys, want)
+	}
+}
+
 // What takes the place of a message in a room that has moved is a new message
 // there, and the next change is one of that.
 func TestReplacedAfterAMove(t *testing.T) {

@@ -422,7 +422,7 @@ func (a *Adapter) press(ctx context.Context, at id.RoomID, on id.EventID, contro
 		if there, err := a.queue.marked(ctx, "reaction", key); err == nil && there != "" {
 			continue
 		}
-		if err := a.queue.mark(ctx, "press", key, fmt.Sprintf("%02d", i), a.cfg.Now()); err != nil && ctx.Err() == nil {
+		if err := a.queue.mark(ctx, "press", key, fmt.Sprintf("%015d %02d", a.cfg.Now().UnixMilli(), i), a.cfg.Now()); err != nil && ctx.Err() == nil {
 			a.log.Warn("a reaction was not written down", "error", err)
 		}
 		if !a.later(func(ctx context.Context) { a.put(ctx, key, false) }) {
@@ -440,7 +440,7 @@ func (a *Adapter) putAll(ctx context.Context) {
 		a.log.Warn("reactions were not looked up", "error", err)
 		return
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(marks), func(x, y string) int { return strings.Compare(marks[x]+x, marks[y]+y) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(marks), inTurn(marks)) {
 		if !a.later(func(ctx context.Context) { a.put(ctx, key, true) }) {
 			a.spare.putLater(a.cfg.Now())
 			return
@@ -448,9 +448,27 @@ func (a *Adapter) putAll(ctx context.Context) {
 	}
 }
 
+// inTurn compares the keys of marks by the order in which they are to be put.
+func inTurn(marks map[string]string) func(x, y string) int {
+	return func(x, y string) int { return strings.Compare(marks[x]+x, marks[y]+y) }
+}
+
+// firstToPut gives the key of the reaction that is the next to be put on a message.
+func (a *Adapter) firstToPut(ctx context.Context, message string) (string, error) {
+	marks, err := a.queue.marksOf(ctx, "press")
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(marks, func(key, _ string) bool { return !strings.HasPrefix(key, message+" ") })
+	if len(marks) == 0 {
+		return "", nil
+	}
+	return slices.MinFunc(slices.Collect(maps.Keys(marks)), inTurn(marks)), nil
+}
+
 // put puts a reaction on a message, by the key of its mark, if it is still to be
-// put. Again means that it may be there. If it cannot be put now, all that are on
-// disk are put later, in their order.
+// put. Again means that it may be there. If it cannot be put now, or another of the
+// message has its turn before, all that are on disk are put later, in their order.
 func (a *Adapter) put(ctx context.Context, key string, again bool) {
 	dev := a.device()
 	message, emoji, _ := strings.Cut(key, " ")
@@ -462,7 +480,11 @@ func (a *Adapter) put(ctx context.Context, key string, again bool) {
 		return
 	}
 	done, err := a.queue.marked(ctx, "reaction", key)
-	if err != nil {
+	var first string
+	if err == nil && !again {
+		first, err = a.firstToPut(ctx, message)
+	}
+	if err != nil || first != "" && first != key {
 		a.spare.putLater(a.cfg.Now().Add(time.Second))
 		return
 	}
