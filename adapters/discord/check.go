@@ -79,18 +79,14 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 // lacks tells of the servers that the bot is in, a line of each in which it
 // lacks something.
 func (a *Adapter) lacks(ctx context.Context) ([]string, error) {
-	all, err := a.rest.MyGuilds(ctx)
+	all, err := a.rest.Guilds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return []string{"servers: none yet; bring the bot into one with the link below"}, nil
 	}
-	most := ""
-	if len(all) >= rest.MostGuilds {
-		most = " or more"
-	}
-	lines := []string{fmt.Sprintf("servers: %d%s", len(all), most)}
+	lines := []string{fmt.Sprintf("servers: %d", len(all))}
 	for _, g := range all {
 		if missing := g.May.Missing(Permissions); len(missing) > 0 {
 			lines = append(lines, fmt.Sprintf("server %q: the bot lacks %s; give them to its role, or invite it again with the link below", g.Name, strings.Join(missing, ", ")))

@@ -52,7 +52,7 @@ func (a *Adapter) tellServers(ctx context.Context) error {
 	}
 	in := make([]string, len(guilds))
 	for i, g := range guilds {
-		in[i] = serverOf(g)
+		in[i] = serverOf(g.ID)
 	}
 	return a.theDesk().Servers(ctx, Name, in)
 }

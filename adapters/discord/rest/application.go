@@ -90,22 +90,20 @@ func (c *Client) CommandPermissions(ctx context.Context, guild string) ([]json.R
 // guildsPage is how many guilds Discord tells of at once.
 const guildsPage = 200
 
-// Guilds gives the ids of all guilds that the bot is in.
-func (c *Client) Guilds(ctx context.Context) ([]string, error) {
-	ids := []string{}
+// Guilds gives all guilds that the bot is in, the oldest first.
+func (c *Client) Guilds(ctx context.Context) ([]MyGuild, error) {
+	all := []MyGuild{}
 	for after := "0"; ; {
 		q := get("ask for the bot's servers", "/users/@me/guilds", "", "/users/@me/guilds")
 		q.query = url.Values{"limit": {strconv.Itoa(guildsPage)}, "after": {after}}
-		page, err := list[Guild](ctx, c, q)
+		page, err := list[MyGuild](ctx, c, q)
 		if err != nil {
 			return nil, err
 		}
 		if len(page) == 0 { // a short page need not be the last
-			return ids, nil
+			return all, nil
 		}
-		for _, g := range page {
-			ids = append(ids, g.ID)
-		}
+		all = append(all, page...)
 		last := page[len(page)-1].ID
 		if last == after {
 			return nil, errors.New("ask for the bot's servers: the same page came twice")
@@ -140,14 +138,6 @@ type MyGuild struct {
 	ID   string      `json:"id"`
 	Name string      `json:"name"`
 	May  Permissions `json:"permissions"` // what the bot may do there, channels' own settings aside
-}
-
-// MostGuilds is how many servers MyGuilds gives at most.
-const MostGuilds = 200
-
-// MyGuilds lists the servers that the bot is in, the oldest first.
-func (c *Client) MyGuilds(ctx context.Context) ([]MyGuild, error) {
-	return list[MyGuild](ctx, c, get("list the servers", "/users/@me/guilds", "", "/users/@me/guilds"))
 }
 
 // A Member is somebody in a guild.

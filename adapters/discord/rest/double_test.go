@@ -144,8 +144,12 @@ func TestSpecification(t *testing.T) {
 	}
 	in, err := c.Low().Guilds(ctx)
 	must("guilds", err)
-	if !slices.Equal(in, ids) {
-		t.Errorf("%d guilds of %d: %v", len(in), len(ids), in)
+	got := []string{}
+	for _, g := range in {
+		got = append(got, g.ID)
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("%d guilds of %d: %v", len(got), len(ids), got)
 	}
 	_, err = c.CommandPermissions(ctx, club.ID())
 	var refused *rest.Error
