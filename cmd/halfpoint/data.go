@@ -10,23 +10,33 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
+// existing gives the path of the database, an error if there is none: else an empty
+// one would be made.
+func (e *env) existing() (string, error) {
+	s, err := e.settings()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(s.Database); err != nil {
+		return "", plain(s.Database, err)
+	}
+	return s.Database, nil
+}
+
 type exportCmd struct {
 	Out string `short:"o" help:"A new file to write; - is standard output." placeholder:"FILE" default:"-"`
 }
 
 // Run writes all that the database holds as lines of JSON.
 func (c *exportCmd) Run(e *env) (err error) {
-	s, err := e.settings()
+	database, err := e.existing()
 	if err != nil {
 		return err
-	}
-	if _, err := os.Stat(s.Database); err != nil { // else an empty one would be made
-		return plain(s.Database, err)
 	}
 	ctx, stop := interrupted()
 	defer stop()
 	context.AfterFunc(ctx, stop) // who reads the output may hold us up: a second signal ends us
-	st, err := store.Open(ctx, s.Database)
+	st, err := store.Open(ctx, database)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix"
@@ -18,19 +17,16 @@ type undeliveredCmd struct {
 // Run prints what could not be shown and what could not be dealt with, or has
 // posts tried again.
 func (c *undeliveredCmd) Run(e *env) error {
-	s, err := e.settings()
+	database, err := e.existing()
 	if err != nil {
 		return err
-	}
-	if _, err := os.Stat(s.Database); err != nil { // else an empty one would be made
-		return plain(s.Database, err)
 	}
 	ctx, stop := interrupted()
 	defer stop()
 	if len(c.Again) > 0 {
-		return again(ctx, s.Database, c.Again)
+		return again(ctx, database, c.Again)
 	}
-	db, err := store.Look(s.Database) // it may be in use
+	db, err := store.Look(database) // it may be in use
 	if err != nil {
 		return err
 	}
