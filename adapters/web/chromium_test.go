@@ -448,6 +448,22 @@ func TestKeyboardInChromium(t *testing.T) {
 	keys(kb.ArrowDown)
 	value("")
 
+	// Who presses a key before the suggestions are there has it done when they are.
+	get[bool](p, `window.quick = window.fetch, window.fetch = async (...a) => { await new Promise((go) => window.go = go); return quick(...a); }, true`)
+	for _, k := range []struct{ key, chosen, gives string }{{kb.ArrowDown, "choice-0", ""}, {kb.ArrowUp, "choice-1", ""}, {kb.Tab, "", "/pass "}} {
+		keys("/pa")
+		p.wait(`!!window.go`)
+		keys(k.key)
+		get[bool](p, `window.go(), window.go = null, true`)
+		if k.gives != "" {
+			value(k.gives)
+		} else {
+			p.wait(fmt.Sprintf(`document.querySelector('#message').getAttribute('aria-activedescendant') === %q`, k.chosen))
+		}
+		get[bool](p, `document.querySelector('#message').value = '', document.querySelector('#message').blur(), document.querySelector('#message').focus(), true`)
+	}
+	get[bool](p, `window.fetch = window.quick, true`)
+
 	// Buttons below a message, and the picture in full size.
 	keys("/resign")
 	keys(kb.Enter)

@@ -381,7 +381,7 @@ const past = [];                 // what was sent before, for the up key
 let back = 0;                    // how far up
 let completion = null, at = -1;  // what may be meant, and which of it is chosen
 let asking = null;               // the question under way,
-let tabbed = false;              // and whether its first answer is wanted already
+let wanted = '';                 // and the key that is meant for its answer
 
 form.onsubmit = (event) => {
   event.preventDefault();
@@ -417,12 +417,13 @@ input.onkeydown = (event) => {
     case 'ArrowUp':
       event.preventDefault();
       if (n) choose((at + (event.key === 'ArrowDown' ? 1 : at < 0 ? 0 : -1) + n) % n);
+      else if (asking) wanted = event.key;
       else recallSent(event.key === 'ArrowUp' ? 1 : -1);
       break;
     case 'Tab':
       if (event.shiftKey || !n && !asking) return;
       event.preventDefault();
-      if (n) accept(Math.max(at, 0)); else tabbed = true;
+      if (n) accept(Math.max(at, 0)); else wanted = 'Tab';
       break;
     case 'Escape':
       closeList();
@@ -439,7 +440,7 @@ function recallSent(step) {
 // suggest asks what the text up to the caret may go on with.
 async function suggest() {
   asking?.abort();
-  tabbed = false;
+  wanted = '';
   const text = input.value.slice(0, input.selectionStart);
   if (!text.startsWith('/')) return closeList();
   const mine = asking = new AbortController();
@@ -452,7 +453,9 @@ async function suggest() {
   asking = null;
   if (!c) return closeList();
   openList(c);
-  if (tabbed && c.choices.length) accept(0);
+  if (!wanted || !c.choices.length) return;
+  if (wanted === 'Tab') accept(0);
+  else choose(wanted === 'ArrowDown' ? 0 : c.choices.length - 1);
 }
 
 function openList(c) {
