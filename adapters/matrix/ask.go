@@ -389,6 +389,9 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if m == nil {
 		return ignored, nil
 	}
+	if err := a.origin(ctx, dev, e.RoomID); err != nil {
+		return "", err
+	}
 	direct := a.room(e.RoomID).direct()
 	root := m.RelatesTo.GetThreadParent()
 	before := m.RelatesTo.GetReplaceID()

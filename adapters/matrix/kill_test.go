@@ -308,6 +308,63 @@ func TestKills(t *testing.T) {
 	t.Logf("killed %d times, %d of them at a named instant", killed.Load(), named)
 }
 
+// The program is killed while it comes into a room, and while it follows one that
+// is upgraded: it is there all the same, and the game goes on.
+func TestKilledOnTheWay(t *testing.T) {
+	t.Parallel()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClub(t, matrixtest.Shared(t))
+	before := c.server.Proxy(t)
+	c.cfg.Homeserver = before.URL
+	s := c.serve(path)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the program says:\n%s", s.stderr.String())
+		}
+	})
+	killed := func(how int, meanwhile func()) {
+		ended := c.killAt(before, s, instant{"the bot comes", matrixtest.Joining, false, how}, 0)
+		var again sync.WaitGroup
+		again.Go(func() {
+			ended()
+			s = c.serve(path)
+		})
+		meanwhile()
+		again.Wait()
+	}
+	instants := []int{unasked, unanswered, answered}
+	if raced { // the program itself is built without the detector
+		instants = instants[1:2]
+	}
+	for _, encrypted := range []bool{false, true} {
+		people := c.talkers(encrypted)
+		for _, how := range instants {
+			var r *pair
+			killed(how, func() { r = people.elsewhere() })
+			anna, bob := r.people[0], r.people[1]
+			anna.says("", "!new two-button 3x3")
+			root := anna.sees("opens game 1:")
+			bob.says(root, "!join")
+			anna.sees("Black to play")
+			killed(how, func() {
+				r.moves(r.successor())
+				anna.Await(r.at, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+			})
+			anna.says("", "!place B2")
+			goes := anna.sees("Game 1 goes on here")
+			anna.seesIn(goes, "move 1: Black B2")
+			for _, m := range anna.heard() {
+				if m["msgtype"] == "m.image" {
+					bob.looks(m)
+				}
+			}
+		}
+	}
+}
+
 // plays plays a game that is over soon to its end, the n-th of the room. Before
 // each turn step is called.
 func (r *pair) plays(n int, step func(part, of int)) {
@@ -390,6 +447,33 @@ func (r *pair) gathers() {
 	bob.AwaitInvite(r.at)
 	bob.Joins(r.at)
 	anna.Await(r.at, "the bot to come", func(v matrixtest.View) bool { return v.Members[bot] == "join" })
+}
+
+// successor makes the room that is to take the place of the pair's, without the bot.
+func (r *pair) successor() id.RoomID {
+	anna, bob := r.people[0], r.people[1]
+	anna.c.Helper()
+	req := &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID},
+		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": r.at}}}
+	if anna.dev != nil {
+		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}
+	}
+	made, err := anna.Client.CreateRoom(anna.c.Context(), req)
+	if err != nil {
+		anna.c.Fatal(err)
+	}
+	return made.RoomID
+}
+
+// moves has all go on in another room, the bot too.
+func (r *pair) moves(to id.RoomID) {
+	anna, bob := r.people[0], r.people[1]
+	anna.c.Helper()
+	anna.Invites(to, anna.c.user.ID)
+	anna.Sets(r.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
+	r.at = to
+	bob.AwaitInvite(to)
+	bob.Joins(to)
 }
 
 // A talker is somebody whose messages are encrypted if the room is.

@@ -106,19 +106,20 @@ type Adapter struct {
 	cfg Config
 	log *slog.Logger
 
-	mu     sync.Mutex
-	desk   bot.Desk
-	known  []bot.Command
-	dev    *device.Device
-	queue  *queue
-	asks   *lanes.Lanes
-	rooms  map[id.RoomID]*room // as on disk
-	ctx    context.Context     // of asking; ends a while after Run was told to stop
-	awake  map[id.RoomID]bool  // rooms whose events will be dealt with
-	ways   map[string]*way     // into rooms
-	failed map[id.EventID]failure
-	done   time.Time // when last an event was dealt with
-	read   time.Time // when last the homeserver told what is new
+	mu      sync.Mutex
+	desk    bot.Desk
+	known   []bot.Command
+	dev     *device.Device
+	queue   *queue
+	asks    *lanes.Lanes
+	rooms   map[id.RoomID]*room // as on disk
+	origins map[id.RoomID]bool  // rooms that are known to have come of none
+	ctx     context.Context     // of asking; ends a while after Run was told to stop
+	awake   map[id.RoomID]bool  // rooms whose events will be dealt with
+	ways    map[string]*way     // into rooms
+	failed  map[id.EventID]failure
+	done    time.Time // when last an event was dealt with
+	read    time.Time // when last the homeserver told what is new
 
 	leftover int64        // the newest event that was there before the program began
 	out      atomic.Bool  // nothing is known to reach the homeserver
@@ -172,7 +173,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{},
+	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
 		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1)}
 	if cfg.Room > 0 {
 		a.crowds = lanes.PerMinute(cfg.Room, roomAtOnce, 1)

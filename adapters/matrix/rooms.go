@@ -202,19 +202,8 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 			return err
 		}
 	}
-	if err := a.queue.mark(ctx, "came of", to, e.RoomID.String(), a.cfg.Now()); err != nil {
+	if err := a.succeeds(ctx, e.RoomID, next); err != nil {
 		return err
-	}
-	known := a.room(e.RoomID).known
-	if was := a.room(next).known; was != next { // so far it came before
-		known = was
-	} else if err := a.moves(ctx, known, next); err != nil {
-		return err
-	}
-	if e.RoomID != known { // it has followed another, and is followed now
-		if err := a.moves(ctx, e.RoomID, e.RoomID); err != nil {
-			return err
-		}
 	}
 	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
 	if refusedBy(err) { // an invitation may come
@@ -222,6 +211,54 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 		return nil
 	}
 	return err
+}
+
+// succeeds has all that the bot knows of a room hold in the one that comes after it.
+func (a *Adapter) succeeds(ctx context.Context, from, next id.RoomID) error {
+	if err := a.queue.mark(ctx, "came of", next.String(), from.String(), a.cfg.Now()); err != nil {
+		return err
+	}
+	known := a.room(from).known
+	if was := a.room(next).known; was != next { // so far it came before
+		known = was
+	} else if err := a.moves(ctx, known, next); err != nil {
+		return err
+	}
+	if from != known { // it has followed another, and is followed now
+		return a.moves(ctx, from, from)
+	}
+	return nil
+}
+
+// origin looks, before the first thing that is said in a room is dealt with,
+// whether it is the successor of one that the bot knows: what was said there, that
+// it has moved, may be dealt with later.
+func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) error {
+	a.mu.Lock()
+	known := a.origins[at]
+	a.mu.Unlock()
+	if known || a.room(at).known != at {
+		return nil
+	}
+	from, err := a.predecessor(ctx, dev, at)
+	if err != nil && !refusedBy(err) {
+		return fmt.Errorf("ask what a room has come of: %w", err)
+	}
+	if from != "" && a.room(from).joined {
+		var moved event.TombstoneEventContent
+		switch err := dev.Client.StateEvent(ctx, from, event.StateTombstone, "", &moved); {
+		case refusedBy(err): // it may be said yet
+			return nil
+		case err != nil:
+			return fmt.Errorf("ask where a room has moved to: %w", err)
+		case moved.ReplacementRoom == at:
+			return a.succeeds(ctx, from, at)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.origins[at] = true
+	return nil
 }
 
 // predecessor gives the room of which a room is the successor; empty: none.

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"maunium.net/go/mautrix"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // late holds back the keys that a device sends to the bot until now is closed;
@@ -170,6 +170,35 @@ func (c *club) sealed(p *talker, at id.RoomID) {
 	}
 }
 
+// What is said in the room that takes the place of another belongs to the games of
+// that one, also if the bot has not yet dealt with the news that it has moved.
+func TestMovedIsDealtWithLate(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	w := c.watch()
+	c.start()
+	r := c.pair(false)
+	anna := r.people[0]
+	held, released := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	w.sets(func(r bot.Request) error {
+		if r.Command == "help" {
+			close(held)
+			<-released
+		}
+		return nil
+	})
+	anna.says("", "!help")
+	<-held // what is said after it in that room waits
+	r.moves(r.successor())
+	c.await("the bot to follow", func() bool { return c.a.room(r.at).joined })
+	anna.says("", "!place A1")
+	anna.seesIn(anna.sees("Game 1 goes on here"), "move 1:")
+	release()
+	c.settled()
+}
+
 // An encrypted room is upgraded in the middle of a game: it goes on in the new
 // one, which is encrypted from its first event on, and nothing is said there in
 // the clear. What was owed when the room moved is said there.
@@ -184,23 +213,12 @@ func TestUpgradedEncryptedRoom(t *testing.T) {
 	anna.seesIn(r.root, "move 1:")
 	c.settled()
 	old, root := r.at, r.root
-	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID},
-		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": old}},
-		InitialState:    []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := r.successor()
 	uploaded := make(chan struct{})
 	held := p.Once(matrixtest.Uploading, matrixtest.Holds(uploaded))
 	bob.says(root, "!place C1")
 	held.Await(t, 1)
-	if _, err := anna.Client.InviteUser(t.Context(), made.RoomID, &mautrix.ReqInviteUser{UserID: c.user.ID}); err != nil {
-		t.Fatal(err)
-	}
-	anna.Sets(old, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
-	r.at = made.RoomID
-	bob.AwaitInvite(r.at)
-	bob.Joins(r.at)
+	r.moves(made)
 	c.await("the bot to know the room", func() bool { return c.a.room(r.at).joined && c.a.current(old).id == r.at })
 	close(uploaded)
 	anna.says("", "!place A3")
