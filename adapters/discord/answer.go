@@ -272,7 +272,11 @@ func (a *Adapter) putOff(w *waiting) {
 	defer cancel()
 	_, err := w.respond(ctx, rest.Defer(rest.Ephemeral))
 	if isAmbiguous(err) {
-		if _, e := a.original(w); e == nil || !rest.Gone(e) {
+		_, e := a.original(w)
+		if rest.Gone(e) {
+			_, err = w.respond(ctx, rest.Defer(rest.Ephemeral))
+		}
+		if !rest.Gone(e) || rest.Code(err) == rest.CodeAcknowledged {
 			err = nil // it is there, or may be
 		}
 	}

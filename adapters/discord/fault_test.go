@@ -175,6 +175,37 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// A deferral that gets lost is made once more: what is told later to the person
+// alone would be told to nobody.
+func TestLostDeferrals(t *testing.T) {
+	for name, fault := range map[string]discordtest.Fault{
+		"done, and cut":     {Drop: discordtest.AfterDone},
+		"not done, and cut": {Drop: discordtest.BeforeDone},
+		"502":               {Status: 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.cfg.Answer = 50 * time.Millisecond
+			d := &slowDesk{gate: make(chan bool)}
+			c.desk = d.before
+			c.start()
+			fault.Route = callbackRoute
+			c.d.Fault(fault)
+			i := c.alice.Slash(c.room, "help")
+			if kind, _ := i.First(); kind != 5 {
+				t.Errorf("first answered by %d", kind)
+			}
+			close(d.gate)
+			if m := c.ok(i); m.To != "Alice" || !strings.Contains(m.Content, "Type a command") {
+				t.Errorf("it ends as %q to %q", m.Content, m.To)
+			}
+			c.stop()
+			c.check()
+		})
+	}
+}
+
 // Whatever becomes of a message of the bot's own, it is sent once.
 func TestLostMessages(t *testing.T) {
 	for name, fault := range map[string]discordtest.Fault{
