@@ -203,16 +203,19 @@ again:
 	switch {
 	case err == nil && shown != nil:
 	case err == nil || isAmbiguous(err) || late && rest.Code(err) == rest.CodeAcknowledged:
-		if updates { // editing twice is editing once
+		if updates && !d.route.Alone { // editing twice is editing once
 			if err := d.inWords(); err != nil {
 				return "", err, true
 			}
 			shown, err = d.a.rest.Edit(ctx, w.in.Channel.ID, w.in.Message.ID, d.m)
+			if rest.Gone(err) { // the message was deleted, not where it was
+				return "", nil, false
+			}
 			break
 		}
 		was := err
 		if shown, err = d.a.original(w); rest.Gone(err) {
-			if len(d.m.Files) == 0 || respond.Err() != nil {
+			if late && len(d.m.Files) == 0 || respond.Err() != nil {
 				return "", nil, false
 			}
 			if err := d.inWords(); err != nil {

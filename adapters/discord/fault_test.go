@@ -175,6 +175,76 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// Where the bot can do nothing but answer, an answer that gets lost is given once
+// more: there is no other way, and nothing is wrong with the place.
+func TestLostAnswersWhereItCanOnlyAnswer(t *testing.T) {
+	for name, fault := range map[string]discordtest.Fault{
+		"done, and cut":     {Drop: discordtest.AfterDone},
+		"not done, and cut": {Drop: discordtest.BeforeDone},
+		"502":               {Status: 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			elsewhere := c.d.GuildWithout("elsewhere")
+			eve := elsewhere.Member("Eve")
+			eve.Install()
+			elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
+			street := elsewhere.Channel("street")
+			fault.Route = callbackRoute
+			c.d.Fault(fault)
+			if m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))); !strings.Contains(m.Content, "Game 1 begins") {
+				t.Errorf("%q", m.Content)
+			}
+			board := c.shows(street, "Black to play.")
+			c.d.Fault(fault)
+			eve.Press(board, "Pass")
+			c.shows(street, "Black passes")
+			c.stop()
+			if n := count(street.Messages(), withBoard); n != 1 {
+				t.Errorf("%d boards\n%s", n, c.d.Transcript())
+			}
+			if n := count(street.Messages(), func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Game 1 begins") }); n != 1 {
+				t.Errorf("said %d times\n%s", n, c.d.Transcript())
+			}
+			if strings.Contains(c.log.String(), "set aside") {
+				t.Errorf("the room is set aside\n%s", c.log.String())
+			}
+			c.check()
+		})
+	}
+}
+
+// A board that was to take the place of one that somebody deletes meanwhile is
+// shown where that was: its thread is there.
+func TestDeletedWhileAnswering(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	var old *discordtest.Message
+	c.posts = func(p bot.Post) {
+		if p.Kind == bot.Show && old != nil {
+			old.Delete()
+			old = nil
+		}
+	}
+	c.start()
+	c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))) // so that nobody is called
+	thread := c.room.WaitThread(0)
+	m := c.shows(thread, "Black to play")
+	old = m
+	c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.BeforeDone})
+	c.alice.Press(m, "Pass")
+	if m := c.shows(thread, "Black passes"); strings.Contains(m.Content, "no longer there") {
+		t.Errorf("it says %q", m.Content)
+	}
+	c.stop()
+	if strings.Contains(c.log.String(), "set aside") || count(c.room.Messages(), withBoard) != 0 {
+		t.Errorf("the thread is taken for gone\n%s", c.d.Transcript())
+	}
+	c.check()
+}
+
 // A deferral that gets lost is made once more: what is told later to the person
 // alone would be told to nobody.
 func TestLostDeferrals(t *testing.T) {
