@@ -194,12 +194,11 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 		return a.without(parent, p.Lang, missing), nil
 	}
 	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
-	var refused *rest.Error
 	switch {
 	case err == nil, rest.Code(err) == codeThreadThere:
 		a.threads.put(message, true)
 		return under(message), nil
-	case errors.As(err, &refused) && !isAmbiguous(err): // not permitted, the message is gone, no threads there
+	case final(err): // not permitted, the message is gone, no threads there
 		a.threads.put(message, false)
 		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
 		if rest.Forbidden(err) {

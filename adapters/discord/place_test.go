@@ -386,6 +386,39 @@ func TestDirect(t *testing.T) {
 	c.check()
 }
 
+// A token that Discord does not accept for a moment says nothing of a thread, of an
+// opening or of a picture.
+func TestTokenRefusedForAMoment(t *testing.T) {
+	for name, err := range map[string]error{
+		"401":      &rest.Error{Status: 401},
+		"not sent": &rest.NotSent{Cause: context.DeadlineExceeded},
+		"502":      &rest.Ambiguous{Cause: &rest.Error{Status: 502}},
+		"wait":     &rest.RateLimited{},
+	} {
+		if final(err) {
+			t.Errorf("%s is taken for final", name)
+		}
+	}
+	if !final(&rest.Error{Status: 403}) || !final(&rest.Error{Status: 404}) || !final(&rest.Error{Status: 400}) {
+		t.Error("a refusal is not taken for final")
+	}
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	c.d.Fault(discordtest.Fault{Route: "POST /channels/{channel_id}/messages/{message_id}/threads", Status: 401})
+	c.ok(c.bob.Press(m, "Join"))
+	if !eventually(func() bool { return strings.Contains(c.log.String(), "a post was not delivered") }) {
+		t.Errorf("nothing was refused\n%s", c.log.String())
+	}
+	if there, known := c.a.threads.get(m.ID); known {
+		t.Errorf("it is known of the thread that it is there: %v", there)
+	}
+	c.stop()
+	if n := count(c.room.Messages(), withBoard); n != 0 {
+		t.Errorf("%d boards are in the channel", n)
+	}
+}
+
 // Who takes no direct messages is not forgotten: each game and turn that waits
 // calls them, and after a day, or when they ask for reminders anew, they are
 // written to again.

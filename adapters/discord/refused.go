@@ -2,6 +2,8 @@ package discord
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -20,6 +22,14 @@ type refusal struct {
 	locked bool  // the thread is
 	times  int   // in a row
 	at     time.Time
+}
+
+// final reports whether Discord has refused this, and will at another time: not
+// what did not arrive, or may have, and not a request that came under a token
+// which Discord does not accept for now.
+func final(err error) bool {
+	var refused *rest.Error
+	return errors.As(err, &refused) && !isAmbiguous(err) && refused.Status != http.StatusUnauthorized
 }
 
 // refuse writes down that the message was refused, and gives why.

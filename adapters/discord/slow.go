@@ -150,7 +150,7 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 			case errors.As(err, &wait):
 				pause(ctx, wait.Wait)
 				continue
-			case !isAmbiguous(err):
+			case final(err):
 				a.log.Debug("a picture could not follow its words", "error", err)
 				return
 			}

@@ -1,12 +1,15 @@
 package discord
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
 // withBoard reports whether a message shows a board, drawn or in letters.
@@ -68,6 +71,31 @@ func TestSlowPictures(t *testing.T) {
 			c.check()
 		})
 	}
+}
+
+// A picture that does not get out of the house is tried again.
+func TestPictureThatWasNotSent(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	tried := make(chan int, 10)
+	n := 0
+	c.a.follows("game", func() bool { return false }, func(context.Context) error {
+		n++
+		tried <- n
+		if n == 1 {
+			return &rest.NotSent{What: "edit a message", Cause: errors.New("no route to host")}
+		}
+		return nil
+	})
+	for want := 1; want <= 2; want++ {
+		select {
+		case <-tried:
+		case <-time.After(time.Minute):
+			t.Fatalf("it was not tried for the %d. time", want)
+		}
+	}
+	c.stop()
 }
 
 // What somebody asks to see comes in words, too, where pictures do not get

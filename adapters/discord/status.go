@@ -247,7 +247,6 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 	now := a.cfg.Now()
 	a.roots.mu.Lock()
 	defer a.roots.mu.Unlock()
-	var refused *rest.Error
 	var wait *rest.RateLimited
 	switch {
 	case err == nil && r.seq == seq && r.over:
@@ -262,7 +261,7 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 		default:
 			r.due = now.Add(paceOf(message, now))
 		}
-	case errors.As(err, &refused) && !isAmbiguous(err) && refused.Code != codeOldEdits: // it was deleted, say
+	case final(err) && rest.Code(err) != codeOldEdits: // it was deleted, say
 		a.refused.put(key, now.Add(refusedFor))
 		delete(a.roots.m, key)
 	case r.tries >= editTries: // the next board is another chance
