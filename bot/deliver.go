@@ -23,6 +23,7 @@ const (
 	deliveries = 16               // channels of a platform at once, unless told otherwise
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
+	settleFor  = 5 * time.Second  // to write down that a post was shown
 )
 
 // Flush delivers until nothing is due, for adapters that show what a line of
@@ -194,7 +195,12 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	var panicked errPanic
 	switch {
 	case err == nil:
-		failed(b.store.Settle(ctx, o.ID, receipt))
+		// It was shown, however late: what is not written down is shown again.
+		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+		defer cancel()
+		if err := b.store.Settle(settling, o.ID, receipt); err != nil {
+			log.Error("after a delivery", "error", err)
+		}
 		if b.shown != nil && post.Kind == Show && !post.At.IsZero() {
 			b.shown(o.Where.Platform, max(0, b.now().Sub(post.At)))
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -270,4 +271,49 @@ func TestGivenUp(t *testing.T) {
 	if got := flush(); len(got) == 0 {
 		t.Error("nothing is shown any more")
 	}
+}
+
+// A lastMoment is a platform whose message is there when nobody waits for it any more.
+type lastMoment struct{ shown map[string]int }
+
+func (*lastMoment) Name() string                              { return "chat" }
+func (*lastMoment) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (l *lastMoment) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	<-ctx.Done()
+	l.shown[p.ID]++
+	return bot.Receipt(p.ID), nil
+}
+
+// What was shown at the last moment is written down all the same, and not shown
+// again by the next process.
+func TestShownAtTheLastMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(context.Background(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		b := bot.New(st, bot.Config{Log: silent})
+		_, err = b.Ask(context.Background(), bot.Request{ID: "chat:1", Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "club"},
+			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5", "color": "black"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &lastMoment{shown: map[string]int{}}
+		for range 2 {
+			if err := b.Flush(context.Background(), l); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour) // by the clock of this test
+		}
+		if len(l.shown) == 0 {
+			t.Fatal("nothing was shown")
+		}
+		for post, n := range l.shown {
+			if n != 1 {
+				t.Errorf("%s was shown %d times", post, n)
+			}
+		}
+	})
 }
