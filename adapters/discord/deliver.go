@@ -580,11 +580,13 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Re
 
 // closedTo deals with an error on the way to somebody's direct messages.
 func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err error) (bot.Receipt, error) {
-	if !rest.Forbidden(err) && !rest.Gone(err) && rest.Code(err) != rest.CodeCannotDM && rest.Code(err) != rest.CodeCannotDMShared {
+	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{rest.CodeCannotDM, rest.CodeCannotDMShared, rest.CodeTooManyDMs}, rest.Code(err)) {
 		return "", rest.BotError(err, "")
 	}
-	a.log.Warn("somebody takes no direct messages; they are called in the channel", "error", err)
-	a.closed.put(who.ID, a.cfg.Now())
+	a.log.Warn("somebody cannot be written to directly; they are called in the channel", "error", err)
+	if rest.Code(err) != rest.CodeTooManyDMs { // which says nothing of them
+		a.closed.put(who.ID, a.cfg.Now())
+	}
 	return a.call(ctx, p, who)
 }
 

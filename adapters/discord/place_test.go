@@ -419,6 +419,27 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 	}
 }
 
+// Who is called in the channel because too many direct messages were opened lately
+// is written to the next time.
+func TestTooManyDirect(t *testing.T) {
+	for _, status := range []int{400, 403} {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: rest.CodeTooManyDMs})
+		for k := range 2 {
+			if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
+				Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+				t.Error(err)
+			}
+		}
+		if calls, told := len(c.room.Messages()), c.bob.DM().Messages(); calls != 1 || len(told) != 1 || !strings.Contains(told[0].Content, "your turn") {
+			t.Errorf("%d: called %d times, %d messages to Bob\n%s", status, calls, len(told), c.d.Transcript())
+		}
+		c.stop()
+		c.check()
+	}
+}
+
 // Who takes no direct messages is not forgotten: each game and turn that waits
 // calls them, and after a day, or when they ask for reminders anew, they are
 // written to again.

@@ -88,6 +88,7 @@ const (
 	CodeUnknownMessage     = 10008
 	CodeUnknownWebhook     = 10015
 	CodeUnknownInteraction = 10062 // answered too late, or never heard of
+	CodeTooManyDMs         = 40003 // opened lately; it passes
 	CodeTooLarge           = 40005
 	CodeAcknowledged       = 40060 // the interaction has its first answer already
 	CodeTooManyFollowUps   = 40094
