@@ -115,12 +115,12 @@ func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
 	var w *waiting
 	if live && (p.Kind == bot.Show || p.Kind == bot.Notice) {
 		w = a.waits(d.route.ID)
-		if w == nil { // asked before a restart
-			sent, loading := d.answeredBefore(ctx)
-			if sent != "" {
-				return sent, nil
+		if w == nil || d.route.Alone && p.Attempt > 1 { // asked before a restart, or where nobody could look for it later
+			sent, loading, err := d.answeredBefore(ctx)
+			if err != nil || sent != "" {
+				return sent, err
 			}
-			d.loading = loading
+			d.loading = loading && w == nil
 		}
 	}
 	sent, err := d.bring(ctx, w, live)
@@ -256,18 +256,21 @@ func (d *delivery) pressed(w *waiting, shown string) {
 }
 
 // answeredBefore looks whether the post is the answer to its interaction already,
-// or whether the person still sees that the bot thinks.
-func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, loading bool) {
+// or whether the person still sees that the bot thinks. An error is given where a
+// message of the bot's own could not be found either.
+func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, loading bool, err error) {
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
+	case err != nil && d.route.Alone && d.p.Attempt > 1 && !rest.Gone(err):
+		return "", false, rest.BotError(err, "")
 	case err != nil:
-		return "", false
+		return "", false, nil
 	case s.Flags&flagLoading != 0:
-		return "", true
+		return "", true, nil
 	case d.p.Attempt > 1 && s.Flags&rest.Ephemeral == 0 && d.mine(*s):
-		return receipt(d.route.Channel, s.ID), false
+		return receipt(d.route.Channel, s.ID), false, nil
 	}
-	return "", false
+	return "", false, nil
 }
 
 // flagLoading is on a message that stands for one to come.

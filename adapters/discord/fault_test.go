@@ -216,6 +216,33 @@ func TestLostAnswersWhereItCanOnlyAnswer(t *testing.T) {
 	}
 }
 
+// What nobody could look for is looked for later before it is given another way, and
+// while nobody can it is not.
+func TestAnswersNobodyCouldLookFor(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.start()
+	elsewhere := c.d.GuildWithout("elsewhere")
+	eve := elsewhere.Member("Eve")
+	eve.Install()
+	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
+	street := elsewhere.Channel("street")
+	c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.AfterDone})
+	c.d.Fault(discordtest.Fault{Route: originalRoute, Status: 502, Times: 3})
+	i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
+	c.shows(street, "Black to play.")
+	if n := count(street.Messages(), func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Game 1 begins") }); n != 1 {
+		t.Errorf("said %d times\n%s", n, c.d.Transcript())
+	}
+	c.d.Fault(discordtest.Fault{Route: originalRoute, Status: 502, Times: 3})
+	d := delivery{a: c.a, p: bot.Post{ID: "again", Attempt: 2}, route: route{Token: i.Token(), Alone: true}}
+	if _, _, err := d.answeredBefore(t.Context()); !errors.Is(err, bot.ErrAmbiguous) {
+		t.Errorf("nobody could look: %v", err)
+	}
+	c.stop()
+	c.check()
+}
+
 // A board that was to take the place of one that somebody deletes meanwhile is
 // shown where that was: its thread is there.
 func TestDeletedWhileAnswering(t *testing.T) {
