@@ -234,8 +234,12 @@ func (m *Machine) chore(f func(context.Context)) {
 }
 
 // transaction runs f under mu in one database transaction. When it fails, or
-// anything in the store did, or f panics, nothing of it has happened.
+// anything in the store did, or f panics, nothing of it has happened. Once the
+// machine is closed it does nothing: the database may be another device's.
 func (m *Machine) transaction(ctx context.Context, f func(context.Context) error) error {
+	if m.closed {
+		return ErrClosed
+	}
 	if m.ahead {
 		if err := m.load(ctx, false); err != nil {
 			return err

@@ -55,6 +55,37 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// What was begun before the end writes nothing down after it: by then the database
+// may be another device's, which could not read it.
+func TestClosedMeanwhile(t *testing.T) {
+	s := matrixtest.Shared(t)
+	proxy := s.Proxy(t)
+	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
+	room := anna.makes(bot)
+	until := make(chan struct{})
+	order := proxy.Once(matrixtest.On("POST", "/keys/query"), matrixtest.HoldsAnswer(until))
+	old, done := bot.Machine, make(chan error, 1)
+	go func() {
+		_, err := old.Encrypt(ctx, room, event.EventMessage, text("Black D4."))
+		done <- err
+	}()
+	order.Await(t, 1)
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Forget(ctx, bot.db); err != nil {
+		t.Fatal(err)
+	}
+	bot.client.AccessToken, bot.client.DeviceID = s.Login(t, bot.user)
+	bot.pickle = "sealed anew"
+	bot.open()
+	close(until)
+	if err := <-done; !errors.Is(err, ErrClosed) {
+		t.Errorf("encrypting: %v", err)
+	}
+	anna.reads(bot.say(room, "White E5."), "White E5.")
+}
+
 func TestEncryptedFile(t *testing.T) {
 	anna, bot, room := pair(t)
 	board := bytes.Repeat([]byte("board"), 20_000)

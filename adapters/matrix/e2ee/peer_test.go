@@ -35,6 +35,7 @@ type peer struct {
 	events map[id.EventID]*event.Event // of all timelines
 	keys   []id.SessionID              // of which OnKey told
 	clock  time.Time
+	pickle string
 }
 
 func openDB(t testing.TB, path string) *dbutil.Database {
@@ -53,7 +54,7 @@ func openDB(t testing.TB, path string) *dbutil.Database {
 
 func newPeer(t testing.TB, url string, user matrixtest.User) *peer {
 	t.Helper()
-	p := &peer{t: t, user: user, events: make(map[id.EventID]*event.Event), clock: time.Now()}
+	p := &peer{t: t, user: user, events: make(map[id.EventID]*event.Event), clock: time.Now(), pickle: "sealed for tests"}
 	p.db = openDB(t, filepath.Join(t.TempDir(), "keys.db"))
 	client, err := mautrix.NewClient(url, user.ID, user.Token)
 	if err != nil {
@@ -75,7 +76,7 @@ var ctx = context.Background()
 // open opens the machine on the peer's database, as a start of the program does.
 func (p *peer) open() {
 	p.t.Helper()
-	m, err := Open(ctx, Config{Client: p.client, DB: p.db, State: p.state, Pickle: []byte("sealed for tests"),
+	m, err := Open(ctx, Config{Client: p.client, DB: p.db, State: p.state, Pickle: []byte(p.pickle),
 		Log: slog.New(slog.NewTextHandler(p.t.Output(), nil))})
 	if err != nil {
 		p.t.Fatal(err)
