@@ -258,7 +258,7 @@ func (a *Adapter) hopeless(r *row, f failure, err error) bool {
 		return false
 	}
 	switch {
-	case !unreachable(err):
+	case !unreachable(err) && !inFront(err):
 		return a.doneSince(f.since)
 	case !errors.As(err, new(mautrix.HTTPError)): // it is not the homeserver that fails
 		return false

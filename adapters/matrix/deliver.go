@@ -343,7 +343,7 @@ func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID
 	sent, err := dev.Client.SendMessageEvent(ctx, at, kind, body, mautrix.ReqSendEvent{TransactionID: transaction(key), DontEncrypt: true})
 	a.paced(err)
 	var refused mautrix.HTTPError
-	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode == http.StatusBadRequest {
+	if errors.As(err, &refused) && refused.IsStatus(http.StatusBadRequest) && !inFront(err) {
 		err = fmt.Errorf("%w: %w", bot.ErrRefused, err)
 	}
 	if err != nil {
@@ -421,6 +421,8 @@ func botError(err error) error {
 		return bot.Forbidden{Permission: err.Error()}
 	case errors.Is(err, mautrix.MTooLarge):
 		return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+	case inFront(err):
+		return err
 	case errors.As(err, &e) && e.Response != nil:
 		switch e.Response.StatusCode {
 		case http.StatusTooManyRequests:

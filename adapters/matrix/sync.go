@@ -363,7 +363,16 @@ func (a *Adapter) unread(dev *device.Device, at id.RoomID, known room, j *mautri
 func refusedBy(err error) bool {
 	var e mautrix.HTTPError
 	return errors.As(err, &e) && e.Response != nil && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 &&
-		e.Response.StatusCode != http.StatusTooManyRequests && e.Response.StatusCode != http.StatusUnauthorized
+		e.Response.StatusCode != http.StatusTooManyRequests && e.Response.StatusCode != http.StatusUnauthorized && !inFront(err)
+}
+
+// inFront reports whether it is not the homeserver that has refused something, but
+// a server in front of it, which does not say why as homeservers do: it may find no
+// homeserver just now. What is too much or too large for it is meant.
+func inFront(err error) bool {
+	var e mautrix.HTTPError
+	return errors.As(err, &e) && e.Response != nil && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 && e.RespError == nil &&
+		e.Response.StatusCode != http.StatusTooManyRequests && e.Response.StatusCode != http.StatusRequestEntityTooLarge
 }
 
 // came gives the index of the event by which the bot came into the room, the
