@@ -336,7 +336,9 @@ func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID
 			return "", errEncryptedMeanwhile
 		}
 		kind = event.EventEncrypted
-		if body, err = dev.Crypto.Encrypt(ctx, at, event.EventMessage, whole); err != nil {
+		if body, err = dev.Crypto.Encrypt(ctx, at, event.EventMessage, whole); refusedBy(err) {
+			return "", fmt.Errorf("encrypt: %v", err) // keys are refused, of which the room knows nothing
+		} else if err != nil {
 			return "", fmt.Errorf("encrypt: %w", err)
 		}
 	}

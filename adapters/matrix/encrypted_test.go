@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -243,6 +244,32 @@ func TestClosedDevice(t *testing.T) {
 	_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
 	if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(bot.Forbidden)) {
 		t.Errorf("what is to be sent is %v", err)
+	}
+}
+
+// What the homeserver says of keys says nothing of the room: if it does not give
+// them, neither is an answer left out nor the room set aside.
+func TestKeysThatAreRefused(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	c.start()
+	for _, is := range []struct {
+		path       string
+		status     int
+		code       string
+		said, want string
+	}{
+		{"/keys/query$", http.StatusForbidden, "M_FORBIDDEN", "!games", "no game"},
+		{"/keys/claim$", http.StatusNotFound, "M_NOT_FOUND", "!new 5x5", "opens game"},
+		{"/sendToDevice/m.room.encrypted/", http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "!new 5x5", "opens game"},
+	} {
+		r := c.talkers(true)
+		r.gathers()
+		o := p.Once(matrixtest.On("", is.path), matrixtest.Fails(is.status, is.code))
+		r.people[0].says("", is.said)
+		o.Await(t, 1)
+		r.people[0].sees(is.want)
 	}
 }
 
