@@ -91,11 +91,11 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 		if err != nil {
 			return err
 		}
-		met, err := a.queue.fill(ctx, r, found, gone, body)
+		closed, err := a.queue.fill(ctx, r, found, gone, body, done)
 		if err != nil {
 			return err
 		}
-		if done || met {
+		if closed {
 			a.log.Info("fetched what was missing", "room", r.room, "events", g.Found)
 			return nil
 		}

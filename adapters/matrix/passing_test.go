@@ -3,8 +3,11 @@ package matrix
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
+	"time"
 
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -50,4 +53,53 @@ func TestServersInFront(t *testing.T) {
 	g.black.Reacts(g.black.at, board.ID, "⏭️")
 	happened()
 	g.shows("move 3: Black passes")
+}
+
+// Once a gap is filled it is closed, also if the program ends before anything else
+// is written down: nothing is looked for further back and asked once more.
+func TestGapIsClosed(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, matrixtest.Shared(t))
+	p, w := c.through(), c.watch()
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+	long := anna.asks("", "!games")
+	var seen id.EventID
+	for range 5 {
+		seen = anna.Says(anna.at, "a nice game")
+	}
+	last := anna.asks("", "!games")
+	if _, err := c.cfg.DB.Exec(t.Context(), "DELETE FROM matrix_event WHERE event = $1", long); err != nil { // as is done after a month
+		t.Fatal(err)
+	}
+	dev := c.a.device()
+	now, err := dev.Client.Messages(t.Context(), anna.at, "", "", mautrix.DirectionBackward, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Always(matrixtest.Backfilling, func(x *matrixtest.Exchange) { // few at a time
+		q := x.R.URL.Query()
+		q.Set("limit", "3")
+		x.R.URL.RawQuery = q.Encode()
+		x.Pass()
+	})
+	n, err := c.a.queue.newest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := &row{n: n + 1, part: gapFirst, room: anna.at, at: time.Now(), evt: newGap(anna.at, now.Start, seen)}
+	if _, err := c.a.queue.insert(t.Context(), missing); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.a.fill(t.Context(), dev, missing); err != nil {
+		t.Fatal(err)
+	}
+	c.a.wake(anna.at) // as after a restart
+	c.await("all to be dealt with", func() bool {
+		r, err := c.a.queue.next(t.Context(), anna.at)
+		return err == nil && r == nil
+	})
+	if got, want := w.in(anna.at), []id.EventID{long, last}; !slices.Equal(got, want) {
+		t.Errorf("asked about %v, want %v", got, want)
+	}
 }

@@ -273,9 +273,11 @@ func (q *queue) changed(ctx context.Context, r *row, first id.EventID) (bool, er
 }
 
 // fill writes down what was found in a gap, and how far it has been looked
-// through. It reports whether something was found that is there already from
-// before the gap.
-func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction, body []byte) (met bool, err error) {
+// through. The gap is closed if done says so, or something was found that is there
+// already from before it: else, if the program ended now, it would be looked for
+// further back, where everything has been dealt with and part of it forgotten.
+func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction, body []byte, done bool) (closed bool, err error) {
+	closed = done
 	err = q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
 		for _, r := range found {
 			fresh, err := q.insert(ctx, r)
@@ -287,16 +289,19 @@ func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction
 				if err := q.db.QueryRow(ctx, "SELECT n FROM matrix_event WHERE event = $1", r.evt.ID).Scan(&n); err != nil {
 					return err
 				}
-				met = met || n < g.n
+				closed = closed || n < g.n
 			}
 		}
 		if err := q.takeBack(ctx, gone); err != nil {
 			return err
 		}
+		if closed {
+			return q.settle(ctx, g, ignored, "")
+		}
 		_, err := q.db.Exec(ctx, "UPDATE matrix_event SET body = $1 WHERE n = $2 AND part = $3", string(body), g.n, g.part)
 		return err
 	})
-	return met, err
+	return closed, err
 }
 
 // token gives how far the bot has read; empty: nothing yet.
