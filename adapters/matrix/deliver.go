@@ -47,7 +47,27 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	if err != nil {
 		return "", botError(err)
 	}
-	return a.post(ctx, dev, at.id, root, p)
+	sent, err := a.post(ctx, dev, at.id, root, p)
+	if errors.As(err, new(bot.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
+		return "", bot.RetryAfter{Wait: moveAgain}
+	}
+	return sent, err
+}
+
+// A room that has moved may not be written to any more before the bot has followed:
+// so often, and after so long, a post is tried again until it has.
+const (
+	moveTries = 10
+	moveAgain = 5 * time.Second
+)
+
+// hasMoved reports whether a room says that it has moved to another.
+func (a *Adapter) hasMoved(ctx context.Context, dev *device.Device, at id.RoomID) bool {
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	var c event.TombstoneEventContent
+	err := dev.Client.StateEvent(ctx, at, event.StateTombstone, "", &c)
+	return err == nil && c.ReplacementRoom != ""
 }
 
 // hasRead reports whether the rooms are known, which they are once something was

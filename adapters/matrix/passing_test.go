@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -102,4 +103,31 @@ func TestGapIsClosed(t *testing.T) {
 	if got, want := w.in(anna.at), []id.EventID{long, last}; !slices.Equal(got, want) {
 		t.Errorf("asked about %v, want %v", got, want)
 	}
+}
+
+// A room that moves may not be written to from that moment on: a board that comes
+// just then is shown in the new room, as soon as the bot is there, and not set aside.
+func TestBoardWhileTheRoomMoves(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settled()
+	anna, until := g.black, make(chan struct{})
+	board := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Holds(until))
+	anna.SaysIn(anna.at, g.root, "!place C3")
+	board.Await(t, 1)
+	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{c.user.ID},
+		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": anna.at}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	follows := p.Once(matrixtest.Joining, matrixtest.Holds(until))
+	anna.Sets(anna.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
+	anna.Sets(anna.at, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50})
+	follows.Await(t, 1)
+	close(until)
+	anna.at = made.RoomID
+	anna.reads("Game 1, move 1: Black C3")
 }
