@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
@@ -140,6 +141,39 @@ func TestRoomIsMadeOnce(t *testing.T) {
 		if at := <-found; at != one {
 			t.Errorf("rooms %s and %s", one, at)
 		}
+	}
+}
+
+// A room that the bot has made for somebody without hearing of it is not theirs
+// alone any more once they have asked another into it.
+func TestRoomIsMadeForOneAlone(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+	bob := c.server.Player(t, "Bob")
+	if err := c.a.queue.mark(t.Context(), "making", anna.ID.String(), "a word", time.Now()); err != nil { // and the answer was lost
+		t.Fatal(err)
+	}
+	made, err := c.a.device().Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true,
+		Invite: []id.UserID{anna.ID}, CreationContent: map[string]any{intent: "a word"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	anna.AwaitInvite(made.RoomID)
+	anna.Joins(made.RoomID)
+	anna.Invites(made.RoomID, bob.ID)
+	c.await("the bot to know who is there", func() bool {
+		with, err := c.a.company(t.Context(), c.a.device(), made.RoomID)
+		return err == nil && with[bob.ID]
+	})
+	anna.asks("", "!privacy export")
+	anna.reads("directly")
+	if files := anna.files(made.RoomID); len(files) > 0 {
+		t.Errorf("where Bob may come stands %q", files)
+	}
+	if at := c.with(anna); len(at) != 1 {
+		t.Errorf("rooms of hers alone: %v", at)
 	}
 }
 

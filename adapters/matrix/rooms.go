@@ -574,7 +574,8 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 }
 
 // madeBefore looks among the rooms in which the bot is for one that was made with
-// a word, and sees that somebody is asked into it; empty: there is none.
+// a word, and sees that somebody is asked into it; empty: there is none. It may have
+// been long ago: one in which others are by now, or may come into, is none.
 func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.UserID, word string) (id.RoomID, error) {
 	joined, err := dev.Client.JoinedRooms(ctx)
 	if err != nil {
@@ -596,7 +597,13 @@ func (a *Adapter) madeBefore(ctx context.Context, dev *device.Device, user id.Us
 		if err != nil {
 			return "", err
 		}
-		if !with[user] {
+		hers := with[user]
+		delete(with, user)
+		delete(with, dev.Client.UserID)
+		if len(with) > 0 {
+			continue
+		}
+		if !hers {
 			if _, err := dev.Client.InviteUser(ctx, at, &mautrix.ReqInviteUser{UserID: user}); err != nil && !refusedBy(err) {
 				return "", err
 			}
