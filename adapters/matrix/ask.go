@@ -347,7 +347,7 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		case errors.As(err, &missing) && idOf(missing.Session) == "":
 			return ignored, "", nil // nobody has such a session
 		case errors.As(err, &missing):
-			if r.tries == 0 {
+			if r.tries <= aCrash { // not if that has panicked
 				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
 					a.log.Warn("a key was not asked for", "room", r.room, "error", err)
 				}

@@ -75,6 +75,32 @@ func TestUnreadIsToldEverywhere(t *testing.T) {
 	}
 }
 
+// A key that is missing is asked for also if the program ended before what needs it
+// was looked at.
+func TestKeyIsAskedForAfterRestart(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, matrixtest.Shared(t))
+	p := c.through()
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+	c.a.out.Store(true) // so that it is written down alone
+	e := anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
+	c.await("the event", func() bool {
+		state, err := c.a.queue.state(t.Context(), e)
+		return err == nil && state == waiting
+	})
+	c.kill()
+	asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request/")
+	if n := len(p.Requests(asking)); n != 0 {
+		t.Fatalf("asked %d times before the end", n)
+	}
+	c.start()
+	c.dealt(anna.at, e)
+	if n := len(p.Requests(asking)); n != 1 {
+		t.Errorf("asked %d times for the key", n)
+	}
+}
+
 // Who sends much that nobody can read is told once in a while; others in the room
 // are told nevertheless.
 func TestUnreadIsToldSeldom(t *testing.T) {
