@@ -94,7 +94,7 @@ func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p 
 		return id.EventID(again), err
 	}
 	c := message.Text(message.Content{Text: bot.Translated(p.Lang, wordGoesOn, strconv.Itoa(p.Number)), Number: p.Number, Lang: p.Lang})
-	sent, err := a.send(ctx, dev, at.id, c, "goes on "+p.Under)
+	sent, err := a.sendOnce(ctx, dev, at.id, c, "goes on "+p.Under, p.Attempt > 1)
 	if err != nil {
 		return "", err
 	}

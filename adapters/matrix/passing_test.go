@@ -118,16 +118,50 @@ func TestBoardWhileTheRoomMoves(t *testing.T) {
 	board := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Holds(until))
 	anna.SaysIn(anna.at, g.root, "!place C3")
 	board.Await(t, 1)
-	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{c.user.ID},
-		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": anna.at}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	follows := p.Once(matrixtest.Joining, matrixtest.Holds(until))
-	anna.Sets(anna.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
+	to := anna.moves()
 	anna.Sets(anna.at, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50})
 	follows.Await(t, 1)
 	close(until)
-	anna.at = made.RoomID
+	anna.at = to
 	anna.reads("Game 1, move 1: Black C3")
+}
+
+// moves has somebody's room move to another, into which the bot is asked.
+func (g *guest) moves() id.RoomID {
+	g.c.Helper()
+	made, err := g.Client.CreateRoom(g.c.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{g.c.user.ID},
+		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": g.at}}})
+	if err != nil {
+		g.c.Fatal(err)
+	}
+	g.Sets(g.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
+	return made.RoomID
+}
+
+// That a game goes on in a new room is said once, also if it is not known whether
+// it was said, and the homeserver has forgotten.
+func TestGoesOnOnce(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settled()
+	anna := g.black
+	to := anna.moves()
+	anna.Invites(to, g.white.ID)
+	g.white.AwaitInvite(to)
+	g.white.Joins(to)
+	c.await("the bot to follow", func() bool { at := c.a.current(anna.at); return at.id == to && at.people == 3 })
+	anna.at = to
+	lost := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), loses(true))
+	anna.Says(to, "!place C3")
+	lost.Await(t, 1)
+	anna.reads("Game 1, move 1: Black C3")
+	c.settled()
+	if n := c.says(anna, "goes on here"); n != 1 {
+		t.Errorf("it goes on %d times\n%s", n, anna.Sees(to))
+	}
+	c.once(anna, to)
 }
