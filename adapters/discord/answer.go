@@ -374,12 +374,45 @@ func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
 // editOriginal shows the end of a deferral.
 func (a *Adapter) editOriginal(ctx context.Context, token string, m rest.Message) {
 	_, err := a.rest.EditOriginal(ctx, token, m)
-	if err != nil {
-		a.log.Warn("the end of a deferral was not shown", "error", err)
-	}
 	if err == nil || rest.Gone(err) {
 		a.deferred().ended(token)
 	}
+	if err != nil {
+		a.unended(token, m, err)
+	}
+}
+
+// unended deals with an error of showing the end of a deferral: it is shown as soon
+// as Discord takes it, unless the person sees another by then.
+func (a *Adapter) unended(token string, m rest.Message, err error) {
+	a.log.Warn("the end of a deferral was not shown", "error", err)
+	until := time.Now().Add(routeLife)
+	var again func(err error, wait time.Duration)
+	again = func(err error, wait time.Duration) {
+		if final(err) || time.Now().Add(wait).After(until) {
+			return
+		}
+		time.AfterFunc(wait, func() {
+			placed := a.spare("end "+token, func(ctx context.Context) {
+				ctx, cancel := context.WithTimeout(ctx, tidyFor)
+				defer cancel()
+				s, err := a.low.Original(ctx, token)
+				if err == nil && s.Flags&flagLoading != 0 {
+					_, err = a.low.EditOriginal(ctx, token, m)
+				}
+				if err == nil || rest.Gone(err) {
+					a.deferred().ended(token)
+				}
+				if err != nil {
+					again(err, min(2*wait, time.Minute))
+				}
+			})
+			if !placed {
+				again(err, wait)
+			}
+		})
+	}
+	again(err, time.Second)
 }
 
 // original reads the first answer to an interaction.

@@ -97,6 +97,35 @@ func TestSlow(t *testing.T) {
 	c.check()
 }
 
+// What was thought about is answered, if late, also when Discord does not take the
+// answer for a while.
+func TestEndThatIsNotTaken(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	d := &slowDesk{}
+	c.desk = d.before
+	c.start()
+	thread := c.begin(t)
+	c.a.cfg.Answer = 50 * time.Millisecond
+	d.gate = make(chan bool)
+	i := c.bob.Slash(thread, "place", opt("at", "C4"))
+	if kind, _ := i.First(); kind != 5 {
+		t.Fatalf("first answered by %d", kind)
+	}
+	const edit = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+	taken := c.d.Fault(discordtest.Fault{Route: edit, Status: 502, Times: -1})
+	d.gate <- true
+	if !eventually(func() bool { return strings.Contains(c.log.String(), "the end of a deferral was not shown") }) {
+		t.Fatal("it was shown")
+	}
+	taken()
+	if m := c.ok(i); m.To != "Bob" || !strings.Contains(m.Content, "not your turn") {
+		t.Errorf("%q to %q", m.Content, m.To)
+	}
+	c.stop()
+	c.check()
+}
+
 // A slowDesk answers when it is let.
 type slowDesk struct {
 	bot.Desk

@@ -177,7 +177,10 @@ func (a *Adapter) endInTime(ctx context.Context, w *waiting, c content, m rest.M
 	c.flags &^= rest.Ephemeral
 	edit := func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) }
 	if err := a.tells(ctx, w.in.ID, a.soon(), c, m, edit, edit); err != nil {
-		a.log.Warn("the end of a deferral was not shown", "error", err)
+		if _, words, e := c.inWords(); e == nil {
+			m = words
+		}
+		a.unended(w.in.Token, m, err)
 	}
 }
 
