@@ -187,8 +187,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			continue
 		}
 		if !restored {
-			restored = true
-			a.restoreRoots(ctx)
+			restored = a.restoreRoots(ctx)
 			a.spare.putLater(now)
 			a.leaveEmpty()
 		}
@@ -345,12 +344,12 @@ func (a *Adapter) due(r root) {
 }
 
 // restoreRoots finds the roots that were not edited any more before the bot was
-// stopped.
-func (a *Adapter) restoreRoots(ctx context.Context) {
+// stopped. It reports false if they could not be looked up.
+func (a *Adapter) restoreRoots(ctx context.Context) bool {
 	marks, err := a.queue.marksOf(ctx, "status")
 	if err != nil {
 		a.log.Warn("how games stand was not looked up", "error", err)
-		return
+		return false
 	}
 	for _, body := range marks {
 		var r root
@@ -358,6 +357,7 @@ func (a *Adapter) restoreRoots(ctx context.Context) {
 			a.due(r)
 		}
 	}
+	return true
 }
 
 // editDue edits the roots that are due, and forgets those of games in which
