@@ -28,7 +28,7 @@ func sealed(session string) map[string]any {
 func (c *club) hasTold(g *guest) int {
 	c.Helper()
 	c.await("what cannot be read to be told", func() bool {
-		rows, err := c.a.queue.overdue(c.Context(), time.Now().Add(time.Hour))
+		rows, err := c.a.queue.rows(c.Context(), "state IN ($1, $2) AND told = 0", keyless, waiting) // it is tried again now and then
 		return err == nil && len(rows) == 0
 	})
 	c.settled()
