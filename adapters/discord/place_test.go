@@ -548,16 +548,22 @@ func TestErrors(t *testing.T) {
 	c.check()
 }
 
+// installed gives somebody who has installed the bot, in a channel of a server
+// without it.
+func (c *club) installed() (*discordtest.Person, *discordtest.Channel) {
+	elsewhere := c.d.GuildWithout("elsewhere")
+	eve := elsewhere.Member("Eve")
+	eve.Install()
+	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
+	return eve, elsewhere.Channel("street")
+}
+
 // Where only a person has installed the bot, it can do nothing but answer.
 func TestInstalledByAPerson(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, discordtest.Options{})
 	c.start()
-	elsewhere := c.d.GuildWithout("elsewhere")
-	eve := elsewhere.Member("Eve")
-	eve.Install()
-	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
-	street := elsewhere.Channel("street")
+	eve, street := c.installed()
 	m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
 	if !strings.Contains(m.Content, "Game 1 begins") {
 		t.Errorf("%q", m.Content)

@@ -295,11 +295,7 @@ func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 	c.desk = d.before
 	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, time.Hour
 	c.start()
-	elsewhere := c.d.GuildWithout("elsewhere")
-	eve := elsewhere.Member("Eve")
-	eve.Install()
-	elsewhere.Everyone(discordtest.Everyone | discordtest.UseExternalApps)
-	street := elsewhere.Channel("street")
+	eve, street := c.installed()
 	i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
 	if kind, _ := i.First(); kind != 5 {
 		t.Errorf("first answered by %d", kind)

@@ -112,7 +112,7 @@ func TestStrangers(t *testing.T) {
 				who.SaysIn(at, roots[at], says)
 			}
 			if turns++; turns%4 == 3 {
-				time.Sleep(time.Duration(seed.IntN(200)) * time.Millisecond)
+				time.Sleep(time.Duration(seed.IntN(200)) * time.Millisecond) // at any moment of dealing with it
 				interrupt()
 				start()
 			}

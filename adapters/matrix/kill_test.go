@@ -132,7 +132,7 @@ func (c *club) killAt(p *matrixtest.Proxy, s *served, at instant, after time.Dur
 		default:
 			x.Answer(reply)
 			http.NewResponseController(x.W).Flush()
-			time.Sleep(after)
+			time.Sleep(after) // now before, now after it has written down what it was told
 			kill()
 		}
 	})
@@ -453,16 +453,7 @@ func (r *pair) gathers() {
 func (r *pair) successor() id.RoomID {
 	anna, bob := r.people[0], r.people[1]
 	anna.c.Helper()
-	req := &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID},
-		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": r.at}}}
-	if anna.dev != nil {
-		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}
-	}
-	made, err := anna.Client.CreateRoom(anna.c.Context(), req)
-	if err != nil {
-		anna.c.Fatal(err)
-	}
-	return made.RoomID
+	return anna.Makes(matrixtest.Room{Name: "New club", Succeeds: r.at, Encrypted: anna.dev != nil, Invite: []id.UserID{bob.ID}})
 }
 
 // moves has all go on in another room, the bot too.
@@ -470,7 +461,7 @@ func (r *pair) moves(to id.RoomID) {
 	anna, bob := r.people[0], r.people[1]
 	anna.c.Helper()
 	anna.Invites(to, anna.c.user.ID)
-	anna.Sets(r.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
+	anna.Moves(r.at, to)
 	r.at = to
 	bob.AwaitInvite(to)
 	bob.Joins(to)

@@ -131,13 +131,9 @@ func TestBoardWhileTheRoomMoves(t *testing.T) {
 // moves has somebody's room move to another, into which the bot is asked.
 func (g *guest) moves() id.RoomID {
 	g.c.Helper()
-	made, err := g.Client.CreateRoom(g.c.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{g.c.user.ID},
-		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": g.at}}})
-	if err != nil {
-		g.c.Fatal(err)
-	}
-	g.Sets(g.at, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
-	return made.RoomID
+	to := g.Makes(matrixtest.Room{Name: "New club", Succeeds: g.at, Invite: []id.UserID{g.c.user.ID}})
+	g.Moves(g.at, to)
+	return to
 }
 
 // That a game goes on in a new room is said once, also if it is not known whether

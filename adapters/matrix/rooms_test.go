@@ -205,13 +205,8 @@ func TestUpgradedRoom(t *testing.T) {
 	c.settled()
 	old := anna.at
 	upgrade := func(from id.RoomID) id.RoomID {
-		made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{bob.ID, c.user.ID},
-			CreationContent: map[string]any{"predecessor": map[string]any{"room_id": from}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		to := made.RoomID
-		anna.Sets(from, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
+		to := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: from, Invite: []id.UserID{bob.ID, c.user.ID}})
+		anna.Moves(from, to)
 		anna.Await(to, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
 		bob.AwaitInvite(to)
 		bob.Joins(to)

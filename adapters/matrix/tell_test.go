@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -76,19 +75,15 @@ func TestRoomsAreTold(t *testing.T) {
 	anna.asks("", "!settings whose:server size:9x9")
 	anna.reads("belongs to no server")
 
-	made, err := anna.Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "New club", Preset: "private_chat", Invite: []id.UserID{c.user.ID},
-		CreationContent: map[string]any{"predecessor": map[string]any{"room_id": old}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	anna.Sets(old, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: made.RoomID})
-	c.await("the bot to follow", func() bool { return c.a.room(made.RoomID).joined && c.a.current(old).id == made.RoomID })
+	made := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: old, Invite: []id.UserID{c.user.ID}})
+	anna.Moves(old, made)
+	c.await("the bot to follow", func() bool { return c.a.room(made).joined && c.a.current(old).id == made })
 	if _, err := anna.Client.KickUser(t.Context(), old, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
 		t.Fatal(err)
 	}
 	c.await("the old room to be left", func() bool { return !c.a.room(old).joined })
 	told("the new room to be told as the old one", old.String())
-	if _, err := anna.Client.KickUser(t.Context(), made.RoomID, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
+	if _, err := anna.Client.KickUser(t.Context(), made, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
 		t.Fatal(err)
 	}
 	told("no room to be told")

@@ -354,6 +354,7 @@ type Room struct {
 	Public    bool // anybody may join without an invitation
 	Direct    bool
 	Invite    []id.UserID
+	Succeeds  id.RoomID // the room whose place it is to take
 	// Power sets who may do what in the room; nil for the usual: the creator
 	// all, others speak and invite.
 	Power *event.PowerLevelsEventContent
@@ -377,11 +378,20 @@ func (p *Player) Makes(room Room) id.RoomID {
 	if room.Encrypted {
 		ask.InitialState = append(ask.InitialState, &event.Event{Type: event.StateEncryption, Content: event.Content{Parsed: Encryption()}})
 	}
+	if room.Succeeds != "" {
+		ask.CreationContent = map[string]any{"predecessor": map[string]any{"room_id": room.Succeeds}}
+	}
 	made, err := p.Client.CreateRoom(context.Background(), ask)
 	if err != nil {
 		p.t.Fatalf("%s makes a room: %v", p.ID, err)
 	}
 	return made.RoomID
+}
+
+// Moves says in a room that it goes on in another, as its upgrade does.
+func (p *Player) Moves(from, to id.RoomID) {
+	p.t.Helper()
+	p.Sets(from, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
 }
 
 // Encrypts switches encryption on in a room.
