@@ -407,8 +407,8 @@ func (a *Adapter) unended(token string, m rest.Message, err error) {
 					again(err, min(2*wait, time.Minute))
 				}
 			})
-			if !placed {
-				again(err, wait)
+			if !placed { // too much waits, or the bot ends
+				again(err, min(2*wait, time.Minute))
 			}
 		})
 	}
