@@ -81,9 +81,7 @@ func (t *deferrals) write(token, query string, args ...any) {
 	if t == nil {
 		return
 	}
-	soon, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	err := t.lanes.Go(soon, token, func() {
+	err := t.lanes.Try(token, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), writeFor)
 		defer cancel()
 		if _, err := t.db.ExecContext(ctx, query, args...); err != nil {

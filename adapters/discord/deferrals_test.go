@@ -36,6 +36,15 @@ func noted(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
+// notedIn counts those of people who read a language.
+func notedIn(t *testing.T, db *sql.DB, lang string) (n int) {
+	t.Helper()
+	if err := db.QueryRow(`SELECT COUNT(*) FROM discord_deferral WHERE lang = $1`, lang).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // A program that is killed while somebody sees that it thinks, before anything is
 // decided, tells them when it is back; not who has been answered, nor who asked
 // too long ago.
@@ -71,7 +80,7 @@ func TestKilledWhileThinking(t *testing.T) {
 	c.d.Advance(14*time.Minute + time.Second)
 	c.bob.Locale("de")
 	lost := thinks(c.bob)
-	if !eventually(func() bool { return noted(t, c.cfg.DB) == 1 }) { // the old one is of no use any more
+	if !eventually(func() bool { return notedIn(t, c.cfg.DB, "de") == 1 && noted(t, c.cfg.DB) == 1 }) { // the old one is of no use any more
 		t.Errorf("%d are written down", noted(t, c.cfg.DB))
 	}
 	// That process does nothing more; another begins.

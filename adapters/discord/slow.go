@@ -132,9 +132,7 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 	if pictures == nil || asking.Err() != nil {
 		return
 	}
-	soon, cancel := context.WithTimeout(asking, time.Millisecond)
-	defer cancel()
-	err := pictures.Go(soon, key, func() {
+	err := pictures.Try(key, func() {
 		ctx, cancel := context.WithTimeout(asking, followFor)
 		defer cancel()
 		for try := 0; try < followTries && ctx.Err() == nil && !pointless(); {

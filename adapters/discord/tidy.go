@@ -67,7 +67,5 @@ func (a *Adapter) spare(key string, do func(ctx context.Context)) bool {
 	if work == nil || ctx.Err() != nil {
 		return false
 	}
-	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
-	defer cancel()
-	return work.Go(soon, key, func() { do(ctx) }) == nil
+	return work.Try(key, func() { do(ctx) }) == nil
 }

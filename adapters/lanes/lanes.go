@@ -25,9 +25,9 @@ type Config struct {
 	Panic   func(value any) // told what a piece of work panicked with; may be nil
 }
 
-// Errors of Go.
+// Errors of Go and Try.
 var (
-	ErrFull   = errors.New("too much waits under this key")
+	ErrFull   = errors.New("too much waits")
 	ErrClosed = errors.New("closed")
 )
 
@@ -79,6 +79,21 @@ func (l *Lanes) Go(ctx context.Context, key string, work func()) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return l.put(key, work)
+}
+
+// Try is Go that never blocks: while too much waits altogether it gives ErrFull.
+func (l *Lanes) Try(key string, work func()) error {
+	select {
+	case l.room <- struct{}{}:
+	default:
+		return ErrFull
+	}
+	return l.put(key, work)
+}
+
+// put places work for which there is room.
+func (l *Lanes) put(key string, work func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.lanes[key]

@@ -115,6 +115,9 @@ func TestBounds(t *testing.T) {
 		if err := l.Go(ctx, "b", func() {}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("no place: %v", err)
 		}
+		if err := l.Try("b", func() {}); !errors.Is(err, ErrFull) {
+			t.Errorf("no place: %v", err)
+		}
 		waiting := make(chan error)
 		go func() { waiting <- l.Go(t.Context(), "c", func() {}) }()
 		synctest.Wait()
@@ -122,8 +125,18 @@ func TestBounds(t *testing.T) {
 		if err := <-waiting; err != nil {
 			t.Errorf("when there was a place: %v", err)
 		}
+		tried := false
+		if err := l.Try("a", func() { tried = true }); err != nil {
+			t.Errorf("when there are places: %v", err)
+		}
 		l.Close()
+		if !tried {
+			t.Error("taken and not done")
+		}
 		if err := l.Go(t.Context(), "d", func() {}); !errors.Is(err, ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		if err := l.Try("d", func() {}); !errors.Is(err, ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	})
