@@ -65,7 +65,7 @@ type core struct {
 	invalid *budget
 	banned  until // by Cloudflare: nothing may be asked
 	calm    until // interaction routes have been told to wait
-	refused until // the token is not accepted
+	refused refusals
 }
 
 // New makes a client. It asks nothing yet.
@@ -282,8 +282,8 @@ func (c *Client) mayAsk(q call) error {
 		}
 		return nil
 	}
-	if c.refused.left(now) > 0 {
-		return &Error{What: q.what, Status: http.StatusUnauthorized, Message: "the token is not accepted"}
+	if wait := c.refused.left(now); wait > 0 {
+		return &RateLimited{What: q.what, Wait: wait, Scope: ScopeToken}
 	}
 	return nil
 }
@@ -349,6 +349,9 @@ func (c *Client) scrub(text string, q call) string {
 
 // read makes of an answer what was asked for, or an error.
 func (c *Client) read(q call, resp *http.Response) error {
+	if !q.open {
+		c.refused.learn(resp.StatusCode == http.StatusUnauthorized, time.Now())
+	}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		if q.out == nil || resp.StatusCode == http.StatusNoContent {
 			io.Copy(io.Discard, io.LimitReader(resp.Body, answerLimit)) //nolint:errcheck // to use the connection again
@@ -374,20 +377,22 @@ func (c *Client) read(q call, resp *http.Response) error {
 		return c.limited(q, resp.Header, data)
 	case resp.StatusCode >= 500:
 		return &Ambiguous{What: q.what, Cause: e}
-	case resp.StatusCode == http.StatusUnauthorized && !q.open:
-		c.refused.set(time.Now().Add(refusedTime))
 	case resp.StatusCode == http.StatusForbidden && !isJSON(data):
 		c.banned.set(time.Now().Add(bannedTime)) // Cloudflare's page
 		c.log.Error("Cloudflare refuses this address; asking nothing for a while", "wait", bannedTime)
 		return &RateLimited{What: q.what, Wait: bannedTime, Scope: ScopeCloudflare}
+	case resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusRequestEntityTooLarge && !isJSON(data):
+		// The word of a server in front of Discord says nothing of what was asked for.
+		return &NotSent{What: q.what, Cause: fmt.Errorf("%d %s, which is not Discord's word", e.Status, e.Message)}
 	}
 	return e
 }
 
 // How long nothing is asked after answers that do not say.
 const (
-	bannedTime  = time.Minute
-	refusedTime = 5 * time.Minute
+	bannedTime = time.Minute
+	refusedMin = time.Second // after the first refusal of the token, then twice as long each time
+	refusedMax = 5 * time.Minute
 )
 
 // limited reads a 429 of any kind.

@@ -42,11 +42,11 @@
 // Every error says whether the thing was done. It is one of
 //
 //   - *[RateLimited]: not done; ask again after Wait. Also when this client
-//     itself refuses to ask: a bucket is known to be empty, or too many requests
-//     were invalid lately.
+//     itself refuses to ask: a bucket is known to be empty, too many requests
+//     were invalid lately, or the token was not accepted a moment ago.
 //   - *[Error]: Discord refused; not done. [Gone], [Forbidden] and [TooLarge]
 //     say more.
-//   - *[NotSent]: nothing reached Discord.
+//   - *[NotSent]: nothing reached Discord, or a server in front of it refused.
 //   - *[Ambiguous]: it may have been done and it may not: the answer was lost,
 //     or the server failed after it had the request.
 //

@@ -21,6 +21,7 @@ const (
 	ScopeGlobal     = "global"     // this bot, everywhere
 	ScopeCloudflare = "cloudflare" // this machine's address
 	ScopeOwn        = "own"        // this client: too many invalid requests lately
+	ScopeToken      = "token"      // this client: the token was not accepted a moment ago
 )
 
 // RateLimited says that it was not done and when to ask again.
@@ -56,7 +57,8 @@ func (e *Error) Error() string {
 	return s
 }
 
-// NotSent says that nothing reached Discord.
+// NotSent says that nothing reached Discord, or that a server in front of it
+// refused.
 type NotSent struct {
 	What  string
 	Cause error

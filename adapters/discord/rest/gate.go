@@ -162,3 +162,23 @@ func (u *until) left(now time.Time) time.Duration {
 	defer u.mu.Unlock()
 	return u.t.Sub(now)
 }
+
+// refusals is how long nothing is asked because the token is not accepted: longer
+// each time. A single refusal may be a slip of Discord's.
+type refusals struct {
+	until
+	n int // one after another
+}
+
+// learn notes whether the token was refused.
+func (r *refusals) learn(refused bool, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !refused:
+		r.n, r.t = 0, time.Time{}
+	case !r.t.After(now): // otherwise asked before it was known
+		r.t = now.Add(min(refusedMin<<min(r.n, 16), refusedMax))
+		r.n++
+	}
+}

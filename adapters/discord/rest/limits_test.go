@@ -279,20 +279,47 @@ func TestInvalidBudget(t *testing.T) {
 	})
 }
 
-// A token that is not accepted is not tried again and again.
+// A token that is not accepted is tried again more and more seldom; one refusal
+// does not stop everything for long.
 func TestUnauthorized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &discord{answer: always(answer{status: 401, body: `{"message":"401: Unauthorized","code":0}`})}
-		c := newClient(t, d, nil)
-		for range 50 {
-			_, err := c.Me(t.Context())
+		no := always(answer{status: 401, body: `{"message":"401: Unauthorized","code":0}`})
+		d := &discord{answer: no}
+		c := newClient(t, d, func(cfg *Config) { cfg.Patience = -1 })
+		began := time.Now()
+		var asked []time.Duration
+		refused := func() {
+			t.Helper()
 			var e *Error
-			if !errors.As(err, &e) || e.Status != 401 {
+			if _, err := c.Me(t.Context()); !errors.As(err, &e) || e.Status != 401 || Gone(err) || Forbidden(err) {
 				t.Fatal(err)
 			}
+			asked = append(asked, time.Since(began))
+			for range 50 {
+				var wait *RateLimited
+				if _, err := c.Send(t.Context(), "3", Message{}); !errors.As(err, &wait) || wait.Scope != ScopeToken || wait.Wait <= 0 || wait.Wait > refusedMax {
+					t.Fatal(err)
+				}
+			}
 		}
-		if n := d.count(); n != 1 {
-			t.Errorf("asked %d times", n)
+		for time.Since(began) < time.Hour {
+			refused()
+			if _, err := c.Respond(t.Context(), "6", secret, Defer(0)); err == nil || d.count() != 2*len(asked) { // without the token
+				t.Fatalf("%v after %d", err, d.count())
+			}
+			time.Sleep(c.refused.left(time.Now()))
+		}
+		if n := len(asked); n != 20 || asked[1] != time.Second || asked[2] != 3*time.Second || asked[n-1]-asked[n-2] != refusedMax {
+			t.Errorf("asked after %v", asked)
+		}
+		d.answer = always(answer{})
+		if _, err := c.Send(t.Context(), "3", Message{}); err != nil {
+			t.Errorf("accepted again: %v", err)
+		}
+		d.answer = no
+		refused()
+		if wait := c.refused.left(time.Now()); wait != refusedMin {
+			t.Errorf("it waits %v after one refusal", wait)
 		}
 	})
 }

@@ -442,6 +442,15 @@ func TestBotErrors(t *testing.T) {
 		return answer{status: status, body: fmt.Sprintf(`{"code":%d,"message":"m"}`, code)}
 	}
 	var forbidden bot.Forbidden
+	later := func(e error) bool {
+		for _, no := range []error{bot.ErrGone, bot.ErrRefused, bot.ErrTooLarge, bot.ErrAmbiguous} {
+			if errors.Is(e, no) {
+				return false
+			}
+		}
+		var unsent *NotSent
+		return errors.As(e, &unsent)
+	}
 	for _, at := range []struct {
 		name   string
 		answer answer
@@ -456,6 +465,10 @@ func TestBotErrors(t *testing.T) {
 		{"too large", api(400, CodeTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
 		{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
 		{"invalid", api(400, CodeInvalidForm), func(e error) bool { return Code(e) == CodeInvalidForm }},
+		{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
+		{"400 of a server in front", answer{status: 400, body: "bad"}, later},
+		{"405 of a server in front", answer{status: 405, body: "no"}, later},
+		{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r bot.RetryAfter; return errors.As(e, &r) }},
 	} {
 		_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
 		if got := BotError(err, "Attach Files"); !at.is(got) {
