@@ -270,6 +270,44 @@ func TestBadToken(t *testing.T) {
 	}
 }
 
+// That a token which was good is refused over HTTP may be a slip: the gateway is
+// asked itself, and believed.
+func TestTokenRefusedLater(t *testing.T) {
+	t.Parallel()
+	for name, good := range map[string]bool{"a slip": true, "meant": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDiscord(t)
+			var refuse atomic.Bool
+			c, at := d.start(func(cfg *Config) {
+				cfg.Bot = func(ctx context.Context) (*rest.GatewayBot, error) {
+					if refuse.Load() {
+						return nil, &rest.Error{Status: 401}
+					}
+					return d.bot(ctx)
+				}
+			})
+			refuse.Store(true)
+			at.close(4007)
+			at = d.accept()
+			at.hello(time.Minute)
+			at.hear(opIdentify)
+			if good {
+				at.ready("")
+				wait(t, "ready", c.ready)
+				return
+			}
+			at.close(4004)
+			err := wait(t, "end of Run", c.result)
+			c.result <- err
+			var f *Fatal
+			if !errors.As(err, &f) || f.Code != 4004 {
+				t.Errorf("Run: %v", err)
+			}
+		})
+	}
+}
+
 // An event for which there was no place when the connection ended is not
 // received: it is replayed.
 func TestNotReceived(t *testing.T) {

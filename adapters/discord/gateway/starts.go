@@ -43,6 +43,11 @@ func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
 		return &last, nil
 	}
 	info, err := s.ask(ctx)
+	if fatalOf(err) != nil && !at.IsZero() {
+		// The token was good before, and whether it is still the gateway says itself.
+		s.log.Warn("Discord does not accept the token, which it did before; trying the gateway as it was", "error", err)
+		return &last, nil
+	}
 	if err != nil {
 		return nil, err
 	}
