@@ -106,19 +106,17 @@ func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
 	if !ok || sealed.SessionID == "" {
 		return crypto.ErrIncorrectEncryptedContentType
 	}
-	done, err := m.DB.Exec(ctx, "INSERT INTO matrix_key_asked (session_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-		sealed.SessionID, evt.Sender)
-	if err != nil {
+	var asked bool
+	if err := m.DB.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM matrix_key_asked WHERE session_id=$1)", sealed.SessionID).Scan(&asked); err != nil || asked {
 		return err
 	}
-	if n, err := done.RowsAffected(); err != nil || n == 0 {
-		return err
-	}
-	err = m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
+	// Written down only after it: who is killed in between asks once more.
+	err := m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
 		map[id.UserID][]id.DeviceID{evt.Sender: {"*"}})
 	if err != nil {
-		_, dberr := m.DB.Exec(context.WithoutCancel(ctx), "DELETE FROM matrix_key_asked WHERE session_id=$1", sealed.SessionID)
-		return errors.Join(fmt.Errorf("ask for a key: %w", err), dberr)
+		return fmt.Errorf("ask for a key: %w", err)
 	}
-	return nil
+	_, err = m.DB.Exec(context.WithoutCancel(ctx), "INSERT INTO matrix_key_asked (session_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+		sealed.SessionID, evt.Sender)
+	return err
 }

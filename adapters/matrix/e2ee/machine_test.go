@@ -154,12 +154,22 @@ func TestAsksForAKeyOnce(t *testing.T) {
 	resp.ToDevice.Events = nil
 	bot.handle(resp)
 	bot.cannotRead(evt)
+	asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request")
+	if killed := proxy.Once(asking, func(x *matrixtest.Exchange) {
+		var n int
+		if err := bot.DB.QueryRow(ctx, "SELECT COUNT(*) FROM matrix_key_asked").Scan(&n); err != nil || n != 0 {
+			t.Errorf("who is killed while asking never asks again: %d, %v", n, err)
+		}
+		x.Pass()
+	}); bot.AskForKey(ctx, bot.await(evt)) != nil || killed.Made() != 1 {
+		t.Fatal("not asked")
+	}
 	for range 3 {
 		if err := bot.AskForKey(ctx, bot.await(evt)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(proxy.Requests(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"))); n != 1 {
+	if n := len(proxy.Requests(asking)); n != 1 {
 		t.Fatalf("asked %d times, not once", n)
 	}
 	// Anna's machine gives it, for the bot's device was meant to have it.
