@@ -44,12 +44,12 @@ func (a *Adapter) describe(ctx context.Context, at id.RoomID) {
 		}
 		_, err = dev.Client.SendStateEvent(ctx, at, kind, key, content)
 		a.paced(err)
-		if retryAfter(err) > 0 || ctx.Err() != nil {
-			a.spare.describeLater(at)
+		if refusedBy(err) {
+			a.log.Info("a command was not described", "room", at, "error", err)
 			return
 		}
 		if err != nil {
-			a.log.Info("a command was not described", "room", at, "error", err)
+			a.spare.describeLater(at)
 			return
 		}
 		if err := a.queue.mark(ctx, "described", at.String()+" "+key, now, a.cfg.Now()); err != nil {

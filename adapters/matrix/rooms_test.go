@@ -123,11 +123,14 @@ func TestWithoutPower(t *testing.T) {
 	c.check(anna, anna.at)
 }
 
-// Where the bot may, it writes its commands into the room, each once.
+// Where the bot may, it writes its commands into the room, each once, also if the
+// homeserver fails meanwhile.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
 	c := lively(t)
-	c.cfg.Describe = true
+	proxy := c.server.Proxy(t)
+	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
+	fails := proxy.Once(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
 	c.start()
 	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
 	anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
@@ -143,6 +146,9 @@ func TestDescribed(t *testing.T) {
 		return out
 	}
 	anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
+	if fails.Made() != 1 {
+		t.Error("the homeserver has not failed")
+	}
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
 	}
