@@ -16,6 +16,7 @@ import (
 type hall struct {
 	*club
 	last   *discordtest.Interaction
+	asked  chan string     // has one for each request that came to the desk
 	client strings.Builder // what Discord's own client says
 	ended  func() error
 }
@@ -49,6 +50,12 @@ func (h *hall) Says(who, text string) {
 	if err := h.last.Refused(); err != nil {
 		h.Fatal(err)
 	}
+	// It may be put off before it is asked.
+	select {
+	case <-h.asked:
+	case <-time.After(time.Minute):
+		h.Fatalf("/%s was not asked", name)
+	}
 	h.wait()
 }
 
@@ -58,7 +65,7 @@ func (h *hall) Again() bool {
 	return true
 }
 
-// wait waits until the adapter has dealt with what was said.
+// wait waits until the adapter has dealt with what it was asked.
 func (h *hall) wait() {
 	h.last.First()
 	for h.a.asks.Waiting() > 0 {
@@ -89,7 +96,7 @@ func (h *hall) Files(who string) map[string][]byte {
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
-		h := &hall{club: newClub(t, discordtest.Options{})}
+		h := &hall{club: newClub(t, discordtest.Options{}), asked: make(chan string, 100)}
 		h.cfg.Listen, h.cfg.PublicKey = "127.0.0.1:0", h.d.PublicKey()
 		ready := make(chan string, 1)
 		h.cfg.Ready = func(address string) { ready <- address }
@@ -101,7 +108,7 @@ func TestAdapter(t *testing.T) {
 		h.a = a
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
-		go func() { done <- a.Run(ctx, desk) }()
+		go func() { done <- a.Run(ctx, countingDesk{desk, h.asked}) }()
 		ended := false
 		h.ended = func() error {
 			if ended {
