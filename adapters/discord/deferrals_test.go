@@ -36,13 +36,14 @@ func noted(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
-// notedIn counts those of people who read a language.
-func notedIn(t *testing.T, db *sql.DB, lang string) (n int) {
+// isNoted reports whether one is written down.
+func isNoted(t *testing.T, db *sql.DB, i *discordtest.Interaction) bool {
 	t.Helper()
-	if err := db.QueryRow(`SELECT COUNT(*) FROM discord_deferral WHERE lang = $1`, lang).Scan(&n); err != nil {
+	n := 0
+	if err := db.QueryRow(`SELECT COUNT(*) FROM discord_deferral WHERE token = $1`, i.Token()).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return n > 0
 }
 
 // A program that is killed while somebody sees that it thinks, before anything is
@@ -76,11 +77,14 @@ func TestKilledWhileThinking(t *testing.T) {
 	told := thinks(c.alice)
 	gate <- true
 	said := c.ok(told).Content
-	thinks(c.alice)
+	old := thinks(c.alice)
+	if !eventually(func() bool { return isNoted(t, c.cfg.DB, old) }) {
+		t.Fatal("it is not written down")
+	}
 	c.d.Advance(14*time.Minute + time.Second)
 	c.bob.Locale("de")
 	lost := thinks(c.bob)
-	if !eventually(func() bool { return notedIn(t, c.cfg.DB, "de") == 1 && noted(t, c.cfg.DB) == 1 }) { // the old one is of no use any more
+	if !eventually(func() bool { return isNoted(t, c.cfg.DB, lost) && noted(t, c.cfg.DB) == 1 }) { // the old one is of no use any more
 		t.Errorf("%d are written down", noted(t, c.cfg.DB))
 	}
 	// That process does nothing more; another begins.
