@@ -40,6 +40,9 @@ func TestSignedTwice(t *testing.T) {
 	c.a.cfg.Answer = 50 * time.Millisecond
 	d.gate = make(chan bool)
 	for _, i := range []*discordtest.Interaction{turn, refused, public} {
+		if !eventually(func() bool { return c.forgets(i) }) {
+			t.Fatal("it is not forgotten")
+		}
 		reads := c.d.Count(originalRoute)
 		i.Again()
 		if !eventually(func() bool { w := c.a.waits(i.ID()); return w != nil && w.is(deferred) }) {
@@ -58,6 +61,14 @@ func TestSignedTwice(t *testing.T) {
 		t.Errorf("%d messages, %d before: %s\n%s", n, all, thread.Last().Content, c.d.Transcript())
 	}
 	c.check()
+}
+
+// forgets has the bot forget what is over, and reports whether this is.
+func (c *club) forgets(i *discordtest.Interaction) bool {
+	c.a.mu.Lock()
+	c.a.sweep(time.Now())
+	c.a.mu.Unlock()
+	return c.a.waits(i.ID()) == nil
 }
 
 // is reports how far the first answer has come.
