@@ -122,7 +122,7 @@ type Adapter struct {
 	roots roots
 
 	out     atomic.Bool // the desk may hold that Discord cannot be reached
-	telling sync.Mutex  // the desk that it can, or cannot
+	telling sync.Mutex  // the desk that it can, or cannot, from the look on
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -353,6 +353,8 @@ func (a *Adapter) connect(ctx context.Context) error {
 			a.receive(in, interaction.Direct(a.rest, in))
 		},
 		Outage: func(gateway.Outage) { // before anything is asked that comes after it
+			a.telling.Lock()
+			defer a.telling.Unlock()
 			if whole(g.Status()) {
 				a.back(ctx)
 			}
@@ -400,7 +402,9 @@ func (a *Adapter) serve(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
+	a.telling.Lock()
 	a.back(ctx)
+	a.telling.Unlock()
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.probe(ctx) })

@@ -25,7 +25,9 @@ func whole(shards []gateway.Status) bool {
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
 	a.every(ctx, a.cfg.Away/3, func() {
-		shards := g.Status()
+		a.telling.Lock()
+		defer a.telling.Unlock()
+		shards := g.Status() // of this moment: nobody tells of a later one before this is told
 		late := len(shards) == 0 && time.Since(began) > a.cfg.Away
 		for _, s := range shards {
 			late = late || !s.Connected && time.Since(s.Since) > a.cfg.Away
@@ -44,6 +46,8 @@ func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 func (a *Adapter) probe(ctx context.Context) {
 	a.every(ctx, 2*a.cfg.Away, func() {
 		_, err := a.rest.GatewayBot(ctx)
+		a.telling.Lock()
+		defer a.telling.Unlock()
 		switch {
 		case unreachable(err):
 			a.away(ctx)
@@ -78,23 +82,19 @@ func unreachable(err error) bool {
 	return s == http.StatusOK || s >= http.StatusInternalServerError
 }
 
-// away tells the desk that Discord cannot be reached.
+// away tells the desk that Discord cannot be reached. a.telling is held.
 func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
 	}
-	a.telling.Lock()
-	defer a.telling.Unlock()
 	a.out.Store(true)
 	if err := a.theDesk().Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("an outage was not written down", "error", err)
 	}
 }
 
-// back tells the desk that Discord can be reached.
+// back tells the desk that Discord can be reached. a.telling is held.
 func (a *Adapter) back(ctx context.Context) {
-	a.telling.Lock()
-	defer a.telling.Unlock()
 	for try := 0; try < askTries && ctx.Err() == nil; try++ {
 		err := a.theDesk().Back(ctx, Name)
 		if err == nil {
