@@ -65,7 +65,8 @@ func TestAwayOverHTTP(t *testing.T) {
 	end()
 	said.wait(c, "away, back")
 	end = c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 429, RetryAfter: time.Hour, Times: -1})
-	if n := c.d.Count("GET /gateway/bot"); !eventually(func() bool { return c.d.Count("GET /gateway/bot") > n }) {
+	toldToWait := func(r discordtest.Request) bool { return r.Status == 429 }
+	if !eventually(func() bool { return slices.ContainsFunc(c.d.Requests("GET /gateway/bot"), toldToWait) }) {
 		t.Error("Discord is not asked any more")
 	}
 	end()
