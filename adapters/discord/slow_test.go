@@ -53,6 +53,10 @@ func TestSlowPictures(t *testing.T) {
 			}
 			c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
 			c.shows(thread, "Black C2")
+			// What is to be tidied up then is left when the bot ends.
+			thread.Wait(func(ms []*discordtest.Message) bool {
+				return name == "stalled" || count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+			})
 			c.stop()
 			boards := thread.Messages()
 			for k, says := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
