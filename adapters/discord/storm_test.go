@@ -143,7 +143,9 @@ func TestLostRights(t *testing.T) {
 			thread := c.begin(t)
 			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 			c.shows(thread, "Black C3")
-			c.room.Wait(func(ms []*discordtest.Message) bool { return strings.Contains(ms[0].Content, "New game") })
+			if !c.room.Wait(func(ms []*discordtest.Message) bool { return strings.HasPrefix(ms[0].Content, "Game 1: ") }) {
+				t.Fatalf("the opening does not say how the game stands\n%s", c.d.Transcript())
+			}
 			d.gate = make(chan bool)
 			c.d.Fault(discordtest.Fault{Route: callbackRoute, Status: 404, Code: 10062}) // so that the board must be a message
 			c.bob.Slash(thread, "place", opt("at", "C4"))
