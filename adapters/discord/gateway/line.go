@@ -298,13 +298,16 @@ func (l *line) begin(identify json.RawMessage) bool {
 	fields["token"] = json.RawMessage(strconv.Quote(l.s.g.cfg.Token))
 	fields["properties"] = json.RawMessage(`{"os":"linux","browser":"halfpoint","device":"halfpoint"}`)
 	data, err := json.Marshal(fields)
-	if err != nil || !l.tell(packet{Op: opIdentify, Data: data}) {
+	if err != nil {
+		return false
+	}
+	l.s.mu.Lock()
+	l.s.identifies++ // before anybody can hear that it is ready
+	l.s.mu.Unlock()
+	if !l.tell(packet{Op: opIdentify, Data: data}) {
 		return false
 	}
 	l.identified(true)
-	l.s.mu.Lock()
-	l.s.identifies++
-	l.s.mu.Unlock()
 	now := time.Now()
 	l.s.used = append(l.s.used[max(0, len(l.s.used)-perHour):], now)
 	return true
