@@ -29,6 +29,7 @@ type connection struct {
 	done     chan struct{} // reading has ended
 	finished chan struct{} // writing has ended
 	leaving  bool          // the double is closing it
+	replaced bool          // because its session goes on elsewhere
 	deaf     bool
 	noAck    bool
 	sends    []time.Time
@@ -42,6 +43,7 @@ type outgoing struct {
 	close int // a close code instead of text
 	cut   bool
 
+	replaced bool // instead of a cut: the client has closed it, or does
 	compress bool // the payload by itself
 	cutAfter int  // bytes of the connection
 }
@@ -132,7 +134,7 @@ func (c *connection) read() {
 		if err != nil {
 			c.s.mu.Lock()
 			var timeout net.Error
-			if e, ok := err.(*websocket.CloseError); ok && !c.leaving {
+			if e, ok := err.(*websocket.CloseError); ok && (!c.leaving || c.replaced) {
 				c.closedBy = e.Code
 				if session := c.session; session != nil && (e.Code == 1000 || e.Code == 1001) {
 					session.kill() // closing so ends the session
@@ -218,7 +220,8 @@ func (c *connection) say(payload object) {
 
 func (c *connection) queue(o outgoing) {
 	c.control = append(c.control, o)
-	c.leaving = c.leaving || o.close != 0 || o.cut
+	c.replaced = c.replaced || o.replaced && !c.leaving
+	c.leaving = c.leaving || o.close != 0 || o.cut || o.replaced
 	c.signal()
 }
 
@@ -302,17 +305,15 @@ var fatal = []int{1000, 1001, 4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014}
 func (c *connection) put(o outgoing) bool {
 	c.socket.SetWriteDeadline(time.Now().Add(30 * time.Second))
 	switch {
+	case o.replaced:
+		c.outlast()
+		return false
 	case o.cut:
 		return false
 	case o.close != 0:
 		message := websocket.FormatCloseMessage(o.close, closeReason[o.close])
 		c.socket.WriteControl(websocket.CloseMessage, message, time.Now().Add(time.Second))
-		// The client closes its side; if it does not, the connection is cut.
-		select {
-		case <-c.done:
-		case <-time.After(time.Second):
-		case <-c.s.ctx.Done():
-		}
+		c.outlast()
 		return false
 	}
 	kind, message := websocket.TextMessage, o.text
@@ -340,6 +341,15 @@ func (c *connection) put(o outgoing) bool {
 		return false
 	}
 	return c.socket.WriteMessage(kind, message) == nil
+}
+
+// outlast lets the client close its side; if it does not, the connection is cut.
+func (c *connection) outlast() {
+	select {
+	case <-c.done:
+	case <-time.After(time.Second):
+	case <-c.s.ctx.Done():
+	}
 }
 
 // partialFrame is the beginning of a frame that announces all of message.

@@ -289,7 +289,7 @@ func (s *Server) resume(c *connection, d object) {
 	}
 	if old := session.connection; old != nil && old != c {
 		old.session = nil
-		old.queue(outgoing{cut: true})
+		old.queue(outgoing{replaced: true})
 	}
 	s.gateway.resumed++
 	session.resumeCount++

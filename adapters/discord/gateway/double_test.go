@@ -211,8 +211,12 @@ func TestDeaf(t *testing.T) {
 	if r := wait(t, "ready", c.ready); !r.Resumed {
 		t.Error("the session is lost")
 	}
-	if st := d.Gateway(); len(st.Closes) == 0 || st.Closes[0] != closeResume {
-		t.Errorf("%+v", st)
+	closes := func() []int { return d.Gateway().Closes }
+	for end := time.Now().Add(patience); len(closes()) == 0 && time.Now().Before(end); { // it may read of the new connection first
+		time.Sleep(time.Millisecond)
+	}
+	if list := closes(); len(list) == 0 || list[0] != closeResume {
+		t.Errorf("closed with %v", list)
 	}
 }
 
