@@ -43,7 +43,7 @@ func discordgoSession(t *testing.T, d *discordtest.Server) *discordgo.Session {
 func TestDiscordgo(t *testing.T) {
 	t.Parallel()
 	log.SetOutput(io.Discard) // it writes its own trouble there
-	d := discordtest.New(t, discordtest.Options{Lax: true, Privileged: 1 << 15, IdentifyEvery: time.Nanosecond})
+	d := discordtest.New(t, discordtest.Options{Now: func() time.Time { return noon }, Lax: true, Privileged: 1 << 15, Patience: time.Minute})
 	club := d.Guild("Go club")
 	room := club.Channel("games")
 	alice := club.Member("alice")

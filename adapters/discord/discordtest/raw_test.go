@@ -226,7 +226,7 @@ func (b *bot) hookPath(i object, rest string) string {
 }
 
 func TestACommandAndItsAnswer(t *testing.T) {
-	d := discordtest.New(t, discordtest.Options{})
+	d := discordtest.New(t, discordtest.Options{Now: func() time.Time { return noon }})
 	club := d.Guild("Go club")
 	room := club.Channel("games")
 	alice, bob := club.Member("alice"), club.Member("bob")

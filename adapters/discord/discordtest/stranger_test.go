@@ -12,7 +12,8 @@ import (
 // reconnect, resumes, and reads along.
 func TestDiscordJS(t *testing.T) {
 	t.Parallel()
-	s := New(t, Options{Privileged: intentContent, Lax: true})
+	begun := time.Now()
+	s := New(t, Options{Now: func() time.Time { return begun }, Privileged: intentContent, Lax: true, Patience: time.Minute})
 	club := s.Guild("Go club")
 	room := club.Channel("games")
 	alice, bob := club.Member("alice"), club.Member("bob")

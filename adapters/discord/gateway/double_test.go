@@ -36,7 +36,9 @@ func onDouble(t *testing.T, o discordtest.Options, change func(*discordtest.Serv
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	var handling sync.WaitGroup
-	d, r, c := onDouble(t, discordtest.Options{}, func(_ *discordtest.Server, r *rest.Client, cfg *Config) {
+	begun := time.Now() // where time stands still nobody is late
+	still := discordtest.Options{Now: func() time.Time { return begun }, Patience: patience}
+	d, r, c := onDouble(t, still, func(_ *discordtest.Server, r *rest.Client, cfg *Config) {
 		cfg.Handle = func(ctx context.Context, e Event) {
 			handling.Add(1)
 			defer handling.Done()
