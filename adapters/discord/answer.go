@@ -120,7 +120,11 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	a.waiting[in.ID] = w
 	asks, ctx := a.asks, a.ctx
 	w.mu.Lock()
-	w.timer = time.AfterFunc(a.cfg.Answer, func() { a.putOff(w) })
+	w.timer = time.AfterFunc(a.cfg.Answer, func() {
+		if in.Kind != interaction.Typing { // choices cannot be put off
+			a.putOff(w)
+		}
+	})
 	w.mu.Unlock()
 	a.mu.Unlock()
 	a.met(in)
@@ -131,7 +135,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	key, work := "channel "+in.Channel.ID, a.handle
 	if in.Kind == interaction.Typing {
 		key, work = "typing "+in.User.ID, a.typing
-		w.timer.Stop() // choices cannot be put off
+		w.timer.Stop()
 	}
 	err := asks.Go(ctx, key, func() {
 		defer a.caught(w)

@@ -737,3 +737,22 @@ func TestQuiet(t *testing.T) {
 	c.stop()
 	c.check()
 }
+
+// What is offered to somebody who types cannot be put off, however long it takes.
+func TestTypingIsNotPutOff(t *testing.T) {
+	t.Parallel()
+	c := newClub(t, discordtest.Options{})
+	c.cfg.Answer = time.Nanosecond
+	c.start()
+	for range 50 {
+		if choices, err := c.alice.Autocomplete(c.room, "rules", opt("name", "b")); err != nil || len(choices) == 0 {
+			t.Fatalf("%v %v", choices, err)
+		}
+		c.d.Advance(time.Minute)
+	}
+	if n := c.d.Count(callbackRoute); n != 50 {
+		t.Errorf("answered %d times", n)
+	}
+	c.stop()
+	c.check()
+}
