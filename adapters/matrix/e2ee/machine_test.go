@@ -99,11 +99,7 @@ func TestEncryptedFile(t *testing.T) {
 	}
 	info.URL = up.ContentURI.CUString()
 	evt := bot.sendSealed(room, bot.encrypt(room, &event.MessageEventContent{MsgType: event.MsgImage, Body: "board.png", File: info}))
-	plain, err := anna.Decrypt(ctx, anna.await(evt))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := plain.Content.AsMessage().File
+	file := anna.opens(evt).Content.AsMessage().File
 	uri, err := file.URL.Parse()
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +188,7 @@ func TestForwardedKeyThatNobodyAskedFor(t *testing.T) {
 	no := bot.cannotRead(evt)
 
 	// Mallory has the key as a member, and gives it on under Anna's name.
-	mallory.await(evt)
+	mallory.reads(evt, "!resign")
 	group, err := mallory.store().GetGroupSession(ctx, room, no.Session)
 	if err != nil || group == nil {
 		t.Fatal("Mallory lacks the key: ", err)
@@ -264,7 +260,9 @@ func TestWrongRoomIsRefused(t *testing.T) {
 
 func TestDamagedAndForeignAreRefused(t *testing.T) {
 	anna, bot, room := pair(t)
-	evt := *bot.await(anna.say(room, "!place D4"))
+	said := anna.say(room, "!place D4")
+	bot.handle(bot.asks(said, 1)) // with its key
+	evt := *bot.await(said)
 	sealed := *parsed(t, &evt)
 	change := func(f func(*event.EncryptedEventContent)) *event.Event {
 		c, e := sealed, evt

@@ -87,6 +87,10 @@ func (p *peer) open() {
 	p.t.Cleanup(func() { _ = m.Close() })
 }
 
+// patience is how long a peer waits for what should come. It only bounds how long a
+// broken test takes.
+const patience = 2 * time.Minute
+
 // ask gets the next sync answer and does nothing with it.
 func (p *peer) ask() *mautrix.RespSync {
 	p.t.Helper()
@@ -101,7 +105,7 @@ func (p *peer) ask() *mautrix.RespSync {
 // which may come a moment later, and does nothing with it.
 func (p *peer) asks(evt id.EventID, toDevice int) *mautrix.RespSync {
 	p.t.Helper()
-	for range 400 {
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		resp := p.ask()
 		there := false
 		for _, r := range resp.Rooms.Join {
@@ -110,7 +114,6 @@ func (p *peer) asks(evt id.EventID, toDevice int) *mautrix.RespSync {
 		if there && len(resp.ToDevice.Events) >= toDevice {
 			return resp
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	p.t.Fatalf("%s does not get %s and its key", p.user.ID, evt)
 	return nil
@@ -156,12 +159,11 @@ func (p *peer) sync() {
 // await syncs until the event is there, and returns it as it came.
 func (p *peer) await(evt id.EventID) *event.Event {
 	p.t.Helper()
-	for range 400 {
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(time.Millisecond) {
 		if p.events[evt] != nil {
 			return p.events[evt]
 		}
 		p.sync()
-		time.Sleep(time.Millisecond)
 	}
 	p.t.Fatalf("%s does not get %s", p.user.ID, evt)
 	return nil
@@ -170,12 +172,11 @@ func (p *peer) await(evt id.EventID) *event.Event {
 // awaits syncs until something is so.
 func (p *peer) awaits(what string, so func() bool) {
 	p.t.Helper()
-	for range 400 {
+	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		if so() {
 			return
 		}
 		p.sync()
-		time.Sleep(10 * time.Millisecond)
 	}
 	p.t.Fatalf("%s: %s does not happen", p.user.ID, what)
 }
@@ -208,21 +209,24 @@ func text(body string) *event.MessageEventContent {
 	return &event.MessageEventContent{MsgType: event.MsgText, Body: body}
 }
 
-// reads decrypts an event to its text; what it must say is in the call.
-func (p *peer) reads(evt id.EventID, body string) {
+// opens decrypts an event, the key of which may come a moment later.
+func (p *peer) opens(evt id.EventID) *event.Event {
 	p.t.Helper()
 	plain, err := p.Decrypt(ctx, p.await(evt))
-	for range 400 { // the key may come a moment later
-		if !errors.As(err, new(ErrNoKey)) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	for late := time.Now().Add(patience); errors.As(err, new(ErrNoKey)) && time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
 		p.sync()
 		plain, err = p.Decrypt(ctx, p.events[evt])
 	}
 	if err != nil {
 		p.t.Fatalf("%s reads %s: %v", p.user.ID, evt, err)
 	}
+	return plain
+}
+
+// reads decrypts an event to its text; what it must say is in the call.
+func (p *peer) reads(evt id.EventID, body string) {
+	p.t.Helper()
+	plain := p.opens(evt)
 	if got := plain.Content.AsMessage().Body; got != body {
 		p.t.Fatalf("%s reads %q, not %q", p.user.ID, got, body)
 	}
