@@ -107,14 +107,22 @@ func TestKillAndRestart(t *testing.T) {
 	done("black", "/new aga 19x19")
 	placed := 0
 	for range rounds {
-		kill := time.AfterFunc(time.Duration(rnd.IntN(25))*time.Millisecond, func(s *served) func() {
-			return func() { s.Process.Kill() }
-		}(s))
+		victim, struck := s, make(chan struct{})
+		kill := time.AfterFunc(time.Duration(rnd.IntN(25))*time.Millisecond, func() {
+			victim.Process.Kill()
+			close(struck)
+		})
 		for range 6 {
 			done([]string{"black", "white"}[placed%2], fmt.Sprintf("/place %c%d", "ABCDEFGHJKLMNOPQRST"[placed%19], 1+placed/19))
 			placed++
 		}
-		kill.Stop()
+		if kill.Stop() {
+			continue
+		}
+		if <-struck; s == victim { // it came after the last answer
+			s.Wait()
+			s = serve(t, path, database)
+		}
 	}
 	if restarts == 0 {
 		t.Error("it was never killed while it was asked")
