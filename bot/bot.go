@@ -32,6 +32,7 @@ type Bot struct {
 	rulesets rulebooks // besides the catalogue
 
 	delivery sync.Mutex // one round of deliveries at a time
+	claiming sync.Mutex // what is owed, and ending what was claimed; before mu
 	mu       sync.Mutex
 	underway map[Room][]Owed          // taken up and not yet shown, by channel
 	writing  map[string]chan struct{} // a place for each channel that is written to, by platform

@@ -84,13 +84,32 @@ func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 // takeUp claims what is owed now, has it delivered in wait, a channel beside the
 // others, and gives how many posts there are.
 func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGroup) (int, error) {
-	now := b.now()
-	owed, err := b.store.Claim(ctx, now, now.Add(claimFor))
+	owed, begin, err := b.claim(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var begin []Room
+	for _, key := range begin {
+		if b.slots == 1 { // one after the other, in their order
+			b.write(ctx, adapters, key)
+		} else {
+			wait.Go(func() { b.write(ctx, adapters, key) })
+		}
+	}
+	return owed, nil
+}
+
+// claim claims what is owed now, and gives how many posts there are and the channels
+// to which nobody writes yet.
+func (b *Bot) claim(ctx context.Context) (n int, begin []Room, err error) {
+	b.claiming.Lock()
+	defer b.claiming.Unlock()
+	now := b.now()
+	owed, err := b.store.Claim(ctx, now, now.Add(claimFor))
+	if err != nil {
+		return 0, nil, err
+	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, o := range owed {
 		key := Room{Platform: o.Where.Platform, Channel: o.Where.Channel}
 		posts, busy := b.underway[key]
@@ -102,15 +121,7 @@ func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGro
 		}
 		b.underway[key] = append(posts, o)
 	}
-	b.mu.Unlock()
-	for _, key := range begin {
-		if b.slots == 1 { // one after the other, in their order
-			b.write(ctx, adapters, key)
-		} else {
-			wait.Go(func() { b.write(ctx, adapters, key) })
-		}
-	}
-	return len(owed), nil
+	return len(owed), begin, nil
 }
 
 // write delivers what has been taken up for a channel, until there is no more.
@@ -130,6 +141,7 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
 		limited, cancel := context.WithTimeout(ctx, deliverFor)
 		ok := b.deliver(limited, adapters, posts[0])
 		cancel()
+		b.claiming.Lock() // or what has just been claimed again would look as if nobody had it
 		b.mu.Lock()
 		if ok {
 			b.underway[key] = b.underway[key][1:]
@@ -137,6 +149,7 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
 			delete(b.underway, key) // their claims have ended, or will run out
 		}
 		b.mu.Unlock()
+		b.claiming.Unlock()
 		b.Wake() // the next of the same game can be taken up now
 		if !ok {
 			return

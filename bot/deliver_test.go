@@ -128,6 +128,68 @@ func TestSlowChannel(t *testing.T) {
 	}
 }
 
+// A laggard is a store whose callers learn only a while later what they have claimed.
+type laggard struct {
+	bot.Store
+	meanwhile func([]bot.Owed)
+}
+
+func (l laggard) Claim(ctx context.Context, now, until time.Time) ([]bot.Owed, error) {
+	owed, err := l.Store.Claim(ctx, now, until)
+	l.meanwhile(owed)
+	return owed, err
+}
+
+// What is shown in the very moment at which it is claimed once more, because that has
+// taken longer than the first claim, is not shown again.
+func TestShownWhileClaimedAgain(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	var later atomic.Int64 // seconds
+	s := &slowly{release: make(chan struct{}), begun: make(chan struct{}, 1), shown: map[string][]string{}, at: map[string]int{}}
+	var once sync.Once
+	again := make(chan struct{})
+	b := bot.New(laggard{st, func(owed []bot.Owed) {
+		if later.Load() == 0 || len(owed) != 2 {
+			return
+		}
+		once.Do(func() {
+			close(s.release)
+			select { // the first is done with when the second has its turn
+			case <-s.begun:
+			case <-time.After(200 * time.Millisecond): // or has to wait for who claims
+			}
+			close(again)
+		})
+	}}, bot.Config{Log: silent, Now: func() time.Time {
+		return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(later.Load()) * time.Second)
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, s) }()
+	for n := range 2 {
+		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "slow"},
+			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-s.begun
+	later.Store(40) // the claims have run out
+	b.Wake()
+	<-again
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if ids := s.in("slow"); len(ids) != 2 || ids[0] == ids[1] {
+		t.Errorf("shown are %v", ids)
+	}
+}
+
 // A late is a platform that is busy for a while before it shows a board.
 type late struct {
 	busy  int
