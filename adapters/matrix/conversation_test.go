@@ -228,6 +228,10 @@ func (tb *table) reader(at id.RoomID) *guest {
 // before.
 var mark = event.NewEventType("halfpoint.test.mark")
 
+// caughtUp waits until somebody sees all that is in a room by now: what the
+// homeserver has taken, people see a while later.
+func caughtUp(p *matrixtest.Player, at id.RoomID) { p.Sends(at, mark, map[string]any{}) }
+
 // quiet waits until everything that came of what was said is there.
 func (tb *table) quiet() {
 	tb.Helper()
