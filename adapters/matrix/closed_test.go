@@ -37,6 +37,7 @@ func TestClosedChallenges(t *testing.T) {
 	bob.says(second, "!join")
 	anna.sees("Game 2: ")
 	c.settled()
+	caughtUp(anna.Player, r.at)
 	if got := offers(first); len(got) != 1 {
 		t.Errorf("the opening offers %q", got)
 	}
@@ -51,6 +52,7 @@ func TestClosedChallenges(t *testing.T) {
 	c.start()
 	anna.Await(r.at, "the reaction to go", func(matrixtest.View) bool { return len(offers(first)) == 0 })
 	c.settled()
+	c.sealed(anna, r.at)
 	var now string
 	for _, m := range anna.heard() {
 		if new, ok := m["m.new_content"].(map[string]any); ok && strings.Contains(fmt.Sprint(new["body"]), "Game 1") {
@@ -63,7 +65,6 @@ func TestClosedChallenges(t *testing.T) {
 	if got := offers(second); len(got) < 2 {
 		t.Errorf("the opening of the game that is played offers %q", got)
 	}
-	c.sealed(anna, r.at)
 }
 
 // What is no end of a challenge is not taken for one.

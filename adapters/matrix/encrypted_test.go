@@ -137,6 +137,11 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("she sees %+v", got)
 	}
 	c.settled()
+	for _, at := range rooms { // what was said before is seen before
+		last := zoe.Says(at, "…")
+		zoe.AwaitEvent(at, last)
+		yan.AwaitEvent(at, last)
+	}
 	for _, who := range []*matrixtest.Stranger{zoe, yan} {
 		for k, at := range rooms {
 			// Once more, with all signatures known.

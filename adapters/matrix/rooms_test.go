@@ -39,6 +39,7 @@ func TestWhoMayInvite(t *testing.T) {
 		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
 	}
 	c.await("the log", func() bool { return strings.Contains(c.log.String(), "may not invite") })
+	caughtUp(eve, closed)
 	if r, err := c.a.queue.next(t.Context(), closed); err != nil || r != nil || eve.View(closed).Members[c.user.ID] != "invite" {
 		t.Errorf("the bot means to come: %v %v", r, err)
 	}
