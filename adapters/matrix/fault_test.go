@@ -251,6 +251,11 @@ func TestAway(t *testing.T) {
 	from = len(w.heard(0))
 	cut = p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
 	c.await("another outage", func() bool { return slices.Contains(w.heard(from), "away") })
+	ended := make(chan struct{}) // a try that was begun before
+	if err := c.a.asks.Go(t.Context(), g.white.at.String(), func() { close(ended) }); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
 	w.sets(nil)
 	time.Sleep(1500 * time.Millisecond) // it would be tried again by now
 	if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
