@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -687,12 +688,33 @@ func loses(forgets bool) matrixtest.Fault {
 	}
 }
 
+// A stopClock is the machine's clock, but that it can be stopped: then nothing is
+// slow, however busy the machine.
+type stopClock struct{ at atomic.Pointer[time.Time] } // nil: it goes
+
+func (s *stopClock) now() time.Time {
+	if at := s.at.Load(); at != nil {
+		return *at
+	}
+	return time.Now()
+}
+
+func (s *stopClock) stops() {
+	now := time.Now()
+	s.at.Store(&now)
+}
+
+func (s *stopClock) goes() { s.at.Store(nil) }
+
 // A slow line for pictures holds nobody else up: answers come, other rooms' words
 // come, and the picture follows its words.
 func TestSlowUploads(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, matrixtest.Shared(t))
 	c.cfg.Slow = slowAfter
+	var clock stopClock
+	clock.stops() // so that nothing is slow but the line that is held
+	c.cfg.Now = clock.now
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")
@@ -707,12 +729,14 @@ func TestSlowUploads(t *testing.T) {
 	if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n != 1 {
 		t.Errorf("%d pictures where the line is slow", n)
 	}
+	clock.goes()
 	words := g.black.reads("Black C3") // without its picture
 	if words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
 		t.Errorf("the words are %q", words.Text())
 	}
 	close(release)
 	g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == 2 })
+	clock.stops()
 	g.white.asks(g.root, "!place C4")
 	g.shows("White C4")
 	c.settle()

@@ -97,6 +97,8 @@ func TestUploadsThatFail(t *testing.T) {
 			t.Parallel()
 			c := lively(t)
 			c.cfg.Slow = 400 * time.Millisecond
+			var clock stopClock
+			c.cfg.Now = clock.now
 			p := c.through()
 			c.start()
 			g := c.begins("two-button 5x5")
@@ -127,6 +129,7 @@ func TestUploadsThatFail(t *testing.T) {
 					})
 				})
 			}
+			clock.stops()
 			g.turns(g.root, 1, 2, "D3")
 			g.follows(g.root, 1)
 			g.shows("Game 1, move 3:")
