@@ -34,6 +34,9 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 	}
 	c.cfg.Guild = ""
 	c.start()
+	if !c.d.WaitCommands(2) {
+		t.Fatal("the commands were not registered everywhere")
+	}
 	if n := c.registered(c.guild.ID()); n != here || here == 0 {
 		t.Fatalf("the server has %d commands of its own, and had %d", n, here)
 	}
