@@ -592,8 +592,12 @@ const (
 	askPause = 100 * time.Millisecond
 )
 
-// ask asks, and gives what became of the event and the answer.
+// ask asks, and gives what became of the event and the answer. The homeserver may
+// have been found to be away since the event had its turn: then it waits, too.
 func (a *Adapter) ask(ctx context.Context, desk bot.Desk, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
+	if a.out.Load() {
+		return "", answer, errLater{time.Second}
+	}
 	answer, err = desk.Ask(ctx, r)
 	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
 		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)

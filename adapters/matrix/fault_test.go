@@ -252,11 +252,7 @@ func TestAway(t *testing.T) {
 	from = len(w.heard(0))
 	cut = p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
 	c.await("another outage", func() bool { return slices.Contains(w.heard(from), "away") })
-	ended := make(chan struct{}) // a try that was begun before
-	if err := c.a.asks.Go(t.Context(), g.white.at.String(), func() { close(ended) }); err != nil {
-		t.Fatal(err)
-	}
-	<-ended
+	c.tried(g.white.at) // it may have been asked just before
 	w.sets(nil)
 	time.Sleep(1500 * time.Millisecond) // it would be tried again by now
 	if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
@@ -276,6 +272,43 @@ func TestAway(t *testing.T) {
 		t.Errorf("heard %q", heard)
 	}
 	c.once(g.black, g.black.at)
+}
+
+// What was being dealt with when an outage began is not asked before its end.
+func TestAwayMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.cfg.Away = 50 * time.Millisecond
+	p := c.through()
+	w := c.watch()
+	c.start()
+	g := c.begins("two-button 5x5")
+	c.settled()
+	fetched := make(chan struct{})
+	target := p.Once(matrixtest.On("GET", "/event/"), matrixtest.HoldsAnswer(fetched))
+	e := g.black.Reacts(g.black.at, g.shows("Black to play").ID, "⏭️")
+	target.Await(t, 1)
+	from := len(w.heard(0))
+	cut := p.Always(matrixtest.Syncing, matrixtest.Fails(503, ""))
+	c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
+	close(fetched)
+	c.tried(g.black.at)
+	if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
+		t.Errorf("asked while it is away: %q", heard)
+	}
+	cut.Stop()
+	g.shows("move 1: Black passes")
+}
+
+// tried waits until what is being dealt with in a room has been, or is to be tried
+// again.
+func (c *club) tried(at id.RoomID) {
+	c.Helper()
+	done := make(chan struct{})
+	if err := c.a.asks.Go(c.Context(), at.String(), func() { close(done) }); err != nil {
+		c.Fatal(err)
+	}
+	<-done
 }
 
 // What was said while the bot was away is dealt with, in its order; what was
