@@ -1,10 +1,13 @@
 package matrix
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -134,6 +137,49 @@ func (g *guest) moves() id.RoomID {
 	to := g.Makes(matrixtest.Room{Name: "New club", Succeeds: g.at, Invite: []id.UserID{g.c.user.ID}})
 	g.Moves(g.at, to)
 	return to
+}
+
+// How a game stands is said once, also if it is not known whether it was said, and the
+// homeserver has forgotten: while the bot runs, and after a restart.
+func TestRootIsEditedOnce(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		c := lively(t)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settled()
+		lost := make(chan struct{})
+		lose := sync.OnceFunc(func() { close(lost) })
+		o := p.Always(matrixtest.On("PUT", "/send/m.room.message/"), func(x *matrixtest.Exchange) {
+			body, err := io.ReadAll(x.R.Body)
+			if err != nil {
+				x.Cut()
+			}
+			x.R.Body = io.NopCloser(bytes.NewReader(body))
+			select {
+			case <-lost:
+			default:
+				if bytes.Contains(body, []byte("m.new_content")) {
+					x.Request.Path += ".forgotten"
+					_, _ = x.Forward()
+					lose()
+					x.Cut()
+				}
+			}
+			x.Pass()
+		})
+		g.turns(g.root, 1, 0, "C3")
+		<-lost
+		if restarts {
+			c.kill()
+			c.start()
+		}
+		c.settled()
+		o.Stop()
+		caughtUp(g.black.Player, g.black.at)
+		c.once(g.black, g.black.at)
+	}
 }
 
 // That a game goes on in a new room is said once, also if it is not known whether

@@ -40,6 +40,7 @@ type root struct {
 
 	due    time.Time // of the next edit; zero: there is none
 	edited time.Time
+	again  bool // it may have been edited so, without the bot's hearing of it
 }
 
 type roots struct {
@@ -354,6 +355,7 @@ func (a *Adapter) restoreRoots(ctx context.Context) bool {
 	for _, body := range marks {
 		var r root
 		if json.Unmarshal([]byte(body), &r) == nil && r.Event != "" {
+			r.again = true
 			a.due(r)
 		}
 	}
@@ -386,7 +388,7 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 	}
 	m, err := a.rootText(ctx, dev, r)
 	if err == nil {
-		_, err = a.send(ctx, dev, r.Room, message.Edit(m, r.Event), fmt.Sprintf("root %s %d", r.Event, r.Seq))
+		_, err = a.sendOnce(ctx, dev, r.Room, message.Edit(m, r.Event), fmt.Sprintf("root %s %d", r.Event, r.Seq), r.again)
 	}
 	if err == nil && r.Notice != "" {
 		err = a.unpress(ctx, dev, r.Room, r.Event)
@@ -395,6 +397,7 @@ func (a *Adapter) editRoot(ctx context.Context, r root) {
 		if ctx.Err() == nil {
 			a.log.Info("the root of a game was not edited", "room", r.Room, "error", err)
 		}
+		r.again = true
 		a.due(r)
 		return
 	}
