@@ -278,6 +278,7 @@ func TestKills(t *testing.T) {
 		if !slices.Equal(got, r.turns) {
 			t.Errorf("room %d: the log is %d turns\n%q, want %d\n%q", n, len(got), got, len(r.turns), r.turns)
 		}
+		caughtUp(r.people[0].Player, r.at)
 		said, last := map[string]bool{}, 0
 		boards := 0
 		for _, m := range r.people[0].heard() {
