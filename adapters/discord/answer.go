@@ -99,6 +99,20 @@ func (w *waiting) over() bool {
 	return w.stage == answered
 }
 
+// drops leaves an interaction without an answer. It reports false if somebody sees
+// already that the bot thinks, or will: that has to be ended.
+func (w *waiting) drops() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stage != open {
+		return false
+	}
+	w.timer.Stop()
+	w.stage = answered
+	close(w.begun)
+	return true
+}
+
 // keepFor is how long an interaction that is answered is remembered, so that
 // what belongs to it finds out, and what comes twice is known.
 const keepFor = 15 * time.Second
@@ -147,8 +161,8 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	switch {
 	case errors.Is(err, lanes.ErrFull) && in.Kind != interaction.Typing:
 		a.whisper(ctx, w, wordBusy)
-	case err != nil:
-		w.set(answered)
+	case err != nil: // the bot ends: what is put off, the next one ends
+		w.drops()
 	}
 	return w
 }
@@ -163,16 +177,14 @@ func (a *Adapter) refuses(w *waiting) bool {
 	if v == lanes.Fine {
 		v = a.crowds.Take(w.in.Channel.ID, a.cfg.Now())
 	}
-	switch v {
-	case lanes.Fine:
+	if v == lanes.Fine {
 		return false
-	case lanes.TooMuch:
-		if err := a.asks.Go(a.ctx, "refused "+w.in.User.ID, func() { a.whisper(a.ctx, w, wordTooMuch) }); err == nil {
-			return true
+	}
+	if v == lanes.TooMuch || !w.drops() {
+		if err := a.asks.Go(a.ctx, "refused "+w.in.User.ID, func() { a.whisper(a.ctx, w, wordTooMuch) }); err != nil {
+			w.drops()
 		}
 	}
-	w.timer.Stop()
-	w.set(answered)
 	return true
 }
 

@@ -210,6 +210,38 @@ func TestProjection(t *testing.T) {
 	}
 }
 
+// Who asks too much is not heard, but nobody is left to see that the bot thinks,
+// however busy it is.
+func TestFloodPutOff(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	c := newClub(t, discordtest.Options{Now: func() time.Time { return begun }})
+	c.cfg.Now = func() time.Time { // a busy machine: people are counted after their answer was put off
+		time.Sleep(time.Millisecond)
+		return begun
+	}
+	c.cfg.Answer = time.Nanosecond
+	c.start()
+	eve := c.guild.Member("Eve")
+	var all []*discordtest.Interaction
+	for range 200 {
+		all = append(all, eve.Slash(c.room, "help"))
+	}
+	c.ok(c.alice.Slash(c.room, "help"))
+	c.d.Advance(4 * time.Second) // that is too late for a first answer
+	put := 0
+	for _, i := range all {
+		if kind, _ := i.First(); kind == 5 {
+			put++
+			if m := i.Answer(); m == nil {
+				t.Fatal("she sees that the bot thinks")
+			}
+		}
+	}
+	c.stop()
+	t.Logf("%d of %d were put off", put, len(all))
+}
+
 // Who asks too much is told so, then not heard, while others are.
 func TestFlood(t *testing.T) {
 	t.Parallel()
