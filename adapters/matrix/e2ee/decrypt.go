@@ -106,6 +106,11 @@ func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
 	if !ok || sealed.SessionID == "" {
 		return crypto.ErrIncorrectEncryptedContentType
 	}
+	// The key may come before it is known here that the server has the request.
+	if _, already := m.asks.LoadOrStore(sealed.SessionID, evt.Sender); already {
+		return nil
+	}
+	defer m.asks.Delete(sealed.SessionID)
 	var asked bool
 	if err := m.DB.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM matrix_key_asked WHERE session_id=$1)", sealed.SessionID).Scan(&asked); err != nil || asked {
 		return err

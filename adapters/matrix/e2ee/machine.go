@@ -43,6 +43,8 @@ type Machine struct {
 	otkCheck time.Time // when the number of one-time keys was last asked for
 	since    string    // of the last Sync
 
+	asks sync.Map // of whom (id.UserID) the key of a session is being asked for
+
 	heard   atomic.Pointer[func(id.RoomID, id.SessionID)]
 	uses    atomic.Uint64
 	rooms   roomLocks
@@ -99,7 +101,7 @@ func Open(ctx context.Context, c Config) (*Machine, error) {
 // load reads the device from the database. It is called again when a
 // transaction was rolled back: what is in memory is ahead of the database then.
 func (m *Machine) load(ctx context.Context, first bool) error {
-	s := &store{SQLCryptoStore: crypto.NewSQLCryptoStore(m.DB, nil, m.Client.UserID.String(), m.Client.DeviceID, m.Pickle)}
+	s := &store{SQLCryptoStore: crypto.NewSQLCryptoStore(m.DB, nil, m.Client.UserID.String(), m.Client.DeviceID, m.Pickle), asks: &m.asks}
 	if first {
 		if err := s.DB.Upgrade(ctx); err != nil {
 			return fmt.Errorf("tables of encryption: %w", err)

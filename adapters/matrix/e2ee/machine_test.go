@@ -177,6 +177,31 @@ func TestAsksForAKeyOnce(t *testing.T) {
 	bot.reads(evt, "!place D4")
 }
 
+// A key may come before the server has answered that it was asked for.
+func TestKeyBeforeTheAnswer(t *testing.T) {
+	s := matrixtest.Shared(t)
+	proxy := s.Proxy(t)
+	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
+	room := anna.makes(bot)
+	evt := anna.say(room, "!place D4")
+	resp := bot.asks(evt, 1)
+	resp.ToDevice.Events = nil
+	bot.handle(resp)
+	bot.cannotRead(evt)
+	sealed, uses := bot.await(evt), bot.Uses()
+	come, asked := make(chan struct{}), make(chan error, 1)
+	proxy.Once(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"), matrixtest.HoldsAnswer(come))
+	go func() { asked <- bot.AskForKey(ctx, sealed) }()
+	anna.awaits("the key", func() bool { bot.sync(); return bot.Uses() > uses })
+	close(come)
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bot.Decrypt(ctx, sealed); err != nil {
+		t.Errorf("the key that came is not taken: %v", err)
+	}
+}
+
 func TestForwardedKeyThatNobodyAskedFor(t *testing.T) {
 	s := matrixtest.Shared(t)
 	anna, bot, mallory := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot")), newPeer(t, s.URL, s.Register(t, "Mallory"))

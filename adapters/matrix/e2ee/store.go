@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"go.mau.fi/util/dbutil"
@@ -57,9 +58,10 @@ func Forget(ctx context.Context, db *dbutil.Database) error {
 // Machine.mu, but for device lists.
 type store struct {
 	*crypto.SQLCryptoStore
-	failed  error // the first error since begin
-	olmRead bool  // an Olm message was read since begin
-	olmSeen bool  // or had been before
+	asks    *sync.Map // see Machine
+	failed  error     // the first error since begin
+	olmRead bool      // an Olm message was read since begin
+	olmSeen bool      // or had been before
 }
 
 func (s *store) begin() { s.failed, s.olmRead, s.olmSeen = nil, false, false }
@@ -106,8 +108,12 @@ func (s *store) GetOlmHash(ctx context.Context, hash [32]byte) (time.Time, error
 // the true one stays for good: the true one then only changes its label.
 func (s *store) PutGroupSession(ctx context.Context, g *crypto.InboundGroupSession) error {
 	if g.KeySource == id.KeySourceForward {
+		now, asked := s.asks.Load(g.ID()) // before what is written down, which it is next
 		var of id.UserID
 		err := s.DB.QueryRow(ctx, "SELECT user_id FROM matrix_key_asked WHERE session_id=$1", g.ID()).Scan(&of)
+		if errors.Is(err, sql.ErrNoRows) && asked {
+			of, err = now.(id.UserID), nil
+		}
 		if errors.Is(err, sql.ErrNoRows) || err == nil && of != g.SourceUser {
 			return nil
 		} else if err != nil {
