@@ -245,12 +245,7 @@ func (g *guest) reads(what string) *matrixtest.Message {
 func (c *club) settled() {
 	c.Helper()
 	c.await("what the bot owes", func() bool { return c.owed() == 0 })
-	idle := func() {
-		done := make(chan struct{})
-		c.a.later(func(context.Context) { close(done) })
-		<-done
-	}
-	idle()
+	c.idle()
 	c.await("edits and reactions", func() bool {
 		var n int
 		if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press', 'promise')").Scan(&n); err != nil {
@@ -258,7 +253,14 @@ func (c *club) settled() {
 		}
 		return n == 0
 	})
-	idle()
+	c.idle()
+}
+
+// idle waits until what can wait has been done as far as it is in the queue.
+func (c *club) idle() {
+	done := make(chan struct{})
+	c.a.later(func(context.Context) { close(done) })
+	<-done
 }
 
 // owed is how many posts are to be delivered now.

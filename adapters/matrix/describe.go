@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -38,18 +39,23 @@ func (a *Adapter) describe(ctx context.Context, at id.RoomID) {
 		if was, err := a.queue.marked(ctx, "described", at.String()+" "+key); err != nil || was == now {
 			continue
 		}
-		if !a.spare.ok(a.cfg.Now()) {
-			a.spare.describeLater(at)
+		if !a.mayDescribe() {
+			a.spare.describeLater(at, time.Time{})
 			return
 		}
 		_, err = dev.Client.SendStateEvent(ctx, at, kind, key, content)
 		a.paced(err)
-		if refusedBy(err) {
-			a.log.Info("a command was not described", "room", at, "error", err)
+		if retryAfter(err) > 0 {
+			a.spare.describeLater(at, time.Time{})
 			return
 		}
 		if err != nil {
-			a.spare.describeLater(at)
+			if ctx.Err() == nil {
+				a.log.Info("a command was not described", "room", at, "error", err)
+			}
+			if !refusedBy(err) {
+				a.spare.describeLater(at, a.cfg.Now().Add(describeAgain))
+			}
 			return
 		}
 		if err := a.queue.mark(ctx, "described", at.String()+" "+key, now, a.cfg.Now()); err != nil {
@@ -58,10 +64,27 @@ func (a *Adapter) describe(ctx context.Context, at id.RoomID) {
 	}
 }
 
-// describeLater notes that commands are still to be described in a room.
-func (s *spare) describeLater(at id.RoomID) {
+// describeAgain is how long nothing is described after that has failed: it may
+// fail for ever, and slowly, and then hold up all else that can wait.
+const describeAgain = 5 * time.Minute
+
+// mayDescribe reports whether a command may be described now.
+func (a *Adapter) mayDescribe() bool {
+	now := a.cfg.Now()
+	a.spare.mu.Lock()
+	soon := now.Before(a.spare.describe)
+	a.spare.mu.Unlock()
+	return !soon && a.spare.ok(now)
+}
+
+// describeLater notes that commands are still to be described in a room, and none
+// anywhere before a time.
+func (s *spare) describeLater(at id.RoomID, from time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if from.After(s.describe) {
+		s.describe = from
+	}
 	if s.undescribed == nil {
 		s.undescribed = map[id.RoomID]bool{}
 	}
@@ -83,7 +106,7 @@ func (s *spare) describeNow() id.RoomID {
 // describeDue goes on describing the commands in a room, if there is one where
 // they are not all described and the homeserver has room for it.
 func (a *Adapter) describeDue() {
-	if !a.spare.ok(a.cfg.Now()) {
+	if !a.mayDescribe() {
 		return
 	}
 	if at := a.spare.describeNow(); at != "" {

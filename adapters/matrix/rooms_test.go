@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,13 +126,15 @@ func TestWithoutPower(t *testing.T) {
 }
 
 // Where the bot may, it writes its commands into the room, each once, also if the
-// homeserver fails meanwhile.
+// homeserver fails meanwhile: then a while later.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
 	c := lively(t)
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
-	fails := proxy.Once(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
+	var later atomic.Int64
+	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	fails := proxy.Always(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
 	c.start()
 	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
 	anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
@@ -146,10 +149,18 @@ func TestDescribed(t *testing.T) {
 		}
 		return out
 	}
-	anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
-	if fails.Made() != 1 {
-		t.Error("the homeserver has not failed")
+	fails.Await(t, 1)
+	for range 10 {
+		c.idle() // so that it has heard of it
+		c.a.describeDue()
 	}
+	c.idle()
+	if n := fails.Made(); n != 1 {
+		t.Errorf("the homeserver fails, and is asked %d times", n)
+	}
+	fails.Stop()
+	later.Store(int64(describeAgain))
+	anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,7 @@ type spare struct {
 	unput   time.Time // when reactions are to be put that are on disk; zero: there are none
 
 	undescribed map[id.RoomID]bool // rooms in which commands are still to be described
+	describe    time.Time          // and before when none are
 }
 
 // A homeserver that has said that it was too much is asked for no more than so
