@@ -140,16 +140,23 @@ func TestLateKey(t *testing.T) {
 	bot.reads(evt, "!place D4") // the same event may be read again
 }
 
-func TestAsksForAKeyOnce(t *testing.T) {
+// withoutKey is a message whose key the bot has not got, and where the bot's
+// requests go.
+func withoutKey(t *testing.T) (proxy *matrixtest.Proxy, anna, bot *peer, evt id.EventID) {
+	t.Helper()
 	s := matrixtest.Shared(t)
-	proxy := s.Proxy(t)
-	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
-	room := anna.makes(bot)
-	evt := anna.say(room, "!place D4")
+	proxy = s.Proxy(t)
+	anna, bot = newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
+	evt = anna.say(anna.makes(bot), "!place D4")
 	resp := bot.asks(evt, 1)
 	resp.ToDevice.Events = nil
 	bot.handle(resp)
 	bot.cannotRead(evt)
+	return proxy, anna, bot, evt
+}
+
+func TestAsksForAKeyOnce(t *testing.T) {
+	proxy, anna, bot, evt := withoutKey(t)
 	asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request")
 	if killed := proxy.Once(asking, func(x *matrixtest.Exchange) {
 		var n int
@@ -179,15 +186,7 @@ func TestAsksForAKeyOnce(t *testing.T) {
 
 // A key may come before the server has answered that it was asked for.
 func TestKeyBeforeTheAnswer(t *testing.T) {
-	s := matrixtest.Shared(t)
-	proxy := s.Proxy(t)
-	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
-	room := anna.makes(bot)
-	evt := anna.say(room, "!place D4")
-	resp := bot.asks(evt, 1)
-	resp.ToDevice.Events = nil
-	bot.handle(resp)
-	bot.cannotRead(evt)
+	proxy, anna, bot, evt := withoutKey(t)
 	sealed, uses := bot.await(evt), bot.Uses()
 	come, asked := make(chan struct{}), make(chan error, 1)
 	proxy.Once(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"), matrixtest.HoldsAnswer(come))
