@@ -293,7 +293,7 @@ func (a *Adapter) shown(ctx context.Context, at id.RoomID, in id.EventID, sent i
 		return
 	}
 	a.press(ctx, at, in, p.Controls)
-	a.changes(ctx, root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Controls: p.Controls, Lang: p.Lang})
+	a.changes(ctx, root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Controls: p.Controls, Lang: p.Lang, again: p.Attempt > 1})
 }
 
 // changes has a root edited, also if the program ends before.
@@ -336,6 +336,7 @@ func (a *Adapter) due(r root) {
 	if was.Seq > r.Seq {
 		return
 	}
+	r.again = r.again || was.again && was.Seq == r.Seq
 	r.edited, r.due = was.edited, was.due
 	if r.due.IsZero() {
 		if r.due = r.edited.Add(a.cfg.Edit); r.due.Before(a.cfg.Now()) {
