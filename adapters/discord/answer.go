@@ -161,7 +161,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	switch {
 	case errors.Is(err, lanes.ErrFull) && in.Kind != interaction.Typing:
 		a.whisper(ctx, w, wordBusy)
-	case err != nil: // the bot ends: what is put off, the next one ends
+	case err != nil: // too much is typed, or the bot ends: what is put off, the next one ends
 		w.drops()
 	}
 	return w
