@@ -3,8 +3,11 @@ package bot
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/base32"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -25,6 +28,7 @@ type Bot struct {
 	store Store
 	log   *slog.Logger
 	now   func() time.Time
+	rand  io.Reader
 	wake  chan struct{}
 	slots int // channels of a platform written to at once
 	shown func(platform string, after time.Duration)
@@ -48,6 +52,10 @@ type Config struct {
 	Log *slog.Logger     // nil: slog.Default
 	Now func() time.Time // nil: time.Now
 
+	// Rand is the source of new games' ids and of nigiri. It must be safe for
+	// concurrent use; nil: crypto/rand.Reader. Simulations pass a seeded one.
+	Rand io.Reader
+
 	// Rulesets are those that people may choose besides the catalogue's.
 	Rulesets []*rules.Ruleset
 
@@ -69,10 +77,13 @@ func New(store Store, c Config) *Bot {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, wake: make(chan struct{}, 1)}
+	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -172,6 +183,9 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		step = *refusal
 	} else {
 		in := &input{req: r, h: h, by: by, match: m, speech: s, now: b.when(r).Truncate(time.Millisecond)}
+		if in.newID, in.coin, err = newID(b.rand); err != nil {
+			return Answer{}, err
+		}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			return answer, err
 		}
@@ -199,6 +213,17 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		s.mine = bestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
 	return b.reply(ctx, step.Answer, s)
+}
+
+// newID draws an id for a game, and a coin for its nigiri. The id must be hard to
+// guess: whoever knows it can fetch pictures of the game. 80 bits, and short,
+// because it is stored with every event.
+func newID(from io.Reader) (id GameID, coin bool, err error) {
+	var drawn [11]byte
+	if _, err := io.ReadFull(from, drawn[:]); err != nil {
+		return "", false, fmt.Errorf("draw the id of a game: %w", err)
+	}
+	return GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
 }
 
 // inThread finds the game in whose thread something is asked. A new game that is

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,8 +79,18 @@ func newTalkIn(t testing.TB, database string) *talk {
 	}
 	t.Cleanup(func() { st.Close() })
 	k := &talk{store: st, channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	k.bot = bot.New(st, bot.Config{Now: func() time.Time { return k.now }})
+	k.bot = bot.New(st, bot.Config{Now: func() time.Time { return k.now }, Rand: &counting{}})
 	return k
+}
+
+// counting is a source of games' ids that rise. What happens in several games at
+// the same time happens in the order of their ids, and transcripts need an order.
+type counting struct{ n atomic.Uint32 }
+
+func (c *counting) Read(p []byte) (int, error) {
+	clear(p)
+	binary.BigEndian.PutUint32(p, c.n.Add(1))
+	return len(p), nil
 }
 
 // request makes the request of a line that somebody typed: "ada", or "ada@hall"

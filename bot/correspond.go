@@ -516,8 +516,7 @@ func rematch(in *input) Step {
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
-	id, _ := newID(in.req.ID)
-	in.match = Match{ID: id, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
+	in.match = Match{ID: in.newID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open}}
 	in.events, in.before = nil, nil
 	m := &in.match

@@ -2,8 +2,6 @@ package bot
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,6 +26,8 @@ const (
 // gives the same step: no clock, chance or storage is asked.
 type input struct {
 	req      Request
+	newID    GameID // of the game that the request opens, if it opens one
+	coin     bool   // its nigiri
 	h        handler
 	by       Person
 	users    map[string]Person // for options of type User
@@ -265,23 +265,20 @@ func newGame(in *input) Step {
 		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
 	}
 
-	matchID, coin := newID(in.req.ID)
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
 	case "", "black", "b":
 	case "white", "w":
 		mine = rules.White
 	case "random", "nigiri":
-		// The request's id is nobody's choice: as good as grasping stones, and the
-		// same when the request comes again.
-		if coin {
+		if in.coin {
 			mine = rules.White
 		}
 	default:
 		return in.refuse(say("bad.color", shortened(c)))
 	}
 	in.match = Match{
-		ID: matchID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
+		ID: in.newID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
 	m := &in.match
@@ -313,13 +310,6 @@ func newGame(in *input) Step {
 		}
 	}
 	return in.openOrBegin(g)
-}
-
-// newID makes the id of a match from that of the request that opened it, and a
-// coin that nobody could choose.
-func newID(request string) (GameID, bool) {
-	hash := sha256.Sum256([]byte(request))
-	return GameID("g" + hex.EncodeToString(hash[:8])), hash[31]&1 == 1
 }
 
 func (in *input) opened() Text {

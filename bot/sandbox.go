@@ -71,8 +71,7 @@ func setup(in *input) Step {
 	if n := len(filter(in.open, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
 		return in.refuse(say("sandbox.many"))
 	}
-	id, _ := newID(in.req.ID)
-	in.match = Match{ID: id, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
+	in.match = Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
 	bodies := []string{"sandbox"}
 	for _, t := range g.Log() {

@@ -150,7 +150,8 @@ func simulate(t *testing.T, seed uint64) {
 	defer st.Close()
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 9)), Store: st, t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
 		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{}}
-	quiet := bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return w.now }}
+	quiet := bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return w.now },
+		Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})}
 	w.bot = bot.New(w, quiet)
 	for range 10 + w.IntN(25) {
 		w.ask(w.request())

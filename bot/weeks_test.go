@@ -106,8 +106,9 @@ func clubOf(t *testing.T, seed uint64) *club {
 	defer st.Close()
 	c := &club{Rand: rand.New(rand.NewPCG(seed, 3)), t: t, store: st, now: time.Date(2026, 10, 1+int(seed%28), int(seed%24), 0, 0, 0, time.UTC),
 		posts: map[string]bot.Post{}, last: map[bot.GameID]int{}, heard: map[string]time.Time{}}
+	ids := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	begin := func() {
-		c.bot = bot.New(st, bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return c.now }})
+		c.bot = bot.New(st, bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return c.now }, Rand: ids})
 	}
 	begin()
 	players := []string{"ada", "bob", "eve", "kim", "lee"}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -70,7 +71,8 @@ type club struct {
 	*rand.Rand
 	t     *testing.T
 	now   time.Time
-	file  string // of the store
+	ids   io.Reader // the bot's source of games' ids
+	file  string    // of the store
 	store *store.Store
 	bot   *bot.Bot
 	room  *Room
@@ -105,7 +107,7 @@ var clubClocks = []string{"3d", "3d", "4d", "2d weekends", "1d", "fischer 3d+12h
 var clubRules = []string{"two-button", "two-button", "aga", "japanese", "button", "area-2", "territory-1", "half-pass", "half-pass-agreement", "tromp-taylor", "ultimate"}
 
 func newClub(t *testing.T, seed uint64, file string) *club {
-	c := &club{Rand: rand.New(rand.NewPCG(seed, 40)), t: t, now: clubBegins, file: file,
+	c := &club{Rand: rand.New(rand.NewPCG(seed, 40)), t: t, now: clubBegins, ids: rand.NewChaCha8([32]byte{byte(seed)}), file: file,
 		asks: map[int]string{}, lobby: map[int]control{}, long: map[int]int{}, boards: map[int]message{}, offers: map[string]message{}}
 	c.judge = newJudge(c)
 	for i, name := range clubNames {
@@ -142,7 +144,7 @@ func (c *club) begin() {
 		}
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	c.bot = bot.New(c.store, bot.Config{Now: c.clock, Log: quiet, Deliveries: 1})
+	c.bot = bot.New(c.store, bot.Config{Now: c.clock, Log: quiet, Deliveries: 1, Rand: c.ids})
 	c.room = New(Config{Listen: "127.0.0.1:0", Log: c.store, Now: c.clock})
 	// As bot.Run: an outage is credited before anybody can say anything.
 	c.do()
