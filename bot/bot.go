@@ -543,7 +543,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position, l *language, look
 	if p.result != "" {
 		scene = scene.Ended(p.result, say("sentence", p.why).in(l))
 	}
-	scene.Look = look
+	scene.Look, scene.Series = look, string(m.ID)
 	return scene, nil
 }
 

@@ -47,7 +47,7 @@ func pictureFields(w *render.Words) map[string]*string {
 		"draw": &w.Draw, "no.result": &w.NoResult, "naive": &w.Naive, "marked": &w.Marked, "start": &w.Start,
 		"move": &w.Move, "takes": &w.Takes, "to.play": &w.ToPlay, "stopped": &w.Stopped, "over": &w.Over,
 		"if.agreed": &w.IfAgreed, "accepted": &w.Accepted, "forbidden": &w.Forbidden, "in.seki": &w.InSeki,
-		"may.draw": &w.MayDraw, "step": &w.Step, "at.point": &w.AtPoint, "legend": &w.Legend, "dead.are": &w.DeadAre,
+		"may.draw": &w.MayDraw, "step": &w.Step, "legend": &w.Legend, "dead.are": &w.DeadAre,
 		"stop": &w.Stop,
 	}
 	for i := range w.Things {

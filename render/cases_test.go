@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,7 +81,12 @@ func stateCases(t testing.TB) []pictured {
 		{At: point(t, "C6"), Kind: Square}, {At: point(t, "K11"), Kind: Circle}, {At: point(t, "C3"), Kind: Cross},
 		{At: point(t, "L4"), Kind: Triangle}, {At: point(t, "L5"), Kind: Square}, {At: point(t, "L6"), Kind: Circle}, {At: point(t, "L7"), Kind: Cross},
 	}
-	corner := Diagram(play(t, "aga", k(19, 19, 15), "R17 Q16 R16 R15 S15 Q17 S16 Q15 R18 R14"), n, 1, 10, 1)
+	joseki := play(t, "aga", k(19, 19, 15), "R17 Q16 R16 R15 S15 Q17 S16 Q15 R18 R14")
+	corner := of(joseki)
+	corner.Last, corner.Notes, corner.Why = nil, nil, nil
+	for i, turn := range joseki.Log() {
+		corner.Marks = append(corner.Marks, Mark{At: turn.At, Label: strconv.Itoa(i + 1)})
+	}
 	corner.View = View{point(t, "N12"), point(t, "T19")}
 	crowded := of(longGame(t, "area-2"))
 	for i := range 14 {

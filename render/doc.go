@@ -8,9 +8,8 @@
 //	alt := render.Text(scene) // at most 1,024 characters
 //
 // The same scene gives the same bytes, always, from any number of goroutines.
-// A [Canvas] draws the pictures of one game one after the other, several times
-// as fast, with the same bytes; a [Cache] keeps some of them. [GIF] animates
-// scenes, such as those that [Scenes] gives of a game. [Diagram] numbers the
+// Pictures of one game that follow each other are drawn faster when their scenes
+// name a Series: only what has changed is painted. [GIF] animates scenes, such as those that [Scenes] gives of a game. [Diagram] numbers the
 // stones of a part of a game as books do.
 //
 // # What the picture says
@@ -50,10 +49,9 @@
 // of which all rows are alike, and compressed (canvas.go, png.go). Where a
 // sprite is transparent the colour is looked up in a table (palette.go).
 //
-// A Canvas makes the list of the next picture and compares it with that of the
-// last one: only where the lists differ is anything painted, by the same code
-// and within clips, so that every pixel becomes what it would be otherwise
-// (live.go). The frames of an animation come from the same comparison (gif.go).
+// A series makes the list of the next picture and compares it with that of the
+// last one. It paints only where the lists differ, by the same code and within
+// clips, so that every pixel becomes what it would be otherwise (incremental.go). The frames of an animation come from the same comparison (gif.go).
 //
 // # How to change it
 //

@@ -70,7 +70,7 @@ func GIF(w io.Writer, scenes iter.Seq[Scene], o Options, delay, hold int) error 
 // An animation is a GIF being written. A frame is held back until it is known
 // whether another follows.
 type animation struct {
-	canvas Canvas
+	series series
 	shown  []uint8 // the pixels of the frame before
 	frames int
 	out    bytes.Buffer // the frame held back
@@ -85,10 +85,10 @@ var errNoScenes = errors.New("render: an animation of no scenes")
 
 // frame draws a scene and writes the one before.
 func (a *animation) frame(w io.Writer, s *Scene, o Options, delay int) error {
-	if err := a.canvas.draw(s, o); err != nil {
+	if err := a.series.draw(s, o); err != nil {
 		return err
 	}
-	c := &a.canvas.canvas
+	c := &a.series.canvas
 	if a.frames == 0 {
 		a.shown = make([]uint8, len(c.pix))
 		if err := a.start(w, c); err != nil {
@@ -102,7 +102,7 @@ func (a *animation) frame(w io.Writer, s *Scene, o Options, delay int) error {
 	}
 	// The smallest rectangle around what has changed.
 	box := image.Rectangle{}
-	for _, part := range a.canvas.parts {
+	for _, part := range a.series.parts {
 		box = box.Union(a.changed(c, part))
 	}
 	if a.frames == 0 {

@@ -2,7 +2,6 @@ package render
 
 import (
 	"embed"
-	"fmt"
 	"image"
 	"strings"
 	"sync"
@@ -55,49 +54,32 @@ const maxGlyphs = 4096
 var letters = struct {
 	sync.RWMutex
 	fonts  [3]*opentype.Font
-	others []*opentype.Font // asked in turn for letters that fonts lacks
 	faces  map[faceKey]font.Face
 	glyphs map[glyphKey]*glyph
 	parts  sfnt.Buffer
 }{faces: map[faceKey]font.Face{}, glyphs: map[glyphKey]*glyph{}}
 
 func init() {
-	load := func(name string) *opentype.Font {
-		data, err := fontFiles.ReadFile("fonts/" + name)
-		if err != nil {
-			panic("render: " + err.Error())
-		}
-		f, err := opentype.Parse(data)
-		if err != nil {
-			panic("render: " + err.Error())
-		}
-		return f
-	}
 	for w, name := range []string{"Regular", "Medium", "Bold"} {
 		letters.fonts[w] = load("RobotoCondensed-" + name + ".ttf")
 	}
-	letters.others = []*opentype.Font{load("NotoSansCJK-subset.otf")}
 }
 
-// UseFont adds a font, the bytes of a TrueType or OpenType file or the first
-// of a collection, for letters that the built-in ones lack. Pictures made
-// before may differ from those made after: call it once, at the start.
-func UseFont(data []byte) error {
+// cjk has the letters that the other fonts lack. It is parsed when the first of
+// them is drawn: that takes half of the time in which a command starts.
+var cjk = sync.OnceValue(func() *opentype.Font { return load("NotoSansCJK-subset.otf") })
+
+// load parses a font that is part of the program.
+func load(name string) *opentype.Font {
+	data, err := fontFiles.ReadFile("fonts/" + name)
+	if err != nil {
+		panic("render: " + err.Error())
+	}
 	f, err := opentype.Parse(data)
 	if err != nil {
-		all, err2 := opentype.ParseCollection(data)
-		if err2 != nil {
-			return fmt.Errorf("render: %w", err)
-		}
-		if f, err = all.Font(0); err != nil {
-			return fmt.Errorf("render: %w", err)
-		}
+		panic("render: " + err.Error())
 	}
-	letters.Lock()
-	defer letters.Unlock()
-	letters.others = append(letters.others, f)
-	clear(letters.glyphs)
-	return nil
+	return f
 }
 
 // letter gives the glyph of a rune, nil if no font has it.
@@ -125,16 +107,10 @@ func letter(k glyphKey) *glyph {
 func rasterize(k glyphKey) *glyph {
 	f, size := letters.fonts[k.weight], k.size
 	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
-		f = nil
-		for _, other := range letters.others {
-			if i, err := other.GlyphIndex(&letters.parts, k.letter); err == nil && i != 0 {
-				f, size = other, k.size*15/16 // its letters are taller
-				break
-			}
+		f, size = cjk(), k.size*15/16 // its letters are taller
+		if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
+			return nil
 		}
-	}
-	if f == nil {
-		return nil
 	}
 	face, ok := letters.faces[faceKey{f, size}]
 	if !ok {

@@ -209,7 +209,7 @@ func busy(t testing.TB) Scene {
 // BenchmarkPicture prints a table: the naive picture, and ours beside it. Each
 // figure is the median of 41 rounds, in each of which everything is drawn once,
 // so that what else the machine does falls on all alike. "game" is a picture
-// after each of the last turns of a game, on a canvas of that game; the naive
+// after each of the last turns of a game, as a series; the naive
 // picture is of the last of them.
 //
 //	go test ./render -run xxx -bench Picture
@@ -217,6 +217,9 @@ func BenchmarkPicture(b *testing.B) {
 	const rounds = 41
 	s := busy(b)
 	game := slices.Collect(Scenes(random(b, "area-2", 19, 19, 281, 7), Names{"Aoi", "Marten"}, 281-rounds, 281))
+	for i := range game {
+		game[i].Series = "game"
+	}
 	type variant struct {
 		name  string
 		draw  func(w io.Writer, round int) error
@@ -230,8 +233,7 @@ func BenchmarkPicture(b *testing.B) {
 		o    Options
 	}{{"wood, 192 colours", Options{}}, {"wood, 16 colours", Options{Colors: 16}}, {"slate, 255 colours", Options{Theme: "slate"}}, {"book, 16 colours", Options{Theme: "book"}}, {"contrast, 16 colours", Options{Theme: "contrast"}}} {
 		all = append(all, &variant{name: "one  " + c.name, draw: func(w io.Writer, _ int) error { return PNG(w, s, c.o) }})
-		var canvas Canvas
-		all = append(all, &variant{name: "game " + c.name, draw: func(w io.Writer, round int) error { return canvas.PNG(w, game[round], c.o) }})
+		all = append(all, &variant{name: "game " + c.name, draw: func(w io.Writer, round int) error { return PNG(w, game[round], c.o) }})
 	}
 	for b.Loop() {
 		var out bytes.Buffer

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/image/font/gofont/goregular"
-
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -106,28 +104,10 @@ func TestPanelPartsDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestUseFont(t *testing.T) {
-	before := letters.others
-	defer func() {
-		letters.others = before
-		clear(letters.glyphs)
-	}()
-	const lozenge = '◊'
-	key := glyphKey{medium, 20, 0, lozenge}
-	if letter(key) != nil {
-		t.Fatal("the built-in fonts have it already")
-	}
+// What no font has is left out.
+func TestDrawable(t *testing.T) {
 	if got := drawable("a◊", ""); got != "a" {
 		t.Errorf("%q", got)
-	}
-	if err := UseFont(goregular.TTF); err != nil {
-		t.Fatal(err)
-	}
-	if letter(key) == nil || drawable("a◊", "") != "a◊" {
-		t.Error("the font is not used")
-	}
-	if err := UseFont([]byte("no font")); err == nil {
-		t.Error("anything is a font")
 	}
 }
 

@@ -74,6 +74,11 @@ type Scene struct {
 	// Ruleset is the title of the rulebook.
 	Ruleset string
 
+	// Series names the game whose pictures follow each other, so that [PNG] can
+	// paint only what has changed. It does not show. Empty: every picture is
+	// painted from scratch.
+	Series string `json:"-"`
+
 	// Words are those that the scene was made with; nil stands for [English].
 	Words *Words `json:"-"`
 }

@@ -34,7 +34,6 @@ type Words struct {
 	InSeki    string // points: "alive in seki: %s"
 	MayDraw   string // of the player who has the right to declare a draw
 	Step      string // of a lesson or replay: "Step %d of %d"
-	AtPoint   string // a number and where it was played again: "%d at %s"
 	Marks     [Cross + 1]string
 	Legend    string // of the letters of Text
 	DeadAre   string // added to the legend when there are dead stones
@@ -65,7 +64,7 @@ var English = Words{
 	Stopped: "play has stopped", Over: "game over",
 	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
 	Forbidden: "may not take at %s (repetition)", InSeki: "alive in seki: %s", MayDraw: "may draw",
-	Step: "Step %d of %d", AtPoint: "%d at %s",
+	Step:   "Step %d of %d",
 	Marks:  [...]string{Label: "Letter", Triangle: "Triangle", Square: "Square", Circle: "Circle", Cross: "Cross"},
 	Legend: "X Black, O White", DeadAre: "x o dead",
 	Stop: ". ",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -49,13 +48,13 @@ func games(t testing.TB) map[string][]pictured {
 	return out
 }
 
-// On a canvas that has drawn something else before, every scene has the bytes
-// that it has when it is drawn alone.
-func TestCanvasDrawsWhatPNGDraws(t *testing.T) {
-	check := func(c *Canvas, p pictured, what string) {
+// Every scene has the same bytes, drawn from scratch or after any other scene of
+// its series.
+func TestSeriesDrawsWhatPNGDraws(t *testing.T) {
+	check := func(c *series, p pictured, what string) {
 		t.Helper()
 		var got bytes.Buffer
-		if err := c.PNG(&got, p.scene, p.o); err != nil {
+		if err := c.png(&got, &p.scene, p.o); err != nil {
 			t.Fatal(err)
 		}
 		if want := drawn(t, p.scene, p.o); !bytes.Equal(got.Bytes(), want) {
@@ -64,7 +63,7 @@ func TestCanvasDrawsWhatPNGDraws(t *testing.T) {
 		}
 	}
 	for name, moves := range games(t) {
-		var c Canvas
+		var c series
 		for i, m := range moves {
 			check(&c, m, fmt.Sprintf("%s, picture %d", name, i))
 		}
@@ -73,8 +72,8 @@ func TestCanvasDrawsWhatPNGDraws(t *testing.T) {
 			check(&c, moves[i], fmt.Sprintf("%s, back to picture %d", name, i))
 		}
 	}
-	// One canvas for everything.
-	var c Canvas
+	// One series for everything.
+	var c series
 	for i, p := range allCases(t) {
 		if race && i%25 > 0 {
 			continue
@@ -83,26 +82,26 @@ func TestCanvasDrawsWhatPNGDraws(t *testing.T) {
 	}
 }
 
-// A canvas that met a scene that cannot be drawn goes on as if it had not.
-func TestCanvasAfterAnError(t *testing.T) {
+// A series survives a scene that cannot be drawn.
+func TestSeriesAfterAnError(t *testing.T) {
 	scenes := slices.Collect(Scenes(random(t, "aga", 9, 9, 20, 1), Names{}, 18, 20))
-	var c Canvas
+	var c series
 	var b bytes.Buffer
 	for _, s := range scenes {
-		if err := c.PNG(&b, Scene{}, Options{}); err == nil {
+		if err := c.png(&b, &Scene{}, Options{}); err == nil {
 			t.Fatal("an empty scene was drawn")
 		}
 		b.Reset()
-		if err := c.PNG(&b, s, Options{}); err != nil || !bytes.Equal(b.Bytes(), drawn(t, s, Options{})) {
+		if err := c.png(&b, &s, Options{}); err != nil || !bytes.Equal(b.Bytes(), drawn(t, s, Options{})) {
 			t.Fatalf("other bytes, %v", err)
 		}
 	}
 }
 
 // From one turn to the next only a small part of the picture is painted.
-func TestCanvasPaintsLittle(t *testing.T) {
+func TestSeriesPaintsLittle(t *testing.T) {
 	area, pictures := 0, 0
-	var c Canvas
+	var c series
 	for s := range Scenes(random(t, "aga", 19, 19, 120, 5), Names{}, 60, 120) {
 		if err := c.draw(&s, Options{}); err != nil {
 			t.Fatal(err)
@@ -124,8 +123,8 @@ func TestCanvasPaintsLittle(t *testing.T) {
 	}
 }
 
-// Sixteen goroutines that draw, alone and through a cache that is too small,
-// do not disturb one another.
+// Sixteen goroutines that draw the same games, from scratch and as series, do not
+// disturb one another.
 func TestConcurrent(t *testing.T) {
 	scenes := []pictured{}
 	for i, id := range []string{"aga", "half-pass", "ultimate", "button"} {
@@ -140,21 +139,17 @@ func TestConcurrent(t *testing.T) {
 	if race {
 		rounds = 1
 	}
-	cache := NewCache(2)
 	var wait sync.WaitGroup
-	for worker := range 16 {
+	for range 16 {
 		wait.Go(func() {
 			for range rounds {
 				for i, s := range scenes {
-					var alone, cached bytes.Buffer
-					if err := PNG(&alone, s.scene, s.o); err != nil || !bytes.Equal(alone.Bytes(), want[i]) {
-						t.Errorf("scene %d: other bytes, %v", i, err)
-					}
-					if err := cache.PNG(&cached, s.name, s.scene, s.o); err != nil || !bytes.Equal(cached.Bytes(), want[i]) {
-						t.Errorf("scene %d from the cache: other bytes, %v", i, err)
-					}
-					if worker == 0 {
-						cache.Forget(s.name)
+					for _, name := range []string{"", t.Name(), fmt.Sprint(t.Name(), i)} {
+						var got bytes.Buffer
+						s.scene.Series = name
+						if err := PNG(&got, s.scene, s.o); err != nil || !bytes.Equal(got.Bytes(), want[i]) {
+							t.Errorf("scene %d, series %q: other bytes, %v", i, name, err)
+						}
 					}
 				}
 			}
@@ -163,34 +158,37 @@ func TestConcurrent(t *testing.T) {
 	wait.Wait()
 }
 
-func TestCacheIsBounded(t *testing.T) {
-	c := NewCache(3)
-	s := Scene{Board: []string{"."}}
-	for _, game := range strings.Fields("a b c a d a e f") {
-		if err := c.PNG(&bytes.Buffer{}, game, s, Options{Size: "small"}); err != nil {
+// The pictures of one game share a series; its themes and sizes, and other games,
+// have their own.
+func TestSeriesOf(t *testing.T) {
+	of := func(name string, o Options) *series {
+		c, err := seriesOf(&Scene{Board: []string{"."}, Series: name}, o)
+		if err != nil {
 			t.Fatal(err)
 		}
+		return c
 	}
-	var kept []string
-	for game := range c.kept {
-		kept = append(kept, game)
+	a := of("TestSeriesOf", Options{})
+	if of("TestSeriesOf", Options{}) != a {
+		t.Error("the second picture of a game begins anew")
 	}
-	slices.Sort(kept)
-	if got := strings.Join(kept, " "); got != "a e f" { // those used last
-		t.Errorf("kept: %s", got)
+	if of("TestSeriesOf", Options{Theme: "slate"}) == a || of("TestSeriesOf", Options{Size: "small"}) == a || of("another", Options{}) == a {
+		t.Error("different pictures share a series")
 	}
-	c.Forget("e")
-	if len(c.kept) != 2 {
-		t.Error("not forgotten")
+	for i := range maxSeries {
+		of(fmt.Sprint("TestSeriesOf", i), Options{})
+	}
+	if recent.Len() > maxSeries || of("TestSeriesOf", Options{}) == a {
+		t.Errorf("%d series are kept", recent.Len())
 	}
 }
 
-// A canvas takes less than four megabytes.
-func TestCanvasMemory(t *testing.T) {
-	var c Canvas
+// A series takes less than four megabytes.
+func TestSeriesMemory(t *testing.T) {
+	var c series
 	s := busy(t)
 	for _, o := range []Options{{}, {Colors: 16}} {
-		if err := c.PNG(&bytes.Buffer{}, s, o); err != nil {
+		if err := c.png(&bytes.Buffer{}, &s, o); err != nil {
 			t.Fatal(err)
 		}
 		size := len(c.canvas.pix) + cap(c.packed) + cap(c.tiles) + 48*(cap(c.now.ops)+cap(c.old.ops))

@@ -9,40 +9,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// The first stone on a point keeps its number; what is played there later is
-// told under the diagram, also where the stone was there before the diagram.
-func TestDiagram(t *testing.T) {
-	// 1 takes at B1 where 2 had played before the diagram began, and so on.
-	g := play(t, "area-2", k(9, 9, 0), "D5 E5 C4 F4 D3 E3 E4 D4x H8 H7 E4x G2 G3 D4x pass")
-	for _, x := range []struct {
-		first, last, from int
-		board, marks      string
-		notes             string
-	}{
-		{1, 4, 1, "....X.... ...XO.... ..X..O...", "D5=1 E5=2 C4=3 F4=4", ""},
-		{7, 15, 1, "...XO.... ..XOXO... ...XO.X..", "E4=1 D4=2 H8=3 H7=4 G2=6 G3=7", "5 at 1/8 at 2/9: pass"},
-		{11, 14, 11, "...XO.... ..XOXO... ...XO.X..", "E4=11 G2=12 G3=13", "14 at D4"},
-	} {
-		s := Diagram(g, Names{}, x.first, x.last, x.from)
-		var marks []string
-		for _, m := range s.Marks {
-			marks = append(marks, m.At.String()+"="+m.Label)
-		}
-		if got := strings.Join(marks, " "); got != x.marks {
-			t.Errorf("%d to %d: marks %s", x.first, x.last, got)
-		}
-		if got := strings.Join(s.Notes, "/"); got != x.notes {
-			t.Errorf("%d to %d: notes %s", x.first, x.last, got)
-		}
-		if x.first > 1 {
-			if got := strings.Join(s.Board[4:7], " "); got != x.board {
-				t.Errorf("%d to %d: board %s", x.first, x.last, got)
-			}
-		}
-		drawn(t, s, Options{Size: "small"})
-	}
-}
-
 // A part of the board is drawn larger; its lines keep their names, and those
 // that go on beyond it run on.
 func TestView(t *testing.T) {
