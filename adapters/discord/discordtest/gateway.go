@@ -73,6 +73,8 @@ type ConnectionFault struct {
 	IdentifyClose  int           // closes with this code on identify
 	OnIdentify     int           // answers identify with this op: 7 or 9
 	OnResume       int           // answers resume with this op: 7 or 9
+	NoResumed      bool          // swallows resume, but answers identify
+	ResumeClose    int           // closes with this code on resume
 	Resumable      bool          // what op 9 says
 	Beat           bool          // asks for a heartbeat right after hello (op 1)
 	CutAfter       int           // cuts TCP after so many bytes from the double; 0 never
@@ -257,7 +259,10 @@ func (s *Server) resume(c *connection, d object) {
 	case c.session != nil:
 		c.queue(outgoing{close: 4005})
 		return
-	case fault.NoReady:
+	case fault.NoReady, fault.NoResumed:
+		return
+	case fault.ResumeClose != 0:
+		c.queue(outgoing{close: fault.ResumeClose})
 		return
 	case fault.OnResume != 0:
 		if fault.OnResume == opInvalid && !fault.Resumable {

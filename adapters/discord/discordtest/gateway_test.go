@@ -358,6 +358,17 @@ func TestMisbehaviour(t *testing.T) {
 		b.say(2, identify(d, nil))
 		b.want("close", 4009)
 	})
+	t.Run("no answer to resume", func(t *testing.T) {
+		d, b := start(t, fault{})
+		b.login(nil)
+		d.NextConnections(fault{ResumeClose: 4000}, fault{NoResumed: true}, fault{NoResumed: true})
+		b.resume(b.seq)
+		b.want("close", 4000)
+		b.resume(b.seq)
+		quiet(t, b)
+		d.Advance(time.Minute) // or it would be too early to identify again
+		b.login(nil)
+	})
 	t.Run("no acks", func(t *testing.T) {
 		d, b := start(t, fault{NoAck: true})
 		b.login(nil)

@@ -49,7 +49,9 @@
 // A bot that identifies too often loses its token. Before each Identify the
 // gateway asks Discord how many are left today and waits when half are used, when
 // a shard has identified twenty times in an hour, and for the others of its
-// max_concurrency group. Resuming costs nothing and is what usually happens.
+// max_concurrency group. Resuming costs nothing and is what usually happens. After
+// three Resumes in a row that Discord does not answer, or a minute of them, the
+// gateway gives the session up and identifies.
 //
 // # Shards
 //

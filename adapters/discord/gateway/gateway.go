@@ -58,6 +58,7 @@ type Config struct {
 // shorten them.
 type Times struct {
 	Start    time.Duration // until a connection is ready, 30 s
+	Resume   time.Duration // in which Discord must answer one of up to three Resumes, 60 s; then the shard identifies
 	Grace    time.Duration // beyond a beat's interval for its acknowledgement, 5 s
 	Pace     time.Duration // between two connections of a shard, 1 s
 	Backoff  time.Duration // after the first failure, doubled for each further one, 1 s
@@ -71,7 +72,7 @@ func (t *Times) fill() {
 		at    *time.Duration
 		value time.Duration
 	}{
-		{&t.Start, 30 * time.Second}, {&t.Grace, 5 * time.Second}, {&t.Pace, time.Second}, {&t.Backoff, time.Second},
+		{&t.Start, 30 * time.Second}, {&t.Resume, time.Minute}, {&t.Grace, 5 * time.Second}, {&t.Pace, time.Second}, {&t.Backoff, time.Second},
 		{&t.Longest, time.Minute}, {&t.Identify, 5 * time.Second}, {&t.Invalid, 5 * time.Second},
 	} {
 		if *d.at == 0 {

@@ -53,8 +53,10 @@ type line struct {
 	far        *websocket.Conn
 	near       *websocket.Conn
 	pipe       *pipe
-	session    string     // to resume; empty: identify
-	identified func(bool) // to be told when it is
+	session    string        // to resume; empty: identify
+	identified func(bool)    // to be told when it is
+	start      time.Duration // until it must be ready
+	resumed    bool          // op 6 was sent; of fromNear
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -78,8 +80,8 @@ type line struct {
 	end   ending
 }
 
-func newLine(s *shard, far *websocket.Conn, session string, identified func(bool)) *line {
-	return &line{s: s, far: far, session: session, identified: identified, pipe: newPipe()}
+func newLine(s *shard, far *websocket.Conn, session string, identified func(bool), start time.Duration) *line {
+	return &line{s: s, far: far, session: session, identified: identified, start: start, pipe: newPipe()}
 }
 
 // run passes messages until the connection ends.
@@ -92,7 +94,7 @@ func (l *line) run(ctx context.Context) ending {
 	group.Go(l.fromNear)
 	l.fromFar()
 	group.Wait()
-	l.end.ready = l.ready.Load()
+	l.end.ready, l.end.resumed = l.ready.Load(), l.resumed
 	return l.end
 }
 
@@ -157,8 +159,7 @@ func (l *line) close(end ending) {
 
 // fromFar reads what Discord says.
 func (l *line) fromFar() {
-	start := l.s.g.cfg.Times.Start
-	l.far.SetReadDeadline(time.Now().Add(start)) //nolint:errcheck // reading says so
+	l.far.SetReadDeadline(time.Now().Add(l.start)) //nolint:errcheck // reading says so
 	l.far.SetCloseHandler(func(int, string) error { return nil })
 	for {
 		kind, data, err := l.far.ReadMessage()
@@ -184,7 +185,7 @@ func (l *line) fromFar() {
 		case l.ready.Load():
 			l.far.SetReadDeadline(time.Time{}) //nolint:errcheck // see above
 		case p.Op == opDispatch:
-			l.far.SetReadDeadline(time.Now().Add(start)) //nolint:errcheck // see above
+			l.far.SetReadDeadline(time.Now().Add(l.s.g.cfg.Times.Start)) //nolint:errcheck // see above
 		}
 	}
 }
@@ -288,6 +289,7 @@ func (l *line) begin(identify json.RawMessage) bool {
 			Session string `json:"session_id"`
 			Seq     int64  `json:"seq"`
 		}{l.s.g.cfg.Token, l.session, l.s.seq.Load()})
+		l.resumed = true
 		return err == nil && l.tell(packet{Op: opResume, Data: data})
 	}
 	var fields map[string]json.RawMessage

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -29,6 +30,9 @@ type shard struct {
 	used      []time.Time     // when it identified, in the last hour or so
 	ctx       context.Context // of Run, for handlers
 
+	unanswered int       // Resumes in a row that Discord did not answer
+	resuming   time.Time // when the connection of the first of them was opened
+
 	seq atomic.Int64 // of the last event received
 
 	mu                           sync.Mutex
@@ -48,7 +52,14 @@ type ending struct {
 	ready bool  // it had been
 	again bool  // the session cannot be resumed
 	wait  time.Duration
+
+	resumed bool // op 6 was sent
 }
+
+// maxResumes is how many Resumes in a row may stay unanswered. Discord sometimes
+// never answers them (https://github.com/discord/discord-api-docs/issues/1619);
+// identifying helps.
+const maxResumes = 3
 
 // run connects until ctx is done or there is no point.
 func (s *shard) run(ctx context.Context) error {
@@ -61,6 +72,7 @@ func (s *shard) run(ctx context.Context) error {
 			}
 		}
 		last = time.Now()
+		seq := s.seq.Load()
 		end := s.connect(ctx, failures)
 		s.down(ctx.Err() == nil)
 		if ctx.Err() != nil {
@@ -73,30 +85,57 @@ func (s *shard) run(ctx context.Context) error {
 		if f := fatalOf(end.err); f != nil {
 			return f
 		}
+		received := end.ready || s.seq.Load() > seq
+		switch {
+		case received:
+			failures, s.unanswered = 0, 0
+		case end.resumed:
+			s.resumeFailed(last)
+		}
 		if end.again || end.code == closeSeq || end.code == closeTime || end.code == 4003 {
 			s.forget()
 		}
-		if end.ready {
-			failures = 0
+		wait := end.wait
+		if received {
 			s.log.Info("connection ended", "code", end.code, "error", end.err)
 		} else {
 			failures++
-			wait := max(s.g.cfg.Times.backoff(failures, end.err), end.wait)
+			wait = max(min(s.g.cfg.Times.backoff(failures, end.err), s.resumeLeft()), end.wait)
 			s.log.Warn("no connection", "code", end.code, "error", end.err, "wait", wait)
-			if sleep(ctx, wait) != nil {
-				return nil
-			}
-			continue
 		}
-		if sleep(ctx, end.wait) != nil {
+		if sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
 	return nil
 }
 
+// resumeFailed counts a Resume that Discord did not answer, on a connection that
+// was opened at began.
+func (s *shard) resumeFailed(began time.Time) {
+	if s.unanswered == 0 {
+		s.resuming = began
+	}
+	s.unanswered++
+}
+
+// resumeLeft returns how long the session may still be resumed.
+func (s *shard) resumeLeft() time.Duration {
+	switch {
+	case s.unanswered == 0:
+		return math.MaxInt64
+	case s.unanswered >= maxResumes:
+		return 0
+	}
+	return max(0, time.Until(s.resuming.Add(s.g.cfg.Times.Resume)))
+}
+
 // connect is one connection, from its beginning to its end.
 func (s *shard) connect(ctx context.Context, failures int) ending {
+	if s.resumeLeft() == 0 {
+		s.log.Warn("Discord does not answer Resume, will identify", "resumes", s.unanswered)
+		s.forget()
+	}
 	s.mu.Lock()
 	session, address := s.session, s.resumeURL
 	s.mu.Unlock()
@@ -113,11 +152,12 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	} else if failures%2 == 1 {
 		address = s.base // it may be that address alone that is out of order
 	}
-	conn, err := dial(ctx, address, s.g.cfg.Dial, s.g.cfg.Times.Start)
+	within := min(s.g.cfg.Times.Start, s.resumeLeft())
+	conn, err := dial(ctx, address, s.g.cfg.Dial, within)
 	if err != nil {
 		return ending{err: err}
 	}
-	return newLine(s, conn, session, identified).run(ctx)
+	return newLine(s, conn, session, identified, within).run(ctx)
 }
 
 // dial opens a connection to a gateway's address, over TCP if how is nil.
@@ -150,6 +190,7 @@ func (s *shard) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.session, s.resumeURL = "", ""
+	s.unanswered = 0
 	s.seq.Store(0)
 }
 

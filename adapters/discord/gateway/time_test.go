@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 )
 
 // interval is Discord's.
@@ -26,7 +28,8 @@ func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
 		cfg.Times = Times{}
 		cfg.Times.fill()
 		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
-			p := newPipe()
+			near, far := memnet.Pipe()
+			p := &pipe{theirs: near, ours: far}
 			go func() {
 				if ws, err := p.accept(); err == nil {
 					conns <- &conn{t: t, ws: ws, long: time.Hour}
@@ -133,6 +136,130 @@ func TestBackPressure(t *testing.T) {
 		if s := c.g.Status()[0]; s.Dropped != 0 || s.Resumes != 0 || s.Identifies != 1 {
 			t.Errorf("status %+v", s)
 		}
+		at.leave()
+	})
+}
+
+// Discord sometimes never answers Resume. The shard tries up to three times, or
+// for a minute, and then identifies.
+func TestResumeUnanswered(t *testing.T) {
+	for name, refused := range map[string]struct {
+		how    func(*conn)
+		tries  int
+		within time.Duration
+	}{
+		"no answer": {func(*conn) {}, 2, time.Minute},
+		"only acks": {func(c *conn) {
+			for range 100 {
+				c.say(opAck, nil)
+			}
+		}, 2, time.Minute},
+		"closed":    {func(c *conn) { c.close(4000) }, 3, 10 * time.Second},
+		"op 7":      {func(c *conn) { c.say(opReconnect, nil) }, 3, 10 * time.Second},
+		"op 9 true": {func(c *conn) { c.say(opInvalid, true) }, 3, 20 * time.Second},
+		"4007":      {func(c *conn) { c.close(4007) }, 1, 5 * time.Second},
+		"4009":      {func(c *conn) { c.close(4009) }, 1, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, at, conns := inMemory(t, func(*Config) {})
+				defer c.stop()
+				for round := range 2 { // in the second they are counted from the beginning
+					at.leave()
+					began := time.Now()
+					for range refused.tries {
+						at = <-conns
+						at.hello(interval)
+						at.hear(opResume)
+						refused.how(at)
+						defer at.ws.Close()
+					}
+					at = <-conns
+					at.hello(interval)
+					at.hear(opIdentify)
+					if d := time.Since(began); d > refused.within {
+						t.Errorf("round %d: identified after %v", round, d)
+					}
+					at.ready("ws://127.0.0.1/resume")
+					if r := <-c.ready; r.Resumed {
+						t.Error("told as resumed")
+					}
+				}
+				if s := c.g.Status()[0]; s.Identifies != 3 || s.Resumes != 0 || !s.Connected {
+					t.Errorf("status %+v", s)
+				}
+				at.leave()
+			})
+		})
+	}
+}
+
+// A Resume that brings an event was answered, even if the connection ends before
+// RESUMED: the session is kept as long as it gets on.
+func TestResumeGetsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, at, conns := inMemory(t, func(*Config) {})
+		defer c.stop()
+		at.leave()
+		for seq := int64(2); seq < 12; seq++ {
+			at = <-conns
+			at.hello(interval)
+			if said := at.hear(opResume); said["seq"] != float64(seq-1) {
+				t.Fatalf("resumed with %v", said)
+			}
+			at.dispatchAt(seq, InteractionCreate, press(1))
+			<-c.events
+			at.leave()
+		}
+		for try := range 5 { // also when Discord answers only each third
+			for range 2 {
+				at = <-conns
+				at.hello(interval)
+				at.hear(opResume)
+				at.close(4000)
+			}
+			at = <-conns
+			at.hello(interval)
+			at.hear(opResume)
+			at.dispatchAt(int64(12+try), "RESUMED", nil)
+			if r := <-c.ready; !r.Resumed {
+				t.Fatal("the session was given up")
+			}
+			at.leave()
+		}
+	})
+}
+
+// Giving a session up does not go round the limits of Identify.
+func TestResumeUnansweredKeepsLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var remaining atomic.Int64
+		remaining.Store(1000)
+		c, at, conns := inMemory(t, func(cfg *Config) {
+			cfg.Bot = func(context.Context) (*rest.GatewayBot, error) {
+				limit := rest.SessionLimit{Total: 1000, Remaining: int(remaining.Load()), ResetAfter: time.Hour.Milliseconds(), Concurrency: 1}
+				return &rest.GatewayBot{URL: "ws://127.0.0.1", Shards: 1, Limit: limit}, nil
+			}
+		})
+		defer c.stop()
+		remaining.Store(500)
+		time.AfterFunc(time.Hour, func() { remaining.Store(1000) })
+		began := time.Now()
+		at.leave()
+		for range maxResumes {
+			at = <-conns
+			at.hello(interval)
+			at.hear(opResume)
+			at.close(4000)
+		}
+		at = <-conns
+		at.hello(interval)
+		at.hear(opIdentify)
+		if d := time.Since(began); d < time.Hour || d > 2*time.Hour {
+			t.Errorf("identified after %v", d)
+		}
+		at.ready("")
+		<-c.ready
 		at.leave()
 	})
 }
