@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +12,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
-
-// long asks for as much as may take hours: HALFPOINT_LONG=1.
-var long = os.Getenv("HALFPOINT_LONG") != ""
-
-// seeds is how many simulations are run.
-var seeds = 2000
 
 // A world is a bot on a store and a platform that both fail at times: replies
 // are lost after a commit, two requests race for one game, the process dies
@@ -236,15 +230,11 @@ func (w *world) judge() {
 	}
 }
 
-func TestSimulation(t *testing.T) { everySeed(t, 4, seeds, 50, simulate) }
+func TestSimulation(t *testing.T) { everySeed(t, 4, tier.Pick(50, 200, 2000), simulate) }
 
-// everySeed runs a simulation for each of n seeds, or as few as short ones when
-// the test is to be short, on so many shards at once, and names the seed that
-// fails.
-func everySeed(t *testing.T, shards, n, short int, simulate func(*testing.T, uint64)) {
-	if testing.Short() {
-		n = short
-	}
+// everySeed runs a simulation for each of n seeds, on so many shards at once, and
+// names the seed that fails.
+func everySeed(t *testing.T, shards, n int, simulate func(*testing.T, uint64)) {
 	for shard := range shards {
 		t.Run(fmt.Sprint(shard), func(t *testing.T) {
 			t.Parallel()

@@ -11,17 +11,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
-
-// weekSeeds is how many clubs play for eight weeks, weeksAgain how many do so
-// twice.
-var weekSeeds, weeksAgain = 200, uint64(3)
-
-func init() {
-	if long {
-		weekSeeds = 2000
-	}
-}
 
 // A club plays many games by the clock for weeks, in which the bot is away for
 // hours now and then. Everything follows from the seed.
@@ -186,7 +177,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 
 // Everything that a club is told follows from its seed.
 func TestWeeksAgain(t *testing.T) {
-	for seed := range weeksAgain {
+	for seed := range tier.Pick[uint64](1, 3, 3) {
 		first, second := clubOf(t, seed), clubOf(t, seed)
 		if a, b := first.log.String(), second.log.String(); a != b {
 			as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
@@ -295,7 +286,7 @@ func (c *club) judge() {
 	c.t.Logf("%d games, %d flags, %d times away, %d posts", len(ms), flags, len(c.away), len(c.posts))
 }
 
-func TestWeeks(t *testing.T) { everySeed(t, 2, weekSeeds, 4, weeks) }
+func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 20, 2000), weeks) }
 
 // A bot that was asleep, and is spoken to before it has looked at the time,
 // does not take the time it slept for the player's.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 func custom(t testing.TB, s Spec) *Ruleset {
@@ -525,7 +527,7 @@ func hostile(rnd *rand.Rand) Spec {
 // game: it cannot bring a fold down.
 func TestHostileSpecs(t *testing.T) {
 	n := 200
-	if os.Getenv("HALFPOINT_LONG") == "1" {
+	if tier.Soaking() {
 		n = 5000
 	}
 	if raceDetector || testing.Short() {

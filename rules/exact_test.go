@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// long asks for what takes minutes: HALFPOINT_LONG=1 go test ./rules/...
-func long() bool { return os.Getenv("HALFPOINT_LONG") == "1" }
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
 
 // Tromp's counts of legal positions, in which no chain is without a liberty:
 // https://tromp.github.io/go/legal.html
@@ -23,7 +22,7 @@ var legalPositions = []struct{ w, h, n int }{
 // finds a liberty for every stone.
 func TestLegalPositions(t *testing.T) {
 	for _, x := range legalPositions {
-		if x.w*x.h > 12 && !long() || x.w*x.h > 9 && raceDetector {
+		if x.w*x.h > 12 && !tier.Soaking() || x.w*x.h > 9 && raceDetector {
 			continue
 		}
 		b, err := NewBoard(x.w, x.h)
@@ -118,7 +117,7 @@ func TestCompleteTrompTaylorGames(t *testing.T) {
 			t.Errorf("1×%d: %d paths, want %d", w, got, want)
 		}
 	}
-	if long() {
+	if tier.Soaking() {
 		// The eight first placements are the same but for reflection and colour.
 		paths := newPaths(2, 2)
 		first := paths.next[0]
@@ -315,7 +314,7 @@ func TestUltimateSolved(t *testing.T) {
 		{3, 1, "W+R", 82549, 30638, 29, "B delay, W place B1"},
 		{3, 2, "W+R", 80276, 30731, 31, "B delay, W place B1"},
 	} {
-		if x.w == 3 && (raceDetector || x.komi != 0 && !long()) {
+		if x.w == 3 && (raceDetector || x.komi != 0 && !tier.Soaking()) {
 			continue
 		}
 		g, err := New(&Ultimate, Setup{W: x.w, H: 1, Komi: Points(x.komi) * One})

@@ -21,9 +21,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// long reports whether the full numbers are wanted.
-var long = os.Getenv("HALFPOINT_LONG") != ""
-
 // A club is a server with a room and two members, and the bot in it.
 type club struct {
 	*testing.T

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 const (
@@ -533,7 +534,7 @@ func TestTwice(t *testing.T) {
 func TestReordered(t *testing.T) {
 	t.Parallel()
 	rounds := 4
-	if long {
+	if tier.Soaking() {
 		rounds = 200
 	}
 	orders := [][]int{{0, 1, 2, 0, 1, 2}, {0, 0, 1, 1, 2, 2}, {1, 0, 2, 0, 1}, {2, 1, 0, 1, 2}}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Many games at once: every turn is answered by its board. HALFPOINT_LONG=1 plays
+// Many games at once: every turn is answered by its board. HALFPOINT_TIER=soak plays
 // 100 games with Discord's limits on, for 20 seconds at 50 turns a second and for
 // a minute at 100, and says how long it took.
 func TestManyGames(t *testing.T) {
-	if !long {
+	if !tier.Soaking() {
 		manyGames(t, 6, 10, 3)
 		return
 	}
@@ -30,11 +31,11 @@ func TestManyGames(t *testing.T) {
 
 func manyGames(t *testing.T, games, rate, turns int) {
 	o := discordtest.Options{}
-	if long {
+	if tier.Soaking() {
 		o.Limits, o.Now = discordtest.DefaultLimits(), time.Now
 	}
 	c := newClub(t, o)
-	if long {
+	if tier.Soaking() {
 		c.cfg.Answer = 0
 	}
 	c.start()
@@ -59,7 +60,7 @@ func manyGames(t *testing.T, games, rate, turns int) {
 	put := 0
 	var group sync.WaitGroup
 	each := turns // of each game
-	if long {
+	if tier.Soaking() {
 		each = max(1, turns*rate/games)
 	}
 	// Each game makes a turn in its time, after the one before is answered.
@@ -101,16 +102,16 @@ func manyGames(t *testing.T, games, rate, turns int) {
 	}
 	t.Logf("%d games, %d turns, %d a second: board shown p50 %v, p99 %v, longest %v; first answer p50 %v, p99.9 %v, longest %v; %d put off",
 		games, games*each, rate, at(shown, 0.5), at(shown, 0.99), at(shown, 1), at(first, 0.5), at(first, 0.999), at(first, 1), put)
-	if long && at(first, 1) > 2500*time.Millisecond {
+	if tier.Soaking() && at(first, 1) > 2500*time.Millisecond {
 		t.Errorf("a first answer took %v", at(first, 1))
 	}
 	c.check()
 }
 
-// Interactions leave nothing behind. HALFPOINT_LONG=1 makes 100,000.
+// Interactions leave nothing behind. HALFPOINT_TIER=soak makes 100,000.
 func TestHeap(t *testing.T) {
 	n := 500
-	if long {
+	if tier.Soaking() {
 		n = 100_000
 	}
 	c := newClub(t, discordtest.Options{Keep: 100})
@@ -250,7 +251,7 @@ func TestFlood(t *testing.T) {
 	c.cfg.Now = func() time.Time { return now }
 	c.start()
 	n := 200
-	if long {
+	if tier.Soaking() {
 		n = 5000
 	}
 	asked := make(chan string, n)

@@ -13,27 +13,28 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Loops that find out with large numbers what is true of one: HALFPOINT_LONG=1
+// Loops that find out with large numbers what is true of one: HALFPOINT_TIER=soak
 // makes the numbers those that the comments name.
 
 // many is how often something is done: n times, or so often in the long run.
 func many(n, inTheLongRun int) int {
-	if long {
+	if tier.Soaking() {
 		return inTheLongRun
 	}
 	return n
 }
 
 // Of messages whose sending ends in doubt each is there once, and in order.
-// HALFPOINT_LONG=1 sends 100,000.
+// HALFPOINT_TIER=soak sends 100,000.
 func TestAmbiguousSends(t *testing.T) {
 	t.Parallel()
 	const each = 20 // in a channel
 	c := newClub(t, discordtest.Options{Keep: 1000})
 	c.start()
-	if long { // Discord's fifty a second would make hours of it
+	if tier.Soaking() { // Discord's fifty a second would make hours of it
 		quick, err := rest.New(rest.Config{API: c.cfg.API, Token: c.cfg.Token, Application: c.d.Application(), PerSecond: 10_000})
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +102,7 @@ func TestAmbiguousSends(t *testing.T) {
 }
 
 // Turns that come again, at once and later, and beside those of other games, are
-// made once. HALFPOINT_LONG=1 delivers 100,000.
+// made once. HALFPOINT_TIER=soak delivers 100,000.
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	const turns = 60
@@ -111,7 +112,7 @@ func TestDuplicates(t *testing.T) {
 	var deliveries atomic.Int64
 	for round := 0; deliveries.Load() < int64(many(40, 100_000)); round++ {
 		games, each := 2, many(12, turns)
-		if long {
+		if tier.Soaking() {
 			games = 8
 		}
 		var group sync.WaitGroup
@@ -155,7 +156,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 // While one board of a game is on its way the others wait as one: of twenty turns
-// the first board and the last are shown. HALFPOINT_LONG=1 does it 200 times.
+// the first board and the last are shown. HALFPOINT_TIER=soak does it 200 times.
 func TestCoalescing(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, discordtest.Options{})
@@ -209,7 +210,7 @@ func TestCoalescing(t *testing.T) {
 }
 
 // A room in which hundreds ask at once is told to wait, and then not heard;
-// others are, in other rooms. HALFPOINT_LONG=1 asks 5,000 times and has 10,000
+// others are, in other rooms. HALFPOINT_TIER=soak asks 5,000 times and has 10,000
 // press one button. The heap is looked at, so that nothing else goes beside it.
 func TestFloodedRoom(t *testing.T) {
 	c := newClub(t, discordtest.Options{Keep: 200})

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // unescape is what Discord makes of a backslash.
@@ -39,7 +40,7 @@ func TestEscape(t *testing.T) {
 		escapeLaw(t, s)
 	}
 	n := 100_000
-	if long {
+	if tier.Soaking() {
 		n = 1_000_000
 	}
 	random := rand.New(rand.NewPCG(1, 2))

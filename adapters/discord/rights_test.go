@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // What is allowed to whom is the bot's to decide, and tried there. Here it is
@@ -130,7 +131,7 @@ func TestForgedControls(t *testing.T) {
 	}
 	ids = append(ids, "?", "??", "#", "place", "place?game=%zz", "place?game=1#nothing", "place?game=1#", "\x00?\xff", strings.Repeat("a", 100)+"?", "dead?game=1#points")
 	step := 1
-	if !long {
+	if !tier.Soaking() {
 		step = 5
 	}
 	opens := func(command string) bool {
@@ -163,7 +164,7 @@ func TestForgedControls(t *testing.T) {
 }
 
 // Other bots, webhooks and the bot itself are not heard, whatever they do; two
-// bots that answer each other stop before they begin. HALFPOINT_LONG=1 tries
+// bots that answer each other stop before they begin. HALFPOINT_TIER=soak tries
 // 1,000 times.
 func TestBots(t *testing.T) {
 	t.Parallel()
@@ -193,7 +194,7 @@ func TestBots(t *testing.T) {
 		}
 	})
 	n := 40
-	if long {
+	if tier.Soaking() {
 		n = 1000
 	}
 	d.take()

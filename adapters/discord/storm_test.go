@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A storm is what Discord does on a bad day, to every so-many-th request of any
@@ -27,11 +28,11 @@ var storm = []discordtest.Fault{
 
 // In a storm each turn is made once and each board is shown once, though many a
 // press comes twice; and the bot asks for no more trouble than it is given.
-// HALFPOINT_LONG=1 plays for many minutes.
+// HALFPOINT_TIER=soak plays for many minutes.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	games, turns := 3, 8
-	if long {
+	if tier.Soaking() {
 		games, turns = 4, 120
 	}
 	c := newClub(t, discordtest.Options{Patience: 15 * time.Minute})

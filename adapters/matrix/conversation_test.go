@@ -18,6 +18,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A conversation is a file of what people do, one line each, under which what
@@ -359,10 +360,10 @@ func TestKilled(t *testing.T) {
 	}, often("half-pass"))
 }
 
-// often gives the conversation in which the bot is interrupted, or with
-// HALFPOINT_LONG all in which no time is told.
+// often returns the conversation in which the bot is interrupted; in the soak
+// tier all that tell no time.
 func often(name string) []string {
-	if long {
+	if tier.Soaking() {
 		return []string{"two-button", "button", "half-pass", "ultimate", "direct"}
 	}
 	return []string{name}

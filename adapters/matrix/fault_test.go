@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,10 +17,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
-
-// long asks for the numbers of a night: HALFPOINT_LONG=1.
-var long = os.Getenv("HALFPOINT_LONG") != ""
 
 // A witness stands between the adapter and a bot, writes down what is asked, and
 // does what the test wants before it is.
@@ -316,7 +313,7 @@ func (c *club) tried(at id.RoomID) {
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	rooms, runs := 3, 2
-	if long {
+	if tier.Soaking() {
 		rooms, runs = 20, 50
 	}
 	c := newClub(t, matrixtest.Shared(t))
@@ -388,7 +385,7 @@ func TestTokenLost(t *testing.T) {
 	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
 	var want []id.EventID
 	runs := 2
-	if long {
+	if tier.Soaking() {
 		runs = 100
 	}
 	for run := range runs {
@@ -653,7 +650,7 @@ func TestAmbiguousSends(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {
 		for _, restarts := range []bool{false, true} {
-			if !forgets && !restarts && !long {
+			if !forgets && !restarts && !tier.Soaking() {
 				continue // the easiest
 			}
 			t.Run(fmt.Sprintf("forgotten=%v restart=%v", forgets, restarts), func(t *testing.T) {

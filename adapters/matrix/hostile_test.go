@@ -18,15 +18,16 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // Whatever strangers write and a homeserver tells: the loop goes on, little of it
-// is kept, no clock believes it, and no secret comes out. HALFPOINT_LONG=1 makes
+// is kept, no clock believes it, and no secret comes out. HALFPOINT_TIER=soak makes
 // it 100,000 events. The heap is looked at, so that nothing else goes beside it.
 func TestHostileEvents(t *testing.T) {
 	size, each := 5000, 500
 	switch {
-	case long:
+	case tier.Soaking():
 		size = 100_000
 	case raced:
 		size = 1000

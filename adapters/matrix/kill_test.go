@@ -30,6 +30,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // program builds halfpoint as it is shipped, once for all tests.
@@ -187,7 +188,7 @@ var soonOver = []struct {
 // while two people play in each of four rooms, two of them encrypted: in one of each kind turn upon turn
 // without waiting for what comes of it, in the other one game of each kind to its
 // end. Nothing that they say is lost, nothing is done or said twice, and they can
-// open and see every picture. HALFPOINT_LONG=1 kills it 1,000 times.
+// open and see every picture. HALFPOINT_TIER=soak kills it 1,000 times.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	path, err := program()
@@ -197,7 +198,7 @@ func TestKills(t *testing.T) {
 	kills, moves := len(instants)*4/3, 20 // every fourth at any moment
 	games := len(soonOver)
 	switch {
-	case long:
+	case tier.Soaking():
 		kills, moves, games = 1000, 160, 40*games
 	case raced: // the program itself is built without the detector
 		kills, moves, games = 2, 4, 1

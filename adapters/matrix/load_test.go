@@ -21,6 +21,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A homeserver with the limits that Synapse has by default, but ten times as
@@ -30,7 +31,7 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	rooms, turns := 3, 6
-	if long {
+	if tier.Soaking() {
 		rooms, turns = 10, 20
 	}
 	const faster = 10
@@ -161,11 +162,11 @@ func TestLate(t *testing.T) {
 }
 
 // Much was said while the bot was away: it is looked through in bounded memory,
-// and little is kept. HALFPOINT_LONG=1 makes it 100,000 events.
+// and little is kept. HALFPOINT_TIER=soak makes it 100,000 events.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	size, each := 5000, 250 // of which one in so many is a command
-	if long {
+	if tier.Soaking() {
 		size, each = 100_000-1, 100
 	}
 	c := newClub(t, matrixtest.Shared(t))
@@ -229,11 +230,11 @@ func TestBacklog(t *testing.T) {
 
 // How long it takes from sending a command to having the picture, beside a bare
 // program that uploads and sends a picture whenever something is said.
-// HALFPOINT_LONG=1 measures 50 commands, 250 ms apart; few only show that each has
+// HALFPOINT_TIER=soak measures 50 commands, 250 ms apart; few only show that each has
 // its picture.
 func TestSpeed(t *testing.T) {
 	n, apart := 2, time.Duration(0)
-	if long {
+	if tier.Soaking() {
 		n, apart = 50, 250*time.Millisecond
 	} else {
 		t.Parallel()
@@ -372,10 +373,10 @@ func noise(size int) []byte {
 }
 
 // The program in many rooms in which nothing happens, half of them encrypted.
-// HALFPOINT_LONG=1 makes it 200.
+// HALFPOINT_TIER=soak makes it 200.
 func TestManyRooms(t *testing.T) {
 	rooms := 5
-	if long {
+	if tier.Soaking() {
 		rooms = 200
 	} else {
 		t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // patience is how long a test waits for what a page shows; a loaded machine is
@@ -38,10 +38,7 @@ func chromium(t *testing.T) context.Context {
 		}
 	}
 	if path == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no Chromium: install the package chromium")
-		}
-		t.Skip("there is no Chromium on PATH: the page is not tested")
+		tier.Missing(t, "there is no Chromium on PATH: install the package chromium")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 900),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -24,9 +25,6 @@ const (
 )
 
 var flipNames = [...]string{"none", "half a flip", "a flip with setup", "a flip"}
-
-// long asks for what takes minutes: HALFPOINT_LONG=1 go test ./rules/...
-func long() bool { return os.Getenv("HALFPOINT_LONG") == "1" }
 
 // A pair is two rulesets that count, the first of the two first.
 type pair struct{ a, b *rules.Ruleset }
@@ -106,21 +104,21 @@ func committedFlips(t *testing.T) (map[pair]int, map[pair]string) {
 }
 
 // No game on the smallest boards parts a pair further than a committed record
-// does. With HALFPOINT_LONG=1 longer games are looked at, and then the games
+// does. With HALFPOINT_TIER=soak longer games are looked at, and then the games
 // found part every pair as far as the records do.
 func TestNoFlipIsMissing(t *testing.T) {
 	turns := 3
-	if long() {
+	if tier.Soaking() {
 		turns = 6
 	}
 	kinds, _ := committedFlips(t)
 	found, games := searchFlips(t, turns)
 	for _, p := range pairs() {
-		if found[p] > kinds[p] || long() && found[p] != kinds[p] {
+		if found[p] > kinds[p] || tier.Soaking() && found[p] != kinds[p] {
 			t.Errorf("%s and %s: the records show %s, there is %s: %v", p.a.Name, p.b.Name, flipNames[kinds[p]], flipNames[found[p]], games[p])
 		}
 	}
-	if long() {
+	if tier.Soaking() {
 		for _, p := range slices.SortedFunc(maps.Keys(games), func(p, q pair) int { return strings.Compare(p.a.Name+p.b.Name, q.a.Name+q.b.Name) }) {
 			t.Logf("%s and %s: %s: %s", p.a.Name, p.b.Name, flipNames[found[p]], games[p])
 		}

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 //go:embed js/package.json js/package-lock.json js/stranger.js
@@ -45,7 +47,7 @@ type Seen struct {
 // reads along and answers nobody. MESSAGE_CONTENT must be in
 // Options.Privileged (1<<15). It has its own session on shard 0, so a bot that
 // identifies within the identify window of it is told to wait, as at Discord.
-// The test is skipped without Node 20 and npm, and fails instead when CI is set.
+// Without Node 20 and npm see tier.Missing.
 func Watch(t testing.TB, s *Server) *Stranger { return stranger(t, s, "watch") }
 
 // stranger runs js/stranger.js until the test ends.
@@ -206,23 +208,16 @@ var installing sync.Mutex
 // under the name of their lock file.
 func install(t testing.TB) string {
 	t.Helper()
-	skip := func(why string) {
-		t.Helper()
-		if os.Getenv("CI") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
-	}
 	version, err := exec.Command("node", "--version").Output()
 	if err != nil {
-		skip("discord.js needs node, which is not here")
+		tier.Missing(t, "discord.js needs node, which is not here")
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(version)), "v"), ".")
 	if n, _ := strconv.Atoi(major); n < 20 {
-		skip("discord.js needs node 20; here is " + strings.TrimSpace(string(version)))
+		tier.Missing(t, "discord.js needs node 20; here is "+strings.TrimSpace(string(version)))
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
-		skip("discord.js needs npm, which is not here")
+		tier.Missing(t, "discord.js needs npm, which is not here")
 	}
 	installing.Lock()
 	defer installing.Unlock()
@@ -256,7 +251,7 @@ func install(t testing.TB) string {
 	npm.WaitDelay = time.Second
 	if out, err := npm.CombinedOutput(); err != nil {
 		os.RemoveAll(fresh)
-		skip(fmt.Sprintf("npm could not install discord.js: %v\n%s", err, out))
+		tier.Missing(t, fmt.Sprintf("npm could not install discord.js: %v\n%s", err, out))
 	}
 	if err := os.Rename(fresh, folder); err != nil {
 		os.RemoveAll(fresh)

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-)
 
-// long reports whether the full numbers are wanted.
-var long = os.Getenv("HALFPOINT_LONG") != ""
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
 
 // server is a Discord that limits: a bucket of limit requests every window for
 // each top-level resource.
@@ -144,7 +142,7 @@ func TestForgets(t *testing.T) {
 		d := &discord{answer: always(answer{header: h})}
 		c := newClient(t, d, nil)
 		n := 5000
-		if long {
+		if tier.Soaking() {
 			n = 100_000
 		}
 		most := 0

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -358,9 +358,9 @@ func TestCrashWhileKeysAreTakenIn(t *testing.T) {
 	anna.reads(bot.say(room, "Black D4."), "Black D4.")
 }
 
-// rounds is a small number, or with HALFPOINT_LONG a large one.
+// rounds returns the small number, or in the soak tier the large one.
 func rounds(small, large int) int {
-	if os.Getenv("HALFPOINT_LONG") != "" {
+	if tier.Soaking() {
 		return large
 	}
 	return small

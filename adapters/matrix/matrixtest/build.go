@@ -13,16 +13,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// missing skips the test, or fails it when CI is set.
-func missing(t testing.TB, why string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
 
 var dendrite = sync.OnceValues(buildDendrite)
 
@@ -31,7 +24,7 @@ func build(t testing.TB) string {
 	t.Helper()
 	folder, err := dendrite()
 	if err != nil {
-		missing(t, "there is no Dendrite: "+err.Error())
+		tier.Missing(t, "there is no Dendrite: "+err.Error())
 	}
 	return folder
 }

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 //go:embed js/package.json js/package-lock.json js/script.mjs
@@ -515,7 +517,7 @@ func installScripts(t testing.TB) string {
 	t.Helper()
 	folder, err := modules()
 	if err != nil {
-		missing(t, "there is no matrix-js-sdk: "+err.Error())
+		tier.Missing(t, "there is no matrix-js-sdk: "+err.Error())
 	}
 	return folder
 }

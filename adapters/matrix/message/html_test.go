@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // permitted are the tags and attributes of the Matrix specification 1.18,
@@ -100,7 +100,7 @@ func something(r *rand.Rand) message.Content {
 
 // rounds is how many generated contents a test takes.
 func rounds() int {
-	if os.Getenv("HALFPOINT_LONG") == "1" {
+	if tier.Soaking() {
 		return 1_000_000
 	}
 	return few
