@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/pressly/goose/v3"
-	"modernc.org/sqlite" // registers the driver "sqlite"
+	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -177,7 +177,7 @@ func fileAddress(path string, with url.Values) string {
 
 // connect gives a pool of at most n connections, which are kept open.
 func connect(address string, n int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", address)
+	db, err := openPrepared(address)
 	if err != nil {
 		return nil, err
 	}
