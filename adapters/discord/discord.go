@@ -52,6 +52,9 @@ type Config struct {
 	Now     func() time.Time // nil: time.Now
 	Log     *slog.Logger     // nil logs nothing
 
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to Discord; nil: TCP
+	Bind func(address string) (net.Listener, error)                           // opens Listen; nil: TCP
+
 	Ready func(address string) // called when interactions can come: with the address of Listen, or empty; may be nil
 
 	Owed time.Duration // after which who waits behind a deferral for a post is told that it will come; 0: 5 s
@@ -158,11 +161,14 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Bind == nil {
+		cfg.Bind = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	log := cfg.Log.With("adapter", Name)
-	client, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Log: log})
+	client, err := rest.New(rest.Config{API: cfg.API, Token: cfg.Token, Application: cfg.Application, Version: cfg.Version, Patience: patience, Dial: cfg.Dial, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +370,7 @@ func (a *Adapter) connect(ctx context.Context) error {
 				a.cfg.Ready("")
 			}
 		},
-		Times: a.cfg.Times, Log: a.log,
+		Dial: a.cfg.Dial, Times: a.cfg.Times, Log: a.log,
 	})
 	if err != nil {
 		return err
@@ -394,7 +400,7 @@ func (a *Adapter) serve(ctx context.Context) error {
 		return err
 	}
 	defer endpoint.Close()
-	listener, err := net.Listen("tcp", a.cfg.Listen)
+	listener, err := a.cfg.Bind(a.cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("discord.listen: %w", err)
 	}

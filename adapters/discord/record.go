@@ -51,8 +51,8 @@ func (a *Adapter) fetch(ctx context.Context, f interaction.File) (string, error)
 	if err != nil {
 		return "", errors.New("not a record that may be fetched")
 	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	defer client.CloseIdleConnections()
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: a.cfg.Dial, DisableKeepAlives: true}
+	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(q)
 	if err != nil {
 		return "", errors.New("the record could not be fetched")

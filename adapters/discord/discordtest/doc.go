@@ -1,12 +1,13 @@
 // Package discordtest is a double of Discord for tests: an HTTP and WebSocket
-// server on loopback that a Discord client can be pointed at unchanged, and
-// people who type commands and press buttons on its other side.
+// server that a Discord client can be pointed at unchanged, and people who type
+// commands and press buttons on its other side.
 //
-//	d := discordtest.New(t, discordtest.Options{})
+//	var network memnet.Network
+//	d := discordtest.New(t, discordtest.Options{Network: &network})
 //	club := d.Guild("Go club")                // the bot is in it, with Discord's usual permissions for it
 //	room := club.Channel("games")
 //	alice, bob := club.Member("alice"), club.Member("bob")
-//	// … start the bot with d.API() as base address and d.Token() as token …
+//	// … start the bot with d.API() as base address, d.Token() as token and network.DialContext …
 //	i := alice.Slash(room, "place", discordtest.Opt("at", "D4"))
 //	m := i.Answer()                           // waits for the message that answers it
 //	bob.Press(m, "accept").Answer()

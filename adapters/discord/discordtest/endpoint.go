@@ -81,8 +81,6 @@ type posted struct {
 	body     []byte
 }
 
-var poster = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
 // Post posts a body to an endpoint as Discord would, with the signature given
 // (see Sign), and is the status and the body of the answer.
 func (s *Server) Post(address string, body []byte, timestamp, signature string) (status int, answer []byte, err error) {
@@ -103,7 +101,7 @@ func (s *Server) postTo(address string, body []byte, timestamp, signature string
 	if signature != "" {
 		request.Header.Set("X-Signature-Ed25519", signature)
 	}
-	response, err := poster.Do(request)
+	response, err := s.poster.Do(request)
 	if err != nil {
 		return 0, posted{}, err
 	}

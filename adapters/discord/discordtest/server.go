@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 )
 
 // TB is the part of testing.TB that a Server uses.
@@ -22,6 +24,7 @@ type TB interface {
 
 // Options are a Server's settings; the zero value is Discord as documented.
 type Options struct {
+	Network       *memnet.Network  // on which the double listens and posts interactions; TCP on loopback when nil
 	Now           func() time.Time // the double's clock; time.Now when nil
 	Name          string           // of the bot; "Halfpoint" when empty
 	Lenient       bool             // bad requests do not fail the test; they are answered and recorded all the same
@@ -50,6 +53,7 @@ type Server struct {
 	secret      ed25519.PrivateKey
 	listener    net.Listener
 	web         *http.Server
+	poster      *http.Client // for interactions by POST
 	running     sync.WaitGroup
 	ctx         context.Context
 	stop        context.CancelFunc
@@ -156,13 +160,21 @@ func New(t TB, o Options) *Server {
 	s.appID = s.bot.id
 	s.token = botToken(s.appID)
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	poster := &http.Transport{DisableKeepAlives: true}
+	var err error
+	if o.Network == nil {
+		s.listener, err = net.Listen("tcp", "127.0.0.1:0")
+	} else {
+		// Clients send their token over plain HTTP to this machine alone.
+		s.listener, err = o.Network.Listen("localhost:80")
+		poster.DialContext = o.Network.DialContext
+	}
 	if err != nil {
 		panic(err)
 	}
-	s.listener = listener
+	s.poster = &http.Client{Transport: poster}
 	s.web = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
-	s.running.Go(func() { s.web.Serve(listener) })
+	s.running.Go(func() { s.web.Serve(s.listener) })
 	if t != nil {
 		t.Cleanup(s.Close)
 	}
@@ -181,7 +193,7 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// API is the base address of the REST API, "http://127.0.0.1:…/api/v10".
+// API is the base address of the REST API, such as "http://127.0.0.1:4711/api/v10".
 func (s *Server) API() string { return s.Address() + "/api/v10" }
 
 // Address is the scheme and host of the double.

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/gorilla/websocket"
 )
 
 // Try opens a connection to the gateway at an address, waits until Discord says
-// hello, and closes it. Nobody identifies, so it costs nothing. within bounds all
-// of it.
-func Try(ctx context.Context, address string, within time.Duration) error {
+// hello, and closes it. Nobody identifies, so it costs nothing. It takes no longer
+// than within. A nil dialer stands for TCP, as in [Config].
+func Try(ctx context.Context, address string, dialer func(ctx context.Context, network, addr string) (net.Conn, error), within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	far, err := dial(ctx, address, nil, within)
+	far, err := dial(ctx, address, dialer, within)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,9 @@ type Config struct {
 	Invalid      int           // requests in ten minutes that Discord may count as invalid; 0 is 500
 	Patience     time.Duration // the longest wait for a bucket before RateLimited is returned; 0 is 2 s, negative none
 
-	Transport http.RoundTripper // nil is one of its own
-	Log       *slog.Logger      // nil logs nothing
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // opens connections; nil: TCP
+	Transport http.RoundTripper                                                    // nil: one of its own, with Dial
+	Log       *slog.Logger                                                         // nil logs nothing
 }
 
 // A Client asks Discord. Make it with [New].
@@ -100,6 +101,9 @@ func New(cfg Config) (*Client, error) {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.MaxIdleConnsPerHost = 64
 		t.MaxConnsPerHost = 256
+		if cfg.Dial != nil {
+			t.DialContext = cfg.Dial
+		}
 		transport = t
 	}
 	k := &core{
