@@ -181,36 +181,80 @@ func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
 	if refusedBy(err) {
 		a.log.Warn("an invitation could not be accepted", "room", at, "error", err)
 		return nil
+	} else if err != nil {
+		return err
 	}
-	return err
+	return a.origin(ctx, dev, at) // it may replace a room that the bot could not follow by itself
 }
 
-// follow goes where a room has moved to: what the bot knows of the old one holds
-// in the new one.
+// follow takes the bot to the room that a tombstone names, on the terms of an
+// invitation by whoever sent the tombstone, and only if the new room says that it
+// replaces the old one. What the bot knows of the old room holds in the new one.
 func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event) error {
 	to, _ := e.Content.Raw["replacement_room"].(string)
-	if to == "" || e.GetStateKey() != "" {
+	old, next := e.RoomID, id.RoomID(to)
+	if to == "" || next == old || e.GetStateKey() != "" {
 		return nil
 	}
-	next := id.RoomID(to)
-	if a.room(next).joined { // so that nobody can make another's room the successor of theirs
-		if from, err := a.predecessor(ctx, dev, next); err != nil || from != e.RoomID {
-			a.log.Warn("a room says that it has moved to one that did not come of it", "room", e.RoomID, "to", to, "error", err)
-			if refusedBy(err) {
-				err = nil
-			}
+	if !a.coming(to) {
+		// The homeserver tells only where the bot is already, or where anybody may look.
+		from, err := a.predecessor(ctx, dev, next)
+		switch {
+		case err != nil && !refusedBy(err):
+			return fmt.Errorf("ask what a room has come of: %w", err)
+		case err == nil && from != old:
+			return a.strayed(ctx, dev, old, next)
+		case err == nil && a.room(next).joined:
+			return a.followed(ctx, old, next)
+		case !a.welcome(e.Sender, next):
+			a.log.Warn("a tombstone by somebody who may not invite", "by", e.Sender, "room", old, "to", next)
+			return nil
+		}
+		if wait := a.guests.wait(e.ID, e.Sender, a.cfg.Now()); wait > 0 {
+			return errLater{wait}
+		}
+		if err := a.queue.mark(ctx, "follows", next.String(), old.String(), a.cfg.Now()); err != nil {
 			return err
 		}
 	}
-	if err := a.succeeds(ctx, e.RoomID, next); err != nil {
+	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
+	if !errors.As(err, new(errLater)) {
+		a.guests.tried(e.ID)
+	}
+	if refusedBy(err) { // an invitation may come
+		a.log.Warn("the bot could not follow to where a room has moved", "room", old, "to", next, "error", err)
+		return a.queue.unmark(ctx, "follows", next.String())
+	} else if err != nil {
 		return err
 	}
-	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
-	if refusedBy(err) { // an invitation may come
-		a.log.Warn("the bot could not follow to where a room has moved", "room", e.RoomID, "to", to, "error", err)
-		return nil
+	if from, err := a.predecessor(ctx, dev, next); err != nil {
+		return fmt.Errorf("ask what a room has come of: %w", err)
+	} else if from != old {
+		return a.strayed(ctx, dev, old, next)
 	}
-	return err
+	return a.followed(ctx, old, next)
+}
+
+// followed ends the way into the successor of a room: the games go on there.
+func (a *Adapter) followed(ctx context.Context, old, next id.RoomID) error {
+	if err := a.succeeds(ctx, old, next); err != nil {
+		return err
+	}
+	return a.queue.unmark(ctx, "follows", next.String())
+}
+
+// strayed leaves a room that does not replace the one whose tombstone names it, if
+// the bot went there because of the tombstone.
+func (a *Adapter) strayed(ctx context.Context, dev *device.Device, old, next id.RoomID) error {
+	a.log.Warn("a tombstone names a room that did not come of the old one", "room", old, "to", next)
+	from, err := a.queue.marked(ctx, "follows", next.String())
+	if err != nil || from != old.String() {
+		return err
+	}
+	if _, err := dev.Client.LeaveRoom(ctx, next); err != nil && !refusedBy(err) {
+		return fmt.Errorf("leave a room that is no successor: %w", err)
+	}
+	return a.queue.unmark(ctx, "follows", next.String())
 }
 
 // succeeds has all that the bot knows of a room hold in the one that comes after it.
@@ -261,17 +305,16 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 	return nil
 }
 
-// predecessor gives the room of which a room is the successor; empty: none.
+// predecessor returns the room that a room replaces, as its m.room.create says;
+// empty: none.
 func (a *Adapter) predecessor(ctx context.Context, dev *device.Device, at id.RoomID) (id.RoomID, error) {
-	var c struct {
-		Predecessor struct {
-			Room id.RoomID `json:"room_id"`
-		} `json:"predecessor"`
-	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
-	err := dev.Client.StateEvent(ctx, at, event.StateCreate, "", &c)
-	return c.Predecessor.Room, err
+	var create map[string]any // anybody can write anything into it
+	err := dev.Client.StateEvent(ctx, at, event.StateCreate, "", &create)
+	before, _ := create["predecessor"].(map[string]any)
+	room, _ := before["room_id"].(string)
+	return id.RoomID(room), err
 }
 
 // Coming into a room may take long, if it is another homeserver's: it goes on

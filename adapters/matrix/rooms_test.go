@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -380,4 +381,105 @@ func TestReactionsAreNotForgotten(t *testing.T) {
 	close(never)
 	c.start()
 	anna.Await(anna.at, "the reaction", func(v matrixtest.View) bool { return v.Message(opened.ID).Reacted(c.user.ID, "✋") })
+}
+
+// A tombstone is an invitation to the new room: only people who may invite the bot
+// can take it there.
+func TestWhoMayMoveARoom(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	c.start()
+	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Eve")
+	anna, eve := people[0], people[1]
+	old := anna.at
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.cfg.Allow = []string{anna.ID.String()}
+	c.start()
+	anna.Sets(old, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100, eve.ID: 100}})
+	trap := eve.Makes(matrixtest.Room{Name: "Trap", Public: true, Succeeds: old})
+	eve.Moves(old, trap)
+	c.dealt(old, eve.Says(old, "!games"))
+	caughtUp(eve.Player, trap)
+	if m := eve.View(trap).Members[c.user.ID]; m != "" {
+		t.Errorf("Eve is not on the list, and has the bot in her room: %q", m)
+	}
+	if !strings.Contains(c.log.String(), "may not invite") {
+		t.Errorf("the log does not say why:\n%s", c.log)
+	}
+	next := anna.Makes(matrixtest.Room{Name: "New club", Public: true, Succeeds: old})
+	anna.Moves(old, next)
+	c.await("the bot to follow Anna", func() bool { return c.a.current(old).id == next })
+}
+
+// Tombstones bring the bot into no more rooms than invitations do.
+func TestManyMoves(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	now := time.Now()
+	c.cfg.Now = func() time.Time { return now } // so that nothing passes by waiting
+	c.start()
+	eve := c.room(matrixtest.Room{Name: "Go club"}, "Eve")[0] // by an invitation
+	var spam []id.RoomID
+	for n := range joinsEachAtOnce + 2 {
+		to := eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Public: true, Succeeds: eve.at})
+		eve.Moves(eve.at, to)
+		spam = append(spam, to)
+	}
+	joined := func() (n int) {
+		for _, at := range spam {
+			if eve.View(at).Members[c.user.ID] == "join" {
+				n++
+			}
+		}
+		return n
+	}
+	c.await("the bot to go where it may", func() bool { return joined() == joinsEachAtOnce-1 })
+	c.await("the rest to wait", func() bool { return strings.Contains(c.log.String(), "not before "+joinsEachEvery.String()) })
+	for _, at := range spam {
+		caughtUp(eve.Player, at)
+	}
+	if n := joined(); n != joinsEachAtOnce-1 {
+		t.Errorf("the bot is in %d rooms of one person who has moved one room %d times", n, len(spam))
+	}
+}
+
+// The bot leaves a room again that is not the successor of the one whose tombstone
+// names it, also when it cannot find that out at once. Where it was asked into it
+// stays.
+func TestMovesElsewhere(t *testing.T) {
+	t.Parallel()
+	c := lively(t)
+	p := c.through()
+	c.start()
+	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+	other := c.room(matrixtest.Room{Name: "Another club"}, "Bob")[0]
+	old := anna.at
+	create := func(at id.RoomID) matrixtest.Match {
+		return matrixtest.On("GET", "/rooms/"+url.PathEscape(at.String())+"/state/m.room.create")
+	}
+	unrelated := anna.Makes(matrixtest.Room{Name: "Unrelated", Public: true})
+	var asked atomic.Int32
+	late := p.Always(create(unrelated), func(x *matrixtest.Exchange) {
+		if asked.Add(1) == 2 { // the first question is whether the bot may go there at all
+			x.Say(502, "text/html", "")
+			return
+		}
+		x.Pass()
+	})
+	anna.Moves(old, unrelated)
+	anna.Await(unrelated, "the bot to leave", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "leave" })
+	late.Stop()
+	c.await("the bot to see that", func() bool { return !c.a.room(unrelated).joined })
+	anna.Moves(old, other.at)
+	c.dealt(old, anna.Says(old, "!games"))
+	other.asks("", "!new 5x5")
+	other.reads("opens game 1")
+	if at := c.a.current(old); at.id != old {
+		t.Errorf("the games of %s go on in %s", old, at.id)
+	}
+	if m := other.View(other.at).Members[c.user.ID]; m != "join" {
+		t.Errorf("the bot has left a room into which it was invited: %q", m)
+	}
 }
