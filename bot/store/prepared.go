@@ -38,8 +38,8 @@ func (c preparingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &preparingConn{sqliteConn: inner.(sqliteConn), free: map[string]preparedStmt{}}, nil
 }
 
-// sqliteConn is what the driver's connections can do, as far as database/sql
-// makes use of it.
+// sqliteConn is what the driver's connections can do, as far as database/sql and
+// this package make use of it.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -49,6 +49,8 @@ type sqliteConn interface {
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
+	Serialize() ([]byte, error)
+	Deserialize([]byte) error
 }
 
 // preparedStmt is what the driver's statements can do.
