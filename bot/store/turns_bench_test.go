@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// A screen is an adapter that draws what it is given and shows it to nobody.
+type screen struct {
+	draws bool
+	shown sync.Map // by game, a channel of the boards shown
+}
+
+func (s *screen) Name() string { return "bench" }
+
+func (s *screen) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+	if p.Kind != bot.Show || p.Scene == nil {
+		return bot.Receipt(p.ID), nil
+	}
+	if s.draws {
+		var b bytes.Buffer
+		if err := render.PNG(&b, *p.Scene, render.Options{}); err != nil {
+			return "", err
+		}
+	}
+	s.of(p.Where.Channel, p.Number) <- p.Seq
+	return bot.Receipt(p.ID), nil
+}
+
+// of returns the channel on which the boards of a game arrive.
+func (s *screen) of(room string, number int) chan int {
+	c, _ := s.shown.LoadOrStore(fmt.Sprint(room, "/", number), make(chan int, 1000))
+	return c.(chan int)
+}
+
+// cpu is the time that the process has spent on its processors.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkTurns plays games at once in a database file. Each player waits for the
+// board before the next turn. It reports turns a second and the CPU of a turn. One
+// iteration is one turn of each game.
+func BenchmarkTurns(b *testing.B) {
+	for _, c := range []struct {
+		name         string
+		games, rooms int
+		draws        bool
+	}{
+		{"100 games", 100, 100, false},
+		{"100 games, pictures", 100, 100, true},
+		{"40 games in one room, pictures", 40, 1, true},
+		{"1 game", 1, 1, false},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, err := store.Open(b.Context(), newFile(b))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			shown := &screen{draws: c.draws}
+			service := bot.New(s, bot.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+			ctx, stop := context.WithCancel(b.Context())
+			var running sync.WaitGroup
+			running.Go(func() { _ = service.Run(ctx, shown) })
+			ask := func(who int, room string, id, command string, args map[string]string) {
+				a, err := service.Ask(ctx, bot.Request{ID: id, Command: command, Args: args,
+					Who:   bot.Who{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
+					Where: bot.Room{Platform: "bench", Channel: room}})
+				if err != nil || a.Private {
+					b.Errorf("%s %v: %q, %v", command, args, a.Text, err)
+				}
+			}
+			type game struct {
+				room   string
+				number int
+				turns  int
+			}
+			games := make([]*game, c.games)
+			for i := range games {
+				g := &game{room: fmt.Sprint("room", i%c.rooms), number: i/c.rooms + 1}
+				games[i] = g
+				ask(2*i, g.room, fmt.Sprint("bench:new:", i), "new", map[string]string{"rules": "two-button", "size": "19x19"})
+				ask(2*i+1, g.room, fmt.Sprint("bench:join:", i), "join", map[string]string{"game": fmt.Sprint(g.number)})
+				<-shown.of(g.room, g.number)
+			}
+			turn := func(i int) {
+				g := games[i]
+				at := g.turns % 324 // two colours in turn on points of their own: nothing is taken
+				if g.turns >= 324 {
+					b.Error("the board is full: fewer iterations")
+					return
+				}
+				ask(2*i+g.turns%2, g.room, fmt.Sprintf("bench:%d:%d", i, g.turns), "place",
+					map[string]string{"game": fmt.Sprint(g.number), "at": fmt.Sprintf("%c%d", "ABCDEFGHJKLMNOPQRS"[at%18], at/18+1)})
+				<-shown.of(g.room, g.number)
+				g.turns++
+			}
+			turns, spent := 0, cpu()
+			for b.Loop() {
+				var all sync.WaitGroup
+				for i := range games {
+					all.Go(func() { turn(i) })
+				}
+				all.Wait()
+				turns += len(games)
+			}
+			b.ReportMetric(float64(turns)/b.Elapsed().Seconds(), "turns/s")
+			b.ReportMetric(float64((cpu()-spent).Microseconds())/float64(turns), "µs-CPU/turn")
+			stop()
+			running.Wait()
+		})
+	}
+}
