@@ -1,5 +1,6 @@
 # A static binary on an empty root file system, run as nobody in particular.
-# Games are kept in /data.
+# Games are kept in /data. The local room listens on all interfaces, so that the
+# container needs HALFPOINT_OWNER_TOKEN; see docs/room.md.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -33,13 +33,13 @@ func tellApart(who map[Person]Who) map[Person]Who {
 	like := map[string][]Person{}
 	for p, w := range who {
 		if name := cleanName(w.Name); name != "" {
-			s := looks(name)
+			s := Looks(name)
 			like[s] = append(like[s], p)
 		}
 	}
 	out := make(map[Person]Who, len(who))
 	for p, w := range who {
-		if name := cleanName(w.Name); name != "" && len(like[looks(name)]) > 1 {
+		if name := cleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
 			sum := sha256.Sum256([]byte(p))
 			name = strings.Trim(name, "\u2068\u2069…")
 			if letters := []rune(name); len(letters) > tagged {
@@ -60,9 +60,10 @@ var twins = strings.NewReplacer(
 	"α", "a", "β", "b", "ε", "e", "ζ", "z", "η", "h", "ι", "i", "κ", "k", "μ", "m", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "y", "χ", "x",
 	"0", "o", "1", "l", "|", "l", "i", "l", "ı", "l")
 
-// looks gives what is left of a name when what is hard to see is left out: two
-// names with the same looks can be taken for each other.
-func looks(name string) string {
+// Looks reduces a name to what readers see of it, without case, accents, blanks and
+// the difference between similar letters: two names with the same looks can be
+// taken for each other.
+func Looks(name string) string {
 	name = cases.Fold().String(norm.NFKD.String(name))
 	name = strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Mn, unicode.Cf) || unicode.IsSpace(r) {

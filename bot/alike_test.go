@@ -16,7 +16,7 @@ func TestTellApart(t *testing.T) {
 	} {
 		who := tellApart(map[Person]Who{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
 		one, other := nameOf(inEnglish, who["p1"]), nameOf(inEnglish, who["p2"])
-		if looks(one) == looks(other) {
+		if Looks(one) == Looks(other) {
 			t.Errorf("%q and %q are called %q and %q", names[0], names[1], one, other)
 		}
 		for _, name := range []string{one, other} {

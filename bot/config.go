@@ -21,6 +21,7 @@ import (
 type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
+	Owner    string   // secret that makes somebody a moderator of the local room; empty: nobody is
 	Database string   // path of the SQLite file
 	Metrics  string   // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string // files of custom rulesets
@@ -64,7 +65,7 @@ type Matrix struct {
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120}}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "database", "metrics", "rulesets", "limits.person", "limits.channel",
+var keys = []string{"listen", "hosts", "owner_token", "database", "metrics", "rulesets", "limits.person", "limits.channel",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
 	"discord.shards", "discord.first", "discord.count",
 	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
@@ -116,6 +117,7 @@ func ReadSettings(path string) (Settings, error) {
 	}
 	s.Metrics = strings.TrimSpace(k.String("metrics"))
 	s.Hosts = k.Strings("hosts")
+	s.Owner = strings.TrimSpace(k.String("owner_token"))
 	s.Rulesets = k.Strings("rulesets")
 	for key, to := range map[string]*string{
 		"token": &s.Discord.Token, "application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
@@ -155,13 +157,14 @@ func ReadSettings(path string) (Settings, error) {
 
 // Check says which setting cannot be.
 func (s Settings) Check(path string) error {
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+	if !isAddress(s.Listen) {
 		return &BadSetting{path, "listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8080", s.Listen)}
 	}
-	if s.Metrics != "" {
-		if _, _, err := net.SplitHostPort(s.Metrics); err != nil {
-			return &BadSetting{path, "metrics", fmt.Sprintf("%q is not an address such as 127.0.0.1:9090", s.Metrics)}
-		}
+	if n := len(s.Owner); n > 0 && n < minOwner {
+		return &BadSetting{path, "owner_token", fmt.Sprintf("is too short: at least %d characters", minOwner)}
+	}
+	if s.Metrics != "" && !isAddress(s.Metrics) {
+		return &BadSetting{path, "metrics", fmt.Sprintf("%q is not an address such as 127.0.0.1:9090", s.Metrics)}
 	}
 	if s.Database == "" {
 		return &BadSetting{path, "database", "the path is empty"}
@@ -177,12 +180,24 @@ func (s Settings) Check(path string) error {
 			return &BadSetting{path, "discord." + key, "must be an id, a number of 17 digits or more, in quotes"}
 		}
 	}
-	if s.Discord.Listen != "" {
-		if _, _, err := net.SplitHostPort(s.Discord.Listen); err != nil {
-			return &BadSetting{path, "discord.listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8081", s.Discord.Listen)}
-		}
+	if s.Discord.Listen != "" && !isAddress(s.Discord.Listen) {
+		return &BadSetting{path, "discord.listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8081", s.Discord.Listen)}
 	}
 	return nil
+}
+
+// minOwner is the least length of an owner token, in bytes: nobody counts wrong
+// guesses, so it must be too long to be guessed.
+const minOwner = 16
+
+// isAddress reports whether a string is a host, which may be empty, and a port.
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = net.LookupPort("tcp", port)
+	return err == nil
 }
 
 // A BadSetting is a configuration that cannot be used as it is.

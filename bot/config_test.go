@@ -76,6 +76,31 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// Ports that do not exist and owner tokens that could be guessed are refused.
+func TestBadSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	for text, says := range map[string]string{
+		"listen: 127.0.0.1:99999\n":                             `listen: "127.0.0.1:99999" is not an address`,
+		"listen: 127.0.0.1:-1\n":                                `listen: "127.0.0.1:-1" is not an address`,
+		"metrics: 127.0.0.1:65536\n":                            `metrics: "127.0.0.1:65536" is not an address`,
+		"discord:\n  token: x\n  listen: 127.0.0.1:100000\n":    `discord.listen: "127.0.0.1:100000" is not an address`,
+		"owner_token: 123456789012345\n":                        "owner_token: is too short",
+		"owner_token: 1234567890123456\nlisten: '[::1]:http'\n": "",
+		"listen: 127.0.0.1:65535\n":                             "",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadSettings(file)
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "123456789012345") {
+			t.Errorf("%q shows the token", err)
+		}
+	}
+}
+
 // Discord's settings stand under one name; the environment wins.
 func TestDiscordSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")

@@ -147,6 +147,14 @@ func (p *tab) narrow(width int) {
 	}
 }
 
+// openTCP runs a room where a browser reaches it, until the end of the test.
+func openTCP(t *testing.T, r *Room, d bot.Desk) string {
+	t.Helper()
+	url, stop := listen(t, r, d)
+	t.Cleanup(stop)
+	return url
+}
+
 // bots opens the whole bot in a room.
 func bots(t *testing.T) string {
 	t.Helper()
@@ -279,7 +287,7 @@ func TestGameInChromium(t *testing.T) {
 func TestControlsInChromium(t *testing.T) {
 	var asked []bot.Request
 	r := newRoom(&memory{})
-	url := open(t, r, desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	url := openTCP(t, r, desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		asked = append(asked, r)
 		return bot.Answer{Text: "done", Private: true}, nil
 	}})
@@ -574,7 +582,7 @@ func TestRestartInChromium(t *testing.T) {
 		return bot.Answer{Text: r.ID}, nil
 	}}
 	browser := chromium(t)
-	url, stop := run(t, newRoom(l), d)
+	url, stop := listen(t, newRoom(l), d)
 	p := openTab(t, browser, url)
 	p.say("before")
 	p.sees("before")
@@ -583,7 +591,7 @@ func TestRestartInChromium(t *testing.T) {
 	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "meanwhile"+kb.Enter))
 	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "/board"+kb.Enter))
 	p.wait(`document.querySelector('#outbox').innerText.includes('Trying again')`)
-	open(t, New(Config{Listen: strings.TrimPrefix(url, "http://"), Log: l}), d)
+	openTCP(t, New(Config{Listen: strings.TrimPrefix(url, "http://"), Log: l}), d)
 	p.sees("/board")
 	p.sees("web:")
 	p.wait(`document.querySelector('#line').hidden && !document.querySelector('#outbox').childElementCount`)

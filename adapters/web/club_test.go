@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -145,7 +146,7 @@ func (c *club) begin() {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	c.bot = bot.New(c.store, bot.Config{Now: c.clock, Log: quiet, Deliveries: 1, Rand: c.ids})
-	c.room = New(Config{Listen: "127.0.0.1:0", Log: c.store, Now: c.clock})
+	c.room = New(Config{Listen: "127.0.0.1:0", OwnerToken: token, Log: c.store, Now: c.clock})
 	// As bot.Run: an outage is credited before anybody can say anything.
 	c.do()
 	c.url, c.stop = run(c.t, c.room, c.bot)
@@ -233,7 +234,11 @@ func (c *club) press(p *member, b control) answer {
 func (c *club) send(p *member, s submission) answer {
 	c.asked++
 	s.ID, s.Seat = id(c.asked), p.seat()
-	a := post(c.t, c.url, s)
+	var cookies []*http.Cookie
+	if p == c.members[0] {
+		cookies = ownerCookies()
+	}
+	a := post(c.t, c.url, s, cookies...)
 	c.judge.answered(p, s, a)
 	c.flush()
 	c.listen()

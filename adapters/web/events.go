@@ -83,7 +83,9 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 	case m.Game != "" && out.Kind == bot.Show:
 		scene, err := s.desk.Scene(ctx, m.Game, m.Seq)
 		if err != nil {
-			s.log.Warn("a picture of the transcript is lost", "game", m.Game, "seq", m.Seq, "error", err)
+			if ctx.Err() == nil { // else the page was closed
+				s.log.Warn("a picture of the transcript is lost", "game", m.Game, "seq", m.Seq, "error", err)
+			}
 			break
 		}
 		out.draw(scene, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
@@ -169,7 +171,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	for fresh := true; ; fresh, resumed = false, true {
 		messages, reset, err := s.read(r.Context(), who, &at, resumed)
 		if err != nil {
-			s.log.Error("the transcript cannot be read", "error", err)
+			if r.Context().Err() == nil { // else the page was closed
+				s.log.Error("reading the transcript failed", "error", err)
+			}
 			return
 		}
 		if reset && send("event: reset\ndata: {}\n\n") != nil {

@@ -42,7 +42,6 @@ type server struct {
 	*Room
 	desk     bot.Desk
 	port     string
-	alone    bool            // it listens on the loopback interface
 	draining <-chan struct{} // closed when the room is about to stop
 	streams  chan struct{}   // a place for each stream
 }
@@ -50,13 +49,20 @@ type server struct {
 // Run listens and answers until ctx is done. Then streams end at once, and
 // what is being asked still gets its answer, if that comes in time.
 func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
-	listener, err := net.Listen("tcp", r.cfg.Listen)
+	listener, err := r.cfg.Open("tcp", r.cfg.Listen)
 	if err != nil {
 		return listenError(r.cfg.Listen, err)
 	}
-	address := listener.Addr().(*net.TCPAddr)
+	address, err := netip.ParseAddrPort(listener.Addr().String())
+	if err == nil {
+		err = CheckAccess(address.String(), r.cfg.Hosts, r.cfg.OwnerToken)
+	}
+	if err != nil {
+		listener.Close()
+		return err
+	}
 	s := &server{
-		Room: r, desk: desk, port: strconv.Itoa(address.Port), alone: address.IP.IsLoopback(),
+		Room: r, desk: desk, port: strconv.Itoa(int(address.Port())),
 		draining: ctx.Done(), streams: make(chan struct{}, maxStreams),
 	}
 	web := &http.Server{
@@ -101,12 +107,11 @@ func listenError(address string, err error) error {
 }
 
 // roomURL is where a person on this machine finds the room.
-func roomURL(a *net.TCPAddr) string {
-	ip := a.IP
-	if ip.IsUnspecified() {
-		ip = net.IPv4(127, 0, 0, 1)
+func roomURL(a netip.AddrPort) string {
+	if a.Addr().IsUnspecified() {
+		a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port())
 	}
-	return "http://" + net.JoinHostPort(ip.String(), strconv.Itoa(a.Port))
+	return "http://" + a.String()
 }
 
 func (s *server) handler() http.Handler {
@@ -121,15 +126,21 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("GET /answer/{key}/picture.png", s.answerPicture)
 	mux.HandleFunc("GET /answer/{key}/{file}", s.answerFile)
 	mux.HandleFunc("POST /ask", s.ask)
+	mux.HandleFunc("GET /owner", s.ownerForm)
+	mux.HandleFunc("POST /owner", s.ownerSubmit)
 	return s.guard(http.NewCrossOriginProtection().Handler(mux))
 }
 
-// guard lets requests in that came by a name of this room, and tells browsers
-// to let nothing else near the page.
+// policy is the Content-Security-Policy of every page.
+const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+// guard refuses requests that were sent to a name that is not the room's, or
+// through a proxy while the room has no owner, and tells browsers to keep other
+// pages away.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'")
+		h.Set("Content-Security-Policy", policy)
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Referrer-Policy", "no-referrer")
@@ -137,8 +148,14 @@ func (s *server) guard(next http.Handler) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cache-Control", "no-store")
 		if !s.known(r) {
-			s.log.Info("a request came by a name that is not the room's", "host", r.Host)
+			s.log.Info("request refused: unknown host", "host", r.Host)
 			http.Error(w, "This room does not answer to that name. The configuration lists those that it does.", http.StatusForbidden)
+			return
+		}
+		if s.cfg.OwnerToken == "" && proxied(r) {
+			s.log.Info("request refused: it came through a proxy and there is no owner token")
+			http.Error(w, "This room is open to its own machine alone, and you came through a proxy. "+
+				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
 			return
 		}
 		// CrossOriginProtection asks about what changes things; streams and
@@ -174,8 +191,15 @@ func (s *server) known(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ip.IsLoopback() || local != nil && ip == local.AddrPort().Addr().Unmap()
+	if ip.IsLoopback() {
+		return true
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	at, err := netip.ParseAddrPort(local.String())
+	return err == nil && ip == at.Addr().Unmap()
 }
 
 // asset serves a file of the page.

@@ -5,14 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,7 +36,7 @@ func do(t *testing.T, method, url, body string, headers ...string) (*http.Respon
 		}
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := clientFor(url).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func TestPage(t *testing.T) {
 // Only the room's own names lead to it: a name that somebody else made to
 // resolve to 127.0.0.1 does not.
 func TestHosts(t *testing.T) {
-	r := New(Config{Listen: "127.0.0.1:0", Log: &memory{}, Hosts: []string{"go.example.org", "lan.example:9000"}})
+	r := New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token, Hosts: []string{"go.example.org", "lan.example:9000"}})
 	url := open(t, r, desk{})
 	port := url[strings.LastIndex(url, ":")+1:]
 	for host, ok := range map[string]bool{
@@ -181,6 +184,8 @@ func TestBadSubmissions(t *testing.T) {
 		"no such":   {Seat: "throne", Text: "hello"},
 		"your name": {Seat: "name:\u202e ", Text: "hello"},
 		"a seat":    {Seat: "name:BLACK", Text: "hello"},
+		"of a seat": {Seat: "name:Вlack", Text: "hello"}, // a Cyrillic letter
+		"the name":  {Seat: "name:Ｗhite", Text: "hello"}, // a wide one
 		"/pass":     {Seat: "black", Text: "/pasx"},
 		"command":   {Seat: "black", Command: "shutdown"},
 		"/help":     {Seat: "black", Text: "/"},
@@ -264,42 +269,123 @@ func TestRefusalIsPrivate(t *testing.T) {
 	}
 }
 
-// Whoever can only be on this machine looks after the room, and nobody else.
+const token = "correct horse battery"
+
+// A moderator is somebody who has given the owner token in this browser. Being on
+// the same machine, or behind a proxy on it, gives no rights.
 func TestOwner(t *testing.T) {
-	for _, c := range []struct {
-		what    string
-		listen  string
-		hosts   []string
-		headers []string
-		want    bool
-	}{
-		{"loopback", "127.0.0.1:0", nil, nil, true},
-		{"loopback of IPv6", "[::1]:0", nil, nil, true},
-		{"localhost", "localhost:0", nil, nil, true},
-		{"all interfaces", "0.0.0.0:0", nil, nil, false},
-		{"all interfaces, unsaid", ":0", nil, nil, false},
-		{"a name for others", "127.0.0.1:0", []string{"go.example.org"}, nil, false},
-		{"through a proxy", "127.0.0.1:0", nil, []string{"X-Forwarded-For", "192.0.2.1"}, false},
-		{"through another", "127.0.0.1:0", nil, []string{"Forwarded", "for=192.0.2.1"}, false},
-		{"through a third", "127.0.0.1:0", nil, []string{"Via", "1.1 example"}, false},
-		{"who says so", "0.0.0.0:0", nil, []string{"Origin", "http://127.0.0.1"}, false},
-	} {
-		asked := 0
-		url, stop := run(t, New(Config{Listen: c.listen, Hosts: c.hosts, Log: &memory{}}), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-			asked++
-			if r.Moderator != c.want {
-				t.Errorf("%s: moderator is %v", c.what, r.Moderator)
-			}
-			return bot.Answer{}, nil
-		}})
-		if c.what == "who says so" {
-			c.headers[1] = url
+	var got []bot.Request
+	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		got = append(got, r)
+		return bot.Answer{}, nil
+	}}
+	moderator := func(url, cookie string, headers ...string) bool {
+		t.Helper()
+		got = nil
+		if cookie != "" {
+			headers = append(headers, "Cookie", ownerCookie+"="+cookie)
 		}
 		for i, seat := range []string{"black", "onlooker", "name:Ada"} {
-			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`, append(c.headers, "Content-Type", "application/json")...)
+			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`, append(headers, "Content-Type", "application/json")...)
 		}
-		if stop(); asked != 3 {
-			t.Errorf("%s: asked %d times", c.what, asked)
+		if len(got) != 3 || got[0].Moderator != got[1].Moderator || got[0].Moderator != got[2].Moderator {
+			t.Fatalf("asked %+v", got)
+		}
+		return got[0].Moderator
+	}
+	form := func(url, body string) (*http.Response, string) {
+		t.Helper()
+		return do(t, "POST", url+"/owner", body, "Content-Type", "application/x-www-form-urlencoded")
+	}
+
+	// Without a token nobody is, whatever they give.
+	alone := open(t, newRoom(&memory{}), d)
+	if _, page := do(t, "GET", alone+"/owner", ""); !strings.Contains(page, "HALFPOINT_OWNER_TOKEN") || strings.Contains(page, "<form") {
+		t.Errorf("without a token /owner is %s", page)
+	}
+	if resp, _ := form(alone, "token="); resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
+		t.Errorf("no token was taken: %s", resp.Status)
+	}
+	for _, cookie := range []string{"", ownerProof(""), ownerProof(token)} {
+		if moderator(alone, cookie) {
+			t.Errorf("the cookie %q makes a moderator of a room that has none", cookie)
+		}
+	}
+
+	for _, listen := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		url := open(t, New(Config{Listen: listen, Log: &memory{}, OwnerToken: token}), d)
+		if _, page := do(t, "GET", url+"/owner", ""); !strings.Contains(page, "<form") || strings.Contains(page, token) {
+			t.Errorf("/owner is %s", page)
+		}
+		for _, wrong := range []string{"", "token=", "token=correct+horse+batterx", "token=correct+horse"} {
+			if resp, page := form(url, wrong); resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 || strings.Contains(page, token) {
+				t.Errorf("%q: %s, %v", wrong, resp.Status, resp.Cookies())
+			}
+		}
+		resp, page := form(url, "token=correct+horse+battery")
+		if resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 || !strings.Contains(page, "You are a moderator") {
+			t.Fatalf("the token: %s, %s", resp.Status, page)
+		}
+		c := resp.Cookies()[0]
+		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.MaxAge <= 0 || c.Secure || strings.Contains(c.Value, token) {
+			t.Errorf("the cookie is %+v", c)
+		}
+		if !moderator(url, c.Value) || !moderator(url, c.Value, "X-Forwarded-For", "192.0.2.1") {
+			t.Error("the owner is no moderator")
+		}
+		for _, cookie := range []string{"", c.Value[1:], token, ownerProof("another token")} {
+			if moderator(url, cookie) {
+				t.Errorf("the cookie %q makes a moderator", cookie)
+			}
+		}
+		if resp, _ := form(url, "leave=yes"); len(resp.Cookies()) != 1 || resp.Cookies()[0].MaxAge >= 0 {
+			t.Errorf("leaving leaves %v", resp.Cookies())
+		}
+		resp, _ = do(t, "POST", url+"/owner", "token=correct+horse+battery", "Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-Proto", "https")
+		if len(resp.Cookies()) != 1 || !resp.Cookies()[0].Secure {
+			t.Errorf("by HTTPS the cookie is %v", resp.Cookies())
+		}
+		if resp, _ := do(t, "POST", url+"/owner", "token=correct+horse+battery", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("another page gave the token: %s", resp.Status)
+		}
+	}
+}
+
+// A room without an owner token refuses whatever came through a proxy, as far as
+// that shows; with one it lets it in.
+func TestProxy(t *testing.T) {
+	alone := open(t, newRoom(&memory{}), desk{})
+	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), desk{})
+	for _, headers := range [][]string{
+		{"X-Forwarded-For", "192.0.2.1"},
+		{"X-Forwarded-Proto", "https"},
+		{"X-Forwarded-Port", "443"},
+		{"X-Real-IP", "192.0.2.1"},
+		{"Forwarded", "for=192.0.2.1"},
+		{"Via", "1.1 example"},
+		{"Origin", "https://go.example.org", "Sec-Fetch-Site", "same-origin"},
+	} {
+		for _, path := range []string{"/", "/owner", "/events"} {
+			if resp, body := do(t, "GET", alone+path, "", headers...); resp.StatusCode != http.StatusForbidden || !strings.Contains(body, "owner_token") {
+				t.Errorf("%s with %v: %s %s", path, headers, resp.Status, body)
+			}
+		}
+		if resp, _ := do(t, "GET", owned+"/", "", headers...); resp.StatusCode != http.StatusOK {
+			t.Errorf("with an owner and %v: %s", headers, resp.Status)
+		}
+	}
+	// nginx without settings of its own: HTTP/1.0, and the Host of the room.
+	for url, want := range map[string]string{alone: "403", owned: "200"} {
+		host := strings.TrimPrefix(url, "http://")
+		conn, err := network.DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET / HTTP/1.0\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
+		answer, err := io.ReadAll(conn)
+		conn.Close()
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 "+want) {
+			t.Errorf("by HTTP/1.0: %.80s, %v; want %s", answer, err, want)
 		}
 	}
 }
@@ -416,6 +502,34 @@ func TestResume(t *testing.T) {
 	if texts := follow(t, url, "", "").until("ready"); len(texts) != history || texts[history-1] != "one more" {
 		t.Errorf("a new page: %d messages", len(texts))
 	}
+}
+
+// slowStore reads until the reader goes away.
+type slowStore struct{ *memory }
+
+func (slowStore) Since(ctx context.Context, _ string, _ int64, _ int) ([]bot.Message, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("read: %w", ctx.Err())
+}
+
+// A page that is closed while the transcript is read is nothing to log.
+func TestClosedPageIsQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
+		r := New(Config{Listen: "127.0.0.1:0", Log: slowStore{&memory{}}, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+		url := open(t, r, desk{})
+		conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(url, "http://"))
+		synctest.Wait()
+		conn.Close()
+		synctest.Wait()
+		if logged.Len() > 0 {
+			t.Errorf("logged %s", &logged)
+		}
+	})
 }
 
 func TestTooManyStreams(t *testing.T) {

@@ -35,7 +35,14 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	scene, err := s.desk.Scene(r.Context(), bot.GameID(r.PathValue("game")), seq)
+	// Games of other platforms are not for whoever has found out their ids.
+	game := bot.GameID(r.PathValue("game"))
+	m, _, err := s.cfg.Log.Match(r.Context(), game)
+	if err != nil || m.Where.Platform != platform || m.Where.Channel != channel {
+		http.NotFound(w, r)
+		return
+	}
+	scene, err := s.desk.Scene(r.Context(), game, seq)
 	if err != nil {
 		http.NotFound(w, r)
 		return

@@ -10,16 +10,18 @@
 // [bot.RoomLog], and streams read from it alone: what the room itself holds may
 // be lost.
 //
-// Nobody proves who they are here. Anyone who can open the page can sit in any
-// seat, so the room listens on the loopback interface unless told otherwise,
-// and asks every request by which name and from which page it came: any page
-// that the same browser has open can reach the loopback interface too.
+// Anyone who can open the page can play, so the room listens on the loopback
+// interface unless it has an owner token, and checks for every request which host
+// it was sent to and which page sent it: any page that the same browser has open
+// can reach the loopback interface too. A moderator is somebody who has given the
+// owner token; being on the same machine gives no rights.
 package web
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,12 +39,23 @@ const (
 
 // Config says how a room is kept.
 type Config struct {
-	Listen string           // address; empty is 127.0.0.1:8080, port 0 is any free one
-	Log    bot.RoomLog      // keeps the transcript
-	Hosts  []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
-	Ready  func(url string) // called when the room answers; may be nil
-	Logger *slog.Logger     // nil logs nothing
-	Now    func() time.Time // when things are said; nil: time.Now
+	Listen     string           // address; empty is 127.0.0.1:8080, port 0 is any free one
+	Log        Store            // keeps the transcript
+	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
+	OwnerToken string           // secret that makes somebody a moderator; empty: nobody is, and only this machine gets in
+	Ready      func(url string) // called when the room answers; may be nil
+	Logger     *slog.Logger     // nil logs nothing
+	Now        func() time.Time // when things are said; nil: time.Now
+
+	// Open opens the listener; nil: net.Listen.
+	Open func(network, address string) (net.Listener, error)
+}
+
+// A Store keeps what the room must not lose.
+type Store interface {
+	bot.RoomLog
+	// Match returns a game and its events, or bot.ErrNotFound.
+	Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error)
 }
 
 // A Room is the adapter of the local room. It is a [bot.Adapter].
@@ -77,6 +90,9 @@ func New(cfg Config) *Room {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Open == nil {
+		cfg.Open = net.Listen
 	}
 	return &Room{
 		cfg:     cfg,

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,21 +17,35 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// memory is a log that forgets everything with the process.
+// memory is a store that forgets everything with the process.
 type memory struct {
 	mu sync.Mutex
 	ms []bot.Message
+}
+
+// Match returns the game of the desk of these tests, and one of another platform.
+func (l *memory) Match(_ context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+	switch id {
+	case "g1":
+		return bot.Match{ID: id, Where: here}, nil, nil
+	case "g2":
+		return bot.Match{ID: id, Where: bot.Room{Platform: "matrix", Channel: channel}}, nil, nil
+	}
+	return bot.Match{}, nil, bot.ErrNotFound
 }
 
 func (l *memory) Append(_ context.Context, m bot.Message) (bot.Message, error) {
@@ -123,7 +138,7 @@ func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) [
 }
 
 func (d desk) Scene(_ context.Context, game bot.GameID, seq int) (render.Scene, error) {
-	if game != "g1" || seq > 5 {
+	if game != "g1" && game != "g2" || seq > 5 {
 		return render.Scene{}, bot.ErrNotFound
 	}
 	return scene(seq), nil
@@ -146,8 +161,50 @@ func open(t *testing.T, r *Room, d bot.Desk) string {
 	return url
 }
 
-// run runs a room until stop is called, which gives how it ended.
+// Rooms of tests listen on a network in memory, each on a port of its own.
+var (
+	network memnet.Network
+	port    atomic.Int32
+	clients sync.Map // by address: its *http.Client
+)
+
+// run runs a room in memory until stop is called.
 func run(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
+	t.Helper()
+	r.cfg.Open = func(_, address string) (net.Listener, error) {
+		host, given, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		if given == "0" {
+			given = strconv.Itoa(20000 + int(port.Add(1)))
+		}
+		return network.Listen(net.JoinHostPort(cmp.Or(host, "0.0.0.0"), given))
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+		conn, err := network.DialContext(ctx, "tcp", address)
+		if _, given, _ := net.SplitHostPort(address); err != nil { // it may listen on all interfaces
+			conn, err = network.DialContext(ctx, "tcp", "0.0.0.0:"+given)
+		}
+		return conn, err
+	}}
+	url, end := listen(t, r, d)
+	clients.Store(strings.TrimPrefix(url, "http://"), &http.Client{Transport: transport})
+	return url, func() {
+		transport.CloseIdleConnections()
+		end()
+	}
+}
+
+// clientFor returns the client that reaches the room at url.
+func clientFor(url string) *http.Client {
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	client, _ := clients.Load(host)
+	return client.(*http.Client)
+}
+
+// listen runs a room, where its configuration says, until stop is called.
+func listen(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -170,16 +227,29 @@ func run(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
 	}
 }
 
-func newRoom(l bot.RoomLog) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) }
+// ownerCookies are those of the owner's browser.
+func ownerCookies() []*http.Cookie {
+	return []*http.Cookie{{Name: ownerCookie, Value: ownerProof(token)}}
+}
+
+func newRoom(l Store) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) }
 
 // id makes the id of a submission.
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// post submits and gives the answer.
-func post(t *testing.T, url string, s submission) answer {
+// post submits and returns the answer.
+func post(t *testing.T, url string, s submission, cookies ...*http.Cookie) answer {
 	t.Helper()
 	body, _ := json.Marshal(s)
-	resp, err := http.Post(url+"/ask", "application/json", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/ask", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for _, c := range cookies {
+		req.AddCookie(c)
+	}
+	resp, err := clientFor(url).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +285,7 @@ func follow(t *testing.T, url, query, last string) *reader {
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := clientFor(url).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +461,7 @@ func TestRestartKeepsAll(t *testing.T) {
 
 	url = open(t, newRoom(st), d)
 	after := read(follow(t, url, seat, ""))
-	if diff := cmp.Diff(before, after); diff != "" {
+	if diff := gocmp.Diff(before, after); diff != "" {
 		t.Errorf("(-before +after the restart):\n%s", diff)
 	}
 	if len(after) != 5 {
@@ -399,7 +469,7 @@ func TestRestartKeepsAll(t *testing.T) {
 	}
 	board, over, forAda, answered := after[0], after[1], after[2], after[4]
 	equal(t, "the board calls", board.To, []string{"Black", "Ada Lovelace"})
-	if diff := cmp.Diff([]control{{"Place", "place", map[string]string{"game": "1", "seq": "2"}, "at", "type"}}, board.Controls); diff != "" {
+	if diff := gocmp.Diff([]control{{"Place", "place", map[string]string{"game": "1", "seq": "2"}, "at", "type"}}, board.Controls); diff != "" {
 		t.Errorf("buttons of the board (-want +got):\n%s", diff)
 	}
 	if board.Game != "g1" || over.Game != "g1" || board.Picture == "" || over.Picture != "" {
@@ -447,7 +517,7 @@ func TestInstants(t *testing.T) {
 			{"Tue 24 Nov 14:00 UTC", &instant}, {".", nil}},
 		"see \x03web\x06local\x06\x04the room\x05": nil,
 	} {
-		if diff := cmp.Diff(want, parts(text)); diff != "" {
+		if diff := gocmp.Diff(want, parts(text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
@@ -559,6 +629,52 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
+// A room without an owner token listens on loopback addresses only, whatever the
+// name that it was given resolves to.
+func TestAccess(t *testing.T) {
+	for _, c := range []struct {
+		listen string
+		hosts  []string
+		early  bool // the address alone shows it
+		ok     bool
+	}{
+		{"127.0.0.1:0", nil, true, true},
+		{"[::1]:0", nil, true, true},
+		{"[::ffff:127.0.0.1]:0", nil, true, true},
+		{"localhost:0", nil, false, true},
+		{"0.0.0.0:0", nil, true, false},
+		{"[::]:0", nil, true, false},
+		{":0", nil, true, false},
+		{"192.0.2.7:0", nil, true, false},
+		{"public.test:0", nil, false, false},
+		{"127.0.0.1:0", []string{"go.example.org"}, true, false},
+	} {
+		listened := false
+		cfg := Config{Listen: c.listen, Hosts: c.hosts, Log: &memory{}, Open: func(_, address string) (net.Listener, error) {
+			listened = true
+			host, _, _ := net.SplitHostPort(address)
+			ip := map[string]string{"localhost": "127.0.0.1", "public.test": "192.0.2.7", "": "::"}[host]
+			return network.Listen(net.JoinHostPort(cmp.Or(ip, host), strconv.Itoa(20000+int(port.Add(1)))))
+		}}
+		if early := CheckAccess(c.listen, c.hosts, ""); c.early && (early == nil) != c.ok || !c.early && early != nil {
+			t.Errorf("%s %v is checked with %v", c.listen, c.hosts, early)
+		}
+		for _, token := range []string{"", "0123456789abcdef"} {
+			cfg.OwnerToken = token
+			ctx, cancel := context.WithCancel(t.Context())
+			cfg.Ready = func(string) { cancel() }
+			err := New(cfg).Run(ctx, desk{})
+			cancel()
+			if want := c.ok || token != ""; (err == nil) != want || !want && !strings.Contains(err.Error(), "owner_token") {
+				t.Errorf("%s %v with the token %q: %v", c.listen, c.hosts, token, err)
+			}
+		}
+		if !listened {
+			t.Errorf("%s: it never listened", c.listen)
+		}
+	}
+}
+
 // When the room stops, what is being asked is answered, and streams end.
 func TestDrain(t *testing.T) {
 	asked, finish := make(chan bool), make(chan bool)
@@ -592,32 +708,44 @@ func TestDrain(t *testing.T) {
 
 // A reader who does not read is dropped, and nobody waits for them.
 func TestSlowReader(t *testing.T) {
-	r := newRoom(&memory{})
-	r.slow = 200 * time.Millisecond
-	url := open(t, r, desk{})
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.(*net.TCPConn).SetReadBuffer(1 << 10)
-	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(url, "http://"))
-	readers := func() int {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return len(r.readers)
-	}
-	if _, err := conn.Read(make([]byte, 100)); err == nil && readers() != 1 { // an error: it was dropped already
-		t.Fatalf("%d readers", readers())
-	}
-	text := strings.Repeat("x", 100_000)
-	for n := 0; readers() > 0; n++ {
-		if n < 500 { // more than the network holds
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(&memory{})
+		url := open(t, r, desk{})
+		host := strings.TrimPrefix(url, "http://")
+		conn, err := network.DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", host)
+		synctest.Wait()
+		readers := func() int {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.readers)
+		}
+		if readers() != 1 {
+			t.Fatalf("%d readers", readers())
+		}
+		begin := time.Now()
+		text := strings.Repeat("x", 100_000)
+		for n := range 10 { // more than the network holds
 			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: text}); err != nil {
 				t.Fatal(err)
 			}
-			continue
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		if d := time.Since(begin); d != 0 {
+			t.Errorf("posts waited %v", d)
+		}
+		time.Sleep(r.slow - time.Second)
+		synctest.Wait()
+		if readers() != 1 {
+			t.Error("dropped too early")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if readers() != 0 {
+			t.Error("a reader who does not read is kept")
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"strings"
 	"unicode"
 
@@ -37,7 +36,7 @@ func sit(seat string) (who bot.Who, problem string) {
 	name = bot.CleanName(name)
 	id := strings.ToLower(name)
 	for _, taken := range []string{black.Name, white.Name, onlooker.Name, "Halfpoint"} {
-		if id == strings.ToLower(taken) {
+		if bot.Looks(name) == bot.Looks(taken) {
 			return onlooker, wordTaken
 		}
 	}
@@ -51,19 +50,6 @@ func request(who bot.Who) bot.Request {
 		r.Seats = &bot.Seats{Black: black, White: white}
 	}
 	return r
-}
-
-// owner reports whether a request comes from whoever looks after the room: as
-// nobody proves who they are, that is everybody who can only be on this machine.
-// So the room listens on the loopback interface alone, has no name by which
-// others would reach it, and no proxy has handed the request on.
-func (s *server) owner(r *http.Request) bool {
-	for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(header) != "" {
-			return false
-		}
-	}
-	return s.alone && len(s.cfg.Hosts) == 0
 }
 
 // users finds the persons whom options of type User mean: the seats by their

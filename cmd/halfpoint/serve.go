@@ -25,6 +25,9 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
+		return err
+	}
 	log := slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ctx, stop := interrupted()
 	defer stop()
@@ -44,7 +47,7 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer closeMetrics()
 	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Shown: shown})
-	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, Log: st, Logger: log, Ready: func(url string) {
+	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
 	others, closed, err := discords(e, s, st, log)

@@ -197,6 +197,13 @@ func TestRefusesToStart(t *testing.T) {
 	}
 	fails("nowhere", "--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "nowhere", "x.db"))
 
+	// Other machines get in only where somebody looks after the room.
+	untouched := filepath.Join(t.TempDir(), "new.db")
+	fails("owner_token", "--listen", "0.0.0.0:0", "--database", untouched)
+	if _, err := os.Stat(untouched); err == nil {
+		t.Error("a program that refuses to start made a database")
+	}
+
 	database := filepath.Join(t.TempDir(), "game.db")
 	serve(t, path, database)
 	fails("another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
