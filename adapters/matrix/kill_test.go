@@ -660,7 +660,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 					e.Type.Class = event.StateEventType
 					_ = e.Content.ParseRaw(e.Type)
 					mautrix.UpdateStateStore(ctx, dev.State, e)
-					_ = dev.Crypto.MembersChanged(ctx, at)
+					dev.Crypto.MembersChanged(at)
 				}
 			}
 			since = resp.NextBatch

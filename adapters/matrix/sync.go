@@ -334,9 +334,7 @@ func (a *Adapter) keep(ctx context.Context, dev *device.Device, at id.RoomID, e 
 	}
 	mautrix.UpdateStateStore(ctx, dev.State, e)
 	if e.Type == event.StateMember && dev.Crypto != nil { // once the store knows
-		if err := dev.Crypto.MembersChanged(ctx, at); err != nil {
-			a.log.Warn("the keys of a room were not renewed", "room", at, "error", err)
-		}
+		dev.Crypto.MembersChanged(at)
 	}
 }
 

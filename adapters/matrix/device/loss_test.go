@@ -43,7 +43,7 @@ func (v *voice) sync() {
 				evt.Type.Class = event.StateEventType
 				_ = evt.Content.ParseRaw(evt.Type)
 				mautrix.UpdateStateStore(ctx, v.State, evt)
-				_ = v.Crypto.MembersChanged(ctx, room)
+				v.Crypto.MembersChanged(room)
 			} else {
 				v.events[evt.ID] = evt
 			}

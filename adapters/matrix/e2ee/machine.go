@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -306,43 +307,117 @@ func (l *roomLocks) lock(ctx context.Context, room id.RoomID) (unlock func(), er
 	}
 }
 
-// freshness remembers in which rooms every device has the key of the session,
-// so that most messages need not look. Any change of devices clears all.
+// freshness remembers in which rooms every device that can be reached has the key
+// of the session, so that most messages need not look up members and devices.
 type freshness struct {
 	mu    sync.Mutex
-	turn  int // grows with each change
-	rooms map[id.RoomID]id.SessionID
+	rooms map[id.RoomID]freshRoom
+	looks map[*look]bool // going on
 }
 
-func (f *freshness) at() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.turn
+type freshRoom struct {
+	session id.SessionID
+	users   []id.UserID // the members, sorted
+	again   time.Time   // when to look again, for devices that could not be reached; zero: no need
 }
 
-// set is of no effect if anything has changed since turn.
-func (f *freshness) set(room id.RoomID, session id.SessionID, turn int) {
+// A look is the reading of the members of a room and their devices. What changes
+// meanwhile may be missing from it.
+type look struct {
+	room    id.RoomID
+	stale   bool               // the room has changed, or everything may have
+	changed map[id.UserID]bool // whose devices have changed
+}
+
+// has reports whether a message with the session needs no look.
+func (f *freshness) has(room id.RoomID, session id.SessionID, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	r, ok := f.rooms[room]
+	return ok && r.session == session && (r.again.IsZero() || now.Before(r.again))
+}
+
+// begin begins a look, which end ends.
+func (f *freshness) begin(room id.RoomID) *look {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := &look{room: room, changed: map[id.UserID]bool{}}
+	if f.looks == nil {
+		f.looks = map[*look]bool{}
+	}
+	f.looks[l] = true
+	return l
+}
+
+func (f *freshness) end(l *look) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.looks, l)
+}
+
+// found stores what came of a look, unless something has changed meanwhile.
+func (f *freshness) found(l *look, r freshRoom) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l.stale || slices.ContainsFunc(r.users, func(u id.UserID) bool { return l.changed[u] }) {
+		return
+	}
 	if f.rooms == nil {
-		f.rooms = make(map[id.RoomID]id.SessionID)
+		f.rooms = map[id.RoomID]freshRoom{}
 	}
-	if f.turn == turn {
-		f.rooms[room] = session
-	}
+	f.rooms[l.room] = r
 }
 
-func (f *freshness) has(room id.RoomID, session id.SessionID) bool {
+// changedSince returns those of some users whose devices have changed since the
+// look began.
+func (f *freshness) changedSince(l *look, users []id.UserID) (changed []id.UserID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.rooms[room] == session
+	if l.stale {
+		return users
+	}
+	for _, u := range users {
+		if l.changed[u] {
+			changed = append(changed, u)
+		}
+	}
+	return changed
 }
 
+// roomChanged has the next message in a room look.
+func (f *freshness) roomChanged(room id.RoomID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.rooms, room)
+	for l := range f.looks {
+		l.stale = l.stale || l.room == room
+	}
+}
+
+// usersChanged has the next message look in each room that one of the users is in.
+func (f *freshness) usersChanged(users ...id.UserID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for room, r := range f.rooms {
+		if slices.ContainsFunc(users, func(u id.UserID) bool { _, in := slices.BinarySearch(r.users, u); return in }) {
+			delete(f.rooms, room)
+		}
+	}
+	for l := range f.looks {
+		for _, u := range users {
+			l.changed[u] = true
+		}
+	}
+}
+
+// clear has the next message look in every room.
 func (f *freshness) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.turn++
 	clear(f.rooms)
+	for l := range f.looks {
+		l.stale = true
+	}
 }
 
 // later remembers what failed and when to try it again: after 1 s, then twice
@@ -366,15 +441,40 @@ func (l *later) due(what any, now time.Time) bool {
 func (l *later) failed(what any, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	wait := min(max(2*l.at[what].wait, time.Second), 10*time.Minute)
+	l.put(what, attempt{now.Add(wait), wait})
+}
+
+func (l *later) put(what any, a attempt) {
 	if l.at == nil || len(l.at) > 10_000 {
 		l.at = make(map[any]attempt)
 	}
-	wait := min(max(2*l.at[what].wait, time.Second), 10*time.Minute)
-	l.at[what] = attempt{now.Add(wait), wait}
+	l.at[what] = a
 }
 
-func (l *later) worked(what any) {
+// first reports true once for each thing, until it worked.
+func (l *later) first(what any) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if _, known := l.at[what]; known {
+		return false
+	}
+	l.put(what, attempt{})
+	return true
+}
+
+// next returns when it is to be tried again; zero: now.
+func (l *later) next(what any) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at[what].next
+}
+
+// worked forgets that something failed, and reports whether it had.
+func (l *later) worked(what any) (failed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, failed = l.at[what]
 	delete(l.at, what)
+	return failed
 }

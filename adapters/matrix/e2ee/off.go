@@ -39,7 +39,7 @@ func (*Machine) OnKey(func(id.RoomID, id.SessionID)) {}
 
 func (*Machine) AskForKey(context.Context, *event.Event) error { return ErrOff }
 
-func (*Machine) MembersChanged(context.Context, id.RoomID) error { return ErrOff }
+func (*Machine) MembersChanged(id.RoomID) {}
 
 func (*Machine) CrossSign(context.Context, CrossSignConfig) (string, error) { return "", ErrOff }
 

@@ -146,7 +146,7 @@ func (p *peer) handleRooms(resp *mautrix.RespSync) {
 			p.events[evt.ID] = evt
 		}
 		if changed {
-			_ = p.MembersChanged(ctx, room)
+			p.MembersChanged(room)
 		}
 	}
 }

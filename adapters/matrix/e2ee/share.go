@@ -60,26 +60,24 @@ func (m *Machine) Encrypt(ctx context.Context, room id.RoomID, t event.Type, con
 	return nil, fmt.Errorf("encrypt for %s: %w", room, err)
 }
 
-// MembersChanged says that somebody has joined or left, or may have. Call it
-// after the state store knows. The next message uses a new session if somebody
-// who has the key of the present one left.
-func (m *Machine) MembersChanged(_ context.Context, _ id.RoomID) error {
-	m.fresh.clear()
-	return nil
-}
+// MembersChanged says that somebody has joined or left a room, or may have. Call
+// it after the state store knows. The next message there uses a new session if
+// somebody who has the key of the present one left.
+func (m *Machine) MembersChanged(room id.RoomID) { m.fresh.roomChanged(room) }
 
 // share sees that the room has a session and that the devices of its members
 // have the key. mautrix's own ShareGroupSession calls a session shared once it
 // has tried: a device without one-time keys at that moment never gets the key.
 func (m *Machine) share(ctx context.Context, room id.RoomID) error {
-	turn := m.fresh.at()
 	session, err := m.session(ctx, room)
 	if err != nil {
 		return err
 	}
-	if session != nil && m.fresh.has(room, session.ID()) {
+	if session != nil && m.fresh.has(room, session.ID(), m.now()) {
 		return nil
 	}
+	look := m.fresh.begin(room)
+	defer m.fresh.end(look)
 	users, err := m.recipients(ctx, room)
 	if err != nil {
 		return fmt.Errorf("members of %s: %w", room, err)
@@ -114,14 +112,17 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 	}
 
 	var missing []*id.Device
-	waiting := unknown
+	var unreached []any // users and devices, as later knows them
+	for _, u := range unknown {
+		unreached = append(unreached, u)
+	}
 	for w, d := range devices {
 		switch {
 		case sent[w] || d.Trust == id.TrustStateBlacklisted:
 		case m.later.due(w, m.now()):
 			missing = append(missing, d)
 		default:
-			waiting = true
+			unreached = append(unreached, w)
 		}
 	}
 	for some := range slices.Chunk(missing, batch) {
@@ -129,10 +130,20 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 		if err != nil {
 			return fmt.Errorf("share the key of %s: %w", room, err)
 		}
-		waiting = waiting || reached < len(some)
+		for _, d := range some {
+			if !slices.Contains(reached, d) {
+				unreached = append(unreached, who{d.UserID, d.IdentityKey})
+			}
+		}
 	}
-	if !waiting {
-		m.fresh.set(room, session.ID(), turn)
+	fresh := freshRoom{session: session.ID(), users: users}
+	for i, u := range unreached {
+		if next := m.later.next(u); i == 0 || next.Before(fresh.again) {
+			fresh.again = next
+		}
+	}
+	if len(unreached) == 0 || !fresh.again.IsZero() {
+		m.fresh.found(look, fresh)
 	}
 	return nil
 }
@@ -182,18 +193,18 @@ func (m *Machine) recipients(ctx context.Context, room id.RoomID) ([]id.UserID, 
 	return slices.Sorted(maps.Keys(members)), nil
 }
 
-// refresh asks for the devices of those whose list is not known or has
-// changed. It says whether somebody's stayed unknown: their server is away.
-func (m *Machine) refresh(ctx context.Context, users []id.UserID) (unknown bool, err error) {
+// refresh asks for the devices of those whose list is not known or has changed.
+// It returns the users whose list stays unknown because their server is away.
+func (m *Machine) refresh(ctx context.Context, users []id.UserID) (unknown []id.UserID, err error) {
 	outdated, err := m.store().GetOutdatedTrackedUsers(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	known := make(map[id.UserID]bool)
 	for chunk := range slices.Chunk(users, 500) {
 		tracked, err := m.store().FilterTrackedUsers(ctx, chunk)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		for _, u := range tracked {
 			known[u] = true
@@ -210,31 +221,40 @@ func (m *Machine) refresh(ctx context.Context, users []id.UserID) (unknown bool,
 		if m.later.due(u, m.now()) {
 			ask = append(ask, u)
 		} else {
-			unknown = true
+			unknown = append(unknown, u)
 		}
 	}
 	for chunk := range slices.Chunk(ask, 250) {
-		turn := m.fresh.at()
-		got, err := m.olm().FetchKeys(ctx, chunk, true)
+		got, err := m.fetchKeys(ctx, chunk)
 		if err != nil {
-			return false, err
-		}
-		// The answer takes the marks away, also of a change that came meanwhile.
-		if m.fresh.at() != turn {
-			if err := m.store().MarkTrackedUsersOutdated(ctx, chunk); err != nil {
-				return false, err
-			}
+			return nil, err
 		}
 		for _, u := range chunk {
 			if _, ok := got[u]; ok {
 				m.later.worked(u)
 			} else {
 				m.later.failed(u, m.now())
-				unknown = true
+				unknown = append(unknown, u)
 			}
 		}
 	}
 	return unknown, nil
+}
+
+// fetchKeys asks the server for the devices of some users and stores them.
+func (m *Machine) fetchKeys(ctx context.Context, users []id.UserID) (map[id.UserID]map[id.DeviceID]*id.Device, error) {
+	look := m.fresh.begin("")
+	defer m.fresh.end(look)
+	got, err := m.olm().FetchKeys(ctx, users, true)
+	if err != nil {
+		return nil, err
+	}
+	// mautrix takes the marks of changed lists away, also of a change that came
+	// after the server had answered.
+	if changed := m.fresh.changedSince(look, users); len(changed) > 0 {
+		err = m.store().MarkTrackedUsersOutdated(ctx, changed)
+	}
+	return got, err
 }
 
 // newSession makes a session for a room, with our own copy of its key. It is
@@ -277,15 +297,15 @@ func (m *Machine) newSession(ctx context.Context, room id.RoomID) (*crypto.Outbo
 }
 
 // give sends the key of a session, as it is at its present message, to some
-// devices. It returns how many were reached.
-func (m *Machine) give(ctx context.Context, session *crypto.OutboundGroupSession, devices []*id.Device) (int, error) {
+// devices. It returns those that were reached.
+func (m *Machine) give(ctx context.Context, session *crypto.OutboundGroupSession, devices []*id.Device) ([]*id.Device, error) {
 	able, err := m.claim(ctx, devices, false)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	able = m.sayNoOlm(ctx, session, devices, able)
+	m.sayNoOlm(ctx, session, devices, able)
 	if len(able) == 0 {
-		return 0, nil
+		return nil, nil
 	}
 	// First that they may have it, then that they have it: after a crash in
 	// between they get it twice, and their leaving still makes a new session.
@@ -303,52 +323,67 @@ func (m *Machine) give(ctx context.Context, session *crypto.OutboundGroupSession
 		return m.store().MarkOutboundGroupSessionShared(ctx, d.UserID, d.IdentityKey, session.ID())
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	content, from := session.ShareContent(), session.Internal.MessageIndex()
 	able, err = m.send(ctx, able, event.ToDeviceRoomKey, &content)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(able), note(func(ctx context.Context, d *id.Device) error {
-		m.later.worked(who{d.UserID, d.IdentityKey})
+	return able, note(func(ctx context.Context, d *id.Device) error {
+		m.canReach(who{d.UserID, d.IdentityKey})
 		_, err := m.DB.Exec(ctx, "INSERT INTO matrix_key_sent (session_id, user_id, identity_key, message_index) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
 			session.ID(), d.UserID, d.IdentityKey, int64(from))
 		return err
 	})
 }
 
-// sayNoOlm tells the devices for which there is no Olm session why they will
-// not read the messages, the first time: theirs may then make a session with us.
-func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSession, devices, able []*id.Device) []*id.Device {
+// canReach notes that there is an Olm session with a device. If there was none, the
+// device may lack the keys of other rooms, too.
+func (m *Machine) canReach(w who) {
+	m.later.worked(noOlm{w})
+	if m.later.worked(w) {
+		m.fresh.usersChanged(w.User)
+	}
+}
+
+// sayNoOlm notes the devices with which there is no Olm session, and tells each once
+// why it will not read the messages: it may then make a session with us.
+func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSession, devices, able []*id.Device) {
+	var told []who
 	tell := make(map[id.UserID]map[id.DeviceID]*event.Content)
 	for _, d := range devices {
-		w := who{d.UserID, d.IdentityKey}
 		if slices.Contains(able, d) {
 			continue
 		}
-		if m.later.due(noOlm{w}, m.now()) {
-			m.later.failed(noOlm{w}, m.now())
-			if tell[d.UserID] == nil {
-				tell[d.UserID] = make(map[id.DeviceID]*event.Content)
-			}
-			tell[d.UserID][d.DeviceID] = &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
-				RoomID: session.RoomID, Algorithm: id.AlgorithmMegolmV1, SessionID: session.ID(),
-				SenderKey: m.olm().GetAccount().IdentityKey(),
-				Code:      event.RoomKeyWithheldNoOlmSession, Reason: "the device has no one-time keys",
-			}}
-		}
+		w := who{d.UserID, d.IdentityKey}
 		m.later.failed(w, m.now())
 		m.Log.Info("encryption: a device has no one-time keys, it gets the room's key later", "user", d.UserID, "device", d.DeviceID)
+		if !m.later.first(noOlm{w}) {
+			continue
+		}
+		told = append(told, w)
+		if tell[d.UserID] == nil {
+			tell[d.UserID] = make(map[id.DeviceID]*event.Content)
+		}
+		tell[d.UserID][d.DeviceID] = &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
+			RoomID: session.RoomID, Algorithm: id.AlgorithmMegolmV1, SessionID: session.ID(),
+			SenderKey: m.olm().GetAccount().IdentityKey(),
+			Code:      event.RoomKeyWithheldNoOlmSession, Reason: "the device has no one-time keys",
+		}}
 	}
-	if len(tell) > 0 {
-		if _, err := m.Client.SendToDevice(ctx, event.ToDeviceRoomKeyWithheld, &mautrix.ReqSendToDevice{Messages: tell}); err != nil {
-			m.Log.Debug("encryption: devices without one-time keys not told", "err", err)
+	if len(tell) == 0 {
+		return
+	}
+	if _, err := m.Client.SendToDevice(ctx, event.ToDeviceRoomKeyWithheld, &mautrix.ReqSendToDevice{Messages: tell}); err != nil {
+		m.Log.Debug("encryption: devices without one-time keys not told", "err", err)
+		for _, w := range told {
+			m.later.worked(noOlm{w})
 		}
 	}
-	return able
 }
 
+// noOlm stands for telling a device that it has no one-time keys.
 type noOlm struct{ who }
 
 // claim makes Olm sessions with devices that have none yet, or anyway if anew,

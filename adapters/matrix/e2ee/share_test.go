@@ -4,8 +4,10 @@ package e2ee
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -115,9 +117,7 @@ func TestAtOnce(t *testing.T) {
 			if _, err := bot.Decrypt(ctx, bot.events[evt]); err != nil {
 				t.Error(err)
 			}
-			if err := bot.MembersChanged(ctx, first); err != nil {
-				t.Error(err)
-			}
+			bot.MembersChanged(first)
 		}
 	})
 	all.Go(func() {
@@ -275,6 +275,117 @@ func TestDeviceWithoutOneTimeKeys(t *testing.T) {
 		t.Fatal("there is a new session; the test shows nothing")
 	}
 	bert.cannotRead(first)
+}
+
+// A looker counts how often the members of each room are looked up.
+type looker struct {
+	StateStore
+	looks map[id.RoomID]int
+}
+
+func (l *looker) GetRoomMembers(ctx context.Context, room id.RoomID, memberships ...event.Membership) (map[id.UserID]*event.MemberEventContent, error) {
+	l.looks[room]++
+	return l.StateStore.GetRoomMembers(ctx, room, memberships...)
+}
+
+// looks counts from now on.
+func (p *peer) looks() map[id.RoomID]int {
+	l := &looker{p.state, map[id.RoomID]int{}}
+	p.Machine.State = l
+	return l.looks
+}
+
+// Members and devices are looked up again in those rooms alone where something
+// has changed.
+func TestLooksWhereSomethingChanged(t *testing.T) {
+	s := matrixtest.Shared(t)
+	anna, bot, bert := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot")), newPeer(t, s.URL, s.Register(t, "Bert"))
+	hers, his := anna.makes(bot), bert.makes(bot)
+	says := func(want string) {
+		t.Helper()
+		looks := bot.looks()
+		anna.reads(bot.say(hers, "Black D4."), "Black D4.")
+		bert.reads(bot.say(his, "White E5."), "White E5.")
+		if got := fmt.Sprintf("Anna's %d, Bert's %d", looks[hers], looks[his]); got != want {
+			t.Errorf("looks in rooms: %s; want %s", got, want)
+		}
+	}
+	settles := func(room id.RoomID, evt id.EventID) { // all that comes with the event has come
+		bot.await(evt)
+		bot.sync()
+	}
+	settles(hers, anna.say(hers, "Hello."))
+	settles(his, bert.say(his, "Hello."))
+	bot.say(hers, "")
+	bot.say(his, "")
+	says("Anna's 0, Bert's 0")
+
+	cleo := newPeer(t, s.URL, s.Register(t, "Cleo"))
+	bert.brings(his, cleo)
+	bot.awaits("Cleo's joining", func() bool { return bot.state.IsInRoom(ctx, his, cleo.user.ID) })
+	says("Anna's 0, Bert's 1")
+	cleo.reads(bot.say(his, "Black F6."), "Black F6.")
+
+	phone := anna.user
+	phone.Token, phone.Device = s.Login(t, anna.user)
+	second := newPeer(t, s.URL, phone)
+	bot.awaits("the new device", func() bool { return bot.outdated(anna.user.ID) })
+	says("Anna's 1, Bert's 0")
+	second.reads(bot.say(hers, "White G7."), "White G7.")
+
+	// Where the bot is no more it hears of no changes.
+	bot.handle(&mautrix.RespSync{NextBatch: bot.since, DeviceOTKCount: mautrix.OTKCount{SignedCurve25519: 50},
+		Rooms: mautrix.RespSyncRooms{Leave: map[id.RoomID]*mautrix.SyncLeftRoom{his: {}}}})
+	says("Anna's 0, Bert's 1")
+
+	bot.handle(&mautrix.RespSync{NextBatch: bot.since, DeviceOTKCount: mautrix.OTKCount{SignedCurve25519: 50},
+		DeviceLists: mautrix.DeviceLists{Left: []id.UserID{bert.user.ID}}})
+	says("Anna's 0, Bert's 1")
+}
+
+// A device without one-time keys is tried again after a while, not with each
+// message, and told once that it has none.
+func TestUnreachableDevice(t *testing.T) {
+	s := matrixtest.Shared(t)
+	proxy := s.Proxy(t)
+	anna, bot, bert := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot")), newPeer(t, s.URL, s.Register(t, "Bert"))
+	room, other := anna.makes(bot, bert), anna.makes(bot, bert)
+	keys := proxy.Always(matrixtest.On("POST", "/keys/claim"), matrixtest.Changes(func([]byte) []byte { return []byte(`{"one_time_keys":{}}`) }))
+	withheld := matrixtest.On("PUT", "/sendToDevice/m.room_key.withheld/")
+	looks := bot.looks()
+	for n := range 10 {
+		for range 3 {
+			bot.say(room, "Black D4.")
+		}
+		if looks[room] != n+1 {
+			t.Fatalf("%d looks at the %d. attempt", looks[room], n+1)
+		}
+		bot.clock = bot.clock.Add(10 * time.Minute)
+	}
+	bot.say(other, "White E5.")
+	told := map[id.UserID]int{}
+	for _, r := range proxy.Requests(withheld) {
+		var ask mautrix.ReqSendToDevice
+		if err := json.Unmarshal(r.Body, &ask); err != nil {
+			t.Fatal(err)
+		}
+		for user := range ask.Messages {
+			told[user]++
+		}
+	}
+	if want := map[id.UserID]int{anna.user.ID: 1, bert.user.ID: 1}; !maps.Equal(told, want) {
+		t.Errorf("told that they have no one-time keys: %v", told)
+	}
+	// What reaches a device in one room reaches it in the other, though there it
+	// would be tried again only later.
+	bot.say(room, "")
+	keys.Stop()
+	bot.clock = bot.clock.Add(10 * time.Minute)
+	anna.reads(bot.say(other, "Black F6."), "Black F6.")
+	bot.clock = bot.clock.Add(-10 * time.Minute)
+	evt := bot.say(room, "White G7.")
+	anna.reads(evt, "White G7.")
+	bert.reads(evt, "White G7.")
 }
 
 // What fails between the server and the devices is an error of Encrypt, and

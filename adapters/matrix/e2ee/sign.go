@@ -222,7 +222,7 @@ func (m *Machine) signDevice(ctx context.Context) error {
 	}
 	// mautrix keeps our device keys as they were before the signature, and sends
 	// them so with each message. The private signing keys need not stay either.
-	if _, err := m.olm().FetchKeys(ctx, []id.UserID{m.Client.UserID}, true); err != nil {
+	if _, err := m.fetchKeys(ctx, []id.UserID{m.Client.UserID}); err != nil {
 		return fmt.Errorf("ask for the account's keys: %w", err)
 	}
 	return m.load(ctx, false)

@@ -30,6 +30,9 @@ func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string
 	if err := m.deviceLists(ctx, &resp.DeviceLists, since); err != nil {
 		return fmt.Errorf("device lists: %w", err)
 	}
+	for room := range resp.Rooms.Leave { // nobody says who comes and goes there from now on
+		m.fresh.roomChanged(room)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// The hashes by which a repeated Olm message is known are dropped after some
@@ -113,7 +116,7 @@ func (m *Machine) receive(ctx context.Context, evt *event.Event, content *event.
 		sender, key := evt.Sender, content.SenderKey
 		m.chore(func(ctx context.Context) { m.mend(ctx, sender, key) })
 	default:
-		m.later.worked(who{evt.Sender, content.SenderKey}) // they can have keys now
+		m.canReach(who{evt.Sender, content.SenderKey})
 		m.uses.Add(1)
 	}
 	m.tell(arrived)
@@ -179,17 +182,20 @@ func (m *Machine) deviceLists(ctx context.Context, lists *mautrix.DeviceLists, s
 		return nil
 	}
 	// Before and after: lists asked for before must not pass as newer than this,
-	// and who looks at the marks between must look again.
-	m.fresh.clear()
-	defer m.fresh.clear()
+	// and a look at the marks between the two must be repeated.
 	if since == "" { // all may have changed, and no answer says so
+		m.fresh.clear()
+		defer m.fresh.clear()
 		_, err := m.DB.Exec(ctx, "UPDATE crypto_tracked_user SET devices_outdated=true")
 		return err
 	}
+	users := slices.Concat(lists.Changed, lists.Left)
+	m.fresh.usersChanged(users...)
+	defer m.fresh.usersChanged(users...)
 	for _, u := range lists.Changed {
 		m.later.worked(u)
 	}
-	return m.store().MarkTrackedUsersOutdated(ctx, slices.Concat(lists.Changed, lists.Left))
+	return m.store().MarkTrackedUsersOutdated(ctx, users)
 }
 
 // mend makes a new Olm session with a device whose message could not be read,
@@ -200,7 +206,7 @@ func (m *Machine) mend(ctx context.Context, user id.UserID, key id.IdentityKey) 
 		if !m.later.due(user, m.now()) {
 			return
 		}
-		if _, err = m.olm().FetchKeys(ctx, []id.UserID{user}, true); err == nil {
+		if _, err = m.fetchKeys(ctx, []id.UserID{user}); err == nil {
 			device, err = m.store().FindDeviceByKey(ctx, user, key)
 		}
 		if err != nil || device == nil {
