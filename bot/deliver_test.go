@@ -80,7 +80,7 @@ func TestSlowChannel(t *testing.T) {
 	n := 0
 	opens := func(channel string) {
 		n++
-		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: channel},
+		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(fmt.Sprint("anna", n)), Where: bot.Room{Platform: "chat", Channel: channel},
 			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5"}})
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx, s) }()
 	for n := range 2 {
-		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "slow"},
+		_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(fmt.Sprint("anna", n)), Where: bot.Room{Platform: "chat", Channel: "slow"},
 			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5"}})
 		if err != nil {
 			t.Fatal(err)
