@@ -195,8 +195,12 @@ func same(t *testing.T, a, b *Game) {
 
 func everything(g *Game) string {
 	x := *g
-	x.rules, x.score, x.turn, x.sentence, x.because = nil, nil, Turn{}, "", ""
-	return fmt.Sprintf("%+v %+v", x, g.Score())
+	x.rules, x.score, x.turn, x.sentence, x.because, x.spare, x.before = nil, nil, Turn{}, "", "", nil, nil
+	before := "nothing"
+	if g.before != nil {
+		before = everything(g.before)
+	}
+	return fmt.Sprintf("%+v %+v\nafter %s", x, g.Score(), before)
 }
 
 func conserved(t *testing.T, g *Game) {
