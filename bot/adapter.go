@@ -24,8 +24,9 @@ type Adapter interface {
 	Run(ctx context.Context, desk Desk) error
 
 	// Deliver shows a post and gives the id of the message it became. It is
-	// called by one goroutine per channel at a time, and may be called again
-	// with the same post after an error or a crash: Post.ID is the key by which
+	// called by one goroutine at a time for each game and channel, at once for
+	// different games even in one channel, and may be called again with the same
+	// post after an error or a crash: Post.ID is the key by which
 	// the platform must recognize it. Its errors are RetryAfter, ErrGone,
 	// Forbidden, ErrTooLarge, ErrRefused and ErrAmbiguous, in InThread where they
 	// concern the game's thread alone; any other is tried again later.

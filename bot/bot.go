@@ -30,17 +30,17 @@ type Bot struct {
 	now   func() time.Time
 	rand  io.Reader
 	wake  chan struct{}
-	slots int // channels of a platform written to at once
-	games GameLimits
+	slots int // lanes of a platform delivered at once
 	shown func(platform string, after time.Duration)
 
 	rulesets rulebooks // besides the catalogue
 
 	delivery sync.Mutex // one round of deliveries at a time
-	claiming sync.Mutex // what is owed, and ending what was claimed; before mu
 	mu       sync.Mutex
-	underway map[Room][]Owed          // taken up and not yet shown, by channel
-	writing  map[string]chan struct{} // a place for each channel that is written to, by platform
+	underway map[lane][]Owed          // claimed and not yet shown
+	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
+	claims   int                      // calls of claim that are running
+	finished map[string]bool          // posts whose delivery has ended since the first of these began
 	ticking  sync.Mutex               // and one of what is due
 	serving  sync.Mutex               // and one look at servers; before ticking
 	away     sync.Map                 // since when each platform cannot be reached; zero: it can
@@ -60,16 +60,13 @@ type Config struct {
 	// Rulesets are those that people may choose besides the catalogue's.
 	Rulesets []*rules.Ruleset
 
-	// Games limits how many games people can open.
-	Games GameLimits
-
 	// Shown is told of each board that was shown: where, and how long after the
 	// event that it shows. It may be called from several goroutines; nil: nobody
 	// is told.
 	Shown func(platform string, after time.Duration)
 
-	// Deliveries is how many channels of a platform are written to at once; 0: 16.
-	// Simulations take 1, so that everything follows from the seed.
+	// Deliveries is how many games of a platform are written to at once; 0: 32.
+	// With 1 posts come in one order, as simulations and terminals need.
 	Deliveries int
 }
 
@@ -87,7 +84,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[Room][]Owed{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
+	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -205,11 +202,6 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 	if err := b.store.Take(ctx, &step); err != nil {
 		return Answer{}, err
 	}
-	for _, old := range step.Replaces {
-		if err := b.replace(ctx, old, step.Match, by); err != nil {
-			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
-		}
-	}
 	if len(step.Posts) > 0 {
 		b.Wake()
 	}
@@ -263,11 +255,6 @@ func (b *Bot) when(r Request) time.Time {
 // prepare looks up what a decision depends on. It reports false, with an
 // answer, when there can be no decision.
 func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
-	if in.h.opens {
-		if err := b.unfinished(ctx, in); err != nil {
-			return Answer{}, false, err
-		}
-	}
 	if in.match.ID != "" {
 		m, events, err := b.store.Match(ctx, in.match.ID)
 		if err != nil {
@@ -294,6 +281,10 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.by)
 	}
 	var err error
+	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
+		States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere}); err != nil {
+		return Answer{}, false, err
+	}
 	in.room = in.speech.here
 	if in.welcome, err = b.welcome(ctx, in); err != nil {
 		return Answer{}, false, err
@@ -402,7 +393,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 			return one(ended)
 		}
 	}
-	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: b.games.look()})
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere})
 	if err != nil {
 		return Match{}, nil, err
 	}

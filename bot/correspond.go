@@ -535,13 +535,6 @@ func rematch(in *input) Step {
 // openOrBegin begins the match if both seats are taken, and else opens it.
 func (in *input) openOrBegin(g *rules.Game) Step {
 	m := &in.match
-	var replaces []GameID
-	if m.Black == "" || m.White == "" {
-		replaces = in.replaced()
-	}
-	if s, many := in.tooMany(); many && len(replaces) == 0 {
-		return s
-	}
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
@@ -558,7 +551,7 @@ func (in *input) openOrBegin(g *rules.Game) Step {
 			}
 		}
 	}
-	s.New, s.Replaces = true, replaces
+	s.New = true
 	return s
 }
 

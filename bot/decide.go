@@ -14,10 +14,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Limits on arguments.
+// Limits on what people can open.
 const (
-	maxArgument = 1000
-	maxFree     = 50 // handicap stones that are placed freely
+	maxGamesHere  = 50 // unfinished, in one channel
+	maxGamesYours = 50 // unfinished, of one person in one channel
+	maxArgument   = 1000
+	maxFree       = 50 // handicap stones that are placed freely
 )
 
 // An input is everything that a decision depends on. Deciding the same input
@@ -35,9 +37,7 @@ type input struct {
 	pos      *position // after the events
 	before   *position // as it was when the request came
 	prefs    map[Person]Preferences
-	limits   GameLimits
-	here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
-	yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
+	open     []Match // unfinished games of the channel
 	away     bool    // the platform cannot be reached
 	room     place
 	welcome  []Room // where games are welcome, when they are not here
@@ -251,6 +251,20 @@ func newGame(in *input) Step {
 	if err != nil {
 		return in.refuse(say("bad.handicap", begins(err.Error())))
 	}
+	yours := 0
+	open := filter(in.open, func(m Match) bool { return m.State != Sandbox })
+	for _, m := range open {
+		if m.Black == in.by || m.White == in.by || m.Opener == in.by {
+			yours++
+		}
+	}
+	if len(open) >= maxGamesHere {
+		return in.refuse(say("too.many.here", strconv.Itoa(len(open))))
+	}
+	if yours >= maxGamesYours {
+		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
+	}
+
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
 	case "", "black", "b":
@@ -521,14 +535,9 @@ func resign(in *input) Step {
 	return s
 }
 
-// cancel ends a game without a result: before both have moved, by its players;
-// at any time, by a moderator who is not a party to it.
 func cancel(in *input) Step {
 	m := &in.match
-	black, white := in.colors()
-	yours := black || white || m.Opener == in.by
-	moderates := in.req.Moderator && (!yours || black && white)
-	if !yours && !moderates {
+	if m.Black != in.by && m.White != in.by && m.Opener != in.by {
 		return in.refuse(say("cancel.not.yours", in.number()))
 	}
 	switch m.State {
@@ -543,7 +552,7 @@ func cancel(in *input) Step {
 	for _, l := range in.pos.lines {
 		moved[l.turn.By] = true
 	}
-	if moved[rules.Black] && moved[rules.White] && !moderates {
+	if moved[rules.Black] && moved[rules.White] {
 		return in.refuse(say("cancel.late", in.number()))
 	}
 	m.State = Cancelled

@@ -20,11 +20,15 @@ const (
 	retryAfter = 5 * time.Second  // after an error that says nothing better; twice as long after the next,
 	retryMost  = 30 * time.Second // but no longer than this
 	maxTries   = 3                // of what panics or is refused
-	deliveries = 16               // channels of a platform at once, unless told otherwise
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
 	settleFor  = 5 * time.Second  // to write down that a post was shown
 )
+
+// deliveries is how many lanes of a platform are delivered at once, unless told
+// otherwise. At 300 ms for a message that is 100 a second, twice what Discord takes
+// from one bot; more would only hold more pictures in memory, a megabyte each.
+const deliveries = 32
 
 // Flush delivers until nothing is due, for adapters that show what a line of
 // input brought about before they read the next.
@@ -36,9 +40,9 @@ func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {
 	}
 }
 
-// Deliver shows what is owed now, the oldest post of each game and channel,
-// and gives how many posts it took up. Calling it again when it gives 0 has no
-// use until something new is owed.
+// Deliver shows the posts that are due, the oldest of each lane, and returns how
+// many there were. When it returns 0, calling it again is of no use until
+// something new is due.
 func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	b.delivery.Lock()
 	defer b.delivery.Unlock()
@@ -55,8 +59,7 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	return n, err
 }
 
-// delivering delivers until ctx is done. A channel that is slow holds up no
-// other.
+// delivering delivers until ctx is done.
 func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 	finishing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -81,59 +84,72 @@ func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 	}
 }
 
-// takeUp claims what is owed now, has it delivered in wait, a channel beside the
-// others, and gives how many posts there are.
+// A lane names posts that are shown one after another, in their order: those of a
+// game in a channel, or of a channel that belong to no game. Lanes do not wait for
+// one another: platforms limit a game's thread, not its channel.
+type lane struct {
+	platform, channel string
+	game              GameID
+}
+
+func laneOf(o Owed) lane { return lane{o.Where.Platform, o.Where.Channel, o.Game} }
+
+// takeUp claims the posts that are due, starts delivering them in wait, each lane
+// on a goroutine of its own, and returns how many there are.
 func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGroup) (int, error) {
-	owed, begin, err := b.claim(ctx)
+	due, begin, err := b.claim(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for _, key := range begin {
+	for _, l := range begin {
 		if b.slots == 1 { // one after the other, in their order
-			b.write(ctx, adapters, key)
+			b.write(ctx, adapters, l)
 		} else {
-			wait.Go(func() { b.write(ctx, adapters, key) })
+			wait.Go(func() { b.write(ctx, adapters, l) })
 		}
 	}
-	return owed, nil
+	return due, nil
 }
 
-// claim claims what is owed now, and gives how many posts there are and the channels
-// to which nobody writes yet.
-func (b *Bot) claim(ctx context.Context) (n int, begin []Room, err error) {
-	b.claiming.Lock()
-	defer b.claiming.Unlock()
+// claim claims the posts that are due, and returns how many there are and the
+// lanes that nobody delivers yet.
+func (b *Bot) claim(ctx context.Context) (n int, begin []lane, err error) {
+	b.mu.Lock()
+	b.claims++
+	b.mu.Unlock()
 	now := b.now()
-	owed, err := b.store.Claim(ctx, now, now.Add(claimFor))
-	if err != nil {
-		return 0, nil, err
-	}
+	due, err := b.store.Claim(ctx, now, now.Add(claimFor))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, o := range owed {
-		key := Room{Platform: o.Where.Platform, Channel: o.Where.Channel}
-		posts, busy := b.underway[key]
-		if slices.ContainsFunc(posts, func(p Owed) bool { return p.ID == o.ID }) {
-			continue // its delivery has taken longer than its claim
+	for _, o := range due {
+		l := laneOf(o)
+		posts, busy := b.underway[l]
+		// A delivery may take longer than its claim, and end while the post is
+		// claimed once more.
+		if b.finished[o.ID] || slices.ContainsFunc(posts, func(p Owed) bool { return p.ID == o.ID }) {
+			continue
 		}
 		if !busy {
-			begin = append(begin, key)
+			begin = append(begin, l)
 		}
-		b.underway[key] = append(posts, o)
+		b.underway[l] = append(posts, o)
 	}
-	return len(owed), begin, nil
+	if b.claims--; b.claims == 0 {
+		clear(b.finished)
+	}
+	return len(due), begin, err
 }
 
-// write delivers what has been taken up for a channel, until there is no more.
-func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
-	slot := b.slotsOf(key.Platform)
+// write delivers what has been taken up of a lane, until there is no more.
+func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
+	slot := b.slotsOf(l.platform)
 	slot <- struct{}{}
 	defer func() { <-slot }()
 	for {
 		b.mu.Lock()
-		posts := b.underway[key]
+		posts := b.underway[l]
 		if len(posts) == 0 {
-			delete(b.underway, key)
+			delete(b.underway, l)
 			b.mu.Unlock()
 			return
 		}
@@ -141,15 +157,16 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
 		limited, cancel := context.WithTimeout(ctx, deliverFor)
 		ok := b.deliver(limited, adapters, posts[0])
 		cancel()
-		b.claiming.Lock() // or what has just been claimed again would look as if nobody had it
 		b.mu.Lock()
+		if b.claims > 0 {
+			b.finished[posts[0].ID] = true
+		}
 		if ok {
-			b.underway[key] = b.underway[key][1:]
+			b.underway[l] = b.underway[l][1:]
 		} else {
-			delete(b.underway, key) // their claims have ended, or will run out
+			delete(b.underway, l) // the claims on the others have ended, or will run out
 		}
 		b.mu.Unlock()
-		b.claiming.Unlock()
 		b.Wake() // the next of the same game can be taken up now
 		if !ok {
 			return
@@ -157,8 +174,8 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, key Room) {
 	}
 }
 
-// slotsOf bounds how many channels of a platform are written to at once: one
-// platform that is slow leaves the others theirs.
+// slotsOf bounds how many lanes of a platform are delivered at once: one platform
+// that is slow leaves the others theirs.
 func (b *Bot) slotsOf(platform string) chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,9 +187,8 @@ func (b *Bot) slotsOf(platform string) chan struct{} {
 	return s
 }
 
-// deliver shows one post and writes down what became of it. It reports false
-// if nothing more may be shown in the channel now: waiting has ended the claims
-// on what else is owed there.
+// deliver shows one post and writes down what became of it. It reports false if
+// nothing more may be shown in its lane now.
 func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	log := b.log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
@@ -221,7 +237,8 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 	case ctx.Err() != nil:
 		// The claim runs out; the post is taken up again after the restart.
 	case errors.As(err, &wait):
-		failed(b.store.Postpone(ctx, o.Where, b.now().Add(wait.Wait)))
+		failed(b.store.Later(ctx, o.ID, b.now().Add(wait.Wait)))
+		return true
 	case errors.Is(err, ErrGone), errors.As(err, &forbidden):
 		game := GameID("")
 		if errors.As(err, new(InThread)) {
@@ -232,7 +249,6 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
 		if first {
 			log.Warn("a room cannot be written to; what is owed there is set aside", "error", err)
 		}
-		return game != ""
 	case errors.Is(err, ErrTooLarge):
 		log.Error("a post is too large even without its picture", "error", err)
 		failed(b.store.Settle(ctx, o.ID, ""))

@@ -95,10 +95,6 @@ type Step struct {
 	Room    *RoomSettings
 	Where   Room     // where it was asked; empty: not known
 	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
-
-	// Replaces are open challenges that Match, a new one, takes the place of. The
-	// bot cancels them once the step is stored; the store ignores them.
-	Replaces []GameID
 }
 
 // A Due is something that is to be done for a match at a time if nothing
@@ -206,7 +202,7 @@ type Store interface {
 	Claim(ctx context.Context, now, until time.Time) ([]Owed, error)
 	// Settle writes down that a post was shown. Settling twice is settling once.
 	Settle(ctx context.Context, post string, r Receipt) error
-	// Postpone makes the posts of a room wait.
+	// Postpone makes all posts of a channel wait.
 	Postpone(ctx context.Context, where Room, until time.Time) error
 	// Later makes one post wait, and with it those of its game in that channel.
 	Later(ctx context.Context, post string, until time.Time) error

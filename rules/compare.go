@@ -47,7 +47,6 @@ func (g *Game) Lift(dead []Point) *Game {
 		}
 	}
 	next.liftDead()
-	next.spare = nil // it is g's
 	next.clip()
 	return &next
 }

@@ -270,8 +270,8 @@ func (c *club) owed() (n int) {
 		now = c.now
 	}
 	claimed := now().Add(40 * time.Second) // what is being delivered is claimed for so long
-	if c.now != nil {                      // a clock that stands still ends no waiting
-		c.hurries(`EXISTS (SELECT 1 FROM room_wait w WHERE w.platform = post.platform AND w.channel = post.channel)`)
+	if c.now != nil {                      // a clock that stands still ends no waiting, but for claims of 30 s
+		c.hurries(fmt.Sprint("due <> ", now().Add(30*time.Second).UnixMilli()))
 	}
 	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", claimed.UnixMilli()).Scan(&n); err != nil {
 		c.Fatal(err)

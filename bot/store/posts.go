@@ -157,9 +157,8 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err err
 	})
 }
 
-// Postpone makes the posts of a room wait, those to come as well, and ends the
-// claims on them: whoever holds one should let it go. Platforms count by channel,
-// so all threads of the channel wait.
+// Postpone makes all posts of a channel wait, those to come as well, and ends the
+// claims on them: whoever holds one should let it go.
 func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (err error) {
 	defer annotate(&err, "postpone posts")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"net/http"
+	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,24 +23,20 @@ const interval = 41250 * time.Millisecond
 func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
 	t.Helper()
 	conns := make(chan *conn, 10)
-	var network memnet.Network
-	listener, err := network.Listen("127.0.0.1:80")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var up websocket.Upgrader
-		if ws, err := up.Upgrade(w, r, nil); err == nil {
-			conns <- &conn{t: t, ws: ws, long: time.Hour}
-		}
-	})}
-	go server.Serve(listener) //nolint:errcheck // until it is closed
-	t.Cleanup(func() { server.Close() })
 	info := &rest.GatewayBot{URL: "ws://127.0.0.1", Shards: 1, Limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}}
 	c := run(t, token, func(context.Context) (*rest.GatewayBot, error) { return info, nil }, func(cfg *Config) {
 		cfg.Times = Times{}
 		cfg.Times.fill()
-		cfg.Dial = network.DialContext
+		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
+			near, far := memnet.Pipe()
+			p := &pipe{theirs: near, ours: far}
+			go func() {
+				if ws, err := p.accept(); err == nil {
+					conns <- &conn{t: t, ws: ws, long: time.Hour}
+				}
+			}()
+			return p.theirs, nil
+		}
 		change(cfg)
 	})
 	at := <-conns
@@ -49,6 +45,14 @@ func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
 	at.ready("ws://127.0.0.1/resume")
 	<-c.ready
 	return c, at, conns
+}
+
+// leave ends the connection at a moment when discordgo does nothing: it sleeps
+// for a second under a lock then, and who waits for a lock stops a bubble's time.
+func (c *conn) leave() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+	c.ws.Close()
 }
 
 // A beat that nobody acknowledges ends the connection within an interval and
@@ -84,7 +88,7 @@ func TestZombie(t *testing.T) {
 		if o = <-c.outages; !o.Resumed || o.To.Sub(o.From) > interval+10*time.Second {
 			t.Errorf("outage %+v", o)
 		}
-		at.ws.Close()
+		at.leave()
 	})
 }
 
@@ -132,7 +136,7 @@ func TestBackPressure(t *testing.T) {
 		if s := c.g.Status()[0]; s.Dropped != 0 || s.Resumes != 0 || s.Identifies != 1 {
 			t.Errorf("status %+v", s)
 		}
-		at.ws.Close()
+		at.leave()
 	})
 }
 
@@ -161,8 +165,7 @@ func TestResumeUnanswered(t *testing.T) {
 				c, at, conns := inMemory(t, func(*Config) {})
 				defer c.stop()
 				for round := range 2 { // in the second they are counted from the beginning
-					time.Sleep(time.Second) // no two connections are opened within less
-					at.ws.Close()
+					at.leave()
 					began := time.Now()
 					for range refused.tries {
 						at = <-conns
@@ -185,7 +188,7 @@ func TestResumeUnanswered(t *testing.T) {
 				if s := c.g.Status()[0]; s.Identifies != 3 || s.Resumes != 0 || !s.Connected {
 					t.Errorf("status %+v", s)
 				}
-				at.ws.Close()
+				at.leave()
 			})
 		})
 	}
@@ -197,7 +200,7 @@ func TestResumeGetsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, at, conns := inMemory(t, func(*Config) {})
 		defer c.stop()
-		at.ws.Close()
+		at.leave()
 		for seq := int64(2); seq < 12; seq++ {
 			at = <-conns
 			at.hello(interval)
@@ -206,7 +209,7 @@ func TestResumeGetsOn(t *testing.T) {
 			}
 			at.dispatchAt(seq, InteractionCreate, press(1))
 			<-c.events
-			at.ws.Close()
+			at.leave()
 		}
 		for try := range 5 { // also when Discord answers only each third
 			for range 2 {
@@ -222,7 +225,7 @@ func TestResumeGetsOn(t *testing.T) {
 			if r := <-c.ready; !r.Resumed {
 				t.Fatal("the session was given up")
 			}
-			at.ws.Close()
+			at.leave()
 		}
 	})
 }
@@ -242,7 +245,7 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		remaining.Store(500)
 		time.AfterFunc(time.Hour, func() { remaining.Store(1000) })
 		began := time.Now()
-		at.ws.Close()
+		at.leave()
 		for range maxResumes {
 			at = <-conns
 			at.hello(interval)
@@ -257,6 +260,6 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		}
 		at.ready("")
 		<-c.ready
-		at.ws.Close()
+		at.leave()
 	})
 }

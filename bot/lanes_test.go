@@ -1,0 +1,354 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// A chat is a platform on which each message takes a while.
+type chat struct {
+	takes func(bot.Post) time.Duration
+	fails func(bot.Post) error // before the message is shown; may be nil
+
+	mu     sync.Mutex
+	shown  map[string][]bot.Post    // by channel and number of the game
+	when   map[string]time.Duration // each post was shown, by id, since the test began
+	busy   map[string]int           // deliveries that are running, by channel and number
+	most   int                      // deliveries at once
+	errors []string
+	began  time.Time
+}
+
+func (*chat) Name() string                              { return "chat" }
+func (*chat) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func laneName(p bot.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
+
+func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+	key := laneName(p)
+	c.mu.Lock()
+	c.busy[key]++
+	if c.busy[key] > 1 {
+		c.errors = append(c.errors, "two posts at once in "+key)
+	}
+	at := 0
+	for _, n := range c.busy {
+		at += n
+	}
+	c.most = max(c.most, at)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.busy[key]--
+	}()
+	if c.fails != nil {
+		if err := c.fails(p); err != nil {
+			return "", err
+		}
+	}
+	select {
+	case <-time.After(c.takes(p)):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, again := c.when[p.ID]; again {
+		c.errors = append(c.errors, p.ID+" was shown twice")
+	}
+	if shown := c.shown[key]; len(shown) > 0 && shown[len(shown)-1].Seq > p.Seq {
+		c.errors = append(c.errors, fmt.Sprintf("%s: event %d after %d", key, p.Seq, shown[len(shown)-1].Seq))
+	}
+	c.shown[key] = append(c.shown[key], p)
+	c.when[p.ID] = time.Since(c.began)
+	return bot.Receipt(p.ID), nil
+}
+
+// boards returns the boards of a game that were shown, by the number of the event,
+// and when.
+func (c *chat) boards(channel string, game int) map[int]time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[int]time.Duration{}
+	for _, p := range c.shown[fmt.Sprint(channel, " ", game)] {
+		if p.Kind == bot.Show {
+			found[p.Seq] = c.when[p.ID]
+		}
+	}
+	return found
+}
+
+// A playing is a bot that runs on a chat, in a bubble.
+type playing struct {
+	*testing.T
+	*chat
+	b *bot.Bot
+	n int
+}
+
+// onChat runs a test in virtual time, with a bot on a chat on which each message
+// takes 300 ms unless the test says otherwise.
+func onChat(t *testing.T, wrap func(bot.Store) bot.Store, test func(*playing)) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(context.Background(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		var wrapped bot.Store = st
+		if wrap != nil {
+			wrapped = wrap(st)
+		}
+		c := &chat{takes: func(bot.Post) time.Duration { return 300 * time.Millisecond }, shown: map[string][]bot.Post{},
+			when: map[string]time.Duration{}, busy: map[string]int{}, began: time.Now()}
+		p := &playing{T: t, chat: c, b: bot.New(wrapped, bot.Config{Log: silent})}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- p.b.Run(ctx, c) }()
+		defer func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			for _, e := range c.errors {
+				t.Error(e)
+			}
+		}()
+		test(p)
+	})
+}
+
+// asks asks for a change that must be accepted.
+func (p *playing) asks(who, channel, command string, args map[string]string) {
+	p.Helper()
+	p.n++
+	a, err := p.b.Ask(context.Background(), bot.Request{ID: fmt.Sprint("chat:", p.n), Who: person(who),
+		Where: bot.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
+	if err != nil || a.Private {
+		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
+	}
+}
+
+// opens opens games in a channel, each with players of its own, and waits until
+// all are shown.
+func (p *playing) opens(channel string, from, to int) {
+	p.Helper()
+	for game := from; game <= to; game++ {
+		p.asks(fmt.Sprint("black", game), channel, "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
+		p.asks(fmt.Sprint("white", game), channel, "join", map[string]string{"game": strconv.Itoa(game)})
+	}
+	time.Sleep(time.Minute)
+}
+
+// turn makes a turn of a game: passes, or stones from the first line on.
+func (p *playing) turn(channel string, game, turn int, place bool) {
+	p.Helper()
+	who := []string{"black", "white"}[turn%2] + strconv.Itoa(game)
+	args := map[string]string{"game": strconv.Itoa(game)}
+	if !place {
+		p.asks(who, channel, "pass", args)
+		return
+	}
+	args["at"] = fmt.Sprintf("%c%d", "ABCDEFGHJ"[turn%9], 1+turn/9)
+	p.asks(who, channel, "place", args)
+}
+
+// Games of one channel do not wait for one another: twenty in which somebody moves
+// four times a second are shown turn by turn, and twenty turns at once at once.
+func TestGamesOfOneChannel(t *testing.T) {
+	const games, takes = 20, 300 * time.Millisecond
+	onChat(t, nil, func(p *playing) {
+		p.opens("club", 1, games)
+		asked := map[string]time.Duration{}
+		for n := range 80 { // four a second for 20 s
+			game, turn := 1+n%games, n/games
+			p.turn("club", game, turn, true)
+			asked[fmt.Sprint(game, " ", turn)] = time.Since(p.began)
+			time.Sleep(250 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		now := time.Since(p.began)
+		for game := 1; game <= games; game++ {
+			p.turn("club", game, 4, false)
+		}
+		time.Sleep(time.Minute)
+		for game := 1; game <= games; game++ {
+			boards := p.boards("club", game)
+			seqs := slices.Sorted(maps.Keys(boards))
+			if len(seqs) != 6 { // the empty board, four stones, a pass
+				p.Fatalf("game %d: boards after %v", game, seqs)
+			}
+			for turn, seq := range seqs[1:5] {
+				if late := boards[seq] - asked[fmt.Sprint(game, " ", turn)]; late > 2*takes {
+					p.Errorf("game %d: turn %d was shown after %v", game, turn, late)
+				}
+			}
+			if late := boards[seqs[5]] - now; late > 2*takes {
+				p.Errorf("game %d: its pass was shown after %v", game, late)
+			}
+		}
+		if p.most > 32 {
+			p.Errorf("%d posts at once", p.most)
+		}
+	})
+}
+
+// However many games there are, so many are written to at once; what is above that
+// comes right after.
+func TestDeliveriesAreBounded(t *testing.T) {
+	const games = 100
+	onChat(t, nil, func(p *playing) {
+		for k := range games / 20 {
+			channel := fmt.Sprint("club", k)
+			for game := 1; game <= 20; game++ {
+				p.asks("anna"+fmt.Sprint(k, game), channel, "new", map[string]string{"rules": "aga", "size": "9x9"})
+			}
+		}
+		asked := time.Since(p.began)
+		time.Sleep(time.Minute)
+		last := time.Duration(0)
+		for _, at := range p.when {
+			last = max(last, at)
+		}
+		if len(p.when) != games || p.most != 32 || last-asked > (games/32+1)*300*time.Millisecond {
+			p.Errorf("%d shown, %d at once, the last after %v", len(p.when), p.most, last-asked)
+		}
+	})
+}
+
+// A post that takes longer than its claim, or than anybody waits for one, holds up
+// no other game, is not shown twice, and what comes after it in its game comes after.
+func TestSlowGame(t *testing.T) {
+	for _, takes := range []time.Duration{40 * time.Second, 70 * time.Second, 10 * time.Minute} {
+		t.Run(takes.String(), func(t *testing.T) {
+			onChat(t, nil, func(p *playing) {
+				p.opens("club", 1, 2)
+				slow := true
+				p.takes = func(post bot.Post) time.Duration {
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					if slow && post.Number == 1 {
+						slow = false
+						return takes
+					}
+					return 300 * time.Millisecond
+				}
+				p.turn("club", 1, 0, true)
+				for turn := range 40 {
+					p.turn("club", 2, turn, true)
+					if turn == 10 {
+						p.turn("club", 1, 1, true)
+					}
+					time.Sleep(time.Second)
+				}
+				if n := len(p.boards("club", 2)); n != 41 {
+					p.Errorf("%d boards of the other game", n)
+				}
+				time.Sleep(30 * time.Minute)
+				if last := slices.Max(slices.Collect(maps.Keys(p.boards("club", 1)))); last != 5 {
+					p.Errorf("the last board is of event %d", last)
+				}
+			})
+		})
+	}
+}
+
+// A platform that asks to wait delays the game for which it does, and no other of
+// its channel. Then the newest board comes, and every notice in order.
+func TestWaitOfOneGame(t *testing.T) {
+	onChat(t, nil, func(p *playing) {
+		p.opens("club", 1, 3)
+		limited := time.Now().Add(time.Minute)
+		tries := 0
+		p.fails = func(post bot.Post) error {
+			if post.Number != 1 || !time.Now().Before(limited) {
+				return nil
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			tries++
+			return bot.RetryAfter{Wait: time.Until(limited)}
+		}
+		before := time.Since(p.began)
+		for turn := range 10 {
+			for game := 1; game <= 3; game++ {
+				p.turn("club", game, turn, true)
+				if turn == 5 {
+					p.asks(fmt.Sprint("black", game), "club", "undo", map[string]string{"game": strconv.Itoa(game)})
+					p.asks(fmt.Sprint("white", game), "club", "decline", map[string]string{"game": strconv.Itoa(game)})
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		for game := 2; game <= 3; game++ {
+			if n := len(p.boards("club", game)); n != 11 {
+				p.Errorf("game %d: %d boards", game, n)
+			}
+		}
+		if n := len(p.boards("club", 1)); n != 1 || tries != 1 {
+			p.Errorf("the game that waits: %d boards, tried %d times", n, tries)
+		}
+		time.Sleep(2 * time.Minute)
+		var kinds []string
+		var last bot.Post
+		for _, post := range p.shown["club 1"] {
+			if p.when[post.ID] > before {
+				kinds, last = append(kinds, post.Kind), post
+			}
+		}
+		if got := strings.Join(kinds, " "); got != "notice notice show" || last.Seq < 12 {
+			p.Errorf("then came %s, the last of event %d", got, last.Seq)
+		}
+	})
+}
+
+// A laggard is a store whose callers learn only a while later what they have claimed.
+type laggard struct {
+	bot.Store
+	claimed func([]bot.Owed)
+}
+
+func (l laggard) Claim(ctx context.Context, now, until time.Time) ([]bot.Owed, error) {
+	owed, err := l.Store.Claim(ctx, now, until)
+	l.claimed(owed)
+	return owed, err
+}
+
+// A post that is claimed once more, because its delivery takes longer than its
+// claim, and whose delivery ends at that very moment, is not shown again.
+func TestShownWhileClaimedAgain(t *testing.T) {
+	claims := map[string]int{}
+	onChat(t, func(st bot.Store) bot.Store {
+		return laggard{st, func(owed []bot.Owed) {
+			for _, o := range owed {
+				if claims[o.ID]++; claims[o.ID] == 2 {
+					time.Sleep(time.Minute) // until it has been shown
+				}
+			}
+		}}
+	}, func(p *playing) {
+		p.takes = func(bot.Post) time.Duration { return 40 * time.Second }
+		p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
+		time.Sleep(10 * time.Minute)
+		if len(p.when) != 1 || len(claims) != 1 {
+			p.Fatalf("shown at %v, claimed %v times", p.when, claims)
+		}
+		for id, n := range claims {
+			if n != 2 {
+				p.Errorf("%s was claimed %d times", id, n)
+			}
+		}
+	})
+}
