@@ -34,3 +34,13 @@ type RoomLog interface {
 	// newest ones if there are more, in order.
 	Since(ctx context.Context, room string, after int64, limit int) ([]Message, error)
 }
+
+// A Holder is the browser that has taken a name or a seat in a room that the bot
+// itself keeps. Only it may speak and read as the person of that name.
+type Holder struct {
+	Platform string
+	ID       string // of the person, as in Who
+	Looks    string // what confusable names have in common, see Looks; empty for a seat
+	Secret   string // hash of what the browser has; empty: the name is from before names had holders
+	Since    int64  // N of the last message for that person that came before the holder
+}

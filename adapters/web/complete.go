@@ -28,6 +28,9 @@ const maxChoices = 25
 // suggest completes what is being typed.
 func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 	who, _ := sit(r.FormValue("seat"))
+	if held, err := s.heldByOther(r.Context(), who, browserOf(r)); held || err != nil {
+		who = onlooker // somebody else's games are not suggested
+	}
 	text := r.FormValue("text")
 	if len(text) > maxBody {
 		text = ""

@@ -129,6 +129,52 @@ func (m *message) draw(s render.Scene, address string) {
 // for them alone.
 type place struct{ all, own int64 }
 
+// A stream is a page that follows the transcript. Room.mu guards what can change.
+type stream struct {
+	who     bot.Who
+	browser string
+	wake    chan struct{}
+
+	own   bool  // it gets what is for who alone,
+	since int64 // after this message
+}
+
+// notify wakes the stream's goroutine.
+func (st *stream) notify() {
+	select {
+	case st.wake <- struct{}{}:
+	default: // it has not read yet, and will
+	}
+}
+
+// follow registers a stream. The caller calls leave at its end.
+func (s *server) follow(ctx context.Context, st *stream) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readers[st] = true
+	leave = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.readers, st)
+		if seat := s.seats[st.who.ID]; seat != nil && st.own {
+			seat.open--
+			seat.vacated = time.Now()
+		}
+	}
+	if seat := s.seats[st.who.ID]; seat != nil {
+		if st.browser != "" && seat.holder == st.browser {
+			st.own, st.since = true, seat.since
+			seat.open++
+		}
+		return leave, nil
+	}
+	s.mu.Unlock()
+	yes, since, err := s.holds(ctx, st.who.ID, st.browser)
+	s.mu.Lock()
+	st.own, st.since = st.own || yes, max(st.since, since)
+	return leave, err
+}
+
 // events streams the transcript as the person in a seat sees it: what is after
 // the number that the reader has seen last, then whatever is said.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
@@ -141,16 +187,16 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	who, _ := sit(r.FormValue("seat"))
 	at, resumed := readPlace(r)
-
-	wake := make(chan struct{}, 1)
-	s.mu.Lock()
-	s.readers[wake] = true
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.readers, wake)
-	}()
+	st := &stream{who: who, browser: browserOf(r), wake: make(chan struct{}, 1)}
+	leave, err := s.follow(r.Context(), st)
+	defer leave()
+	if err != nil {
+		if r.Context().Err() == nil {
+			s.log.Error("opening a stream failed", "error", err)
+		}
+		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
+		return
+	}
 
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -169,7 +215,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for fresh := true; ; fresh, resumed = false, true {
-		messages, reset, err := s.read(r.Context(), who, &at, resumed)
+		messages, reset, err := s.read(r.Context(), st, &at, resumed)
 		if err != nil {
 			if r.Context().Err() == nil { // else the page was closed
 				s.log.Error("reading the transcript failed", "error", err)
@@ -192,7 +238,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		select {
-		case <-wake:
+		case <-st.wake:
 		case <-beat.C:
 			if send(": still here\n\n") != nil {
 				return
@@ -226,11 +272,14 @@ func readPlace(r *http.Request) (at place, resumed bool) {
 // read gives what is after a place, and moves the place. Somebody who missed
 // too much, or remembers a transcript that is not there any more, must begin
 // anew: then reset is true.
-func (s *server) read(ctx context.Context, who bot.Who, at *place, resumed bool) (out []message, reset bool, err error) {
+func (s *server) read(ctx context.Context, st *stream, at *place, resumed bool) (out []message, reset bool, err error) {
 	// Nothing beyond the last number is sent, or what comes in while both
 	// transcripts are read could be sent out of order and missed by a reader
 	// who resumes.
-	last, err := s.last(ctx, channel, privateRoom(who))
+	s.mu.Lock()
+	mine, since := st.own, st.since
+	s.mu.Unlock()
+	last, err := s.last(ctx, channel, privateRoom(st.who))
 	if err != nil {
 		return nil, false, err
 	}
@@ -247,12 +296,14 @@ func (s *server) read(ctx context.Context, who bot.Who, at *place, resumed bool)
 	}
 	if len(all) == catchUp {
 		*at = place{}
-		out, _, err = s.read(ctx, who, at, false)
+		out, _, err = s.read(ctx, st, at, false)
 		return out, true, err
 	}
-	own, err := s.cfg.Log.Since(ctx, privateRoom(who), at.own, limit)
-	if err != nil {
-		return nil, false, err
+	var own []bot.Message
+	if mine {
+		if own, err = s.cfg.Log.Since(ctx, privateRoom(st.who), max(at.own, since), limit); err != nil {
+			return nil, false, err
+		}
 	}
 	for _, m := range all {
 		if m.N <= last {

@@ -65,6 +65,10 @@ func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
 		Room: r, desk: desk, port: strconv.Itoa(int(address.Port())),
 		draining: ctx.Done(), streams: make(chan struct{}, maxStreams),
 	}
+	if err := s.openSeats(ctx); err != nil {
+		listener.Close()
+		return fmt.Errorf("web: %w", err)
+	}
 	web := &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -116,7 +120,11 @@ func roomURL(a netip.AddrPort) string {
 
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", asset("index.html"))
+	index := asset("index.html")
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		introduce(w, r)
+		index(w, r)
+	})
 	for _, name := range []string{"room.css", "room.js", "icon.svg"} {
 		mux.HandleFunc("GET /"+name, asset(name))
 	}
@@ -229,7 +237,9 @@ type submission struct {
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args"`
 
-	lang string // of the browser
+	lang    string
+	browser string // hash of its secret
+	owner   bool   // somebody gave the owner token in it
 }
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -265,8 +275,11 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// come back with the same id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	sub.lang = languageOf(r)
-	a, err := s.take(ctx, sub, s.owner(r))
+	sub.lang, sub.browser, sub.owner = languageOf(r), browserOf(r), s.owner(r)
+	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
+		sub.browser = introduce(w, r)
+	}
+	a, err := s.take(ctx, sub)
 	if err != nil {
 		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
 		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
@@ -277,7 +290,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 
 // take does what a submission asks for. An error means that it may be sent
 // again.
-func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, error) {
+func (s *server) take(ctx context.Context, sub submission) (answer, error) {
 	who, problem := sit(sub.Seat)
 	if problem != "" {
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
@@ -287,7 +300,7 @@ func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, 
 	}
 	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
 	req := request(who)
-	req.ID, req.Reply, req.Moderator, req.Lang = line.Key, line.Key, owner, sub.lang
+	req.ID, req.Reply, req.Moderator, req.Lang = line.Key, line.Key, sub.owner, sub.lang
 	commands := s.desk.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
@@ -301,14 +314,21 @@ func (s *server) take(ctx context.Context, sub submission, owner bool) (answer, 
 		switch {
 		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
 			return s.refusal(bot.Translated(sub.lang, wordNothing)), nil
-		case errors.Is(err, bot.ErrNotACommand) && !strings.HasPrefix(line.Text, "/"):
-			_, err := s.say(ctx, line)
-			return answer{}, err
-		case errors.Is(err, bot.ErrNotACommand):
+		case errors.Is(err, bot.ErrNotACommand) && strings.HasPrefix(line.Text, "/"):
 			return s.refusal(bot.Translated(sub.lang, wordSlash)), nil
-		case err != nil:
+		case err != nil && !errors.Is(err, bot.ErrNotACommand):
 			return s.refusal(bot.Explain(err, sub.lang)), nil
 		}
+	}
+	switch problem, err := s.admit(ctx, who, sub.browser); {
+	case err != nil:
+		return answer{}, err
+	case problem != "":
+		return s.refusal(bot.Translated(sub.lang, problem)), nil
+	}
+	if req.Command == "" {
+		_, err := s.say(ctx, line)
+		return answer{}, err
 	}
 	req.Users = users(commands, req.Command, req.Args)
 
@@ -352,6 +372,10 @@ const (
 	wordNoSeat    = "There is no such seat."
 	wordName      = "Type your name first, beside the seat."
 	wordTaken     = "That is the name of a seat. Choose the seat, or another name."
+	wordSeatTaken = "Somebody else sits there. The seat is free a minute after they close the page or change seats."
+	wordNameTaken = "That name belongs to another browser. Choose another name."
+	wordAlike     = "That name looks like somebody else's. Choose another name."
+	wordOldName   = "That name was used here before. Ask a moderator to release it for you."
 )
 
 // reply sends JSON. A page that is gone meanwhile asks again.

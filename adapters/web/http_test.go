@@ -282,11 +282,13 @@ func TestOwner(t *testing.T) {
 	moderator := func(url, cookie string, headers ...string) bool {
 		t.Helper()
 		got = nil
-		if cookie != "" {
-			headers = append(headers, "Cookie", ownerCookie+"="+cookie)
-		}
 		for i, seat := range []string{"black", "onlooker", "name:Ada"} {
-			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`, append(headers, "Content-Type", "application/json")...)
+			cookies := browserFor(seat).String()
+			if cookie != "" {
+				cookies += "; " + ownerCookie + "=" + cookie
+			}
+			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`,
+				append(headers, "Content-Type", "application/json", "Cookie", cookies)...)
 		}
 		if len(got) != 3 || got[0].Moderator != got[1].Moderator || got[0].Moderator != got[2].Moderator {
 			t.Fatalf("asked %+v", got)

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 var errNoOwner = errors.New("other machines may reach the local room only when owner_token is set (see docs/room.md)")
@@ -107,7 +109,8 @@ func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
 	s.showOwner(w, http.StatusOK, ownerView{Owner: s.owner(r)})
 }
 
-// ownerSubmit takes what the owner's page sends: the token, or "leave".
+// ownerSubmit takes what the owner's page sends: the token, a name to release, or
+// "leave".
 func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	cookie := http.Cookie{Name: ownerCookie, Path: "/", HttpOnly: true, Secure: secure(r), SameSite: http.SameSiteStrictMode}
@@ -120,6 +123,17 @@ func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 		cookie.Value, cookie.MaxAge = ownerProof(token), int(cookieYears/time.Second)
 		http.SetCookie(w, &cookie)
 		s.showOwner(w, http.StatusOK, ownerView{Owner: true})
+	case s.owner(r) && r.PostFormValue("release") != "":
+		name := r.PostFormValue("release")
+		v := ownerView{Owner: true, Done: bot.CleanName(name) + " is released: the next browser that uses the name gets it."}
+		ok, err := s.release(r.Context(), name)
+		if err != nil {
+			s.log.Error("releasing a name failed", "error", err)
+		}
+		if !ok || err != nil {
+			v.Done, v.Problem = "", "That name cannot be released."
+		}
+		s.showOwner(w, http.StatusOK, v)
 	default:
 		s.showOwner(w, http.StatusForbidden, ownerView{Problem: "That is not the owner token."})
 	}

@@ -102,7 +102,9 @@ func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
 			return
 		}
-		f = m.File
+		if ok, err := s.mayRead(r.Context(), m, browserOf(r)); ok && err == nil {
+			f = m.File
+		}
 	}
 	if f == nil || f.Name != r.PathValue("file") {
 		http.NotFound(w, r)

@@ -56,6 +56,16 @@ type Store interface {
 	bot.RoomLog
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error)
+	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
+	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
+	// Hold makes h the holder if there is none or if the present one has the secret
+	// instead. It returns the holder that there is then.
+	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
+	// Imitates reports whether somebody with another secret than h holds a name that
+	// looks like that of h.
+	Imitates(ctx context.Context, h bot.Holder) (bool, error)
+	// Release lets anybody hold a name or seat again. There need not be a holder.
+	Release(ctx context.Context, platform, id string) error
 }
 
 // A Room is the adapter of the local room. It is a [bot.Adapter].
@@ -68,7 +78,8 @@ type Room struct {
 	behind  time.Duration  // for so long a post waits for the line that brought it about
 
 	mu      sync.Mutex
-	readers map[chan struct{}]bool   // streams, to be woken when there is something to read
+	readers map[*stream]bool         // to be woken when there is something to read
+	seats   map[string]*seat         // Black's and White's, by the id of the person; the map itself does not change
 	asking  map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
 }
 
@@ -101,7 +112,7 @@ func New(cfg Config) *Room {
 		drawn:   newCache[[]byte](64),
 		slow:    10 * time.Second,
 		behind:  2 * time.Second,
-		readers: map[chan struct{}]bool{},
+		readers: map[*stream]bool{},
 		asking:  map[string]chan struct{}{},
 	}
 }
@@ -168,11 +179,8 @@ func (r *Room) say(ctx context.Context, m bot.Message) (bot.Message, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for wake := range r.readers {
-		select {
-		case wake <- struct{}{}:
-		default: // it has not read yet, and will
-		}
+	for st := range r.readers {
+		st.notify()
 	}
 	return m, nil
 }

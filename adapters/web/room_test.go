@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,8 +34,49 @@ import (
 
 // memory is a store that forgets everything with the process.
 type memory struct {
-	mu sync.Mutex
-	ms []bot.Message
+	mu      sync.Mutex
+	ms      []bot.Message
+	holders map[string]bot.Holder
+}
+
+func (l *memory) Holder(_ context.Context, _, id string) (bot.Holder, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h, ok := l.holders[id]; ok {
+		return h, nil
+	}
+	return bot.Holder{}, bot.ErrNotFound
+}
+
+func (l *memory) Hold(_ context.Context, h bot.Holder, instead string) (bot.Holder, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holders == nil {
+		l.holders = map[string]bot.Holder{}
+	}
+	if now, ok := l.holders[h.ID]; ok && now.Secret != instead {
+		return now, nil
+	}
+	l.holders[h.ID] = h
+	return h, nil
+}
+
+func (l *memory) Imitates(_ context.Context, h bot.Holder) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, other := range l.holders {
+		if other.Looks != "" && other.Looks == h.Looks && other.Secret != h.Secret {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (l *memory) Release(_ context.Context, _, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.holders, id)
+	return nil
 }
 
 // Match returns the game of the desk of these tests, and one of another platform.
@@ -237,6 +279,12 @@ func newRoom(l Store) *Room { return New(Config{Listen: "127.0.0.1:0", Log: l}) 
 // id makes the id of a submission.
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
+// browserFor returns the cookie of a browser. In these tests each seat and name has
+// one of its own unless the test says otherwise.
+func browserFor(seat string) *http.Cookie {
+	return &http.Cookie{Name: browserCookie, Value: hex.EncodeToString([]byte("the browser of " + strings.ToLower(seat)))}
+}
+
 // post submits and returns the answer.
 func post(t *testing.T, url string, s submission, cookies ...*http.Cookie) answer {
 	t.Helper()
@@ -246,6 +294,9 @@ func post(t *testing.T, url string, s submission, cookies ...*http.Cookie) answe
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if !slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return c.Name == browserCookie }) {
+		cookies = append(cookies, browserFor(s.Seat))
+	}
 	for _, c := range cookies {
 		req.AddCookie(c)
 	}
@@ -279,11 +330,17 @@ type reader struct {
 }
 
 // follow opens a stream. last is what a browser says that comes back.
-func follow(t *testing.T, url, query, last string) *reader {
+func follow(t *testing.T, url, query, last string, cookies ...*http.Cookie) *reader {
 	t.Helper()
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events?"+query, nil)
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
+	}
+	if len(cookies) == 0 {
+		cookies = append(cookies, browserFor(req.FormValue("seat")))
+	}
+	for _, c := range cookies {
+		req.AddCookie(c)
 	}
 	resp, err := clientFor(url).Do(req)
 	if err != nil {
@@ -439,6 +496,7 @@ func TestRestartKeepsAll(t *testing.T) {
 	url, stop := run(t, r, d)
 	sc := scene(2)
 	ada := bot.Who{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
+	post(t, url, submission{ID: id(0), Seat: "name:Ada Lovelace", Text: "/sgf"})
 	for _, p := range []bot.Post{
 		{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []bot.Who{black, ada},
 			Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at", Args: map[string]string{"game": "1", "seq": "2"}}}},
@@ -482,7 +540,7 @@ func TestRestartKeepsAll(t *testing.T) {
 		message
 		want bot.File
 	}{{over, record}, {forAda, record}, {answered, shared}} {
-		resp, body := do(t, "GET", url+c.File.URL, "")
+		resp, body := do(t, "GET", url+c.File.URL, "", "Cookie", browserFor("name:Ada Lovelace").String())
 		_, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
 		if body != string(c.want.Data) || params["filename"] != c.want.Name || resp.Header.Get("Content-Type") != c.want.Type {
 			t.Errorf("file of %q: %s %q %v", c.Text, resp.Status, body, resp.Header)
@@ -554,7 +612,12 @@ func TestPick(t *testing.T) {
 func TestPrivatePost(t *testing.T) {
 	l := &memory{}
 	r := newRoom(l)
-	url := open(t, r, desk{})
+	url := open(t, r, desk{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+		return bot.Answer{Text: "only you", Private: true}, nil
+	}})
+	for i, seat := range []string{"black", "white"} { // they sit down
+		post(t, url, submission{ID: id(i), Seat: seat, Text: "/help"})
+	}
 	ctx := t.Context()
 	say := func(id, text string, private bool) {
 		t.Helper()

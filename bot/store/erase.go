@@ -13,6 +13,7 @@ func (s *Store) Erase(ctx context.Context, p bot.Person) (err error) {
 	defer annotate(&err, "erase person %s", p)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{
+			"DELETE FROM holder WHERE (platform, platform_id) IN (SELECT platform, platform_id FROM person WHERE id = $1)",
 			"DELETE FROM person WHERE id = $1",
 			"DELETE FROM preference WHERE person = $1",
 			// What was said is in the notice that said it, too.

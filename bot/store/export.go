@@ -21,7 +21,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":3}                          first
+//	{"halfpoint":"export","version":4}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
 //
@@ -37,7 +37,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 3
+	exportVersion = 4
 )
 
 // maxLine is the longest line of an export, in bytes.
@@ -72,6 +72,7 @@ var tables = []table{
 	newTable("room_setting", "platform, channel", "", "platform channel body"),
 	newTable("server", "platform, server", "", "", "platform server body gone#"),
 	newTable("server_channel", "platform, channel", "", "", "platform channel server"),
+	newTable("holder", "platform, platform_id", "", "", "", "platform platform_id looks secret since#"),
 	newTable("bookmark", "adapter", "adapter value"),
 	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
 }
@@ -243,7 +244,12 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 		in := &importer{tx: tx, lines: bufio.NewScanner(r), rows: map[string]int{}}
 		in.lines.Buffer(nil, maxLine+1)
 		for {
-			if done, err := in.next(kept); done || err != nil {
+			done, err := in.next(kept)
+			if done && err == nil && in.version < 4 { // as the migration that brought holders does
+				_, err = tx.ExecContext(kept, `INSERT INTO holder (platform, platform_id, looks, secret, since)
+					SELECT platform, platform_id, '', '', 0 FROM person WHERE platform = 'web' AND platform_id LIKE 'name:%'`)
+			}
+			if done || err != nil {
 				return err
 			}
 			if err := ctx.Err(); err != nil {

@@ -131,6 +131,8 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			must(t, s.Postpone(ctx, room(), now.Add(time.Minute)))
 		case 3:
 			must(t, s.SetBookmark(ctx, pick("matrix", "discord"), text()))
+			_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: text(), Looks: text(), Secret: text(), Since: rng.Int64N(9)}, "")
+			must(t, err)
 		case 4:
 			m := bot.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: text(), Removed: rng.IntN(2) > 0}
 			if rng.IntN(2) > 0 {
@@ -175,8 +177,29 @@ func TestExportIsAllThereIs(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":3}
+const smallExport = `{"halfpoint":"export","version":4}
 {"person":{"id":"pa","platform":"web","platform_id":"1","name":"Ada <½>"}}
+{"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
+{"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
+{"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
+{"event":{"game":"g","seq":1,"at":1700000001000,"actor":"pa","body":"turn B place D4","proof":"0123456789abcdef"}}
+{"due":{"game":"g","kind":"flag","at":1700000009000,"seq":1}}
+{"inbox":{"request":"web:1","at":1700000001000,"answer":"{}","platform":"web","channel":"c"}}
+{"post":{"id":"o1","game":"g","platform":"web","channel":"c","thread":"","n":1,"kind":"show","seq":1,"private":0,"body":"{}","state":"waiting","due":1700000001000,"attempt":0,"receipt":"","why":""}}
+{"room_wait":{"platform":"web","channel":"d","due":1700000009000}}
+{"room_parked":{"platform":"web","channel":"d","thread":"","why":"gone"}}
+{"room_setting":{"platform":"web","channel":"c","body":"{\"size\":\"13x13\"}"}}
+{"server":{"platform":"web","server":"s","body":"{\"opens\":\"nobody\"}","gone":1700000002000}}
+{"server_channel":{"platform":"web","channel":"c","server":"s"}}
+{"holder":{"platform":"web","platform_id":"name:ada","looks":"ada","secret":"cafe","since":7}}
+{"bookmark":{"adapter":"matrix","value":"s1"}}
+{"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}"}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1}}
+`
+
+// thirdExport is of the third version.
+const thirdExport = `{"halfpoint":"export","version":3}
+{"person":{"id":"pa","platform":"web","platform_id":"name:ada","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
 {"game_channel":{"game":"g","platform":"web","channel":"c","thread":"","number":1,"state":"going"}}
@@ -242,12 +265,24 @@ func TestExportForm(t *testing.T) {
 	}
 }
 
+// The third did not know who holds a name: nobody does.
+func TestThirdExportIsRead(t *testing.T) {
+	s := open(t, store.Memory)
+	must(t, s.Import(t.Context(), strings.NewReader(thirdExport)))
+	want := strings.NewReplacer(`"version":3`, `"version":4`,
+		`{"bookmark":{`, `{"holder":{"platform":"web","platform_id":"name:ada","looks":"","secret":"","since":0}}`+"\n"+`{"bookmark":{`,
+		`"server_channel":1,`, `"server_channel":1,"holder":1,`).Replace(thirdExport)
+	if diff := cmp.Diff(want, export(t, s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Nor did the second know servers.
 func TestSecondExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(secondExport)))
-	want := strings.NewReplacer(`"version":2`, `"version":3`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,`).Replace(secondExport)
+	want := strings.NewReplacer(`"version":2`, `"version":4`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
+		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,"holder":0,`).Replace(secondExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -257,9 +292,9 @@ func TestSecondExportIsRead(t *testing.T) {
 func TestFirstExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(firstExport)))
-	want := strings.NewReplacer(`"version":1`, `"version":3`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
+	want := strings.NewReplacer(`"version":1`, `"version":4`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
 		`"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,`).Replace(firstExport)
+		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,"holder":0,`).Replace(firstExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -311,33 +346,33 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":3`, `"version":4,"more":true`), "line 1: written by a newer halfpoint: it has version 4, this program reads 3"},
-		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 15: there is no table "diary"`},
-		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 15: there is no table "halfpoint_version"`},
-		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 15: there is no table "` + strings.Repeat("x", 40) + `"`},
-		{"a column that is not", swap(`"value":"s1"`, `"value":"s1","weather":"fair"`), `line 15: bookmark has no "weather"`},
-		{"a column in capitals", swap(`"value":"s1"`, `"Value":"s1"`), `line 15: bookmark lacks value`},
+		{"a newer version", swap(`"version":4`, `"version":5,"more":true`), "line 1: written by a newer halfpoint: it has version 5, this program reads 4"},
+		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
+		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
+		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
+		{"a column that is not", swap(`"value":"s1"`, `"value":"s1","weather":"fair"`), `line 16: bookmark has no "weather"`},
+		{"a column in capitals", swap(`"value":"s1"`, `"Value":"s1"`), `line 16: bookmark lacks value`},
 		{"a missing column", swap(`,"rated":1}`, `}`), "line 4: game lacks rated"},
-		{"a number for a text", swap(`"s1"`, `1`), "line 15: value of bookmark: it should be a text"},
-		{"nothing for a text", swap(`"s1"`, `null`), "line 15: value of bookmark: it should be a text"},
-		{"a text for a number", swap(`"n":7`, `"n":"7"`), "line 16: n of message: it should be a whole number"},
-		{"a fraction", swap(`"n":7`, `"n":7.0`), "line 16: n of message: it should be a whole number"},
-		{"too large a number", swap(`"n":7`, `"n":9223372036854775808`), "line 16: n of message: it should be a whole number"},
-		{"a list", swap(`{"adapter":"matrix","value":"s1"}`, `["matrix","s1"]`), "line 15: json: cannot unmarshal array"},
-		{"no row", swap(`{"bookmark":{"adapter":"matrix","value":"s1"}}`, `null`), "line 15: it should be one row"},
-		{"an empty line", swap(lines[14], "\n"), "line 15: unexpected end of JSON input"},
-		{"two rows in a line", swap("}}\n{\"bookmark\"", "},\"bookmark\""), "line 14: it should be one row"},
-		{"a row twice", swap(lines[14], lines[14]+lines[14]), "line 16: this bookmark was there before"},
+		{"a number for a text", swap(`"s1"`, `1`), "line 16: value of bookmark: it should be a text"},
+		{"nothing for a text", swap(`"s1"`, `null`), "line 16: value of bookmark: it should be a text"},
+		{"a text for a number", swap(`"n":7`, `"n":"7"`), "line 17: n of message: it should be a whole number"},
+		{"a fraction", swap(`"n":7`, `"n":7.0`), "line 17: n of message: it should be a whole number"},
+		{"too large a number", swap(`"n":7`, `"n":9223372036854775808`), "line 17: n of message: it should be a whole number"},
+		{"a list", swap(`{"adapter":"matrix","value":"s1"}`, `["matrix","s1"]`), "line 16: json: cannot unmarshal array"},
+		{"no row", swap(`{"bookmark":{"adapter":"matrix","value":"s1"}}`, `null`), "line 16: it should be one row"},
+		{"an empty line", swap(lines[15], "\n"), "line 16: unexpected end of JSON input"},
+		{"two rows in a line", swap("}}\n{\"bookmark\"", "},\"bookmark\""), "line 15: it should be one row"},
+		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[14], ""), "line 16: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[14], lines[14]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 18: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 17: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 17: it counts tables that are not there"},
-		{"no counts", swap(lines[16], `{"end":null}`), "line 17: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[14], "line 18: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 18: something follows the end"},
-		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 15: it is longer than 16777216 bytes"},
+		{"a row too few", swap(lines[15], ""), "line 17: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 19: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 18: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 18: it counts tables that are not there"},
+		{"no counts", swap(lines[17], `{"end":null}`), "line 18: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 19: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 19: something follows the end"},
+		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))
 		if bad := (*store.BadExport)(nil); !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 200 {

@@ -252,6 +252,29 @@ func TestFourthVersionIsBroughtUp(t *testing.T) {
 	}
 }
 
+// In a database of the fifth version nobody holds the names of the local room, and
+// those that were used are marked.
+func TestFifthVersionIsBroughtUp(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
+	older(t, name, 5, `
+		INSERT INTO person VALUES ('pa', 'web', 'name:ada', 'Ada'), ('pb', 'web', 'seat:black', 'Black'), ('pc', 'discord', 'name:1', 'C');`)
+	s, err := Open(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ada, err := s.Holder(ctx, "web", "name:ada")
+	if want := (bot.Holder{Platform: "web", ID: "name:ada"}); ada != want || err != nil {
+		t.Errorf("Ada is held by %+v, %v", ada, err)
+	}
+	for platform, id := range map[string]string{"web": "seat:black", "discord": "name:1"} {
+		if h, err := s.Holder(ctx, platform, id); !errors.Is(err, bot.ErrNotFound) {
+			t.Errorf("%s is held by %+v, %v", id, h, err)
+		}
+	}
+}
+
 // older makes a database as a version of the tables had it, with what is put into
 // it.
 func older(t *testing.T, name string, version int64, statements string) {

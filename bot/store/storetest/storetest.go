@@ -18,6 +18,10 @@ type Storage interface {
 	Erase(context.Context, bot.Person) error
 	// Message gives the message of a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (bot.Message, error)
+	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
+	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
+	Imitates(ctx context.Context, h bot.Holder) (bool, error)
+	Release(ctx context.Context, platform, id string) error
 }
 
 // Run tests a kind of storage. Open gives an empty one and closes it at the end
@@ -79,6 +83,8 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a server is forgotten with all that belongs to it, and nothing else", forgottenServer},
 		{"who is forgotten meanwhile does nothing", strangersStep},
 
+		{"a name has one holder", holders},
+		{"of many who take a name one gets it", racingHolders},
 		{"a bookmark is kept", bookmarks},
 		{"messages are numbered and read in order", messages},
 		{"a message is kept once", messageTwice},

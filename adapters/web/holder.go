@@ -1,0 +1,249 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Nobody logs in here, so a browser proves who it is by a random secret in a
+// cookie. A name belongs to the browser that used it first. The seats Black and
+// White are for anybody who sits there now: a seat belongs to the browser that used
+// it last until its page has been closed for seatGrace. The bot's private messages
+// go to the browser that holds the name or seat, and a new one in a seat does not
+// see those of the last. Onlooker is everybody and nobody.
+
+const (
+	browserCookie = "halfpoint-browser"
+	seatGrace     = time.Minute
+)
+
+// browserOf returns the hash of the secret of a request's browser; empty: it has
+// none.
+func browserOf(r *http.Request) string {
+	cookie, err := r.Cookie(browserCookie)
+	if err != nil || cookie.Value == "" {
+		return ""
+	}
+	return hashed(cookie.Value)
+}
+
+func hashed(secret string) string {
+	hash := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(hash[:])
+}
+
+// introduce gives a browser a secret, or lets it keep the one that it has for
+// another year, and returns its hash.
+func introduce(w http.ResponseWriter, r *http.Request) string {
+	secret := rand.Text()
+	if cookie, err := r.Cookie(browserCookie); err == nil {
+		secret = cmp.Or(cookie.Value, secret)
+	}
+	// Not Strict: a browser that follows a link to the room would lack its cookie and
+	// get another.
+	http.SetCookie(w, &http.Cookie{Name: browserCookie, Value: secret, Path: "/", HttpOnly: true, Secure: secure(r),
+		SameSite: http.SameSiteLaxMode, MaxAge: int(cookieYears / time.Second)})
+	return hashed(secret)
+}
+
+// A seat is one of the two at the board. Room.mu guards it.
+type seat struct {
+	holder  string    // hash of the browser's secret; empty: nobody has sat here
+	since   int64     // last private message from before the holder
+	open    int       // pages that the holder has open in it
+	vacated time.Time // when the holder was last seen here
+}
+
+func (st *seat) free() bool {
+	return st.holder == "" || st.open == 0 && time.Since(st.vacated) >= seatGrace
+}
+
+// openSeats reads who held the seats when the program stopped.
+func (s *server) openSeats(ctx context.Context) error {
+	s.seats = map[string]*seat{}
+	for _, who := range []bot.Who{black, white} {
+		h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
+		if err != nil && !errors.Is(err, bot.ErrNotFound) {
+			return err
+		}
+		s.seats[who.ID] = &seat{holder: h.Secret, since: h.Since, vacated: time.Now()}
+	}
+	return nil
+}
+
+// admit lets a browser act as somebody, and takes the name or seat for it if that
+// is free. Otherwise it returns what is wrong. A client without cookies may act in
+// a seat that is free, and does not keep it.
+func (s *server) admit(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+	switch {
+	case who == onlooker:
+		return "", nil
+	case s.seats[who.ID] != nil:
+		return s.takeSeat(ctx, who, browser)
+	default:
+		return s.takeName(ctx, who, browser)
+	}
+}
+
+func (s *server) takeSeat(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+	s.mu.Lock()
+	st := s.seats[who.ID]
+	mine, free := browser != "" && st.holder == browser, st.free()
+	if mine {
+		st.vacated = time.Now()
+	}
+	s.mu.Unlock()
+	switch {
+	case mine, free && browser == "":
+		return "", nil
+	case !free:
+		return wordSeatTaken, nil
+	}
+	last, err := s.last(ctx, privateRoom(who))
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	if st.holder != browser && !st.free() { // somebody else was quicker
+		s.mu.Unlock()
+		return wordSeatTaken, nil
+	}
+	before := st.holder
+	st.holder, st.since, st.open, st.vacated = browser, last, 0, time.Now()
+	s.grant(who.ID, browser, last)
+	s.mu.Unlock()
+	_, err = s.cfg.Log.Hold(ctx, bot.Holder{Platform: platform, ID: who.ID, Secret: browser, Since: last}, before)
+	return "", err
+}
+
+func (s *server) takeName(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+	if browser == "" {
+		return wordNameTaken, nil
+	}
+	h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
+	mine := bot.Holder{Platform: platform, ID: who.ID, Looks: bot.Looks(who.Name), Secret: browser}
+	switch {
+	case errors.Is(err, bot.ErrNotFound):
+		if alike, err := s.cfg.Log.Imitates(ctx, mine); err != nil || alike {
+			return wordAlike, err
+		}
+	case err != nil:
+		return "", err
+	case h.Secret == browser:
+		return "", nil
+	case h.Secret != "":
+		return wordNameTaken, nil
+	case s.cfg.OwnerToken != "":
+		// Where others come in, a name from before names had holders is not for the
+		// first stranger who tries it.
+		return wordOldName, nil
+	}
+	if mine.Since, err = s.last(ctx, privateRoom(who)); err != nil {
+		return "", err
+	}
+	if h.ID != "" { // an old name: its private messages are its holder's
+		mine.Since = 0
+	}
+	h, err = s.cfg.Log.Hold(ctx, mine, "")
+	if err != nil {
+		return "", err
+	}
+	if h.Secret != browser { // somebody else was quicker
+		return wordNameTaken, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grant(who.ID, browser, h.Since)
+	return "", nil
+}
+
+// grant opens the private messages of a person to the pages of their browser, and
+// closes them to others. The caller holds s.mu.
+func (s *server) grant(id, browser string, since int64) {
+	for st := range s.readers {
+		if st.who.ID != id {
+			continue
+		}
+		st.own = browser != "" && st.browser == browser
+		st.since = since
+		if seat := s.seats[id]; seat != nil && st.own {
+			seat.open++
+		}
+		st.notify()
+	}
+}
+
+// holds reports whether a browser may see what is for a person alone, and after
+// which message.
+func (s *server) holds(ctx context.Context, id, browser string) (yes bool, since int64, err error) {
+	if id == onlooker.ID {
+		return true, 0, nil
+	}
+	if browser == "" {
+		return false, 0, nil
+	}
+	s.mu.Lock()
+	if st := s.seats[id]; st != nil {
+		defer s.mu.Unlock()
+		return st.holder == browser, st.since, nil
+	}
+	s.mu.Unlock()
+	h, err := s.cfg.Log.Holder(ctx, platform, id)
+	if errors.Is(err, bot.ErrNotFound) {
+		return false, 0, nil
+	}
+	return err == nil && h.Secret == browser, h.Since, err
+}
+
+// heldByOther reports whether a name or seat belongs to another browser.
+func (s *server) heldByOther(ctx context.Context, who bot.Who, browser string) (bool, error) {
+	s.mu.Lock()
+	if st := s.seats[who.ID]; st != nil {
+		defer s.mu.Unlock()
+		return st.holder != browser && !st.free(), nil
+	}
+	s.mu.Unlock()
+	if who == onlooker {
+		return false, nil
+	}
+	h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
+	if errors.Is(err, bot.ErrNotFound) {
+		return false, nil
+	}
+	return h.Secret != browser && (h.Secret != "" || s.cfg.OwnerToken != ""), err
+}
+
+// release frees a name, as its owner's page asks. It reports false if nobody can
+// have it.
+func (s *server) release(ctx context.Context, name string) (bool, error) {
+	who, problem := sit("name:" + name)
+	if problem != "" {
+		return false, nil
+	}
+	if err := s.cfg.Log.Release(ctx, platform, who.ID); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grant(who.ID, "", 0)
+	return true, nil
+}
+
+// mayRead reports whether a browser may see a message.
+func (s *server) mayRead(ctx context.Context, m bot.Message, browser string) (bool, error) {
+	id, private := strings.CutPrefix(m.Room, channel+"/")
+	if !private {
+		return m.Room == channel, nil
+	}
+	yes, since, err := s.holds(ctx, id, browser)
+	return yes && m.N > since, err
+}

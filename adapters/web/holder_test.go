@@ -1,0 +1,297 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// private is a desk that answers everything to the person who asks alone.
+func private(asked *[]bot.Request) desk {
+	return desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		*asked = append(*asked, r)
+		return bot.Answer{Text: "done", Private: true}, nil
+	}}
+}
+
+func browserNamed(name string) *http.Cookie { return &http.Cookie{Name: browserCookie, Value: name} }
+
+// told returns what a browser is told when it says something as somebody.
+func told(t *testing.T, url string, n int, seat, text, browser string) string {
+	t.Helper()
+	a := post(t, url, submission{ID: id(n), Seat: seat, Text: text}, browserNamed(browser))
+	if a.Message == nil {
+		return ""
+	}
+	return a.Message.Text
+}
+
+// tell delivers a private post.
+func tell(t *testing.T, r *Room, id string, who bot.Who, text string) {
+	t.Helper()
+	if _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.Who{who},
+		File: &bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sees returns the private texts that a browser reads as somebody, and tries
+// their files with another browser.
+func sees(t *testing.T, url, seat, browser string) (texts []string) {
+	t.Helper()
+	stream := follow(t, url, "seat="+seat, "", browserNamed(browser))
+	defer stream.body.Close()
+	for _, m := range read(stream) {
+		if !m.Private {
+			continue
+		}
+		texts = append(texts, m.Text)
+		if _, body := do(t, "GET", url+m.File.URL, "", "Cookie", browserNamed(browser).String()); body != m.Text {
+			t.Errorf("%s gets the file of %q as %q", browser, m.Text, body)
+		}
+		for _, other := range []string{"", browserNamed("stranger").String()} {
+			if resp, _ := do(t, "GET", url+m.File.URL, "", "Cookie", other); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("a stranger gets the file of %q: %s", m.Text, resp.Status)
+			}
+		}
+	}
+	return texts
+}
+
+// A name belongs to the browser that used it first, also after a restart. Others
+// cannot act as that person, and do not read what is for them alone.
+func TestNamesBelongToBrowsers(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	var asked []bot.Request
+	room := func() *Room { return New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: token}) }
+	r := room()
+	url, stop := run(t, r, private(&asked))
+	bob := bot.Who{Platform: platform, ID: "name:bob", Name: "Bob"}
+
+	if got := told(t, url, 1, "name:Bob", "/games", "first"); got != "done" {
+		t.Fatalf("Bob is told %q", got)
+	}
+	tell(t, r, "p1", bob, "for Bob")
+	for range 2 {
+		asked = nil
+		for i, seat := range []string{"name:Bob", "name:bob", "name: BOB "} {
+			if got := told(t, url, 10+i, seat, "/privacy delete confirm:yes", "stranger"); got != wordNameTaken {
+				t.Errorf("a stranger as %q is told %q", seat, got)
+			}
+			if got := told(t, url, 20+i, seat, "hello", "stranger"); got != wordNameTaken {
+				t.Errorf("a stranger as %q says hello and is told %q", seat, got)
+			}
+		}
+		for i, seat := range []string{"name:B\u043eb", "name:\uff22ob", "name:B\u00f3b"} { // Cyrillic, wide, with an accent
+			if got := told(t, url, 30+i, seat, "/games", "stranger"); got != wordAlike {
+				t.Errorf("a stranger as %q is told %q", seat, got)
+			}
+		}
+		// A client that keeps no cookies is a new browser each time.
+		resp, body := do(t, "POST", url+"/ask", `{"id":"`+id(40)+`","seat":"name:Bob","text":"/games"}`, "Content-Type", "application/json")
+		if !strings.Contains(body, wordNameTaken) || len(resp.Cookies()) != 1 {
+			t.Errorf("without a cookie: %s", body)
+		}
+		if len(asked) > 0 {
+			t.Errorf("the bot was asked %+v", asked)
+		}
+		equal(t, "a stranger sees", sees(t, url, "name:Bob", "stranger"), nil)
+		equal(t, "Bob sees", sees(t, url, "name:Bob", "first"), []string{"for Bob"})
+		if got := told(t, url, 41, "name:bob", "/games", "first"); got != "done" {
+			t.Errorf("Bob is told %q", got)
+		}
+		stop()
+		r = room()
+		url, stop = run(t, r, private(&asked))
+	}
+
+	// The owner releases the name, and nobody else does.
+	release := func(headers ...string) *http.Response {
+		resp, _ := do(t, "POST", url+"/owner", "release=Bob", append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
+		return resp
+	}
+	if resp := release(); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a stranger released a name: %s", resp.Status)
+	}
+	page := follow(t, url, "seat=name:Bob", "", browserNamed("first"))
+	page.until("ready")
+	if resp := release("Cookie", ownerCookies()[0].String()); resp.StatusCode != http.StatusOK {
+		t.Errorf("the owner releases a name: %s", resp.Status)
+	}
+	if got := told(t, url, 50, "name:Bob", "/games", "second"); got != "done" {
+		t.Errorf("the next browser is told %q", got)
+	}
+	tell(t, r, "p2", bob, "for the second")
+	equal(t, "the second sees", sees(t, url, "name:Bob", "second"), []string{"for the second"})
+	if _, err := r.Deliver(t.Context(), bot.Post{ID: "p3", Where: here, Kind: bot.Notice, Text: "for all"}); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the page of the first goes on", page.until("for all"), []string{"for all"})
+	stop()
+}
+
+// A name from before names had holders belongs to the first browser that uses it
+// where only this machine comes in, and else to the one for which it was released.
+func TestOldNames(t *testing.T) {
+	var asked []bot.Request
+	old := func() *memory {
+		return &memory{holders: map[string]bot.Holder{"name:bob": {Platform: platform, ID: "name:bob"}}}
+	}
+	alone := open(t, newRoom(old()), private(&asked))
+	for browser, want := range map[string]string{"first": "done", "second": wordNameTaken} {
+		if browser == "second" {
+			told(t, alone, 1, "name:Bob", "/games", "first")
+		}
+		if got := told(t, alone, 2, "name:Bob", "/games", browser); got != want {
+			t.Errorf("%s is told %q, want %q", browser, got, want)
+		}
+	}
+	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: old(), OwnerToken: token}), private(&asked))
+	if got := told(t, owned, 1, "name:Bob", "/games", "first"); got != wordOldName {
+		t.Errorf("where others come in Bob is told %q", got)
+	}
+	do(t, "POST", owned+"/owner", "release=Bob", "Content-Type", "application/x-www-form-urlencoded", "Cookie", ownerCookies()[0].String())
+	if got := told(t, owned, 2, "name:Bob", "/games", "first"); got != "done" {
+		t.Errorf("once it is released Bob is told %q", got)
+	}
+}
+
+// A seat belongs to the browser that used it last, until its page has been closed
+// for a minute. Then it is anybody's, without what was for the last one alone.
+func TestSeatsChangeHands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []bot.Request
+		l := &memory{}
+		r := newRoom(l)
+		url, stop := run(t, r, private(&asked))
+		n := 0
+		act := func(seat, browser, want string) {
+			t.Helper()
+			n++
+			if got := told(t, url, n, seat, "/games", browser); got != want {
+				t.Errorf("%s as %s is told %q, want %q", browser, seat, got, want)
+			}
+		}
+		// Somebody alone sits in both.
+		page := follow(t, url, "seat=black", "", browserNamed("first"))
+		page.until("ready")
+		tell(t, r, "p0", black, "for nobody yet")
+		act("black", "first", "done")
+		act("white", "first", "done")
+		tell(t, r, "p1", black, "for the first")
+		equal(t, "the page that was open sees", page.until("for the first"), []string{"for the first"})
+		act("black", "second", wordSeatTaken)
+		act("white", "second", wordSeatTaken)
+		equal(t, "another sees", sees(t, url, "black", "second"), nil)
+		equal(t, "without a cookie", sees(t, url, "black", ""), nil)
+
+		// White's page is closed, Black's is not.
+		time.Sleep(seatGrace)
+		act("white", "second", "done")
+		act("white", "first", wordSeatTaken)
+		act("black", "second", wordSeatTaken)
+		page.body.Close()
+		synctest.Wait()
+		time.Sleep(seatGrace - time.Second)
+		act("black", "second", wordSeatTaken)
+		time.Sleep(time.Second)
+		act("black", "second", "done")
+		tell(t, r, "p2", black, "for the second")
+		equal(t, "the new one sees", sees(t, url, "black", "second"), []string{"for the second"})
+		equal(t, "the last one sees", sees(t, url, "black", "first"), nil)
+
+		// A restart changes nothing, and leaves them time to come back.
+		stop()
+		r = newRoom(l)
+		url, stop = run(t, r, private(&asked))
+		act("black", "first", wordSeatTaken)
+		equal(t, "after the restart the second sees", sees(t, url, "black", "second"), []string{"for the second"})
+		synctest.Wait()
+		time.Sleep(seatGrace)
+		act("black", "first", "done")
+		equal(t, "and the first", sees(t, url, "black", "first"), nil)
+		synctest.Wait()
+
+		// A client without cookies may use a free seat, and does not keep it.
+		time.Sleep(2 * seatGrace)
+		for range 2 {
+			n++
+			_, body := do(t, "POST", url+"/ask", `{"id":"`+id(n)+`","seat":"black","text":"/games"}`, "Content-Type", "application/json")
+			if !strings.Contains(body, "done") {
+				t.Errorf("without a cookie: %s", body)
+			}
+		}
+		act("black", "second", "done")
+		n++
+		if _, body := do(t, "POST", url+"/ask", `{"id":"`+id(n)+`","seat":"black","text":"/games"}`, "Content-Type", "application/json"); !strings.Contains(body, wordSeatTaken) {
+			t.Errorf("without a cookie in somebody's seat: %s", body)
+		}
+		stop()
+	})
+}
+
+// The page gives a browser a secret, once, which scripts cannot read.
+func TestBrowserCookie(t *testing.T) {
+	url := open(t, newRoom(&memory{}), desk{})
+	resp, _ := do(t, "GET", url+"/", "")
+	if len(resp.Cookies()) != 1 {
+		t.Fatalf("cookies: %v", resp.Cookies())
+	}
+	c := resp.Cookies()[0]
+	if c.Name != browserCookie || len(c.Value) < 26 || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge <= 0 {
+		t.Errorf("cookie: %+v", c)
+	}
+	resp, _ = do(t, "GET", url+"/", "", "Cookie", c.Name+"="+c.Value)
+	if again := resp.Cookies(); len(again) != 1 || again[0].Value != c.Value {
+		t.Errorf("the second time: %v", again)
+	}
+	resp, _ = do(t, "GET", url+"/", "")
+	if other := resp.Cookies()[0].Value; other == c.Value {
+		t.Error("two browsers have one secret")
+	}
+}
+
+// suggesting notes for whom something is suggested.
+type suggesting struct {
+	desk
+	who bot.Who
+}
+
+func (d *suggesting) Suggest(_ context.Context, r bot.Request, _, _ string) []bot.Choice {
+	d.who = r.Who
+	return nil
+}
+
+// Nobody is suggested what somebody else could do.
+func TestSuggestionsAreTheHolders(t *testing.T) {
+	d := &suggesting{}
+	url := open(t, newRoom(&memory{}), d)
+	for i, name := range []string{"Black", "Bob"} {
+		seat := []string{"black", "name:Bob"}[i]
+		suggestedTo := func(browser string) string {
+			do(t, "GET", url+"/suggest?text=/place+D&seat="+seat, "", "Cookie", browserNamed(browser).String())
+			return d.who.Name
+		}
+		if got := suggestedTo("anybody"); got != name {
+			t.Errorf("before %s is taken it is suggested to %s", name, got)
+		}
+		told(t, url, i, seat, "/games", "first")
+		if got := suggestedTo("first"); got != name {
+			t.Errorf("%s's own browser is suggested something as %s", name, got)
+		}
+		if got := suggestedTo("second"); got != "Onlooker" {
+			t.Errorf("another browser is suggested something as %s", got)
+		}
+	}
+}

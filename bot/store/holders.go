@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+const holdersFrom = "SELECT platform, platform_id, looks, secret, since FROM holder "
+
+func scanHolder(row *sql.Row) (h bot.Holder, err error) {
+	err = row.Scan(&h.Platform, &h.ID, &h.Looks, &h.Secret, &h.Since)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrNotFound
+	}
+	return h, err
+}
+
+// Holder returns the holder of a name or seat, or ErrNotFound.
+func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, err error) {
+	defer annotate(&err, "find the holder of %s", id)
+	return scanHolder(s.read.QueryRowContext(ctx, holdersFrom+"WHERE platform = $1 AND platform_id = $2", platform, id))
+}
+
+// Hold makes h the holder if there is none or if the present one has the secret
+// instead. It returns the holder that there is then.
+func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
+	defer annotate(&err, "hold %s", h.ID)
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO holder (platform, platform_id, looks, secret, since) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (platform, platform_id) DO UPDATE SET looks = excluded.looks, secret = excluded.secret, since = excluded.since
+			WHERE holder.secret = $6`,
+			h.Platform, h.ID, h.Looks, h.Secret, h.Since, instead)
+		if err != nil {
+			return err
+		}
+		now, err = scanHolder(tx.QueryRowContext(ctx, holdersFrom+"WHERE platform = $1 AND platform_id = $2", h.Platform, h.ID))
+		return err
+	})
+	return now, err
+}
+
+// Imitates reports whether somebody with another secret than h holds a name that
+// looks like that of h.
+func (s *Store) Imitates(ctx context.Context, h bot.Holder) (yes bool, err error) {
+	defer annotate(&err, "find names that look like %s", h.ID)
+	err = s.read.QueryRowContext(ctx, `
+		SELECT EXISTS (SELECT 1 FROM holder WHERE platform = $1 AND looks = $2 AND looks <> '' AND secret <> $3)`,
+		h.Platform, h.Looks, h.Secret).Scan(&yes)
+	return yes, err
+}
+
+// Release lets anybody hold a name or seat again. There need not be a holder.
+func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
+	defer annotate(&err, "release %s", id)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
+		return err
+	})
+}
