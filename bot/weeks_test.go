@@ -286,7 +286,7 @@ func (c *club) judge() {
 	c.t.Logf("%d games, %d flags, %d times away, %d posts", len(ms), flags, len(c.away), len(c.posts))
 }
 
-func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 20, 2000), weeks) }
+func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 200, 2000), weeks) }
 
 // A bot that was asleep, and is spoken to before it has looked at the time,
 // does not take the time it slept for the player's.

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/image/draw"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 var (
@@ -23,11 +25,14 @@ var (
 //
 //	go test ./render -run ContactSheet -contact sheet.png
 //
-// Without -contact it draws everything all the same.
+// Without -contact it draws everything all the same, in the change tier.
 func TestContactSheet(t *testing.T) {
+	if *contact == "" {
+		tier.Change(t)
+	}
 	var all []image.Image
 	for _, c := range allCases(t) {
-		if !strings.Contains(c.name, *contactOnly) || *contact == "" && (race || testing.Short()) {
+		if !strings.Contains(c.name, *contactOnly) {
 			continue
 		}
 		if *contact == "" {

@@ -80,7 +80,7 @@ func TestGIF(t *testing.T) {
 
 // A whole game fits into a message.
 func TestGIFIsSmall(t *testing.T) {
-	if race || testing.Short() {
+	if race {
 		return
 	}
 	var b bytes.Buffer

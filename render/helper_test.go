@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
+
+// race reports whether the race detector is on, under which tests do less.
+const race = tier.Race
 
 func ruleset(t testing.TB, id string) *rules.Ruleset {
 	t.Helper()

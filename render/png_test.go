@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -235,7 +236,7 @@ func TestPixels(t *testing.T) {
 func TestEverySize(t *testing.T) {
 	for w := 1; w <= rules.MaxLines; w++ {
 		for h := 1; h <= rules.MaxLines; h++ {
-			if (testing.Short() || race) && (w*h)%41 != 1 {
+			if (race || tier.Pick(true, false, false)) && (w*h)%41 != 1 {
 				continue
 			}
 			s := Of(random(t, "area-2", w, h, 12, 1), Names{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -144,12 +145,8 @@ func heard(t *testing.T, text string, n int, setup rules.Setup) rules.Turn {
 
 // Whatever is played, the text fits, and begins with words.
 func TestTextFits(t *testing.T) {
-	seeds := uint64(3)
-	if testing.Short() || race {
-		seeds = 1
-	}
 	for _, r := range rules.Catalogue {
-		for seed := range seeds {
+		for seed := range tier.Pick[uint64](1, 3, 20) {
 			for _, side := range []int{9, 19, 25} {
 				if race && side > 9 {
 					continue
