@@ -31,6 +31,7 @@ type Bot struct {
 	rand  io.Reader
 	wake  chan struct{}
 	slots int // lanes of a platform delivered at once
+	games GameLimits
 	shown func(platform string, after time.Duration)
 
 	rulesets rulebooks // besides the catalogue
@@ -60,6 +61,9 @@ type Config struct {
 	// Rulesets are those that people may choose besides the catalogue's.
 	Rulesets []*rules.Ruleset
 
+	// Games limits how many games people can open.
+	Games GameLimits
+
 	// Shown is told of each board that was shown: where, and how long after the
 	// event that it shows. It may be called from several goroutines; nil: nobody
 	// is told.
@@ -84,7 +88,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
+	return &Bot{games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -202,6 +206,11 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 	if err := b.store.Take(ctx, &step); err != nil {
 		return Answer{}, err
 	}
+	for _, old := range step.Replaces {
+		if err := b.replace(ctx, old, step.Match, by); err != nil {
+			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
+		}
+	}
 	if len(step.Posts) > 0 {
 		b.Wake()
 	}
@@ -255,6 +264,11 @@ func (b *Bot) when(r Request) time.Time {
 // prepare looks up what a decision depends on. It reports false, with an
 // answer, when there can be no decision.
 func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
+	if in.h.opens {
+		if err := b.unfinished(ctx, in); err != nil {
+			return Answer{}, false, err
+		}
+	}
 	if in.match.ID != "" {
 		m, events, err := b.store.Match(ctx, in.match.ID)
 		if err != nil {
@@ -281,10 +295,6 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.by)
 	}
 	var err error
-	if in.open, err = b.store.Matches(ctx, Query{Where: Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel},
-		States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere}); err != nil {
-		return Answer{}, false, err
-	}
 	in.room = in.speech.here
 	if in.welcome, err = b.welcome(ctx, in); err != nil {
 		return Answer{}, false, err
@@ -393,7 +403,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 			return one(ended)
 		}
 	}
-	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: 4 * maxGamesHere})
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: b.games.look()})
 	if err != nil {
 		return Match{}, nil, err
 	}

@@ -27,9 +27,7 @@ func caption(m Match, p *position, now time.Time) []Text {
 		} else {
 			out = append(out, say("said", n, told(last)))
 		}
-		if before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1]); err == nil {
-			out = append(out, entries("entry", g.Entries()[len(before.Entries()):])...)
-		}
+		out = append(out, entries("entry", g.Entries()[len(g.Before().Entries()):])...)
 	}
 	if p.result != "" {
 		return append(out, say("facts", begins(p.why)))

@@ -22,6 +22,7 @@ type handler struct {
 	question func(q *question) Answer
 	whole    func(ctx context.Context, b *Bot, l *language, r Request, by Person) (Answer, error) // touches more than one game
 	noGame   bool                                                                                 // works without a game
+	opens    bool                                                                                 // may open a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -40,7 +41,7 @@ func init() {
 			{Name: "rated", Summary: "Whether the result is to count for a rating one day", Type: Bool},
 			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
-		}}, change: newGame, noGame: true},
+		}}, change: newGame, noGame: true, opens: true},
 		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: join},
 		{Command: Command{"place", "Place a stone", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: Point, Required: true, Suggest: true}, gameOption,
@@ -100,14 +101,14 @@ func init() {
 		{Command: Command{"setup", "Put up a position in which you play both colours, to show something", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
-		}}, change: setup, noGame: true},
+		}}, change: setup, noGame: true, opens: true},
 		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: undo},
 		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: decline},
 		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clock},
 		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, change: pauseClocks},
 		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, change: claim},
-		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: rematch},
+		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: rematch, opens: true},
 		{Command: Command{"remind", "How you want to be reminded", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
@@ -133,7 +134,7 @@ func init() {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
 		}}, change: settings, noGame: true},
-		{Command: Command{"cancel", "Cancel a game in which not both have moved", []Option{gameOption}}, change: cancel},
+		{Command: Command{"cancel", "Cancel a game in which not both have moved; moderators: any", []Option{gameOption}}, change: cancel},
 		{Command: Command{"privacy", "What is kept of you, and how to be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},

@@ -30,11 +30,12 @@ type Settings struct {
 	Matrix   Matrix
 }
 
-// Limits are how much people of Discord and Matrix may ask, in requests a minute.
-// Some more may come at once.
+// Limits bound what people may do. Requests are those of Discord and Matrix, in a
+// minute; some more may come at once.
 type Limits struct {
-	Person  int // each of them, wherever they are
-	Channel int // all of them, in one channel or room
+	Person  int // requests of each person, wherever they are
+	Channel int // requests in one channel or room
+	Games   GameLimits
 }
 
 // Discord is how the bot gets to Discord. Without a token it does not.
@@ -62,10 +63,11 @@ type Matrix struct {
 }
 
 // Defaults is what holds when nothing is said.
-var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120}}
+var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: DefaultGameLimits}}
 
 // keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "owner_token", "database", "metrics", "rulesets", "limits.person", "limits.channel",
+var keys = []string{"listen", "hosts", "owner_token", "database", "metrics", "rulesets",
+	"limits.person", "limits.channel", "limits.games_person", "limits.games_channel",
 	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
 	"discord.shards", "discord.first", "discord.count",
 	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
@@ -145,7 +147,10 @@ func ReadSettings(path string) (Settings, error) {
 		}
 		*to = n
 	}
-	for key, to := range map[string]*int{"limits.person": &s.Limits.Person, "limits.channel": &s.Limits.Channel} {
+	for key, to := range map[string]*int{
+		"limits.person": &s.Limits.Person, "limits.channel": &s.Limits.Channel,
+		"limits.games_person": &s.Limits.Games.Person, "limits.games_channel": &s.Limits.Games.Channel,
+	} {
 		n, err := strconv.Atoi(cmp.Or(k.String(key), strconv.Itoa(*to)))
 		if err != nil || n < 1 {
 			return s, &BadSetting{path, key, "must be a whole number, 1 or more"}

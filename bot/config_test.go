@@ -55,14 +55,17 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	t.Setenv("HALFPOINT_LIMITS_CHANNEL", "300")
-	write("limits:\n  person: 6\n")
-	if s, err = ReadSettings(file); err != nil || s.Limits != (Limits{6, 300}) {
+	t.Setenv("HALFPOINT_LIMITS_GAMES_CHANNEL", "70")
+	write("limits:\n  person: 6\n  games_person: 7\n")
+	if s, err = ReadSettings(file); err != nil || s.Limits != (Limits{6, 300, GameLimits{7, 70}}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	for _, bad := range []string{"0", "-1", "many", "1.5"} {
-		write("limits:\n  person: " + bad + "\n")
-		if _, err = ReadSettings(file); err == nil || !strings.Contains(err.Error(), "limits.person: must be a whole number") {
-			t.Errorf("%s: %v", bad, err)
+		for _, key := range []string{"person", "games_person"} {
+			write("limits:\n  " + key + ": " + bad + "\n")
+			if _, err = ReadSettings(file); err == nil || !strings.Contains(err.Error(), "limits."+key+": must be a whole number") {
+				t.Errorf("%s: %s: %v", key, bad, err)
+			}
 		}
 	}
 	write("databse: x\n")

@@ -79,9 +79,12 @@ func newTalkIn(t testing.TB, database string) *talk {
 	}
 	t.Cleanup(func() { st.Close() })
 	k := &talk{store: st, channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	k.bot = bot.New(st, bot.Config{Now: func() time.Time { return k.now }, Rand: &counting{}})
+	k.bot = bot.New(st, bot.Config{Now: k.clock, Rand: &counting{}})
 	return k
 }
+
+// clock is what the bot takes the time from.
+func (k *talk) clock() time.Time { return k.now }
 
 // counting is a source of games' ids that rise. What happens in several games at
 // the same time happens in the order of their ids, and transcripts need an order.

@@ -535,6 +535,13 @@ func rematch(in *input) Step {
 // openOrBegin begins the match if both seats are taken, and else opens it.
 func (in *input) openOrBegin(g *rules.Game) Step {
 	m := &in.match
+	var replaces []GameID
+	if m.Black == "" || m.White == "" {
+		replaces = in.replaced()
+	}
+	if s, many := in.tooMany(); many && len(replaces) == 0 {
+		return s
+	}
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
@@ -551,7 +558,7 @@ func (in *input) openOrBegin(g *rules.Game) Step {
 			}
 		}
 	}
-	s.New = true
+	s.New, s.Replaces = true, replaces
 	return s
 }
 

@@ -14,12 +14,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Limits on what people can open.
+// Limits on arguments.
 const (
-	maxGamesHere  = 50 // unfinished, in one channel
-	maxGamesYours = 50 // unfinished, of one person in one channel
-	maxArgument   = 1000
-	maxFree       = 50 // handicap stones that are placed freely
+	maxArgument = 1000
+	maxFree     = 50 // handicap stones that are placed freely
 )
 
 // An input is everything that a decision depends on. Deciding the same input
@@ -37,7 +35,9 @@ type input struct {
 	pos      *position // after the events
 	before   *position // as it was when the request came
 	prefs    map[Person]Preferences
-	open     []Match // unfinished games of the channel
+	limits   GameLimits
+	here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
+	yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
 	away     bool    // the platform cannot be reached
 	room     place
 	welcome  []Room // where games are welcome, when they are not here
@@ -251,20 +251,6 @@ func newGame(in *input) Step {
 	if err != nil {
 		return in.refuse(say("bad.handicap", begins(err.Error())))
 	}
-	yours := 0
-	open := filter(in.open, func(m Match) bool { return m.State != Sandbox })
-	for _, m := range open {
-		if m.Black == in.by || m.White == in.by || m.Opener == in.by {
-			yours++
-		}
-	}
-	if len(open) >= maxGamesHere {
-		return in.refuse(say("too.many.here", strconv.Itoa(len(open))))
-	}
-	if yours >= maxGamesYours {
-		return in.refuse(say("too.many.yours", strconv.Itoa(yours)))
-	}
-
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
 	case "", "black", "b":
@@ -535,9 +521,14 @@ func resign(in *input) Step {
 	return s
 }
 
+// cancel ends a game without a result: before both have moved, by its players;
+// at any time, by a moderator who is not a party to it.
 func cancel(in *input) Step {
 	m := &in.match
-	if m.Black != in.by && m.White != in.by && m.Opener != in.by {
+	black, white := in.colors()
+	yours := black || white || m.Opener == in.by
+	moderates := in.req.Moderator && (!yours || black && white)
+	if !yours && !moderates {
 		return in.refuse(say("cancel.not.yours", in.number()))
 	}
 	switch m.State {
@@ -552,7 +543,7 @@ func cancel(in *input) Step {
 	for _, l := range in.pos.lines {
 		moved[l.turn.By] = true
 	}
-	if moved[rules.Black] && moved[rules.White] {
+	if moved[rules.Black] && moved[rules.White] && !moderates {
 		return in.refuse(say("cancel.late", in.number()))
 	}
 	m.State = Cancelled

@@ -48,7 +48,7 @@ var stateScripts = map[string][]string{
 var rights = map[string]map[string]string{
 	"/join":             {"open": "wiem", "invited": "i"},
 	"/decline":          {"invited": "i", "offered": "bw", "erasing": "bw"},
-	"/cancel":           {"open": "b", "invited": "b", "stones": "bw", "alone": "b", "sandbox": "b"},
+	"/cancel":           {"open": "bm", "invited": "bm", "black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "bwm", "stopped": "m", "agreed": "m", "branch": "m", "alone": "bm", "sandbox": "b"},
 	"/place D4":         {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b"},
 	"/place A1":         {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b", "sandbox": "b"},
 	"/handicap D4":      {"stones": "b"},
@@ -333,7 +333,7 @@ func rightful(m bot.Match, e bot.Event, before []bot.Event, moderator bool) bool
 	case "decline":
 		return e.By == m.Invited
 	case "cancel":
-		return plays || e.By == m.Opener
+		return plays || e.By == m.Opener || moderator
 	case "comment":
 		return m.State == bot.Ended || m.State == bot.Deleted
 	case "adjudicate":

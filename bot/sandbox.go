@@ -68,7 +68,7 @@ func setup(in *input) Step {
 	if !ok {
 		return in.refuse(problem)
 	}
-	if n := len(filter(in.open, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
+	if n := len(filter(in.yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
 		return in.refuse(say("sandbox.many"))
 	}
 	in.match = Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,

@@ -95,6 +95,10 @@ type Step struct {
 	Room    *RoomSettings
 	Where   Room     // where it was asked; empty: not known
 	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
+
+	// Replaces are open challenges that Match, a new one, takes the place of. The
+	// bot cancels them once the step is stored; the store ignores them.
+	Replaces []GameID
 }
 
 // A Due is something that is to be done for a match at a time if nothing

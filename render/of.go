@@ -20,7 +20,7 @@ func (w *Words) Of(g *rules.Game, n Names) Scene {
 		Ruleset: g.Rules().Title,
 		Words:   w,
 	}
-	before := previous(g)
+	before := g.Before()
 	s.setBoard(g, before)
 	s.setLedger(w, g, before)
 	s.setTurn(w, g)
@@ -46,19 +46,6 @@ func (w *Words) Of(g *rules.Game, n Names) Scene {
 		return s.Ended(g.Result(), w.sentence(g.Decided()))
 	}
 	return s
-}
-
-// previous gives the game before the last line of its log, nil if there is none.
-func previous(g *rules.Game) *rules.Game {
-	log := g.Log()
-	if len(log) == 0 {
-		return nil
-	}
-	before, err := rules.Replay(g.Rules(), g.Setup(), log[:len(log)-1])
-	if err != nil {
-		return nil
-	}
-	return before
 }
 
 func bowl(g *rules.Game, c rules.Color) Bowl {

@@ -526,13 +526,7 @@ func hostile(rnd *rand.Rand) Spec {
 // Whatever is put together is refused with a reason or keeps the laws, in any
 // game: it cannot bring a fold down.
 func TestHostileSpecs(t *testing.T) {
-	n := 200
-	if tier.Soaking() {
-		n = 5000
-	}
-	if raceDetector || testing.Short() {
-		n = 50
-	}
+	n := tier.Pick(50, 200, 5000)
 	made := 0
 	why := map[string]int{}
 	for seed := range uint64(n) {

@@ -22,7 +22,7 @@ var legalPositions = []struct{ w, h, n int }{
 // finds a liberty for every stone.
 func TestLegalPositions(t *testing.T) {
 	for _, x := range legalPositions {
-		if x.w*x.h > 12 && !tier.Soaking() || x.w*x.h > 9 && raceDetector {
+		if x.w*x.h > 12 && !tier.Soaking() {
 			continue
 		}
 		b, err := NewBoard(x.w, x.h)
@@ -59,7 +59,7 @@ func TestLegalPositions(t *testing.T) {
 // and no others.
 func TestReachablePositions(t *testing.T) {
 	for _, x := range legalPositions {
-		if x.n > 50000 || x.n > 5000 && raceDetector {
+		if x.n > 50000 {
 			continue
 		}
 		if positions, _ := positionGraph(x.w, x.h); len(positions) != x.n {
@@ -224,17 +224,13 @@ func TestPerftTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			depth := x.depth
-			if raceDetector {
-				depth = min(depth, 2)
-			}
-			for d, sum := range perftSums(g, depth) {
+			for d, sum := range perftSums(g, x.depth) {
 				fmt.Fprintf(&out, "%s %s %d: %d, %d stop, %v to %v\n", r.ID(), strings.Join(x.rows, "/"), d+1, sum.turns, sum.stop, sum.black, sum.white)
 			}
 		}
 	}
 	name := filepath.Join("testdata", "perft.txt")
-	if *update && !raceDetector {
+	if *update {
 		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +245,7 @@ func TestPerftTables(t *testing.T) {
 			t.Errorf("%s does not have %s", name, line)
 		}
 	}
-	if n, m := strings.Count(want, "\n"), strings.Count(out.String(), "\n"); n != m && !raceDetector {
+	if n, m := strings.Count(want, "\n"), strings.Count(out.String(), "\n"); n != m {
 		t.Errorf("%s has %d lines, want %d", name, n, m)
 	}
 }
@@ -314,7 +310,7 @@ func TestUltimateSolved(t *testing.T) {
 		{3, 1, "W+R", 82549, 30638, 29, "B delay, W place B1"},
 		{3, 2, "W+R", 80276, 30731, 31, "B delay, W place B1"},
 	} {
-		if x.w == 3 && (raceDetector || x.komi != 0 && !tier.Soaking()) {
+		if x.w > tier.Pick(2, 3, 3) || x.w == 3 && x.komi != 0 && !tier.Soaking() {
 			continue
 		}
 		g, err := New(&Ultimate, Setup{W: x.w, H: 1, Komi: Points(x.komi) * One})

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // What is explained is the score: the same lines, which add up to the totals,
 // each by a sentence that the book recites, each entry of the ledger behind a
 // line too.
 func TestExplained(t *testing.T) {
-	everyRuleset(t, 60, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(20, 60, 600), func(t *testing.T, r *Ruleset, rnd table) {
 		recited := map[string]bool{}
 		for line := range strings.Lines(r.Book()) {
 			if s, ok := strings.CutPrefix(line, "  - "); ok {
@@ -62,7 +64,7 @@ func TestExplained(t *testing.T) {
 // Every way of counting comes to the same margin, in every game at every turn;
 // the area is the board's own.
 func TestViewsAgree(t *testing.T) {
-	everyRuleset(t, 60, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(20, 60, 600), func(t *testing.T, r *Ruleset, rnd table) {
 		stones := !slices.Contains([]string{"tromp-taylor", "area-1", "area-2", "area-3", "button", "ultimate", "japanese"}, r.Name)
 		rnd.game(t, r, rnd.setup(r), func(g *Game) {
 			views := g.Views()

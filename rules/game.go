@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 )
 
 // MaxTurns is the largest number of turns of a game, and of lines of its log
@@ -82,6 +83,44 @@ type Game struct {
 	turn     Turn   // the turn being made
 	sentence string // the sentence being carried out
 	because  string // why a sentence refused
+
+	before *Game // the game before the last line of the log; its own before is nil
+	spare  *spare
+}
+
+// A spare is the memory behind the slices of a game and of the games that
+// follow from it, with room to append. The first game to go on from the last
+// one takes it, so that a chain of games shares one log; any other copies what
+// it needs.
+type spare struct {
+	lines      atomic.Int64 // lines of the log in use; -1 while a game is appending
+	log        []Turn
+	situations []situation
+	entries    []Entry
+}
+
+// unclip gives g the memory behind its slices, if nobody has gone on from g yet,
+// or is about to. It reports whether g has it; then the caller must call clip or
+// giveBack.
+func (g *Game) unclip() bool {
+	if g.spare == nil || !g.spare.lines.CompareAndSwap(int64(len(g.log)), -1) {
+		return false
+	}
+	g.log = g.spare.log[:len(g.log)]
+	g.situations = g.spare.situations[:len(g.situations)]
+	g.entries = g.spare.entries[:len(g.entries)]
+	return true
+}
+
+// giveBack releases the memory that unclip took, with lines of the log in use.
+func (s *spare) giveBack(lines int) { s.lines.Store(int64(lines)) }
+
+// freeze ends the making of g: the memory behind its slices goes to its spare,
+// and g keeps what it has written.
+func (g *Game) freeze() {
+	g.spare.log, g.spare.situations, g.spare.entries = g.log, g.situations, g.entries
+	g.spare.giveBack(len(g.log))
+	g.clip()
 }
 
 // A situation is a position and who was to play in it.
@@ -173,21 +212,55 @@ func New(r *Ruleset, s Setup) (*Game, error) {
 	return g, nil
 }
 
-// Play gives the game after t. If t is illegal it gives an *Illegal, and
-// nothing has changed.
+// Play returns the game after t. If t is illegal it returns an *Illegal, and
+// nothing has changed. The cost does not depend on how long the game is, except
+// where g has been played on from before: then the log is copied.
 func (g *Game) Play(t Turn) (*Game, error) {
 	next := *g
+	shared := next.unclip()
 	if err := next.play(t); err != nil {
+		if shared {
+			g.spare.giveBack(len(g.log))
+		}
 		return nil, err
 	}
-	next.clip()
+	next.before = g.alone()
+	if !shared {
+		next.spare = &spare{}
+	}
+	next.freeze()
 	return &next, nil
 }
 
 // Allows reports whether t may be played now.
 func (g *Game) Allows(t Turn) bool {
+	_, ok := g.try(t)
+	return ok
+}
+
+// try reports whether t may be played, and how far the game would then have come.
+func (g *Game) try(t Turn) (Phase, bool) {
 	next := *g
-	return next.play(t) == nil
+	if next.unclip() {
+		defer g.spare.giveBack(len(g.log))
+	}
+	err := next.play(t)
+	return next.phase, err == nil
+}
+
+// Before returns the game before the last line of the log, or nil if the log is
+// empty.
+func (g *Game) Before() *Game { return g.before }
+
+// alone returns g without the game before it, so that a game does not keep all
+// games before it in memory.
+func (g *Game) alone() *Game {
+	if g.before == nil {
+		return g
+	}
+	alone := *g
+	alone.before = nil
+	return &alone
 }
 
 // Replay folds a log into a game. If a turn is illegal it gives the game
@@ -200,20 +273,65 @@ func Replay(r *Ruleset, s Setup, log []Turn) (*Game, error) {
 	return g.Replay(log)
 }
 
-// Replay plays a log on from g, with one copy for the whole of it.
+// Replay plays a log on from g, with one copy for the whole of it. If a turn is
+// illegal it returns the game before that turn and the *Illegal.
 func (g *Game) Replay(log []Turn) (*Game, error) {
-	b := *g
-	b.log = append(make([]Turn, 0, len(g.log)+len(log)), g.log...)
-	b.situations = append(make([]situation, 0, len(g.situations)+len(log)), g.situations...)
-	b.entries = append(make([]Entry, 0, len(g.entries)+len(log)/8+8), g.entries...)
+	b := g.build(len(log))
 	for i, t := range log {
-		if err := b.play(t); err != nil {
+		if i == len(log)-1 {
+			b.before = b.now
+		}
+		if err := b.now.play(t); err != nil {
 			before, _ := g.Replay(log[:i])
 			return before, err
 		}
 	}
-	b.clip()
-	return &b, nil
+	return b.Game(), nil
+}
+
+// A Builder plays turns one after another without a copy of the game for each.
+// It is not for concurrent use.
+type Builder struct {
+	now, before Game
+}
+
+// Build returns a builder that plays on from g.
+func (g *Game) Build() *Builder { return g.build(0) }
+
+func (g *Game) build(turns int) *Builder {
+	b := &Builder{now: *g}
+	b.now.log = append(make([]Turn, 0, len(g.log)+turns), g.log...)
+	b.now.situations = append(make([]situation, 0, len(g.situations)+turns), g.situations...)
+	b.now.entries = append(make([]Entry, 0, len(g.entries)+turns/8+8), g.entries...)
+	if g.before != nil {
+		b.before = *g.before
+	}
+	return b
+}
+
+// Play makes a turn. If it is illegal Play returns an *Illegal, and the builder
+// is of no further use.
+func (b *Builder) Play(t Turn) error {
+	b.before = b.now
+	return b.now.play(t)
+}
+
+// Phase and ToPlay are those of the game as it stands; see [Game].
+func (b *Builder) Phase() Phase  { return b.now.Phase() }
+func (b *Builder) ToPlay() Color { return b.now.ToPlay() }
+
+// Game returns the game as it stands. The builder is of no further use.
+func (b *Builder) Game() *Game {
+	g := b.now
+	if g.before = nil; len(g.log) > 0 {
+		before := b.before
+		before.before, before.spare = nil, nil
+		before.clip()
+		g.before = &before
+	}
+	g.spare = &spare{}
+	g.freeze()
+	return &g
 }
 
 // At gives the game as it stood after n turns, before anything was said about
@@ -459,13 +577,11 @@ func (g *Game) Says() []string {
 		return nil
 	}
 	if g.phase == Playing && len(g.rules.Moves[Pass]) > 0 {
-		next := *g
-		if next.play(Turn{Kind: Pass, By: g.toPlay}) == nil && next.phase != Playing {
-			if next.phase == Over {
-				out = append(out, "one more pass ends the game")
-			} else {
-				out = append(out, "one more pass stops play")
-			}
+		switch phase, ok := g.try(Turn{Kind: Pass, By: g.toPlay}); {
+		case ok && phase == Over:
+			out = append(out, "one more pass ends the game")
+		case ok && phase == Settling:
+			out = append(out, "one more pass stops play")
 		}
 	}
 	for _, f := range g.rules.Say {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // Ikeda's Table 1, section 4.3: what one player did in a game that was played
@@ -189,10 +191,7 @@ func TestIkedaTableOfG1(t *testing.T) {
 
 // Random games that are played to the preliminary end and on from there.
 func TestIkedaTablesOfGames(t *testing.T) {
-	games := 2000
-	if raceDetector || testing.Short() {
-		games = 100
-	}
+	games := tier.Pick(500, 2000, 20_000)
 	r := ruleset(t, "territory-1")
 	var byBlack, byWhite, taken, unequal int
 	for seed := range games {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A table plays at random: mostly placements, now and then anything else that
@@ -127,14 +129,8 @@ func (rnd table) setup(r *Ruleset) Setup {
 	return s
 }
 
-// raceDetector is on under the race detector, which makes everything slower.
-var raceDetector bool
-
 // everyRuleset runs a test over many games of each ruleset.
 func everyRuleset(t *testing.T, games int, test func(*testing.T, *Ruleset, table)) {
-	if raceDetector || testing.Short() {
-		games = min(games, 50)
-	}
 	for _, r := range Catalogue {
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
@@ -151,7 +147,7 @@ func everyRuleset(t *testing.T, games int, test func(*testing.T, *Ruleset, table
 
 // What is true of every game under every rulebook, after every turn.
 func TestLaws(t *testing.T) {
-	everyRuleset(t, 150, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(40, 150, 1500), func(t *testing.T, r *Ruleset, rnd table) {
 		var all []*Game
 		var proofs []string
 		end := rnd.game(t, r, rnd.setup(r), func(g *Game) {
@@ -199,8 +195,12 @@ func same(t *testing.T, a, b *Game) {
 
 func everything(g *Game) string {
 	x := *g
-	x.rules, x.score, x.turn, x.sentence, x.because = nil, nil, Turn{}, "", ""
-	return fmt.Sprintf("%+v %+v", x, g.Score())
+	x.rules, x.score, x.turn, x.sentence, x.because, x.spare, x.before = nil, nil, Turn{}, "", "", nil, nil
+	before := "nothing"
+	if g.before != nil {
+		before = everything(g.before)
+	}
+	return fmt.Sprintf("%+v %+v\nafter %s", x, g.Score(), before)
 }
 
 func conserved(t *testing.T, g *Game) {
@@ -318,7 +318,7 @@ func noRepetition(t *testing.T, all []*Game) {
 // Random turns of every kind, legal or not, are refused or played, and leave
 // the game that they were tried on alone.
 func TestRefusalsChangeNothing(t *testing.T) {
-	everyRuleset(t, 40, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(15, 40, 400), func(t *testing.T, r *Ruleset, rnd table) {
 		rnd.game(t, r, rnd.setup(r), func(g *Game) {
 			proof, lines, entries := g.Proof(), len(g.log), len(g.entries)
 			turn := Turn{Kind: Kind(rnd.IntN(int(kinds) + 1)), By: Color(rnd.IntN(4)), At: Point{int8(rnd.IntN(8) - 1), int8(rnd.IntN(8) - 1)}, Dead: rnd.stones(g)}
@@ -339,7 +339,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 
 // A board that is played on gives what a game gives.
 func TestBoardPlaysAsGame(t *testing.T) {
-	everyRuleset(t, 20, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(10, 20, 200), func(t *testing.T, r *Ruleset, rnd table) {
 		s := rnd.setup(r)
 		start, err := New(r, s)
 		if err != nil {

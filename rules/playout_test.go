@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // finishAtRandom plays to the end of the game, two passes, or for a long while,
@@ -29,12 +31,8 @@ func (p *playout) finishAtRandom(see func(by Color, at Point, passed bool)) {
 // A playout is a game under positional superko without suicide: after every turn
 // it has the same board, allows the same placements and knows the same chains.
 func TestPlayoutIsAGame(t *testing.T) {
-	seeds := 400
-	if raceDetector || testing.Short() {
-		seeds = 50
-	}
 	repeats, long := 0, 0 // placements that repeat a position, and those that are no simple ko
-	for seed := range seeds {
+	for seed := range tier.Pick(100, 400, 4000) {
 		rnd := rand.New(rand.NewPCG(uint64(seed), 5))
 		s := Setup{W: 1 + rnd.IntN(6), H: 1 + rnd.IntN(6)}
 		g, err := New(&Area2, s)

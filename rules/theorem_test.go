@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // What docs/theorems.md says, checked over random games. The numbers of a game
@@ -221,7 +223,7 @@ func checkTheorem(t *testing.T, g *Game) {
 // passes, handicap and other setups, either player first, talk about the dead,
 // resumptions.
 func TestTheorem(t *testing.T) {
-	everyRuleset(t, 400, func(t *testing.T, r *Ruleset, rnd table) {
+	everyRuleset(t, tier.Pick(100, 400, 4000), func(t *testing.T, r *Ruleset, rnd table) {
 		s := rnd.setup(r)
 		if s.Handicap == 0 && s.W*s.H > 4 && rnd.IntN(3) == 0 {
 			b, _ := NewBoard(s.W, s.H)
@@ -241,24 +243,16 @@ func TestTheorem(t *testing.T) {
 	})
 }
 
-// filledGames is how many games are played for each ruleset that counts:
-// 14 times as many are played in all.
-const filledGames = 7200
-
 // TestTheoremOfFilledBoards plays on boards of 5×5 to 9×9 until nobody can
 // place a stone but into an own eye, sometimes with passes and buttons on the way.
 func TestTheoremOfFilledBoards(t *testing.T) {
-	games := filledGames
-	if raceDetector || testing.Short() {
-		games /= 50
-	}
 	for _, r := range Catalogue {
 		if r.Name == "ultimate" { // nothing is counted
 			continue
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range games {
+			for seed := range tier.Pick(150, 1500, 7200) {
 				rnd := rand.New(rand.NewPCG(uint64(seed), 3))
 				s := Setup{W: 5 + rnd.IntN(5), H: 5 + rnd.IntN(5), Komi: Points(rnd.IntN(31) - 15)}
 				g := fill(t, rnd, r, s, []float64{0, 0, 0.01, 0.1}[seed%4])

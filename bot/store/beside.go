@@ -21,7 +21,7 @@ func (s *Store) Beside() (*sql.DB, error) {
 		return connect(Memory+"?"+settings.Encode(), 1)
 	}
 	own := url.Values{"_txlock": {"immediate"}, "_pragma": {besidesWaits, "foreign_keys(1)", "synchronous(FULL)"}}
-	db, err := connect(fileAddress(s.path, own), besides)
+	db, err := s.connect(own, besides)
 	if err != nil {
 		return nil, fmt.Errorf("open the database once more: %w", err)
 	}

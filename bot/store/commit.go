@@ -13,6 +13,7 @@ import (
 // and nearly all of what a change costs.
 type committer struct {
 	db    *sql.DB
+	check func() error // what must succeed before a transaction begins
 	queue chan change
 	quit  chan struct{}
 	done  chan struct{}
@@ -31,8 +32,8 @@ const together = 64
 
 var errClosed = errors.New("the store is closed")
 
-func startCommitter(db *sql.DB) *committer {
-	c := &committer{db: db, queue: make(chan change), quit: make(chan struct{}), done: make(chan struct{})}
+func startCommitter(db *sql.DB, check func() error) *committer {
+	c := &committer{db: db, check: check, queue: make(chan change), quit: make(chan struct{}), done: make(chan struct{})}
 	c.stop = sync.OnceFunc(func() { close(c.quit); <-c.done })
 	go c.run()
 	return c
@@ -94,6 +95,9 @@ func (c *committer) commit(changes []change) []error {
 			}
 		}
 		return errs
+	}
+	if err := c.check(); err != nil {
+		return fail(err)
 	}
 	tx, err := c.db.BeginTx(context.Background(), nil)
 	if err != nil {

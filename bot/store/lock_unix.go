@@ -9,13 +9,12 @@ import (
 	"syscall"
 )
 
-// lock takes the lock file at path, or gives ErrInUse, and gives what releases
-// it. The lock is the kernel's (flock) and ends with the process, killed or not;
+// lock takes the lock file at path and returns what releases it, or ErrInUse. The lock is the kernel's (flock) and ends with the process, killed or not;
 // a file that a killed process left behind holds nobody up.
 //
-// It is not a lock on the database itself, because SQLite uses POSIX locks there
-// and on some systems the two kinds exclude each other. It does not reach over
-// network file systems, on which SQLite's log does not work either.
+// The lock does not reach over network file systems, on which SQLite's log does not
+// work either. On some systems it excludes SQLite's own locks, which are of another
+// kind (fcntl): there the database itself cannot be locked; see lockFile.
 func lock(path string) (unlock func() error, err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -27,7 +26,12 @@ func lock(path string) (unlock func() error, err error) {
 			return nil, err
 		}
 		if same(f, path) {
-			return sync.OnceValue(func() error { return errors.Join(os.Remove(path), f.Close()) }), nil
+			return sync.OnceValue(func() error {
+				if !same(f, path) { // somebody removed it; another may be somebody else's
+					return f.Close()
+				}
+				return errors.Join(os.Remove(path), f.Close())
+			}), nil
 		}
 		f.Close() // its last holder removed it while we waited at the door: try the new one
 	}

@@ -18,19 +18,28 @@ import (
 // texts than that; those that depend on the number of arguments push others out.
 const maxPrepared = 128
 
-// openPrepared opens a pool of connections that prepare each text once.
-func openPrepared(dsn string) (*sql.DB, error) {
+// openPrepared opens a pool of connections that prepare each text once. Before
+// each is made, all checks must succeed.
+func openPrepared(dsn string, checks ...func() error) (*sql.DB, error) {
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(preparingConnector{c}), nil
+	return sql.OpenDB(preparingConnector{c, checks}), nil
 }
 
-type preparingConnector struct{ driver.Connector }
+type preparingConnector struct {
+	driver.Connector
+	checks []func() error
+}
 
 // Connect opens a connection that keeps its prepared statements.
 func (c preparingConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	for _, check := range c.checks {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
 	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err

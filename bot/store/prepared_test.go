@@ -59,7 +59,7 @@ func openCounting(t *testing.T, dsn string) (*sql.DB, counting) {
 		t.Fatal(err)
 	}
 	c := counting{inner, map[string]int{}, map[string]int{}}
-	db := sql.OpenDB(preparingConnector{c})
+	db := sql.OpenDB(preparingConnector{Connector: c})
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	return db, c

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/pressly/goose/v3"
@@ -52,7 +54,7 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 	if err := raw(ctx, db, func(c sqliteConn) error { return c.Deserialize(image) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.committer = startCommitter(db)
+	s.committer = startCommitter(db, func() error { return nil })
 	return s, nil
 }
 
@@ -104,14 +106,15 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("open %s: make a lock file beside it: %w", name, bare(err))
 	}
-	s.path = path
-	// From here on nobody else has the file. It is looked at before SQLite has
-	// it, because closing it later would drop SQLite's own locks on it.
-	if err := touch(path); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, bare(err))
+	switch err = s.hold(path); {
+	case errors.Is(err, ErrInUse):
+		return nil, fmt.Errorf("%w %s", ErrInUse, name)
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
+	removeParts(path)
 
-	if s.write, err = connect(address(path, url.Values{"_txlock": {"immediate"}}), 1); err != nil {
+	if s.write, err = s.connect(url.Values{"_txlock": {"immediate"}}, 1); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
 	current, err := inspect(ctx, s.write)
@@ -135,10 +138,10 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	if s.read, err = connect(address(path, url.Values{"_query_only": {"1"}}), readers); err != nil {
+	if s.read, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	s.committer = startCommitter(s.write)
+	s.committer = startCommitter(s.write, s.inPlace)
 	return s, nil
 }
 
@@ -165,18 +168,26 @@ func resolve(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// touch makes sure that the file is there, may be written and begins like a
-// database. It makes it readable by its owner alone, for it holds people's names
-// and the bot's keys.
-func touch(path string) error {
+// hold opens the file itself, makes it if it is not there, and keeps it open:
+// then its identity stays known, and where the system allows it is locked, so that
+// neither a hard link nor a removed lock file lets another process in. The file
+// stays open until SQLite is done with it, because closing it drops SQLite's own
+// locks on it.
+//
+// The file must begin like a database. It is made readable by its owner alone, for
+// it holds people's names and the bot's keys.
+func (s *Store) hold(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return bare(err)
 	}
-	defer f.Close()
+	s.path, s.file = path, f
+	if err := lockFile(f); err != nil {
+		return bare(err)
+	}
 	if i, err := f.Stat(); err == nil && i.Mode().Perm()&0o077 != 0 { // a copy that was put back, for one
 		if err := f.Chmod(i.Mode().Perm() &^ 0o077); err != nil {
-			return fmt.Errorf("others may read it: %w", err)
+			return fmt.Errorf("others may read it: %w", bare(err))
 		}
 	}
 	const magic = "SQLite format 3\x00"
@@ -185,9 +196,26 @@ func touch(path string) error {
 	case errors.Is(err, io.EOF): // empty
 		return nil
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
+		return bare(err)
 	case string(head[:n]) != magic:
 		return ErrUnreadable
+	}
+	return nil
+}
+
+// inPlace returns ErrMoved if the file that is open is no longer the one of its
+// name: SQLite would go on writing to it, and nobody would ever read that.
+func (s *Store) inPlace() error {
+	ours, err := s.file.Stat()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	there, err := os.Stat(s.path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	if !os.SameFile(ours, there) {
+		return fmt.Errorf("%w: %s is another file", ErrMoved, s.path)
 	}
 	return nil
 }
@@ -200,12 +228,7 @@ func bare(err error) error {
 	return err
 }
 
-// address gives the driver's name for a file and the settings of its
-// connections.
-func address(path string, more url.Values) string {
-	return fileAddress(path, settings) + "&" + more.Encode()
-}
-
+// fileAddress returns the driver's name for a file.
 func fileAddress(path string, with url.Values) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
@@ -214,9 +237,19 @@ func fileAddress(path string, with url.Values) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + with.Encode()
 }
 
-// connect gives a pool of at most n connections, which are kept open.
-func connect(address string, n int) (*sql.DB, error) {
-	db, err := openPrepared(address)
+// connect returns a pool of at most n connections to the file. They never make a
+// file, and all are to the same one.
+func (s *Store) connect(with url.Values, n int) (*sql.DB, error) {
+	all := url.Values{"mode": {"rw"}}
+	maps.Copy(all, settings)
+	maps.Copy(all, with)
+	return connect(fileAddress(s.path, all), n, s.inPlace)
+}
+
+// connect returns a pool of at most n connections, which are kept open. Before
+// each is made, all checks must succeed.
+func connect(address string, n int, checks ...func() error) (*sql.DB, error) {
+	db, err := openPrepared(address, checks...)
 	if err != nil {
 		return nil, err
 	}
@@ -291,9 +324,12 @@ func violates(err error) bool {
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 }
 
+// part ends the name of a backup that is being written.
+const part = ".part"
+
 // Backup writes a copy of the database to a new file, which Open opens. It holds
-// what was stored at one moment. Writes go on meanwhile, but in memory. If there
-// is an error there is no file.
+// what was stored at one moment, and has been read back when Backup returns. Writes
+// go on meanwhile, but in memory. If there is an error there is no file.
 //
 // As one process at a time has a database, this is how that of a running one is
 // exported with "halfpoint export": from the copy.
@@ -308,7 +344,7 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	}
 	// It gets its name when all of it is on the disk. It is for its owner alone,
 	// as the database is.
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
 	if err != nil {
 		return bare(err)
 	}
@@ -316,7 +352,7 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	defer f.Close()
 	db := s.write
 	if s.path != "" { // writes go on, and readers may not even write elsewhere
-		if db, err = connect(address(s.path, nil), 1); err != nil {
+		if db, err = s.connect(nil, 1); err != nil {
 			return err
 		}
 		defer db.Close()
@@ -327,7 +363,44 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	if err := errors.Join(bare(f.Sync()), bare(f.Close())); err != nil {
 		return err
 	}
+	if err := verify(ctx, f.Name()); err != nil {
+		return fmt.Errorf("the copy is no good: %w", err)
+	}
 	return os.Rename(f.Name(), path)
+}
+
+// verify makes sure that a file is a whole database that this program can use.
+func verify(ctx context.Context, path string) error {
+	db, err := connect(fileAddress(path, url.Values{"mode": {"rw"}}), 1) // with ro SQLite checks less
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var says string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&says); err != nil {
+		return unreadable(err)
+	}
+	if says != "ok" {
+		return fmt.Errorf("%w: %s", ErrUnreadable, says)
+	}
+	switch current, err := inspect(ctx, db); {
+	case err != nil:
+		return err
+	case !current:
+		return fmt.Errorf("%w: it lacks tables", ErrUnreadable)
+	}
+	return nil
+}
+
+// removeParts removes what backups left beside the database when they were killed.
+// That it may not be possible holds nothing up.
+func removeParts(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, filepath.Base(path)+".") && strings.HasSuffix(n, part) && e.Type().IsRegular() {
+			os.Remove(filepath.Join(filepath.Dir(path), n))
+		}
+	}
 }
 
 // migrate brings the tables up to date.

@@ -11,6 +11,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -31,12 +32,17 @@ var (
 	ErrUnreadable = errors.New("not a halfpoint database")
 )
 
+// ErrMoved means that the database file was removed or replaced while the store had
+// it open. Nothing is stored until the file is back.
+var ErrMoved = errors.New("the database file was removed or replaced")
+
 // A Store is a bot.Store and a bot.RoomLog.
 type Store struct {
 	write     *sql.DB // one connection, through which the committer writes
 	read      *sql.DB // several that see what is committed; in memory the same as write
 	committer *committer
 	path      string // of the file; empty in memory
+	file      *os.File
 	unlock    func() error
 }
 
@@ -70,6 +76,9 @@ func (s *Store) Close() error {
 	}
 	if s.write != nil {
 		errs = append(errs, s.write.Close()) // last, so that it empties the write-ahead log
+	}
+	if s.file != nil {
+		s.file.Close() // nothing was written through it
 	}
 	if s.unlock != nil {
 		errs = append(errs, s.unlock())

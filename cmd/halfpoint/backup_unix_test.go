@@ -14,8 +14,8 @@ import (
 
 // A backup is made while the program runs, and restores.
 func TestBackupWhileRunning(t *testing.T) {
-	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
-	s := serve(t, path, database)
+	database := filepath.Join(t.TempDir(), "game.db")
+	s := serve(t, database)
 	for i, text := range []string{"/new aga 9x9", "/place E5"} {
 		if _, ok := s.ask(uuid(i+1), "black", text); !ok {
 			t.Fatal("no answer")

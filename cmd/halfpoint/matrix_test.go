@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // The configuration is tried on the homeserver, and what is wrong is said with
 // the key, without the password.
 func TestConfigCheckMatrix(t *testing.T) {
+	tier.Change(t)
 	server := matrixtest.Start(t)
 	user := server.Register(t, "Halfpoint")
 	check := func(homeserver, name, password string) (int, string) {
@@ -50,7 +52,7 @@ func TestConfigCheckMatrix(t *testing.T) {
 
 	// Beside a bot that runs it looks at what that has, and disturbs nothing.
 	database := filepath.Join(t.TempDir(), "halfpoint.db")
-	s := serve(t, program(t), database)
+	s := serve(t, database)
 	for late := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		t.Setenv("HALFPOINT_DATABASE", database)
 		var out, errout bytes.Buffer

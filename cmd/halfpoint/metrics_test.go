@@ -16,7 +16,7 @@ import (
 // The program tells Prometheus how long its boards took; nobody is named. A place
 // that is taken is said in one line.
 func TestMetrics(t *testing.T) {
-	dir, path := t.TempDir(), program(t)
+	dir := t.TempDir()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestMetrics(t *testing.T) {
 	}
 	free.Close()
 
-	s := serve(t, path, filepath.Join(dir, "game.db"))
+	s := serve(t, filepath.Join(dir, "game.db"))
 	for n, text := range []string{"/new aga 9x9", "/place D4", "/place E5"} {
 		if answer, ok := s.ask(uuid(n+1), []string{"black", "black", "white"}[n], text); !ok {
 			t.Fatalf("%s: %s", text, answer)

@@ -46,7 +46,7 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	defer closeMetrics()
-	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Shown: shown})
+	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
@@ -99,7 +99,7 @@ func (*playCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	b := bot.New(st, bot.Config{Rulesets: own, Deliveries: 1, Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	b := bot.New(st, bot.Config{Rulesets: own, Games: s.Limits.Games, Deliveries: 1, Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	t := &terminal.Terminal{In: e.in, Out: e.out, Lang: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))}
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)

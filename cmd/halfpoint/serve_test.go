@@ -19,19 +19,11 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// program builds halfpoint as it is shipped, once for all tests.
-func program(t testing.TB) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "halfpoint")
-	build := exec.Command("go", "build", "-tags", "goolm", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
-}
+// program is halfpoint in a process of its own: TestMain has put it on PATH.
+const program = "halfpoint"
 
 // A served program answers at url until it is killed or told to stop.
 type served struct {
@@ -40,7 +32,7 @@ type served struct {
 	stderr bytes.Buffer
 }
 
-func serve(t testing.TB, program, database string) *served {
+func serve(t testing.TB, database string) *served {
 	t.Helper()
 	s := &served{Cmd: exec.Command(program, "--listen", "127.0.0.1:0", "--database", database)}
 	s.Dir = filepath.Dir(database)
@@ -82,14 +74,11 @@ func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 // played; each request is sent again with the same id until it is answered.
 // Nothing that was answered is lost, nothing is done twice.
 func TestKillAndRestart(t *testing.T) {
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
-	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
+	tier.Change(t)
+	database := filepath.Join(t.TempDir(), "game.db")
 	rnd := rand.New(rand.NewPCG(1, 2))
-	s := serve(t, path, database)
-	n, restarts := 0, 0
+	s := serve(t, database)
+	n, restarts, rounds := 0, 0, tier.Pick(0, 12, 1000)
 	done := func(seat, text string) {
 		n++
 		for try := 0; ; try++ {
@@ -100,7 +89,7 @@ func TestKillAndRestart(t *testing.T) {
 				t.Fatalf("%s was not answered\n%s", text, s.stderr.String())
 			}
 			s.Wait()
-			s = serve(t, path, database)
+			s = serve(t, database)
 			restarts++
 		}
 	}
@@ -121,7 +110,7 @@ func TestKillAndRestart(t *testing.T) {
 		}
 		if <-struck; s == victim { // it came after the last answer
 			s.Wait()
-			s = serve(t, path, database)
+			s = serve(t, database)
 		}
 	}
 	if restarts == 0 {
@@ -161,10 +150,9 @@ func TestKillAndRestart(t *testing.T) {
 
 // What cannot be started says so in a line, and touches nothing.
 func TestRefusesToStart(t *testing.T) {
-	path := program(t)
 	fails := func(want string, args ...string) {
 		t.Helper()
-		c := exec.Command(path, args...)
+		c := exec.Command(program, args...)
 		c.Dir = t.TempDir()
 		out, err := c.CombinedOutput()
 		var status *exec.ExitError
@@ -205,20 +193,17 @@ func TestRefusesToStart(t *testing.T) {
 	}
 
 	database := filepath.Join(t.TempDir(), "game.db")
-	serve(t, path, database)
+	serve(t, database)
 	fails("another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
 }
-
-// manyGames is how many games are stored; fewer under the race detector.
-var manyGames = 1000
 
 // So many stored games do not keep the program from answering at once. The
 // figures are for the log; what is tested is that it answers.
 func TestStartsWithManyGames(t *testing.T) {
-	path, database := program(t), filepath.Join(t.TempDir(), "game.db")
-	fill(t, database, manyGames)
+	database := filepath.Join(t.TempDir(), "game.db")
+	fill(t, database, tier.Pick(50, 1000, 5000))
 	start := time.Now()
-	s := serve(t, path, database)
+	s := serve(t, database)
 	ready := time.Since(start)
 	if _, ok := s.ask(uuid(1), "black", "/games"); !ok {
 		t.Fatal("no answer")
@@ -230,9 +215,6 @@ func TestStartsWithManyGames(t *testing.T) {
 				t.Log(line)
 			}
 		}
-	}
-	if info, err := os.Stat(path); err == nil {
-		t.Logf("binary: %d bytes", info.Size())
 	}
 }
 

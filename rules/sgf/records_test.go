@@ -70,9 +70,6 @@ func realGame(t *testing.T, dir, file string) *Record {
 // Real games come to the count that others found, under every ruleset.
 func TestRealGames(t *testing.T) {
 	dir, results := realGames(t)
-	if raceDetector {
-		results = results[:min(50, len(results))]
-	}
 	for _, x := range results {
 		t.Run(x.File, func(t *testing.T) {
 			rec := realGame(t, dir, x.File)

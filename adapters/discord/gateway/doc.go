@@ -18,31 +18,23 @@
 //	})
 //	err = g.Run(ctx) // nil when ctx is done; *Fatal when there is no point in going on
 //
-// # How it is done
+// # Connections
 //
-// The connection is discordgo's, version 0.29.0: it identifies, keeps the beat
-// and reads. What it does wrong is kept from it by a line between it and
-// Discord, on which messages pass one by one:
+// Two goroutines serve a connection: one reads and hands events over, the other
+// writes. An event counts as received when it has a place on the lanes; after a
+// cut, Discord replays what follows it. What comes twice is dropped.
 //
-//   - Each connection has a discordgo session of its own that never reconnects.
-//     The line knows the session at Discord: it turns the session's Identify into
-//     a Resume and goes to the address that READY gave. (discordgo resumes where
-//     it first was, and cannot be told.)
-//   - Op 7 and op 9 end the line and never reach discordgo, which would wait for
-//     ever on a lock of its own, or identify at once. Op 1 is answered here.
-//   - The line closes with 4000, so that the session lives; discordgo says 1000,
-//     which ends it and what would be replayed.
-//   - A beat that is not acknowledged within an interval and five seconds ends
-//     the line; discordgo waits for five intervals. The time in which events wait
-//     because too many are being handled does not count.
-//   - A connection that is not ready within half a minute is given up; discordgo
-//     would wait without end.
-//   - Events have names that discordgo does not know, so that it does not decode
-//     them: what it decodes badly cannot be answered.
-//   - It never sees the token and logs nothing.
+//   - Every way in which a connection ends but the end of Run keeps the session:
+//     the gateway closes with 4000 and resumes at the address that READY gave.
+//   - A heartbeat that is not acknowledged within an interval and five seconds
+//     ends the connection. The time in which events wait because too many are
+//     being handled does not count.
+//   - A connection that is not ready within half a minute is given up.
 //
-// An event counts as received when it has a place on the lanes; after a cut,
-// Discord replays what follows it. What comes twice is dropped.
+// The socket is the gateway's own and not a session of discordgo 0.29.0, which
+// resumes where it first was, waits for five heartbeats, closes with 1000, waits
+// without end for READY, decodes events into types that lose what it does not
+// know, and sleeps for a second under a lock.
 //
 // # Identifying
 //

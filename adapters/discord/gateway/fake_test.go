@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,8 +20,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	flag.Set("test.parallel", "32") //nolint:errcheck // nearly all of a test's time is waiting for discordgo's last second
 	goleak.VerifyTestMain(m)
 }
 

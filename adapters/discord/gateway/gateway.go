@@ -181,7 +181,6 @@ func (g *Gateway) Run(ctx context.Context) error {
 			if err := s.run(ctx); err != nil {
 				cancel(err)
 			}
-			s.sessions.Wait()
 		})
 	}
 	group.Wait()

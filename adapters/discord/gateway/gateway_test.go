@@ -54,7 +54,7 @@ func TestIdentifies(t *testing.T) {
 	}
 }
 
-// What discordgo cannot decode is handed over as it came.
+// What nobody can decode is handed over as it came.
 func TestEventsAreRaw(t *testing.T) {
 	t.Parallel()
 	d := newDiscord(t)
@@ -163,7 +163,7 @@ func TestIdentifiesAnew(t *testing.T) {
 	}
 }
 
-// What discordgo waits for without end: the connection is given up and a later
+// Where READY does not come, the connection is given up and a later
 // one works.
 func TestSilence(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestHeartbeats(t *testing.T) {
 	c, at := d.start(nil)
 	at.dispatch(InteractionCreate, press(1))
 	wait(t, "event", c.events)
-	at.hear(opHeartbeat) // discordgo's first
+	at.hear(opHeartbeat) // the first, at once
 	at.say(opAck, nil)
 	at.say(opHeartbeat, nil)
 	p, err := at.next()

@@ -20,13 +20,12 @@ import (
 // handshakeTime is how long connecting may take at most, of Times.Start.
 const handshakeTime = 10 * time.Second
 
-// A shard is kept connected by one line after another.
+// A shard is kept connected by one connection after another.
 type shard struct {
 	g         *Gateway
 	id, total int
 	base      string // where the gateway is
 	log       *slog.Logger
-	sessions  sync.WaitGroup  // of discordgo, which take a second to end
 	used      []time.Time     // when it identified, in the last hour or so
 	ctx       context.Context // of Run, for handlers
 
@@ -45,7 +44,7 @@ type shard struct {
 	identifies, resumes, dropped int
 }
 
-// An ending is how a line ended.
+// An ending is how a connection ended.
 type ending struct {
 	code  int   // by which Discord closed it; 0 if it did not
 	err   error // otherwise
@@ -157,7 +156,7 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	if err != nil {
 		return ending{err: err}
 	}
-	return newLine(s, conn, session, identified, within).run(ctx)
+	return newConnection(s, conn, session, identified, within).run(ctx)
 }
 
 // dial opens a connection to a gateway's address, over TCP if how is nil.

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"net"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,20 +23,24 @@ const interval = 41250 * time.Millisecond
 func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
 	t.Helper()
 	conns := make(chan *conn, 10)
+	var network memnet.Network
+	listener, err := network.Listen("127.0.0.1:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var up websocket.Upgrader
+		if ws, err := up.Upgrade(w, r, nil); err == nil {
+			conns <- &conn{t: t, ws: ws, long: time.Hour}
+		}
+	})}
+	go server.Serve(listener) //nolint:errcheck // until it is closed
+	t.Cleanup(func() { server.Close() })
 	info := &rest.GatewayBot{URL: "ws://127.0.0.1", Shards: 1, Limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}}
 	c := run(t, token, func(context.Context) (*rest.GatewayBot, error) { return info, nil }, func(cfg *Config) {
 		cfg.Times = Times{}
 		cfg.Times.fill()
-		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
-			near, far := memnet.Pipe()
-			p := &pipe{theirs: near, ours: far}
-			go func() {
-				if ws, err := p.accept(); err == nil {
-					conns <- &conn{t: t, ws: ws, long: time.Hour}
-				}
-			}()
-			return p.theirs, nil
-		}
+		cfg.Dial = network.DialContext
 		change(cfg)
 	})
 	at := <-conns
@@ -45,14 +49,6 @@ func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
 	at.ready("ws://127.0.0.1/resume")
 	<-c.ready
 	return c, at, conns
-}
-
-// leave ends the connection at a moment when discordgo does nothing: it sleeps
-// for a second under a lock then, and who waits for a lock stops a bubble's time.
-func (c *conn) leave() {
-	time.Sleep(time.Second)
-	synctest.Wait()
-	c.ws.Close()
 }
 
 // A beat that nobody acknowledges ends the connection within an interval and
@@ -88,7 +84,7 @@ func TestZombie(t *testing.T) {
 		if o = <-c.outages; !o.Resumed || o.To.Sub(o.From) > interval+10*time.Second {
 			t.Errorf("outage %+v", o)
 		}
-		at.leave()
+		at.ws.Close()
 	})
 }
 
@@ -136,7 +132,7 @@ func TestBackPressure(t *testing.T) {
 		if s := c.g.Status()[0]; s.Dropped != 0 || s.Resumes != 0 || s.Identifies != 1 {
 			t.Errorf("status %+v", s)
 		}
-		at.leave()
+		at.ws.Close()
 	})
 }
 
@@ -165,7 +161,8 @@ func TestResumeUnanswered(t *testing.T) {
 				c, at, conns := inMemory(t, func(*Config) {})
 				defer c.stop()
 				for round := range 2 { // in the second they are counted from the beginning
-					at.leave()
+					time.Sleep(time.Second) // no two connections are opened within less
+					at.ws.Close()
 					began := time.Now()
 					for range refused.tries {
 						at = <-conns
@@ -188,7 +185,7 @@ func TestResumeUnanswered(t *testing.T) {
 				if s := c.g.Status()[0]; s.Identifies != 3 || s.Resumes != 0 || !s.Connected {
 					t.Errorf("status %+v", s)
 				}
-				at.leave()
+				at.ws.Close()
 			})
 		})
 	}
@@ -200,7 +197,7 @@ func TestResumeGetsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, at, conns := inMemory(t, func(*Config) {})
 		defer c.stop()
-		at.leave()
+		at.ws.Close()
 		for seq := int64(2); seq < 12; seq++ {
 			at = <-conns
 			at.hello(interval)
@@ -209,7 +206,7 @@ func TestResumeGetsOn(t *testing.T) {
 			}
 			at.dispatchAt(seq, InteractionCreate, press(1))
 			<-c.events
-			at.leave()
+			at.ws.Close()
 		}
 		for try := range 5 { // also when Discord answers only each third
 			for range 2 {
@@ -225,7 +222,7 @@ func TestResumeGetsOn(t *testing.T) {
 			if r := <-c.ready; !r.Resumed {
 				t.Fatal("the session was given up")
 			}
-			at.leave()
+			at.ws.Close()
 		}
 	})
 }
@@ -245,7 +242,7 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		remaining.Store(500)
 		time.AfterFunc(time.Hour, func() { remaining.Store(1000) })
 		began := time.Now()
-		at.leave()
+		at.ws.Close()
 		for range maxResumes {
 			at = <-conns
 			at.hello(interval)
@@ -260,6 +257,6 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		}
 		at.ready("")
 		<-c.ready
-		at.leave()
+		at.ws.Close()
 	})
 }

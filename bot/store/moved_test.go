@@ -1,0 +1,122 @@
+//go:build unix
+
+package store_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// While the file is not where it was, nothing is stored, or it would be stored
+// into nothing. Nor does any connection make a new file there.
+func TestMovedFile(t *testing.T) {
+	moves := map[string]func(t *testing.T, name, aside string){
+		"removed": func(*testing.T, string, string) {},
+		"replaced": func(t *testing.T, name, aside string) {
+			data, err := os.ReadFile(aside)
+			must(t, err)
+			must(t, os.WriteFile(name, data, 0o600))
+		},
+	}
+	for how, replace := range moves {
+		t.Run(how, func(t *testing.T) {
+			name := newFile(t)
+			s := open(t, name)
+			step := opening("g", "room")
+			must(t, s.Take(t.Context(), step))
+			next := turn(step.Match)
+
+			aside := filepath.Join(t.TempDir(), "aside")
+			must(t, os.Rename(name, aside))
+			replace(t, name, aside)
+			before := slices.Sorted(maps.Keys(folder(t, filepath.Dir(name))))
+			if err := s.Take(t.Context(), next); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("a turn: error is %v, want %v", err, store.ErrMoved)
+			}
+			if _, err := s.Claim(t.Context(), noon, noon.Add(time.Minute)); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("a claim: error is %v, want %v", err, store.ErrMoved)
+			}
+			if err := s.Backup(t.Context(), name+".backup"); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("a backup: error is %v, want %v", err, store.ErrMoved)
+			}
+			db, err := s.Beside()
+			must(t, err)
+			if err := db.PingContext(t.Context()); !errors.Is(err, store.ErrMoved) {
+				t.Errorf("a connection of an adapter: error is %v, want %v", err, store.ErrMoved)
+			}
+			must(t, db.Close())
+			if after := slices.Sorted(maps.Keys(folder(t, filepath.Dir(name)))); !slices.Equal(before, after) {
+				t.Errorf("files before %q, after %q", before, after)
+			}
+
+			// Once it is back, all goes on.
+			must(t, os.Rename(aside, name))
+			must(t, s.Take(t.Context(), next))
+			must(t, s.Backup(t.Context(), name+".backup"))
+			copied := open(t, name+".backup")
+			if m, _, err := copied.Match(t.Context(), "g"); err != nil || m.Seq != 1 {
+				t.Errorf("the backup has %+v, %v", m, err)
+			}
+		})
+	}
+}
+
+// A copy that is not a whole database of this version is no backup.
+func TestBackupIsChecked(t *testing.T) {
+	for what, statement := range map[string]string{
+		"not ours":      "DROP TABLE halfpoint_version",
+		"no migrations": "DELETE FROM halfpoint_version",
+		"from newer":    "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)",
+		// The quick check finds a value that its column does not allow.
+		"damaged": `PRAGMA writable_schema = ON;
+			UPDATE sqlite_schema SET sql = replace(sql, 'value   TEXT NOT NULL', 'value   TEXT CHECK (value <> ''s1'')') WHERE name = 'bookmark'`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "halfpoint.db")
+			s := open(t, name)
+			must(t, s.SetBookmark(t.Context(), "matrix", "s1"))
+			sqlDo(t, name, statement)
+			dir := t.TempDir()
+			if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "the copy is no good") {
+				t.Errorf("error is %v", err)
+			}
+			if left := folder(t, dir); len(left) != 0 {
+				t.Errorf("it left %d files", len(left))
+			}
+		})
+	}
+}
+
+// What a backup left that was killed goes when the database is opened, and
+// nothing else does.
+func TestPartsOfBackupsAreRemoved(t *testing.T) {
+	name := newFile(t)
+	dir, base := filepath.Split(name)
+	keep := []string{"other.db.20260101T000000Z.backup.1.part", base + ".20260101T000000Z.backup", base + ".part.txt", "x" + base + ".1.part"}
+	for _, n := range append(keep, base+".20260101T000000Z.backup.123.part") {
+		must(t, os.WriteFile(filepath.Join(dir, n), []byte("half"), 0o600))
+	}
+	must(t, os.Mkdir(filepath.Join(dir, base+".dir.part"), 0o700))
+	s, err := store.Open(t.Context(), name)
+	must(t, err)
+	must(t, s.Close())
+	var got []string
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	want := append(keep, base, base+".dir.part")
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package rules
-
-func init() { raceDetector = true }

@@ -1,5 +1,0 @@
-//go:build race
-
-package sgf
-
-func init() { raceDetector = true }
