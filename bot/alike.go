@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -23,7 +24,7 @@ func (b *Bot) who(ctx context.Context, ids ...Person) (map[Person]Who, error) {
 }
 
 // tagged is how much of a name is left before a tag, in characters.
-const tagged = maxName - len(" #") - tagLength
+const tagged = text.MaxName - len(" #") - tagLength
 
 // tagLength is the length of a tag, in hexadecimal digits.
 const tagLength = 4
@@ -32,14 +33,14 @@ const tagLength = 4
 func tellApart(who map[Person]Who) map[Person]Who {
 	like := map[string][]Person{}
 	for p, w := range who {
-		if name := cleanName(w.Name); name != "" {
+		if name := text.CleanName(w.Name); name != "" {
 			s := Looks(name)
 			like[s] = append(like[s], p)
 		}
 	}
 	out := make(map[Person]Who, len(who))
 	for p, w := range who {
-		if name := cleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
+		if name := text.CleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
 			sum := sha256.Sum256([]byte(p))
 			name = strings.Trim(name, "\u2068\u2069…")
 			if letters := []rune(name); len(letters) > tagged {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // Two people in one game are never called the same, whatever they call
@@ -15,12 +17,12 @@ func TestTellApart(t *testing.T) {
 		{strings.Repeat("x", 60) + "1", strings.Repeat("x", 60) + "2"},
 	} {
 		who := tellApart(map[Person]Who{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
-		one, other := nameOf(inEnglish, who["p1"]), nameOf(inEnglish, who["p2"])
+		one, other := CleanName(who["p1"].Name), CleanName(who["p2"].Name)
 		if Looks(one) == Looks(other) {
 			t.Errorf("%q and %q are called %q and %q", names[0], names[1], one, other)
 		}
 		for _, name := range []string{one, other} {
-			if n := utf8.RuneCountInString(strings.Trim(name, "\u2068\u2069")); n > maxName {
+			if n := utf8.RuneCountInString(strings.Trim(name, "\u2068\u2069")); n > text.MaxName {
 				t.Errorf("%q has %d characters", name, n)
 			}
 		}
@@ -28,8 +30,8 @@ func TestTellApart(t *testing.T) {
 			t.Errorf("those who are alone with their names are %+v", who)
 		}
 		again := tellApart(map[Person]Who{"p2": {Name: names[1]}, "p1": {Name: names[0]}})
-		if nameOf(inEnglish, again["p1"]) != one {
-			t.Errorf("%q is called %q and %q", names[0], one, nameOf(inEnglish, again["p1"]))
+		if CleanName(again["p1"].Name) != one {
+			t.Errorf("%q is called %q and %q", names[0], one, CleanName(again["p1"].Name))
 		}
 	}
 	if who := tellApart(map[Person]Who{"p1": {Name: "Sam"}, "p2": {Name: "Tim"}}); who["p1"].Name != "Sam" || who["p2"].Name != "Tim" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -62,8 +63,8 @@ func inverse(template string) string {
 // in every language: what each turn was, how the board stands, who is next, the
 // count, and how it ends.
 func TestGameReadInEveryLanguage(t *testing.T) {
-	for _, l := range languages() {
-		w := wordsOf(l)
+	for _, l := range text.Languages() {
+		w := l.PictureWords()
 		move := regexp.MustCompile("^" + inverse(w.Move) + "(?:, " + inverse(w.Takes) + ")?" + regexp.QuoteMeta(w.Stop))
 		for i, r := range rules.Catalogue {
 			s := rules.Setup{W: 7, H: 5, Komi: r.Komi}
@@ -118,11 +119,11 @@ func TestGameReadInEveryLanguage(t *testing.T) {
 }
 
 // readTurn finds the one turn that the words say.
-func readTurn(t *testing.T, l *language, words string, g *rules.Game) rules.Turn {
+func readTurn(t *testing.T, l *text.Language, words string, g *rules.Game) rules.Turn {
 	t.Helper()
 	var found []rules.Turn
 	try := func(turn rules.Turn) {
-		if strings.EqualFold(turnText(turn).in(l), words) {
+		if strings.EqualFold(l.Say(text.Turn(turn)), words) {
 			found = append(found, turn)
 		}
 	}
@@ -157,12 +158,12 @@ func lettersOf(text string, rows int) []string {
 // and whoever plays, and the board is never left out up to 19 lines.
 func TestDescriptionsFitInEveryLanguage(t *testing.T) {
 	names := []render.Names{{}, {Black: strings.Repeat("黒", 100), White: strings.Repeat("👩‍🚀", 100)}, {Black: strings.Repeat("W", 500), White: "שלום"}}
-	for _, l := range languages() {
+	for _, l := range text.Languages() {
 		for i, r := range rules.Catalogue {
 			for _, size := range []int{9, 19, 25} {
 				game := playAround(t, r, rules.Setup{W: size, H: size, Komi: r.Komi}, size*size/2, uint64(i))
 				for _, n := range []int{0, 1, game.Turns() / 2, game.Turns()} {
-					text := render.Text(wordsOf(l).Of(game.At(n), names[i%len(names)]))
+					text := render.Text(l.PictureWords().Of(game.At(n), names[i%len(names)]))
 					if got := len(utf16.Encode([]rune(text))); got > render.MaxText {
 						t.Errorf("%s, %s, turn %d: %d characters", l.Tag, r.Name, n, got)
 					}

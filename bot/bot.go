@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -104,9 +105,13 @@ const attempts = 8
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	h, ok := find(r.Command)
 	if !ok {
-		return Answer{Text: say("no.command", shortened(r.Command)).in(inEnglish), Private: true}, nil
+		return Answer{Text: text.English.Say(say("no.command", shortened(r.Command))), Private: true}, nil
 	}
-	r.Args = typed(r.Args)
+	args := r.Args
+	r.Args = make(map[string]string, len(args))
+	for name, value := range args {
+		r.Args[name] = text.Typed(value, name == "diagram")
+	}
 	by, err := b.store.Person(ctx, r.Who)
 	if err != nil {
 		return Answer{}, err
@@ -161,7 +166,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	return Answer{Text: say("internal.conflict").in(s.mine), Private: true, Lang: s.mine.Tag}, nil
+	return Answer{Text: s.mine.Say(say("internal.conflict")), Private: true, Lang: s.mine.Tag}, nil
 }
 
 func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech) (Answer, error) {
@@ -220,7 +225,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		}
 	}
 	if step.Prefs != nil {
-		s.mine = bestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
+		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
 	return b.reply(ctx, step.Answer, s)
 }
@@ -506,7 +511,7 @@ func (q *question) failed(err error) Answer {
 
 // tell tells the person who asks something that names nobody.
 func (s speech) tell(t Text) Answer {
-	return Answer{Text: t.in(s.mine), Private: true, Lang: s.mine.Tag}
+	return Answer{Text: s.mine.Say(t), Private: true, Lang: s.mine.Tag}
 }
 
 // reply words an answer of the inbox.
@@ -519,13 +524,13 @@ func (b *Bot) reply(ctx context.Context, r Reply, s speech) (Answer, error) {
 	if r.Private {
 		l = s.mine
 	}
-	return Answer{Text: word(l, r.Texts, who), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag}, nil
+	return Answer{Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag}, nil
 }
 
 // labelled words the labels of buttons, which are keys.
-func labelled(l *language, cs []Control) (out []Control) {
+func labelled(l *text.Language, cs []Control) (out []Control) {
 	for _, c := range cs {
-		c.Label = say(c.Label, c.Args["game"]).in(l)
+		c.Label = l.Say(say(c.Label, c.Args["game"]))
 		out = append(out, c)
 	}
 	return out
@@ -545,14 +550,14 @@ func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, erro
 }
 
 // scene draws a match in the words of a language.
-func (b *Bot) scene(ctx context.Context, m Match, p *position, l *language, look render.Options) (render.Scene, error) {
+func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language, look render.Options) (render.Scene, error) {
 	who, err := b.who(ctx, m.Black, m.White)
 	if err != nil {
 		return render.Scene{}, err
 	}
-	scene := wordsOf(l).Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
+	scene := l.PictureWords().Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.result != "" {
-		scene = scene.Ended(p.result, say("sentence", p.why).in(l))
+		scene = scene.Ended(p.result, l.Say(say("sentence", p.why)))
 	}
 	scene.Look, scene.Series = look, string(m.ID)
 	return scene, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -23,21 +24,21 @@ func caption(m Match, p *position, now time.Time) []Text {
 	} else {
 		last := log[len(log)-1]
 		if last.Kind.IsTurn() {
-			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), told(last)))
+			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), text.Turn(last)))
 		} else {
-			out = append(out, say("said", n, told(last)))
+			out = append(out, say("said", n, text.Turn(last)))
 		}
 		out = append(out, entries("entry", g.Entries()[len(g.Before().Entries()):])...)
 	}
 	if p.result != "" {
-		return append(out, say("facts", begins(p.why)))
+		return append(out, say("facts", text.Begins(p.why)))
 	}
 	if p.placing > 0 {
 		return append(out, next(m, p, now)...)
 	}
 	out = append(out, count(g)...)
 	for _, fact := range g.Says() {
-		out = append(out, say("facts", begins(fact)))
+		out = append(out, say("facts", text.Begins(fact)))
 	}
 	return append(out, next(m, p, now)...)
 }
@@ -50,7 +51,7 @@ func entries(key string, es []rules.Entry) []Text {
 		if e.N < 0 {
 			sign = "−"
 		}
-		out = append(out, say(key, color(e.Player), sign, thing(e.Thing, max(e.N, -e.N)), sentence(e.Why)))
+		out = append(out, say(key, text.Color(e.Player), sign, text.Thing(e.Thing, max(e.N, -e.N)), text.Sentence(e.Why)))
 	}
 	return out
 }
@@ -70,52 +71,33 @@ func count(g *rules.Game) []Text {
 	case g.Phase() == rules.Over:
 		key = "count.over"
 	}
-	return []Text{say(key, s.Black.String(), s.White.String(), nested(lead(s.Margin())))}
+	return []Text{say(key, s.Black.String(), s.White.String(), lead(s.Margin()))}
 }
 
 // holds says what lies in a player's bowl.
 func holds(g *rules.Game, c rules.Color) Text {
-	var things []string
+	var things []Text
 	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
 		if n := g.Holds(c, t); n != 0 {
-			things = append(things, thing(t, n))
+			things = append(things, text.Thing(t, n))
 		}
 	}
 	if len(things) == 0 {
-		return say("holds", color(c), nested(say("nothing")))
+		return say("holds", text.Color(c), say("nothing"))
 	}
-	return say("holds", color(c), list(things...))
+	return say("holds", text.Color(c), text.List(things...))
 }
 
 // lead says who is ahead and by how much: "White +17½".
 func lead(margin rules.Points) Text {
 	switch {
 	case margin > 0:
-		return say("ahead", color(rules.Black), margin.String())
+		return say("ahead", text.Color(rules.Black), margin.String())
 	case margin < 0:
-		return say("ahead", color(rules.White), (-margin).String())
+		return say("ahead", text.Color(rules.White), (-margin).String())
 	}
 	return say("even")
 }
-
-// color makes an argument of a colour.
-func color(c rules.Color) string { return nested(say("color." + strings.ToLower(c.String()))) }
-
-// told makes an argument of a turn: "Black D4".
-func told(t rules.Turn) string { return nested(turnText(t)) }
-
-func turnText(t rules.Turn) Text {
-	switch {
-	case t.Kind == rules.Place:
-		return say("turn.place", color(t.By), t.At.String())
-	case t.Kind == rules.Pass && len(t.Dead) > 0:
-		return say("turn.pass.dead", color(t.By), rules.Names(t.Dead))
-	}
-	return say("turn."+t.Kind.String(), color(t.By), rules.Names(t.Dead))
-}
-
-// thing makes an argument of so many of a thing.
-func thing(t rules.Thing, n int) string { return nested(plural("thing."+t.String(), n)) }
 
 // next says whose turn it is and until when, or who must still accept.
 func next(m Match, p *position, now time.Time) []Text {
@@ -125,31 +107,31 @@ func next(m Match, p *position, now time.Time) []Text {
 	}
 	switch g.Phase() {
 	case rules.Playing:
-		out := []Text{say("to.play", color(g.ToPlay()))}
+		out := []Text{say("to.play", text.Color(g.ToPlay()))}
 		if r := p.reading(m, now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", color(g.ToPlay()), nested(timeLeft(m, r)), instantOf(r.Deadline, now))}
+			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), instantText(r.Deadline, now))}
 		}
 		if p.placing > 0 {
-			out = append(out, plural("placing", p.placing))
+			out = append(out, say("placing", p.placing))
 		}
 		if p.branch > 0 {
 			out = append(out, say("branch.here"))
 		}
 		if p.asked != nil {
-			out = append(out, say("asked."+p.asked.what, color(p.asked.by), color(p.asked.by.Opponent())))
+			out = append(out, say("asked."+p.asked.what, text.Color(p.asked.by), text.Color(p.asked.by.Opponent())))
 		}
 		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
-			out = append(out, say("offer.accept", color(g.ToPlay())))
+			out = append(out, say("offer.accept", text.Color(g.ToPlay())))
 		}
 		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {
-			waiting := nested(say("both"))
+			waiting := say("both")
 			switch {
 			case g.AcceptedNoResult(rules.Black):
-				waiting = color(rules.White)
+				waiting = text.Color(rules.White)
 			case g.AcceptedNoResult(rules.White):
-				waiting = color(rules.Black)
+				waiting = text.Color(rules.Black)
 			}
 			out = append(out, say("offer.no.result", waiting))
 		}
@@ -157,11 +139,11 @@ func next(m Match, p *position, now time.Time) []Text {
 	case rules.Settling:
 		switch black, white := g.HasAgreed(rules.Black), g.HasAgreed(rules.White); {
 		case black:
-			return []Text{say("must.accept", color(rules.White))}
+			return []Text{say("must.accept", text.Color(rules.White))}
 		case white:
-			return []Text{say("must.accept", color(rules.Black))}
+			return []Text{say("must.accept", text.Color(rules.Black))}
 		}
-		return []Text{say("must.accept", nested(say("both")))}
+		return []Text{say("must.accept", say("both"))}
 	}
 	return nil
 }

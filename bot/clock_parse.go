@@ -334,15 +334,15 @@ func (c TimeControl) Check() error {
 	} {
 		switch {
 		case d.is < d.min:
-			return clockError("clock.short", nested(lengthText(d.min)))
+			return clockError("clock.short", lengthText(d.min))
 		case d.is > d.max:
-			return clockError("clock.far", nested(lengthText(d.is)), nested(lengthText(d.max)))
+			return clockError("clock.far", lengthText(d.is), lengthText(d.max))
 		case d.is%time.Minute != 0:
 			return clockError("clock.whole")
 		}
 	}
 	if (c.Kind == Fischer && c.Increment < minTime) || (least == 0 && c.Period < minTime) {
-		return clockError("clock.short", nested(lengthText(minTime)))
+		return clockError("clock.short", lengthText(minTime))
 	}
 	n := c.Night
 	if n.From < 0 || n.From >= minutesADay || n.To < 0 || n.To >= minutesADay || n != (Hours{}) && n.From == n.To {

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -20,9 +21,9 @@ type handler struct {
 	kind     rules.Kind // of the turn, for commands that are one
 	change   func(in *input) Step
 	question func(q *question) Answer
-	whole    func(ctx context.Context, b *Bot, l *language, r Request, by Person) (Answer, error) // touches more than one game
-	noGame   bool                                                                                 // works without a game
-	opens    bool                                                                                 // may open a game
+	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) // touches more than one game
+	noGame   bool                                                                                      // works without a game
+	opens    bool                                                                                      // may open a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -155,7 +156,7 @@ var noChoice = Choice{"Default", "default"}
 func choicesOf(words []string) []Choice {
 	var out []Choice
 	for _, w := range words {
-		out = append(out, Choice{capital(w), w})
+		out = append(out, Choice{text.Capital(w), w})
 	}
 	return append(out, noChoice)
 }
@@ -163,7 +164,7 @@ func choicesOf(words []string) []Choice {
 // languageChoices gives the languages by what their speakers call them.
 func languageChoices() []Choice {
 	var out []Choice
-	for _, l := range languages() {
+	for _, l := range text.Languages() {
 		out = append(out, Choice{l.Name, l.Tag})
 	}
 	return append(out, noChoice)

@@ -170,7 +170,7 @@ func TestConversations(t *testing.T) {
 }
 
 // inChat is how the chat platform writes what is its own.
-var inChat = bot.Format{Room: func(r bot.Room, _ string) string { return "#" + r.Channel }}
+var inChat = bot.Format{Room: func(r bot.Place, _ string) string { return "#" + r.Channel }}
 
 func converse(t *testing.T, script string) string {
 	k := newTalk(t)

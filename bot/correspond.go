@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -238,9 +239,9 @@ func reminder(m Match, p *position, now time.Time) []Text {
 	}
 	r := p.reading(m, now)
 	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, color(p.game.ToPlay()))}
+		return []Text{say("remind.turn", n, text.Color(p.game.ToPlay()))}
 	}
-	return []Text{say("remind.until", n, color(p.game.ToPlay()), nested(timeLeft(m, r)), instantOf(r.Deadline, now))}
+	return []Text{say("remind.until", n, text.Color(p.game.ToPlay()), timeLeft(m, r), instantText(r.Deadline, now))}
 }
 
 // timeLeft says how much time the player to move has left.
@@ -253,7 +254,7 @@ func timeLeft(m Match, r Reading) Text {
 	case r.Deadline.After(r.Due) && l.Vacation > 0:
 		key = "left.vacation"
 	}
-	return say(key, nested(l.text(m.Clock)))
+	return say(key, l.text(m.Clock))
 }
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -267,7 +268,7 @@ func (in *input) flag() (Step, bool) {
 	if r.Flagged == rules.White {
 		over = "B+T"
 	}
-	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []Text{say("over.time", in.number(), color(r.Flagged.Opponent()), over, color(r.Flagged))}), true
+	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []Text{say("over.time", in.number(), text.Color(r.Flagged.Opponent()), over, text.Color(r.Flagged))}), true
 }
 
 // late ends the match instead of doing what was asked, if the flag had fallen
@@ -299,11 +300,11 @@ func claim(in *input) Step {
 // credit adds time that does not count, because the bot was away.
 func (in *input) credit(from, to time.Time) Step {
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
-	s := in.step([]string{body}, []Text{say("credit", in.number(), instantOf(from, in.now), instantOf(to, in.now))}, nil)
+	s := in.step([]string{body}, []Text{say("credit", in.number(), instantText(from, in.now), instantText(to, in.now))}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
-		last.Texts = append(last.Texts, say("deadline.now", instantOf(d, in.now)))
+		last.Texts = append(last.Texts, say("deadline.now", instantText(d, in.now)))
 	}
 	return s
 }
@@ -325,14 +326,14 @@ func undo(in *input) Step {
 	mine := func(l line) bool { return l.turn.Kind.IsTurn() && in.match.seat(l.turn.By) == in.by }
 	alone := in.match.Black == in.match.White
 	if mine(last) && last.seq > in.pos.branch && (alone || in.soon(last.seq)) {
-		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), told(last.turn))}, nil)
+		return in.step([]string{"undo " + strconv.Itoa(last.seq-1)}, []Text{say("undone", named(in.by), text.Turn(last.turn))}, nil)
 	}
 	if in.pos.game.Phase() != rules.Playing {
 		return in.refuse(say("undo.settling", in.number()))
 	}
 	for i := len(in.pos.lines) - 1; i >= 0; i-- {
 		if l := in.pos.lines[i]; mine(l) && l.seq > in.pos.branch {
-			return in.ask("undo "+strconv.Itoa(l.seq-1), say("asks.undo", named(in.by), in.number(), told(l.turn)))
+			return in.ask("undo "+strconv.Itoa(l.seq-1), say("asks.undo", named(in.by), in.number(), text.Turn(l.turn)))
 		}
 	}
 	return nothing
@@ -349,12 +350,12 @@ func (in *input) soon(seq int) bool {
 
 // ask puts a question to the opponent. It holds until it is answered or a turn
 // is made.
-func (in *input) ask(what string, text Text) Step {
+func (in *input) ask(what string, question Text) Step {
 	if a := in.pos.asked; a != nil {
 		if in.match.seat(a.by) == in.by {
 			return in.refuse(say("asked.already", in.number()))
 		}
-		return in.refuse(say("answer.first", in.number(), color(a.by)))
+		return in.refuse(say("answer.first", in.number(), text.Color(a.by)))
 	}
 	by := in.color()
 	if black, white := in.colors(); !black || !white {
@@ -363,7 +364,7 @@ func (in *input) ask(what string, text Text) Step {
 			by = rules.White
 		}
 	}
-	s := in.step([]string{"ask " + by.Letter() + " " + what}, []Text{text, say("asked.how")}, nil)
+	s := in.step([]string{"ask " + by.Letter() + " " + what}, []Text{question, say("asked.how")}, nil)
 	in.notify(&s, in.match.seat(by.Opponent()))
 	return s
 }
@@ -392,7 +393,7 @@ func (in *input) yes() (Step, bool) {
 	case "undo":
 		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []Text{say("agreed.undo", named(in.by))}, nil), true
 	case "draw":
-		return in.step([]string{"drawn"}, nil, []Text{say("over", in.number(), nested(say("draw")), "0", nested(say("agreed.draw")))}), true
+		return in.step([]string{"drawn"}, nil, []Text{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
 	}
 	return in.pause(), true
 }
@@ -608,19 +609,19 @@ func remind(in *input) Step {
 // clock says what the clocks of a game show.
 func clock(q *question) Answer {
 	m, now := q.match, q.now
-	out := []Text{say("clock.control", q.number(), nested(m.Clock.text()))}
+	out := []Text{say("clock.control", q.number(), m.Clock.text())}
 	if m.Clock.Kind != NoTime && m.State == Going {
 		r := q.pos.reading(m, now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
-			out = append(out, say("clock.left", color(c), nested(r.Left(c).text(m.Clock))))
+			out = append(out, say("clock.left", text.Color(c), r.Left(c).text(m.Clock)))
 		}
 		switch {
 		case r.Paused:
 			out = append(out, say("clock.paused"))
 		case r.Flagged != rules.None:
-			out = append(out, say("clock.flagged", color(r.Flagged)))
+			out = append(out, say("clock.flagged", text.Color(r.Flagged)))
 		case !r.Deadline.IsZero():
-			out = append(out, say("clock.deadline", color(r.ToPlay), instantOf(r.Deadline, now)))
+			out = append(out, say("clock.deadline", text.Color(r.ToPlay), instantText(r.Deadline, now)))
 		}
 	}
 	return q.answer(out...)

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -209,7 +208,7 @@ func newGame(in *input) Step {
 			err = fmt.Errorf("%v is too large", k)
 		}
 		if err != nil {
-			return in.refuse(say("bad.komi", sentence(err.Error())))
+			return in.refuse(say("bad.komi", text.Sentence(err.Error())))
 		}
 		s.Komi = k
 	}
@@ -221,7 +220,7 @@ func newGame(in *input) Step {
 		switch how := strings.ToLower(arg("placement")); how {
 		case "", "fixed":
 			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.refuse(say("bad.handicap", begins(err.Error())))
+				return in.refuse(say("bad.handicap", text.Begins(err.Error())))
 			}
 		case "free":
 			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
@@ -249,7 +248,7 @@ func newGame(in *input) Step {
 	}
 	g, err := new(position).start(r, Match{Setup: s})
 	if err != nil {
-		return in.refuse(say("bad.handicap", begins(err.Error())))
+		return in.refuse(say("bad.handicap", text.Begins(err.Error())))
 	}
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
@@ -276,7 +275,7 @@ func newGame(in *input) Step {
 	both := func(b, w Person) { m.Black, m.White = b, w }
 	opponent := arg("opponent")
 	switch other, known := in.users["opponent"]; {
-	case strings.EqualFold(opponent, english["opponent.me"]) || known && other == in.by:
+	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.by:
 		both(in.by, in.by)
 	case known && (other == in.seats[0] || other == in.seats[1]):
 		if mine == rules.Black {
@@ -300,22 +299,22 @@ func newGame(in *input) Step {
 
 func (in *input) opened() Text {
 	title, size, komi, handicap := in.terms()
-	return say("opened", named(in.by), number, title, size, komi, handicap)
+	return say("opened", named(in.by), text.ThisGame, title, size, komi, handicap)
 }
 
 func (in *input) seatOpen(c rules.Color) Text {
 	if in.match.Invited != "" {
 		return say("opened.for", named(in.match.Invited))
 	}
-	return say("opened.anyone", color(c))
+	return say("opened.anyone", text.Color(c))
 }
 
 func (in *input) started(g *rules.Game) []Text {
 	title, size, komi, handicap := in.terms()
 	first := centre(in.match.Setup).String()
-	out := []Text{say("started", number, title, size, komi, handicap, named(in.match.Black), named(in.match.White), color(g.ToPlay()), first)}
+	out := []Text{say("started", text.ThisGame, title, size, komi, handicap, named(in.match.Black), named(in.match.White), text.Color(g.ToPlay()), first)}
 	if in.seats[0] != "" && in.match.Black == in.seats[0] && in.match.White == in.seats[1] {
-		out = []Text{say("started.seats", number, title, size, komi, handicap, color(g.ToPlay()), first)}
+		out = []Text{say("started.seats", text.ThisGame, title, size, komi, handicap, text.Color(g.ToPlay()), first)}
 	}
 	if in.match.free() {
 		out = append(out, say("placing.how", strconv.Itoa(in.match.Setup.Handicap)))
@@ -324,26 +323,26 @@ func (in *input) started(g *rules.Game) []Text {
 }
 
 // terms gives what a game is played with, as arguments.
-func (in *input) terms() (title, size, komi, handicap string) {
+func (in *input) terms() (title, size, komi string, handicap Text) {
 	r, err := rules.Find(in.match.Rules)
 	if err != nil {
-		return in.match.Rules, "", "", ""
+		return in.match.Rules, "", "", Text{}
 	}
 	s := in.match.Setup
-	stones, rated, clock := "", "", ""
+	var stones, rated, clock any = "", "", ""
 	switch {
 	case in.match.free():
-		stones = nested(plural("handicap.free", s.Handicap))
+		stones = say("handicap.free", s.Handicap)
 	case s.Handicap > 0:
-		stones = nested(plural("handicap", s.Handicap))
+		stones = say("handicap", s.Handicap)
 	}
 	if in.match.Rated {
-		rated = nested(say("rated"))
+		rated = say("rated")
 	}
 	if in.match.Clock.Kind != NoTime {
-		clock = nested(say("with.clock", nested(in.match.Clock.text())))
+		clock = say("with.clock", in.match.Clock.text())
 	}
-	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), nested(say("joined", stones, rated, clock, ""))
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, clock, "")
 }
 
 // join takes the open seat.
@@ -383,7 +382,7 @@ func (in *input) blocked() (Step, bool) {
 	case m.State == Deleted:
 		return in.refuse(say("game.deleted", in.number())), true
 	case m.State == Ended:
-		return in.refuse(say("game.over", in.number(), nested(outcome(in.pos)))), true
+		return in.refuse(say("game.over", in.number(), outcome(in.pos))), true
 	case m.State == Sandbox && m.Opener != in.by:
 		return in.refuse(say("sandbox.whose", in.number(), named(m.Opener))), true
 	case m.Black != in.by && m.White != in.by && m.State == Open:
@@ -408,7 +407,7 @@ func turn(in *input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.req.Args["at"] == "" {
-			return in.refuse(say("missing", "place", nested(say("needs.point")), "/place "+centre(in.match.Setup).String()))
+			return in.refuse(say("missing", "place", say("needs.point"), "/place "+centre(in.match.Setup).String()))
 		}
 		p, err := rules.ParsePoint(in.req.Args["at"], w, h)
 		if err != nil {
@@ -456,7 +455,7 @@ func mark(in *input) Step {
 		return in.refuse(wrong(err))
 	}
 	if len(ps) == 0 {
-		return in.refuse(say("missing", "dead", nested(say("needs.chains")), "/dead C3 D5"))
+		return in.refuse(say("missing", "dead", say("needs.chains"), "/dead C3 D5"))
 	}
 	t.Dead = ps
 	return in.play(t)
@@ -515,7 +514,7 @@ func resign(in *input) Step {
 	case "yes", "y", "true":
 		return in.play(rules.Turn{Kind: rules.Resign, By: by})
 	}
-	s := in.refuse(say("resign.sure", in.number(), color(by.Opponent())))
+	s := in.refuse(say("resign.sure", in.number(), text.Color(by.Opponent())))
 	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
 		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.match.Seq)}}}
 	return s
@@ -537,7 +536,7 @@ func cancel(in *input) Step {
 	case Deleted:
 		return in.refuse(say("game.deleted", in.number()))
 	case Ended:
-		return in.refuse(say("game.over", in.number(), nested(outcome(in.pos))))
+		return in.refuse(say("game.over", in.number(), outcome(in.pos)))
 	}
 	moved := map[rules.Color]bool{}
 	for _, l := range in.pos.lines {
@@ -568,11 +567,11 @@ func (in *input) play(turns ...rules.Turn) Step {
 	var after []Text
 	if in.pos.branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
 		bodies = append(bodies, "return")
-		return in.step(bodies, []Text{say("branch.ends", in.number(), told(turns[0]))}, nil)
+		return in.step(bodies, []Text{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
 	}
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), nested(outcome(&position{game: g})), g.Result(), begins(g.Decided())))
+		after = append(after, say("over", in.number(), outcome(&position{game: g}), g.Result(), text.Begins(g.Decided())))
 	case g.Phase() == rules.Settling && in.pos.game.Phase() == rules.Playing:
 		after = append(append(after, say("settle", in.number())), looksDead(g)...)
 	}
@@ -588,7 +587,7 @@ func (in *input) illegal(err error) Text {
 	r := in.pos.game.Rules()
 	switch {
 	case errors.Is(err, rules.ErrNotYourTurn):
-		return say("not.your.turn", in.number(), color(in.pos.game.ToPlay()))
+		return say("not.your.turn", in.number(), text.Color(in.pos.game.ToPlay()))
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
 			return noAgreement(r)
@@ -602,28 +601,28 @@ func (in *input) illegal(err error) Text {
 		if i.Turn.Kind == rules.Button && (in.pos.game.Table() > 0 || in.pos.game.Holds(rules.Black, rules.ButtonThing)+in.pos.game.Holds(rules.White, rules.ButtonThing) > 0) {
 			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
 		}
-		return say("no.such.turn", r.Title, nested(say(i.Turn.Kind.String()+".word")), strings.Join(turns, ", "))
+		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), strings.Join(turns, ", "))
 	case errors.Is(err, rules.ErrStopped):
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
 		return say("playing", in.number())
 	case i.Rule != "":
-		return say("illegal", what(i.Turn), sentence(i.Because), sentence(i.Rule))
+		return say("illegal", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
-	return say("illegal.plain", what(i.Turn), sentence(i.Because))
+	return say("illegal.plain", what(i.Turn), text.Sentence(i.Because))
 }
 
 // what makes an argument of a turn without its player.
-func what(t rules.Turn) string {
+func what(t rules.Turn) any {
 	if t.Kind == rules.Place {
 		return t.At.String()
 	}
-	return nested(say("what." + t.Kind.String()))
+	return say("what." + t.Kind.String())
 }
 
 // outcome says how a game ended.
 func outcome(p *position) Text {
-	who := map[byte]string{'B': color(rules.Black), 'W': color(rules.White)}
+	who := map[byte]Text{'B': text.Color(rules.Black), 'W': text.Color(rules.White)}
 	result := p.game.Result()
 	if p.result != "" {
 		result = p.result
@@ -689,13 +688,4 @@ func parsePoints(s string, w, h int) ([]rules.Point, error) {
 		ps = append(ps, p)
 	}
 	return ps, nil
-}
-
-// capital begins a sentence.
-func capital(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(r)) + s[n:]
 }

@@ -427,10 +427,10 @@ func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Te
 	for _, other := range ms[:min(len(ms), maxDigest)] {
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
-			line = say("remind.also.until", strconv.Itoa(other.Number), nested(leftText(other.Deadline.Sub(now))), instantOf(other.Deadline, now))
+			line = say("remind.also.until", strconv.Itoa(other.Number), leftText(other.Deadline.Sub(now)), instantText(other.Deadline, now))
 		}
 		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
-			line = say("remind.elsewhere", nested(line), whereTo(other.Where, say("games.here")))
+			line = say("remind.elsewhere", line, whereTo(other.Where, say("games.here")))
 		}
 		out = append(out, line)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
@@ -64,8 +65,8 @@ var lessons = sync.OnceValue(func() []lesson {
 	return out
 })
 
-func readLesson(id, text string) (lesson, error) {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+func readLesson(id, source string) (lesson, error) {
+	lines := strings.Split(strings.TrimSpace(source), "\n")
 	l := lesson{id: id, title: lines[0]}
 	var now *rules.Game
 	var ruleset *rules.Ruleset
@@ -142,7 +143,7 @@ func readLesson(id, text string) (lesson, error) {
 				if s == nil {
 					return fail(n, fmt.Errorf("nothing is counted here"))
 				}
-				says = strings.ReplaceAll(says, "{lead}", lead(s.Margin()).in(inEnglish))
+				says = strings.ReplaceAll(says, "{lead}", text.English.Say(lead(s.Margin())))
 			}
 			l.steps = append(l.steps, lessonStep{now, says})
 		}
@@ -168,9 +169,9 @@ func demo(q *question) Answer {
 			for _, l := range all {
 				ids = append(ids, l.id)
 			}
-			hint := ""
+			var hint any = ""
 			if near := nearest(name, ids); near != "" {
-				hint = nested(say("did.you.mean", near))
+				hint = say("did.you.mean", near)
 			}
 			out = append(out, say("demo.unknown", shortened(name), hint))
 		} else {
@@ -201,7 +202,7 @@ func demo(q *question) Answer {
 		}
 	}
 	a := q.answer(out...)
-	scene := wordsOf(q.lang).Of(s.game, render.Names{})
+	scene := q.lang.PictureWords().Of(s.game, render.Names{})
 	scene.Step, scene.Steps, scene.Comment = step, len(l.steps), s.says
 	scene.Look = q.look()
 	a.Scene = &scene
@@ -214,7 +215,7 @@ func demo(q *question) Answer {
 			if q.shared() {
 				args["share"] = "yes"
 			}
-			a.Controls = append(a.Controls, Control{Label: say(to.label).in(q.lang), Command: "demo", Args: args})
+			a.Controls = append(a.Controls, Control{Label: q.lang.Say(say(to.label)), Command: "demo", Args: args})
 		}
 	}
 	return a

@@ -3,6 +3,8 @@ package bot
 import (
 	"strings"
 	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // Every lesson can be read and shown, and where a score is told it is that of
@@ -30,7 +32,7 @@ func TestLessons(t *testing.T) {
 				if n < 0 {
 					n += len(l.steps)
 				}
-				return lead(l.steps[n].game.Score().Margin()).in(inEnglish)
+				return text.English.Say(lead(l.steps[n].game.Score().Margin()))
 			}
 		}
 		t.Fatalf("no lesson %q", id)

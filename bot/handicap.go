@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -19,17 +20,17 @@ func placeHandicap(in *input) Step {
 }
 
 // stones places handicap stones: those that are named, or none of them.
-func (in *input) stones(text string) Step {
+func (in *input) stones(points string) Step {
 	if in.match.Black != in.by {
-		return in.refuse(say("not.your.turn", in.number(), color(rules.Black)))
+		return in.refuse(say("not.your.turn", in.number(), text.Color(rules.Black)))
 	}
-	ps, err := parsePoints(text, in.match.Setup.W, in.match.Setup.H)
+	ps, err := parsePoints(points, in.match.Setup.W, in.match.Setup.H)
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
 	left := in.pos.placing
 	if len(ps) == 0 || len(ps) > left {
-		return in.refuse(plural("placing.many", left, in.number()))
+		return in.refuse(say("placing.many", left, in.number()))
 	}
 	var bodies []string
 	for _, p := range ps {
@@ -43,7 +44,7 @@ func (in *input) stones(text string) Step {
 	}
 	trial := position{stones: all} // a stone may lack a liberty
 	if _, err := trial.start(in.pos.game.Rules(), in.match); err != nil {
-		return in.refuse(say("bad.handicap", begins(err.Error())))
+		return in.refuse(say("bad.handicap", text.Begins(err.Error())))
 	}
 	return in.step(bodies, nil, nil)
 }
@@ -61,7 +62,7 @@ func (in *input) undoStone() Step {
 		}
 	}
 	back := strconv.Itoa(seq - 1)
-	words := nested(say("stone.words", last.String()))
+	words := say("stone.words", last.String())
 	if in.pos.placing > 0 || in.match.White == in.by || in.soon(seq) {
 		return in.step([]string{"undo " + back}, []Text{say("undone", named(in.by), words)}, nil)
 	}

@@ -1,135 +1,16 @@
 package bot
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
-	"github.com/halfpoint-go/halfpoint/render"
-	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// limits on what is said, in characters, are those of the platform that has the
-// least room: descriptions and choices of commands, labels of buttons.
-const (
-	mostSummary = 100
-	mostLabel   = 80
-)
-
-var holes = regexp.MustCompile(`\{\d\}`)
-
-// takes gives the arguments of a template, each once.
-func takes(template string) []string {
-	all := holes.FindAllString(template, -1)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// wordy reports whether a text holds words, which another language has others
-// for. "{0}: {1}" has none.
-func wordy(text string) bool {
-	return strings.ContainsFunc(holes.ReplaceAllString(text, ""), unicode.IsLetter)
-}
-
-// typedWords are keys of words that people type, which are the same everywhere.
-var typedWords = []string{"opponent.me"}
-
-// Every language says everything, but for what its file leaves in English on
-// purpose, with the arguments that English has, and nothing that nobody says.
-func TestLanguagesAreComplete(t *testing.T) {
-	for _, l := range languages()[1:] {
-		var missing []string
-		for key, text := range english {
-			base, form := strings.TrimSuffix(key, ".one"), strings.HasSuffix(key, ".one")
-			if form && english[base] != "" { // which forms there are is the language's own affair
-				continue
-			}
-			if !wordy(text) || slices.Contains(typedWords, key) {
-				continue
-			}
-			if l.Texts[key] == "" {
-				missing = append(missing, key)
-			}
-		}
-		slices.Sort(missing)
-		declared := slices.Sorted(slices.Values(l.Missing))
-		if !slices.Equal(missing, declared) {
-			t.Errorf("%s: missing %q, declared %q", l.Tag, missing, declared)
-		}
-		if l.Tag == "de" && len(missing) > 0 {
-			t.Errorf("German lacks %q", missing)
-		}
-		for key, text := range l.Texts {
-			base, form := key, ""
-			if english[base] == "" {
-				if i := strings.LastIndexByte(key, '.'); i > 0 {
-					base, form = key[:i], key[i+1:]
-				}
-			} else if s, ok := strings.CutSuffix(key, ".one"); ok && english[s] != "" {
-				base, form = s, "one"
-			}
-			if english[base] == "" {
-				t.Errorf("%s: nobody says %q", l.Tag, key)
-			}
-			if form != "" && (english[base+".one"] == "" && !slices.Equal(takes(english[base]), takes(text)) || !hasForm(l, form)) {
-				t.Errorf("%s: %q is for numbers that there are not", l.Tag, key)
-			}
-			if !slices.Equal(takes(english[base]), takes(text)) {
-				t.Errorf("%s: %q has not the arguments of %q: %q", l.Tag, key, english[base], text)
-			}
-			if strings.HasPrefix(key, "label.") && utf8.RuneCountInString(text) > mostLabel {
-				t.Errorf("%s: the label %q is too long", l.Tag, text)
-			}
-		}
-	}
-}
-
-// hasForm reports whether a language has a plural form.
-func hasForm(l *language, form string) bool {
-	for n := range 200 {
-		if l.form(n) == form {
-			return true
-		}
-	}
-	return false
-}
-
-// Where English tells one from many, every language that does so too has words
-// for both.
-func TestPluralsAreComplete(t *testing.T) {
-	for _, l := range languages()[1:] {
-		for key := range english {
-			base, ok := strings.CutSuffix(key, ".one")
-			if !ok || english[base] == "" || slices.Contains(l.Missing, base) {
-				continue
-			}
-			for n := range 200 {
-				form := l.form(n)
-				if form == "" {
-					continue
-				}
-				if l.Texts[base+"."+form] == "" {
-					t.Errorf("%s: nothing to say for %d of %q, which is %q", l.Tag, n, base, form)
-					break
-				}
-			}
-		}
-	}
-	for _, x := range []struct {
-		tag  string
-		n    int
-		want string
-	}{{"en", 1, "1 prisoner"}, {"en", 2, "2 prisoners"}, {"de", 1, "1 Gefangener"}, {"de", 0, "0 Gefangene"}, {"de", -1, "-1 Gefangener"}} {
-		if got := plural("thing.prisoner", x.n).in(bestLanguage(x.tag)); got != x.want {
-			t.Errorf("%s: %q, want %q", x.tag, got, x.want)
-		}
-	}
-}
+// mostSummary is the most characters of the description of a command or a choice, of
+// the platform that has the least room.
+const mostSummary = 100
 
 // Commands are told of in every language, in as many letters as platforms have
 // room for, and choices of one option can be told apart.
@@ -144,13 +25,13 @@ func TestCommandsInEveryLanguage(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range languages() {
-		if l == inEnglish {
+	for _, l := range text.Languages() {
+		if l == text.English {
 			continue
 		}
 		for english := range said {
-			if text := l.Commands[english]; text == "" || utf8.RuneCountInString(text) > mostSummary || strings.ContainsAny(text, "{}") {
-				t.Errorf("%s: %q is said as %q", l.Tag, english, text)
+			if says := l.Commands[english]; says == "" || utf8.RuneCountInString(says) > mostSummary || strings.ContainsAny(says, "{}") {
+				t.Errorf("%s: %q is said as %q", l.Tag, english, says)
 			}
 		}
 		for english := range l.Commands {
@@ -169,166 +50,5 @@ func TestCommandsInEveryLanguage(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// The words of pictures are complete, and the letters can be drawn.
-func TestPictureWordsInEveryLanguage(t *testing.T) {
-	w := render.English
-	english := pictureFields(&w)
-	verb := regexp.MustCompile(`%[sdv]`)
-	for _, l := range languages()[1:] {
-		for key, text := range english {
-			n := len(verb.FindAllString(*text, -1))
-			if n != len(takes(l.Picture[key])) || l.Picture[key] == "" && *text != "" {
-				t.Errorf("%s: %q is said as %q, in English %q", l.Tag, key, l.Picture[key], *text)
-			}
-			if !render.CanDraw(holes.ReplaceAllString(l.Picture[key], "")) {
-				t.Errorf("%s: %q cannot be drawn", l.Tag, l.Picture[key])
-			}
-		}
-		for key := range l.Picture {
-			if english[key] == nil {
-				t.Errorf("%s: no picture says %q", l.Tag, key)
-			}
-		}
-		for english, text := range l.Sentences {
-			if !slices.Equal(takes(english), takes(text)) {
-				t.Errorf("%s: %q has not the arguments of %q", l.Tag, text, english)
-			}
-			if !render.CanDraw(holes.ReplaceAllString(text, "")) {
-				t.Errorf("%s: %q cannot be drawn", l.Tag, text)
-			}
-		}
-	}
-}
-
-// What is kept for adapters is said by one.
-func TestAdaptersSayWhatIsTranslated(t *testing.T) {
-	files, err := filepath.Glob("../adapters/*/*.go")
-	parts, e := filepath.Glob("../adapters/*/*/*.go")
-	if files = append(files, parts...); err != nil || e != nil || len(parts) == 0 {
-		t.Fatal("no adapters", err, e)
-	}
-	var code strings.Builder
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(text)
-	}
-	for _, l := range languages() {
-		for english, text := range l.Adapters {
-			if !strings.Contains(code.String(), `"`+english+`"`) {
-				t.Errorf("%s: no adapter says %q", l.Tag, english)
-			}
-			if !slices.Equal(takes(english), takes(text)) {
-				t.Errorf("%s: %q has not the arguments of %q", l.Tag, text, english)
-			}
-		}
-	}
-}
-
-// The sentences that are translated are those that the rules say.
-func TestSentencesAreSaid(t *testing.T) {
-	var code strings.Builder
-	for _, glob := range []string{"../rules/*.go", "*.go"} {
-		files, err := filepath.Glob(glob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			code.Write(text)
-		}
-	}
-	plain := strings.NewReplacer("%q", "{}", `\"{}\"`, "{}", `"{}"`, "{}").Replace
-	source := plain(regexp.MustCompile(`%[sdvc]|%d×%d`).ReplaceAllString(code.String(), "{}"))
-	source = strings.ReplaceAll(source, "{}×{}", "{}")
-	for _, l := range languages() {
-		for english := range l.Sentences {
-			want := strings.ReplaceAll(holes.ReplaceAllString(english, "{}"), `"{}"`, "{}")
-			if !strings.Contains(source, strings.TrimPrefix(want, "{}")) {
-				t.Errorf("%s: no rule says %q", l.Tag, english)
-			}
-		}
-	}
-}
-
-// What the rules say of a turn is what the bot says of it.
-func TestTurnsAndThings(t *testing.T) {
-	at := rules.Point{X: 2, Y: 3}
-	for k := rules.Place; k <= rules.NoResult; k++ {
-		for _, by := range []rules.Color{rules.Black, rules.White} {
-			for _, dead := range [][]rules.Point{nil, {at, {X: 0, Y: 0}}} {
-				turn := rules.Turn{Kind: k, By: by, At: at, Dead: dead}
-				marks := k == rules.MarkDead || k == rules.MarkSeki || k == rules.Unmark
-				if marks != (dead != nil) && k != rules.Pass {
-					continue
-				}
-				if got, want := turnText(turn).in(inEnglish), turn.Words(); got != want {
-					t.Errorf("%q, want %q", got, want)
-				}
-			}
-		}
-	}
-	for th := rules.Prisoner; th <= rules.Komi; th++ {
-		for _, n := range []int{-2, -1, 0, 1, 2} {
-			if got, want := plural("thing."+th.String(), n).in(inEnglish), th.Words(n); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		}
-	}
-}
-
-// A language is known by its tag, by a locale of it, and nothing else.
-func TestBestLanguage(t *testing.T) {
-	for tag, want := range map[string]string{
-		"": "en", "de": "de", "de-AT": "de", "de_CH.UTF-8": "de", "DE": "de", "en-US": "en", "fr": "en", "C": "en", "C.UTF-8": "en",
-		"deutsch": "en", "ja": "ja", "ja-JP": "ja", "jav": "en", "../de": "en",
-	} {
-		if got := bestLanguage(tag).Tag; got != want {
-			t.Errorf("%q is %s, want %s", tag, got, want)
-		}
-	}
-	if got := bestLanguage("fr", "de").Tag; got != "de" {
-		t.Errorf("after French comes %s", got)
-	}
-}
-
-// A sentence that a language has no words for is quoted, and arguments are not
-// looked into.
-func TestSentences(t *testing.T) {
-	de := bestLanguage("de")
-	for english, want := range map[string]string{
-		"the point is not empty":                            "der Punkt ist nicht leer",
-		"Black resigned":                                    "Schwarz hat aufgegeben",
-		"Black has 33, White has 30½":                       "Schwarz hat 33, Weiß hat 30½",
-		"the board would be the same as after move 12 (ko)": "das Brett wäre dasselbe wie nach Zug 12 (Ko)",
-		"a pass hands the opponent a pass stone":            "“a pass hands the opponent a pass stone”",
-		"Z9 is not on this board: its columns go from A to J, its rows from 1 to 9": "Z9 ist nicht auf diesem Brett: die Spalten gehen von A bis J, die Reihen von 1 bis 9.",
-	} {
-		if got := say("sentence", english).in(de); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	if got := word(de, []Text{say("commented", "{1}", "{2}", "3", "{0}")}, nil); got != "{1} zu Zug {2} von Partie 3: {0}" {
-		t.Errorf("an argument was looked into: %q", got)
-	}
-}
-
-// Names are put into texts that stand in others, too.
-func TestNamesInside(t *testing.T) {
-	texts := []Text{say("games.where", nested(say("opened.for", named("p1"))), nested(say("list", named("p2"), "x")))}
-	if got := people(texts); !slices.Equal(got, []Person{"p1", "p2"}) {
-		t.Errorf("they name %q", got)
-	}
-	who := map[Person]Who{"p1": {Name: "Ada"}}
-	if got := word(bestLanguage("de"), texts, who); got != "Nur Ada darf mitspielen: /join, jemand, x" {
-		t.Errorf("%q", got)
 	}
 }

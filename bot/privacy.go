@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -16,8 +17,8 @@ import (
 // id that means nothing without it.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, l *language, r Request, by Person) (Answer, error) {
-	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil), Private: true, Lang: l.Tag} }
+func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) {
+	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil, 0), Private: true, Lang: l.Tag} }
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
 		file, err := b.known(ctx, l, r.Who, by)
@@ -38,7 +39,7 @@ func privacy(ctx context.Context, b *Bot, l *language, r Request, by Person) (An
 			return Answer{}, err
 		}
 		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
-		a.Controls = []Control{{Label: say("privacy.button").in(l), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		a.Controls = []Control{{Label: l.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
 	case what == "":
 		return private(say("privacy")), nil
@@ -51,7 +52,7 @@ func privacy(ctx context.Context, b *Bot, l *language, r Request, by Person) (An
 const maxKnown = 10_000
 
 // known gives everything that is kept of a person, as JSON.
-func (b *Bot) known(ctx context.Context, l *language, who Who, by Person) (*File, error) {
+func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (*File, error) {
 	type game struct {
 		Number  int       `json:"number"`
 		Channel string    `json:"channel"`
@@ -81,7 +82,7 @@ func (b *Bot) known(ctx context.Context, l *language, who Who, by Person) (*File
 		Events      []event `json:"events"`
 		Explanation string  `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
-		Explanation: say("privacy.known").in(l)}
+		Explanation: l.Say(say("privacy.known"))}
 	prefs, err := b.store.Preferences(ctx, by)
 	if err != nil {
 		return nil, err

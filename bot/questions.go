@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
@@ -27,7 +28,7 @@ type question struct {
 	game   *rules.Game
 	who    map[Person]Who // the players, and others whom the game names
 	now    time.Time      // in the zone of who reads the answer
-	lang   *language      // of who reads it
+	lang   *text.Language // of who reads it
 	speech speech
 	theme  string // of pictures, as they have chosen; empty: that of the room
 }
@@ -39,7 +40,7 @@ func (q *question) answer(texts ...Text) Answer {
 
 // refuse tells the person who asked what is wrong.
 func (q *question) refuse(texts ...Text) Answer {
-	return Answer{Text: word(q.speech.mine, texts, q.who), Private: true, Lang: q.speech.mine.Tag}
+	return Answer{Text: word(q.speech.mine, texts, q.who, 0), Private: true, Lang: q.speech.mine.Tag}
 }
 
 // shared reports whether everybody is to read the answer: if they who ask want
@@ -60,11 +61,11 @@ func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 func (q *question) look() render.Options { return q.speech.here.look(q.theme) }
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
-func seatName(l *language, p Person, who map[Person]Who) string {
+func seatName(l *text.Language, p Person, who map[Person]Who) string {
 	if p == "" {
-		return say("seat.open").in(l)
+		return l.Say(say("seat.open"))
 	}
-	return nameOf(l, who[p])
+	return cmp.Or(text.CleanName(who[p].Name), l.Say(say("somebody")))
 }
 
 func score(q *question) Answer {
@@ -78,9 +79,9 @@ func score(q *question) Answer {
 		switch {
 		case l.N == 0 && l.Thing != rules.Territory:
 		case l.Thing == rules.Komi:
-			out = append(out, say("score.komi", color(l.Player), l.Each.String()))
+			out = append(out, say("score.komi", text.Color(l.Player), l.Each.String()))
 		default:
-			out = append(out, say("score.line", color(l.Player), thing(l.Thing, l.N), l.Each.String(), l.Points().String()))
+			out = append(out, say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String()))
 		}
 	}
 	out = append(out, count(g)...)
@@ -88,13 +89,13 @@ func score(q *question) Answer {
 		out = append(out, entries("if.agreed", g.IfAgreed())...)
 	}
 	for _, fact := range g.Says() {
-		out = append(out, say("facts", begins(fact)))
+		out = append(out, say("facts", text.Begins(fact)))
 	}
 	switch {
 	case q.pos.over():
-		out = append(out, say("over", q.number(), nested(outcome(q.pos)), cmp.Or(q.pos.result, g.Result()), begins(decided(q.pos))))
+		out = append(out, say("over", q.number(), outcome(q.pos), cmp.Or(q.pos.result, g.Result()), text.Begins(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
-			out = append(out, say("area.agrees", nested(lead(m))))
+			out = append(out, say("area.agrees", lead(m)))
 		}
 	case g.Phase() == rules.Playing:
 		out = append(out, say("unfinished"))
@@ -117,11 +118,11 @@ func why(q *question) Answer {
 			continue
 		}
 		if e.Thing == rules.Komi {
-			out = append(out, say("score.komi", color(e.Player), e.Each.String()))
+			out = append(out, say("score.komi", text.Color(e.Player), e.Each.String()))
 		} else {
-			out = append(out, say("score.line", color(e.Player), thing(e.Thing, e.N), e.Each.String(), e.Points().String()))
+			out = append(out, say("score.line", text.Color(e.Player), text.Thing(e.Thing, e.N), e.Each.String(), e.Points().String()))
 		}
-		out = append(out, say("why.sentence", sentence(e.Sentence)))
+		out = append(out, say("why.sentence", text.Sentence(e.Sentence)))
 		for _, r := range e.Reasons() {
 			out = append(out, say("why.reason", reason(r)))
 		}
@@ -129,17 +130,17 @@ func why(q *question) Answer {
 	out = append(out, count(g)...)
 	for _, v := range g.Views() {
 		if v.Way != rules.ByTerritory {
-			out = append(out, say("why.view", nested(say("way."+strconv.Itoa(int(v.Way)))), v.Black.String(), v.White.String(), nested(lead(v.Margin()))))
+			out = append(out, say("why.view", say("way."+strconv.Itoa(int(v.Way))), v.Black.String(), v.White.String(), lead(v.Margin())))
 		}
 	}
 	if r, ok := rules.Read(g); ok {
-		out = append(out, say("why.theorem", sentence(r.Words())))
+		out = append(out, say("why.theorem", text.Sentence(r.Words())))
 	}
 	return q.answer(out...)
 }
 
 // reason makes an argument of the entries that one sentence wrote.
-func reason(r rules.Reason) string {
+func reason(r rules.Reason) Text {
 	var moves []string
 	for _, m := range r.Moves {
 		moves = append(moves, strconv.Itoa(m))
@@ -150,9 +151,9 @@ func reason(r rules.Reason) string {
 	case last == 0:
 		when = say("when.move", moves[0])
 	default:
-		when = say("when.moves", list(moves[:last]...), moves[last])
+		when = say("when.moves", text.List(moves[:last]...), moves[last])
 	}
-	return nested(say("reason", fmt.Sprintf("%+d", r.N), nested(when), sentence(r.Why)))
+	return say("reason", fmt.Sprintf("%+d", r.N), when, text.Sentence(r.Why))
 }
 
 // decided gives the sentence that decided the match.
@@ -181,9 +182,11 @@ func ledger(q *question) Answer {
 	var out []Text
 	for i, t := range entries("ledger.line", es) {
 		if es[i].Move == 0 {
-			out = append(out, say("ledger.start", t.Args...))
+			out = append(out, Text{Key: "ledger.start", Args: t.Args})
 		} else {
-			out = append(out, say("ledger.line", append([]string{strconv.Itoa(es[i].Move)}, t.Args...)...))
+			line := say("ledger.line", strconv.Itoa(es[i].Move))
+			line.Args = append(line.Args, t.Args...)
+			out = append(out, line)
 		}
 	}
 	return q.answer(append(out, count(q.game)...)...)
@@ -216,21 +219,21 @@ func compare(q *question) Answer {
 	var reasons []Text
 	for _, row := range rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets}) {
 		if row.Err != nil {
-			out = append(out, say("compare.error", row.Rules.Name, sentence(row.Err.Error())))
+			out = append(out, say("compare.error", row.Rules.Name, text.Sentence(row.Err.Error())))
 			continue
 		}
-		assumed := ""
+		var assumed any = ""
 		if row.Assumed {
-			assumed = nested(say("compare.assumed"))
+			assumed = say("compare.assumed")
 		}
 		s := row.Game.Score()
 		key := "compare.row"
 		if row.Flip != sgf.NoFlip {
 			key = "compare.row." + string(row.Flip)
 		}
-		out = append(out, say(key, row.Rules.Name, nested(lead(s.Margin())), s.Black.String(), s.White.String(), assumed))
+		out = append(out, say(key, row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
 		if why := row.Why(); why != "" {
-			reasons = append(reasons, say("compare.reason", row.Rules.Name, sentence(why)))
+			reasons = append(reasons, say("compare.reason", row.Rules.Name, text.Sentence(why)))
 		}
 	}
 	if len(reasons) > 0 {
@@ -272,7 +275,7 @@ func review(q *question) Answer {
 	a.Scene = &scene
 	for _, to := range []int{n - 1, n + 1} {
 		if to >= 0 && to <= q.game.Turns() {
-			a.Controls = append(a.Controls, Control{Label: say("review.to", strconv.Itoa(to)).in(q.lang), Command: "review",
+			a.Controls = append(a.Controls, Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "review",
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
@@ -311,7 +314,7 @@ func replay(q *question) Answer {
 	look.Size = "small"
 	names := render.Names{Black: seatName(q.lang, q.match.Black, q.who), White: seatName(q.lang, q.match.White, q.who)}
 	var b bytes.Buffer
-	if err := render.GIF(&b, wordsOf(q.lang).Scenes(g, names, first, last), look, replayTurn, replayEnd); err != nil {
+	if err := render.GIF(&b, q.lang.PictureWords().Scenes(g, names, first, last), look, replayTurn, replayEnd); err != nil {
 		return q.failed(err)
 	}
 	a := q.answer(say("replay", q.number(), strconv.Itoa(first), strconv.Itoa(last)))
@@ -332,7 +335,7 @@ func record(q *question) Answer {
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
 func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File, error) {
-	info := sgf.Info{Black: seatName(inEnglish, m.Black, who), White: seatName(inEnglish, m.White, who),
+	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != NoTime {
 		info.Overtime = m.Clock.Words()
@@ -345,14 +348,14 @@ func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File
 	for _, l := range p.lines {
 		if l.turn.Kind.IsTurn() {
 			e := events[l.seq-1]
-			said = append(said, seatName(inEnglish, e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
+			said = append(said, seatName(text.English, e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
 			if rs := remarks[len(said)]; rs != nil {
-				said[len(said)-1] += "\n" + word(inEnglish, rs, who)
+				said[len(said)-1] += "\n" + word(text.English, rs, who, 0)
 			}
 		}
 	}
 	if n := len(said); n > 0 && p.result != "" {
-		said[n-1] += "\n" + say("facts", begins(p.why)).in(inEnglish)
+		said[n-1] += "\n" + text.English.Say(say("facts", text.Begins(p.why)))
 	}
 	var b bytes.Buffer
 	if err := sgf.Write(&b, p.game, info, said...); err != nil {
@@ -410,16 +413,16 @@ func games(q *question) Answer {
 			if m.ToMove == m.White {
 				c = rules.White
 			}
-			state = say("games.going", color(c))
+			state = say("games.going", text.Color(c))
 		}
 		if m.State == Going && !m.Deadline.IsZero() {
-			state = say("games.until", nested(state), nested(leftText(m.Deadline.Sub(q.now))), instantOf(m.Deadline, q.now))
+			state = say("games.until", state, leftText(m.Deadline.Sub(q.now)), instantText(m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {
-			state = say("games.where", nested(state), whereTo(m.Where, say("games.here")))
+			state = say("games.where", state, whereTo(m.Where, say("games.here")))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
-			seatName(q.lang, m.Black, who), seatName(q.lang, m.White, who), nested(state)))
+			seatName(q.lang, m.Black, who), seatName(q.lang, m.White, who), state))
 	}
 	return q.answer(out...)
 }

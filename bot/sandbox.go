@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
@@ -16,22 +17,22 @@ import (
 const maxDiagram = 4000
 
 // drawn reads what somebody drew: a diagram, or a record.
-func drawn(text string) (*sgf.Record, error) {
-	if text = strings.TrimSpace(text); strings.HasPrefix(text, "(") {
-		return sgf.Read(strings.NewReader(text))
+func drawn(drawing string) (*sgf.Record, error) {
+	if drawing = strings.TrimSpace(drawing); strings.HasPrefix(drawing, "(") {
+		return sgf.Read(strings.NewReader(drawing))
 	}
-	return sgf.Diagram(text)
+	return sgf.Diagram(drawing)
 }
 
 // position plays what somebody drew under the ruleset they name, the record's
 // own, or the one given. A part of the text that cannot be read is an error.
-func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
-	rec, err := drawn(text)
-	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(text) == "" {
+func drawnGame(own rulebooks, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
+	rec, err := drawn(drawing)
+	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
 		return nil, say("diagram.none"), false
 	}
 	if err != nil {
-		return nil, say("diagram.bad", sentence(err.Error())), false
+		return nil, say("diagram.bad", text.Sentence(err.Error())), false
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -50,7 +51,7 @@ func drawnGame(own rulebooks, text, name string, otherwise *rules.Ruleset) (*rul
 	}
 	g, err := rec.Play(r, komi)
 	if err != nil {
-		return nil, say("diagram.bad", sentence(err.Error())), false
+		return nil, say("diagram.bad", text.Sentence(err.Error())), false
 	}
 	return g, Text{}, true
 }
@@ -77,7 +78,7 @@ func setup(in *input) Step {
 	for _, t := range g.Log() {
 		bodies = append(bodies, "turn "+t.String())
 	}
-	s := in.step(bodies, []Text{say("sandbox", named(in.by), number, g.Rules().Title)}, nil)
+	s := in.step(bodies, []Text{say("sandbox", named(in.by), text.ThisGame, g.Rules().Title)}, nil)
 	s.New = true
 	return s
 }
@@ -92,7 +93,7 @@ func show(q *question) Answer {
 		return q.refuse(problem)
 	}
 	a := q.answer()
-	scene := wordsOf(q.lang).Of(g, render.Names{})
+	scene := q.lang.PictureWords().Of(g, render.Names{})
 	scene.Look = q.look()
 	a.Scene = &scene
 	return a

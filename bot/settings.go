@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -148,7 +149,7 @@ func (rs RoomSettings) say(are string) []Text {
 		texts = append(texts, say("settings.look", cmp.Or(rs.Theme, render.Themes()[0]), cmp.Or(rs.Coords, render.Coordinates()[0])))
 	}
 	if rs.Lang != "" {
-		texts = append(texts, say("settings.language", bestLanguage(rs.Lang).Name))
+		texts = append(texts, say("settings.language", text.BestLanguage(rs.Lang).Name))
 	}
 	return texts
 }
@@ -160,11 +161,11 @@ func (in *input) closed() (Step, bool) {
 	}
 	texts := []Text{say("opens.nobody")}
 	if len(in.welcome) > 0 {
-		var rooms []string
+		var rooms []Text
 		for _, r := range in.welcome {
 			rooms = append(rooms, whereTo(r, say("games.here")))
 		}
-		texts = append(texts, say("opens.elsewhere", list(rooms...)))
+		texts = append(texts, say("opens.elsewhere", text.List(rooms...)))
 	} else {
 		texts = append(texts, say("opens.how"))
 	}
@@ -201,7 +202,7 @@ func ownSettings(in *input) Step {
 	}
 	texts := []Text{say("settings.mine.language.none")}
 	if p.Lang != "" {
-		texts = []Text{say("settings.mine.language", bestLanguage(p.Lang).Name)}
+		texts = []Text{say("settings.mine.language", text.BestLanguage(p.Lang).Name)}
 	}
 	if p.Theme == "" {
 		texts = append(texts, say("settings.mine.theme.none"))
@@ -220,7 +221,7 @@ func chosenLanguage(into *string) func(string) (Text, bool) {
 			return Text{}, true
 		}
 		var names []string
-		for _, l := range languages() {
+		for _, l := range text.Languages() {
 			if strings.EqualFold(v, l.Tag) || strings.EqualFold(v, l.Name) {
 				*into = l.Tag
 				return Text{}, true
@@ -250,9 +251,9 @@ func chosen(into *string, of []string, bad string) func(string) (Text, bool) {
 
 // noRuleset says that there is no such ruleset, and which may have been meant.
 func noRuleset(id string) Text {
-	hint := ""
+	var hint any = ""
 	if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
-		hint = nested(say("did.you.mean", near))
+		hint = say("did.you.mean", near)
 	}
 	return say("bad.rules", shortened(id), hint)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -165,7 +166,7 @@ func adjudicate(in *input) Step {
 		}
 		g, err := counted(pos.game, ps)
 		if err != nil {
-			return in.refuse(say("facts", begins(err.Error())))
+			return in.refuse(say("facts", text.Begins(err.Error())))
 		}
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)
@@ -184,7 +185,7 @@ func adjudicate(in *input) Step {
 	}
 	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.req.Reply,
-		Texts: []Text{say(key, named(in.by), in.number(), nested(outcome(in.pos)), result, strings.TrimSpace(dead))}})
+		Texts: []Text{say(key, named(in.by), in.number(), outcome(in.pos), result, strings.TrimSpace(dead))}})
 	return s
 }
 
@@ -274,7 +275,7 @@ func comment(in *input) Step {
 	case n < 1 || n > in.pos.game.Turns():
 		return in.refuse(say("review.range", in.number(), strconv.Itoa(in.pos.game.Turns())))
 	case text == "":
-		return in.refuse(say("missing", "comment", nested(say("needs.comment")), "/comment Why not C3? move:12"))
+		return in.refuse(say("missing", "comment", say("needs.comment"), "/comment Why not C3? move:12"))
 	case len([]rune(text)) > maxRemark:
 		return in.refuse(say("text.too.long", strconv.Itoa(maxRemark)))
 	case len(in.pos.remarks) >= maxRemarks:

@@ -3,12 +3,14 @@ package bot
 import (
 	"cmp"
 	"context"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // A speech is in which languages a request is answered.
 type speech struct {
-	mine  *language // of the person who asks, for what they alone read
-	room  *language // of the room, for what everybody reads
+	mine  *text.Language // of the person who asks, for what they alone read
+	room  *text.Language // of the room, for what everybody reads
 	here  place
 	prefs Preferences // of the person
 }
@@ -26,7 +28,7 @@ func (b *Bot) speech(ctx context.Context, r Request, by Person) (s speech, err e
 	if s.prefs, err = b.store.Preferences(ctx, by); err != nil {
 		return s, err
 	}
-	s.mine = bestLanguage(cmp.Or(s.prefs.Lang, r.Lang, s.room.Tag))
+	s.mine = text.BestLanguage(cmp.Or(s.prefs.Lang, r.Lang, s.room.Tag))
 	return s, nil
 }
 
@@ -37,13 +39,13 @@ func LangMark(where Room) string { return "bot:lang:" + where.Platform + ":" + w
 // heard remembers what language the platform says that the room speaks, for what
 // is said there later and nobody asked for.
 func (b *Bot) heard(ctx context.Context, r Request) error {
-	l, ok := findLanguage(r.RoomLang)
+	l, ok := text.FindLanguage(r.RoomLang)
 	if !ok {
 		return nil
 	}
 	mark := LangMark(r.Where)
 	was, err := b.store.Bookmark(ctx, mark)
-	if err != nil || cmp.Or(was, inEnglish.Tag) == l.Tag {
+	if err != nil || cmp.Or(was, text.English.Tag) == l.Tag {
 		return err
 	}
 	return b.store.SetBookmark(ctx, mark, l.Tag)
@@ -51,24 +53,24 @@ func (b *Bot) heard(ctx context.Context, r Request) error {
 
 // room gives what holds in a room, and its language: the one that its moderators
 // have chosen, or that of which the platform has spoken, or English.
-func (b *Bot) room(ctx context.Context, where Room) (place, *language, error) {
+func (b *Bot) room(ctx context.Context, where Room) (place, *text.Language, error) {
 	here, err := b.place(ctx, where)
 	if err != nil || here.Lang != "" {
-		return here, bestLanguage(here.Lang), err
+		return here, text.BestLanguage(here.Lang), err
 	}
 	mark, err := b.store.Bookmark(ctx, LangMark(here.Room))
-	return here, bestLanguage(mark), err
+	return here, text.BestLanguage(mark), err
 }
 
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
-func (b *Bot) postLang(ctx context.Context, o Owed) (place, *language, error) {
+func (b *Bot) postLang(ctx context.Context, o Owed) (place, *text.Language, error) {
 	here, l, err := b.room(ctx, o.Where)
 	if err == nil && o.Private && len(o.Notify) == 1 {
 		var prefs Preferences
 		if prefs, err = b.store.Preferences(ctx, o.Notify[0]); err == nil {
-			if own, ok := findLanguage(prefs.Lang); ok {
+			if own, ok := text.FindLanguage(prefs.Lang); ok {
 				l = own
 			}
 		}
@@ -76,20 +78,20 @@ func (b *Bot) postLang(ctx context.Context, o Owed) (place, *language, error) {
 	return here, l, err
 }
 
-// Languages gives the BCP 47 tags of the languages that the bot speaks, English
+// Languages returns the BCP 47 tags of the languages that the bot speaks, English
 // first.
 func Languages() []string {
 	var tags []string
-	for _, l := range languages() {
+	for _, l := range text.Languages() {
 		tags = append(tags, l.Tag)
 	}
 	return tags
 }
 
-// Translated gives a sentence of an adapter's own in the language of a BCP 47 tag,
-// its English words where the language has none, with arguments for {0}, {1} ….
+// Translated translates what an adapter says by itself: its English words into the
+// language of a BCP 47 tag, with arguments for {0}, {1} ….
 func Translated(tag, english string, args ...string) string {
-	return fillIn(cmp.Or(bestLanguage(tag).Adapters[english], english), args...)
+	return text.BestLanguage(tag).Adapter(english, args...)
 }
 
 // CommandsIn gives what people can ask for, as Commands does, with summaries and
@@ -106,7 +108,7 @@ func CommandsIn(tag string) []Command {
 // language of a BCP 47 tag. Names are the same in every language: people show
 // each other what they type.
 func (c Command) In(tag string) Command {
-	c.Summary = commandWords(bestLanguage(tag), c.Summary)
+	c.Summary = text.BestLanguage(tag).Command(c.Summary)
 	c.Options = append([]Option(nil), c.Options...)
 	for i := range c.Options {
 		c.Options[i] = c.Options[i].In(tag)
@@ -116,20 +118,16 @@ func (c Command) In(tag string) Command {
 
 // In gives the option as [Command.In] does.
 func (o Option) In(tag string) Option {
-	l := bestLanguage(tag)
-	o.Summary = commandWords(l, o.Summary)
+	l := text.BestLanguage(tag)
+	o.Summary = l.Command(o.Summary)
 	o.Choices = choicesIn(l, o.Choices)
 	return o
 }
 
-func choicesIn(l *language, cs []Choice) []Choice {
+func choicesIn(l *text.Language, cs []Choice) []Choice {
 	out := append([]Choice(nil), cs...)
 	for i := range out {
-		out[i].Label = commandWords(l, out[i].Label)
+		out[i].Label = l.Command(out[i].Label)
 	}
 	return out
-}
-
-func commandWords(l *language, english string) string {
-	return cmp.Or(l.Commands[english], english)
 }

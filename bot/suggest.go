@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -49,7 +50,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			return nil
 		}
 		for _, m := range ms {
-			all = append(all, Choice{say("game.choice", strconv.Itoa(m.Number)).in(s.mine) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
+			all = append(all, Choice{s.mine.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 		}
 	case option == "at" || option == "dead" || option == "points":
 		all = b.points(ctx, r, h, by, s.mine, option, prefix)
@@ -74,7 +75,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 
 // points suggests empty points to place a stone on, or one stone of each chain
 // to mark.
-func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *language, option, prefix string) []Choice {
+func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *text.Language, option, prefix string) []Choice {
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
 		return nil
@@ -101,7 +102,7 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *la
 			for _, q := range board.Chain(p) {
 				seen[q] = true
 			}
-			out = append(out, Choice{name + ", " + say("color."+strings.ToLower(board.At(p).String())).in(l), name})
+			out = append(out, Choice{name + ", " + l.Say(say("color."+strings.ToLower(board.At(p).String()))), name})
 		}
 	}
 	return out

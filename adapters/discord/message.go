@@ -44,7 +44,7 @@ func written(text string) string {
 	}
 	text = bot.Fill(text, bot.Format{
 		Time: func(t time.Time, _ string) string { return hole(fmt.Sprintf("<t:%d:f> (<t:%[1]d:R>)", t.Unix())) },
-		Room: func(where bot.Room, words string) string {
+		Room: func(where bot.Place, words string) string {
 			id := where.Thread
 			if id == "" {
 				id = where.Channel

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -32,10 +33,10 @@ func turn(m *bot.Match) *bot.Step {
 	id := fmt.Sprintf("turn:%s:%d", m.ID, next.Seq)
 	return &bot.Step{
 		Request: id, At: next.Changed, Match: &next,
-		Answer: bot.Reply{Texts: []bot.Text{{Key: "played", Args: []string{"D4"}}}, Game: m.ID},
+		Answer: bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}, Game: m.ID},
 		Events: []bot.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
 		Posts: []bot.Owed{{ID: id, Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: next.Seq,
-			Texts: []bot.Text{{Key: "to move", Args: []string{"person:bob"}}}, Notify: []bot.Person{"bob"}}},
+			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []bot.Person{"bob"}}},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -44,7 +45,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 	t.Helper()
 	ctx := t.Context()
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
-	text := func() string {
+	anything := func() string {
 		return pick("", "Ada", "<&> \u2028\u202e\x00\x01\"\\\n", "½ 碁 👨‍🦳", "'; DROP TABLE game; --", "not \xff UTF-8", strings.Repeat("long ", 300))
 	}
 	now := noon
@@ -55,7 +56,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 	var matches []*bot.Match
 	person := func() bot.Person { return people[rng.IntN(len(people))] }
 	for i := range 3 {
-		p, err := s.Person(ctx, bot.Who{Platform: "web", ID: fmt.Sprint(i), Name: text()})
+		p, err := s.Person(ctx, bot.Who{Platform: "web", ID: fmt.Sprint(i), Name: anything()})
 		must(t, err)
 		people = append(people, p)
 	}
@@ -63,8 +64,8 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 		now = now.Add(time.Duration(rng.IntN(1e10)))
 		step := &bot.Step{Request: fmt.Sprint("r", i), At: now, Answer: bot.Reply{Private: rng.IntN(2) > 0}, Where: room()}
 		if rng.IntN(2) > 0 {
-			step.Answer.Texts = []bot.Text{{Key: "played", Args: []string{text()}}}
-			step.Answer.Controls = []bot.Control{{Label: text(), Command: "pass", Args: map[string]string{"b": "1", "a": text()}}}
+			step.Answer.Texts = []bot.Text{{Key: "played", Args: []text.Arg{{Value: anything()}}}}
+			step.Answer.Controls = []bot.Control{{Label: anything(), Command: "pass", Args: map[string]string{"b": "1", "a": anything()}}}
 		}
 		switch k := rng.IntN(10); {
 		case k < 2 || len(matches) == 0:
@@ -80,7 +81,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			next := *matches[rng.IntN(len(matches))]
 			for range 1 + rng.IntN(3) {
 				next.Seq++
-				step.Events = append(step.Events, bot.Event{Seq: next.Seq, At: now, By: person(), Body: text(), Proof: text()})
+				step.Events = append(step.Events, bot.Event{Seq: next.Seq, At: now, By: person(), Body: anything(), Proof: anything()})
 			}
 			next.State = bot.State(pick("going", "ended"))
 			next.Black, next.Changed, next.Result = person(), now, pick("", "B+2.5")
@@ -96,14 +97,14 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			}
 			for j := range rng.IntN(3) {
 				step.Posts = append(step.Posts, bot.Owed{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(bot.Show, bot.Notice),
-					Seq: m.Seq, Texts: []bot.Text{{Key: text()}}, Notify: people, Private: rng.IntN(2) > 0, Reply: text()})
+					Seq: m.Seq, Texts: []bot.Text{{Key: anything()}}, Notify: people, Private: rng.IntN(2) > 0, Reply: anything()})
 			}
 		}
 		if rng.IntN(4) == 0 {
 			step.Prefs = &bot.Preferences{Person: person(), Remind: pick("", "none"), Quiet: bot.Hours{To: rng.IntN(100)}}
 		}
 		if rng.IntN(4) == 0 {
-			step.Room = &bot.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: text()}
+			step.Room = &bot.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: anything()}
 		}
 		must(t, s.Take(ctx, step))
 		for j, m := range matches {
@@ -122,22 +123,22 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			posts, err := s.Claim(ctx, now, now.Add(time.Minute))
 			must(t, err)
 			for _, p := range posts[:len(posts)/2] {
-				must(t, s.Settle(ctx, p.ID, bot.Receipt(text())))
+				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything())))
 			}
 		case 1:
-			_, err := s.Park(ctx, room(), "", text())
+			_, err := s.Park(ctx, room(), "", anything())
 			must(t, err)
 		case 2:
 			must(t, s.Postpone(ctx, room(), now.Add(time.Minute)))
 		case 3:
-			must(t, s.SetBookmark(ctx, pick("matrix", "discord"), text()))
-			_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: text(), Looks: text(), Secret: text(), Since: rng.Int64N(9)}, "")
+			must(t, s.SetBookmark(ctx, pick("matrix", "discord"), anything()))
+			_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: anything(), Looks: anything(), Secret: anything(), Since: rng.Int64N(9)}, "")
 			must(t, err)
 		case 4:
-			m := bot.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: text(), Removed: rng.IntN(2) > 0}
+			m := bot.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: anything(), Removed: rng.IntN(2) > 0}
 			if rng.IntN(2) > 0 {
-				m.To, m.Controls = []string{text()}, step.Answer.Controls
-				m.File = &bot.File{Name: "game.sgf", Type: "application/x-go-sgf", Data: []byte(text())}
+				m.To, m.Controls = []string{anything()}, step.Answer.Controls
+				m.File = &bot.File{Name: "game.sgf", Type: "application/x-go-sgf", Data: []byte(anything())}
 			}
 			_, err := s.Append(ctx, m)
 			must(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -20,7 +21,7 @@ func TestWrittenFormsStay(t *testing.T) {
 	setup := rules.Setup{W: 9, H: 13, Komi: -1, Handicap: 2, First: rules.White,
 		Black: []rules.Point{{X: 3, Y: 3}}, White: []rules.Point{{X: 8, Y: 12}}}
 	reply := bot.Reply{
-		Texts:   []bot.Text{{Key: "started", Args: []string{"person:p1"}}},
+		Texts:   []bot.Text{text.Say("started", text.Somebody("p1"))},
 		Private: true, Game: "g1",
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
@@ -39,7 +40,7 @@ func TestWrittenFormsStay(t *testing.T) {
 		{`{"w":9,"h":13,"komi":-1,"handicap":2,"black":["D4"],"white":["J13"],"first":"W"}`, setup,
 			func() (string, error) { return encodeSetup(setup) },
 			func(s string) (any, error) { return decodeSetup(s) }},
-		{`{"texts":[{"k":"started","a":["person:p1"]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
+		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
 			func() (string, error) { return encodeReply(reply) },
 			func(s string) (any, error) { return decodeReply(s) }},
 		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405},"lang":"de","theme":"slate"}`, prefs,
@@ -57,7 +58,7 @@ func TestWrittenFormsStay(t *testing.T) {
 		{``, bot.Message{},
 			func() (string, error) { return encodeExtra(bot.Message{}) },
 			func(s string) (any, error) { var m bot.Message; err := decodeExtra(s, &m); return m, err }},
-		{`{"texts":[{"k":"started","a":["person:p1"]}],"notify":["p1"],"reply":"route"}`, body,
+		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"notify":["p1"],"reply":"route"}`, body,
 			func() (string, error) { return encode(body) },
 			func(s string) (any, error) { var b storedBody; err := decode(s, &b); return b, err }},
 	} {
@@ -335,7 +336,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		people, err := s.People(ctx, []bot.Person{"pa", "pb"})
 		same("people", map[bot.Person]bot.Who{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
 		answer, _, err := s.Answered(ctx, "web:1")
-		same("answer", bot.Reply{Texts: []bot.Text{{Key: "played", Args: []string{"D4"}}}}, answer, err)
+		same("answer", bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
 		receipt, err := s.Shown(ctx, "g", where, bot.Show, false)
 		same("receipt", bot.Receipt("r1"), receipt, err)
 		bookmark, err := s.Bookmark(ctx, "matrix")

@@ -18,12 +18,13 @@ func TestImportsPointOneWay(t *testing.T) {
 		"rules":        {},
 		"rules/sgf":    {"rules"},
 		"render":       {"rules"},
-		"bot":          {"rules", "rules/sgf", "render"},
-		"bot/store":    {"bot", "rules", "rules/sgf", "render"},
-		"adapters/":    {"bot", "rules", "rules/sgf", "render"},
+		"bot/text":     {"rules", "render"},
+		"bot":          {"bot/text", "rules", "rules/sgf", "render"},
+		"bot/store":    {"bot", "bot/text", "rules", "rules/sgf", "render"},
+		"adapters/":    {"bot", "bot/text", "rules", "rules/sgf", "render"},
 		"internal/":    {},
 		"cmd/":         {"*"},
-		"bot/store/st": {"bot", "bot/store", "rules", "rules/sgf", "render"}, // storetest
+		"bot/store/st": {"bot", "bot/store", "bot/text", "rules", "rules/sgf", "render"}, // storetest
 	}
 	out, err := exec.Command("go", "list", "-tags", "goolm", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, module+"...").Output()
 	if err != nil {

@@ -43,7 +43,7 @@ const (
 func written(text string) []span {
 	text = strings.NewReplacer(holeBegin, "", holeEnd, "").Replace(text)
 	var links []span
-	text = bot.Fill(text, bot.Format{Room: func(where bot.Room, words string) string {
+	text = bot.Fill(text, bot.Format{Room: func(where bot.Place, words string) string {
 		href := link(where)
 		if href == "" {
 			return words
@@ -69,7 +69,7 @@ func written(text string) []span {
 }
 
 // link leads to a room or a thread in it; empty if it is no room of Matrix.
-func link(where bot.Room) string {
+func link(where bot.Place) string {
 	if where.Platform != platform || len(where.Channel) < 2 || where.Channel[0] != '!' {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 func postsInOrder(d *desk) {
@@ -50,7 +51,7 @@ func postReadBack(d *desk) {
 	m := d.open("g1", bot.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
 	owed := bot.Owed{
 		ID: "p1", Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: 7,
-		Texts:   []bot.Text{{Key: "turn", Args: []string{"person:ada", "D4"}}, {Key: "your turn"}},
+		Texts:   []bot.Text{text.Say("turn", text.Somebody(string(ada)), "D4", 3, text.ThisGame), text.Say("your turn", text.Say("nested", "x"))},
 		Notify:  []bot.Person{bob, ada},
 		Private: true, Reply: "route/opaque?x=1",
 	}

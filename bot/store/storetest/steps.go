@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -57,7 +58,7 @@ func stepReadBack(d *desk) {
 		{Seq: 2, At: d.now.Add(time.Millisecond), By: ada, Body: "turn W place D4", Proof: "00ff00ff00ff00ff"},
 	}
 	answer := bot.Reply{
-		Texts:    []bot.Text{{Key: "started", Args: []string{"person:ada", "<&>\u202e\x01"}}, {Key: "good luck"}},
+		Texts:    []bot.Text{text.Say("started", text.Somebody(string(ada)), "<&>\u202e", 12), text.Say("good luck")},
 		Private:  true,
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign", Ask: "confirm"}},
 		Game:     "g1",

@@ -1,4 +1,4 @@
-package bot
+package text
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-var pictureWords sync.Map // of *render.Words by *language
+var pictureWords sync.Map // of *render.Words by *Language
 
-// wordsOf gives the words of pictures and of their descriptions in a language.
-func wordsOf(l *language) *render.Words {
-	if l == inEnglish {
+// PictureWords returns the words of pictures and of their descriptions.
+func (l *Language) PictureWords() *render.Words {
+	if l == English {
 		return &render.English
 	}
 	if known, ok := pictureWords.Load(l); ok {
@@ -24,8 +24,8 @@ func wordsOf(l *language) *render.Words {
 			*into = verbs(text)
 		}
 	}
-	w.Told = func(t rules.Turn) string { return turnText(t).in(l) }
-	w.Sentence = func(s string) string { return say("sentence", s).in(l) }
+	w.Told = func(t rules.Turn) string { return l.Say(Turn(t)) }
+	w.Sentence = func(s string) string { return l.Say(Sentence(s)) }
 	known, _ := pictureWords.LoadOrStore(l, &w)
 	return known.(*render.Words)
 }
@@ -62,4 +62,21 @@ func pictureFields(w *render.Words) map[string]*string {
 		fields["mark."+name] = &w.Marks[i]
 	}
 	return fields
+}
+
+// Color is an argument for the name of a colour.
+func Color(c rules.Color) Message { return Say("color." + strings.ToLower(c.String())) }
+
+// Thing is an argument for so many of a thing: "2 prisoners".
+func Thing(t rules.Thing, n int) Message { return Say("thing."+t.String(), n) }
+
+// Turn says a turn: "Black D4".
+func Turn(t rules.Turn) Message {
+	switch {
+	case t.Kind == rules.Place:
+		return Say("turn.place", Color(t.By), t.At)
+	case t.Kind == rules.Pass && len(t.Dead) > 0:
+		return Say("turn.pass.dead", Color(t.By), rules.Names(t.Dead))
+	}
+	return Say("turn."+t.Kind.String(), Color(t.By), rules.Names(t.Dead))
 }

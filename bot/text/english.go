@@ -1,7 +1,7 @@
-package bot
+package text
 
-// english is everything the bot says besides the sentences of the rulebooks,
-// by key. {0}, {1} … are arguments.
+// english has the words of all messages by key, but for what the rules say
+// themselves. {0}, {1} … are arguments.
 var english = map[string]string{
 	"somebody": "somebody",
 	"lines":    "{0}",

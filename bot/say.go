@@ -1,0 +1,61 @@
+package bot
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// What nearly every file of this package says, in short.
+
+// A Text is something to say; see [text.Message].
+type Text = text.Message
+
+func say(key string, args ...any) Text { return text.Say(key, args...) }
+
+func named(p Person) text.Arg { return text.Somebody(string(p)) }
+
+// instantText writes a time so that a platform may write it its own way. The words are
+// in the zone of now.
+func instantText(t, now time.Time) Text { return text.Instant(t, deadlineText(t, now, now.Location())) }
+
+// whereTo writes a room so that a platform may make a link of it.
+func whereTo(r Room, words Text) Text {
+	return text.Link(text.Place{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, words)
+}
+
+// word words texts; who tells the names of people, and game is the number of the
+// game that it is about.
+func word(l *text.Language, texts []Text, who map[Person]Who, game int) string {
+	names := make(text.Names, len(who))
+	for p, w := range who {
+		names[string(p)] = text.CleanName(w.Name)
+	}
+	return l.Word(texts, names, game)
+}
+
+// people returns whom texts name.
+func people(texts []Text) []Person {
+	var ps []Person
+	for _, id := range text.People(texts) {
+		ps = append(ps, Person(id))
+	}
+	return ps
+}
+
+// A Format is how a platform writes what it has a way of its own for; see
+// [text.Format].
+type Format = text.Format
+
+// A Place is an address that a [Format] may turn into a link.
+type Place = text.Place
+
+// Fill returns what people read of a text of the bot; see [text.Fill].
+func Fill(s string, f Format) string { return text.Fill(s, f) }
+
+// CleanName returns a name as others may see it: see [text.CleanName]; without any
+// it is "somebody".
+func CleanName(name string) string {
+	return cmp.Or(text.CleanName(name), text.English.Say(say("somebody")))
+}

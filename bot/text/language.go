@@ -1,0 +1,255 @@
+package text
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	cldr "golang.org/x/text/feature/plural"
+	bcp47 "golang.org/x/text/language"
+)
+
+// A Language words messages. It is what its file, lang/TAG.json, holds; {0}, {1} …
+// stand for arguments. It is read-only and may be used concurrently.
+type Language struct {
+	Tag  string `json:"-"`    // BCP 47: "de"
+	Name string `json:"name"` // what its speakers call it: "Deutsch"
+
+	// Texts are the words of messages by key. A key that ends with a CLDR plural
+	// category (".one", ".few", ".many" …) is for a first argument of that kind.
+	Texts map[string]string `json:"texts"`
+	// Commands are the summaries of commands and options and the labels of
+	// choices, by the English ones.
+	Commands map[string]string `json:"commands"`
+	// Picture are the words in pictures and in their descriptions.
+	Picture map[string]string `json:"picture"`
+	// Adapters are what adapters say by themselves, by the English words.
+	Adapters map[string]string `json:"adapters"`
+	// Sentences are what the rules say, by the English words. Rules that quote
+	// their sources are not among them: they are quoted in English.
+	Sentences map[string]string `json:"sentences"`
+	// Missing are the keys of Texts that stay English on purpose.
+	Missing []string `json:"missing"`
+
+	tag      bcp47.Tag
+	patterns []pattern
+}
+
+// A pattern is a sentence with arguments.
+type pattern struct {
+	is   *regexp.Regexp
+	says string
+}
+
+// English is the language of last resort. Its words are in the code, and stand
+// wherever another language lacks something.
+var English = &Language{Tag: "en", Name: "English", tag: bcp47.English}
+
+//go:embed lang/*.json
+var languageFiles embed.FS
+
+// Languages returns all languages, English first.
+var Languages = sync.OnceValue(func() []*Language {
+	names, err := languageFiles.ReadDir("lang")
+	if err != nil {
+		panic(err)
+	}
+	all := []*Language{English}
+	for _, f := range names {
+		text, err := languageFiles.ReadFile("lang/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		l, err := readLanguage(strings.TrimSuffix(f.Name(), path.Ext(f.Name())), text)
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", f.Name(), err))
+		}
+		all = append(all, l)
+	}
+	return all
+})
+
+func readLanguage(tag string, text []byte) (*Language, error) {
+	l := &Language{Tag: tag}
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(l); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.tag, err = bcp47.Parse(tag); err != nil {
+		return nil, err
+	}
+	for english, says := range l.Sentences {
+		if !strings.Contains(english, "{") {
+			continue
+		}
+		is := regexp.MustCompile(`\\\{\d\\\}`).ReplaceAllString(regexp.QuoteMeta(english), "(.+?)")
+		l.patterns = append(l.patterns, pattern{regexp.MustCompile("^" + is + "$"), says})
+	}
+	slices.SortFunc(l.patterns, func(a, b pattern) int { return len(b.is.String()) - len(a.is.String()) }) // the most particular first
+	return l, nil
+}
+
+// FindLanguage returns the language of a BCP 47 tag or of a locale such as
+// "de_AT.UTF-8", and whether there is one; if not, the language is English.
+func FindLanguage(tag string) (*Language, bool) {
+	base := strings.ToLower(tag)
+	if i := strings.IndexAny(base, "-_.@"); i >= 0 {
+		base = base[:i]
+	}
+	for _, l := range Languages() {
+		if l.Tag == base {
+			return l, true
+		}
+	}
+	return English, false
+}
+
+// BestLanguage returns the language of the first tag that has one, or English.
+func BestLanguage(tags ...string) *Language {
+	for _, tag := range tags {
+		if l, ok := FindLanguage(tag); ok {
+			return l
+		}
+	}
+	return English
+}
+
+var forms = map[cldr.Form]string{cldr.Zero: "zero", cldr.One: "one", cldr.Two: "two", cldr.Few: "few", cldr.Many: "many"}
+
+// form returns the CLDR plural category of a number: "one", "few" …, or "" for
+// "other".
+func (l *Language) form(n int) string {
+	if n < 0 {
+		n = -n
+	}
+	return forms[cldr.Cardinal.MatchPlural(l.tag, n, 0, 0, 0, 0)]
+}
+
+// sentence translates a sentence of the rules, and reports whether the language has
+// words for it.
+func (l *Language) sentence(s string) (string, bool) {
+	if l == English {
+		return s, true
+	}
+	if says, ok := l.Sentences[s]; ok {
+		return says, true
+	}
+	for _, p := range l.patterns {
+		if args := p.is.FindStringSubmatch(s); args != nil {
+			for i, a := range args[1:] {
+				if known, ok := l.Sentences[a]; ok { // a colour
+					args[i+1] = known
+				}
+			}
+			return fillIn(p.says, args[1:]...), true
+		}
+	}
+	return s, false
+}
+
+// fillIn puts arguments into a template, all at once, so that a {0} in an argument
+// stays what it is.
+func fillIn(template string, args ...string) string {
+	pairs := make([]string, 0, 2*len(args))
+	for i, a := range args {
+		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", a)
+	}
+	return strings.NewReplacer(pairs...).Replace(template)
+}
+
+// Names tells how people are called, by their ids.
+type Names map[string]string
+
+// Word words messages, a line for each. People without a name are somebody; game is
+// the number that [ThisGame] stands for.
+func (l *Language) Word(ms []Message, names Names, game int) string {
+	lines := make([]string, len(ms))
+	for i, m := range ms {
+		lines[i] = l.word(m, names, game)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Say words a message that names nobody.
+func (l *Language) Say(m Message) string { return l.word(m, nil, 0) }
+
+func (l *Language) word(m Message, names Names, game int) string {
+	args := make([]string, len(m.Args))
+	for i, a := range m.Args {
+		switch a.Kind {
+		case Person:
+			args[i] = names[a.Value]
+			if args[i] == "" {
+				args[i] = l.Say(Say("somebody"))
+			}
+		case Game:
+			args[i] = strconv.Itoa(game)
+		case Nested:
+			args[i] = l.word(*a.Message, names, game)
+		default:
+			args[i] = a.Value
+		}
+	}
+	if (m.Key == "sentence" || m.Key == "sentence.begins") && len(args) == 1 {
+		says, ok := l.sentence(args[0])
+		switch {
+		case !ok:
+			return fillIn(l.template("quoted", nil), args...)
+		case m.Key == "sentence.begins":
+			return Capital(says)
+		}
+		return says
+	}
+	return fillIn(l.template(m.Key, m.Args), args...)
+}
+
+// template returns the words for a key, in the plural form of the first argument if
+// that is a number.
+func (l *Language) template(key string, args []Arg) string {
+	for _, in := range []struct {
+		*Language
+		texts map[string]string
+	}{{l, l.Texts}, {English, english}} {
+		if len(args) > 0 && args[0].Kind == Number {
+			if n, err := strconv.Atoi(args[0].Value); err == nil {
+				if t, ok := in.texts[key+"."+in.form(n)]; ok {
+					return t
+				}
+			}
+		}
+		if t, ok := in.texts[key]; ok {
+			return t
+		}
+	}
+	return key
+}
+
+// Adapter translates what an adapter says by itself, its English words where the
+// language has none, with arguments for {0}, {1} ….
+func (l *Language) Adapter(english string, args ...string) string {
+	return fillIn(cmp.Or(l.Adapters[english], english), args...)
+}
+
+// Command translates the summary of a command or an option, or the label of a
+// choice.
+func (l *Language) Command(english string) string { return cmp.Or(l.Commands[english], english) }
+
+// Capital returns s with a capital letter.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}

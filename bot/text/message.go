@@ -1,0 +1,189 @@
+package text
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Message is something to say: the key of its words in the catalogue, and what
+// to put into them. It is worded only when it is delivered, in the language of its
+// readers and with the names that people go by then. In JSON, as the database keeps
+// it, it is {"k": key, "a": [arguments]}.
+type Message struct {
+	Key  string `json:"k"`
+	Args []Arg  `json:"a,omitempty"`
+}
+
+// Say makes a message. An argument is a string, an int, a Message, an [Arg], or
+// anything else that fmt prints, such as points of the score. If the words have
+// plural forms, the first argument is the number that chooses among them.
+func Say(key string, args ...any) Message {
+	m := Message{Key: key}
+	for _, a := range args {
+		m.Args = append(m.Args, argOf(a))
+	}
+	return m
+}
+
+// An Arg is an argument of a message.
+type Arg struct {
+	Kind    Kind
+	Value   string   // the literal, the digits of the number, or the person's id
+	Message *Message // of a Nested argument
+}
+
+// A Kind is what an argument stands for.
+type Kind uint8
+
+// The kinds of arguments.
+const (
+	Literal Kind = iota // is put in as it is
+	Number              // chooses the plural form, if it is the first
+	Person              // the name of the person with this id
+	Game                // the number of the game that the message is about
+	Nested              // a message, in the language of the one that holds it
+)
+
+// Somebody is an argument for the name of the person with an id.
+func Somebody(id string) Arg { return Arg{Kind: Person, Value: id} }
+
+// ThisGame is an argument for the number of the game that the message is about. The
+// store gives a new game its number after the message was made.
+var ThisGame = Arg{Kind: Game}
+
+func argOf(a any) Arg {
+	switch a := a.(type) {
+	case Arg:
+		return a
+	case Message:
+		return Arg{Kind: Nested, Message: &a}
+	case string:
+		return Arg{Value: a}
+	case int:
+		return Arg{Kind: Number, Value: strconv.Itoa(a)}
+	}
+	return Arg{Value: fmt.Sprint(a)}
+}
+
+// jsonArg is an argument in JSON, where it is neither a string nor a number.
+type jsonArg struct {
+	Person string `json:"p,omitempty"`
+	Game   bool   `json:"g,omitempty"`
+	Key    string `json:"k,omitempty"`
+	Args   []Arg  `json:"a,omitempty"`
+}
+
+// MarshalJSON writes a literal as a string, a number as a number, and the others
+// as objects: {"p": person}, {"g": true}, {"k": key, "a": [arguments]}.
+func (a Arg) MarshalJSON() ([]byte, error) {
+	switch a.Kind {
+	case Number:
+		return []byte(a.Value), nil
+	case Person:
+		return json.Marshal(jsonArg{Person: a.Value})
+	case Game:
+		return json.Marshal(jsonArg{Game: true})
+	case Nested:
+		return json.Marshal(a.Message)
+	}
+	return json.Marshal(a.Value)
+}
+
+// The marks with which the first release wrote arguments that are not literals
+// into strings.
+const (
+	formerPerson = "\x01"
+	formerGame   = "\x02"
+	formerNested = "\x07"
+)
+
+// UnmarshalJSON reads what MarshalJSON writes, and what the first release wrote:
+// strings, of which some begin with a mark, and numbers among the strings.
+func (a *Arg) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '"':
+		var s string
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		return a.former(s)
+	case '{':
+		var o jsonArg
+		if err := json.Unmarshal(data, &o); err != nil {
+			return err
+		}
+		switch {
+		case o.Person != "":
+			*a = Somebody(o.Person)
+		case o.Game:
+			*a = ThisGame
+		default:
+			*a = Arg{Kind: Nested, Message: &Message{o.Key, o.Args}}
+		}
+		return nil
+	}
+	var n int
+	if err := json.Unmarshal(data, &n); err != nil {
+		return err
+	}
+	*a = argOf(n)
+	return nil
+}
+
+func (a *Arg) former(s string) error {
+	if id, ok := strings.CutPrefix(s, formerPerson); ok {
+		*a = Somebody(id)
+		return nil
+	}
+	if s == formerGame {
+		*a = ThisGame
+		return nil
+	}
+	if inner, ok := strings.CutPrefix(s, formerNested); ok {
+		var m Message
+		if err := json.Unmarshal([]byte(inner), &m); err != nil {
+			return err
+		}
+		*a = argOf(m)
+		return nil
+	}
+	*a = Arg{Value: s}
+	if n, err := strconv.Atoi(s); err == nil && strconv.Itoa(n) == s {
+		a.Kind = Number
+	}
+	return nil
+}
+
+// List is several arguments as one, with commas between them.
+func List[T any](args ...T) Message {
+	out := Say("lines", args[0])
+	for _, a := range args[1:] {
+		out = Say("list", out, a)
+	}
+	return out
+}
+
+// Sentence is a message in the words of the rules, which quote their sources: a
+// language that has no words for it quotes it in English.
+func Sentence(english string) Message { return Say("sentence", english) }
+
+// Begins is Sentence with a capital letter.
+func Begins(english string) Message { return Say("sentence.begins", english) }
+
+// People returns the ids of the persons whom messages name, in order.
+func People(ms []Message) []string {
+	var ids []string
+	for _, m := range ms {
+		for _, a := range m.Args {
+			switch a.Kind {
+			case Person:
+				ids = append(ids, a.Value)
+			case Nested:
+				ids = append(ids, People([]Message{*a.Message})...)
+			}
+		}
+	}
+	return ids
+}
