@@ -26,7 +26,10 @@ func Close(r *Ruleset, s Setup, log []Turn, dead, seki []Point) (*Game, error) {
 		}
 		if len(r.Settle) == 0 {
 			if next, err := g.Play(t); err == nil && next.phase == Over {
-				return g.Lift(dead).Play(t)
+				if next, err = g.Lift(dead).Play(t); err == nil {
+					next.before = g.alone() // so that the picture shows what the dead stones changed
+				}
+				return next, err
 			}
 		}
 		if g, err = g.Play(t); err != nil {
