@@ -204,8 +204,9 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech
 		} else if credited {
 			return Answer{}, ErrConflict // the game is another one now
 		}
+		was := in.match.Standing
 		step = decide(in)
-		step.People = in.people()
+		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
 	if err := b.store.Take(ctx, &step); err != nil {

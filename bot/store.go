@@ -86,11 +86,12 @@ type Step struct {
 	Request string // inbox key
 	At      time.Time
 	Answer  Reply
-	Match   *Match  // new or changed; nil when nothing changed
-	New     bool    // Match is new: the store gives it its Number
-	Events  []Event // consecutive, from Match.Seq before the step + 1
-	Posts   []Owed  // in the order in which they are to be read
-	Due     []Due   // of Match from now on: they replace all that were due before
+	Match   *Match    // new or changed; nil when nothing changed
+	New     bool      // Match is new: the store gives it its Number
+	Was     *Standing // of Match before the step, if known: the store need not write what is the same
+	Events  []Event   // consecutive, from Match.Seq before the step + 1
+	Posts   []Owed    // in the order in which they are to be read
+	Due     []Due     // of Match from now on: they replace all that were due before
 	Prefs   *Preferences
 	Room    *RoomSettings
 	Where   Room     // where it was asked; empty: not known

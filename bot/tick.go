@@ -235,8 +235,9 @@ func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time,
 			}
 			return err
 		}
+		was := in.match.Standing
 		step := what(in)
-		step.Where = in.match.Where
+		step.Was, step.Where = &was, in.match.Where
 		err := b.store.Take(ctx, &step)
 		if errors.Is(err, ErrConflict) {
 			continue

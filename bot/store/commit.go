@@ -85,7 +85,7 @@ func (c *committer) waiting(first change) []change {
 	return changes
 }
 
-// commit makes changes in one transaction and gives the error of each.
+// commit makes changes in one transaction and returns the error of each.
 func (c *committer) commit(changes []change) []error {
 	errs := make([]error, len(changes))
 	fail := func(err error) []error {
@@ -103,6 +103,13 @@ func (c *committer) commit(changes []change) []error {
 	if err != nil {
 		return fail(err)
 	}
+	if len(changes) == 1 { // the transaction is all its own
+		if errs[0] = changes[0].write(context.WithoutCancel(changes[0].ctx), tx); errs[0] != nil {
+			tx.Rollback()
+			return errs
+		}
+		return fail(tx.Commit())
+	}
 	for i, change := range changes {
 		refused, err := attempt(tx, change)
 		if err != nil {
@@ -112,10 +119,7 @@ func (c *committer) commit(changes []change) []error {
 		}
 		errs[i] = refused
 	}
-	if err := tx.Commit(); err != nil {
-		return fail(err)
-	}
-	return errs
+	return fail(tx.Commit())
 }
 
 // attempt makes a change, or takes it back and says why it was refused. Any

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -11,18 +12,21 @@ import (
 
 const forgetDue = "DELETE FROM due WHERE game = $1"
 
-// putDue puts all that is due for a match in the place of what was.
+// putDue replaces all that is due for a match.
 func putDue(ctx context.Context, tx *sql.Tx, game bot.GameID, due []bot.Due) error {
-	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil {
+	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil || len(due) == 0 {
 		return err
 	}
+	var values []string
+	args := []any{game}
 	for _, d := range due {
-		// Twice the same is an error of whoever decided, and no conflict.
-		_, err := tx.ExecContext(ctx,
-			"INSERT INTO due (game, kind, at, seq) VALUES ($1, $2, $3, $4)", game, d.Kind, timer(d.At), d.Seq)
-		if err != nil {
-			return fmt.Errorf("due %s: %w", d.Kind, err)
-		}
+		values = append(values, "($1, "+placeholders(len(args)+1, 3)+")")
+		args = append(args, d.Kind, timer(d.At), d.Seq)
+	}
+	// A kind and time that is there twice is an error of the decision, no conflict.
+	_, err := tx.ExecContext(ctx, "INSERT INTO due (game, kind, at, seq) VALUES "+strings.Join(values, ", "), args...)
+	if err != nil {
+		return fmt.Errorf("due: %w", err)
 	}
 	return nil
 }

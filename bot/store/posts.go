@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -42,26 +43,32 @@ func putPost(ctx context.Context, tx *sql.Tx, p bot.Owed, at time.Time) error {
 		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at))
 }
 
-// Claim gives the posts to deliver now: of each game and channel the oldest
-// that is neither settled nor parked, if it is due. They are not given again
+// Claim returns the posts to deliver now: of each game and channel the oldest
+// that is neither settled nor parked, if it is due. They are not returned again
 // before until. A show or status that a newer one of the same game and channel
-// supersedes is never given; one that only some may see supersedes nothing.
+// supersedes is never returned; one that only some may see supersedes nothing.
 func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.Owed, err error) {
 	defer annotate(&err, "claim posts")
+	var any bool // mostly there is nothing, which need not wait for a write
+	err = s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND due <= $1)", millis(now)).Scan(&any)
+	if err != nil || !any {
+		return nil, err
+	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			UPDATE post SET state = 'superseded', body = '{}'
-			WHERE state = 'waiting' AND due <= $1 AND kind IN ('show', 'status') AND EXISTS (
-				SELECT 1 FROM post newer WHERE newer.state = 'waiting'
-					AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
-					AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`,
-			millis(now))
-		if err != nil {
-			return err
-		}
 		found, err := duePosts(ctx, tx, now)
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(found, func(p duePost) bool { return p.superseded }) {
+			_, err := tx.ExecContext(ctx, `
+				UPDATE post SET state = 'superseded', body = '{}'
+				WHERE state = 'waiting' AND due <= $1 AND `+superseded, millis(now))
+			if err != nil {
+				return err
+			}
+			if found, err = duePosts(ctx, tx, now); err != nil {
+				return err
+			}
 		}
 		for _, p := range found {
 			// Another process may have claimed it in between: then it is theirs.
@@ -85,17 +92,24 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.
 	return claimed, nil
 }
 
-// A duePost is a post and the time since when it is due.
+// superseded says of a waiting post that it need not be shown any more.
+const superseded = `kind IN ('show', 'status') AND EXISTS (
+	SELECT 1 FROM post newer WHERE newer.state = 'waiting'
+		AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
+		AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`
+
+// A duePost is a post, the time since when it is due, and whether it is superseded.
 type duePost struct {
 	bot.Owed
-	due int64
+	due        int64
+	superseded bool
 }
 
-// duePosts gives the oldest waiting post of each game and channel, if it is
+// duePosts returns the oldest waiting post of each game and channel, if it is
 // due and its channel has not asked to wait.
 func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error) {
 	rows, err := tx.QueryContext(ctx, `
-		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due FROM post
+		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+` FROM post
 		WHERE state = 'waiting' AND due <= $1
 			AND NOT EXISTS (
 				SELECT 1 FROM post older WHERE older.state = 'waiting'
@@ -115,7 +129,7 @@ func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error)
 		var private int64
 		var text string
 		err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due)
+			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due, &p.superseded)
 		if err != nil {
 			return nil, err
 		}
@@ -129,17 +143,20 @@ func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error)
 	return found, rows.Err()
 }
 
-// Settle writes down that a post was shown. Settling twice is settling once:
-// the first receipt stays. A post that was parked meanwhile was shown after all.
-// Its room, if it had been out of reach, is no longer so.
+// Settle stores that a post was shown. Settling twice is settling once: the first
+// receipt stays. A post that was parked meanwhile was shown after all. Its room, if
+// it had been out of reach, no longer is.
 func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var where bot.Room
 		var game bot.GameID
+		var parked bool
 		err := tx.QueryRowContext(ctx, `
 			UPDATE post SET state = 'settled', receipt = $1, body = '{}' WHERE id = $2 AND state <> 'settled'
-			RETURNING platform, channel, thread, game`, r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game)
+			RETURNING platform, channel, thread, game, EXISTS (
+				SELECT 1 FROM room_parked r WHERE r.platform = post.platform AND r.channel = post.channel)`,
+			r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game, &parked)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = tx.QueryRowContext(ctx, "SELECT id FROM post WHERE id = $1", post).Scan(&post)
 			if errors.Is(err, sql.ErrNoRows) {
@@ -147,7 +164,7 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err err
 			}
 			return err
 		}
-		if err != nil {
+		if err != nil || !parked {
 			return err
 		}
 		_, err = tx.ExecContext(ctx,

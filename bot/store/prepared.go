@@ -44,8 +44,12 @@ func (c preparingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &preparingConn{sqliteConn: inner.(sqliteConn), free: map[string]preparedStmt{}}, nil
+	return &preparingConn{sqliteConn: inner.(sqliteConn), free: map[string]preparedStmt{}, ran: onStatement}, nil
 }
+
+// onStatement, unless it is nil, is called with the text of each statement that a
+// connection opened from now on runs. Tests count with it.
+var onStatement func(text string)
 
 // sqliteConn is what the driver's connections can do, as far as database/sql and
 // this package make use of it.
@@ -74,6 +78,7 @@ type preparedStmt interface {
 type preparingConn struct {
 	sqliteConn
 	free map[string]preparedStmt // those not in use
+	ran  func(text string)       // may be nil
 }
 
 // ExecContext runs a statement, prepared before if there is such a one.
@@ -111,6 +116,9 @@ func (c *preparingConn) QueryContext(ctx context.Context, text string, args []dr
 // take returns a statement for text that nobody uses, or nil if text is not of a
 // kind that is kept.
 func (c *preparingConn) take(ctx context.Context, text string) (preparedStmt, error) {
+	if c.ran != nil {
+		c.ran(text)
+	}
 	if stmt, ok := c.free[text]; ok {
 		delete(c.free, text)
 		return stmt, nil

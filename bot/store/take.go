@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Take stores a step, or gives ErrConflict and stores nothing: when the request
+// Take stores a step, or returns ErrConflict and stores nothing: when the request
 // was taken before, when the match no longer stands where the step began, or when
 // another process got a number first. It puts the match's Number into step.Match
 // when it is new.
@@ -23,16 +24,13 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 		if err := putAnswer(ctx, tx, step); err != nil {
 			return err
 		}
-		if err := known(ctx, tx, step.People); err != nil {
-			return err
-		}
 		var err error
 		switch {
 		case step.Match == nil:
 		case step.New:
 			number, err = newMatch(ctx, tx, step.Match)
 		default:
-			err = changeMatch(ctx, tx, step.Match, step.Match.Seq-len(step.Events))
+			err = changeMatch(ctx, tx, step.Match, step.Was, step.Match.Seq-len(step.Events))
 		}
 		if err != nil {
 			return err
@@ -106,32 +104,29 @@ func sound(step *bot.Step) error {
 	return nil
 }
 
+// putAnswer keeps the answer to a request, if it is the first and nobody whom the
+// step is about has been forgotten meanwhile: what they do would be done by nobody.
 func putAnswer(ctx context.Context, tx *sql.Tx, step *bot.Step) error {
 	answer, err := encodeReply(step.Answer)
 	if err != nil {
 		return err
 	}
-	return put(ctx, tx, "answer",
-		"INSERT INTO inbox (request, at, answer, platform, channel) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-		step.Request, millis(step.At), answer, step.Where.Platform, step.Where.Channel)
-}
-
-// known makes sure that people have not been forgotten meanwhile: what they do
-// would be done by nobody.
-func known(ctx context.Context, tx *sql.Tx, people []bot.Person) error {
-	for _, p := range people {
-		err := tx.QueryRowContext(ctx, "SELECT id FROM person WHERE id = $1", p).Scan(&p)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = bot.ErrConflict
-		}
-		if err != nil {
-			return fmt.Errorf("person: %w", err)
+	args := []any{step.Request, millis(step.At), answer, step.Where.Platform, step.Where.Channel}
+	known := "TRUE"
+	if people := slices.Compact(slices.Sorted(slices.Values(step.People))); len(people) > 0 {
+		known = "(SELECT COUNT(*) FROM person WHERE id IN (" + placeholders(7, len(people)) + ")) = $6"
+		args = append(args, len(people))
+		for _, p := range people {
+			args = append(args, p)
 		}
 	}
-	return nil
+	return put(ctx, tx, "answer", `
+		INSERT INTO inbox (request, at, answer, platform, channel)
+		SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT)
+		WHERE `+known+` ON CONFLICT DO NOTHING`, args...)
 }
 
-// newMatch stores a match with the next number of its channel, which it gives.
+// newMatch stores a match and returns its number, the next of its channel.
 func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err error) {
 	setup, err := encodeSetup(m.Setup)
 	if err != nil {
@@ -165,8 +160,15 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err er
 	return number, nil
 }
 
-// changeMatch stores how a match stands now, if its last event is still before.
-func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, before int) error {
+// changeMatch stores how a match stands now, if its last event is still before. If
+// it is known how it stood, was, the columns of indices are written only where they
+// have changed: each index costs a page.
+func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, was *bot.Standing, before int) error {
+	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White {
+		return put(ctx, tx, "match", `
+			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5 WHERE id = $6 AND seq = $7`,
+			m.ToMove, m.Seq, m.Result, millis(m.Changed), timer(m.Deadline), m.ID, before)
+	}
 	err := put(ctx, tx, "match", `
 		UPDATE game SET state = $1, black = $2, white = $3, to_move = $4, seq = $5, result = $6, changed = $7, deadline = $8
 		WHERE id = $9 AND seq = $10`,

@@ -320,6 +320,36 @@ func findMatches(d *desk) {
 	d.same("going on", len(matches), 1)
 }
 
+// changedStanding holds a storage to storing what has changed in a match, also when
+// it is told how the match stood and may leave out the rest.
+func changedStanding(d *desk) {
+	m := d.open("g1", garden)
+	for i, change := range []func(*bot.Match){
+		func(m *bot.Match) { m.ToMove = bob },
+		func(m *bot.Match) { m.Deadline = d.now.Add(day) },
+		func(m *bot.Match) { m.White = eve },
+		func(m *bot.Match) { m.Black = bob },
+		func(m *bot.Match) { m.Deadline = time.Time{} },
+		func(m *bot.Match) { m.State, m.Result = bot.Ended, "B+2.5" },
+	} {
+		d.pass(time.Second)
+		was := m.Standing
+		step := d.turn(m)
+		change(step.Match)
+		step.Was = &was
+		d.must(d.Take(d.ctx(), step))
+		m = step.Match
+		read, _, err := d.Match(d.ctx(), "g1")
+		d.must(err)
+		d.same(fmt.Sprint("match after change ", i), read, *m)
+		for _, q := range []bot.Query{{Where: garden, States: []bot.State{m.State}}, {Player: m.White}, {Player: m.Black}} {
+			found, err := d.Matches(d.ctx(), q)
+			d.must(err)
+			d.same(fmt.Sprintf("matches after change %d by %v", i, q), found, []bot.Match{*m})
+		}
+	}
+}
+
 func lastChangedFirst(d *desk) {
 	var matches []*bot.Match
 	for i := range 5 {

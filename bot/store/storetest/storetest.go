@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"matches opened at once get different numbers", racingNumbers},
 		{"matches are found by room, player, state and number", findMatches},
 		{"the last changed match comes first", lastChangedFirst},
+		{"what has changed in a match is stored, though it is known how it stood", changedStanding},
 
 		{"posts of a match come one after another", postsInOrder},
 		{"posts of different matches do not wait for each other", postsSideBySide},
