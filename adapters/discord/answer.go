@@ -314,11 +314,14 @@ func (a *Adapter) putOff(w *waiting) {
 // shortly is long enough for a request that nobody waits for.
 const shortly = 10 * time.Second
 
-// owes waits a while for the post that is the answer to a deferred interaction:
-// who delivers it says what became of it.
+// owes waits a while for the post that is the answer to a deferred interaction: its
+// delivery ends the deferral. Nothing happens after the end of Run.
 func (a *Adapter) owes(w *waiting) {
+	a.mu.Lock()
+	asking := a.ctx
+	a.mu.Unlock()
 	time.AfterFunc(a.cfg.Owed, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), shortly)
+		ctx, cancel := context.WithTimeout(asking, shortly)
 		defer cancel()
 		a.promise(ctx, w)
 	})
