@@ -2,24 +2,52 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// monday is when bubbles begin: Discord's ids reach back to 2015.
+var monday = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+// bubbles holds the tests that run in one.
+var bubbles sync.Map
+
+// bubble runs a test in virtual time, with Discord in memory. Time stands still
+// while anybody works, and passes at once while everybody waits.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	inBubble(t, test)
+}
+
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		bubbles.Store(t, true)
+		defer bubbles.Delete(t)
+		time.Sleep(time.Until(monday))
+		test(t)
+	})
+}
 
 // A club is a server with a room and two members, and the bot in it.
 type club struct {
@@ -37,6 +65,8 @@ type club struct {
 	a     *Adapter
 	log   logged
 	stop  func()
+
+	network *memnet.Network // in a bubble
 }
 
 // logged keeps what is logged.
@@ -66,9 +96,11 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 	if o.Limits == nil {
 		o.Limits = discordtest.NoLimits()
 	}
-	if o.Now == nil { // stands still, so that nothing is late because this machine is slow
-		start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-		o.Now = func() time.Time { return start }
+	_, virtual := bubbles.Load(t)
+	if virtual {
+		o.Network = &memnet.Network{}
+	} else if o.Now == nil { // stands still, so that nothing is late because this machine is slow
+		o.Now = func() time.Time { return monday }
 	}
 	if o.Patience == 0 {
 		o.Patience = time.Minute
@@ -83,6 +115,10 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 	t.Cleanup(func() { st.Close() })
 	c.store = st
 	c.cfg = Config{Token: d.Token(), API: d.API(), Answer: time.Hour, Slow: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
+	if virtual {
+		c.network = o.Network
+		c.cfg = Config{Token: d.Token(), API: d.API(), Dial: o.Network.DialContext, Bind: o.Network.Listen}
+	}
 	return c
 }
 
@@ -98,7 +134,7 @@ func (c *club) start() {
 		c.Fatal(err)
 	}
 	if c.a != nil {
-		c.d.Advance(6 * time.Second) // Discord lets nobody identify twice within five
+		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
 	}
 	c.a = a
 	var adapter bot.Adapter = a
@@ -131,6 +167,67 @@ func (c *club) start() {
 	}
 	if !c.d.WaitCommands(1) {
 		c.Fatalf("no commands were registered\n%s", c.log.String())
+	}
+}
+
+// alone starts an adapter that asks a desk, and to which nothing is delivered. What
+// it does after kill reaches nobody.
+func (c *club) alone(desk bot.Desk) (a *Adapter, stop, kill func()) {
+	c.Helper()
+	p := &plug{dial: c.network.DialContext}
+	cfg := c.cfg
+	cfg.Dial = p.DialContext
+	cfg.Log = slog.New(slog.NewTextHandler(&c.log, nil))
+	a, err := New(cfg)
+	if err != nil {
+		c.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx, desk) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			c.Errorf("the adapter stopped: %v", err)
+		}
+	})
+	c.Cleanup(stop)
+	if cfg.Listen == "" && !c.d.WaitSessions(1) || !c.d.WaitCommands(1) {
+		c.Fatalf("not connected\n%s", c.log.String())
+	}
+	return a, stop, p.pull
+}
+
+// A plug connects a program with the network until it is pulled.
+type plug struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	mu     sync.Mutex
+	conns  []net.Conn
+	pulled bool
+}
+
+func (p *plug) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := p.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pulled {
+		conn.Close()
+		return nil, errors.New("the plug was pulled")
+	}
+	p.conns = append(p.conns, conn)
+	return conn, nil
+}
+
+func (p *plug) pull() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pulled = true
+	for _, conn := range p.conns {
+		conn.Close()
 	}
 }
 
@@ -191,6 +288,16 @@ func (c *club) mostGoroutines() (most func() int) {
 	return func() int {
 		close(stop)
 		return <-done
+	}
+}
+
+// passes lets time pass, and waits until all that happens then is done.
+func (c *club) passes(d time.Duration) {
+	if _, virtual := bubbles.Load(c.T); virtual {
+		time.Sleep(d)
+		synctest.Wait()
+	} else {
+		c.d.Advance(d)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A conversation is a file of what people do, one line each, under which what
@@ -31,15 +31,27 @@ import (
 // Messages in the thread stand behind ›, what one person alone sees behind
 // their name in brackets.
 func TestConversations(t *testing.T) {
-	adaptertest.Conversations(t, func(t *testing.T, text string) string { return talk(t, text, false) })
+	adaptertest.Conversations(t, func(t *testing.T, text string) (said string) {
+		inBubble(t, func(t *testing.T) { said = newTable(t).talk(text) })
+		return said
+	})
 }
 
 // A client that nobody here wrote reads along and sees the same messages, with
 // the same files and controls, as the double says that it holds.
 func TestWatched(t *testing.T) {
+	tier.Change(t)
 	adaptertest.EachConversation(t, func(t *testing.T, _, text string) {
-		if diff := cmp.Diff(text, talk(t, text, true)); diff != "" {
-			t.Errorf("it goes otherwise when discord.js reads along (−alone +watched):\n%s", diff)
+		tb := newWatched(t)
+		tb.talk(text)
+		channels := append([]*discordtest.Channel{tb.room}, tb.room.Threads()...)
+		for _, d := range tb.watcher.Disagreements(channels...) {
+			t.Errorf("discord.js: %s", d)
+		}
+		for _, seen := range tb.watcher.Seen() {
+			if seen.What == "error" || seen.What == "warning" {
+				t.Errorf("discord.js says %v", seen.Data)
+			}
 		}
 	})
 }
@@ -59,56 +71,51 @@ type table struct {
 	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error) // what the bot is told of a delivery; nil: the truth
 }
 
-func newTable(t *testing.T, watched bool) *table {
+// newTable makes a table in a bubble.
+func newTable(t *testing.T) *table {
+	tb := &table{club: newClub(t, discordtest.Options{}), seen: map[string]string{}}
+	tb.run(1)
+	return tb
+}
+
+// newWatched makes a table outside of bubbles, at which discord.js looks on.
+func newWatched(t *testing.T) *table {
 	o := discordtest.Options{IdentifyEvery: time.Millisecond, Privileged: messageContent}
 	tb := &table{club: newClub(t, o), seen: map[string]string{}}
-	sessions := 1
-	if watched {
-		tb.watcher = discordtest.Watch(t, tb.d)
-		tb.watcher.Next("ready")
-		tb.d.Advance(time.Second) // before another may identify
-		sessions++
-	}
-	tb.cfg.Now = tb.d.Now
+	tb.watcher = discordtest.Watch(t, tb.d)
+	tb.watcher.Next("ready")
+	tb.d.Advance(time.Second) // before another may identify
+	tb.cfg.Person, tb.cfg.Channel = 10_000, 10_000
+	tb.run(2)
+	return tb
+}
+
+// run starts the adapter, and waits until there are so many sessions.
+func (tb *table) run(sessions int) {
 	tb.here = tb.room
 	a, err := New(tb.cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	tb.a = a
-	tb.bot = bot.New(tb.store, bot.Config{Now: tb.d.Now})
+	tb.bot = bot.New(tb.store, bot.Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx, flushing{tb.bot, tb}) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	if !tb.d.WaitSessions(sessions) || !tb.d.WaitCommands(1) {
-		t.Fatal("not connected")
+		tb.Fatal("not connected")
 	}
-	return tb
 }
 
 // messageContent is the privileged intent without which discord.js would be
 // shown messages without their texts.
 const messageContent = 1 << 15
-
-// agrees is whether discord.js saw what the double holds.
-func (tb *table) agrees() {
-	tb.Helper()
-	channels := append([]*discordtest.Channel{tb.room}, tb.room.Threads()...)
-	for _, d := range tb.watcher.Disagreements(channels...) {
-		tb.Errorf("discord.js: %s", d)
-	}
-	for _, seen := range tb.watcher.Seen() {
-		if seen.What == "error" || seen.What == "warning" {
-			tb.Errorf("discord.js says %v", seen.Data)
-		}
-	}
-}
 
 // flushing is a desk that delivers what is owed after each request.
 type flushing struct {
@@ -146,32 +153,31 @@ func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, error
 // quiet waits until nothing is on its way.
 func (tb *table) quiet() {
 	tb.busy.Wait()
-	// Those openings whose time the clock has brought, whoever looks first.
-	for tb.a.editDue(); tb.a.work.Waiting()+tb.a.asks.Waiting() > 0; tb.a.editDue() {
+	if tb.watcher == nil {
+		synctest.Wait()
+		return
+	}
+	for tb.a.work.Waiting()+tb.a.asks.Waiting() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	tb.busy.Wait()
 }
 
 var spoken = regexp.MustCompile(`^(\w+)(?: in (#\w+|DM))?> (.*)$`)
 
-// talk plays a conversation and gives it with what came of each line.
-func talk(t *testing.T, text string, watched bool) string {
-	tb := newTable(t, watched)
+// talk plays a conversation and gives it with what came of each line, a minute
+// after the one before.
+func (tb *table) talk(text string) string {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if strings.HasPrefix(line, " ") {
 			continue
 		}
 		tb.out.WriteString(line + "\n")
 		if m := spoken.FindStringSubmatch(line); m != nil {
-			tb.d.Advance(time.Minute)
+			tb.club.passes(time.Minute)
 			tb.does(m[1], m[2], m[3])
 		} else if line != "" && !strings.HasPrefix(line, "#") {
-			t.Fatalf("cannot read %q", line)
+			tb.Fatalf("cannot read %q", line)
 		}
-	}
-	if watched {
-		tb.agrees()
 	}
 	return tb.out.String()
 }

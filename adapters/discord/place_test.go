@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -33,279 +34,289 @@ func TestInvite(t *testing.T) {
 
 // With the permissions of the link and no others a game goes its way.
 func TestLeastPermissions(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-	c.guild.BotPermissions(discordtest.Permission(Permissions))
-	c.start()
-	thread := c.begin(t)
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	if m := c.shows(thread, "Black C3"); !withPicture(m) {
-		t.Error("no picture")
-	}
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+		c.guild.BotPermissions(discordtest.Permission(Permissions))
+		c.start()
+		thread := c.begin(t)
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		if m := c.shows(thread, "Black C3"); !withPicture(m) {
+			t.Error("no picture")
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // Without Attach Files the board is drawn in letters, and why is said once.
 func TestWithoutAttachFiles(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.AttachFiles))
-	c.start()
-	thread := c.begin(t)
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	c.shows(thread, "Black C3")
-	c.ok(c.bob.Press(thread.Last(), "Pass"))
-	c.shows(thread, "White passes")
-	hints := 0
-	for _, m := range thread.Messages() {
-		if !strings.Contains(m.Content, "```\n") || !strings.Contains(m.Content, " 3 . . ") || withPicture(m) {
-			t.Errorf("no board in letters: %q", m.Content)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.AttachFiles))
+		c.start()
+		thread := c.begin(t)
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		c.shows(thread, "Black C3")
+		c.ok(c.bob.Press(thread.Last(), "Pass"))
+		c.shows(thread, "White passes")
+		hints := 0
+		for _, m := range thread.Messages() {
+			if !strings.Contains(m.Content, "```\n") || !strings.Contains(m.Content, " 3 . . ") || withPicture(m) {
+				t.Errorf("no board in letters: %q", m.Content)
+			}
+			if strings.Contains(m.Content, "allow Attach Files") {
+				hints++
+			}
 		}
-		if strings.Contains(m.Content, "allow Attach Files") {
-			hints++
+		if hints != 1 {
+			t.Errorf("why is said %d times\n%s", hints, c.d.Transcript())
 		}
-	}
-	if hints != 1 {
-		t.Errorf("why is said %d times\n%s", hints, c.d.Transcript())
-	}
-	c.stop()
-	c.check()
+		c.stop()
+		c.check()
+	})
 }
 
 // Without Create Public Threads the game stays in the channel, and why is said
 // once.
 func TestWithoutThreads(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
-	c.start()
-	for range 2 {
-		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-		c.ok(c.bob.Press(m, "Join"))
-		c.shows(c.room, "Black to play")
-	}
-	is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Create Public Threads") }
-	if n := count(c.room.Messages(), is); n != 1 || len(c.room.Threads()) != 0 {
-		t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
-	}
-	c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-	c.shows(c.room, "Black C3")
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
+		c.start()
+		for range 2 {
+			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+			c.ok(c.bob.Press(m, "Join"))
+			c.shows(c.room, "Black to play")
+		}
+		is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Create Public Threads") }
+		if n := count(c.room.Messages(), is); n != 1 || len(c.room.Threads()) != 0 {
+			t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
+		}
+		c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+		c.shows(c.room, "Black C3")
+		c.stop()
+		c.check()
+	})
 }
 
 // Nor is a thread opened in which the bot could not write a word.
 func TestWithoutSendingInThreads(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-	c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.SendMessagesInThreads))
-	c.start()
-	for range 2 {
-		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-		c.ok(c.bob.Press(m, "Join"))
-		c.shows(c.room, "Black to play.")
-	}
-	said := func(m *discordtest.Message) bool {
-		return strings.Contains(m.Content, "allow Send Messages in Threads to me")
-	}
-	if n := count(c.room.Messages(), said); n != 1 || len(c.room.Threads()) != 0 {
-		t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
-	}
-	// Once it may, games have their threads again, and those in the channel stay there.
-	c.guild.BotPermissions(mayDo)
-	thread := c.begin(t)
-	c.stop()
-	c.start()
-	c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-	c.shows(c.room, "Black C3")
-	if n := len(c.room.Threads()); n != 1 {
-		t.Errorf("%d threads\n%s", n, c.d.Transcript())
-	}
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C4")))
-	c.shows(thread, "Black C4")
-	c.stop()
-	for _, r := range c.d.Requests("") {
-		if r.Status == 403 {
-			t.Errorf("%s was refused", r.Route)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.SendMessagesInThreads))
+		c.start()
+		for range 2 {
+			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+			c.ok(c.bob.Press(m, "Join"))
+			c.shows(c.room, "Black to play.")
 		}
-	}
-	c.check()
+		said := func(m *discordtest.Message) bool {
+			return strings.Contains(m.Content, "allow Send Messages in Threads to me")
+		}
+		if n := count(c.room.Messages(), said); n != 1 || len(c.room.Threads()) != 0 {
+			t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
+		}
+		// Once it may, games have their threads again, and those in the channel stay there.
+		c.guild.BotPermissions(mayDo)
+		thread := c.begin(t)
+		c.stop()
+		c.start()
+		c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+		c.shows(c.room, "Black C3")
+		if n := len(c.room.Threads()); n != 1 {
+			t.Errorf("%d threads\n%s", n, c.d.Transcript())
+		}
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C4")))
+		c.shows(thread, "Black C4")
+		c.stop()
+		for _, r := range c.d.Requests("") {
+			if r.Status == 403 {
+				t.Errorf("%s was refused", r.Route)
+			}
+		}
+		c.check()
+	})
 }
 
 // When a game's thread is deleted the game goes on in its channel, and whose turn
 // it is hears of it: their time runs.
 func TestDeletedThread(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("clock", "1d")))
-	c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
-	thread := c.room.WaitThread(0)
-	c.shows(thread, "Black to play")
-	thread.Delete()
-	m := c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-	if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "no longer there") {
-		t.Errorf("%q to %q with %d files", m.Content, m.To, len(m.Attachments))
-	}
-	if n := len(c.bob.Pinged()); n != 1 {
-		t.Errorf("Bob was called %d times", n)
-	}
-	c.ok(c.bob.Slash(c.room, "place", opt("at", "C4"), opt("game", 1)))
-	if m := c.shows(c.room, "White C4"); strings.Contains(m.Content, "no longer there") {
-		t.Errorf("it is said again: %q", m.Content)
-	}
-	c.stop()
-	// Another process goes on there, too.
-	c.start()
-	before := len(c.d.Requests(""))
-	c.ok(c.alice.Slash(c.room, "place", opt("at", "C2"), opt("game", 1)))
-	c.shows(c.room, "Black C2")
-	c.stop()
-	for _, r := range c.d.Requests("")[before:] {
-		if strings.Contains(r.Route, "/threads") || r.Status == 404 {
-			t.Errorf("%s: %d", r.Route, r.Status)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("clock", "1d")))
+		c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
+		thread := c.room.WaitThread(0)
+		c.shows(thread, "Black to play")
+		thread.Delete()
+		m := c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
+		if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "no longer there") {
+			t.Errorf("%q to %q with %d files", m.Content, m.To, len(m.Attachments))
 		}
-	}
-	if n := count(c.room.Messages(), withPicture); n != 3 {
-		t.Errorf("%d boards in the channel\n%s", n, c.d.Transcript())
-	}
-	c.check()
+		if n := len(c.bob.Pinged()); n != 1 {
+			t.Errorf("Bob was called %d times", n)
+		}
+		c.ok(c.bob.Slash(c.room, "place", opt("at", "C4"), opt("game", 1)))
+		if m := c.shows(c.room, "White C4"); strings.Contains(m.Content, "no longer there") {
+			t.Errorf("it is said again: %q", m.Content)
+		}
+		c.stop()
+		// Another process goes on there, too.
+		c.start()
+		before := len(c.d.Requests(""))
+		c.ok(c.alice.Slash(c.room, "place", opt("at", "C2"), opt("game", 1)))
+		c.shows(c.room, "Black C2")
+		c.stop()
+		for _, r := range c.d.Requests("")[before:] {
+			if strings.Contains(r.Route, "/threads") || r.Status == 404 {
+				t.Errorf("%s: %d", r.Route, r.Status)
+			}
+		}
+		if n := count(c.room.Messages(), withPicture); n != 3 {
+			t.Errorf("%d boards in the channel\n%s", n, c.d.Transcript())
+		}
+		c.check()
+	})
 }
 
 // What is no answer to anything finds the channel as well.
 func TestReminderOfADeletedThread(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	under := string(receipt(c.room.ID(), thread.ID()))
-	thread.Delete()
-	who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
-	for _, id := range []string{"r1", "r2"} {
-		_, err := c.deliver(bot.Post{ID: id, Where: c.where(c.room), Under: under, Kind: bot.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
-		if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
-			t.Errorf("%v, the last message is %q", err, m.Content)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		under := string(receipt(c.room.ID(), thread.ID()))
+		thread.Delete()
+		who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		for _, id := range []string{"r1", "r2"} {
+			_, err := c.deliver(bot.Post{ID: id, Where: c.where(c.room), Under: under, Kind: bot.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
+			if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
+				t.Errorf("%v, the last message is %q", err, m.Content)
+			}
 		}
-	}
-	// A game that was opened inside a thread was that thread's.
-	inside := c.where(c.room)
-	inside.Thread = thread.ID()
-	if _, err := c.deliver(bot.Post{ID: "r3", Where: inside, Kind: bot.Notice, Game: "g", Text: "something"}); !errors.Is(err, bot.ErrGone) {
-		t.Error(err)
-	}
-	c.stop()
-	c.check()
+		// A game that was opened inside a thread was that thread's.
+		inside := c.where(c.room)
+		inside.Thread = thread.ID()
+		if _, err := c.deliver(bot.Post{ID: "r3", Where: inside, Kind: bot.Notice, Game: "g", Text: "something"}); !errors.Is(err, bot.ErrGone) {
+			t.Error(err)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // How a thread that sleeps is woken is said with the first board in it, in the
 // language of the place.
 func TestHowToWakeAThread(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Locale("de")
-	c.start()
-	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-	c.ok(c.bob.Press(m, "Mitspielen"))
-	thread := c.room.WaitThread(0)
-	c.shows(thread, "Schwarz ist am Zug")
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	c.shows(thread, "Schwarz C3")
-	c.stop()
-	var said []int
-	for k, m := range thread.Messages() {
-		if strings.Contains(m.Content, "\n-# "+bot.Translated("de", wordArchived)+"\n") {
-			said = append(said, k)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Locale("de")
+		c.start()
+		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		c.ok(c.bob.Press(m, "Mitspielen"))
+		thread := c.room.WaitThread(0)
+		c.shows(thread, "Schwarz ist am Zug")
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		c.shows(thread, "Schwarz C3")
+		c.stop()
+		var said []int
+		for k, m := range thread.Messages() {
+			if strings.Contains(m.Content, "\n-# "+bot.Translated("de", wordArchived)+"\n") {
+				said = append(said, k)
+			}
 		}
-	}
-	if !slices.Equal(said, []int{0}) {
-		t.Errorf("said in the messages %v\n%s", said, c.d.Transcript())
-	}
-	c.check()
+		if !slices.Equal(said, []int{0}) {
+			t.Errorf("said in the messages %v\n%s", said, c.d.Transcript())
+		}
+		c.check()
+	})
 }
 
 // Where the bot may not write, no game is opened, and what is missing is named.
 func TestMayNotWrite(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.room.OverwriteBot(0, discordtest.SendMessages)
-	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-	if m.To != "Alice" || !strings.Contains(m.Content, "Send Messages") {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	if m := c.ok(c.alice.Slash(c.room, "help")); !strings.Contains(m.Content, "Type a command") {
-		t.Errorf("help is %q", m.Content)
-	}
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.room.OverwriteBot(0, discordtest.SendMessages)
+		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		if m.To != "Alice" || !strings.Contains(m.Content, "Send Messages") {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		if m := c.ok(c.alice.Slash(c.room, "help")); !strings.Contains(m.Content, "Type a command") {
+			t.Errorf("help is %q", m.Content)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // A game that is opened inside a thread stays there, a post of a forum included;
 // one that is opened in the thread of another game stands beside it.
 func TestOpenedInsideAThread(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	m := c.ok(c.alice.Slash(thread, "new", opt("size", "5x5"), opt("opponent", c.bob)))
-	if m.To != "Alice" || !strings.Contains(m.Content, c.room.ID()) {
-		t.Errorf("Alice reads %q", m.Content)
-	}
-	if last := c.shows(c.room, "opens game 2"); len(last.Controls) != 2 {
-		t.Errorf("%+v", last.Controls)
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		m := c.ok(c.alice.Slash(thread, "new", opt("size", "5x5"), opt("opponent", c.bob)))
+		if m.To != "Alice" || !strings.Contains(m.Content, c.room.ID()) {
+			t.Errorf("Alice reads %q", m.Content)
+		}
+		if last := c.shows(c.room, "opens game 2"); len(last.Controls) != 2 {
+			t.Errorf("%+v", last.Controls)
+		}
 
-	forum := c.guild.Forum("club games")
-	hello := rest.Message{Content: new("An evening of Go")}
-	if _, err := c.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
-		t.Fatal(err)
-	}
-	evening := forum.WaitThread(0)
-	m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
-	c.ok(c.bob.Press(m, "Join"))
-	c.shows(evening, "Black to play")
-	c.ok(c.alice.Slash(evening, "place", opt("at", "C3")))
-	c.shows(evening, "Black C3")
-	if len(forum.Threads()) != 1 {
-		t.Errorf("%d posts in the forum", len(forum.Threads()))
-	}
-	c.stop()
-	c.check()
+		forum := c.guild.Forum("club games")
+		hello := rest.Message{Content: new("An evening of Go")}
+		if _, err := c.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
+			t.Fatal(err)
+		}
+		evening := forum.WaitThread(0)
+		m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
+		c.ok(c.bob.Press(m, "Join"))
+		c.shows(evening, "Black to play")
+		c.ok(c.alice.Slash(evening, "place", opt("at", "C3")))
+		c.shows(evening, "Black C3")
+		if len(forum.Threads()) != 1 {
+			t.Errorf("%d posts in the forum", len(forum.Threads()))
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // Notices about an opening stay where it was opened; boards and what follows go
 // to the thread, also when somebody speaks in the channel.
 func TestChannelAndThread(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	i := c.alice.Slash(c.room, "place", opt("at", "C3"))
-	m := c.ok(i)
-	if m.To != "Alice" || !strings.Contains(m.Content, "/"+thread.ID()+"/") {
-		t.Errorf("Alice reads %q (%s)", m.Content, m.To)
-	}
-	c.shows(thread, "Black C3")
-	if n := count(c.room.Messages(), withPicture); n != 0 {
-		t.Errorf("%d boards in the channel", n)
-	}
-	// Only the player to move is called, and the newest board alone has buttons.
-	if last := thread.Last(); !slices.Equal(last.Pings, []string{"Bob"}) {
-		t.Errorf("it calls %v", last.Pings)
-	}
-	bare := thread.Wait(func(ms []*discordtest.Message) bool {
-		return count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		i := c.alice.Slash(c.room, "place", opt("at", "C3"))
+		m := c.ok(i)
+		if m.To != "Alice" || !strings.Contains(m.Content, "/"+thread.ID()+"/") {
+			t.Errorf("Alice reads %q (%s)", m.Content, m.To)
+		}
+		c.shows(thread, "Black C3")
+		if n := count(c.room.Messages(), withPicture); n != 0 {
+			t.Errorf("%d boards in the channel", n)
+		}
+		// Only the player to move is called, and the newest board alone has buttons.
+		if last := thread.Last(); !slices.Equal(last.Pings, []string{"Bob"}) {
+			t.Errorf("it calls %v", last.Pings)
+		}
+		bare := thread.Wait(func(ms []*discordtest.Message) bool {
+			return count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+		})
+		if !bare {
+			t.Errorf("old buttons are still there\n%s", c.d.Transcript())
+		}
+		c.stop()
+		c.check()
 	})
-	if !bare {
-		t.Errorf("old buttons are still there\n%s", c.d.Transcript())
-	}
-	c.stop()
-	c.check()
 }
 
 // deliver delivers a post and gives the message that it became.
@@ -323,67 +334,69 @@ func (c *club) where(ch *discordtest.Channel) bot.Room {
 // A reminder replaces the last one in place, and is removed; that a message was
 // deleted by somebody is no reason to give up the room.
 func TestReminders(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
-	post := bot.Post{ID: "r1", Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "12 hours left", Notify: who}
-	first, err := c.deliver(post)
-	if err != nil || len(c.alice.Pinged()) != 1 {
-		t.Fatalf("%v, %d pings", err, len(c.alice.Pinged()))
-	}
-	post.ID, post.Text, post.Replaces = "r2", "6 hours left", string(first)
-	second, err := c.deliver(post)
-	if err != nil || second != first || len(c.room.Messages()) != 1 || len(c.alice.Pinged()) != 1 {
-		t.Errorf("%v %q %q, %d messages, %d pings", err, first, second, len(c.room.Messages()), len(c.alice.Pinged()))
-	}
-	c.room.Last().Delete()
-	post.ID, post.Text = "r3", "1 hour left"
-	third, err := c.deliver(post)
-	if err != nil || third == first || !strings.Contains(c.room.Last().Content, "1 hour left") {
-		t.Errorf("after it was deleted: %v", err)
-	}
-	if _, err := c.deliver(bot.Post{ID: "x", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
-		t.Error(err)
-	}
-	if !c.room.Wait(func(ms []*discordtest.Message) bool { return len(ms) == 0 }) {
-		t.Error("it is still there")
-	}
-	if _, err := c.deliver(bot.Post{ID: "y", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
-		t.Errorf("taking away what is gone: %v", err)
-	}
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		post := bot.Post{ID: "r1", Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "12 hours left", Notify: who}
+		first, err := c.deliver(post)
+		if err != nil || len(c.alice.Pinged()) != 1 {
+			t.Fatalf("%v, %d pings", err, len(c.alice.Pinged()))
+		}
+		post.ID, post.Text, post.Replaces = "r2", "6 hours left", string(first)
+		second, err := c.deliver(post)
+		if err != nil || second != first || len(c.room.Messages()) != 1 || len(c.alice.Pinged()) != 1 {
+			t.Errorf("%v %q %q, %d messages, %d pings", err, first, second, len(c.room.Messages()), len(c.alice.Pinged()))
+		}
+		c.room.Last().Delete()
+		post.ID, post.Text = "r3", "1 hour left"
+		third, err := c.deliver(post)
+		if err != nil || third == first || !strings.Contains(c.room.Last().Content, "1 hour left") {
+			t.Errorf("after it was deleted: %v", err)
+		}
+		if _, err := c.deliver(bot.Post{ID: "x", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+			t.Error(err)
+		}
+		if !c.room.Wait(func(ms []*discordtest.Message) bool { return len(ms) == 0 }) {
+			t.Error("it is still there")
+		}
+		if _, err := c.deliver(bot.Post{ID: "y", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+			t.Errorf("taking away what is gone: %v", err)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // What is for one person goes to their direct messages; who takes none is called
 // where the game is, once for each turn.
 func TestDirect(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.bob.CloseDMs()
-	post := func(id string, p *discordtest.Person) bot.Post {
-		return bot.Post{ID: id, Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "it is your turn", Private: true,
-			Notify: []bot.Who{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
-	}
-	if _, err := c.deliver(post("a", c.alice)); err != nil {
-		t.Error(err)
-	}
-	if last := c.alice.DM().Last(); last == nil || !strings.Contains(last.Content, "it is your turn") {
-		t.Errorf("%+v", last)
-	}
-	for _, id := range []string{"b", "c", "d"} {
-		if _, err := c.deliver(post(id, c.bob)); err != nil {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.bob.CloseDMs()
+		post := func(id string, p *discordtest.Person) bot.Post {
+			return bot.Post{ID: id, Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "it is your turn", Private: true,
+				Notify: []bot.Who{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
+		}
+		if _, err := c.deliver(post("a", c.alice)); err != nil {
 			t.Error(err)
 		}
-	}
-	ms := c.room.Messages()
-	if len(ms) != 1 || len(ms[0].Pings) != 1 || strings.Contains(ms[0].Content, "your turn") {
-		t.Errorf("%d messages\n%s", len(ms), c.d.Transcript())
-	}
-	c.stop()
-	c.check()
+		if last := c.alice.DM().Last(); last == nil || !strings.Contains(last.Content, "it is your turn") {
+			t.Errorf("%+v", last)
+		}
+		for _, id := range []string{"b", "c", "d"} {
+			if _, err := c.deliver(post(id, c.bob)); err != nil {
+				t.Error(err)
+			}
+		}
+		ms := c.room.Messages()
+		if len(ms) != 1 || len(ms[0].Pings) != 1 || strings.Contains(ms[0].Content, "your turn") {
+			t.Errorf("%d messages\n%s", len(ms), c.d.Transcript())
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // A token that Discord does not accept for a moment says nothing of a thread, of an
@@ -402,41 +415,48 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 	if !final(&rest.Error{Status: 403}) || !final(&rest.Error{Status: 404}) || !final(&rest.Error{Status: 400}) {
 		t.Error("a refusal is not taken for final")
 	}
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-	c.d.Fault(discordtest.Fault{Route: "POST /channels/{channel_id}/messages/{message_id}/threads", Status: 401})
-	c.ok(c.bob.Press(m, "Join"))
-	if !eventually(func() bool { return strings.Contains(c.log.String(), "a post was not delivered") }) {
-		t.Errorf("nothing was refused\n%s", c.log.String())
-	}
-	if there, known := c.a.threads.get(m.ID); known {
-		t.Errorf("it is known of the thread that it is there: %v", there)
-	}
-	c.stop()
-	if n := count(c.room.Messages(), withBoard); n != 0 {
-		t.Errorf("%d boards are in the channel", n)
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+		c.d.Fault(discordtest.Fault{Route: "POST /channels/{channel_id}/messages/{message_id}/threads", Status: 401})
+		c.ok(c.bob.Press(m, "Join"))
+		synctest.Wait()
+		if !strings.Contains(c.log.String(), "a post was not delivered") {
+			t.Errorf("nothing was refused\n%s", c.log.String())
+		}
+		if there, known := c.a.threads.get(m.ID); known {
+			t.Errorf("it is known of the thread that it is there: %v", there)
+		}
+		c.stop()
+		if n := count(c.room.Messages(), withBoard); n != 0 {
+			t.Errorf("%d boards are in the channel", n)
+		}
+	})
 }
 
 // Who is called in the channel because too many direct messages were opened lately
 // is written to the next time.
 func TestTooManyDirect(t *testing.T) {
 	for _, status := range []int{400, 403} {
-		c := newClub(t, discordtest.Options{})
-		c.start()
-		c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: rest.CodeTooManyDMs})
-		for k := range 2 {
-			if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
-				Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
-				t.Error(err)
-			}
-		}
-		if calls, told := len(c.room.Messages()), c.bob.DM().Messages(); calls != 1 || len(told) != 1 || !strings.Contains(told[0].Content, "your turn") {
-			t.Errorf("%d: called %d times, %d messages to Bob\n%s", status, calls, len(told), c.d.Transcript())
-		}
-		c.stop()
-		c.check()
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{})
+				c.start()
+				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: rest.CodeTooManyDMs})
+				for k := range 2 {
+					if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
+						Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+						t.Error(err)
+					}
+				}
+				if calls, told := len(c.room.Messages()), c.bob.DM().Messages(); calls != 1 || len(told) != 1 || !strings.Contains(told[0].Content, "your turn") {
+					t.Errorf("called %d times, %d messages to Bob\n%s", calls, len(told), c.d.Transcript())
+				}
+				c.stop()
+				c.check()
+			})
+		})
 	}
 }
 
@@ -444,108 +464,108 @@ func TestTooManyDirect(t *testing.T) {
 // calls them, and after a day, or when they ask for reminders anew, they are
 // written to again.
 func TestDirectAgain(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.bob.CloseDMs()
-	n := 0
-	remind := func(game string, seq int) (calls, tried int) {
-		t.Helper()
-		n++
-		before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
-		if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: bot.Status, Game: bot.GameID(game), Number: 7, Seq: seq,
-			Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
-			t.Error(err)
+	bubble(t, func(t *testing.T) {
+		c := newTable(t)
+		c.bob.CloseDMs()
+		n := 0
+		remind := func(game string, seq int) (calls, tried int) {
+			t.Helper()
+			n++
+			before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
+			if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: bot.Status, Game: bot.GameID(game), Number: 7, Seq: seq,
+				Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+				t.Error(err)
+			}
+			calls = len(c.room.Messages()) - before
+			return calls, c.d.Count(sendRoute) - sent - calls
 		}
-		calls = len(c.room.Messages()) - before
-		return calls, c.d.Count(sendRoute) - sent - calls
-	}
-	for _, step := range []struct {
-		game         string
-		seq          int
-		calls, tried int
-	}{{"one", 3, 1, 1}, {"one", 3, 0, 0}, {"two", 3, 1, 0}, {"two", 3, 0, 0}, {"one", 5, 1, 0}, {"one", 5, 0, 0}} {
-		if calls, tried := remind(step.game, step.seq); calls != step.calls || tried != step.tried {
-			t.Errorf("game %s after %d: called %d times, tried %d times", step.game, step.seq, calls, tried)
+		for _, step := range []struct {
+			game         string
+			seq          int
+			calls, tried int
+		}{{"one", 3, 1, 1}, {"one", 3, 0, 0}, {"two", 3, 1, 0}, {"two", 3, 0, 0}, {"one", 5, 1, 0}, {"one", 5, 0, 0}} {
+			if calls, tried := remind(step.game, step.seq); calls != step.calls || tried != step.tried {
+				t.Errorf("game %s after %d: called %d times, tried %d times", step.game, step.seq, calls, tried)
+			}
 		}
-	}
-	if last := c.room.Last(); !slices.Equal(last.Pings, []string{"Bob"}) || !strings.Contains(last.Content, "Game 7") {
-		t.Errorf("%q calls %v", last.Content, last.Pings)
-	}
-	c.d.Advance(closedFor)
-	if calls, tried := remind("one", 5); calls != 0 || tried != 1 {
-		t.Errorf("a day later: called %d times, tried %d times", calls, tried)
-	}
-	c.bob.OpenDMs()
-	if calls, tried := remind("one", 7); calls != 1 || tried != 0 {
-		t.Errorf("the same day: called %d times, tried %d times", calls, tried)
-	}
-	c.ok(c.bob.Slash(c.room, "remind", opt("how", "direct")))
-	for range 2 {
-		before := len(c.bob.DM().Messages())
-		if remind("one", 9); len(c.bob.DM().Messages()) != before+1 {
-			t.Error("Bob is not written to")
+		if last := c.room.Last(); !slices.Equal(last.Pings, []string{"Bob"}) || !strings.Contains(last.Content, "Game 7") {
+			t.Errorf("%q calls %v", last.Content, last.Pings)
 		}
-		c.d.Advance(closedFor)
-	}
-	c.stop()
-	c.check()
+		time.Sleep(closedFor)
+		if calls, tried := remind("one", 5); calls != 0 || tried != 1 {
+			t.Errorf("a day later: called %d times, tried %d times", calls, tried)
+		}
+		c.bob.OpenDMs()
+		if calls, tried := remind("one", 7); calls != 1 || tried != 0 {
+			t.Errorf("the same day: called %d times, tried %d times", calls, tried)
+		}
+		c.ok(c.bob.Slash(c.room, "remind", opt("how", "direct")))
+		for range 2 {
+			before := len(c.bob.DM().Messages())
+			if remind("one", 9); len(c.bob.DM().Messages()) != before+1 {
+				t.Error("Bob is not written to")
+			}
+			time.Sleep(closedFor)
+		}
+		c.check()
+	})
 }
 
 // What cannot be written to is said to be so, with what would help.
 func TestErrors(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	notice := func(ch *discordtest.Channel, id string) error {
-		where := c.where(c.room)
-		if ch.ID() != c.room.ID() {
-			where.Thread = ch.ID()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		notice := func(ch *discordtest.Channel, id string) error {
+			where := c.where(c.room)
+			if ch.ID() != c.room.ID() {
+				where.Thread = ch.ID()
+			}
+			_, err := c.deliver(bot.Post{ID: id, Where: where, Kind: bot.Notice, Game: "g", Text: "something"})
+			return err
 		}
-		_, err := c.deliver(bot.Post{ID: id, Where: where, Kind: bot.Notice, Game: "g", Text: "something"})
-		return err
-	}
-	thread.Archive()
-	if err := notice(thread, "archived"); err != nil || thread.Archived() {
-		t.Errorf("an archived thread is not woken: %v", err)
-	}
-	thread.Lock()
-	var forbidden bot.Forbidden
-	if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
-		t.Errorf("a locked thread: %v", err)
-	}
-	thread.Delete()
-	if err := notice(thread, "deleted"); !errors.Is(err, bot.ErrGone) {
-		t.Errorf("a deleted thread: %v", err)
-	}
-	c.room.OverwriteBot(0, discordtest.SendMessages)
-	if err := notice(c.room, "silenced"); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
-		t.Errorf("a channel where it may not write: %v", err)
-	}
-	c.room.OverwriteBot(discordtest.SendMessages, 0)
-	c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
-	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
-	if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
-		t.Errorf("too large: %v", err)
-	}
-	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
-	var wait bot.RetryAfter
-	if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second {
-		t.Errorf("too many: %v", err)
-	}
-	c.room.Delete()
-	if err := notice(c.room, "no channel"); !errors.Is(err, bot.ErrGone) && !errors.As(err, &wait) {
-		t.Errorf("a deleted channel: %v", err)
-	}
-	if err := func() error {
-		_, err := c.deliver(bot.Post{ID: "w", Where: bot.Room{Platform: "web", Channel: "local"}, Kind: bot.Notice, Text: "x"})
-		return err
-	}(); !errors.Is(err, bot.ErrGone) {
-		t.Errorf("another platform: %v", err)
-	}
-	c.stop()
-	c.check()
+		thread.Archive()
+		if err := notice(thread, "archived"); err != nil || thread.Archived() {
+			t.Errorf("an archived thread is not woken: %v", err)
+		}
+		thread.Lock()
+		var forbidden bot.Forbidden
+		if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
+			t.Errorf("a locked thread: %v", err)
+		}
+		thread.Delete()
+		if err := notice(thread, "deleted"); !errors.Is(err, bot.ErrGone) {
+			t.Errorf("a deleted thread: %v", err)
+		}
+		c.room.OverwriteBot(0, discordtest.SendMessages)
+		if err := notice(c.room, "silenced"); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
+			t.Errorf("a channel where it may not write: %v", err)
+		}
+		c.room.OverwriteBot(discordtest.SendMessages, 0)
+		c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
+		if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
+			t.Errorf("too large: %v", err)
+		}
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
+		var wait bot.RetryAfter
+		if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second {
+			t.Errorf("too many: %v", err)
+		}
+		c.room.Delete()
+		if err := notice(c.room, "no channel"); !errors.Is(err, bot.ErrGone) && !errors.As(err, &wait) {
+			t.Errorf("a deleted channel: %v", err)
+		}
+		if err := func() error {
+			_, err := c.deliver(bot.Post{ID: "w", Where: bot.Room{Platform: "web", Channel: "local"}, Kind: bot.Notice, Text: "x"})
+			return err
+		}(); !errors.Is(err, bot.ErrGone) {
+			t.Errorf("another platform: %v", err)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // installed gives somebody who has installed the bot, in a channel of a server
@@ -560,149 +580,149 @@ func (c *club) installed() (*discordtest.Person, *discordtest.Channel) {
 
 // Where only a person has installed the bot, it can do nothing but answer.
 func TestInstalledByAPerson(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	eve, street := c.installed()
-	m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
-	if !strings.Contains(m.Content, "Game 1 begins") {
-		t.Errorf("%q", m.Content)
-	}
-	if !street.Wait(func(ms []*discordtest.Message) bool { return count(ms, withPicture) == 1 }) {
-		t.Errorf("no board\n%s\n%s", c.d.Transcript(), c.log.String())
-	}
-	c.ok(eve.Slash(street, "place", opt("at", "C3")))
-	c.shows(street, "Black C3")
-	if n := c.d.Count(sendRoute); n != 0 {
-		t.Errorf("%d messages were sent where it is not", n)
-	}
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		eve, street := c.installed()
+		m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
+		if !strings.Contains(m.Content, "Game 1 begins") {
+			t.Errorf("%q", m.Content)
+		}
+		if !street.Wait(func(ms []*discordtest.Message) bool { return count(ms, withPicture) == 1 }) {
+			t.Errorf("no board\n%s\n%s", c.d.Transcript(), c.log.String())
+		}
+		c.ok(eve.Slash(street, "place", opt("at", "C3")))
+		c.shows(street, "Black C3")
+		if n := c.d.Count(sendRoute); n != 0 {
+			t.Errorf("%d messages were sent where it is not", n)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // A diagram that somebody wrote, or a record that they attached, becomes a board.
 func TestShowAsABoard(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	if _, ok := findOption(c.a.commands(), "show", "diagram"); !ok {
-		t.Fatal("there is no command to show a diagram")
-	}
-	for name, said := range map[string]*discordtest.Message{
-		"a block of code": c.alice.Say(c.room, "Look:\n```\n.X.\nXO.\n...\n```\nDead?"),
-		"a record":        c.alice.SayFile(c.room, "my game", "game.SGF", []byte("(;FF[4]SZ[3]AB[ba][ab]AW[bb])")),
-	} {
-		m := c.ok(c.bob.MessageCommand(said, wordMenuShow))
-		if !withPicture(m) || !strings.Contains(m.Attachments[0].Alt, "3 . X .\n 2 X O .\n 1 . . .") {
-			t.Errorf("%s: %q %+v", name, m.Content, m.Attachments)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		if _, ok := findOption(c.a.commands(), "show", "diagram"); !ok {
+			t.Fatal("there is no command to show a diagram")
 		}
-	}
-	said := c.alice.SayFile(c.room, "", "game.sgf", []byte("not a game"))
-	if m := c.ok(c.bob.MessageCommand(said, wordMenuShow)); m.To != "Bob" || withPicture(m) {
-		t.Errorf("what is none: %q to %q", m.Content, m.To)
-	}
-	for _, address := range []string{
-		"https://example.org/a.sgf", "http://cdn.discordapp.com/a.sgf", "https://cdn.discordapp.com.example.org/a.sgf", "https://x@cdn.discordapp.com/a.sgf",
-		"https://cdn.discordapp.com:8443/a.sgf", "http://127.0.0.1:1/a.sgf", "http://[::1]/a.sgf", "file:///etc/passwd", "https://169.254.169.254/a.sgf",
-	} {
-		if u, err := url.Parse(address); err == nil && c.a.mayFetch(u) {
-			t.Errorf("%s may be fetched", address)
+		for name, said := range map[string]*discordtest.Message{
+			"a block of code": c.alice.Say(c.room, "Look:\n```\n.X.\nXO.\n...\n```\nDead?"),
+			"a record":        c.alice.SayFile(c.room, "my game", "game.SGF", []byte("(;FF[4]SZ[3]AB[ba][ab]AW[bb])")),
+		} {
+			m := c.ok(c.bob.MessageCommand(said, wordMenuShow))
+			if !withPicture(m) || !strings.Contains(m.Attachments[0].Alt, "3 . X .\n 2 X O .\n 1 . . .") {
+				t.Errorf("%s: %q %+v", name, m.Content, m.Attachments)
+			}
 		}
-	}
-	c.stop()
-	c.check()
+		said := c.alice.SayFile(c.room, "", "game.sgf", []byte("not a game"))
+		if m := c.ok(c.bob.MessageCommand(said, wordMenuShow)); m.To != "Bob" || withPicture(m) {
+			t.Errorf("what is none: %q to %q", m.Content, m.To)
+		}
+		for _, address := range []string{
+			"https://example.org/a.sgf", "http://cdn.discordapp.com/a.sgf", "https://cdn.discordapp.com.example.org/a.sgf", "https://x@cdn.discordapp.com/a.sgf",
+			"https://cdn.discordapp.com:8443/a.sgf", "http://127.0.0.1:1/a.sgf", "http://[::1]/a.sgf", "file:///etc/passwd", "https://169.254.169.254/a.sgf",
+		} {
+			if u, err := url.Parse(address); err == nil && c.a.mayFetch(u) {
+				t.Errorf("%s may be fetched", address)
+			}
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // Whoever may manage messages or the server is a moderator to the bot; what is
 // reserved for moderators Discord's client shows to nobody else.
 func TestModerators(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	if m := c.ok(c.bob.Slash(c.room, "settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	if i := c.bob.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-		t.Error("Bob may adjudicate")
-	}
-	c.guild.Permit(c.guild.Member("Owner"), discordtest.ManageGuild)
-	if m := c.ok(c.guild.Member("Owner").Slash(c.room, "settings", opt("size", "13x13"))); m.To != "" {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	carol := c.guild.Member("Carol")
-	c.guild.Permit(carol, discordtest.ManageMessages)
-	c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
-	c.shows(thread, "Carol decided it as a moderator")
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		if m := c.ok(c.bob.Slash(c.room, "settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		if i := c.bob.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+			t.Error("Bob may adjudicate")
+		}
+		c.guild.Permit(c.guild.Member("Owner"), discordtest.ManageGuild)
+		if m := c.ok(c.guild.Member("Owner").Slash(c.room, "settings", opt("size", "13x13"))); m.To != "" {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		carol := c.guild.Member("Carol")
+		c.guild.Permit(carol, discordtest.ManageMessages)
+		c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
+		c.shows(thread, "Carol decided it as a moderator")
+		c.stop()
+		c.check()
+	})
 }
 
 // Whom the server's own settings give a command that is for moderators, Discord
 // lets through, and the bot does too; for nothing else. Whom they take it from
 // cannot have it.
 func TestServersOwnPermissions(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	dave, erin := c.guild.Member("Dave"), c.guild.Member("Erin")
-	if i := dave.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-		t.Error("Dave may adjudicate")
-	}
-	c.guild.Permit(erin, discordtest.ManageMessages)
-	c.guild.Forbid(erin, "adjudicate")
-	if i := erin.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-		t.Error("Erin may adjudicate")
-	}
-	c.guild.Allow(dave, "adjudicate")
-	c.guild.Allow(dave, "settings") // which everybody may use, to look
-	for command, options := range map[string][]discordtest.Option{"settings": {opt("size", "13x13")}, "delete": nil} {
-		if m := c.ok(dave.Slash(thread, command, options...)); m.To != "Dave" || !strings.Contains(m.Content, "moderator") {
-			t.Errorf("/%s: %q to %q", command, m.Content, m.To)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		dave, erin := c.guild.Member("Dave"), c.guild.Member("Erin")
+		if i := dave.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+			t.Error("Dave may adjudicate")
 		}
-	}
-	// What is pressed is not what the server's settings are about.
-	in := interaction.Interaction{Kind: interaction.Press, Guild: c.guild.ID(), ByGuild: c.guild.ID()}
-	if permitted(in, "adjudicate") {
-		t.Error("a press may adjudicate")
-	}
-	in.Kind, in.Command.Type = interaction.Command, interaction.Slash
-	if in.ByGuild = ""; permitted(in, "adjudicate") {
-		t.Error("the command of a person's own may adjudicate")
-	}
-	c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
-	c.shows(thread, "Dave decided it as a moderator")
-	c.stop()
-	c.check()
+		c.guild.Permit(erin, discordtest.ManageMessages)
+		c.guild.Forbid(erin, "adjudicate")
+		if i := erin.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
+			t.Error("Erin may adjudicate")
+		}
+		c.guild.Allow(dave, "adjudicate")
+		c.guild.Allow(dave, "settings") // which everybody may use, to look
+		for command, options := range map[string][]discordtest.Option{"settings": {opt("size", "13x13")}, "delete": nil} {
+			if m := c.ok(dave.Slash(thread, command, options...)); m.To != "Dave" || !strings.Contains(m.Content, "moderator") {
+				t.Errorf("/%s: %q to %q", command, m.Content, m.To)
+			}
+		}
+		// What is pressed is not what the server's settings are about.
+		in := interaction.Interaction{Kind: interaction.Press, Guild: c.guild.ID(), ByGuild: c.guild.ID()}
+		if permitted(in, "adjudicate") {
+			t.Error("a press may adjudicate")
+		}
+		in.Kind, in.Command.Type = interaction.Command, interaction.Slash
+		if in.ByGuild = ""; permitted(in, "adjudicate") {
+			t.Error("the command of a person's own may adjudicate")
+		}
+		c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
+		c.shows(thread, "Dave decided it as a moderator")
+		c.stop()
+		c.check()
+	})
 }
 
 // What is too long for one message comes in several, for the same eyes.
 func TestLongAnswer(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
-	c.desk = func(d bot.Desk) bot.Desk { return longDesk{d, text} }
-	c.start()
-	i := c.alice.Slash(c.room, "help")
-	all := []string{c.ok(i).Content}
-	for range 1000 {
-		if len(i.FollowUps()) == 2 {
-			break
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
+		c.desk = func(d bot.Desk) bot.Desk { return longDesk{d, text} }
+		c.start()
+		i := c.alice.Slash(c.room, "help")
+		all := []string{c.ok(i).Content}
+		synctest.Wait()
+		for _, m := range i.FollowUps() {
+			if m.To != "Alice" {
+				t.Errorf("a part is for %q", m.To)
+			}
+			all = append(all, m.Content)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	for _, m := range i.FollowUps() {
-		if m.To != "Alice" {
-			t.Errorf("a part is for %q", m.To)
+		if strings.Join(all, "\n") != text {
+			t.Errorf("%d parts are %q", len(all), all)
 		}
-		all = append(all, m.Content)
-	}
-	if strings.Join(all, "\n") != text {
-		t.Errorf("%d parts are %q", len(all), all)
-	}
-	c.stop()
-	c.check()
+		c.stop()
+		c.check()
+	})
 }
 
 type longDesk struct {
@@ -717,42 +737,49 @@ func (d longDesk) Ask(context.Context, bot.Request) (bot.Answer, error) {
 // A message of the bot's own that calls nobody makes no sound; one that calls
 // somebody, and the answer to somebody, are as Discord makes them.
 func TestQuiet(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	quiet := func(m *discordtest.Message) bool { return m.Flags&rest.SuppressNotifications != 0 }
-	if m := c.shows(thread, "Black C3"); quiet(m) {
-		t.Error("the answer to a turn is quiet")
-	}
-	post := bot.Post{ID: "q1", Where: c.where(c.room), Kind: bot.Notice, Text: "nothing urgent"}
-	if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
-		t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
-	}
-	post.ID, post.Text, post.Notify = "q2", "your turn", []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
-	if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
-		t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
-	}
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		quiet := func(m *discordtest.Message) bool { return m.Flags&rest.SuppressNotifications != 0 }
+		if m := c.shows(thread, "Black C3"); quiet(m) {
+			t.Error("the answer to a turn is quiet")
+		}
+		post := bot.Post{ID: "q1", Where: c.where(c.room), Kind: bot.Notice, Text: "nothing urgent"}
+		if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
+			t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
+		}
+		post.ID, post.Text, post.Notify = "q2", "your turn", []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
+		if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
+			t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // What is offered to somebody who types cannot be put off, however long it takes.
 func TestTypingIsNotPutOff(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.cfg.Answer = time.Nanosecond
-	c.start()
-	for range 50 {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.desk = func(d bot.Desk) bot.Desk { return musingDesk{d} }
+		c.start()
 		if choices, err := c.alice.Autocomplete(c.room, "rules", opt("name", "b")); err != nil || len(choices) == 0 {
-			t.Fatalf("%v %v", choices, err)
+			t.Errorf("%v %v", choices, err)
 		}
-		c.d.Advance(time.Minute)
-	}
-	if n := c.d.Count(callbackRoute); n != 50 {
-		t.Errorf("answered %d times", n)
-	}
-	c.stop()
-	c.check()
+		if n := c.d.Count(callbackRoute); n != 1 {
+			t.Errorf("answered %d times", n)
+		}
+		c.stop()
+		c.check()
+	})
+}
+
+// A musingDesk suggests nothing for two seconds.
+type musingDesk struct{ bot.Desk }
+
+func (d musingDesk) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
+	time.Sleep(2 * time.Second)
+	return d.Desk.Suggest(ctx, r, option, prefix)
 }

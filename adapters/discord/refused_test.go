@@ -1,12 +1,12 @@
 package discord
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -42,46 +42,47 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newTable(t, false) // in which what a turn brought about is over before the next
-			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-			c.ok(c.bob.Press(m, "Join"))
-			c.quiet()
-			thread := c.room.WaitThread(0)
-			lost.take(c.club, thread)
-			before := len(c.d.Requests(""))
-			place := func(turn int) *discordtest.Message {
-				c.d.Advance(2 * time.Minute) // what was set aside is taken up again
-				who := []*discordtest.Person{c.alice, c.bob}[turn%2]
-				m := c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
+			bubble(t, func(t *testing.T) {
+				c := newTable(t) // in which what a turn brought about is over before the next
+				m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+				c.ok(c.bob.Press(m, "Join"))
 				c.quiet()
-				return m
-			}
-			for turn := range 8 {
-				m := place(turn)
-				if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
-					t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
+				thread := c.room.WaitThread(0)
+				lost.take(c.club, thread)
+				before := len(c.d.Requests(""))
+				place := func(turn int) *discordtest.Message {
+					time.Sleep(2 * time.Minute) // what was set aside is taken up again
+					who := []*discordtest.Person{c.alice, c.bob}[turn%2]
+					m := c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
+					c.quiet()
+					return m
 				}
-			}
-			refused := 0
-			for _, r := range c.d.Requests("")[before:] {
-				if r.Route == sendRoute && r.Status >= 400 {
-					refused++
+				for turn := range 8 {
+					m := place(turn)
+					if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
+						t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
+					}
 				}
-			}
-			if refused != 1 {
-				t.Errorf("refused %d times", refused)
-			}
-			if n := count(thread.Messages(), withPicture); n != 1 {
-				t.Errorf("%d boards", n)
-			}
-			lost.give(c.club, thread)
-			m = place(8)
-			last := thread.Last()
-			if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
-				t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
-			}
-			c.check()
+				refused := 0
+				for _, r := range c.d.Requests("")[before:] {
+					if r.Route == sendRoute && r.Status >= 400 {
+						refused++
+					}
+				}
+				if refused != 1 {
+					t.Errorf("refused %d times", refused)
+				}
+				if n := count(thread.Messages(), withPicture); n != 1 {
+					t.Errorf("%d boards", n)
+				}
+				lost.give(c.club, thread)
+				m = place(8)
+				last := thread.Last()
+				if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
+					t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
+				}
+				c.check()
+			})
 		})
 	}
 }
@@ -89,48 +90,47 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 // What Discord refuses although the bot seems to be permitted it, as when
 // somebody has put it into time-out, is not asked again and again.
 func TestRefusedForNoReason(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.ok(c.alice.Slash(c.room, "help"))
-	end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
-	n := 0
-	notice := func() error {
-		n++
+	bubble(t, func(t *testing.T) {
+		c := newTable(t)
 		c.ok(c.alice.Slash(c.room, "help"))
-		_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: bot.Notice, Text: "something"})
-		c.d.Advance(time.Minute)
-		return err
-	}
-	for range 8 {
-		var forbidden bot.Forbidden
-		if err := notice(); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
-			t.Errorf("%v", err)
+		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
+		n := 0
+		notice := func() error {
+			n++
+			c.ok(c.alice.Slash(c.room, "help"))
+			_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: bot.Notice, Text: "something"})
+			time.Sleep(time.Minute)
+			return err
 		}
-	}
-	if n := c.d.Count(sendRoute); n != maxRefusals {
-		t.Errorf("asked %d times", n)
-	}
-	end()
-	if err := notice(); err == nil {
-		t.Error("it is tried though nothing was heard")
-	}
-	c.d.Advance(barredFor)
-	for range 2 {
+		for range 8 {
+			var forbidden bot.Forbidden
+			if err := notice(); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
+				t.Errorf("%v", err)
+			}
+		}
+		if n := c.d.Count(sendRoute); n != maxRefusals {
+			t.Errorf("asked %d times", n)
+		}
+		end()
+		if err := notice(); err == nil {
+			t.Error("it is tried though nothing was heard")
+		}
+		time.Sleep(barredFor)
+		for range 2 {
+			if err := notice(); err != nil {
+				t.Error(err)
+			}
+		}
+		// What was refused before that is forgotten.
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013})
+		if err := notice(); err == nil {
+			t.Error("it was not refused")
+		}
 		if err := notice(); err != nil {
 			t.Error(err)
 		}
-	}
-	// What was refused before that is forgotten.
-	c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013})
-	if err := notice(); err == nil {
-		t.Error("it was not refused")
-	}
-	if err := notice(); err != nil {
-		t.Error(err)
-	}
-	c.stop()
-	c.check()
+		c.check()
+	})
 }
 
 // What is missing is named, and nothing else, also where the bot has heard nothing
@@ -152,38 +152,39 @@ func TestNamesWhatIsMissing(t *testing.T) {
 		"all of the thread":      {names: "View Channel", may: discordtest.ViewChannel, thread: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newClub(t, discordtest.Options{})
-			c.start()
-			where := c.where(c.room)
-			if lost.thread {
-				where.Thread = c.begin(t).ID()
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{})
+				c.start()
+				where := c.where(c.room)
+				if lost.thread {
+					where.Thread = c.begin(t).ID()
+					c.stop()
+					c.start() // another process, which has heard nothing
+				}
+				if lost.heard {
+					c.ok(c.alice.Slash(c.room, "help"))
+				}
+				c.room.OverwriteBot(0, lost.may)
+				before := len(c.d.Requests(""))
+				var forbidden bot.Forbidden
+				for attempt := range 5 {
+					_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: bot.Notice, Text: "something"})
+					if !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
+						t.Errorf("%v", err)
+					}
+				}
+				refused := 0
+				for _, r := range c.d.Requests("")[before:] {
+					if r.Status == 403 {
+						refused++
+					}
+				}
+				if refused != 1 {
+					t.Errorf("refused %d times", refused)
+				}
 				c.stop()
-				c.start() // another process, which has heard nothing
-			}
-			if lost.heard {
-				c.ok(c.alice.Slash(c.room, "help"))
-			}
-			c.room.OverwriteBot(0, lost.may)
-			before := len(c.d.Requests(""))
-			var forbidden bot.Forbidden
-			for attempt := range 5 {
-				_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: bot.Notice, Text: "something"})
-				if !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
-					t.Errorf("%v", err)
-				}
-			}
-			refused := 0
-			for _, r := range c.d.Requests("")[before:] {
-				if r.Status == 403 {
-					refused++
-				}
-			}
-			if refused != 1 {
-				t.Errorf("refused %d times", refused)
-			}
-			c.stop()
-			c.check()
+				c.check()
+			})
 		})
 	}
 }
@@ -191,186 +192,158 @@ func TestNamesWhatIsMissing(t *testing.T) {
 // A locked thread that the bot may not even see any more is not looked at again
 // and again.
 func TestLockedAndHidden(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	where := c.where(c.room)
-	where.Thread = thread.ID()
-	n := 0
-	notice := func() error {
-		n++
-		_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: where, Kind: bot.Notice, Text: "something"})
-		return err
-	}
-	thread.Lock()
-	if err := notice(); err == nil || !strings.Contains(err.Error(), "locked") {
-		t.Error(err)
-	}
-	c.room.OverwriteBot(0, discordtest.ViewChannel)
-	before := len(c.d.Requests(""))
-	for range 4 {
-		if err := notice(); err == nil || !strings.Contains(err.Error(), "View Channel") {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		where := c.where(c.room)
+		where.Thread = thread.ID()
+		n := 0
+		notice := func() error {
+			n++
+			_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: where, Kind: bot.Notice, Text: "something"})
+			return err
+		}
+		thread.Lock()
+		if err := notice(); err == nil || !strings.Contains(err.Error(), "locked") {
 			t.Error(err)
 		}
-	}
-	asked := slices.DeleteFunc(c.d.Requests("")[before:], func(r discordtest.Request) bool {
-		return strings.HasPrefix(r.Route, "PATCH ") // the opening, which is edited when there is time
+		c.room.OverwriteBot(0, discordtest.ViewChannel)
+		before := len(c.d.Requests(""))
+		for range 4 {
+			if err := notice(); err == nil || !strings.Contains(err.Error(), "View Channel") {
+				t.Error(err)
+			}
+		}
+		asked := slices.DeleteFunc(c.d.Requests("")[before:], func(r discordtest.Request) bool {
+			return strings.HasPrefix(r.Route, "PATCH ") // the opening, which is edited when there is time
+		})
+		if len(asked) != 1 {
+			t.Errorf("asked %d times", len(asked))
+		}
+		c.room.OverwriteBot(discordtest.ViewChannel, 0)
+		thread.Reopen()
+		c.ok(c.alice.Slash(c.room, "help"))
+		if err := notice(); err != nil {
+			t.Error(err)
+		}
+		c.stop()
+		c.check()
 	})
-	if len(asked) != 1 {
-		t.Errorf("asked %d times", len(asked))
-	}
-	c.room.OverwriteBot(discordtest.ViewChannel, 0)
-	thread.Reopen()
-	c.ok(c.alice.Slash(c.room, "help"))
-	if err := notice(); err != nil {
-		t.Error(err)
-	}
-	c.stop()
-	c.check()
 }
 
 // Whose answer was put off is not told that it comes before it has come, or has
 // kept them waiting; and then they are told what became of it.
 func TestPutOff(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	d := &slowDesk{}
-	c.desk = d.before
-	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, time.Hour
-	c.start()
-	thread := c.begin(t)
-	d.gate = make(chan bool)
-	slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
-		t.Helper()
-		i := who.Slash(c.room, "place", opt("at", at), opt("game", 1))
-		if kind, _ := i.First(); kind != 5 {
-			t.Errorf("first answered by %d", kind)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		d := &slowDesk{}
+		c.desk = d.before
+		c.start()
+		thread := c.begin(t)
+		d.gate = make(chan bool)
+		slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
+			t.Helper()
+			i := who.Slash(c.room, "place", opt("at", at), opt("game", 1))
+			if kind, _ := i.First(); kind != 5 {
+				t.Errorf("first answered by %d", kind)
+			}
+			d.gate <- true
+			return i
 		}
-		d.gate <- true
-		return i
-	}
-	thread.Lock()
-	if m := c.ok(slowly(c.alice, "C3")); m.To != "Alice" || !strings.Contains(m.Content, "is locked") {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	// What comes after that is not set aside with it.
-	if !eventually(func() bool { return strings.Contains(c.log.String(), "a room cannot be written to") }) {
-		t.Error("the log does not say that the room cannot be written to")
-	}
-	thread.Reopen()
-	if m := c.ok(slowly(c.bob, "C4")); m.To != "Bob" || m.Content != c.linkTo(c.shows(thread, "White C4")) {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	// What takes long is promised, and then linked.
-	c.stop()
-	c.cfg.Owed = 50 * time.Millisecond
-	c.start()
-	end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: time.Second, Times: -1})
-	i := slowly(c.alice, "C2")
-	if m := c.ok(i); m.Content != wordDone {
-		t.Errorf("%q", m.Content)
-	}
-	end()
-	board := c.shows(thread, "Black C2")
-	for range 2000 {
-		if i.Answer().Content == c.linkTo(board) {
-			break
+		thread.Lock()
+		if m := c.ok(slowly(c.alice, "C3")); m.To != "Alice" || !strings.Contains(m.Content, "is locked") {
+			t.Errorf("%q to %q", m.Content, m.To)
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if m := i.Answer(); m.Content != c.linkTo(board) {
-		t.Errorf("in the end it says %q", m.Content)
-	}
-	close(d.gate)
-	c.stop()
-	c.check()
+		// What comes after that is not set aside with it.
+		synctest.Wait()
+		if !strings.Contains(c.log.String(), "a room cannot be written to") {
+			t.Error("the log does not say that the room cannot be written to")
+		}
+		thread.Reopen()
+		if m := c.ok(slowly(c.bob, "C4")); m.To != "Bob" || m.Content != c.linkTo(c.shows(thread, "White C4")) {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		// What takes long is promised, and then linked.
+		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: time.Second, Times: -1})
+		i := slowly(c.alice, "C2")
+		if m := c.ok(i); m.Content != wordDone {
+			t.Errorf("%q", m.Content)
+		}
+		end()
+		board := c.shows(thread, "Black C2")
+		synctest.Wait()
+		if m := i.Answer(); m.Content != c.linkTo(board) {
+			t.Errorf("in the end it says %q", m.Content)
+		}
+		close(d.gate)
+		c.stop()
+		c.check()
+	})
 }
 
 // Where the bot can only answer, what was put off is for everybody nevertheless.
 func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	d := &slowDesk{gate: make(chan bool)}
-	c.desk = d.before
-	c.cfg.Answer, c.cfg.Owed = 50*time.Millisecond, time.Hour
-	c.start()
-	eve, street := c.installed()
-	i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
-	if kind, _ := i.First(); kind != 5 {
-		t.Errorf("first answered by %d", kind)
-	}
-	d.gate <- true
-	if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {
-		t.Errorf("%q to %q", m.Content, m.To)
-	}
-	close(d.gate)
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		d := &slowDesk{gate: make(chan bool)}
+		c.desk = d.before
+		c.start()
+		eve, street := c.installed()
+		i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
+		if kind, _ := i.First(); kind != 5 {
+			t.Errorf("first answered by %d", kind)
+		}
+		d.gate <- true
+		if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		close(d.gate)
+		c.stop()
+		c.check()
+	})
 }
 
 // A program that is told to stop leaves nobody behind to whom it seems to think;
 // one that is killed leaves that to the next, which says where the board is.
 func TestStoppedWhilePutOff(t *testing.T) {
-	t.Parallel()
-	for _, killed := range []bool{false, true} {
-		c := newClub(t, discordtest.Options{})
-		c.cfg.Owed = time.Hour
-		c.start()
-		thread := c.begin(t)
-		c.stop()
-
-		// Nothing is delivered here.
-		cfg := c.cfg
-		cfg.Answer = 50 * time.Millisecond
-		a, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := bot.New(c.store, bot.Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		c.d.Advance(6 * time.Second)
-		seen := c.d.Gateway().Identified
-		go func() { done <- a.Run(ctx, b) }()
-		if !eventually(func() bool { return c.d.Gateway().Identified != seen }) {
-			t.Fatal("the gateway is not asked")
-		}
-		i := c.alice.Slash(thread, "place", opt("at", "C3"))
-		if kind, _ := i.First(); kind != 5 {
-			t.Fatalf("first answered by %d", kind)
-		}
-		a.mu.Lock()
-		asks := a.asks
-		a.mu.Unlock()
-		if !eventually(func() bool { return asks.Waiting() == 0 }) {
-			t.Fatal("what was asked is not dealt with")
-		}
-		if !killed {
-			cancel()
-			if m := c.ok(i); m.Content != wordDone {
+	bubble(t, func(t *testing.T) {
+		for _, killed := range []bool{false, true} {
+			c := newClub(t, discordtest.Options{})
+			c.start()
+			thread := c.begin(t)
+			c.stop()
+			time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
+			_, stop, kill := c.alone(bot.New(c.store, bot.Config{}))
+			i := c.alice.Slash(thread, "place", opt("at", "C3"))
+			if kind, _ := i.First(); kind != 5 {
+				t.Fatalf("first answered by %d", kind)
+			}
+			synctest.Wait()
+			if killed {
+				kill()
+			} else {
+				stop()
+				if m := c.ok(i); m.Content != wordDone {
+					t.Errorf("it ends as %q", m.Content)
+				}
+			}
+			c.start()
+			board := c.shows(thread, "Black C3")
+			if m := c.ok(i); killed && m.Content != c.linkTo(board) {
 				t.Errorf("it ends as %q", m.Content)
 			}
+			if n := count(thread.Messages(), withPicture); n != 2 {
+				t.Errorf("%d boards", n)
+			}
+			c.stop()
+			if m := c.ok(i); killed && m.Content != c.linkTo(board) {
+				t.Errorf("in the end it says %q", m.Content)
+			}
+			c.check()
 		}
-		c.start()
-		board := c.shows(thread, "Black C3")
-		if m := c.ok(i); killed && m.Content != c.linkTo(board) {
-			t.Errorf("it ends as %q", m.Content)
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if n := count(thread.Messages(), withPicture); n != 2 {
-			t.Errorf("%d boards", n)
-		}
-		c.stop()
-		if m := c.ok(i); killed && m.Content != c.linkTo(board) {
-			t.Errorf("in the end it says %q", m.Content)
-		}
-		c.check()
-	}
+	})
 }

@@ -59,168 +59,172 @@ func (c *club) kept() int {
 
 // passes lets time pass.
 func (tb *table) passes(d time.Duration) {
-	tb.d.Advance(d)
+	time.Sleep(d)
 	tb.quiet()
 }
 
 // While a game goes its opening is edited once a minute, and shows the newest
 // board then; when it is old, every ten minutes.
 func TestOpeningIsEditedNowAndThen(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	opening := tb.plays()
-	after := func(says string, edits int) {
-		t.Helper()
-		tb.opens(opening, says)
-		if n := tb.edits(opening); n != edits {
-			t.Errorf("edited %d times, not %d", n, edits)
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		opening := tb.plays()
+		after := func(says string, edits int) {
+			t.Helper()
+			tb.opens(opening, says)
+			if n := tb.edits(opening); n != edits {
+				t.Errorf("edited %d times, not %d", n, edits)
+			}
 		}
-	}
-	after("New game", 1)
-	tb.does("alice", "", "/place at:C3")
-	after("New game", 1)
-	tb.passes(59 * time.Second)
-	tb.does("bob", "", "/place at:C4")
-	after("New game", 1)
-	tb.passes(time.Second)
-	after("Move 2: White C4 · Black to play", 2)
-	if link := fmt.Sprintf("https://discord.com/channels/%s/%s/%s", tb.guild.ID(), tb.here.ID(), tb.here.Last().ID); !strings.HasSuffix(opening.Now().Content, "See "+link) {
-		t.Errorf("no link to the newest board: %q", opening.Now().Content)
-	}
-	tb.passes(10 * time.Minute)
-	after("Move 2", 2)
-	tb.does("alice", "", "/place at:D3") // nothing was edited for long
-	after("Move 3", 3)
+		after("New game", 1)
+		tb.does("alice", "", "/place at:C3")
+		after("New game", 1)
+		tb.passes(59 * time.Second)
+		tb.does("bob", "", "/place at:C4")
+		after("New game", 1)
+		tb.passes(time.Second)
+		after("Move 2: White C4 · Black to play", 2)
+		if link := fmt.Sprintf("https://discord.com/channels/%s/%s/%s", tb.guild.ID(), tb.here.ID(), tb.here.Last().ID); !strings.HasSuffix(opening.Now().Content, "See "+link) {
+			t.Errorf("no link to the newest board: %q", opening.Now().Content)
+		}
+		tb.passes(10 * time.Minute)
+		after("Move 2", 2)
+		tb.does("alice", "", "/place at:D3") // nothing was edited for long
+		after("Move 3", 3)
 
-	tb.passes(time.Hour)
-	tb.does("bob", "", "/place at:D4")
-	after("Move 4", 4)
-	tb.does("alice", "", "/place at:B3")
-	tb.passes(9 * time.Minute)
-	tb.does("bob", "", "/place at:B4")
-	after("Move 4", 4)
-	tb.passes(time.Minute)
-	after("Move 6", 5)
-	tb.passes(oldPace)
-	if n := tb.kept(); n != 0 {
-		t.Errorf("%d openings are kept", n)
-	}
-	tb.check()
+		tb.passes(time.Hour)
+		tb.does("bob", "", "/place at:D4")
+		after("Move 4", 4)
+		tb.does("alice", "", "/place at:B3")
+		tb.passes(9 * time.Minute)
+		tb.does("bob", "", "/place at:B4")
+		after("Move 4", 4)
+		tb.passes(time.Minute)
+		after("Move 6", 5)
+		tb.passes(oldPace)
+		if n := tb.kept(); n != 0 {
+			t.Errorf("%d openings are kept", n)
+		}
+		tb.check()
+	})
 }
 
 // An edit of an opening calls nobody, whatever people are called.
 func TestOpeningCallsNobody(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	tb.alice.Rename("@everyone <@" + tb.bob.ID() + ">")
-	opening := tb.plays()
-	if n := len(tb.bob.Pinged()); n != 1 { // as he was invited
-		t.Errorf("Bob was called %d times", n)
-	}
-	if now := opening.Now(); len(now.Mentions) > 0 || now.Edits == 0 {
-		t.Errorf("it names %v after %d edits", now.Mentions, now.Edits)
-	}
-	for _, r := range tb.d.Requests(editRoute) {
-		if allowed, _ := r.Body["allowed_mentions"].(map[string]any); len(allowed) == 0 || allowed["users"] != nil || allowed["roles"] != nil {
-			t.Errorf("it may call: %v", r.Body)
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		tb.alice.Rename("@everyone <@" + tb.bob.ID() + ">")
+		opening := tb.plays()
+		if n := len(tb.bob.Pinged()); n != 1 { // as he was invited
+			t.Errorf("Bob was called %d times", n)
 		}
-	}
-	tb.check()
+		if now := opening.Now(); len(now.Mentions) > 0 || now.Edits == 0 {
+			t.Errorf("it names %v after %d edits", now.Mentions, now.Edits)
+		}
+		for _, r := range tb.d.Requests(editRoute) {
+			if allowed, _ := r.Body["allowed_mentions"].(map[string]any); len(allowed) == 0 || allowed["users"] != nil || allowed["roles"] != nil {
+				t.Errorf("it may call: %v", r.Body)
+			}
+		}
+		tb.check()
+	})
 }
 
 // The end of a game is shown before the bot hears that its board was, however
 // lately the opening was edited.
 func TestEndIsShownAtOnce(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	opening := tb.plays()
-	tb.does("alice", "", "/place at:C3")
-	var says string
-	tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
-		if p.Kind == bot.Show {
-			says = opening.Now().Content
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		opening := tb.plays()
+		tb.does("alice", "", "/place at:C3")
+		var says string
+		tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
+			if p.Kind == bot.Show {
+				says = opening.Now().Content
+			}
+			return r, err
 		}
-		return r, err
-	}
-	tb.does("bob", "", "/resign confirm:yes")
-	if !strings.Contains(says, "Move 2: White resigns · game over\nBlack wins") {
-		t.Errorf("when the board was settled the opening said %q", says)
-	}
-	if n := tb.edits(opening); n != 2 {
-		t.Errorf("edited %d times", n)
-	}
-	if n := tb.kept(); n != 0 {
-		t.Errorf("%d openings are kept", n)
-	}
-	tb.check()
+		tb.does("bob", "", "/resign confirm:yes")
+		if !strings.Contains(says, "Move 2: White resigns · game over\nBlack wins") {
+			t.Errorf("when the board was settled the opening said %q", says)
+		}
+		if n := tb.edits(opening); n != 2 {
+			t.Errorf("edited %d times", n)
+		}
+		if n := tb.kept(); n != 0 {
+			t.Errorf("%d openings are kept", n)
+		}
+		tb.check()
+	})
 }
 
 // A program that is killed between the last board of a game and the edit of its
 // opening makes up for it when it is back.
 func TestEndAfterACrash(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	opening := tb.plays()
-	isBoard := func(m *discordtest.Message) bool {
-		return len(m.Attachments) > 0 && m.Attachments[0].Type == "image/png"
-	}
-	boards := count(tb.here.Messages(), isBoard)
-	end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
-	tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
-		return "", errors.New("killed")
-	}
-	tb.does("alice", "", "/resign confirm:yes")
-	tb.opens(opening, "New game")
-	if n := count(tb.here.Messages(), isBoard); n != boards+1 {
-		t.Fatalf("%d boards, %d before", n, boards)
-	}
-	tb.a.roots.mu.Lock()
-	clear(tb.a.roots.m) // dead
-	tb.a.roots.mu.Unlock()
-	end()
-	again, err := New(tb.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.rest.Close()
-	tb.d.Advance(10 * time.Minute)
-	if err := tb.bot.Flush(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
-	tb.opens(opening, "game over")
-	tb.opens(opening, "See https://discord.com/channels/"+tb.guild.ID()+"/"+tb.here.ID()+"/")
-	if n := count(tb.here.Messages(), isBoard); n != boards+1 {
-		t.Errorf("%d boards, %d before", n, boards)
-	}
-	tb.check()
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		opening := tb.plays()
+		isBoard := func(m *discordtest.Message) bool {
+			return len(m.Attachments) > 0 && m.Attachments[0].Type == "image/png"
+		}
+		boards := count(tb.here.Messages(), isBoard)
+		end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
+		tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
+			return "", errors.New("killed")
+		}
+		tb.does("alice", "", "/resign confirm:yes")
+		tb.opens(opening, "New game")
+		if n := count(tb.here.Messages(), isBoard); n != boards+1 {
+			t.Fatalf("%d boards, %d before", n, boards)
+		}
+		tb.a.roots.mu.Lock()
+		clear(tb.a.roots.m) // dead
+		tb.a.roots.mu.Unlock()
+		end()
+		again, err := New(tb.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.rest.Close()
+		time.Sleep(10 * time.Minute)
+		if err := tb.bot.Flush(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+		tb.opens(opening, "game over")
+		tb.opens(opening, "See https://discord.com/channels/"+tb.guild.ID()+"/"+tb.here.ID()+"/")
+		if n := count(tb.here.Messages(), isBoard); n != boards+1 {
+			t.Errorf("%d boards, %d before", n, boards)
+		}
+		tb.check()
+	})
 }
 
 // What waits for its time when the program is told to stop is written before it
 // ends, and so is what is shown after that.
 func TestOpeningAtTheStop(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	opening := c.room.Messages()[0]
-	c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
-	c.stop()
-	if says := opening.Now().Content; !strings.Contains(says, "Move 2: White C4") {
-		t.Errorf("the opening says %q", says)
-	}
-	late := bot.Post{Kind: bot.Show, Where: c.where(c.room), Under: string(receipt(c.room.ID(), opening.ID)), Number: 1, Seq: 99, Scene: &render.Scene{Told: "Move 3"}}
-	c.a.stands(t.Context(), late, receipt(thread.ID(), thread.Last().ID))
-	if says := opening.Now().Content; !strings.Contains(says, "Move 3") {
-		t.Errorf("in the end it says %q", says)
-	}
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		opening := c.room.Messages()[0]
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
+		c.stop()
+		if says := opening.Now().Content; !strings.Contains(says, "Move 2: White C4") {
+			t.Errorf("the opening says %q", says)
+		}
+		late := bot.Post{Kind: bot.Show, Where: c.where(c.room), Under: string(receipt(c.room.ID(), opening.ID)), Number: 1, Seq: 99, Scene: &render.Scene{Told: "Move 3"}}
+		c.a.stands(t.Context(), late, receipt(thread.ID(), thread.Last().ID))
+		if says := opening.Now().Content; !strings.Contains(says, "Move 3") {
+			t.Errorf("in the end it says %q", says)
+		}
+		c.check()
+	})
 }
 
 // An opening that was deleted, or may not be edited, is left alone, and the game
 // goes on.
 func TestOpeningThatCannotBeEdited(t *testing.T) {
-	t.Parallel()
 	for name, happens := range map[string]func(*table, *discordtest.Message){
 		"deleted": func(_ *table, m *discordtest.Message) { m.Delete() },
 		"refused": func(tb *table, m *discordtest.Message) {
@@ -228,29 +232,31 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tb := newTable(t, false)
-			opening := tb.plays()
-			happens(tb, opening)
-			for k, at := range []string{"C3", "C4", "B3", "B4"} {
-				tb.passes(2 * time.Minute)
-				tb.does([]string{"alice", "bob"}[k%2], "", "/place at:"+at)
-			}
-			tb.passes(time.Hour)
-			if n := tb.edits(opening); n != 2 { // the first was before
-				t.Errorf("edited %d times", n)
-			}
-			if n := tb.kept(); n != 0 {
-				t.Errorf("%d openings are kept", n)
-			}
-			tb.passes(24 * time.Hour)
-			tb.does("alice", "", "/place at:D3")
-			if n := tb.edits(opening); n != 3 {
-				t.Errorf("edited %d times by the next day", n)
-			}
-			if last := tb.here.Last(); !strings.Contains(last.Content, "move 5: Black D3") {
-				t.Errorf("the last board says %q", last.Content)
-			}
-			tb.check()
+			bubble(t, func(t *testing.T) {
+				tb := newTable(t)
+				opening := tb.plays()
+				happens(tb, opening)
+				for k, at := range []string{"C3", "C4", "B3", "B4"} {
+					tb.passes(2 * time.Minute)
+					tb.does([]string{"alice", "bob"}[k%2], "", "/place at:"+at)
+				}
+				tb.passes(time.Hour)
+				if n := tb.edits(opening); n != 2 { // the first was before
+					t.Errorf("edited %d times", n)
+				}
+				if n := tb.kept(); n != 0 {
+					t.Errorf("%d openings are kept", n)
+				}
+				tb.passes(24 * time.Hour)
+				tb.does("alice", "", "/place at:D3")
+				if n := tb.edits(opening); n != 3 {
+					t.Errorf("edited %d times by the next day", n)
+				}
+				if last := tb.here.Last(); !strings.Contains(last.Content, "move 5: Black D3") {
+					t.Errorf("the last board says %q", last.Content)
+				}
+				tb.check()
+			})
 		})
 	}
 }
@@ -258,60 +264,59 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 // Where Discord asks to wait the end of a game is shown later, and what belongs
 // in the thread is there already.
 func TestOpeningHasToWait(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	opening := tb.plays()
-	const wait = time.Second // longer than anybody has patience
-	tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 429, RetryAfter: wait})
-	tb.does("alice", "", "/resign confirm:yes")
-	tb.opens(opening, "New game")
-	if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
-		t.Errorf("the thread ends with %q", last.Content)
-	}
-	time.Sleep(wait) // by the clock on the wall, by which such waits are counted
-	tb.passes(9 * time.Second)
-	tb.opens(opening, "New game")
-	tb.passes(time.Second)
-	tb.opens(opening, "game over")
-	tb.check()
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		opening := tb.plays()
+		tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 429, RetryAfter: time.Second}) // longer than anybody has patience
+		tb.does("alice", "", "/resign confirm:yes")
+		tb.opens(opening, "New game")
+		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
+			t.Errorf("the thread ends with %q", last.Content)
+		}
+		tb.passes(9 * time.Second)
+		tb.opens(opening, "New game")
+		tb.passes(time.Second)
+		tb.opens(opening, "game over")
+		tb.check()
+	})
 }
 
 // An opening that Discord lets nobody edit any more is tried so often and no
 // more; the next board is another chance.
 func TestOpeningIsGivenUp(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	opening := tb.plays()
-	end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
-	before := tb.edits(opening)
-	tb.passes(time.Minute)
-	tb.does("alice", "", "/place at:C3")
-	tb.does("bob", "", "/place at:C4") // waits as long
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		opening := tb.plays()
+		end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
+		before := tb.edits(opening)
+		tb.passes(time.Minute)
+		tb.does("alice", "", "/place at:C3")
+		tb.does("bob", "", "/place at:C4") // waits as long
 
-	for k, after := range []time.Duration{0, 9, 1, 19, 1, 39, 1} { // seconds
-		tb.passes(after * time.Second)
-		if n, want := tb.edits(opening)-before, 1+k/2; n != want {
-			t.Errorf("tried %d times, not %d", n, want)
+		for k, after := range []time.Duration{0, 9, 1, 19, 1, 39, 1} { // seconds
+			tb.passes(after * time.Second)
+			if n, want := tb.edits(opening)-before, 1+k/2; n != want {
+				t.Errorf("tried %d times, not %d", n, want)
+			}
 		}
-	}
-	for range 3 * editTries {
-		tb.passes(time.Hour)
-	}
-	if n := tb.edits(opening) - before; n != editTries+1 {
-		t.Errorf("tried %d times", n)
-	}
-	if n := tb.kept(); n != 0 {
-		t.Errorf("%d openings are kept", n)
-	}
-	end()
-	tb.does("alice", "", "/place at:B3")
-	tb.opens(opening, "Move 3")
-	tb.check()
+		for range 3 * editTries {
+			tb.passes(time.Hour)
+		}
+		if n := tb.edits(opening) - before; n != editTries+1 {
+			t.Errorf("tried %d times", n)
+		}
+		if n := tb.kept(); n != 0 {
+			t.Errorf("%d openings are kept", n)
+		}
+		end()
+		tb.does("alice", "", "/place at:B3")
+		tb.opens(opening, "Move 3")
+		tb.check()
+	})
 }
 
 // Where the boards are in the same place as the opening it stays as it is.
 func TestOpeningBesideItsBoards(t *testing.T) {
-	t.Parallel()
 	stays := func(tb *table, where string, at *discordtest.Channel) {
 		tb.Helper()
 		before := len(at.Messages())
@@ -333,50 +338,54 @@ func TestOpeningBesideItsBoards(t *testing.T) {
 		}
 	}
 	t.Run("direct messages", func(t *testing.T) {
-		t.Parallel()
-		tb := newTable(t, false)
-		stays(tb, "DM", tb.alice.DM())
+		bubble(t, func(t *testing.T) {
+			tb := newTable(t)
+			stays(tb, "DM", tb.alice.DM())
+		})
 	})
 	t.Run("no thread", func(t *testing.T) {
-		t.Parallel()
-		tb := newTable(t, false)
-		tb.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-		tb.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
-		stays(tb, "#games", tb.room)
+		bubble(t, func(t *testing.T) {
+			tb := newTable(t)
+			tb.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+			tb.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
+			stays(tb, "#games", tb.room)
+		})
 	})
 	t.Run("a post of a forum", func(t *testing.T) {
-		t.Parallel()
-		tb := newTable(t, false)
-		forum := tb.guild.Forum("club games")
-		hello := rest.Message{Content: new("An evening of Go")}
-		if _, err := tb.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
-			t.Fatal(err)
-		}
-		tb.here = forum.WaitThread(0)
-		stays(tb, "", tb.here)
+		bubble(t, func(t *testing.T) {
+			tb := newTable(t)
+			forum := tb.guild.Forum("club games")
+			hello := rest.Message{Content: new("An evening of Go")}
+			if _, err := tb.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
+				t.Fatal(err)
+			}
+			tb.here = forum.WaitThread(0)
+			stays(tb, "", tb.here)
+		})
 	})
 }
 
 // An opening is in the language of the room.
 func TestOpeningInTheLanguageOfTheRoom(t *testing.T) {
-	t.Parallel()
-	for tag, want := range map[string]string{
-		"de": "Partie 1: Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\nZug 1: Schwarz C3 · Weiß am Zug\n",
-		"ja": "対局1：Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
-	} {
-		tb := newTable(t, false)
-		tb.guild.Locale(tag)
-		tb.does("alice", "#games", "/new size:5x5 opponent:@Bob color:black")
-		opening := tb.room.Last()
-		tb.ok(tb.bob.Press(opening, bot.Translated(tag, opening.Controls[0].Label)))
-		tb.quiet()
-		tb.look(tb.room)
-		tb.passes(time.Minute)
-		tb.does("alice", "", "/place at:C3")
-		if says := opening.Now().Content; !strings.HasPrefix(says, want) {
-			t.Errorf("%s: the opening says %q", tag, says)
+	bubble(t, func(t *testing.T) {
+		for tag, want := range map[string]string{
+			"de": "Partie 1: Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\nZug 1: Schwarz C3 · Weiß am Zug\n",
+			"ja": "対局1：Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
+		} {
+			tb := newTable(t)
+			tb.guild.Locale(tag)
+			tb.does("alice", "#games", "/new size:5x5 opponent:@Bob color:black")
+			opening := tb.room.Last()
+			tb.ok(tb.bob.Press(opening, bot.Translated(tag, opening.Controls[0].Label)))
+			tb.quiet()
+			tb.look(tb.room)
+			tb.passes(time.Minute)
+			tb.does("alice", "", "/place at:C3")
+			if says := opening.Now().Content; !strings.HasPrefix(says, want) {
+				t.Errorf("%s: the opening says %q", tag, says)
+			}
 		}
-	}
+	})
 }
 
 // What a game says of itself, in which names mean nothing to Discord.
@@ -390,37 +399,38 @@ func TestStanding(t *testing.T) {
 
 // What is kept of openings is bounded.
 func TestOpeningsAreBounded(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	c.a.roots.mu.Lock()
-	for k := range maxRoots {
-		c.a.roots.m[fmt.Sprint("1/", k)] = &root{due: c.d.Now().Add(time.Hour)}
-	}
-	c.a.roots.mu.Unlock()
-	sent, err := c.a.rest.Send(t.Context(), c.room.ID(), rest.Message{Content: new("Alice opens game 1")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := bot.Post{Kind: bot.Show, Under: string(received(sent)), Where: c.where(c.room), Scene: &render.Scene{Ruleset: "x", Result: "B+R"}}
-	c.a.stands(t.Context(), p, receipt("2", "3"))
-	if n := c.kept(); n != maxRoots || c.room.Last().Edits != 0 {
-		t.Errorf("%d openings are kept, this one was edited %d times", n, c.room.Last().Edits)
-	}
-	c.a.roots.mu.Lock()
-	clear(c.a.roots.m)
-	c.a.roots.mu.Unlock()
-	// What was shown of a newer turn is not undone by an older board.
-	p.Scene, p.Seq = &render.Scene{Ruleset: "newer"}, 5
-	c.a.stands(t.Context(), p, receipt("2", "3"))
-	older := p
-	older.Scene, older.Seq = &render.Scene{Ruleset: "older", Result: "B+R"}, 4
-	c.a.stands(t.Context(), older, receipt("2", "2"))
-	c.a.editDue()
-	c.stop()
-	if says := c.room.Last().Content; !strings.HasPrefix(says, "Game 0: newer") {
-		t.Errorf("it says %q", says)
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		c.a.roots.mu.Lock()
+		for k := range maxRoots {
+			c.a.roots.m[fmt.Sprint("1/", k)] = &root{due: c.d.Now().Add(time.Hour)}
+		}
+		c.a.roots.mu.Unlock()
+		sent, err := c.a.rest.Send(t.Context(), c.room.ID(), rest.Message{Content: new("Alice opens game 1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := bot.Post{Kind: bot.Show, Under: string(received(sent)), Where: c.where(c.room), Scene: &render.Scene{Ruleset: "x", Result: "B+R"}}
+		c.a.stands(t.Context(), p, receipt("2", "3"))
+		if n := c.kept(); n != maxRoots || c.room.Last().Edits != 0 {
+			t.Errorf("%d openings are kept, this one was edited %d times", n, c.room.Last().Edits)
+		}
+		c.a.roots.mu.Lock()
+		clear(c.a.roots.m)
+		c.a.roots.mu.Unlock()
+		// What was shown of a newer turn is not undone by an older board.
+		p.Scene, p.Seq = &render.Scene{Ruleset: "newer"}, 5
+		c.a.stands(t.Context(), p, receipt("2", "3"))
+		older := p
+		older.Scene, older.Seq = &render.Scene{Ruleset: "older", Result: "B+R"}, 4
+		c.a.stands(t.Context(), older, receipt("2", "2"))
+		c.a.editDue()
+		c.stop()
+		if says := c.room.Last().Content; !strings.HasPrefix(says, "Game 0: newer") {
+			t.Errorf("it says %q", says)
+		}
+	})
 }
 
 // The age of a message is in its id.
@@ -441,18 +451,19 @@ func TestCreated(t *testing.T) {
 
 // The opening of a position to talk about goes on saying that nothing counts.
 func TestOpeningOfASetup(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, false)
-	tb.does("alice", "#games", "/setup diagram:.XO./XO../..../..12")
-	opening := tb.room.Last()
-	thread := tb.room.WaitThread(0)
-	if thread == nil {
-		t.Fatalf("no thread\n%s", tb.out.String())
-	}
-	tb.here = thread
-	tb.does("alice", "#games", "/place at:D4")
-	tb.passes(time.Hour)
-	if m := opening.Now(); tb.edits(m) != 0 || !strings.Contains(m.Content, "nothing counts") {
-		t.Errorf("the opening says %q\n%s", m.Content, tb.out.String())
-	}
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		tb.does("alice", "#games", "/setup diagram:.XO./XO../..../..12")
+		opening := tb.room.Last()
+		thread := tb.room.WaitThread(0)
+		if thread == nil {
+			t.Fatalf("no thread\n%s", tb.out.String())
+		}
+		tb.here = thread
+		tb.does("alice", "#games", "/place at:D4")
+		tb.passes(time.Hour)
+		if m := opening.Now(); tb.edits(m) != 0 || !strings.Contains(m.Content, "nothing counts") {
+			t.Errorf("the opening says %q\n%s", m.Content, tb.out.String())
+		}
+	})
 }

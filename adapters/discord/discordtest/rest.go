@@ -177,6 +177,7 @@ func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
 	if fault != nil && fault.Drop == HalfWay && len(answer.text) > 1 {
 		w.Header().Set("Content-Length", itoa(len(answer.text)))
 		answer.send(w, answer.text[:len(answer.text)/2])
+		http.NewResponseController(w).Flush() // or the half would stay here
 		panic(http.ErrAbortHandler)
 	}
 	answer.send(w, answer.text)
