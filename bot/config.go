@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
-	Owner    string   // secret that makes somebody a moderator of the local room; empty: nobody is
+	Owner    Secret   // secret that makes somebody a moderator of the local room; empty: nobody is
 	Database string   // path of the SQLite file
 	Metrics  string   // address at which Prometheus may ask how the bot is; empty: none
 	Rulesets []string // files of custom rulesets
@@ -40,7 +40,7 @@ type Limits struct {
 
 // Discord is how the bot gets to Discord. Without a token it does not.
 type Discord struct {
-	Token       string // of the bot
+	Token       Secret // of the bot
 	Application string // id of the application; empty: the one of the token
 	PublicKey   string // of the application, for interactions over HTTP
 	Guild       string // the only server in which commands are registered; empty: all
@@ -55,9 +55,9 @@ type Discord struct {
 type Matrix struct {
 	Homeserver  string   // its address, or the name of the server
 	User        string   // "@halfpoint:example.org", or the part before the colon
-	Password    string   // of the account
-	Token       string   // instead of the password, with less that works
-	RecoveryKey string   // of the account's cross-signing; empty: made at the first start
+	Password    Secret   // of the account
+	Token       Secret   // instead of the password, with less that works
+	RecoveryKey Secret   // of the account's cross-signing; empty: made at the first start
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
 	Describe    bool     // describe the commands in rooms where the bot may (MSC4391)
 }
@@ -119,19 +119,23 @@ func ReadSettings(path string) (Settings, error) {
 	}
 	s.Metrics = strings.TrimSpace(k.String("metrics"))
 	s.Hosts = k.Strings("hosts")
-	s.Owner = strings.TrimSpace(k.String("owner_token"))
 	s.Rulesets = k.Strings("rulesets")
 	for key, to := range map[string]*string{
-		"token": &s.Discord.Token, "application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
+		"application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
 		"guild": &s.Discord.Guild, "api": &s.Discord.API, "listen": &s.Discord.Listen,
 	} {
 		*to = strings.TrimSpace(k.String("discord." + key))
 	}
 	for key, to := range map[string]*string{
-		"homeserver": &s.Matrix.Homeserver, "user": &s.Matrix.User, "password": &s.Matrix.Password, "token": &s.Matrix.Token,
-		"recovery_key": &s.Matrix.RecoveryKey,
+		"homeserver": &s.Matrix.Homeserver, "user": &s.Matrix.User,
 	} {
 		*to = strings.TrimSpace(k.String("matrix." + key))
+	}
+	for key, to := range map[string]*Secret{
+		"owner_token": &s.Owner, "discord.token": &s.Discord.Token,
+		"matrix.password": &s.Matrix.Password, "matrix.token": &s.Matrix.Token, "matrix.recovery_key": &s.Matrix.RecoveryKey,
+	} {
+		*to = NewSecret(strings.TrimSpace(k.String(key)))
 	}
 	s.Matrix.Allow = k.Strings("matrix.allow")
 	switch describe := k.String("matrix.describe"); describe {
@@ -165,7 +169,7 @@ func (s Settings) Check(path string) error {
 	if !isAddress(s.Listen) {
 		return &BadSetting{path, "listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8080", s.Listen)}
 	}
-	if n := len(s.Owner); n > 0 && n < minOwner {
+	if n := len(s.Owner.Reveal()); n > 0 && n < minOwner {
 		return &BadSetting{path, "owner_token", fmt.Sprintf("is too short: at least %d characters", minOwner)}
 	}
 	if s.Metrics != "" && !isAddress(s.Metrics) {
@@ -174,10 +178,10 @@ func (s Settings) Check(path string) error {
 	if s.Database == "" {
 		return &BadSetting{path, "database", "the path is empty"}
 	}
-	if s.Matrix.Homeserver != "" && s.Matrix.Password == "" && s.Matrix.Token == "" {
+	if s.Matrix.Homeserver != "" && s.Matrix.Password.IsZero() && s.Matrix.Token.IsZero() {
 		return &BadSetting{path, "matrix.password", "is missing"}
 	}
-	if s.Discord.Token == "" {
+	if s.Discord.Token.IsZero() {
 		return nil
 	}
 	for key, id := range map[string]string{"application": s.Discord.Application, "guild": s.Discord.Guild} {

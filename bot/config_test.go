@@ -117,7 +117,7 @@ func TestDiscordSettings(t *testing.T) {
 	t.Setenv("HALFPOINT_DISCORD_PUBLIC_KEY", "beef")
 	t.Setenv("HALFPOINT_DISCORD_COUNT", "2")
 	s, err := ReadSettings(file)
-	want := Discord{Token: "a.b.c", PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}
+	want := Discord{Token: NewSecret("a.b.c"), PublicKey: "beef", Guild: "123456789012345678", Shards: 4, Count: 2}
 	if err != nil || s.Discord != want {
 		t.Errorf("%+v %v", s.Discord, err)
 	}

@@ -114,10 +114,10 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 	}
 	t.Cleanup(func() { st.Close() })
 	c.store = st
-	c.cfg = Config{Token: d.Token(), API: d.API(), Answer: time.Hour, Slow: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
+	c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API(), Answer: time.Hour, Slow: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
 	if virtual {
 		c.network = o.Network
-		c.cfg = Config{Token: d.Token(), API: d.API(), Dial: o.Network.DialContext, Bind: o.Network.Listen}
+		c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API(), Dial: o.Network.DialContext, Bind: o.Network.Listen}
 	}
 	return c
 }

@@ -30,13 +30,13 @@ const Name = "discord"
 
 // Config says whose bot it is and how interactions come. Only Token is needed.
 type Config struct {
-	Token       string // without "Bot "
-	Application string // id of the application; empty: as the token says
-	PublicKey   string // of the application, in hexadecimal; for Listen
-	Guild       string // register the commands in this server alone; empty: everywhere
-	API         string // empty: Discord's
-	Listen      string // address for interactions over HTTP; empty: they come through the gateway
-	Version     string // of the program
+	Token       bot.Secret // without "Bot "
+	Application string     // id of the application; empty: as the token says
+	PublicKey   string     // of the application, in hexadecimal; for Listen
+	Guild       string     // register the commands in this server alone; empty: everywhere
+	API         string     // empty: Discord's
+	Listen      string     // address for interactions over HTTP; empty: they come through the gateway
+	Version     string     // of the program
 
 	Shards, First, Count int // see [gateway.Config]
 
@@ -132,11 +132,12 @@ var _ bot.Adapter = (*Adapter)(nil)
 
 // New makes an adapter. It asks Discord nothing yet.
 func New(cfg Config) (*Adapter, error) {
-	cfg.Token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(cfg.Token), "Bot "))
-	id, err := CheckToken(cfg.Token)
+	token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(cfg.Token.Reveal()), "Bot "))
+	id, err := CheckToken(token)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Token = bot.NewSecret(token)
 	if cfg.Application == "" {
 		cfg.Application = id
 	}

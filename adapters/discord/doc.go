@@ -2,7 +2,7 @@
 // and menus become requests, and what the bot owes becomes messages with
 // pictures, each game in a thread of its own.
 //
-//	a, err := discord.New(discord.Config{Token: token})
+//	a, err := discord.New(discord.Config{Token: bot.NewSecret(token)})
 //	err = b.Run(ctx, a)
 //
 // # Answers

@@ -710,24 +710,30 @@ func (d *sayingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error)
 	return d.Desk.Ask(ctx, r)
 }
 
+// wrong returns a token of the same shape that Discord does not accept.
+func wrong(token bot.Secret) bot.Secret {
+	text := token.Reveal()
+	return bot.NewSecret(text[:len(text)-1] + "!")
+}
+
 // A token that is not accepted ends the program, and says so.
 func TestWrongToken(t *testing.T) {
 	t.Parallel()
 	c := newClub(t, discordtest.Options{Lenient: true})
 	cfg := c.cfg
-	cfg.Token = cfg.Token[:len(cfg.Token)-1] + "!"
+	cfg.Token = wrong(cfg.Token)
 	a, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Run(t.Context(), bot.New(c.store, bot.Config{})); err == nil || strings.Contains(err.Error(), cfg.Token) {
+	if err := a.Run(t.Context(), bot.New(c.store, bot.Config{})); err == nil || strings.Contains(err.Error(), cfg.Token.Reveal()) {
 		t.Errorf("Run gives %v", err)
 	}
 	if n := c.d.Gateway().Identified; n != 0 {
 		t.Errorf("identified %d times", n)
 	}
 	for token, says := range map[string]string{"": "missing", "secret": "shape", "a.b.c": "shape"} {
-		if _, err := New(Config{Token: token}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
+		if _, err := New(Config{Token: bot.NewSecret(token)}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
@@ -770,7 +776,7 @@ func TestCheck(t *testing.T) {
 	if _, err := check(func(cfg *Config) { cfg.API = "http://127.0.0.1:1/api/v10" }); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Error(err)
 	}
-	if _, err := check(func(cfg *Config) { cfg.Token = cfg.Token[:len(cfg.Token)-1] + "!" }); err == nil || !strings.Contains(err.Error(), "not accepted") {
+	if _, err := check(func(cfg *Config) { cfg.Token = wrong(cfg.Token) }); err == nil || !strings.Contains(err.Error(), "not accepted") {
 		t.Error(err)
 	}
 	// The gateway is tried, and nobody identifies.

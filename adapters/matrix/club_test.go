@@ -65,7 +65,7 @@ func (l *lockedBuffer) String() string {
 func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
 	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(t.TempDir(), "halfpoint.db"), log: &lockedBuffer{}}
-	c.cfg = Config{Homeserver: s.URL, User: c.user.ID.String(), Password: c.user.Password,
+	c.cfg = Config{Homeserver: s.URL, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
 		Person: 6000,        // people in tests are quick
 		Slow:   time.Minute, // it may be the machine that is slow
 		Log:    slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}

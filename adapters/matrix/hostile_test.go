@@ -155,11 +155,11 @@ func TestHostileEvents(t *testing.T) {
 
 // canaries are what must not come out.
 func (c *club) canaries() []string {
-	out := []string{c.cfg.Password}
+	out := []string{c.cfg.Password.Reveal()}
 	if dev := c.a.device(); dev != nil {
 		out = append(out, dev.Client.AccessToken)
-		if dev.Recovery != "" {
-			out = append(out, dev.Recovery)
+		if !dev.Recovery.IsZero() {
+			out = append(out, dev.Recovery.Reveal())
 		}
 	}
 	return out

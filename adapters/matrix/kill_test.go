@@ -627,7 +627,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	if err != nil {
 		c.Fatal(err)
 	}
-	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: user.Password, DB: db, Name: "test"})
+	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test"})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -56,9 +56,9 @@ const Name = "matrix"
 type Config struct {
 	Homeserver  string           // URL or name of the server
 	User        string           // "@halfpoint:example.org", or the part before the colon
-	Password    string           // or Token
-	Token       string           // without a password a lost device cannot be replaced
-	RecoveryKey string           // of the account's cross-signing; empty: made, kept and told once
+	Password    bot.Secret       // or Token
+	Token       bot.Secret       // without a password a lost device cannot be replaced
+	RecoveryKey bot.Secret       // of the account's cross-signing; empty: made, kept and told once
 	Allow       []string         // who may invite: users, servers or rooms; empty: everybody
 	Describe    bool             // write the commands into rooms where the bot may (MSC4391)
 	DB          *dbutil.Database // for the device, its keys and what waits
@@ -145,9 +145,9 @@ func New(cfg Config) (*Adapter, error) {
 	switch {
 	case cfg.Homeserver == "":
 		return nil, errors.New("matrix.homeserver: is missing")
-	case cfg.User == "" && cfg.Token == "":
+	case cfg.User == "" && cfg.Token.IsZero():
 		return nil, errors.New("matrix.user: is missing")
-	case cfg.Password == "" && cfg.Token == "":
+	case cfg.Password.IsZero() && cfg.Token.IsZero():
 		return nil, errors.New("matrix.password: is missing")
 	case cfg.DB == nil:
 		return nil, errors.New("matrix: there is no database")
@@ -286,8 +286,8 @@ func (a *Adapter) connected(ctx context.Context) error {
 	a.mu.Lock()
 	a.dev = dev
 	a.mu.Unlock()
-	if dev.Recovery != "" && a.cfg.Recovery != nil {
-		a.cfg.Recovery(dev.Recovery)
+	if !dev.Recovery.IsZero() && a.cfg.Recovery != nil {
+		a.cfg.Recovery(dev.Recovery.Reveal())
 		if err := dev.Shown(ctx); err != nil {
 			a.log.Warn("the recovery key will be told again", "error", err)
 		}

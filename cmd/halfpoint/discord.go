@@ -24,7 +24,7 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 // closes its part of the database.
 func discords(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
-	if s.Discord.Token == "" {
+	if s.Discord.Token.IsZero() {
 		return nil, nothing, nil
 	}
 	db, err := st.Beside()
@@ -42,7 +42,7 @@ func discords(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.
 
 // checkDiscord prints what a try on Discord finds.
 func checkDiscord(e *env, s bot.Settings) error {
-	if s.Discord.Token == "" {
+	if s.Discord.Token.IsZero() {
 		fmt.Fprintln(e.out, "discord: no token, so not used")
 		return nil
 	}

@@ -221,13 +221,13 @@ func (c *connection) begin() {
 	s := c.s
 	if c.session != "" {
 		c.resumed = true
-		c.send(opResume, resume{s.g.cfg.Token, c.session, s.seq.Load()})
+		c.send(opResume, resume{s.g.cfg.Token.Reveal(), c.session, s.seq.Load()})
 		return
 	}
 	s.mu.Lock()
 	s.identifies++ // before anybody can hear that it is ready
 	s.mu.Unlock()
-	c.send(opIdentify, identify{Token: s.g.cfg.Token, Intents: s.g.cfg.Intents, Shard: [2]int{s.id, s.total},
+	c.send(opIdentify, identify{Token: s.g.cfg.Token.Reveal(), Intents: s.g.cfg.Intents, Shard: [2]int{s.id, s.total},
 		Properties: map[string]string{"os": "linux", "browser": "halfpoint", "device": "halfpoint"}})
 	c.identified(true)
 	s.used = append(s.used[max(0, len(s.used)-perHour):], time.Now())

@@ -4,7 +4,7 @@
 //	work := lanes.New(lanes.Config{Workers: 16})
 //	defer work.Close()
 //	g, err := gateway.New(gateway.Config{
-//		Token: token,
+//		Token: bot.NewSecret(token),
 //		Bot:   client.GatewayBot, // of package rest
 //		Lanes: work,
 //		Handle: func(ctx context.Context, e gateway.Event) {

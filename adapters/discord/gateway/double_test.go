@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // onDouble connects to a double of Discord.
@@ -19,7 +20,7 @@ func onDouble(t *testing.T, o discordtest.Options, change func(*discordtest.Serv
 	t.Helper()
 	o.IdentifyEvery, o.Limits = time.Nanosecond, discordtest.NoLimits()
 	d := discordtest.New(t, o)
-	r, err := rest.New(rest.Config{API: d.API(), Token: d.Token(), Application: d.Application()})
+	r, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 func TestMain(m *testing.M) {
@@ -219,12 +220,12 @@ func (d *discord) run(change func(*Config)) *client {
 	return run(d.t, token, d.bot, change)
 }
 
-func run(t *testing.T, token string, bot func(context.Context) (*rest.GatewayBot, error), change func(*Config)) *client {
+func run(t *testing.T, token string, ask func(context.Context) (*rest.GatewayBot, error), change func(*Config)) *client {
 	t.Helper()
 	c := &client{t: t, events: make(chan Event, 100_000), ready: make(chan Ready, 100), outages: make(chan Outage, 100),
 		lost: make(chan int, 100), result: make(chan error, 1), logged: &lockedBuffer{}}
 	cfg := Config{
-		Token: token, Bot: bot, Times: quick,
+		Token: bot.NewSecret(token), Bot: ask, Times: quick,
 		Handle: func(_ context.Context, e Event) { c.events <- e },
 		Ready:  func(r Ready) { c.ready <- r },
 		Outage: func(o Outage) { c.outages <- o },

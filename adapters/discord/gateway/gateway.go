@@ -14,6 +14,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // Names of events.
@@ -34,7 +35,7 @@ const (
 
 // Config says who connects and who is told.
 type Config struct {
-	Token   string // without "Bot "
+	Token   bot.Secret // without "Bot "
 	Bot     func(context.Context) (*rest.GatewayBot, error)
 	Intents int
 	Shards  int // of the whole bot; 0: as many as Discord recommends
@@ -130,7 +131,7 @@ type Gateway struct {
 // New checks the configuration.
 func New(cfg Config) (*Gateway, error) {
 	switch {
-	case cfg.Token == "":
+	case cfg.Token.IsZero():
 		return nil, errors.New("discord.token is missing")
 	case cfg.Bot == nil || cfg.Lanes == nil || cfg.Handle == nil:
 		return nil, errors.New("gateway: Bot, Lanes and Handle are needed")

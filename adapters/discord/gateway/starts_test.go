@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // A tally is Discord's view of session starts.
@@ -179,9 +180,9 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	good := Config{Token: token, Bot: (&tally{}).ask, Handle: func(context.Context, Event) {}}
+	good := Config{Token: bot.NewSecret(token), Bot: (&tally{}).ask, Handle: func(context.Context, Event) {}}
 	for name, change := range map[string]func(*Config){
-		"no token":     func(c *Config) { c.Token = "" },
+		"no token":     func(c *Config) { c.Token = bot.Secret{} },
 		"no lanes":     func(*Config) {},
 		"out of range": func(c *Config) { c.Shards, c.First, c.Count = 4, 3, 2 },
 		"negative":     func(c *Config) { c.Shards = -1 },

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // API is where Discord's API is.
@@ -33,10 +35,10 @@ const (
 
 // Config says whose bot it is. Only Token and Application are needed.
 type Config struct {
-	API         string // base URL; empty is [API]. http only for a loopback address
-	Token       string // without "Bot "
-	Application string // id of the application
-	Version     string // of this program, for the User-Agent
+	API         string     // base URL; empty is [API]. http only for a loopback address
+	Token       bot.Secret // without "Bot "
+	Application string     // id of the application
+	Version     string     // of this program, for the User-Agent
 
 	PerSecond    int           // requests a second besides interactions, 0 is 50: Discord's limit for a bot
 	LowPerSecond int           // of these, by clients that wait; 0 is 20
@@ -313,7 +315,7 @@ func (c *Client) send(ctx context.Context, q call, body []byte, kind string) (*h
 		r.Header.Set("Content-Type", kind)
 	}
 	if !q.open {
-		r.Header.Set("Authorization", "Bot "+c.cfg.Token)
+		r.Header.Set("Authorization", "Bot "+c.cfg.Token.Reveal())
 	}
 	resp, err := c.http.Do(r)
 	if err == nil {
@@ -343,7 +345,7 @@ func (c *Client) clean(err error, q call) error {
 
 // scrub replaces tokens in a text that came from elsewhere.
 func (c *Client) scrub(text string, q call) string {
-	for _, secret := range []string{c.cfg.Token, q.secret} {
+	for _, secret := range []string{c.cfg.Token.Reveal(), q.secret} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[token]")
 		}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // Everything that is sent is what Discord's specification asks for, and
 // everything that is sent back is understood. The double checks the former.
 func TestSpecification(t *testing.T) {
 	d := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits()})
-	c, err := rest.New(rest.Config{API: d.API(), Token: d.Token(), Application: d.Application()})
+	c, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func newClient(t *testing.T, d *discord, change func(*Config)) *Client {
 	if d.answer == nil {
 		d.answer = always(answer{})
 	}
-	cfg := Config{Token: token, Application: "77", Version: "1.2", Transport: d}
+	cfg := Config{Token: bot.NewSecret(token), Application: "77", Version: "1.2", Transport: d}
 	if change != nil {
 		change(&cfg)
 	}
@@ -591,7 +591,7 @@ func TestAddresses(t *testing.T) {
 		"http://discord.com/api/v10": false, "http://127.0.0.1.example.org": false, "http://localhost.example.org": false, "http://10.0.0.1": false,
 		"ftp://127.0.0.1": false, "discord.com": false, "https://": false, "https://user:pw@discord.com": false, "https://a/#b": false, "http://0.0.0.0": false, ":": false,
 	} {
-		if _, err := New(Config{API: address, Token: token}); (err == nil) != ok {
+		if _, err := New(Config{API: address, Token: bot.NewSecret(token)}); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -619,7 +619,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c, err := New(Config{API: srv.URL, Token: token})
+	c, err := New(Config{API: srv.URL, Token: bot.NewSecret(token)})
 	if err != nil {
 		t.Fatal(err)
 	}

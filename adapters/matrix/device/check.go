@@ -84,15 +84,15 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 		return lines, fmt.Errorf("matrix: ask for the account's keys: %w", err)
 	}
 	say("encrypted rooms are on")
-	recovery := c.RecoveryKey != "" || kept != nil && kept.recovery != ""
+	recovery := !c.RecoveryKey.IsZero() || kept != nil && !kept.recovery.IsZero()
 	_, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
 	if how != byPassword {
 		device = d.Client.DeviceID
 	}
 	_, known := answer.DeviceKeys[d.Client.UserID][device]
-	if exists && c.RecoveryKey != "" {
-		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey); errors.Is(err, e2ee.ErrRecoveryKey) && (known || kept != nil && kept.recovery != "") {
+	if exists && !c.RecoveryKey.IsZero() {
+		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey.Reveal()); errors.Is(err, e2ee.ErrRecoveryKey) && (known || kept != nil && !kept.recovery.IsZero()) {
 			say("matrix.recovery_key: %v; it is not needed now, but put the one of the account's present cross-signing", err)
 		} else if errors.Is(err, e2ee.ErrRecoveryKey) {
 			return lines, fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
@@ -105,11 +105,11 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
 	case exists && known:
 		say("cross-signing is set up; without matrix.recovery_key a lost device makes the bot set it up anew, and people have to verify it again")
-	case exists && c.Password != "":
+	case exists && !c.Password.IsZero():
 		say("cross-signing is set up, but matrix.recovery_key is missing: the bot will set it up anew with the password")
 	case exists:
 		return lines, errors.New("matrix.recovery_key: missing (or matrix.password): the bot cannot sign its device, and clients withhold their keys from unsigned ones")
-	case c.Password != "":
+	case !c.Password.IsZero():
 		say("cross-signing is not set up yet: the bot will do so with the password, and show its recovery key once")
 	default:
 		say("cross-signing is not set up yet, and a token alone may not be able to: set matrix.password if the start fails")
@@ -128,7 +128,7 @@ const (
 func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 	c := d.config
 	if kept != nil {
-		d.Client.UserID, d.Client.DeviceID, d.Client.AccessToken = kept.user, kept.device, kept.token
+		d.Client.UserID, d.Client.DeviceID, d.Client.AccessToken = kept.user, kept.device, kept.token.Reveal()
 		_, err := d.Client.Whoami(ctx)
 		if err == nil {
 			return byKept, nil
@@ -138,12 +138,12 @@ func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 		d.Client.ClearCredentials()
 	}
 	switch {
-	case c.Password != "":
+	case !c.Password.IsZero():
 		return byPassword, d.password(ctx, "")
-	case c.Token == "":
+	case c.Token.IsZero():
 		return "", errors.New("matrix.password: missing (or matrix.token, with which the bot cannot replace a lost device)")
 	}
-	d.Client.AccessToken = c.Token
+	d.Client.AccessToken = c.Token.Reveal()
 	me, err := d.Client.Whoami(ctx)
 	switch {
 	case errors.Is(err, mautrix.MUnknownToken):

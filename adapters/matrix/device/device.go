@@ -29,6 +29,7 @@ import (
 	"maunium.net/go/mautrix/sqlstatestore"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // Config is the account and where its device is kept. Errors name its fields as
@@ -36,9 +37,9 @@ import (
 type Config struct {
 	Homeserver  string // URL or server name, http only for loopback; empty: the server of User
 	User        string // full id or localpart; may be empty with a token
-	Password    string
-	Token       string
-	RecoveryKey string
+	Password    bot.Secret
+	Token       bot.Secret
+	RecoveryKey bot.Secret
 	// DB holds the device, mautrix's state store and the keys. It is not closed
 	// by Device. On SQLite it should be synchronous=FULL: after a power cut keys
 	// that were used must not be used again.
@@ -58,7 +59,7 @@ type Device struct {
 	New bool
 	// Recovery is a recovery key that the bot has made and that the owner must be
 	// shown. It is empty once [Device.Shown] was called.
-	Recovery string
+	Recovery bot.Secret
 
 	config Config
 	mu     sync.Mutex // row
@@ -85,7 +86,7 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 
 func open(ctx context.Context, c *Config) (*Device, error) {
 	c.defaults()
-	if c.Password == "" && c.Token == "" {
+	if c.Password.IsZero() && c.Token.IsZero() {
 		return nil, errors.New("matrix.password: missing (or matrix.token, with which the bot cannot replace a lost device)")
 	}
 	d, err := c.connect(ctx)
@@ -162,18 +163,18 @@ func (d *Device) logIn(ctx context.Context) error {
 	}
 	r.homeserver = home
 	d.row = r
-	d.Client.UserID, d.Client.DeviceID, d.Client.AccessToken = r.user, r.device, r.token
+	d.Client.UserID, d.Client.DeviceID, d.Client.AccessToken = r.user, r.device, r.token.Reveal()
 	me, err := d.Client.Whoami(ctx)
 	switch {
 	case errors.Is(err, mautrix.MUnknownToken):
 		soft := isSoftLogout(err)
 		c.Log.Warn("matrix: the server no longer knows the bot's token, logging in again", "device", r.device, "keeps its device", soft)
-		if soft && c.Password != "" {
+		if soft && !c.Password.IsZero() {
 			if err := d.password(ctx, r.device); err != nil {
 				return err
 			}
 			if d.Client.DeviceID == r.device {
-				r.token = d.Client.AccessToken
+				r.token = bot.NewSecret(d.Client.AccessToken)
 				if err := r.save(ctx, c.DB, false); err != nil {
 					return err
 				}
@@ -232,12 +233,12 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	c := d.config
 	d.Client.ClearCredentials()
 	switch {
-	case c.Password != "":
+	case !c.Password.IsZero():
 		if err := d.password(ctx, ""); err != nil {
 			return err
 		}
 	default:
-		d.Client.AccessToken = c.Token
+		d.Client.AccessToken = c.Token.Reveal()
 		me, err := d.Client.Whoami(ctx)
 		if errors.Is(err, mautrix.MUnknownToken) {
 			return errors.New("matrix.token: the server does not know it (any more): put a new one, or matrix.password, with which the bot logs in by itself")
@@ -253,7 +254,7 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 		d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
-		token: d.Client.AccessToken, pickle: newPickle()}
+		token: bot.NewSecret(d.Client.AccessToken), pickle: newPickle()}
 	if c.User != "" && !r.of(c, r.homeserver) {
 		return fmt.Errorf("matrix.user: %s, but the server says that it is %s", c.User, r.user)
 	}
@@ -294,7 +295,7 @@ func (d *Device) password(ctx context.Context, device id.DeviceID) error {
 	_, err := d.Client.Login(ctx, &mautrix.ReqLogin{
 		Type:       mautrix.AuthTypePassword,
 		Identifier: mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: user},
-		Password:   c.Password, DeviceID: device, InitialDeviceDisplayName: c.Name, StoreCredentials: true,
+		Password:   c.Password.Reveal(), DeviceID: device, InitialDeviceDisplayName: c.Name, StoreCredentials: true,
 	})
 	switch {
 	case errors.Is(err, mautrix.MForbidden):
@@ -338,7 +339,7 @@ func (d *Device) encrypt(ctx context.Context) error {
 
 func (d *Device) openCrypto(ctx context.Context) (*e2ee.Machine, error) {
 	return e2ee.Open(ctx, e2ee.Config{Client: d.Client, DB: d.config.DB, State: d.State,
-		Pickle: []byte(d.row.pickle), Log: d.config.Log})
+		Pickle: []byte(d.row.pickle.Reveal()), Log: d.config.Log})
 }
 
 // closeCrypto leaves Crypto where it is: who still has the device in hand is told
@@ -353,9 +354,9 @@ func (d *Device) closeCrypto() {
 // or the one that the bot has made itself.
 func (d *Device) sign(ctx context.Context) error {
 	c := d.config
-	try := func(recoveryKey string) error {
-		made, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password, RecoveryKey: recoveryKey, Keep: func(made string) error {
-			d.row.recovery, d.row.shown = made, false
+	try := func(recoveryKey bot.Secret) error {
+		made, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Keep: func(made string) error {
+			d.row.recovery, d.row.shown = bot.NewSecret(made), false
 			return d.row.save(ctx, c.DB, false)
 		}})
 		if err == nil && made != "" {
@@ -364,16 +365,16 @@ func (d *Device) sign(ctx context.Context) error {
 		return err
 	}
 	kept, err := d.row.recovery, error(nil)
-	if c.RecoveryKey != "" {
+	if !c.RecoveryKey.IsZero() {
 		err = try(c.RecoveryKey)
 	}
-	if kept != "" && (c.RecoveryKey == "" || fails(err)) {
+	if !kept.IsZero() && (c.RecoveryKey.IsZero() || fails(err)) {
 		err = try(kept)
 	}
 	// A wrong key of the owner's is for the owner to put right. Without one the
 	// account's signing keys are the bot's to make.
-	if c.RecoveryKey == "" && (kept == "" || fails(err)) {
-		err = try("")
+	if c.RecoveryKey.IsZero() && (kept.IsZero() || fails(err)) {
+		err = try(bot.Secret{})
 	}
 	switch {
 	case errors.Is(err, e2ee.ErrPasswordNeeded):
@@ -397,7 +398,7 @@ func fails(err error) bool {
 func (d *Device) Shown(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.row.shown, d.Recovery = true, ""
+	d.row.shown, d.Recovery = true, bot.Secret{}
 	return d.row.save(ctx, d.config.DB, false)
 }
 
@@ -457,7 +458,7 @@ func (d *Device) deleteReplaced(ctx context.Context) {
 	c := d.config
 	var left []id.DeviceID
 	for _, old := range d.row.replaced {
-		if err := deleteDevice(ctx, d.Client, old, c.Password); err != nil {
+		if err := deleteDevice(ctx, d.Client, old, c.Password.Reveal()); err != nil {
 			left = append(left, old)
 			c.Log.Warn("matrix: old device not deleted (delete it in the account's settings, or set matrix.password)", "device", old, "err", c.clean(err))
 		} else {
@@ -518,7 +519,7 @@ func (c *Config) clean(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, secret := range []string{c.Password, c.Token, c.RecoveryKey} {
+	for _, secret := range []string{c.Password.Reveal(), c.Token.Reveal(), c.RecoveryKey.Reveal()} {
 		if len(secret) >= 4 { // less is no secret, and in every text
 			text = strings.ReplaceAll(text, secret, "…")
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
@@ -53,9 +54,9 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-func bot(t *testing.T, url string, user matrixtest.User) *setup {
+func account(t *testing.T, url string, user matrixtest.User) *setup {
 	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
-	s.Config = Config{Homeserver: url, User: user.ID.String(), Password: user.Password,
+	s.Config = Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password),
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	t.Cleanup(func() { s.closeDB() })
 	return s
@@ -205,7 +206,7 @@ func only(t *testing.T, list []id.DeviceID, want id.DeviceID) {
 
 func TestFirstAndLaterStarts(t *testing.T) {
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s := account(t, server.URL, server.Register(t, "Bot"))
 	d := s.starts()
 	if !d.New {
 		t.Error("the first device should be new")
@@ -213,7 +214,7 @@ func TestFirstAndLaterStarts(t *testing.T) {
 	first := d.Client.DeviceID
 	signed(t, d)
 	recovery := d.Recovery
-	if (recovery != "") != e2ee.Available {
+	if recovery.IsZero() == e2ee.Available {
 		t.Errorf("recovery key %q", recovery)
 	}
 	s.stops(d)
@@ -230,7 +231,7 @@ func TestFirstAndLaterStarts(t *testing.T) {
 
 	for range 3 {
 		d = s.starts()
-		if d.New || d.Client.DeviceID != first || d.Recovery != "" {
+		if d.New || d.Client.DeviceID != first || !d.Recovery.IsZero() {
 			t.Error("a later start should take up the device and have nothing to show")
 		}
 		s.stops(d)
@@ -241,7 +242,7 @@ func TestFirstAndLaterStarts(t *testing.T) {
 func TestLocalpartAndTokenLogin(t *testing.T) {
 	server := matrixtest.Shared(t)
 	user := server.Register(t, "Bot")
-	s := bot(t, server.URL, user)
+	s := account(t, server.URL, user)
 	s.User = user.ID.Localpart()
 	d := s.starts()
 	if d.Client.UserID != user.ID {
@@ -256,8 +257,8 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 
 	// This server takes the first cross-signing keys without the password.
 	user = server.Register(t, "Bot")
-	s = bot(t, server.URL, user)
-	s.User, s.Password, s.Token = "", "", user.Token
+	s = account(t, server.URL, user)
+	s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
 	d = s.starts()
 	if d.Client.UserID != user.ID || d.Client.DeviceID != user.Device {
 		t.Errorf("logged in as %s %s", d.Client.UserID, d.Client.DeviceID)
@@ -265,9 +266,10 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 	signed(t, d)
 	s.stops(d)
 	if e2ee.Available { // but not the second
-		s = bot(t, server.URL, user)
-		s.User, s.Password = "", ""
-		s.Token, _ = server.Login(t, user)
+		s = account(t, server.URL, user)
+		s.User, s.Password = "", bot.Secret{}
+		token, _ := server.Login(t, user)
+		s.Token = bot.NewSecret(token)
 		s.fails("matrix.password: needed to sign the bot's device")
 	}
 	// and others not even the first
@@ -276,8 +278,8 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 	proxy.Always(matrixtest.On("POST", "/device_signing/upload"), func(x *matrixtest.Exchange) {
 		x.Say(401, "application/json", `{"session":"s","flows":[{"stages":["m.login.password"]}]}`)
 	})
-	s = bot(t, proxy.URL, user)
-	s.User, s.Password, s.Token = "", "", user.Token
+	s = account(t, proxy.URL, user)
+	s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
 	if e2ee.Available {
 		s.fails("matrix.password: needed to sign the bot's device")
 	}
@@ -285,7 +287,7 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 
 func TestTokenRevoked(t *testing.T) {
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s := account(t, server.URL, server.Register(t, "Bot"))
 	d := s.starts()
 	first, key := d.Client.DeviceID, master(t, server, s.user.ID)
 	if _, err := d.Client.Logout(ctx); err != nil {
@@ -307,7 +309,7 @@ func TestTokenRevoked(t *testing.T) {
 func TestSoftLogoutKeepsTheDevice(t *testing.T) {
 	server := matrixtest.Shared(t)
 	proxy := server.Proxy(t)
-	s := bot(t, proxy.URL, server.Register(t, "Bot"))
+	s := account(t, proxy.URL, server.Register(t, "Bot"))
 	d := s.starts()
 	first := d.Client.DeviceID
 	s.stops(d)
@@ -326,13 +328,13 @@ func TestSoftLogoutKeepsTheDevice(t *testing.T) {
 }
 
 func TestDatabaseLost(t *testing.T) {
-	for name, config := range map[string]func(*setup, string){
-		"recovery key in the configuration": func(s *setup, key string) { s.RecoveryKey = key },
-		"only the password":                 func(*setup, string) {},
+	for name, config := range map[string]func(*setup, bot.Secret){
+		"recovery key in the configuration": func(s *setup, key bot.Secret) { s.RecoveryKey = key },
+		"only the password":                 func(*setup, bot.Secret) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := matrixtest.Shared(t)
-			s := bot(t, server.URL, server.Register(t, "Bot"))
+			s := account(t, server.URL, server.Register(t, "Bot"))
 			d := s.starts()
 			first, key := d.Client.DeviceID, master(t, server, s.user.ID)
 			config(s, d.Recovery)
@@ -345,11 +347,11 @@ func TestDatabaseLost(t *testing.T) {
 			signed(t, d)
 			if e2ee.Available {
 				only(t, s.devices(server), d.Client.DeviceID)
-				if same := master(t, server, s.user.ID) == key; same != (s.RecoveryKey != "") {
+				if same := master(t, server, s.user.ID) == key; same != !s.RecoveryKey.IsZero() {
 					t.Errorf("the same master key: %v", same)
 				}
-				if (d.Recovery == "") != (s.RecoveryKey != "") {
-					t.Errorf("new recovery key to show: %q", d.Recovery)
+				if d.Recovery.IsZero() != !s.RecoveryKey.IsZero() {
+					t.Errorf("there is a new recovery key to show: %v", !d.Recovery.IsZero())
 				}
 			}
 			s.stops(d)
@@ -385,7 +387,7 @@ func kill(d *Device) {
 // A copy taken while the bot is stopped is not an old one, here or on another machine.
 func TestMoveToAnotherMachine(t *testing.T) {
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s := account(t, server.URL, server.Register(t, "Bot"))
 	d := s.starts()
 	first := d.Client.DeviceID
 	kill(d)
@@ -399,10 +401,10 @@ func TestMoveToAnotherMachine(t *testing.T) {
 
 func TestWrongPassword(t *testing.T) {
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
-	s.Password = "canary-of-a-password"
+	s := account(t, server.URL, server.Register(t, "Bot"))
+	s.Password = bot.NewSecret("canary-of-a-password")
 	err := s.fails("matrix.password: the server does not take it for @bot")
-	if strings.Contains(err.Error(), s.Password) {
+	if strings.Contains(err.Error(), s.Password.Reveal()) {
 		t.Error("the error repeats the password")
 	}
 }
@@ -420,7 +422,7 @@ func TestConfigErrors(t *testing.T) {
 		{"http://127.0.0.1:1", "bot", "", "matrix.password: missing"},
 		{"http://127.0.0.1:1", "", "secret", "matrix.user: missing"},
 	} {
-		s := bot(t, c.home, matrixtest.User{Password: c.password})
+		s := account(t, c.home, matrixtest.User{Password: c.password})
 		s.User = c.user
 		s.fails(c.want)
 	}
@@ -437,11 +439,11 @@ func TestConfigErrors(t *testing.T) {
 func TestNoSecretIsLogged(t *testing.T) {
 	t.Setenv("MAUTRIX_LOG_SENSITIVE_CONTENT", "yes") // read at the start of the program: no effect here, the bodies are never written
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s := account(t, server.URL, server.Register(t, "Bot"))
 	d := s.starts()
-	secrets := []string{s.Password, d.row.token, d.row.pickle}
-	if d.Recovery != "" {
-		secrets = append(secrets, d.Recovery, strings.ReplaceAll(d.Recovery, " ", ""))
+	secrets := []string{s.Password.Reveal(), d.row.token.Reveal(), d.row.pickle.Reveal()}
+	if key := d.Recovery.Reveal(); key != "" {
+		secrets = append(secrets, key, strings.ReplaceAll(key, " ", ""))
 	}
 	s.RecoveryKey = d.Recovery
 	s.stops(d)
@@ -449,18 +451,18 @@ func TestNoSecretIsLogged(t *testing.T) {
 	s.stops(s.starts())
 	s.puts(old)
 	d = s.starts()
-	secrets = append(secrets, d.row.token, d.row.pickle)
+	secrets = append(secrets, d.row.token.Reveal(), d.row.pickle.Reveal())
 	if _, err := d.Client.Logout(ctx); err != nil {
 		t.Fatal(err)
 	}
 	errs := []error{d.Close()}
 	d = s.starts()
-	secrets = append(secrets, d.row.token)
+	secrets = append(secrets, d.row.token.Reveal())
 	s.stops(d)
 	lines, err := Check(ctx, s.Config)
 	errs = append(errs, err)
-	s.Password = "canary-of-a-password"
-	secrets = append(secrets, s.Password)
+	s.Password = bot.NewSecret("canary-of-a-password")
+	secrets = append(secrets, s.Password.Reveal())
 	s.loses()
 	errs = append(errs, s.fails("matrix.password"))
 
@@ -480,7 +482,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	server := matrixtest.Shared(t)
-	s := bot(t, server.URL, server.Register(t, "Bot"))
+	s := account(t, server.URL, server.Register(t, "Bot"))
 	lines, err := Check(ctx, s.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -512,16 +514,16 @@ func TestCheck(t *testing.T) {
 		if lines, err = Check(ctx, s.Config); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
 			t.Errorf("the account's recovery key: %v %q", err, lines)
 		}
-		other := bot(t, server.URL, server.Register(t, "Other"))
+		other := account(t, server.URL, server.Register(t, "Other"))
 		o := other.starts()
 		s.Config.RecoveryKey = o.Recovery
 		other.stops(o)
-		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery) {
+		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
 			t.Errorf("another account's recovery key: %v", err)
 		}
-		s.Config.RecoveryKey = ""
+		s.Config.RecoveryKey = bot.Secret{}
 	}
-	s.Config.Password = "canary-of-a-password"
+	s.Config.Password = bot.NewSecret("canary-of-a-password")
 	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
 		t.Errorf("wrong password: %v", err)
 	}

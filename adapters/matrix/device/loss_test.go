@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -95,7 +96,7 @@ func TestPlaysOnAfterLoss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := matrixtest.Shared(t)
-			s, a := bot(t, server.URL, server.Register(t, "Bot")), bot(t, server.URL, server.Register(t, "Anna"))
+			s, a := account(t, server.URL, server.Register(t, "Bot")), account(t, server.URL, server.Register(t, "Anna"))
 			anna := voiceOf(t, a.starts())
 			defer func() { a.stops(anna.Device) }()
 			halfpoint := voiceOf(t, s.starts())
@@ -151,13 +152,13 @@ func TestPlaysOnAfterLoss(t *testing.T) {
 func TestTokenAndRecoveryKey(t *testing.T) {
 	server := matrixtest.Shared(t)
 	user := server.Register(t, "Bot")
-	s := bot(t, server.URL, user)
+	s := account(t, server.URL, user)
 	d := s.starts()
 	recovery := d.Recovery
 	s.stops(d)
 
-	other := bot(t, server.URL, user)
-	other.User, other.Password, other.Token, other.RecoveryKey = "", "", user.Token, recovery
+	other := account(t, server.URL, user)
+	other.User, other.Password, other.Token, other.RecoveryKey = "", bot.Secret{}, bot.NewSecret(user.Token), recovery
 	d = other.starts()
 	signed(t, d)
 	if d.Client.DeviceID != user.Device {
@@ -168,8 +169,9 @@ func TestTokenAndRecoveryKey(t *testing.T) {
 	// Its database is lost. The token's device has keys, and cannot be replaced.
 	other.loses()
 	other.fails("matrix.password: needed once: device " + user.Device.String())
-	other.RecoveryKey = "EsTc nonsense"
-	other.Token, _ = server.Login(t, user)
+	other.RecoveryKey = bot.NewSecret("EsTc nonsense")
+	token, _ := server.Login(t, user)
+	other.Token = bot.NewSecret(token)
 	other.loses()
 	other.fails("matrix.recovery_key: needed to sign")
 }
@@ -194,7 +196,7 @@ func TestOldCopyPutBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := matrixtest.Shared(t)
-			s := bot(t, server.URL, server.Register(t, "Bot"))
+			s := account(t, server.URL, server.Register(t, "Bot"))
 			d := s.starts()
 			if name == "of the stopped bot" || name == "of before a run that was killed" {
 				s.stops(d)
@@ -235,7 +237,7 @@ func TestOldCopyPutBack(t *testing.T) {
 func TestOldCopyOfADeviceThatIsStillThere(t *testing.T) {
 	server := matrixtest.Shared(t)
 	proxy := server.Proxy(t)
-	s := bot(t, proxy.URL, server.Register(t, "Bot"))
+	s := account(t, proxy.URL, server.Register(t, "Bot"))
 	d := s.starts()
 	s.RecoveryKey = d.Recovery
 	for range 3 { // more generations than the next device has
@@ -265,7 +267,7 @@ func TestOldCopyOfADeviceThatIsStillThere(t *testing.T) {
 func TestOldDeviceIsDeletedLater(t *testing.T) {
 	server := matrixtest.Shared(t)
 	proxy := server.Proxy(t)
-	s := bot(t, proxy.URL, server.Register(t, "Bot"))
+	s := account(t, proxy.URL, server.Register(t, "Bot"))
 	s.stops(s.starts())
 	s.loses()
 	fault := proxy.Always(matrixtest.On("DELETE", "/devices/"), matrixtest.Fails(500, "M_UNKNOWN"))

@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 const table = `CREATE TABLE IF NOT EXISTS matrix_device (
@@ -30,10 +31,10 @@ type row struct {
 	user       id.UserID
 	homeserver string
 	device     id.DeviceID
-	token      string
-	pickle     string // random
-	recovery   string // the account's recovery key, if the bot made it
-	shown      bool   // the owner has seen it
+	token      bot.Secret
+	pickle     bot.Secret // random
+	recovery   bot.Secret // the account's recovery key, if the bot made it
+	shown      bool       // the owner has seen it
 	// generation grows at every start and stop, and now and then in between,
 	// here and in the account's data on the server.
 	generation int64
@@ -43,14 +44,15 @@ type row struct {
 // readRow returns nil if there is none.
 func readRow(ctx context.Context, db *dbutil.Database) (*row, error) {
 	var r row
-	var replaced string
+	var token, pickle, recovery, replaced string
 	err := db.QueryRow(ctx, `SELECT user_id, homeserver, device_id, token, pickle, recovery_key, recovery_shown, generation, replaced FROM matrix_device`).
-		Scan(&r.user, &r.homeserver, &r.device, &r.token, &r.pickle, &r.recovery, &r.shown, &r.generation, &replaced)
+		Scan(&r.user, &r.homeserver, &r.device, &token, &pickle, &recovery, &r.shown, &r.generation, &replaced)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("read the matrix device: %w", err)
 	}
+	r.token, r.pickle, r.recovery = bot.NewSecret(token), bot.NewSecret(pickle), bot.NewSecret(recovery)
 	for _, d := range strings.Fields(replaced) {
 		r.replaced = append(r.replaced, id.DeviceID(d))
 	}
@@ -75,7 +77,7 @@ func (r *row) save(ctx context.Context, db *dbutil.Database, anew bool) error {
 		}
 		_, err := db.Exec(ctx, `INSERT INTO matrix_device (user_id, homeserver, device_id, token, pickle, recovery_key, recovery_shown, generation, replaced)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			r.user, r.homeserver, r.device, r.token, r.pickle, r.recovery, r.shown, r.generation, strings.Join(replaced, " "))
+			r.user, r.homeserver, r.device, r.token.Reveal(), r.pickle.Reveal(), r.recovery.Reveal(), r.shown, r.generation, strings.Join(replaced, " "))
 		if err != nil {
 			return fmt.Errorf("save the matrix device: %w", err)
 		}
@@ -94,4 +96,4 @@ func (r *row) of(c Config, homeserver string) bool {
 	return r.homeserver == homeserver && strings.EqualFold(r.user.Localpart(), strings.TrimPrefix(c.User, "@"))
 }
 
-func newPickle() string { return rand.Text() + rand.Text() }
+func newPickle() bot.Secret { return bot.NewSecret(rand.Text() + rand.Text()) }

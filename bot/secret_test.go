@@ -1,0 +1,173 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// secretKeys are the settings that are secret, and what the tests put there.
+var secretKeys = map[string]string{
+	"owner_token": "canary-owner-token-0", "discord.token": "canary.discord.token", "matrix.password": "canary-password",
+	"matrix.token": "canary-access-token", "matrix.recovery_key": "EsTc canary key",
+}
+
+// prints returns v in all ways in which a program prints or marshals.
+func prints(t *testing.T, v any) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, verb := range []string{"v", "+v", "#v", "s", "q", "#q", "x", "X", "+q", "d", "t", "e", "T", "p", "40v", "U", "c"} {
+		out["%"+verb] = fmt.Sprintf("%"+verb, v)
+	}
+	out["Sprint"], out["Sprintln"] = fmt.Sprint(v), fmt.Sprintln(v)
+	out["error"] = fmt.Errorf("settings %v, %+v: %w", v, v, errors.New("bad")).Error()
+	for name, marshal := range map[string]func(any) ([]byte, error){"json": json.Marshal, "yaml": yaml.Marshal} {
+		text, err := marshal(v)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = string(text)
+	}
+	for name, handler := range map[string]func(*bytes.Buffer) slog.Handler{
+		"slog text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
+		"slog json": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
+	} {
+		var b bytes.Buffer
+		slog.New(handler(&b)).With("with", v).Info("start", "settings", v, slog.Group("group", "pointer", &v), slog.Any("slice", []any{v}))
+		out[name] = b.String()
+	}
+	return out
+}
+
+// shows reports where a text can be read in what prints returns, as it is or in
+// one of the ways in which verbs write texts.
+func shows(printed map[string]string, text string) (where []string) {
+	for how, out := range printed {
+		for _, written := range []string{text, fmt.Sprintf("%x", text), fmt.Sprintf("%X", text), fmt.Sprintf("% x", text), fmt.Sprint([]byte(text))} {
+			if strings.Contains(out, written) {
+				where = append(where, how)
+			}
+		}
+	}
+	return where
+}
+
+// However the settings are printed, logged or marshalled, no secret can be read.
+func TestSettingsHideSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "halfpoint.yaml")
+	text := ""
+	groups := map[string]string{}
+	for key, secret := range secretKeys {
+		group, name, ok := strings.Cut(key, ".")
+		if !ok {
+			text += fmt.Sprintf("%s: %q\n", key, secret)
+			continue
+		}
+		groups[group] += fmt.Sprintf("  %s: %q\n", name, secret)
+	}
+	for group, lines := range groups {
+		text += group + ":\n" + lines
+	}
+	if err := os.WriteFile(file, []byte(text+"hosts: [public.example]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSettings(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := struct { // fmt calls no methods on fields that are not exported
+		settings Settings
+		pointer  *Settings
+		Public   map[string]Settings
+	}{s, &s, map[string]Settings{"one": s}}
+	for name, v := range map[string]any{"settings": s, "a pointer": &s, "nested": hidden, "a pointer to nested": &hidden} {
+		printed := prints(t, v)
+		if got := shows(printed, "public.example"); len(got) < 8 {
+			t.Errorf("%s: what is no secret is shown only by %v: the test would not notice a secret", name, got)
+		}
+		for key, secret := range secretKeys {
+			if got := shows(printed, secret); len(got) > 0 {
+				t.Errorf("%s: %s is shown by %v", name, key, got)
+			}
+		}
+	}
+	for key, got := range map[string]Secret{"owner_token": s.Owner, "discord.token": s.Discord.Token, "matrix.password": s.Matrix.Password,
+		"matrix.token": s.Matrix.Token, "matrix.recovery_key": s.Matrix.RecoveryKey} {
+		if got.Reveal() != secretKeys[key] {
+			t.Errorf("%s is %q", key, got.Reveal())
+		}
+	}
+}
+
+// Every setting whose name says that it is secret is a Secret.
+func TestSecretSettingsAreSecrets(t *testing.T) {
+	for _, key := range keys {
+		name := key[strings.LastIndex(key, ".")+1:]
+		if strings.Contains(name, "token") || strings.Contains(name, "password") || strings.Contains(name, "secret") || name == "recovery_key" {
+			if secretKeys[key] == "" {
+				t.Errorf("%s is not among the secrets that TestSettingsHideSecrets looks for", key)
+			}
+		}
+	}
+	var look func(reflect.Type)
+	look = func(of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[Secret]() {
+				look(f.Type)
+			}
+			if n := strings.ToLower(f.Name); f.Type.Kind() == reflect.String && (strings.Contains(n, "token") || strings.Contains(n, "password") || strings.Contains(n, "recovery")) {
+				t.Errorf("%s.%s is a plain string", of, f.Name)
+			}
+		}
+	}
+	look(reflect.TypeFor[Settings]())
+}
+
+// Errors about a configuration do not repeat its secrets.
+func TestBadSettingsHideSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "halfpoint.yaml")
+	for _, text := range []string{
+		"owner_token: canary\n",
+		"matrix:\n  password: canary\n  describe: perhaps\n",
+		"discord:\n  token: canary\n  guild: Go club\n",
+		"discord:\n  token: \"canary\n",
+		"discord:\n  token: canary: 7\n",
+		"discord:\n  token: canary\n password: canary\n",
+		"matrix:\n  homeserver: example.org\n  recovery_key: canary\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadSettings(file); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	a, b := NewSecret("canary"), NewSecret("canary")
+	if a != b || a == NewSecret("other") || a.IsZero() || a.Reveal() != "canary" {
+		t.Error("a Secret should be equal to another of the same text, and give it")
+	}
+	if (Secret{}) != NewSecret("") || !NewSecret("").IsZero() || NewSecret("").Reveal() != "" || NewSecret("").String() != "" {
+		t.Error("a Secret of an empty text should be the zero value")
+	}
+	for how, out := range prints(t, a) {
+		if how != "%T" && how != "%p" && !strings.Contains(out, "[secret]") {
+			t.Errorf("%s: %q", how, out)
+		}
+	}
+	if got := shows(prints(t, a), "canary"); len(got) > 0 {
+		t.Errorf("shown by %v", got)
+	}
+}
