@@ -138,11 +138,7 @@ const maxDepth = 200
 type flat struct{ http.RoundTripper }
 
 func (f flat) RoundTrip(req *http.Request) (*http.Response, error) {
-	base := f.RoundTripper
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	resp, err := base.RoundTrip(req)
+	resp, err := f.RoundTripper.RoundTrip(req)
 	if err == nil && strings.Contains(resp.Header.Get("Content-Type"), "json") {
 		resp.Body = &flatBody{ReadCloser: resp.Body}
 	}

@@ -35,6 +35,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"sync"
@@ -66,13 +67,14 @@ type Config struct {
 	Person int // requests a minute that a person may make; 0: 60
 	Room   int // that all may make in a room; 0: any number
 
-	Away time.Duration    // after which the homeserver counts as away; 0: 15 s
-	Told time.Duration    // after which a room is told that a message could not be read; 0: 30 s
-	Edit time.Duration    // between two edits of a game's root; 0: 1 minute
-	Slow time.Duration    // after which the words of a board go without its picture, which follows; 0: 4 s
-	Look time.Duration    // between two looks at which rooms the bot is in; 0: 6 hours
-	Now  func() time.Time // nil: time.Now
-	Log  *slog.Logger     // nil logs nothing
+	Away time.Duration                                                        // after which the homeserver counts as away; 0: 15 s
+	Told time.Duration                                                        // after which a room is told that a message could not be read; 0: 30 s
+	Edit time.Duration                                                        // between two edits of a game's root; 0: 1 minute
+	Slow time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
+	Look time.Duration                                                        // between two looks at which rooms the bot is in; 0: 6 hours
+	Now  func() time.Time                                                     // nil: time.Now
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
+	Log  *slog.Logger                                                         // nil logs nothing
 
 	Ready    func(user string)        // called when what people write reaches the bot; may be nil
 	Recovery func(recoveryKey string) // called with a recovery key that was made, once; nil: it waits in the database
@@ -318,7 +320,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 func (a *Adapter) deviceConfig() device.Config {
 	c := a.cfg
 	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey,
-		DB: c.DB, Name: "Halfpoint", Log: a.log}
+		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, Log: a.log}
 }
 
 // Check says what works and what is missing, a line each.

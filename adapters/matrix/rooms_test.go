@@ -62,7 +62,7 @@ func TestWhatIsNotForTheBot(t *testing.T) {
 		e := anna.Sends(anna.at, event.EventMessage, &event.MessageEventContent{MsgType: kind, Body: "!new 9x9"})
 		c.dealt(anna.at, e)
 	}
-	self := matrixtest.NewPlayer(t, c.server.URL, c.user) // on another device of the bot's
+	self := c.server.NewPlayer(t, c.server.URL, c.user) // on another device of the bot's
 	c.dealt(anna.at, self.Says(anna.at, "!new 9x9"))
 	anna.Says(anna.at, "!help place")
 	anna.reads("a letter and a number")

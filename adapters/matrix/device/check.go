@@ -42,6 +42,7 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 	if err != nil {
 		return lines, err
 	}
+	defer d.transport.CloseIdleConnections()
 	home := d.Client.HomeserverURL.String()
 	versions, err := d.Client.Versions(ctx)
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -44,7 +46,8 @@ type Config struct {
 	// by Device. On SQLite it should be synchronous=FULL: after a power cut keys
 	// that were used must not be used again.
 	DB   *dbutil.Database
-	Name string // shown in the account's list of devices
+	Name string                                                               // shown in the account's list of devices
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
 	Log  *slog.Logger
 }
 
@@ -61,12 +64,13 @@ type Device struct {
 	// shown. It is empty once [Device.Shown] was called.
 	Recovery bot.Secret
 
-	config Config
-	mu     sync.Mutex // row
-	row    *row
-	used   uint64 // Crypto.Uses at the last advance
-	stop   context.CancelFunc
-	done   chan struct{}
+	config    Config
+	transport *http.Transport
+	mu        sync.Mutex // row
+	row       *row
+	used      uint64 // Crypto.Uses at the last advance
+	stop      context.CancelFunc
+	done      chan struct{}
 }
 
 // markType is the account data in which the server keeps the mark.
@@ -84,7 +88,7 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 	return d, c.clean(err)
 }
 
-func open(ctx context.Context, c *Config) (*Device, error) {
+func open(ctx context.Context, c *Config) (_ *Device, err error) {
 	c.defaults()
 	if c.Password.IsZero() && c.Token.IsZero() {
 		return nil, errors.New("matrix.password: missing (or matrix.token, with which the bot cannot replace a lost device)")
@@ -93,6 +97,11 @@ func open(ctx context.Context, c *Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			d.transport.CloseIdleConnections()
+		}
+	}()
 	if _, err := c.DB.Exec(ctx, table); err != nil {
 		return nil, fmt.Errorf("table matrix_device: %w", err)
 	}
@@ -132,7 +141,11 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 	if _, name, whole := strings.Cut(c.User, ":"); home == "" && whole {
 		home = name
 	}
-	base, err := server(ctx, home)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if c.Dial != nil {
+		transport.DialContext = c.Dial
+	}
+	base, err := server(ctx, transport, home)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +153,11 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("matrix.homeserver: %w", err)
 	}
+	client.Client.Transport = transport
 	client.Log = zero(c.Log)
 	client.UserAgent = "halfpoint"
 	client.ResponseSizeLimit = 64 << 20
-	return &Device{Client: client, config: *c}, nil
+	return &Device{Client: client, config: *c, transport: transport}, nil
 }
 
 // logIn takes up the device in the database, or else makes one.
@@ -510,6 +524,7 @@ func (d *Device) Close() error {
 	defer cancel()
 	err := d.config.clean(d.advance(ctx))
 	d.closeCrypto()
+	d.transport.CloseIdleConnections()
 	return err
 }
 

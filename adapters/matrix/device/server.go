@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"maunium.net/go/mautrix"
 )
 
 // server finds the URL of a homeserver from what the owner wrote: a URL, or a
 // server name whose .well-known is asked.
-func server(ctx context.Context, homeserver string) (*url.URL, error) {
+func server(ctx context.Context, transport http.RoundTripper, homeserver string) (*url.URL, error) {
 	if homeserver == "" {
 		return nil, errors.New("matrix.homeserver: missing; write a server name (example.org) or a URL")
 	}
@@ -23,7 +25,8 @@ func server(ctx context.Context, homeserver string) (*url.URL, error) {
 	if u, err := url.Parse("https://" + homeserver); err != nil || u.Host != homeserver || u.Hostname() == "" {
 		return nil, fmt.Errorf("matrix.homeserver: %q is neither a URL nor a server name", homeserver)
 	}
-	known, err := mautrix.DiscoverClientAPI(ctx, homeserver)
+	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	known, err := mautrix.DiscoverClientAPIWithClient(ctx, client, homeserver)
 	if err != nil {
 		return nil, fmt.Errorf("matrix.homeserver: ask %s where its homeserver is: %w", homeserver, err)
 	}

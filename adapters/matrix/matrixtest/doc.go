@@ -1,9 +1,13 @@
-// Package matrixtest is what the tests of the Matrix adapter talk to: a real
-// homeserver (Dendrite, built from a Go module of its own and run on
-// loopback), people who read and write there, a proxy that makes the faults a
-// homeserver and a network make, and a stranger: matrix-js-sdk, a client that
-// nobody here wrote.
+// Package matrixtest is what the tests of the Matrix adapter talk to: a homeserver,
+// people who read and write there, and a proxy that makes the faults of homeservers
+// and networks.
 //
-// Where Dendrite cannot be built, or Node is not there, a test is skipped with
-// the reason, and fails instead when CI is set.
+// There are two homeservers behind the same type. InMemory is a double in this
+// process, which in a [Bubble] runs in virtual time: nearly all tests use it. Start and
+// Shared are the real Dendrite, built from a Go module of its own and run on loopback.
+// TestHomeserver holds both to the same, in the change tier.
+//
+// A Stranger is matrix-js-sdk, a client that nobody here wrote; it needs Dendrite and
+// Node. Where Dendrite cannot be built, or Node is not there, a test is skipped with the
+// reason in the everyday tier, and fails in the others.
 package matrixtest

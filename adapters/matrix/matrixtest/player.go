@@ -48,18 +48,14 @@ type seenRoom struct {
 // Player registers somebody and begins to read along until the test ends.
 func (s *Server) Player(t testing.TB, name string) *Player {
 	t.Helper()
-	return NewPlayer(t, s.URL, s.Register(t, name))
+	return s.NewPlayer(t, s.URL, s.Register(t, name))
 }
 
 // NewPlayer is a Player for an account that is there, at an address that may
 // be a Proxy's.
-func NewPlayer(t testing.TB, url string, user User) *Player {
+func (s *Server) NewPlayer(t testing.TB, url string, user User) *Player {
 	t.Helper()
-	client, err := mautrix.NewClient(url, user.ID, user.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.DeviceID = user.Device
+	client := s.Client(t, url, user)
 	client.DefaultHTTPRetries = 3
 	p := &Player{User: user, Client: client, t: t, changed: make(chan struct{}), rooms: map[id.RoomID]*seenRoom{}, invites: map[id.RoomID]id.UserID{}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +95,7 @@ type timeline struct {
 	Before  string `json:"prev_batch"`
 }
 
-const everything = `{"room":{"include_leave":true,"timeline":{"limit":500}}}`
+const everything = `{"room":{"timeline":{"limit":500}}}`
 
 func (p *Player) read(ctx context.Context) {
 	since := ""

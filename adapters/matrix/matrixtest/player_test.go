@@ -12,34 +12,34 @@ import (
 )
 
 func TestAPlayerSeesARoomAsPeopleDo(t *testing.T) {
-	s := Start(t)
-	anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
-	room := anna.Makes(Room{Name: "Go", Invite: []id.UserID{ben.ID}})
-	if from := ben.AwaitInvite(room); from != anna.ID {
-		t.Fatalf("the invitation is from %s", from)
-	}
-	ben.Joins(room)
-	root := anna.Says(room, "!new 9x9", ben.ID)
-	anna.SaysIn(room, root, "!place D4")
-	board := image.NewGray(image.Rect(0, 0, 32, 20))
-	shown := ben.Shows(room, "board.png", "Black D4.\nWhite to play.", board)
-	first := ben.SaysIn(room, root, "thinking")
-	ben.Edits(room, first, "thinking hard")
-	ben.Edits(room, first, "thought")
-	// Nobody can change what somebody else has said.
-	forged := words("I resign")
-	forged.SetEdit(first)
-	anna.Sends(room, event.EventMessage, forged)
-	ben.Replies(room, first, "played E5", anna.ID)
-	anna.Reacts(room, shown, "✅")
-	ben.Reacts(room, shown, "✅")
-	flag := ben.Reacts(room, shown, "🏳")
-	ben.Redacts(room, flag)
-	slip := anna.Says(room, "oops")
-	anna.Redacts(room, slip)
-	late := anna.Says(room, "done")
+	Each(t, func(t *testing.T, s *Server) {
+		anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
+		room := anna.Makes(Room{Name: "Go", Invite: []id.UserID{ben.ID}})
+		if from := ben.AwaitInvite(room); from != anna.ID {
+			t.Fatalf("the invitation is from %s", from)
+		}
+		ben.Joins(room)
+		root := anna.Says(room, "!new 9x9", ben.ID)
+		anna.SaysIn(room, root, "!place D4")
+		board := image.NewGray(image.Rect(0, 0, 32, 20))
+		shown := ben.Shows(room, "board.png", "Black D4.\nWhite to play.", board)
+		first := ben.SaysIn(room, root, "thinking")
+		ben.Edits(room, first, "thinking hard")
+		ben.Edits(room, first, "thought")
+		// Nobody can change what somebody else has said.
+		forged := words("I resign")
+		forged.SetEdit(first)
+		anna.Sends(room, event.EventMessage, forged)
+		ben.Replies(room, first, "played E5", anna.ID)
+		anna.Reacts(room, shown, "✅")
+		ben.Reacts(room, shown, "✅")
+		flag := ben.Reacts(room, shown, "🏳")
+		ben.Redacts(room, flag)
+		slip := anna.Says(room, "oops")
+		anna.Redacts(room, slip)
+		late := anna.Says(room, "done")
 
-	want := `── Go
+		want := `── Go
 · Anna makes the room
 · Anna joins
 · Anna invites Ben
@@ -61,32 +61,33 @@ Ben: (to Ben: thought)
     played E5
     (pings Anna)
 `
-	anna.AwaitEvent(room, late)
-	ben.AwaitEvent(room, late)
-	if got := anna.Sees(room); got != want {
-		t.Errorf("Anna sees\n%s\nnot\n%s", got, want)
-	}
-	// Ben was not in the room when it began: what he sees is the same from
-	// his invitation on, as the history is visible to members.
-	if got := ben.Sees(room); got != want {
-		t.Errorf("Ben sees\n%s\nnot\n%s", got, want)
-	}
-	message := anna.View(room).Message(shown)
-	if got := anna.Looks(message).Bounds(); got != board.Bounds() {
-		t.Errorf("the picture is %v", got)
-	}
-	if m := anna.View(room).Message(first); m.Edits != 2 || m.Thread != root || m.ReplyTo != "" || !m.HasMentions {
-		t.Errorf("the edited message is %+v", m)
-	}
+		anna.AwaitEvent(room, late)
+		ben.AwaitEvent(room, late)
+		if got := anna.Sees(room); got != want {
+			t.Errorf("Anna sees\n%s\nnot\n%s", got, want)
+		}
+		// Ben was not in the room when it began: what he sees is the same from
+		// his invitation on, as the history is visible to members.
+		if got := ben.Sees(room); got != want {
+			t.Errorf("Ben sees\n%s\nnot\n%s", got, want)
+		}
+		message := anna.View(room).Message(shown)
+		if got := anna.Looks(message).Bounds(); got != board.Bounds() {
+			t.Errorf("the picture is %v", got)
+		}
+		if m := anna.View(room).Message(first); m.Edits != 2 || m.Thread != root || m.ReplyTo != "" || !m.HasMentions {
+			t.Errorf("the edited message is %+v", m)
+		}
 
-	// Somebody who comes when all is over, through a timeline too short for
-	// it, sees the same.
-	token, device := s.Login(t, anna.User)
-	again := NewPlayer(t, s.URL, User{anna.ID, anna.Password, token, device})
-	again.AwaitEvent(room, late)
-	if got := again.Sees(room); got != want {
-		t.Errorf("another device sees\n%s\nnot\n%s", got, want)
-	}
+		// Somebody who comes when all is over, through a timeline too short for
+		// it, sees the same.
+		token, device := s.Login(t, anna.User)
+		again := s.NewPlayer(t, s.URL, User{anna.ID, anna.Password, token, device})
+		again.AwaitEvent(room, late)
+		if got := again.Sees(room); got != want {
+			t.Errorf("another device sees\n%s\nnot\n%s", got, want)
+		}
+	})
 }
 
 // The rules for edits: the latest by the clock, ties by the greater ID, only
@@ -119,19 +120,20 @@ func TestWhichEditIsShown(t *testing.T) {
 }
 
 func TestATypistAndAReaderAreSeen(t *testing.T) {
-	s := Shared(t)
-	anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
-	room := anna.Makes(Room{Invite: []id.UserID{ben.ID}})
-	ben.Joins(room)
-	said := anna.Says(room, "!place D4")
-	if err := ben.Client.MarkRead(t.Context(), room, said); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ben.Client.UserTyping(t.Context(), room, true, patience); err != nil {
-		t.Fatal(err)
-	}
-	anna.Await(room, "Ben to read and type", func(v View) bool {
-		return slices.Contains(v.Read[ben.ID], said) && v.Typed[ben.ID] == 1
+	Each(t, func(t *testing.T, s *Server) {
+		anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
+		room := anna.Makes(Room{Invite: []id.UserID{ben.ID}})
+		ben.Joins(room)
+		said := anna.Says(room, "!place D4")
+		if err := ben.Client.MarkRead(t.Context(), room, said); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ben.Client.UserTyping(t.Context(), room, true, patience); err != nil {
+			t.Fatal(err)
+		}
+		anna.Await(room, "Ben to read and type", func(v View) bool {
+			return slices.Contains(v.Read[ben.ID], said) && v.Typed[ben.ID] == 1
+		})
 	})
 }
 

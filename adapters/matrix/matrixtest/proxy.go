@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -24,7 +23,6 @@ type Proxy struct {
 	URL string
 
 	server *Server
-	http   *http.Server
 	client *http.Client
 
 	mu       sync.Mutex
@@ -91,19 +89,12 @@ type Order struct {
 // Proxy is a new proxy before the homeserver until the test ends.
 func (s *Server) Proxy(t testing.TB) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, url, err := s.listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{URL: "http://" + listener.Addr().String(), server: s, changed: make(chan struct{}), syncs: map[*Exchange]context.CancelCauseFunc{}}
-	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
-	p.client = &http.Client{Transport: transport}
-	p.http = &http.Server{Handler: http.HandlerFunc(p.serve)}
-	go p.http.Serve(listener)
-	t.Cleanup(func() {
-		p.http.Close()
-		transport.CloseIdleConnections()
-	})
+	p := &Proxy{URL: url, server: s, client: &http.Client{Transport: s.newTransport(t)}, changed: make(chan struct{}), syncs: map[*Exchange]context.CancelCauseFunc{}}
+	serve(t, listener, http.HandlerFunc(p.serve))
 	return p
 }
 

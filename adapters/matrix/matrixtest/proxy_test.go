@@ -19,16 +19,12 @@ import (
 
 // A person behind a proxy, with a client that tries nothing twice, and one who
 // sees what the homeserver has.
-func behind(t *testing.T) (p *Proxy, client *mautrix.Client, room id.RoomID, witness *Player) {
+func behind(t *testing.T, s *Server) (p *Proxy, client *mautrix.Client, room id.RoomID, witness *Player) {
 	t.Helper()
-	s := Shared(t)
 	p = s.Proxy(t)
 	witness = s.Player(t, "Witness")
 	user := s.Register(t, "Anna")
-	client, err := mautrix.NewClient(p.URL, user.ID, user.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client = s.Client(t, p.URL, user)
 	room = witness.Makes(Room{Name: "Go", Invite: []id.UserID{user.ID}})
 	if _, err := client.JoinRoomByID(t.Context(), room); err != nil {
 		t.Fatal(err)
@@ -43,146 +39,154 @@ func say(client *mautrix.Client, room id.RoomID, body string) error {
 }
 
 func TestFaultsBeforeTheHomeserver(t *testing.T) {
-	p, client, room, witness := behind(t)
-	refused := func(what string, err error, status int, code string) map[string]any {
-		t.Helper()
-		var answer mautrix.HTTPError
-		if !errors.As(err, &answer) || answer.Response == nil || answer.Response.StatusCode != status {
-			t.Fatalf("%s: %v", what, err)
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, witness := behind(t, s)
+		refused := func(what string, err error, status int, code string) map[string]any {
+			t.Helper()
+			var answer mautrix.HTTPError
+			if !errors.As(err, &answer) || answer.Response == nil || answer.Response.StatusCode != status {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if code == "" {
+				return nil
+			}
+			if answer.RespError == nil || answer.RespError.ErrCode != code {
+				t.Fatalf("%s: %v", what, err)
+			}
+			return answer.RespError.ExtraData
 		}
-		if code == "" {
-			return nil
+		p.Once(Sending, TooMany(1500*time.Millisecond))
+		if more := refused("a limit", say(client, room, "one"), 429, "M_LIMIT_EXCEEDED"); more["retry_after_ms"] != 1500.0 {
+			t.Errorf("a limit says %v", more)
 		}
-		if answer.RespError == nil || answer.RespError.ErrCode != code {
-			t.Fatalf("%s: %v", what, err)
+		p.Times(2, Sending, Fails(503, "M_UNKNOWN"))
+		p.Once(Sending, Fails(502, ""))
+		refused("an error", say(client, room, "one"), 503, "M_UNKNOWN")
+		refused("an error", say(client, room, "one"), 503, "M_UNKNOWN")
+		refused("an error", say(client, room, "one"), 502, "")
+		p.Once(Sending, UnknownToken(true))
+		if more := refused("a token", say(client, room, "one"), 401, "M_UNKNOWN_TOKEN"); more["soft_logout"] != true {
+			t.Errorf("a token says %v", more)
 		}
-		return answer.RespError.ExtraData
-	}
-	p.Once(Sending, TooMany(1500*time.Millisecond))
-	if more := refused("a limit", say(client, room, "one"), 429, "M_LIMIT_EXCEEDED"); more["retry_after_ms"] != 1500.0 {
-		t.Errorf("a limit says %v", more)
-	}
-	p.Times(2, Sending, Fails(503, "M_UNKNOWN"))
-	p.Once(Sending, Fails(502, ""))
-	refused("an error", say(client, room, "one"), 503, "M_UNKNOWN")
-	refused("an error", say(client, room, "one"), 503, "M_UNKNOWN")
-	refused("an error", say(client, room, "one"), 502, "")
-	p.Once(Sending, UnknownToken(true))
-	if more := refused("a token", say(client, room, "one"), 401, "M_UNKNOWN_TOKEN"); more["soft_logout"] != true {
-		t.Errorf("a token says %v", more)
-	}
-	p.Once(Syncing, UnknownPosition())
-	_, err := client.SyncRequest(t.Context(), 0, "", "", false, "")
-	refused("a position", err, 400, "M_UNKNOWN_POS")
-	p.Once(Sending, Cuts())
-	if err := say(client, room, "one"); err == nil || errors.As(err, new(mautrix.RespError)) {
-		t.Errorf("a cut: %v", err)
-	}
-	if err := say(client, room, "two"); err != nil {
-		t.Fatal(err)
-	}
-	v := witness.Await(room, "two", func(v View) bool { return len(v.Messages) > 0 })
-	if len(v.Messages) != 1 || v.Messages[0].Body != "two" {
-		t.Errorf("the homeserver has heard\n%s", v)
-	}
-	list := p.Requests(Sending)
-	if len(list) != 7 || list[5].Status != 0 || !list[5].Fault || list[6].Status != 200 || list[6].Fault || !strings.Contains(string(list[6].Body), `"two"`) || list[6].Size != int64(len(list[6].Body)) {
-		t.Errorf("written down are\n%s\n%+v", Paths(list), list)
-	}
+		p.Once(Syncing, UnknownPosition())
+		_, err := client.SyncRequest(t.Context(), 0, "", "", false, "")
+		refused("a position", err, 400, "M_UNKNOWN_POS")
+		p.Once(Sending, Cuts())
+		if err := say(client, room, "one"); err == nil || errors.As(err, new(mautrix.RespError)) {
+			t.Errorf("a cut: %v", err)
+		}
+		if err := say(client, room, "two"); err != nil {
+			t.Fatal(err)
+		}
+		v := witness.Await(room, "two", func(v View) bool { return len(v.Messages) > 0 })
+		if len(v.Messages) != 1 || v.Messages[0].Body != "two" {
+			t.Errorf("the homeserver has heard\n%s", v)
+		}
+		list := p.Requests(Sending)
+		if len(list) != 7 || list[5].Status != 0 || !list[5].Fault || list[6].Status != 200 || list[6].Fault || !strings.Contains(string(list[6].Body), `"two"`) || list[6].Size != int64(len(list[6].Body)) {
+			t.Errorf("written down are\n%s\n%+v", Paths(list), list)
+		}
+	})
 }
 
 func TestALostAnswer(t *testing.T) {
-	p, client, room, witness := behind(t)
-	for n, fault := range []Fault{Loses(), Halves()} {
-		body := fmt.Sprint("lost ", n)
-		p.Once(Sending, fault)
-		if err := say(client, room, body); err == nil {
-			t.Fatal("there was an answer")
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, witness := behind(t, s)
+		for n, fault := range []Fault{Loses(), Halves()} {
+			body := fmt.Sprint("lost ", n)
+			p.Once(Sending, fault)
+			if err := say(client, room, body); err == nil {
+				t.Fatal("there was an answer")
+			}
+			witness.Await(room, body, func(v View) bool { return len(v.Messages) == n+1 })
+			// The homeserver knows the transaction.
+			if err := say(client, room, body); err != nil {
+				t.Fatal(err)
+			}
 		}
-		witness.Await(room, body, func(v View) bool { return len(v.Messages) == n+1 })
-		// The homeserver knows the transaction.
-		if err := say(client, room, body); err != nil {
-			t.Fatal(err)
+		last := witness.Says(room, "end")
+		var got []string
+		for _, m := range witness.View(room).Messages {
+			got = append(got, m.Body)
+			if m.ID == last {
+				break
+			}
 		}
-	}
-	last := witness.Says(room, "end")
-	var got []string
-	for _, m := range witness.View(room).Messages {
-		got = append(got, m.Body)
-		if m.ID == last {
-			break
+		if strings.Join(got, ", ") != "lost 0, lost 1, end" {
+			t.Errorf("the room has %q", got)
 		}
-	}
-	if strings.Join(got, ", ") != "lost 0, lost 1, end" {
-		t.Errorf("the room has %q", got)
-	}
+	})
 }
 
 func TestHeldRequestsAndAnswers(t *testing.T) {
-	p, client, room, witness := behind(t)
-	until, done := make(chan struct{}), make(chan error, 1)
-	held := p.Once(Sending, Holds(until))
-	go func() { done <- say(client, room, "held") }()
-	held.Await(t, 1)
-	if err := say(client, room, "first"); err != nil {
-		t.Fatal(err)
-	}
-	close(until)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	until = make(chan struct{})
-	p.Once(Sending, HoldsAnswer(until))
-	go func() { done <- say(client, room, "answered late") }()
-	v := witness.Await(room, "three messages", func(v View) bool { return len(v.Messages) == 3 })
-	select {
-	case err := <-done:
-		t.Fatalf("answered before its time: %v", err)
-	default:
-	}
-	close(until)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if v.Messages[0].Body != "first" || v.Messages[1].Body != "held" || v.Messages[2].Body != "answered late" {
-		t.Errorf("the room is\n%s", v)
-	}
-	begun := time.Now()
-	p.Once(Sending, Waits(50*time.Millisecond))
-	if err := say(client, room, "waited"); err != nil || time.Since(begun) < 50*time.Millisecond {
-		t.Errorf("%v after %v", err, time.Since(begun))
-	}
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, witness := behind(t, s)
+		until, done := make(chan struct{}), make(chan error, 1)
+		held := p.Once(Sending, Holds(until))
+		go func() { done <- say(client, room, "held") }()
+		held.Await(t, 1)
+		if err := say(client, room, "first"); err != nil {
+			t.Fatal(err)
+		}
+		close(until)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		until = make(chan struct{})
+		p.Once(Sending, HoldsAnswer(until))
+		go func() { done <- say(client, room, "answered late") }()
+		v := witness.Await(room, "three messages", func(v View) bool { return len(v.Messages) == 3 })
+		select {
+		case err := <-done:
+			t.Fatalf("answered before its time: %v", err)
+		default:
+		}
+		close(until)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if v.Messages[0].Body != "first" || v.Messages[1].Body != "held" || v.Messages[2].Body != "answered late" {
+			t.Errorf("the room is\n%s", v)
+		}
+		begun := time.Now()
+		p.Once(Sending, Waits(50*time.Millisecond))
+		if err := say(client, room, "waited"); err != nil || time.Since(begun) < 50*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
 }
 
 func TestASlowUpload(t *testing.T) {
-	p, client, _, _ := behind(t)
-	data := bytes.Repeat([]byte("x"), 20_000)
-	p.Once(Uploading, Slow(100_000))
-	begun := time.Now()
-	stored, err := client.UploadBytes(t.Context(), data, "image/png")
-	if err != nil || time.Since(begun) < 200*time.Millisecond {
-		t.Fatalf("%v after %v", err, time.Since(begun))
-	}
-	got, err := client.DownloadBytes(t.Context(), stored.ContentURI)
-	if err != nil || !bytes.Equal(got, data) {
-		t.Fatalf("%d bytes, %v", len(got), err)
-	}
-	if list := p.Requests(Uploading); len(list) != 1 || list[0].Size != 20_000 || list[0].Body != nil {
-		t.Errorf("written down are\n%s", Paths(list))
-	}
-	if list := p.Requests(Downloading); len(list) != 1 {
-		t.Errorf("written down are\n%s", Paths(list))
-	}
-	// Whoever gives up has uploaded nothing.
-	ctx, cancel := context.WithCancel(t.Context())
-	order := p.Once(Uploading, Slow(10))
-	go func() {
-		order.Await(t, 1)
-		cancel()
-	}()
-	if _, err := client.UploadBytes(ctx, data, "image/png"); err == nil {
-		t.Error("the upload came to an end")
-	}
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, _, _ := behind(t, s)
+		data := bytes.Repeat([]byte("x"), 20_000)
+		p.Once(Uploading, Slow(100_000))
+		begun := time.Now()
+		stored, err := client.UploadBytes(t.Context(), data, "image/png")
+		if err != nil || time.Since(begun) < 200*time.Millisecond {
+			t.Fatalf("%v after %v", err, time.Since(begun))
+		}
+		got, err := client.DownloadBytes(t.Context(), stored.ContentURI)
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		if list := p.Requests(Uploading); len(list) != 1 || list[0].Size != 20_000 || list[0].Body != nil {
+			t.Errorf("written down are\n%s", Paths(list))
+		}
+		if list := p.Requests(Downloading); len(list) != 1 {
+			t.Errorf("written down are\n%s", Paths(list))
+		}
+		// Whoever gives up has uploaded nothing.
+		ctx, cancel := context.WithCancel(t.Context())
+		order := p.Once(Uploading, Slow(10))
+		go func() {
+			order.Await(t, 1)
+			cancel()
+		}()
+		if _, err := client.UploadBytes(ctx, data, "image/png"); err == nil {
+			t.Error("the upload came to an end")
+		}
+	})
 }
 
 func syncOnce(client *mautrix.Client, since string) ([]byte, error) {
@@ -194,218 +198,229 @@ func syncOnce(client *mautrix.Client, since string) ([]byte, error) {
 }
 
 func TestHostileEventsReachASyncThatWaits(t *testing.T) {
-	p, client, room, _ := behind(t)
-	type answer struct {
-		body []byte
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		since := ""
-		for {
-			body, err := syncOnce(client, since)
-			if err != nil || strings.Contains(string(body), "$big") {
-				got <- answer{body, err}
-				return
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, _ := behind(t, s)
+		type answer struct {
+			body []byte
+			err  error
+		}
+		got := make(chan answer, 1)
+		go func() {
+			since := ""
+			for {
+				body, err := syncOnce(client, since)
+				if err != nil || strings.Contains(string(body), "$big") {
+					got <- answer{body, err}
+					return
+				}
+				var news syncAnswer
+				json.Unmarshal(body, &news)
+				since = news.Next
 			}
-			var news syncAnswer
-			json.Unmarshal(body, &news)
-			since = news.Next
+		}()
+		p.AwaitRequests(t, 1, Syncing)
+		p.AwaitSync(t)
+		mallory := id.UserID("@mallory:" + Name)
+		big := BigEvent("$big", mallory, 64<<10)
+		if len(big) != 64<<10 {
+			t.Errorf("a big event has %d bytes", len(big))
 		}
-	}()
-	p.AwaitRequests(t, 1, Syncing)
-	p.AwaitSync(t)
-	mallory := id.UserID("@mallory:" + Name)
-	big := BigEvent("$big", mallory, 64<<10)
-	if len(big) != 64<<10 {
-		t.Errorf("a big event has %d bytes", len(big))
-	}
-	events := []string{
-		MessageEvent("$old", mallory, -1, "from before time"),
-		MessageEvent("$new", mallory, 1<<60, "from after it"),
-		DeepEvent("$deep", mallory, 5000), big,
-	}
-	p.Once(Syncing, Injects(room, events...))
-	a := <-got
-	if a.err != nil {
-		t.Fatal(a.err)
-	}
-	var sync struct {
-		Rooms struct {
-			Join map[id.RoomID]struct {
-				Timeline struct{ Events []json.RawMessage }
+		events := []string{
+			MessageEvent("$old", mallory, -1, "from before time"),
+			MessageEvent("$new", mallory, 1<<60, "from after it"),
+			DeepEvent("$deep", mallory, 5000), big,
+		}
+		p.Once(Syncing, Injects(room, events...))
+		a := <-got
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+		var sync struct {
+			Rooms struct {
+				Join map[id.RoomID]struct {
+					Timeline struct{ Events []json.RawMessage }
+				}
+			}
+			Next string `json:"next_batch"`
+		}
+		if err := json.Unmarshal(a.body, &sync); err != nil {
+			t.Fatal(err)
+		}
+		line := sync.Rooms.Join[room].Timeline.Events
+		if len(line) < 4 || sync.Next == "" {
+			t.Fatalf("%d events", len(line))
+		}
+		for n, e := range line[len(line)-4:] {
+			if string(e) != events[n] {
+				t.Errorf("event %d came changed: %.200s", n, e)
 			}
 		}
-		Next string `json:"next_batch"`
-	}
-	if err := json.Unmarshal(a.body, &sync); err != nil {
-		t.Fatal(err)
-	}
-	line := sync.Rooms.Join[room].Timeline.Events
-	if len(line) < 4 || sync.Next == "" {
-		t.Fatalf("%d events", len(line))
-	}
-	for n, e := range line[len(line)-4:] {
-		if string(e) != events[n] {
-			t.Errorf("event %d came changed: %.200s", n, e)
-		}
-	}
+	})
 }
 
 func TestAGapOnlyMessagesFills(t *testing.T) {
-	s := Shared(t)
-	p := s.Proxy(t)
-	short := p.Always(Syncing, Shortens(2))
-	witness := s.Player(t, "Witness")
-	reader := NewPlayer(t, p.URL, s.Register(t, "Anna"))
-	room := witness.Makes(Room{Name: "Go", Invite: []id.UserID{reader.ID}})
-	reader.Joins(room)
-	until := make(chan struct{})
-	p.Once(Syncing, Holds(until)) // a sync that waits already comes back and is held
-	for n := range 30 {
-		witness.Says(room, fmt.Sprint("move ", n))
-	}
-	filled := len(p.Requests(Backfilling))
-	close(until)
-	last := witness.Says(room, "end")
-	reader.AwaitEvent(room, last)
-	witness.AwaitEvent(room, last)
-	if got, want := reader.Sees(room), witness.Sees(room); got != want {
-		t.Errorf("behind the proxy is seen\n%s\nnot\n%s", got, want)
-	}
-	if short.Made() == 0 || len(p.Requests(Backfilling)) == filled {
-		t.Errorf("%d short answers and %d requests for /messages", short.Made(), len(p.Requests(Backfilling))-filled)
-	}
-	// A filter that was stored is shortened as well.
-	stored, err := reader.Client.CreateFilter(t.Context(), &mautrix.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := reader.Client.SyncRequest(t.Context(), 0, "", stored.FilterID, false, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line := got.Rooms.Join[room].Timeline; len(line.Events) != 2 || !line.Limited || line.PrevBatch == "" {
-		t.Errorf("%d events, limited %t, before them %q", len(line.Events), line.Limited, line.PrevBatch)
-	}
+	Each(t, func(t *testing.T, s *Server) {
+		p := s.Proxy(t)
+		short := p.Always(Syncing, Shortens(2))
+		witness := s.Player(t, "Witness")
+		reader := s.NewPlayer(t, p.URL, s.Register(t, "Anna"))
+		room := witness.Makes(Room{Name: "Go", Invite: []id.UserID{reader.ID}})
+		reader.Joins(room)
+		until := make(chan struct{})
+		p.Once(Syncing, Holds(until)) // a sync that waits already comes back and is held
+		for n := range 30 {
+			witness.Says(room, fmt.Sprint("move ", n))
+		}
+		filled := len(p.Requests(Backfilling))
+		close(until)
+		last := witness.Says(room, "end")
+		reader.AwaitEvent(room, last)
+		witness.AwaitEvent(room, last)
+		if got, want := reader.Sees(room), witness.Sees(room); got != want {
+			t.Errorf("behind the proxy is seen\n%s\nnot\n%s", got, want)
+		}
+		if short.Made() == 0 || len(p.Requests(Backfilling)) == filled {
+			t.Errorf("%d short answers and %d requests for /messages", short.Made(), len(p.Requests(Backfilling))-filled)
+		}
+		// A filter that was stored is shortened as well.
+		stored, err := reader.Client.CreateFilter(t.Context(), &mautrix.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := reader.Client.SyncRequest(t.Context(), 0, "", stored.FilterID, false, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := got.Rooms.Join[room].Timeline; len(line.Events) != 2 || !line.Limited || line.PrevBatch == "" {
+			t.Errorf("%d events, limited %t, before them %q", len(line.Events), line.Limited, line.PrevBatch)
+		}
+	})
 }
 
 func TestALimitOfMessages(t *testing.T) {
-	p, client, room, _ := behind(t)
-	limit := p.Limit(Sending, 10, 3)
-	sent, refused := 0, 0
-	begun := time.Now()
-	for n := 0; sent < 5; n++ {
-		err := say(client, room, fmt.Sprint("move ", sent))
-		var answer mautrix.HTTPError
-		switch {
-		case err == nil:
-			sent++
-		case errors.As(err, &answer) && answer.RespError != nil && answer.RespError.ErrCode == "M_LIMIT_EXCEEDED":
-			refused++
-			wait, _ := answer.RespError.ExtraData["retry_after_ms"].(float64)
-			if wait <= 0 || wait > 100 {
-				t.Fatalf("wait %v ms", wait)
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, _ := behind(t, s)
+		limit := p.Limit(Sending, 10, 3)
+		sent, refused := 0, 0
+		begun := time.Now()
+		for n := 0; sent < 5; n++ {
+			err := say(client, room, fmt.Sprint("move ", sent))
+			var answer mautrix.HTTPError
+			switch {
+			case err == nil:
+				sent++
+			case errors.As(err, &answer) && answer.RespError != nil && answer.RespError.ErrCode == "M_LIMIT_EXCEEDED":
+				refused++
+				wait, _ := answer.RespError.ExtraData["retry_after_ms"].(float64)
+				if wait <= 0 || wait > 100 {
+					t.Fatalf("wait %v ms", wait)
+				}
+				time.Sleep(time.Duration(wait) * time.Millisecond)
+			default:
+				t.Fatal(err)
 			}
-			time.Sleep(time.Duration(wait) * time.Millisecond)
-		default:
-			t.Fatal(err)
 		}
-	}
-	// Three at once, two more at 10 a second.
-	if took := time.Since(begun); took < 190*time.Millisecond {
-		t.Errorf("five messages in %v", took)
-	}
-	limit.Stop()
-	for n := range 5 {
-		if err := say(client, room, fmt.Sprint("free ", n)); err != nil {
-			t.Fatal(err)
+		// Three at once, two more at 10 a second.
+		if took := time.Since(begun); took < 190*time.Millisecond {
+			t.Errorf("five messages in %v", took)
 		}
-	}
+		limit.Stop()
+		for n := range 5 {
+			if err := say(client, room, fmt.Sprint("free ", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 func TestEveryThirdRequestOfOnePerson(t *testing.T) {
-	p, client, room, witness := behind(t)
-	order := p.Always(Sending.By(client.AccessToken).Every(3), Fails(500, "M_UNKNOWN"))
-	var failed []int
-	for n := range 9 {
-		if err := say(client, room, fmt.Sprint(n)); err != nil {
-			failed = append(failed, n)
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, witness := behind(t, s)
+		order := p.Always(Sending.By(client.AccessToken).Every(3), Fails(500, "M_UNKNOWN"))
+		var failed []int
+		for n := range 9 {
+			if err := say(client, room, fmt.Sprint(n)); err != nil {
+				failed = append(failed, n)
+			}
 		}
-	}
-	if fmt.Sprint(failed) != "[2 5 8]" || order.Made() != 3 {
-		t.Errorf("failed are %v, %d faults", failed, order.Made())
-	}
-	_ = witness
-	if list := p.Requests(Sending.By("nobody's")); len(list) != 0 {
-		t.Errorf("nobody has asked\n%s", Paths(list))
-	}
+		if fmt.Sprint(failed) != "[2 5 8]" || order.Made() != 3 {
+			t.Errorf("failed are %v, %d faults", failed, order.Made())
+		}
+		_ = witness
+		if list := p.Requests(Sending.By("nobody's")); len(list) != 0 {
+			t.Errorf("nobody has asked\n%s", Paths(list))
+		}
+	})
 }
 
 func TestAProxyLooksAgainAtASyncThatWaits(t *testing.T) {
-	p, client, room, witness := behind(t)
-	since, done := "", make(chan error, 1)
-	// It reads along until something fails or there are these words.
-	read := func(until string) {
-		for {
-			body, err := syncOnce(client, since)
-			if err != nil || strings.Contains(string(body), until) {
-				done <- err
-				return
+	Each(t, func(t *testing.T, s *Server) {
+		p, client, room, witness := behind(t, s)
+		since, done := "", make(chan error, 1)
+		// It reads along until something fails or there are these words.
+		read := func(until string) {
+			for {
+				body, err := syncOnce(client, since)
+				if err != nil || strings.Contains(string(body), until) {
+					done <- err
+					return
+				}
+				var news syncAnswer
+				json.Unmarshal(body, &news)
+				since = news.Next
 			}
-			var news syncAnswer
-			json.Unmarshal(body, &news)
-			since = news.Next
 		}
-	}
-	go read("never said")
-	p.AwaitSync(t)
-	p.Once(Syncing, UnknownToken(false))
-	var answer mautrix.HTTPError
-	if err := <-done; !errors.As(err, &answer) || answer.RespError == nil || answer.RespError.ErrCode != "M_UNKNOWN_TOKEN" {
-		t.Fatal(err)
-	}
-	go read("never said")
-	p.AwaitSync(t)
-	down := p.Always(Any, Cuts())
-	if err := <-done; err == nil || errors.As(err, &answer) && answer.RespError != nil {
-		t.Fatalf("%v", err)
-	}
-	down.Stop()
-	go read("up again")
-	witness.Says(room, "up again")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	// An order for other requests has nothing asked again.
-	go read("the end")
-	p.AwaitSync(t)
-	asked := len(p.Requests(Syncing))
-	p.Once(Uploading, Cuts())
-	witness.Says(room, "the end")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if p.Requests(Syncing)[asked-1].Fault {
-		t.Error("a fault of another's")
-	}
+		go read("never said")
+		p.AwaitSync(t)
+		p.Once(Syncing, UnknownToken(false))
+		var answer mautrix.HTTPError
+		if err := <-done; !errors.As(err, &answer) || answer.RespError == nil || answer.RespError.ErrCode != "M_UNKNOWN_TOKEN" {
+			t.Fatal(err)
+		}
+		go read("never said")
+		p.AwaitSync(t)
+		down := p.Always(Any, Cuts())
+		if err := <-done; err == nil || errors.As(err, &answer) && answer.RespError != nil {
+			t.Fatalf("%v", err)
+		}
+		down.Stop()
+		go read("up again")
+		witness.Says(room, "up again")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		// An order for other requests has nothing asked again.
+		go read("the end")
+		p.AwaitSync(t)
+		asked := len(p.Requests(Syncing))
+		p.Once(Uploading, Cuts())
+		witness.Says(room, "the end")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if p.Requests(Syncing)[asked-1].Fault {
+			t.Error("a fault of another's")
+		}
+	})
 }
 
 func TestAProxyPassesOnWhatItDoesNotKnow(t *testing.T) {
-	p, _, _, _ := behind(t)
-	for _, path := range []string{"/_matrix/client/versions", "/_matrix/client/v3/rooms/%21a%2Fb%3Ahalfpoint.test/state", "/nothing"} {
-		var answers []string
-		for _, base := range []string{Shared(t).URL, p.URL} {
-			got, err := http.Get(base + path)
-			if err != nil {
-				t.Fatal(err)
+	Each(t, func(t *testing.T, s *Server) {
+		p, _, _, _ := behind(t, s)
+		for _, path := range []string{"/_matrix/client/versions", "/_matrix/client/v3/rooms/%21a%2Fb%3Ahalfpoint.test/state", "/nothing"} {
+			var answers []string
+			for _, base := range []string{s.URL, p.URL} {
+				got, err := (&http.Client{Transport: s.transport}).Get(base + path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, _ := io.ReadAll(got.Body)
+				got.Body.Close()
+				answers = append(answers, fmt.Sprint(got.StatusCode, got.Header.Get("Content-Type"), string(body)))
 			}
-			body, _ := io.ReadAll(got.Body)
-			got.Body.Close()
-			answers = append(answers, fmt.Sprint(got.StatusCode, got.Header.Get("Content-Type"), string(body)))
+			if answers[0] != answers[1] {
+				t.Errorf("%s: %s through the proxy, %s without", path, answers[1], answers[0])
+			}
 		}
-		if answers[0] != answers[1] {
-			t.Errorf("%s: %s through the proxy, %s without", path, answers[1], answers[0])
-		}
-	}
+	})
 }

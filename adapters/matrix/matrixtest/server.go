@@ -24,6 +24,8 @@ import (
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
 	"maunium.net/go/mautrix/synapseadmin"
+
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 )
 
 // Name is the server name of every homeserver here: people are
@@ -56,10 +58,12 @@ type Options struct {
 	Durable bool
 }
 
-// A Server is a homeserver on loopback. It is safe for concurrent use, but
-// Stop, Kill and Again are one caller's.
+// A Server is a homeserver: Dendrite on loopback, or what InMemory makes. It is safe
+// for concurrent use, but Stop, Kill, Again and Memory, which only Dendrite has, are
+// one caller's.
 type Server struct {
-	// URL is http://127.0.0.1:port, the same after Again.
+	// URL is http://127.0.0.1:port, the same after Again. In memory it has a meaning
+	// for Dial alone.
 	URL string
 
 	options  Options
@@ -68,6 +72,11 @@ type Server struct {
 	front    *front
 
 	process *process
+
+	network   *memnet.Network // nil: TCP
+	double    *double         // nil: Dendrite
+	transport *http.Transport // to the homeserver
+	proxies   int
 
 	mu         sync.Mutex
 	names      map[string]int
@@ -157,7 +166,7 @@ func Close() {
 }
 
 func prepare(folder, programs string, options ...Options) *Server {
-	s := &Server{folder: folder, programs: programs, names: map[string]int{}}
+	s := &Server{folder: folder, programs: programs, names: map[string]int{}, transport: http.DefaultTransport.(*http.Transport)}
 	for _, o := range options {
 		s.options = o
 	}
@@ -354,9 +363,14 @@ func (s *Server) register(t testing.TB, name string, admin bool) User {
 		local = fmt.Sprintf("%s-%d", local, n)
 	}
 	s.mu.Unlock()
+	user := User{ID: id.NewUserID(local, Name), Password: "a good password of " + local}
+	if s.double != nil {
+		s.double.register(user.ID, user.Password, name)
+		user.Token, user.Device = s.Login(t, user)
+		return user
+	}
 	client := s.apart(t)
 	ctx := context.Background()
-	user := User{ID: id.NewUserID(local, Name), Password: "a good password of " + local}
 	account, err := (&synapseadmin.Client{Client: client}).SharedSecretRegister(ctx, secret, synapseadmin.ReqSharedSecretRegister{Username: local, Password: user.Password, Displayname: name, Admin: admin})
 	if err != nil {
 		t.Fatalf("registering %s: %v", local, err)
@@ -389,6 +403,62 @@ func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceI
 	return answer.AccessToken, answer.DeviceID
 }
 
+// Dial connects to the homeserver and to its proxies; hand it to the bot.
+func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.network != nil {
+		return s.network.DialContext(ctx, network, address)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}
+
+// newTransport makes a transport that dials by Dial, until the test ends.
+func (s *Server) newTransport(t testing.TB) *http.Transport {
+	transport := &http.Transport{DialContext: s.Dial, DisableCompression: true, MaxIdleConnsPerHost: 100}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// Client makes a client for the user, who may be nobody, at the homeserver or at
+// another URL that Dial knows.
+func (s *Server) Client(t testing.TB, url string, user User) *mautrix.Client {
+	t.Helper()
+	client, err := mautrix.NewClient(url, user.ID, user.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.DeviceID = user.Device
+	client.Client.Transport = s.transport
+	return client
+}
+
+// listen opens the address of one more proxy.
+func (s *Server) listen() (net.Listener, string, error) {
+	if s.network == nil {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, "", err
+		}
+		return listener, "http://" + listener.Addr().String(), nil
+	}
+	s.mu.Lock()
+	s.proxies++
+	address := fmt.Sprintf("localhost:%d", 9000+s.proxies)
+	s.mu.Unlock()
+	listener, err := s.network.Listen(address)
+	return listener, "http://" + address, err
+}
+
+// serve answers what comes to a listener until the test ends.
+func serve(t testing.TB, listener net.Listener, handler http.Handler) {
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{Handler: handler, ErrorLog: quietly, BaseContext: func(net.Listener) context.Context { return ctx }}
+	go server.Serve(listener)
+	t.Cleanup(func() {
+		cancel() // closing alone tells nothing to a handler that waits
+		server.Close()
+	})
+}
+
 // apart is a client that has an address of its own as far as Dendrite's limits
 // know.
 func (s *Server) apart(t testing.TB) *mautrix.Client {
@@ -399,16 +469,19 @@ func (s *Server) apart(t testing.TB) *mautrix.Client {
 	}
 	s.mu.Lock()
 	s.apartments++
-	client.Client = &http.Client{Transport: forwarded(fmt.Sprintf("198.18.%d.%d", s.apartments>>8, s.apartments&255)), Timeout: patience}
+	client.Client = &http.Client{Transport: forwarded{s.transport, fmt.Sprintf("198.18.%d.%d", s.apartments>>8, s.apartments&255)}, Timeout: patience}
 	s.mu.Unlock()
 	return client
 }
 
-// forwarded says that a request comes from that address.
-type forwarded string
+// forwarded says that a request comes from an address.
+type forwarded struct {
+	http.RoundTripper
+	from string
+}
 
 func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("X-Forwarded-For", string(f))
-	return http.DefaultTransport.RoundTrip(r)
+	r.Header.Set("X-Forwarded-For", f.from)
+	return f.RoundTripper.RoundTrip(r)
 }

@@ -15,6 +15,8 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 func TestMain(m *testing.M) {
@@ -25,6 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestServerRestartsOnItsData(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	for name, options := range map[string]Options{"in memory": {}, "durable": {Durable: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +51,7 @@ func TestServerRestartsOnItsData(t *testing.T) {
 					t.Fatal("a homeserver that does not run has answered")
 				}
 				s.Again(t)
-				late := NewPlayer(t, s.URL, ben.User)
+				late := s.NewPlayer(t, s.URL, ben.User)
 				for _, p := range []*Player{anna, ben, late} {
 					p.Await(room, body, func(v View) bool { return len(v.Messages) == n+1 && v.Messages[n].Body == body })
 				}
@@ -58,6 +61,7 @@ func TestServerRestartsOnItsData(t *testing.T) {
 }
 
 func TestTheHomeserversOwnLimits(t *testing.T) {
+	tier.Change(t)
 	s := Start(t, Options{Burst: 3, Cooloff: time.Hour, MaxUpload: 1000})
 	var people []User
 	for range 5 { // more than could log in from one address
@@ -110,6 +114,7 @@ func hold() {
 }
 
 func TestTheHomeserverDiesWithTheTest(t *testing.T) {
+	tier.Change(t)
 	if runtime.GOOS != "linux" {
 		return // elsewhere it is left behind
 	}
@@ -147,23 +152,21 @@ func TestTheHomeserverDiesWithTheTest(t *testing.T) {
 }
 
 func TestPeopleOfOneNameAreDifferentPeople(t *testing.T) {
-	s := Shared(t)
-	first, second := s.Register(t, "Twin"), s.Register(t, "Twin")
-	if first.ID == second.ID || first.Token == second.Token {
-		t.Fatalf("%v and %v", first, second)
-	}
-	client, err := mautrix.NewClient(s.URL, second.ID, second.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := client.GetProfile(context.Background(), second.ID)
-	if err != nil || profile.DisplayName != "Twin" {
-		t.Fatalf("%v, %v", profile, err)
-	}
-	devices, err := client.GetDevicesInfo(context.Background())
-	if err != nil || len(devices.Devices) != 1 || devices.Devices[0].DeviceID != second.Device {
-		t.Fatalf("%v, %v", devices, err)
-	}
+	Each(t, func(t *testing.T, s *Server) {
+		first, second := s.Register(t, "Twin"), s.Register(t, "Twin")
+		if first.ID == second.ID || first.Token == second.Token {
+			t.Fatalf("%v and %v", first, second)
+		}
+		client := s.Client(t, s.URL, second)
+		profile, err := client.GetProfile(context.Background(), second.ID)
+		if err != nil || profile.DisplayName != "Twin" {
+			t.Fatalf("%v, %v", profile, err)
+		}
+		devices, err := client.GetDevicesInfo(context.Background())
+		if err != nil || len(devices.Devices) != 1 || devices.Devices[0].DeviceID != second.Device {
+			t.Fatalf("%v, %v", devices, err)
+		}
+	})
 }
 
 func BenchmarkStart(b *testing.B) {

@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 func TestStrangersReadEachOther(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	s := Shared(t)
 	anna, zoe := s.Stranger(t, "Anna"), s.Stranger(t, "Zoe")
@@ -98,6 +101,7 @@ func contains(list []string, s string) bool {
 // An altered file must not pass as a picture: nothing else here would say that
 // the hash is looked at.
 func TestAStrangerRefusesAnAlteredPicture(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	s := Shared(t)
 	p := s.Proxy(t)
@@ -124,6 +128,7 @@ func TestAStrangerRefusesAnAlteredPicture(t *testing.T) {
 // A device that its owner has not signed gets a warning beside one that they
 // have: the shield that the adapter's tests want to be gone can be seen.
 func TestAStrangerWarnsOfADeviceThatNobodySigned(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	s := Shared(t)
 	anna, zoe := s.Stranger(t, "Anna"), s.Stranger(t, "Zoe")

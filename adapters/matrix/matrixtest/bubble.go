@@ -1,0 +1,35 @@
+package matrixtest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// Monday is when the time of a Bubble begins.
+var Monday = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+// Bubble runs a test beside others in virtual time, with a homeserver in memory. Time
+// stands still while anybody works, and passes at once while everybody waits.
+func Bubble(t *testing.T, test func(t *testing.T, s *Server), options ...Options) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Monday))
+		test(t, InMemory(t, options...))
+	})
+}
+
+// Each runs a test in a Bubble and, in the change tier, against Dendrite too.
+func Each(t *testing.T, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("InMemory", func(t *testing.T) { Bubble(t, test) })
+	t.Run("Dendrite", func(t *testing.T) {
+		tier.Change(t)
+		t.Parallel()
+		test(t, Shared(t))
+	})
+}

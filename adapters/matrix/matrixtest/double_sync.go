@@ -1,0 +1,198 @@
+package matrixtest
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+)
+
+// This file is what the double tells those who ask for news.
+
+// A syncFilter is what somebody wants to know.
+type syncFilter struct {
+	Room struct {
+		State     part
+		Timeline  part
+		Ephemeral part
+	}
+}
+
+func (d *double) sync(c *call) (any, error) {
+	query := c.r.URL.Query()
+	var filter syncFilter
+	if f := query.Get("filter"); f != "" {
+		if f[0] != '{' {
+			f = string(d.filters[f])
+		}
+		if err := json.Unmarshal([]byte(f), &filter); err != nil {
+			return nil, &refusal{400, "M_INVALID_PARAM", err.Error(), nil}
+		}
+	}
+	since := int64(0)
+	if s := query.Get("since"); s != "" {
+		var err error
+		if since, err = readToken(s); err != nil {
+			return nil, err
+		}
+	}
+	wait, _ := strconv.Atoi(query.Get("timeout"))
+	late := time.NewTimer(time.Duration(wait) * time.Millisecond)
+	defer late.Stop()
+	for {
+		changed := d.changed
+		answer, news := d.news(c.device, since, filter)
+		if news || since == 0 || wait <= 0 || !d.waits(c.r.Context(), changed, late.C) {
+			return answer, nil
+		}
+		if d.tokens[c.token] != c.device {
+			return nil, &refusal{401, "M_UNKNOWN_TOKEN", "unknown token", nil}
+		}
+	}
+}
+
+// news is what has happened since, and whether anything has.
+func (d *double) news(dev *device, since int64, filter syncFilter) (answer fields, any bool) {
+	join, invite, leave := fields{}, fields{}, fields{}
+	for at, r := range d.rooms {
+		member := r.state[stateKey{"m.room.member", dev.user.String()}]
+		if member == nil {
+			continue
+		}
+		switch is := member.field("membership"); is {
+		case "join":
+			if told := r.news(dev, since, d.position, filter); told != nil {
+				join[at.String()] = told
+			}
+		case "invite":
+			if member.position > since {
+				invite[at.String()] = fields{"invite_state": fields{"events": r.preview(dev)}}
+			}
+		case "leave", "ban":
+			if since > 0 && member.position > since {
+				if told := r.news(dev, since, member.position, filter); told != nil {
+					delete(told, "ephemeral")
+					delete(told, "summary")
+					leave[at.String()] = told
+				}
+			}
+		}
+	}
+	inbox := dev.delivered(since)
+	lists := d.listsSince(dev.user, since)
+	answer = fields{
+		"next_batch": token(d.position), "rooms": fields{"join": join, "invite": invite, "leave": leave},
+		"to_device": fields{"events": inbox}, "device_lists": lists, "device_one_time_keys_count": fields{"signed_curve25519": len(dev.oneTime)},
+	}
+	return answer, len(join)+len(invite)+len(leave)+len(inbox)+len(lists.Changed)+len(lists.Left) > 0
+}
+
+// preview is what somebody who is invited is told of the room.
+func (r *room) preview(dev *device) (state []fields) {
+	for at, e := range r.state {
+		switch at.kind {
+		case "m.room.create", "m.room.join_rules", "m.room.name", "m.room.encryption", "m.room.canonical_alias", "m.room.avatar":
+		case "m.room.member":
+			if at.key != dev.user.String() {
+				continue
+			}
+		default:
+			continue
+		}
+		state = append(state, fields{"type": e.kind, "state_key": at.key, "sender": e.sender, "content": e.content})
+	}
+	return state
+}
+
+// news is what has happened in a room since, for somebody who is there or has left
+// at the position upTo; nil if it is nothing.
+func (r *room) news(dev *device, since, upTo int64, filter syncFilter) fields {
+	whole := since == 0 || r.joined[dev.user] > since // all that one who comes has to know
+	from := since
+	if whole {
+		from = 0
+	}
+	if r.joined[dev.user] == 0 && len(r.readable(dev.user)) == 0 { // they never were here
+		from = upTo - 1
+	}
+	line := slices.Clone(r.between(from, upTo))
+	line = slices.DeleteFunc(line, func(e *roomEvent) bool { return !filter.Room.Timeline.takes(e.kind, e.sender) })
+	limit := filter.Room.Timeline.Limit
+	if limit <= 0 {
+		limit = 20
+	}
+	limited := len(line) > limit
+	line = line[max(0, len(line)-limit):]
+	begin := upTo // of the timeline
+	if len(line) > 0 {
+		begin = line[0].position - 1
+	}
+	state := map[stateKey]*roomEvent{}
+	if whole || limited {
+		for _, e := range r.between(from, begin) {
+			if e.key != nil && filter.Room.State.takes(e.kind, e.sender) {
+				state[stateKey{e.kind, *e.key}] = e
+			}
+		}
+	}
+	members := slices.ContainsFunc(r.between(from, upTo), func(e *roomEvent) bool { return e.kind == "m.room.member" })
+	ephemeral := r.ephemeral(since, whole, filter.Room.Ephemeral)
+	if len(line)+len(state)+len(ephemeral) == 0 && !members && !whole {
+		return nil
+	}
+	told := func(list []*roomEvent) []fields {
+		out := []fields{}
+		for _, e := range list {
+			out = append(out, e.seen(r.id, dev))
+		}
+		return out
+	}
+	before := []*roomEvent{}
+	for _, e := range state {
+		before = append(before, e)
+	}
+	slices.SortFunc(before, func(a, b *roomEvent) int { return int(a.position - b.position) })
+	out := fields{
+		"state":     fields{"events": told(before)},
+		"timeline":  fields{"events": told(line), "limited": limited, "prev_batch": token(begin)},
+		"ephemeral": fields{"events": ephemeral},
+	}
+	if members {
+		count := map[string]int{}
+		for at, e := range r.state {
+			if at.kind == "m.room.member" {
+				count[e.field("membership")]++
+			}
+		}
+		out["summary"] = fields{"m.joined_member_count": count["join"], "m.invited_member_count": count["invite"]}
+	}
+	return out
+}
+
+// ephemeral is who types and who has read what.
+func (r *room) ephemeral(since int64, whole bool, filter part) []fields {
+	out := []fields{}
+	if (r.typed > since || whole && len(r.typing) > 0) && filter.takes("m.typing", "") {
+		users := []id.UserID{}
+		for u := range r.typing {
+			users = append(users, u)
+		}
+		slices.Sort(users)
+		out = append(out, fields{"type": "m.typing", "content": fields{"user_ids": users}})
+	}
+	read := map[id.EventID]map[string]map[id.UserID]fields{}
+	for _, x := range r.receipts {
+		if (x.position > since || whole) && x.kind == "m.read" {
+			if read[x.event] == nil {
+				read[x.event] = map[string]map[id.UserID]fields{x.kind: {}}
+			}
+			read[x.event][x.kind][x.user] = fields{"ts": x.time}
+		}
+	}
+	if len(read) > 0 && filter.takes("m.receipt", "") {
+		out = append(out, fields{"type": "m.receipt", "content": read})
+	}
+	return out
+}
