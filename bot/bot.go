@@ -558,7 +558,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language,
 	}
 	scene := l.PictureWords().Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.result != "" {
-		scene = scene.Ended(p.result, l.Say(say("sentence", p.why)))
+		scene = scene.Ended(p.result, l.Say(text.Sentence(p.why)))
 	}
 	scene.Look, scene.Series = look, string(m.ID)
 	return scene, nil

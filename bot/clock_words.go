@@ -169,7 +169,7 @@ func wrong(err error) Text {
 	if errors.As(err, &p) {
 		return p.Text
 	}
-	return say("sentence", err.Error())
+	return text.Sentence(err)
 }
 
 // clockError makes an error for a person who typed.

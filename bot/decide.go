@@ -205,10 +205,10 @@ func newGame(in *input) Step {
 	if komi := arg("komi"); komi != "" && komi != "default" {
 		k, err := rules.ParsePoints(komi)
 		if err == nil && (k > rules.MaxKomi || k < -rules.MaxKomi) {
-			err = fmt.Errorf("%v is too large", k)
+			err = rules.Saying{Text: "{0} is too large", Args: []any{k}}
 		}
 		if err != nil {
-			return in.refuse(say("bad.komi", text.Sentence(err.Error())))
+			return in.refuse(say("bad.komi", text.Sentence(err)))
 		}
 		s.Komi = k
 	}
@@ -220,7 +220,7 @@ func newGame(in *input) Step {
 		switch how := strings.ToLower(arg("placement")); how {
 		case "", "fixed":
 			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.refuse(say("bad.handicap", text.Begins(err.Error())))
+				return in.refuse(say("bad.handicap", text.Begins(err)))
 			}
 		case "free":
 			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
@@ -248,7 +248,7 @@ func newGame(in *input) Step {
 	}
 	g, err := new(position).start(r, Match{Setup: s})
 	if err != nil {
-		return in.refuse(say("bad.handicap", text.Begins(err.Error())))
+		return in.refuse(say("bad.handicap", text.Begins(err)))
 	}
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {

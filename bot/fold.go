@@ -30,7 +30,7 @@ type position struct {
 	branch  int    // the event that began a branch, on which nothing counts; 0: the game itself
 	asked   *ask   // what one player has asked the other, until a turn is made
 	result  string // how it ended, if not by the rulebook: "W+T", "0"; else empty
-	why     string
+	why     rules.Saying
 	dead    []rules.Point // by a moderator's decision
 	deleted bool
 	sandbox bool
@@ -108,7 +108,7 @@ func fold(m Match, events []Event) (*position, error) {
 			if len(words) == 0 {
 				return nil, bad
 			}
-			p.result, p.why, p.asked = words[0], "a moderator decided it", nil
+			p.result, p.why, p.asked = words[0], rules.Saying{Text: "a moderator decided it"}, nil
 			if p.dead, err = parsePoints(strings.Join(words[1:], " "), m.Setup.W, m.Setup.H); err != nil {
 				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 			}
@@ -202,10 +202,10 @@ func fold(m Match, events []Event) (*position, error) {
 			tick.Kind, tick.From, tick.To = ClockCredit, time.UnixMilli(from), time.UnixMilli(to)
 		case "flag": // flag B: Black's flag has fallen
 			c := colorOf(first(words))
-			p.result, p.why = c.Opponent().Letter()+"+T", c.String()+" ran out of time"
+			p.result, p.why = c.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{c}}
 			tick.Kind = ClockStopped
 		case "drawn":
-			p.result, p.why = "0", "both agreed on a draw"
+			p.result, p.why = "0", rules.Saying{Text: "both agreed on a draw"}
 			tick.Kind = ClockStopped
 		default:
 			return nil, bad

@@ -44,7 +44,7 @@ func (in *input) stones(points string) Step {
 	}
 	trial := position{stones: all} // a stone may lack a liberty
 	if _, err := trial.start(in.pos.game.Rules(), in.match); err != nil {
-		return in.refuse(say("bad.handicap", text.Begins(err.Error())))
+		return in.refuse(say("bad.handicap", text.Begins(err)))
 	}
 	return in.step(bodies, nil, nil)
 }

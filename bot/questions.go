@@ -156,8 +156,8 @@ func reason(r rules.Reason) Text {
 	return say("reason", fmt.Sprintf("%+d", r.N), when, text.Sentence(r.Why))
 }
 
-// decided gives the sentence that decided the match.
-func decided(p *position) string {
+// decided returns what decided the match.
+func decided(p *position) rules.Saying {
 	if p.result != "" {
 		return p.why
 	}
@@ -219,7 +219,7 @@ func compare(q *question) Answer {
 	var reasons []Text
 	for _, row := range rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets}) {
 		if row.Err != nil {
-			out = append(out, say("compare.error", row.Rules.Name, text.Sentence(row.Err.Error())))
+			out = append(out, say("compare.error", row.Rules.Name, text.Sentence(row.Err)))
 			continue
 		}
 		var assumed any = ""

@@ -32,7 +32,7 @@ func drawnGame(own rulebooks, drawing, name string, otherwise *rules.Ruleset) (*
 		return nil, say("diagram.none"), false
 	}
 	if err != nil {
-		return nil, say("diagram.bad", text.Sentence(err.Error())), false
+		return nil, say("diagram.bad", text.Sentence(err)), false
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -51,7 +51,7 @@ func drawnGame(own rulebooks, drawing, name string, otherwise *rules.Ruleset) (*
 	}
 	g, err := rec.Play(r, komi)
 	if err != nil {
-		return nil, say("diagram.bad", text.Sentence(err.Error())), false
+		return nil, say("diagram.bad", text.Sentence(err)), false
 	}
 	return g, Text{}, true
 }

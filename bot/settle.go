@@ -166,7 +166,7 @@ func adjudicate(in *input) Step {
 		}
 		g, err := counted(pos.game, ps)
 		if err != nil {
-			return in.refuse(say("facts", text.Begins(err.Error())))
+			return in.refuse(say("facts", text.Begins(err)))
 		}
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)

@@ -43,7 +43,7 @@ func (w *Words) Of(g *rules.Game, n Names) Scene {
 		s.Black.Accepted, s.White.Accepted = g.HasAgreed(rules.Black), g.HasAgreed(rules.White)
 		s.Black.Due, s.White.Due = !s.Black.Accepted, !s.White.Accepted
 	case rules.Over:
-		return s.Ended(g.Result(), w.sentence(g.Decided()))
+		return s.Ended(g.Result(), w.saying(g.Decided()))
 	}
 	return s
 }

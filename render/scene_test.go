@@ -291,7 +291,7 @@ func TestOtherWords(t *testing.T) {
 	w := English
 	w.Black, w.White, w.ToPlay, w.Total = "Schwarz", "Weiß", "%s ist am Zug", "Summe"
 	w.Told = func(turn rules.Turn) string { return "der Zug " + turn.At.String() }
-	w.Sentence = func(s string) string { return "«" + s + "»" }
+	w.Sentence = func(s rules.Saying) string { return "«" + s.String() + "»" }
 	s := w.Of(play(t, "button", k(9, 9, 14), "C3"), Names{"A", "B"})
 	got := []string{s.Told, s.Next, s.Headline, s.Rows[len(s.Rows)-2].Label, s.Notes[0]}
 	want := []string{"Move 1: der Zug C3", "Weiß ist am Zug", "Schwarz +74", "Summe", "«the button is on the table»"}

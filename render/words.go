@@ -42,7 +42,7 @@ type Words struct {
 	// Told gives a turn in words and Sentence a sentence of a rulebook; nil
 	// leaves them in English.
 	Told     func(rules.Turn) string
-	Sentence func(string) string
+	Sentence func(rules.Saying) string
 }
 
 // English is the words of scenes in English.
@@ -77,9 +77,11 @@ func (w *Words) color(c rules.Color) string {
 	return w.White
 }
 
-func (w *Words) sentence(s string) string {
+func (w *Words) sentence(text string) string { return w.saying(rules.Saying{Text: text}) }
+
+func (w *Words) saying(s rules.Saying) string {
 	if w.Sentence != nil {
 		return w.Sentence(s)
 	}
-	return s
+	return s.String()
 }

@@ -575,7 +575,7 @@ func abuse(t *testing.T, r *Ruleset, rnd *rand.Rand) {
 			next, err := g.Play(turn)
 			if err != nil {
 				var illegal *Illegal
-				if !errors.As(err, &illegal) || illegal.Because == "" {
+				if !errors.As(err, &illegal) || illegal.Because.Text == "" {
 					t.Errorf("%v: refused without a reason: %#v", turn, err)
 				}
 				continue

@@ -43,7 +43,7 @@ func forbidden(t testing.TB, g *Game, s string) string {
 	if !errors.As(err, &illegal) {
 		t.Fatalf("%s: %s is legal after %v\n%v", g.rules.Name, s, g.log, g.board)
 	}
-	return illegal.Because
+	return illegal.Because.String()
 }
 
 func stands(t testing.TB, g *Game, rows ...string) {
@@ -643,7 +643,7 @@ func TestSuggestionsOfTheFirstPass(t *testing.T) {
 		t.Helper()
 		_, err := g.Play(turn)
 		var illegal *Illegal
-		if !errors.As(err, &illegal) || illegal.Because != want {
+		if !errors.As(err, &illegal) || illegal.Because.String() != want {
 			t.Errorf("after %v, %v: %v, want %s", g.log, turn, err, want)
 		}
 	}

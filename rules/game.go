@@ -77,12 +77,12 @@ type Game struct {
 	agreed   [3]bool
 	noResult [3]int // the turn after which each accepted that there is no result, and 1
 	result   string
-	why      string // the sentence that decided it
+	why      Saying // decided it
 	score    *Score
 
 	turn     Turn   // the turn being made
 	sentence string // the sentence being carried out
-	because  string // why a sentence refused
+	because  Saying // why a sentence refused
 
 	before *Game // the game before the last line of the log; its own before is nil
 	spare  *spare
@@ -148,7 +148,7 @@ type Illegal struct {
 	Move    int    // the number the turn would have had
 	Turn    Turn   // what was tried
 	Rule    string // the sentence it breaks, as [Ruleset.Book] recites it; empty for the errors above
-	Because string // what is wrong: "the point is not empty"
+	Because Saying // what is wrong: "the point is not empty"
 	Err     error
 }
 
@@ -204,7 +204,7 @@ func New(r *Ruleset, s Setup) (*Game, error) {
 	g.placed[Black], g.placed[White] = len(s.Black), len(s.White)
 	for _, rule := range r.Start {
 		if g.sentence = rule.Name; !rule.Do(g) {
-			return nil, errors.New(g.because)
+			return nil, g.because
 		}
 	}
 	g.remember()
@@ -357,7 +357,7 @@ func (g *Game) At(n int) *Game {
 func (g *Game) play(t Turn) error {
 	illegal := &Illegal{Move: g.turns + 1, Turn: t}
 	refuse := func(err error) error {
-		illegal.Err, illegal.Because = err, err.Error()
+		illegal.Err, illegal.Because = err, saying(err.Error())
 		return illegal
 	}
 	if t.Kind >= kinds || t.By != Black && t.By != White {
@@ -397,7 +397,7 @@ func (g *Game) play(t Turn) error {
 		return refuse(ErrNoSuggestion)
 	}
 	t = t.tidy()
-	g.turn, g.because, g.taken = t, "", nil
+	g.turn, g.because, g.taken = t, Saying{}, nil
 	g.log = append(g.log, t)
 	if g.times[t.Kind]++; g.times[t.Kind] == 1 {
 		g.first[t.Kind] = t
@@ -567,8 +567,8 @@ func (g *Game) HasAgreed(c Color) bool { return g.agreed[c] }
 // "W+R", "0", "Draw", "Void".
 func (g *Game) Result() string { return g.result }
 
-// Decided gives the sentence that decided the game.
-func (g *Game) Decided() string { return g.why }
+// Decided returns what decided the game.
+func (g *Game) Decided() Saying { return g.why }
 
 // Says gives the facts of the rulebook that the table should hear now.
 func (g *Game) Says() []string {

@@ -223,7 +223,7 @@ func TestSuperkoAndPasses(t *testing.T) {
 		log := moves(t, 5, 5, Black, x.moves)
 		g, err := Replay(ruleset(t, x.id), Setup{W: 5, H: 5}, log)
 		var illegal *Illegal
-		if !errors.As(err, &illegal) || g.Turns() != len(log)-1 || !strings.Contains(illegal.Because, "same as after move 10") {
+		if !errors.As(err, &illegal) || g.Turns() != len(log)-1 || !strings.Contains(illegal.Because.String(), "same as after move 10") {
 			t.Errorf("%s: %v after %d turns", x.id, err, g.Turns())
 		}
 	}

@@ -4,7 +4,8 @@ import "fmt"
 
 // HandicapPoints gives the customary places of n handicap stones on a board of
 // w columns and h rows: the corner points, then the centre and the sides,
-// 3 lines from the edge on boards under 13 lines and 4 on larger ones.
+// 3 lines from the edge on boards under 13 lines and 4 on larger ones. Its errors are
+// of type [Saying].
 func HandicapPoints(w, h, n int) ([]Point, error) {
 	if n == 0 {
 		return nil, nil
@@ -17,13 +18,13 @@ func HandicapPoints(w, h, n int) ([]Point, error) {
 		most = 4
 	}
 	if n == 1 {
-		return nil, fmt.Errorf("a handicap is 2 stones or more; for 1, leave out the komi")
+		return nil, saying("a handicap is 2 stones or more; for 1, leave out the komi")
 	}
 	if n < 0 || n > most {
 		if most == 0 {
-			return nil, fmt.Errorf("there are no handicap points on a %d×%d board", w, h)
+			return nil, saying("there are no handicap points on a {0} board", fmt.Sprintf("%d×%d", w, h))
 		}
-		return nil, fmt.Errorf("a handicap on %d×%d is 2 to %d stones", w, h, most)
+		return nil, saying("a handicap on {0} is 2 to {1} stones", fmt.Sprintf("%d×%d", w, h), most)
 	}
 	edge := func(lines int) (low, mid, high int8) {
 		d := 2

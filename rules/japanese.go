@@ -27,7 +27,7 @@ var Japanese = Ruleset{
 var AcceptNoResult = Rule{"the player accepts that the game ends without result; when both have, it does", func(g *Game) bool {
 	g.noResult[g.turn.By] = g.turns + 1
 	if g.noResult[Black] == g.noResult[White] {
-		g.phase, g.result, g.why = Over, "Void", "the position stood for the third time and both accepted no result"
+		g.phase, g.result, g.why = Over, "Void", saying("the position stood for the third time and both accepted no result")
 	}
 	return true
 }}

@@ -195,7 +195,7 @@ func same(t *testing.T, a, b *Game) {
 
 func everything(g *Game) string {
 	x := *g
-	x.rules, x.score, x.turn, x.sentence, x.because, x.spare, x.before = nil, nil, Turn{}, "", "", nil, nil
+	x.rules, x.score, x.turn, x.sentence, x.because, x.spare, x.before = nil, nil, Turn{}, "", Saying{}, nil, nil
 	before := "nothing"
 	if g.before != nil {
 		before = everything(g.before)
@@ -324,7 +324,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 			turn := Turn{Kind: Kind(rnd.IntN(int(kinds) + 1)), By: Color(rnd.IntN(4)), At: Point{int8(rnd.IntN(8) - 1), int8(rnd.IntN(8) - 1)}, Dead: rnd.stones(g)}
 			next, err := g.Play(turn)
 			var illegal *Illegal
-			if err != nil && (!errors.As(err, &illegal) || illegal.Because == "" || illegal.Rule == "" && illegal.Err == nil) {
+			if err != nil && (!errors.As(err, &illegal) || illegal.Because.Text == "" || illegal.Rule == "" && illegal.Err == nil) {
 				t.Errorf("%v: refused without a reason: %#v", turn, err)
 			}
 			if (err == nil) != g.Allows(turn) || (next == nil) == (err == nil) {

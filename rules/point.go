@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -52,52 +51,42 @@ func (p Point) String() string {
 	return fmt.Sprintf("%c%d", columns[p.X], int(p.Y)+1)
 }
 
-// ErrNoSuchPoint is wrapped by every error of ParsePoint.
-var ErrNoSuchPoint = errors.New("no such point")
-
 // ParsePoint reads a point as players type it, in either case and with blanks
-// around it, on a board of w columns and h rows. Its errors are for the person
-// who typed: they name what was typed and, where there is one, the point that
-// was probably meant.
+// around it, on a board of w columns and h rows. Its errors are of type [Saying], for
+// the person who typed: they name what was typed and, where there is one, the point
+// that was probably meant.
 func ParsePoint(s string, w, h int) (Point, error) {
 	t := strings.ToUpper(strings.TrimSpace(s))
-	refuse := func(format string, args ...any) (Point, error) {
-		return Point{}, &pointError{fmt.Sprintf(format, args...)}
-	}
-	name := short(strings.TrimSpace(s))
+	refuse := func(text string, args ...any) (Point, error) { return Point{}, saying(text, args...) }
+	name, centre := quoted(strings.TrimSpace(s)), Point{int8((w - 1) / 2), int8((h - 1) / 2)}
 	if t == "" {
-		return refuse("name a point, a letter and a number: %s is one", Point{int8((w - 1) / 2), int8((h - 1) / 2)})
+		return refuse("name a point, a letter and a number: {0} is one", centre)
 	}
 	row := 0
 	for _, c := range t[1:] {
 		if c < '0' || c > '9' || row > 999 {
-			return refuse("%q is not a point: name a letter and a number, such as %s", name, Point{int8((w - 1) / 2), int8((h - 1) / 2)})
+			return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
 		}
 		row = row*10 + int(c-'0')
 	}
 	if len(t) == 1 {
-		return refuse("%q is not a point: name a letter and a number, such as %s", name, Point{int8((w - 1) / 2), int8((h - 1) / 2)})
+		return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
 	}
 	if t[0] == 'I' {
 		if w >= 9 && row >= 1 && row <= h {
-			return refuse("Go boards have no column I: did you mean J%d?", row)
+			return refuse("Go boards have no column I: did you mean J{0}?", row)
 		}
 		return refuse("Go boards have no column I")
 	}
 	x := strings.IndexByte(columns, t[0])
 	if x < 0 {
-		return refuse("%q is not a point: name a letter and a number, such as %s", name, Point{int8((w - 1) / 2), int8((h - 1) / 2)})
+		return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
 	}
 	if x >= w || row < 1 || row > h {
-		return refuse("%s is not on this board: its columns go from A to %c, its rows from 1 to %d", t, columns[w-1], h)
+		return refuse("{0} is not on this board: its columns go from A to {1}, its rows from 1 to {2}", t, columns[w-1:w], h)
 	}
 	return Point{int8(x), int8(row - 1)}, nil
 }
-
-type pointError struct{ text string }
-
-func (e *pointError) Error() string { return e.text }
-func (e *pointError) Unwrap() error { return ErrNoSuchPoint }
 
 // short cuts what somebody typed to a length fit for an answer.
 func short(s string) string {
@@ -151,7 +140,7 @@ func (p Points) Decimal() string {
 func (p Points) MarshalJSON() ([]byte, error) { return []byte(p.Decimal()), nil }
 
 // ParsePoints reads an amount in points: "6.5", "6,5", "6½", "½", "-3". It
-// refuses what is no multiple of a half.
+// refuses what is no multiple of a half, with a [Saying] for the person who typed.
 func ParsePoints(s string) (Points, error) {
 	t := strings.TrimSpace(strings.Replace(s, ",", ".", 1))
 	neg := false
@@ -172,21 +161,21 @@ func ParsePoints(s string) (Points, error) {
 			whole = "0"
 		}
 		if strings.Trim(frac, "0123456789") != "" || frac == "" && w == "" {
-			return 0, fmt.Errorf("%q is not a number", short(s))
+			return 0, saying(`"{0}" is not a number`, quoted(s))
 		}
 		switch strings.TrimRight(frac, "0") {
 		case "":
 		case "5":
 			half = Half
 		default:
-			return 0, fmt.Errorf("%s is not a multiple of ½", short(s))
+			return 0, saying("{0} is not a multiple of ½", short(s))
 		}
 	}
 	if whole == "" || strings.Trim(whole, "0123456789") != "" {
-		return 0, fmt.Errorf("%q is not a number", short(s))
+		return 0, saying(`"{0}" is not a number`, quoted(s))
 	}
 	if whole = strings.TrimLeft(whole, "0"); len(whole) > 6 {
-		return 0, fmt.Errorf("%s is too large", short(s))
+		return 0, saying("{0} is too large", short(s))
 	}
 	var n Points
 	for _, c := range whole {

@@ -124,8 +124,8 @@ func Require(f Fact) Rule {
 		if f.Is(g) {
 			return true
 		}
-		if g.because == "" {
-			g.because = f.Not
+		if g.because.Text == "" {
+			g.because = saying(f.Not)
 		}
 		return false
 	}}

@@ -79,7 +79,7 @@ var (
 		return bowl[UltimateStone] == 1 && bowl[Prisoner] == 0
 	}}
 	EndInDraw = Rule{"the game ends with a draw", func(g *Game) bool {
-		g.phase, g.result, g.why = Over, "Draw", g.turn.By.String()+" declared a draw"
+		g.phase, g.result, g.why = Over, "Draw", saying("{0} declared a draw", g.turn.By)
 		return true
 	}}
 	BlackMayDeclareDraw = Fact{"the right to declare a draw is Black's", "", func(g *Game) bool {

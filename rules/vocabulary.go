@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -97,11 +96,11 @@ func (g *Game) stood(s situation) bool {
 		}
 	}
 	if move == 0 {
-		g.because = "the board would be the same as at the start (superko)"
+		g.because = saying("the board would be the same as at the start (superko)")
 	} else if move == g.turns-2 {
-		g.because = fmt.Sprintf("the board would be the same as after move %d (ko)", move)
+		g.because = saying("the board would be the same as after move {0} (ko)", move)
 	} else {
-		g.because = fmt.Sprintf("the board would be the same as after move %d (superko)", move)
+		g.because = saying("the board would be the same as after move {0} (superko)", move)
 	}
 	return true
 }
@@ -172,7 +171,7 @@ var (
 		return true
 	}}
 	ConcedeGame = Rule{"the opponent wins", func(g *Game) bool {
-		g.phase, g.result, g.why = Over, g.turn.By.Opponent().Letter()+"+R", g.turn.By.String()+" resigned"
+		g.phase, g.result, g.why = Over, g.turn.By.Opponent().Letter()+"+R", saying("{0} resigned", g.turn.By)
 		return true
 	}}
 	OnOwnTurn = Fact{"it is the player's turn", ErrNotYourTurn.Error(), func(g *Game) bool {
@@ -195,7 +194,7 @@ func (g *Game) finish() {
 	default:
 		g.result = "0"
 	}
-	g.why = fmt.Sprintf("Black has %v, White has %v", g.score.Black, g.score.White)
+	g.why = saying("Black has {0}, White has {1}", g.score.Black, g.score.White)
 }
 
 // Buttons.
@@ -242,7 +241,7 @@ var (
 	NamesStones = Fact{"stones are named", "no stone stands on a point that was named", func(g *Game) bool {
 		for _, p := range g.turn.Dead {
 			if g.board.At(p) == None {
-				g.because = fmt.Sprintf("no stone stands on %v", p)
+				g.because = saying("no stone stands on {0}", p)
 				return false
 			}
 		}
@@ -297,7 +296,7 @@ func (g *Game) mark(dead, seki bool) bool {
 		}
 	}
 	if slices.Equal(before, g.dead) && slices.Equal(beforeSeki, g.seki) {
-		g.because = "these stones are marked so already"
+		g.because = saying("these stones are marked so already")
 		return false
 	}
 	return true

@@ -56,7 +56,7 @@ const mostButtons = 9
 func withButton(r Rule) Rule {
 	return Rule{r.Name, func(g *Game) bool {
 		if g.table <= 0 {
-			g.because = "no button lies on the table"
+			g.because = saying("no button lies on the table")
 			return false
 		}
 		return r.Do(g)
@@ -89,7 +89,7 @@ var words = []word{
 
 	{Rule{ReturnPrisoner.Name, func(g *Game) bool {
 		if g.held[g.turn.By][Prisoner] <= 0 {
-			g.because = HoldsAPrisoner.Not
+			g.because = saying(HoldsAPrisoner.Not)
 			return false
 		}
 		return ReturnPrisoner.Do(g)
@@ -110,7 +110,7 @@ var words = []word{
 	{Rule{TakeBackLastButton.Name, func(g *Game) bool {
 		last, _ := g.LastTurn()
 		if last.Kind != Button || g.stopped == None || g.held[g.stopped.Opponent()][ButtonThing] <= 0 || len(g.situations) < 2 {
-			g.because = "no button stopped play"
+			g.because = saying("no button stopped play")
 			return false
 		}
 		TakeBackLastButton.Do(g)

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,14 +38,7 @@ type Language struct {
 	// Missing are the keys of Texts that stay English on purpose.
 	Missing []string `json:"missing"`
 
-	tag      bcp47.Tag
-	patterns []pattern
-}
-
-// A pattern is a sentence with arguments.
-type pattern struct {
-	is   *regexp.Regexp
-	says string
+	tag bcp47.Tag
 }
 
 // English is the language of last resort. Its words are in the code, and stand
@@ -89,14 +80,6 @@ func readLanguage(tag string, text []byte) (*Language, error) {
 	if l.tag, err = bcp47.Parse(tag); err != nil {
 		return nil, err
 	}
-	for english, says := range l.Sentences {
-		if !strings.Contains(english, "{") {
-			continue
-		}
-		is := regexp.MustCompile(`\\\{\d\\\}`).ReplaceAllString(regexp.QuoteMeta(english), "(.+?)")
-		l.patterns = append(l.patterns, pattern{regexp.MustCompile("^" + is + "$"), says})
-	}
-	slices.SortFunc(l.patterns, func(a, b pattern) int { return len(b.is.String()) - len(a.is.String()) }) // the most particular first
 	return l, nil
 }
 
@@ -134,28 +117,6 @@ func (l *Language) form(n int) string {
 		n = -n
 	}
 	return forms[cldr.Cardinal.MatchPlural(l.tag, n, 0, 0, 0, 0)]
-}
-
-// sentence translates a sentence of the rules, and reports whether the language has
-// words for it.
-func (l *Language) sentence(s string) (string, bool) {
-	if l == English {
-		return s, true
-	}
-	if says, ok := l.Sentences[s]; ok {
-		return says, true
-	}
-	for _, p := range l.patterns {
-		if args := p.is.FindStringSubmatch(s); args != nil {
-			for i, a := range args[1:] {
-				if known, ok := l.Sentences[a]; ok { // a colour
-					args[i+1] = known
-				}
-			}
-			return fillIn(p.says, args[1:]...), true
-		}
-	}
-	return s, false
 }
 
 // fillIn puts arguments into a template, all at once, so that a {0} in an argument
@@ -201,11 +162,14 @@ func (l *Language) word(m Message, names Names, game int) string {
 			args[i] = a.Value
 		}
 	}
-	if (m.Key == "sentence" || m.Key == "sentence.begins") && len(args) == 1 {
-		says, ok := l.sentence(args[0])
-		switch {
+	if (m.Key == "sentence" || m.Key == "sentence.begins") && len(args) > 0 {
+		says, ok := l.Sentences[args[0]]
+		if l == English {
+			says, ok = args[0], true
+		}
+		switch says = fillIn(says, args[1:]...); {
 		case !ok:
-			return fillIn(l.template("quoted", nil), args...)
+			return fillIn(l.template("quoted", nil), English.word(Message{"sentence", m.Args}, names, game))
 		case m.Key == "sentence.begins":
 			return Capital(says)
 		}

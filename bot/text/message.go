@@ -2,9 +2,12 @@ package text
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // A Message is something to say: the key of its words in the catalogue, and what
@@ -165,12 +168,33 @@ func List[T any](args ...T) Message {
 	return out
 }
 
-// Sentence is a message in the words of the rules, which quote their sources: a
-// language that has no words for it quotes it in English.
-func Sentence(english string) Message { return Say("sentence", english) }
+// Sentence is a message in the words of the rules: a string, a [rules.Saying], or an
+// error that may be one. The rules quote their sources; a language that has no words
+// for a sentence quotes it in English.
+func Sentence(s any) Message { return sentence("sentence", s) }
 
 // Begins is Sentence with a capital letter.
-func Begins(english string) Message { return Say("sentence.begins", english) }
+func Begins(s any) Message { return sentence("sentence.begins", s) }
+
+// sentence makes a message of which the first argument is the English sentence, and
+// the others are what stands in its places.
+func sentence(key string, s any) Message {
+	says, ok := s.(rules.Saying)
+	if err, is := s.(error); is && !ok {
+		ok = errors.As(err, &says) && says.String() == err.Error()
+	}
+	if !ok {
+		return Say(key, fmt.Sprint(s))
+	}
+	m := Say(key, says.Text)
+	for _, a := range says.Args {
+		if c, ok := a.(rules.Color); ok {
+			a = Color(c)
+		}
+		m.Args = append(m.Args, argOf(a))
+	}
+	return m
+}
 
 // People returns the ids of the persons whom messages name, in order.
 func People(ms []Message) []string {

@@ -25,7 +25,7 @@ func (l *Language) PictureWords() *render.Words {
 		}
 	}
 	w.Told = func(t rules.Turn) string { return l.Say(Turn(t)) }
-	w.Sentence = func(s string) string { return l.Say(Sentence(s)) }
+	w.Sentence = func(s rules.Saying) string { return l.Say(Sentence(s)) }
 	known, _ := pictureWords.LoadOrStore(l, &w)
 	return known.(*render.Words)
 }

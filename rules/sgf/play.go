@@ -29,7 +29,7 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 	for i, t := range rec.Turns {
 		next, err := step(g, t, i < last)
 		if next == g && t.By == rec.Turns[i-1].By { // left out, but not in turn
-			err = &rules.Illegal{Turn: t.Turn, Because: rules.ErrNotYourTurn.Error(), Err: rules.ErrNotYourTurn}
+			err = &rules.Illegal{Turn: t.Turn, Because: rules.Saying{Text: rules.ErrNotYourTurn.Error()}, Err: rules.ErrNotYourTurn}
 		}
 		if err != nil {
 			return g, numbered(err, rec.before+i+1)

@@ -225,7 +225,7 @@ func ledger(by rules.Color, entries []rules.Entry) []string {
 }
 
 // decided tells the result and why.
-func decided(g *rules.Game) string { return g.Result() + ": " + g.Decided() }
+func decided(g *rules.Game) string { return g.Result() + ": " + g.Decided().String() }
 
 func (w *writer) property(name string, values ...string) {
 	w.WriteString(name)

@@ -61,7 +61,7 @@ func same(t testing.TB, got, want *rules.Game) {
 		{"phase", got.Phase(), want.Phase()},
 		{"player to move", got.ToPlay(), want.ToPlay()},
 		{"result", got.Result(), want.Result()},
-		{"reason", got.Decided(), want.Decided()},
+		{"reason", got.Decided().String(), want.Decided().String()},
 		{"score", got.Score(), want.Score()},
 		{"ledger", fmt.Sprint(got.Entries()), fmt.Sprint(want.Entries())},
 		{"dead", marks(got, got.Dead()), marks(want, want.Dead())},
