@@ -79,7 +79,7 @@ func newTalkIn(t testing.TB, database string) *talk {
 	}
 	t.Cleanup(func() { st.Close() })
 	k := &talk{store: st, channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	k.bot = bot.New(st, bot.Config{Now: k.clock, Rand: &counting{}})
+	k.bot = bot.New(st, bot.Config{Now: k.clock, Rand: &counting{}, Deliveries: 1})
 	return k
 }
 
