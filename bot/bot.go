@@ -112,7 +112,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	for name, value := range args {
 		r.Args[name] = text.Typed(value, name == "diagram")
 	}
-	by, err := b.store.Person(ctx, r.Who)
+	s, err := b.speech(ctx, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -134,49 +134,44 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 	// And where somebody is heard from the bot may be able to write again.
-	if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
-		return Answer{}, err
-	} else if some {
-		b.Wake()
+	if s.parked {
+		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
+			return Answer{}, err
+		} else if some {
+			b.Wake()
+		}
 	}
 	if err := b.inThread(ctx, &r); err != nil {
-		return Answer{}, err
-	}
-	s, err := b.speech(ctx, r, by)
-	if err != nil {
 		return Answer{}, err
 	}
 	if r.Server != "" && (s.here.server.ID != r.Server || !s.here.server.Left.IsZero()) {
 		if err := b.meet(ctx, r); err != nil {
 			return Answer{}, err
 		}
-		if s, err = b.speech(ctx, r, by); err != nil {
+		if s, err = b.speech(ctx, r); err != nil {
 			return Answer{}, err
 		}
 	}
 	if h.whole != nil {
-		return h.whole(ctx, b, s.mine, r, by)
+		return h.whole(ctx, b, s.mine, r, s.by)
 	}
 	for range attempts {
-		answer, err := b.ask(ctx, r, h, by, s)
+		answer, err := b.ask(ctx, r, h, s)
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}
-		if by, err = b.store.Person(ctx, r.Who); err != nil { // they may have been forgotten meanwhile
+		// The request may have its answer by now, and who asks may be forgotten.
+		if s, err = b.speech(ctx, r); err != nil {
 			return Answer{}, err
 		}
 	}
 	return Answer{Text: s.mine.Say(say("internal.conflict")), Private: true, Lang: s.mine.Tag}, nil
 }
 
-func (b *Bot) ask(ctx context.Context, r Request, h handler, by Person, s speech) (Answer, error) {
-	if h.change != nil {
-		if reply, ok, err := b.store.Answered(ctx, r.ID); err != nil || ok {
-			if err != nil {
-				return Answer{}, err
-			}
-			return b.reply(ctx, reply, s)
-		}
+func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+	by := s.by
+	if h.change != nil && s.answer != nil {
+		return b.reply(ctx, *s.answer, s)
 	}
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil {

@@ -153,11 +153,11 @@ func (b *bench) look(room bot.Room) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	settings, _, err := b.store.RoomSettings(b.Context(), room)
+	channel, err := b.store.Channel(b.Context(), room)
 	if err != nil {
 		b.Fatal(err)
 	}
-	out := fmt.Sprintln(settings)
+	out := fmt.Sprintln(channel.Settings)
 	for _, m := range ms {
 		_, events, err := b.store.Match(b.Context(), m.ID)
 		if err != nil {

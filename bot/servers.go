@@ -19,13 +19,17 @@ type place struct {
 	RoomSettings              // what the channel has chosen, or else its server
 	own          RoomSettings // what the channel has chosen
 	server       Server
+	lang         string // that the platform says it speaks
 }
 
-// place gives what holds in a channel.
-func (b *Bot) place(ctx context.Context, where Room) (p place, err error) {
-	p.own, p.server, err = b.store.RoomSettings(ctx, where)
-	p.RoomSettings = p.own.or(p.server.Settings)
-	return p, err
+// place looks up what holds in a channel.
+func (b *Bot) place(ctx context.Context, where Room) (place, error) {
+	c, err := b.store.Channel(ctx, where)
+	return placeOf(c), err
+}
+
+func placeOf(c Channel) place {
+	return place{RoomSettings: c.Settings.or(c.Server.Settings), own: c.Settings, server: c.Server, lang: c.Lang}
 }
 
 // or gives what holds where something else holds unless rs says otherwise.

@@ -7,60 +7,59 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// A speech is in which languages a request is answered.
+// A speech is who asks, where, and in which languages they are answered.
 type speech struct {
-	mine  *text.Language // of the person who asks, for what they alone read
-	room  *text.Language // of the room, for what everybody reads
-	here  place
-	prefs Preferences // of the person
+	by     Person
+	mine   *text.Language // of the person who asks, for what they alone read
+	room   *text.Language // of the room, for what everybody reads
+	here   place
+	prefs  Preferences // of the person
+	answer *Reply      // that the request got; nil: it was not taken
+	parked bool        // there are posts that could not be shown here
 }
 
-// speech finds out in which languages a request is answered: the person's own is
-// the one they have chosen, that of their program, or if it does not say, that of
-// the room.
-func (b *Bot) speech(ctx context.Context, r Request, by Person) (s speech, err error) {
-	if err := b.heard(ctx, r); err != nil {
-		return s, err
+// speech looks up who asks, and where. The language of a person is the one they
+// have chosen, that of their program, or if it does not say, that of the room.
+func (b *Bot) speech(ctx context.Context, r Request) (speech, error) {
+	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
+	if err != nil {
+		return speech{}, err
 	}
-	if s.here, s.room, err = b.room(ctx, r.Where); err != nil {
-		return s, err
+	if k.Person == "" || r.Who.Name != "" && r.Who.Name != k.Name {
+		if k.Person, err = b.store.Person(ctx, r.Who); err != nil {
+			return speech{}, err
+		}
+		k.Prefs.Person = k.Person
 	}
-	if s.prefs, err = b.store.Preferences(ctx, by); err != nil {
-		return s, err
+	// What the platform says that the room speaks is for what is said there later
+	// and nobody asked for.
+	if l, ok := text.FindLanguage(r.RoomLang); ok && l.Tag != cmp.Or(k.Channel.Lang, text.English.Tag) {
+		if err := b.store.SetBookmark(ctx, LangMark(r.Where), l.Tag); err != nil {
+			return speech{}, err
+		}
+		k.Channel.Lang = l.Tag
 	}
-	s.mine = text.BestLanguage(cmp.Or(s.prefs.Lang, r.Lang, s.room.Tag))
-	return s, nil
+	here := placeOf(k.Channel)
+	room := here.language()
+	return speech{
+		by: k.Person, prefs: k.Prefs, answer: k.Answer, parked: k.Channel.Parked,
+		here: here, room: room, mine: text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, room.Tag)),
+	}, nil
 }
 
 // LangMark names the bookmark in which it is written what language a platform says
 // that a channel speaks.
 func LangMark(where Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
 
-// heard remembers what language the platform says that the room speaks, for what
-// is said there later and nobody asked for.
-func (b *Bot) heard(ctx context.Context, r Request) error {
-	l, ok := text.FindLanguage(r.RoomLang)
-	if !ok {
-		return nil
-	}
-	mark := LangMark(r.Where)
-	was, err := b.store.Bookmark(ctx, mark)
-	if err != nil || cmp.Or(was, text.English.Tag) == l.Tag {
-		return err
-	}
-	return b.store.SetBookmark(ctx, mark, l.Tag)
-}
-
-// room gives what holds in a room, and its language: the one that its moderators
-// have chosen, or that of which the platform has spoken, or English.
+// room looks up what holds in a room, and its language.
 func (b *Bot) room(ctx context.Context, where Room) (place, *text.Language, error) {
 	here, err := b.place(ctx, where)
-	if err != nil || here.Lang != "" {
-		return here, text.BestLanguage(here.Lang), err
-	}
-	mark, err := b.store.Bookmark(ctx, LangMark(here.Room))
-	return here, text.BestLanguage(mark), err
+	return here, here.language(), err
 }
+
+// language returns the language of a place: the one that its moderators have
+// chosen, or the one that the platform says, or English.
+func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has

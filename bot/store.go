@@ -140,6 +140,23 @@ type RoomSettings struct {
 	Lang   string // BCP 47 tag; empty: as the platform says, or English
 }
 
+// A Channel is what is known of a channel.
+type Channel struct {
+	Settings RoomSettings // Room is always set, without a thread
+	Server   Server       // that it belongs to, if one is known
+	Lang     string       // BCP 47 tag: what the platform says that it speaks; empty: nothing
+	Parked   bool         // there are posts that could not be shown there
+}
+
+// Known is what is known when somebody asks something.
+type Known struct {
+	Person  Person // empty: seen for the first time, or erased
+	Name    string // that they went by
+	Prefs   Preferences
+	Channel Channel
+	Answer  *Reply // that the request got; nil: it was not taken
+}
+
 // A Server is a community of channels, as a platform counts them.
 type Server struct {
 	Platform string
@@ -227,9 +244,11 @@ type Store interface {
 	NextDue(ctx context.Context) (time.Time, error)
 	// Preferences gives what a person has chosen; Person is always set.
 	Preferences(ctx context.Context, p Person) (Preferences, error)
-	// RoomSettings gives what has been chosen for a channel, and the server that it
-	// belongs to, if one is known; Room is always set.
-	RoomSettings(ctx context.Context, where Room) (RoomSettings, Server, error)
+	// Known returns what is known when somebody asks something: of them, of the
+	// channel and of the request, in one look.
+	Known(ctx context.Context, who Who, where Room, request string) (Known, error)
+	// Channel returns what is known of a channel.
+	Channel(ctx context.Context, where Room) (Channel, error)
 	// Rooms gives what has been chosen for each channel of a server for which
 	// something has, in the order of their ids.
 	Rooms(ctx context.Context, platform, server string) ([]RoomSettings, error)

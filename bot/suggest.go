@@ -22,11 +22,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	if b.inThread(ctx, &r) != nil {
 		return nil
 	}
-	by, err := b.store.Person(ctx, r.Who)
-	if err != nil {
-		return nil
-	}
-	s, err := b.speech(ctx, r, by)
+	s, err := b.speech(ctx, r)
 	if err != nil {
 		return nil
 	}
@@ -53,7 +49,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			all = append(all, Choice{s.mine.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 		}
 	case option == "at" || option == "dead" || option == "points":
-		all = b.points(ctx, r, h, by, s.mine, option, prefix)
+		all = b.points(ctx, r, h, s.by, s.mine, option, prefix)
 	default:
 		for _, o := range h.Options {
 			if o.Name == option {

@@ -128,10 +128,9 @@ func TestDueUsesIndices(t *testing.T) {
 			"CORRELATED SCALAR SUBQUERY", "SEARCH game_channel USING COVERING INDEX sqlite_autoindex_game_channel_1 (game=? AND platform=?)"}},
 		{forgetDue, []any{"g"}, []string{"SEARCH due USING"}},
 		{gameUnder, []any{"web", "1"}, []string{"SEARCH post USING INDEX post_receipt (platform=? AND receipt=?)"}},
-		{roomSettings, []any{"web", "c"}, []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
-			"SEARCH r USING INDEX sqlite_autoindex_room_setting_1 (platform=? AND channel=?)",
-			"SEARCH c USING INDEX sqlite_autoindex_server_channel_1 (platform=? AND channel=?)",
-			"SEARCH s USING INDEX sqlite_autoindex_server_1 (platform=? AND server=?)"}},
+		{channel, []any{"web", "c", "l"}, channelPlan()},
+		{known, []any{"web", "c", "l", "web", "1", "r"}, channelPlan("SEARCH p USING INDEX sqlite_autoindex_person_2 (platform=? AND platform_id=?)",
+			"SEARCH f USING INDEX sqlite_autoindex_preference_1 (person=?)", "SEARCH i USING INDEX sqlite_autoindex_inbox_1 (request=?)")},
 	} {
 		plan := explain(t, s, c.query, c.args...)
 		lines := strings.Split(strings.TrimSpace(plan), "\n")
@@ -144,6 +143,16 @@ func TestDueUsesIndices(t *testing.T) {
 			}
 		}
 	}
+}
+
+// channelPlan is how a channel is looked up, and more.
+func channelPlan(more ...string) []string {
+	plan := []string{"CO-ROUTINE here", "SCAN CONSTANT ROW", "SCAN here",
+		"SEARCH r USING INDEX sqlite_autoindex_room_setting_1 (platform=? AND channel=?)",
+		"SEARCH c USING INDEX sqlite_autoindex_server_channel_1 (platform=? AND channel=?)",
+		"SEARCH s USING INDEX sqlite_autoindex_server_1 (platform=? AND server=?)",
+		"SEARCH l USING INDEX sqlite_autoindex_bookmark_1 (adapter=?)"}
+	return append(append(plan, more...), "CORRELATED SCALAR SUBQUERY", "SEARCH post USING COVERING INDEX post_parked (platform=? AND channel=?)")
 }
 
 // An export has every column of every table, or something would be lost.
@@ -236,9 +245,9 @@ func TestFourthVersionIsBroughtUp(t *testing.T) {
 		}
 		for channel, want := range map[string]bot.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
 			want.Room = bot.Room{Platform: "web", Channel: channel}
-			got, of, err := s.RoomSettings(ctx, want.Room)
-			if got != want || of != (bot.Server{}) || err != nil {
-				t.Errorf("%s has chosen %+v in %+v, %v", channel, got, of, err)
+			got, err := s.Channel(ctx, want.Room)
+			if got != (bot.Channel{Settings: want}) || err != nil {
+				t.Errorf("%s has chosen %+v, %v", channel, got, err)
 			}
 		}
 		if r, ok, err := s.Answered(ctx, "web:1"); !ok || len(r.Texts) != 1 || err != nil {
@@ -353,8 +362,8 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		same("running", 0, len(running), err)
 		prefs, err := s.Preferences(ctx, "pa")
 		same("preferences", bot.Preferences{Person: "pa"}, prefs, err)
-		room, _, err := s.RoomSettings(ctx, where)
-		same("settings of the room", bot.RoomSettings{Room: bot.Room{Platform: "web", Channel: "c"}}, room, err)
+		room, err := s.Channel(ctx, where)
+		same("the room", bot.Channel{Settings: bot.RoomSettings{Room: bot.Room{Platform: "web", Channel: "c"}}}, room, err)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,8 @@ import (
 // A turn should not cross the database more often than it must. Whoever makes it
 // cheaper lowers these numbers; whoever raises them should know why.
 const (
-	statementsToAsk  = 16 // from the request to its answer
-	statementsToShow = 13 // from there until its board is shown and settled
+	statementsToAsk  = 11 // from the request to its answer
+	statementsToShow = 12 // from there until its board is shown and settled
 )
 
 func TestStatementsOfATurn(t *testing.T) {

@@ -48,7 +48,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		prefs, err := d.Preferences(d.ctx(), ada)
 		d.must(err)
-		room, _, err := d.RoomSettings(d.ctx(), garden)
+		room, err := d.Channel(d.ctx(), garden)
 		d.must(err)
 		return []any{due, prefs, match, events, answer, answered, d.people(ada), bookmark, messages, receipt, room}
 	}

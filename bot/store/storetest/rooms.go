@@ -5,8 +5,7 @@ import "github.com/halfpoint-go/halfpoint/bot"
 func roomSettings(d *desk) {
 	of := func(where bot.Room) bot.RoomSettings {
 		d.Helper()
-		set, _, err := d.RoomSettings(d.ctx(), where)
-		d.must(err)
+		set, _ := d.room(where)
 		return set
 	}
 	choose := func(set bot.RoomSettings) {
@@ -47,4 +46,43 @@ func roomSettings(d *desk) {
 			d.Errorf("settings of the room %+v are kept", nowhere)
 		}
 	}
+}
+
+// known holds what is found in one look to what is found piece by piece.
+func known(d *desk) {
+	who := bot.Who{Platform: "web", ID: "1", Name: "Ada"}
+	look := func(request string) bot.Known {
+		d.Helper()
+		k, err := d.Known(d.ctx(), who, garden, request)
+		d.must(err)
+		c, err := d.Channel(d.ctx(), garden)
+		d.must(err)
+		d.same("channel", k.Channel, c)
+		return k
+	}
+	nothing := bot.Channel{Settings: bot.RoomSettings{Room: garden}}
+	d.same("of nobody", look("web:1"), bot.Known{Channel: nothing})
+
+	a := d.person(who)
+	d.same("of somebody", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: bot.Preferences{Person: a}, Channel: nothing})
+
+	prefs := bot.Preferences{Person: a, Remind: "none", Theme: "dark"}
+	set := bot.RoomSettings{Room: garden, Size: "13x13"}
+	answer := bot.Reply{Texts: []bot.Text{{Key: "played"}}, Private: true}
+	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
+	d.must(d.Belongs(d.ctx(), garden, "club"))
+	d.must(d.SetBookmark(d.ctx(), bot.LangMark(garden), "de"))
+	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:2", At: d.now, Posts: []bot.Owed{{ID: "p1", Where: garden, Kind: bot.Notice}, {ID: "p2", Where: cellar, Kind: bot.Notice}}}))
+	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: bot.RoomSettings{Room: bot.Room{Platform: "web"}, Server: "club"}}}
+	d.same("of all", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
+	_, err := d.Park(d.ctx(), cellar, "", "gone")
+	d.must(err)
+	d.same("another channel is parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
+	_, err = d.Park(d.ctx(), garden, "", "gone")
+	d.must(err)
+	of.Parked = true
+	d.same("parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
+
+	d.must(d.Erase(d.ctx(), a))
+	d.same("of somebody erased", look("web:3"), bot.Known{Channel: of})
 }

@@ -12,9 +12,9 @@ import (
 // room gives what has been chosen for a channel, and its server.
 func (d *desk) room(where bot.Room) (bot.RoomSettings, bot.Server) {
 	d.Helper()
-	set, of, err := d.RoomSettings(d.ctx(), where)
+	c, err := d.Channel(d.ctx(), where)
 	d.must(err)
-	return set, of
+	return c.Settings, c.Server
 }
 
 // servers gives the servers of a platform that are known.

@@ -79,6 +79,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"erased and unknown people are left out", erased},
 		{"what people have chosen is kept until they are erased", preferences},
 		{"what has been chosen for a room is kept", roomSettings},
+		{"all that a request needs to know is found in one look", known},
 		{"what has been chosen for a server is kept, and what belongs to it", serverSettings},
 		{"the matches of a server with a deadline are found apart", runningInServer},
 		{"a server is forgotten with all that belongs to it, and nothing else", forgottenServer},
