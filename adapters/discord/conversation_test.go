@@ -53,7 +53,7 @@ func TestWatched(t *testing.T) {
 				t.Errorf("discord.js says %v", seen.Data)
 			}
 		}
-	})
+	}, tier.Pick(nil, []string{"two-button"}, nil)...)
 }
 
 // A table is a club whose bot is run step by step, so that everything that comes

@@ -20,11 +20,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // Two people with a client that nobody here wrote play in a room that is
 // encrypted and in one that is not. The program is killed meanwhile. They can read everything, see every picture, and see that the bot is who it says.
 func TestStrangers(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	c := lively(t)
 	// Dendrite does not say that it knows threads, without which matrix-js-sdk

@@ -285,6 +285,7 @@ func TestGameInChromium(t *testing.T) {
 
 // Buttons live as long as what they are for; some ask for something first.
 func TestControlsInChromium(t *testing.T) {
+	tier.Change(t)
 	var asked []bot.Request
 	r := newRoom(&memory{})
 	url := openTCP(t, r, desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
@@ -383,6 +384,7 @@ func TestControlsInChromium(t *testing.T) {
 
 // Everything can be done without a mouse.
 func TestKeyboardInChromium(t *testing.T) {
+	tier.Change(t)
 	browser := chromium(t)
 	p := openTab(t, browser, bots(t))
 	focused := func(want string) {
@@ -502,6 +504,7 @@ func TestKeyboardInChromium(t *testing.T) {
 
 // What assistive technology is told.
 func TestAccessibilityInChromium(t *testing.T) {
+	tier.Change(t)
 	p := openTab(t, chromium(t), bots(t))
 	p.say("/new two-button 9x9")
 	p.sees("Black to play")
@@ -540,6 +543,7 @@ func TestAccessibilityInChromium(t *testing.T) {
 }
 
 func TestNarrowAndDarkInChromium(t *testing.T) {
+	tier.Change(t)
 	p := openTab(t, chromium(t), bots(t))
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)))
 	p.wait(`innerWidth === 360 && !document.querySelector('#guide').hidden`)
@@ -573,6 +577,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 // A page that loses the room says so, and what was typed meanwhile arrives once
 // when the room is back.
 func TestRestartInChromium(t *testing.T) {
+	tier.Change(t)
 	l := &memory{}
 	tries := 0
 	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {

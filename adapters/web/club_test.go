@@ -24,22 +24,13 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 var (
 	transcript = flag.String("transcript", "", "file to which the club writes what was said, to be read as one of its members")
 	clubSeed   = flag.Uint64("club-seed", 1, "from which everything in the club follows")
 )
-
-// How much the club plays: two hundred games in three months, and if the test is
-// to be short, fifty in one.
-const (
-	clubGames, clubDays   = 200, 92
-	shortGames, shortDays = 50, 31
-)
-
-// clubShort: the test is to be short, because it runs slowly.
-var clubShort = false
 
 // Forty people play in one room: in autumn the clocks of Europe and America go
 // back, on different days, and then it is Christmas.
@@ -750,14 +741,11 @@ func (c *club) suggestions(p *member, text string) (values []string) {
 	return values
 }
 
-// A club of forty people plays for three months. What is asked of the bot is what
+// A club of forty people plays for three months, or in the everyday tier for one. What is asked of the bot is what
 // a member would ask: to be called when it matters and not more, to know how much
 // time there is, and that every game comes to its end.
 func TestClub(t *testing.T) {
-	games, days := clubGames, clubDays
-	if testing.Short() || clubShort {
-		games, days = shortGames, shortDays
-	}
+	games, days := tier.Pick(50, 200, 800), tier.Pick(31, 92, 366)
 	// In memory: three months are some ten thousand commits, and a disk may take
 	// its time over each.
 	c := newClub(t, *clubSeed, store.Memory)

@@ -3,6 +3,7 @@ package discordtest_test
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -640,7 +641,7 @@ func TestInteractionsByPost(t *testing.T) {
 	}
 	web := &http.Server{Handler: e}
 	go web.Serve(listener)
-	defer web.Close()
+	defer web.Shutdown(context.Background()) //nolint:errcheck // waits for the handlers, which use the test
 	address := "http://" + listener.Addr().String() + "/interactions"
 
 	for _, fault := range []string{"trusting", "no pong", "as text"} {
@@ -700,7 +701,7 @@ func TestAWrongAnswerToAPost(t *testing.T) {
 	}
 	web := &http.Server{Handler: e}
 	go web.Serve(listener)
-	defer web.Close()
+	defer web.Shutdown(context.Background()) //nolint:errcheck // waits for the handlers, which use the test
 	if err := d.SetEndpoint("http://" + listener.Addr().String()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // TestDiscordJS holds the double against a client that nobody here wrote: it
 // logs in, registers commands and answers them in every way, is told to
 // reconnect, resumes, and reads along.
 func TestDiscordJS(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	begun := time.Now()
 	s := New(t, Options{Now: func() time.Time { return begun }, Privileged: intentContent, Lax: true, Patience: time.Minute})
@@ -140,6 +143,7 @@ Halfpoint: It begins.
 
 // TestDiscordJSWatches lets discord.js read along and lose its session.
 func TestDiscordJSWatches(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	s := New(t, Options{Privileged: intentContent, IdentifyEvery: time.Millisecond})
 	club := s.Guild("Go club")

@@ -98,13 +98,8 @@ func something(r *rand.Rand) message.Content {
 	return c
 }
 
-// rounds is how many generated contents a test takes.
-func rounds() int {
-	if tier.Soaking() {
-		return 1_000_000
-	}
-	return few
-}
+// rounds returns how many generated contents a test takes.
+func rounds() int { return tier.Pick(2000, 20_000, 1_000_000) }
 
 func TestHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
@@ -393,7 +388,3 @@ func read(formatted string) (text string, links []link, problem string) {
 	}
 	return text, links, problem
 }
-
-// few is how many strings are tried; the race detector, to which they say
-// nothing, tries fewer.
-var few = 20_000

@@ -1,5 +1,0 @@
-//go:build race
-
-package message_test
-
-func init() { few = 1000 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package web
-
-func init() { clubShort = true }
