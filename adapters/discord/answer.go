@@ -47,7 +47,8 @@ type waiting struct {
 	begun    chan struct{} // closed when the first answer, or a deferral, was given
 	accepted bool          // a post is the answer
 	promised bool          // the deferral ended before the post came
-	ending   sync.Mutex    // one end of the deferral after the other
+
+	ending chan struct{} // holds a value while somebody ends the deferral: one after the other
 }
 
 // take takes the first answer. Waiting for a deferral that is on its way, it
@@ -124,7 +125,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 		return nil
 	}
 	w := &waiting{in: in, respond: respond, since: time.Now(), patience: a.cfg.Answer,
-		changed: make(chan struct{}), begun: make(chan struct{})}
+		changed: make(chan struct{}), begun: make(chan struct{}), ending: make(chan struct{}, 1)}
 	a.mu.Lock()
 	if a.waiting[in.ID] != nil || a.asks == nil {
 		a.mu.Unlock()
@@ -353,8 +354,8 @@ func (a *Adapter) finish(ctx context.Context, w *waiting, text string) bool {
 // ends ends a deferral; with promise what is said will be said better once the
 // post is there.
 func (a *Adapter) ends(ctx context.Context, w *waiting, text string, promise bool) bool {
-	w.ending.Lock()
-	defer w.ending.Unlock()
+	w.ending <- struct{}{}
+	defer func() { <-w.ending }()
 	w.mu.Lock()
 	promised := w.promised
 	mine := w.stage == deferred || promised

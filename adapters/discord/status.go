@@ -51,7 +51,7 @@ const codeOldEdits = 30046
 
 // A root is an opening that waits to be edited, or was lately.
 type root struct {
-	editing sync.Mutex // held during an edit
+	editing chan struct{} // holds a value during an edit: one after the other
 
 	says   string      // how the game stands, as Discord reads it
 	lang   string      // in which that is
@@ -63,6 +63,8 @@ type root struct {
 	tries  int  // edits that failed since
 	queued bool // it has its place among the work
 }
+
+func newRoot() *root { return &root{editing: make(chan struct{}, 1)} }
 
 // roots are those of all games, by receipt.
 type roots struct {
@@ -95,7 +97,7 @@ func (a *Adapter) stands(ctx context.Context, p bot.Post, board bot.Receipt) {
 	a.roots.mu.Lock()
 	r := a.roots.m[p.Under]
 	if r == nil && len(a.roots.m) < maxRoots {
-		r = &root{}
+		r = newRoot()
 		a.roots.m[p.Under] = r
 	}
 	if r == nil || r.seq > p.Seq {
@@ -225,8 +227,8 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 	if r == nil {
 		return
 	}
-	r.editing.Lock()
-	defer r.editing.Unlock()
+	r.editing <- struct{}{}
+	defer func() { <-r.editing }()
 	a.roots.mu.Lock()
 	r.queued = false
 	says, lang, board, seq := r.says, r.lang, r.board, r.seq

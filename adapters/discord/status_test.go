@@ -404,7 +404,9 @@ func TestOpeningsAreBounded(t *testing.T) {
 		c.start()
 		c.a.roots.mu.Lock()
 		for k := range maxRoots {
-			c.a.roots.m[fmt.Sprint("1/", k)] = &root{due: c.d.Now().Add(time.Hour)}
+			r := newRoot()
+			r.due = c.d.Now().Add(time.Hour)
+			c.a.roots.m[fmt.Sprint("1/", k)] = r
 		}
 		c.a.roots.mu.Unlock()
 		sent, err := c.a.rest.Send(t.Context(), c.room.ID(), rest.Message{Content: new("Alice opens game 1")})

@@ -145,7 +145,7 @@ func New(cfg Config) (*Gateway, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Times.fill()
-	return &Gateway{cfg: cfg, log: cfg.Log, start: &starts{ask: cfg.Bot, times: cfg.Times, log: cfg.Log}}, nil
+	return &Gateway{cfg: cfg, log: cfg.Log, start: newStarts(cfg.Bot, cfg.Times, cfg.Log)}, nil
 }
 
 // Run connects the shards and keeps them connected until ctx is done. An error

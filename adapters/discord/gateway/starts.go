@@ -18,7 +18,7 @@ type starts struct {
 	times Times
 	log   *slog.Logger
 
-	asking sync.Mutex // so that shards that start together ask once
+	asking chan struct{} // holds a value while Discord is asked: shards that start together ask once
 	mu     sync.Mutex
 	last   rest.GatewayBot // what Discord said, less what was used since
 	at     time.Time       // when
@@ -31,11 +31,19 @@ type group struct {
 	next time.Time     // not before; for whoever has the turn
 }
 
+func newStarts(ask func(context.Context) (*rest.GatewayBot, error), times Times, log *slog.Logger) *starts {
+	return &starts{ask: ask, times: times, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
+}
+
 // info asks Discord where the gateway is and what is left, unless it has just
 // said so.
 func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
-	s.asking.Lock()
-	defer s.asking.Unlock()
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	s.mu.Lock()
 	last, at := s.last, s.at
 	s.mu.Unlock()
@@ -64,9 +72,6 @@ func (s *starts) group(shard int) *group {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := shard % max(s.last.Limit.Concurrency, 1)
-	if s.groups == nil {
-		s.groups = map[int]*group{}
-	}
 	if s.groups[id] == nil {
 		s.groups[id] = &group{turn: make(chan struct{}, 1)}
 	}

@@ -34,10 +34,10 @@ func (l *tally) ask(context.Context) (*rest.GatewayBot, error) {
 	return &rest.GatewayBot{URL: "wss://gateway.discord.gg", Shards: 16, Limit: limit}, nil
 }
 
-func newStarts(l *tally) *starts {
+func startsOf(l *tally) *starts {
 	var times Times
 	times.fill()
-	return &starts{ask: l.ask, times: times, log: slog.New(slog.DiscardHandler)}
+	return newStarts(l.ask, times, slog.New(slog.DiscardHandler))
 }
 
 // In five seconds at most one shard of a max_concurrency group identifies, and
@@ -46,7 +46,7 @@ func TestConcurrency(t *testing.T) {
 	for _, concurrency := range []int{1, 4, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: concurrency}}
-			s := newStarts(l)
+			s := startsOf(l)
 			if _, err := s.info(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestConcurrency(t *testing.T) {
 // A turn that was not used costs the next shard nothing.
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStarts(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
+		s := startsOf(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
 		began := time.Now()
 		for shard := range 5 {
 			_, done, err := s.leave(t.Context(), shard, nil)
@@ -108,7 +108,7 @@ func TestGivenUp(t *testing.T) {
 func TestHalfUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &tally{limit: rest.SessionLimit{Total: 1000, Remaining: 500, Concurrency: 1}, reset: time.Now().Add(7 * time.Hour)}
-		s := newStarts(l)
+		s := startsOf(l)
 		began := time.Now()
 		_, done, err := s.leave(t.Context(), 0, nil)
 		if err != nil {
@@ -139,7 +139,7 @@ func TestHalfUsed(t *testing.T) {
 // A shard whose session is lost again and again identifies twenty times an hour.
 func TestPerHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStarts(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
+		s := startsOf(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
 		var used []time.Time
 		began := time.Now()
 		for time.Since(began) < 3*time.Hour {
