@@ -551,12 +551,17 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language,
 	if err != nil {
 		return render.Scene{}, err
 	}
+	return sceneOf(m, p, l, who, look), nil
+}
+
+// sceneOf draws a match whose players are known.
+func sceneOf(m Match, p *position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
 	scene := l.PictureWords().Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.result != "" {
 		scene = scene.Ended(p.result, l.Say(text.Sentence(p.why)))
 	}
 	scene.Look, scene.Series = look, string(m.ID)
-	return scene, nil
+	return scene
 }
 
 // at gives a match and its position as they were after event seq.

@@ -301,6 +301,7 @@ var errStale = errors.New("there is nothing to say any more")
 func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
 	texts, players := o.Texts, []Person{}
+	var draw func(known map[Person]Who)
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -312,11 +313,15 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			return p, err
 		}
 		p.Number, p.State, p.At, players = m.Number, m.State, pos.at, []Person{m.Black, m.White}
+		kind, private := Status, o.Private
+		if o.Kind == Show {
+			kind, private = Show, false
+		}
+		last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
+		if err != nil {
+			return p, err
+		}
 		if o.Where.Thread == "" && !o.Private {
-			first, err := b.store.First(ctx, o.Game, o.Where)
-			if err != nil {
-				return p, err
-			}
 			p.Under = string(first)
 		}
 		switch o.Kind {
@@ -343,34 +348,22 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
 			}
 			if strings.HasSuffix(o.ID, againMark) {
-				last, err := b.store.Shown(ctx, o.Game, o.Where, Status, o.Private)
-				if err != nil {
-					return p, err
-				}
 				p.Replaces = string(last)
 			}
 		case Remove:
-			last, err := b.store.Shown(ctx, o.Game, o.Where, Status, o.Private)
-			if err != nil {
-				return p, err
-			}
 			if last == "" {
 				return p, errStale
 			}
 			p.Replaces = string(last)
 		}
 		if o.Kind == Show {
-			last, err := b.store.Shown(ctx, o.Game, o.Where, Show, false)
-			if err != nil {
-				return p, err
-			}
 			p.Previous = string(last)
 			texts = append(texts, caption(m, pos, b.now().UTC())...)
-			scene, err := b.scene(ctx, m, pos, l, room.look(""))
-			if err != nil {
-				return p, err
+			draw = func(who map[Person]Who) {
+				players := map[Person]Who{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
+				scene := sceneOf(m, pos, l, tellApart(players), room.look(""))
+				p.Scene = &scene
 			}
-			p.Scene = &scene
 			p.Controls = labelled(l, controls(m, pos, o.Seq))
 		}
 		if o.Kind == Notice {
@@ -380,10 +373,14 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			}
 		}
 	}
-	who, err := b.who(ctx, append(append(people(texts), o.Notify...), players...)...)
+	known, err := b.store.People(ctx, append(append(people(texts), o.Notify...), players...))
 	if err != nil {
 		return p, err
 	}
+	if draw != nil {
+		draw(known)
+	}
+	who := tellApart(known)
 	for _, n := range o.Notify {
 		if w, ok := who[n]; ok {
 			p.Notify = append(p.Notify, w)

@@ -206,8 +206,13 @@ type Store interface {
 	EventsBy(ctx context.Context, p Person) (map[GameID][]Event, error)
 	// Answered gives the answer that a request got, if it was taken.
 	Answered(ctx context.Context, request string) (Reply, bool, error)
-	// Match gives a match and its events, or ErrNotFound.
+	// Match returns a match and its events, or ErrNotFound.
 	Match(ctx context.Context, id GameID) (Match, []Event, error)
+	// Header returns a match without its events, or ErrNotFound.
+	Header(ctx context.Context, id GameID) (Match, error)
+	// Events returns the events of a match with a Seq above after, up to to, which
+	// is at most that of the match.
+	Events(ctx context.Context, id GameID, after, to int) ([]Event, error)
 	// Running gives the ids of the matches of a platform, or of a server of it, or
 	// with "" of all, that have a deadline, after the id given, in the order of
 	// their ids, at most limit.
@@ -262,11 +267,11 @@ type Store interface {
 	// ForgetServer forgets a server, the games of its channels and all that belongs
 	// to them, and people of whom then nothing is kept but who they are.
 	ForgetServer(ctx context.Context, platform, server string, now time.Time) error
-	// Shown gives the receipt of the last settled post of a kind.
-	Shown(ctx context.Context, game GameID, where Room, kind string, private bool) (Receipt, error)
-	// First gives the receipt of the first post of a game that was shown in a
-	// channel, or an empty one: what is asked below it is about the game.
-	First(ctx context.Context, game GameID, where Room) (Receipt, error)
+	// Shown returns the receipts of posts of a game that were shown in a channel: of
+	// the last one of a kind, among those for all or those for some alone, or an
+	// empty one if it has been removed since; and of the very first, because what is
+	// asked below that is about the game.
+	Shown(ctx context.Context, game GameID, where Room, kind string, private bool) (last, first Receipt, err error)
 	// GameUnder gives the game of which a post became the message with a receipt,
 	// or ErrNotFound.
 	GameUnder(ctx context.Context, platform string, r Receipt) (GameID, error)

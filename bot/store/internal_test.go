@@ -346,7 +346,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		same("people", map[bot.Person]bot.Who{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
 		answer, _, err := s.Answered(ctx, "web:1")
 		same("answer", bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
-		receipt, err := s.Shown(ctx, "g", where, bot.Show, false)
+		receipt, _, err := s.Shown(ctx, "g", where, bot.Show, false)
 		same("receipt", bot.Receipt("r1"), receipt, err)
 		bookmark, err := s.Bookmark(ctx, "matrix")
 		same("bookmark", "s1", bookmark, err)

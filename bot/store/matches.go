@@ -37,41 +37,60 @@ func scanMatch(scan func(...any) error) (bot.Match, error) {
 	return m, nil
 }
 
-// Match gives a match and its events, or ErrNotFound.
-func (s *Store) Match(ctx context.Context, id bot.GameID) (_ bot.Match, _ []bot.Event, err error) {
+// Match returns a match and its events, or ErrNotFound.
+func (s *Store) Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+	m, err := s.Header(ctx, id)
+	if err != nil {
+		return bot.Match{}, nil, err
+	}
+	events, err := s.Events(ctx, id, 0, m.Seq)
+	if err != nil {
+		return bot.Match{}, nil, err
+	}
+	return m, events, nil
+}
+
+// Header returns a match without its events, or ErrNotFound.
+func (s *Store) Header(ctx context.Context, id bot.GameID) (m bot.Match, err error) {
 	defer annotate(&err, "find match %s", id)
-	m, err := scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
+	m, err = scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
-	if err != nil {
-		return bot.Match{}, nil, err
+	return m, err
+}
+
+// Events returns the events of a match after one, up to another that was stored.
+// Events are never changed, so those up to the Seq of a match that was read belong
+// to it whatever has been stored since.
+func (s *Store) Events(ctx context.Context, id bot.GameID, after, to int) (_ []bot.Event, err error) {
+	defer annotate(&err, "find the events of match %s", id)
+	if after >= to {
+		return nil, nil
 	}
-	// Events are never changed, so those up to m.Seq belong to m whatever has
-	// been stored since m was read.
 	rows, err := s.read.QueryContext(ctx,
-		"SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq <= $2 ORDER BY seq", id, m.Seq)
+		"SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
 	if err != nil {
-		return bot.Match{}, nil, err
+		return nil, err
 	}
 	defer rows.Close()
-	events := make([]bot.Event, 0, m.Seq)
+	events := make([]bot.Event, 0, to-after)
 	for rows.Next() {
 		var e bot.Event
 		var at int64
 		if err := rows.Scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof); err != nil {
-			return bot.Match{}, nil, err
+			return nil, err
 		}
 		e.At = moment(at)
 		events = append(events, e)
 	}
 	if err := rows.Err(); err != nil {
-		return bot.Match{}, nil, err
+		return nil, err
 	}
-	if len(events) != m.Seq {
-		return bot.Match{}, nil, fmt.Errorf("it has %d events and should have %d", len(events), m.Seq)
+	if len(events) != to-after {
+		return nil, fmt.Errorf("there are %d events after %d and should be %d", len(events), after, to-after)
 	}
-	return m, events, nil
+	return events, nil
 }
 
 // Matches gives matches, the last changed first. Where may be as narrow as a

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -40,19 +41,21 @@ func (s *Store) Person(ctx context.Context, who bot.Who) (id bot.Person, err err
 // which could be guessed from it after the person has been erased.
 func newPerson() bot.Person { return bot.Person("p" + strings.ToLower(rand.Text()[:12])) }
 
-// People gives who persons are; those erased or unknown are left out.
+// People returns who persons are; those erased or unknown are left out.
 func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]bot.Who, err error) {
 	defer annotate(&err, "find people")
-	people := make(map[bot.Person]bot.Who, len(ids))
-	if len(ids) == 0 {
+	var args []any
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if id != "" {
+			args = append(args, id)
+		}
+	}
+	people := make(map[bot.Person]bot.Who, len(args))
+	if len(args) == 0 {
 		return people, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
 	rows, err := s.read.QueryContext(ctx,
-		"SELECT id, platform, platform_id, name FROM person WHERE id IN ("+placeholders(1, len(ids))+")", args...)
+		"SELECT id, platform, platform_id, name FROM person WHERE id IN ("+placeholders(1, len(args))+")", args...)
 	if err != nil {
 		return nil, err
 	}

@@ -327,36 +327,23 @@ func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some
 	return some && err == nil, err
 }
 
-// Shown gives the receipt of the last settled post of a kind, among those for all
-// or those for some alone, or an empty one if there is none, or it has been removed
-// since.
-func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string, private bool) (r bot.Receipt, err error) {
+// Shown returns the receipts of the last settled post of a kind, among those for
+// all or those for some alone, and of the first post of all that has one. They are
+// empty if there is none; so is the last if it has been removed since.
+func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string, private bool) (last, first bot.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
 	err = s.read.QueryRowContext(ctx, `
-		SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
-		WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
-			AND ($5 = '' OR thread = $5) AND private = $8
-		ORDER BY n DESC LIMIT 1`,
-		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status, flag(private)).Scan(&r)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return r, err
-}
-
-// First gives the receipt of the first post of a game that was shown in a
-// channel, or an empty one.
-func (s *Store) First(ctx context.Context, game bot.GameID, where bot.Room) (r bot.Receipt, err error) {
-	defer annotate(&err, "find the first post of match %s", game)
-	err = s.read.QueryRowContext(ctx, `
-		SELECT receipt FROM post
-		WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
-		ORDER BY n LIMIT 1`,
-		where.Platform, where.Channel, game).Scan(&r)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return r, err
+		SELECT COALESCE((
+			SELECT CASE kind WHEN $4 THEN receipt ELSE '' END FROM post
+			WHERE platform = $1 AND channel = $2 AND game = $3 AND (kind = $4 OR $4 = $7 AND kind = $6 AND receipt <> '') AND state = 'settled'
+				AND ($5 = '' OR thread = $5) AND private = $8
+			ORDER BY n DESC LIMIT 1), ''),
+		COALESCE((
+			SELECT receipt FROM post
+			WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
+			ORDER BY n LIMIT 1), '')`,
+		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status, flag(private)).Scan(&last, &first)
+	return last, first, err
 }
 
 const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' LIMIT 1"

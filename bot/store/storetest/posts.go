@@ -140,7 +140,7 @@ func showInFlight(d *desk) {
 	d.play(m, post("show 5", bot.Show, m))
 	d.pass(lease) // it never arrived
 	d.same("shown", d.drain(), []string{"show 5"})
-	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("receipt of show 5"))
 }
@@ -159,7 +159,7 @@ func settleTwice(d *desk) {
 	d.same("claimed", d.claim(), []string{"p1"})
 	d.must(d.Settle(d.ctx(), "p1", "first"))
 	d.must(d.Settle(d.ctx(), "p1", "second"))
-	receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("first"))
 	d.same("claimed", d.claim(), []string{"p2"})
@@ -172,7 +172,7 @@ func lastReceipt(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	shown := func(kind string) bot.Receipt {
 		d.Helper()
-		r, err := d.Shown(d.ctx(), "g1", garden, kind, false)
+		r, _, err := d.Shown(d.ctx(), "g1", garden, kind, false)
 		d.must(err)
 		return r
 	}
@@ -210,7 +210,7 @@ func firstReceipt(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	first := func(game bot.GameID) bot.Receipt {
 		d.Helper()
-		r, err := d.First(d.ctx(), game, garden)
+		_, r, err := d.Shown(d.ctx(), game, garden, bot.Status, true) // whatever the last one is asked of
 		d.must(err)
 		return r
 	}

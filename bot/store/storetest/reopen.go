@@ -42,7 +42,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		messages, err := d.Since(d.ctx(), "hall", 0, 10)
 		d.must(err)
-		receipt, err := d.Shown(d.ctx(), "g1", garden, bot.Notice, false)
+		receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Notice, false)
 		d.must(err)
 		due, err := d.DueBy(d.ctx(), d.now.Add(day), 10)
 		d.must(err)

@@ -192,7 +192,7 @@ func forgottenServer(d *desk) {
 		for _, id := range []bot.GameID{"kept-1", "kept-2", "kept-3", "kept-4"} {
 			m, events, err := d.Match(d.ctx(), id)
 			d.must(err)
-			receipt, err := d.Shown(d.ctx(), id, m.Where, bot.Show, false)
+			receipt, _, err := d.Shown(d.ctx(), id, m.Where, bot.Show, false)
 			d.must(err)
 			answer, ok, err := d.Answered(d.ctx(), "request of "+string(id))
 			d.must(err)

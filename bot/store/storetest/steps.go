@@ -72,6 +72,19 @@ func stepReadBack(d *desk) {
 	d.must(err)
 	d.same("match", gotMatch, *m)
 	d.same("events", gotEvents, events)
+	header, err := d.Header(d.ctx(), "g1")
+	d.must(err)
+	d.same("header", header, *m)
+	for after := range 3 {
+		for to := after; to < 3; to++ {
+			some, err := d.Events(d.ctx(), "g1", after, to)
+			d.must(err)
+			d.same(fmt.Sprintf("events after %d to %d", after, to), append([]bot.Event{}, some...), append([]bot.Event{}, events[after:to]...))
+		}
+	}
+	if some, err := d.Events(d.ctx(), "g1", 1, 3); err == nil {
+		d.Errorf("events that are not there: %v", some)
+	}
 	gotAnswer, ok, err := d.Answered(d.ctx(), "discord:1")
 	d.must(err)
 	d.same("answered", ok, true)
@@ -211,6 +224,9 @@ func atOnce(n int, f func(int) error) []error {
 }
 
 func noMatch(d *desk) {
+	if _, err := d.Header(d.ctx(), "none"); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("header: error is %v, want %v", err, bot.ErrNotFound)
+	}
 	if _, _, err := d.Match(d.ctx(), "g1"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
 	}
