@@ -28,7 +28,8 @@ import (
 type Bot struct {
 	store Store
 	log   *slog.Logger
-	now   func() time.Time
+	clock *steadyClock
+	now   func() time.Time // clock.now
 	rand  io.Reader
 	wake  chan struct{}
 	slots int // lanes of a platform delivered at once
@@ -47,13 +48,18 @@ type Bot struct {
 	serving  sync.Mutex               // and one look at servers; before ticking
 	away     sync.Map                 // since when each platform cannot be reached; zero: it can
 	cut      sync.Map                 // platforms whose adapter will say itself when they can be
-	pulsed   atomic.Int64             // the last pulse, in milliseconds of Unix time; 0: none yet
+	beaten   atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
 type Config struct {
 	Log *slog.Logger     // nil: slog.Default
 	Now func() time.Time // nil: time.Now
+
+	// Elapsed tells how much time has passed since any fixed moment, however the
+	// clock of Now is set meanwhile. Nil: the monotonic clock, or with a Now of its
+	// own the bot trusts that.
+	Elapsed func() time.Duration
 
 	// Rand is the source of new games' ids and of nigiri. It must be safe for
 	// concurrent use; nil: crypto/rand.Reader. Simulations pass a seeded one.
@@ -82,14 +88,18 @@ func New(store Store, c Config) *Bot {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+		if start := time.Now(); c.Elapsed == nil {
+			c.Elapsed = func() time.Duration { return time.Since(start) }
+		}
 	}
+	clock := newSteadyClock(c.Now, c.Elapsed)
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, now: c.Now, rand: c.Rand, wake: make(chan struct{}, 1)}
+	return &Bot{games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -116,13 +126,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	// Who wakes from a sleep must not find their time gone: see Tick.
-	if last := b.pulsed.Load(); last != 0 && b.now().Sub(time.UnixMilli(last)) > outage {
-		if _, err := b.Tick(ctx); err != nil {
-			return Answer{}, err
-		}
-	}
-	// And who is heard from a platform can reach it, which means that all can unless
+	// Who is heard from a platform can reach it, which means that all can unless
 	// its adapter has said otherwise since the bot was started.
 	if _, cut := b.cut.Load(r.Where.Platform); !cut {
 		since, err := b.awaySince(ctx, r.Where.Platform)
@@ -169,6 +173,10 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 }
 
 func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+	now, err := b.present(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
 	by := s.by
 	if h.change != nil && s.answer != nil {
 		return b.reply(ctx, *s.answer, s)
@@ -187,7 +195,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in := &input{req: r, h: h, by: by, match: m, speech: s, now: b.when(r).Truncate(time.Millisecond)}
+		in := &input{req: r, h: h, by: by, match: m, speech: s, now: when(r, now).Truncate(time.Millisecond)}
 		if in.newID, in.coin, err = newID(b.rand); err != nil {
 			return Answer{}, err
 		}
@@ -254,8 +262,8 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 // when gives the time at which a request was made: the platform's timestamp, if
 // it has one that can be trusted, so that a turn made in time is in time although
 // it was long on its way.
-func (b *Bot) when(r Request) time.Time {
-	now := b.now().UTC()
+func when(r Request, now time.Time) time.Time {
+	now = now.UTC()
 	if !r.At.IsZero() && r.At.Before(now) && now.Sub(r.At) <= trustedDelay {
 		return r.At.UTC()
 	}
@@ -602,19 +610,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 		})
 	}
 	group.Go(func() error {
-		for ctx.Err() == nil {
-			again, err := b.Tick(ctx)
-			if err != nil && ctx.Err() == nil {
-				b.log.Error("what is due", "error", err)
-			}
-			// Not longer than a pulse, and never by a clock that may jump.
-			wait := time.NewTimer(min(max(again.Sub(b.now()), 100*time.Millisecond), pulse, time.Second*5))
-			select {
-			case <-ctx.Done():
-			case <-wait.C:
-			}
-			wait.Stop()
-		}
+		b.Watch(ctx)
 		return nil
 	})
 	group.Go(func() error {

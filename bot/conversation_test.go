@@ -83,6 +83,15 @@ func newTalkIn(t testing.TB, database string) *talk {
 	return k
 }
 
+// alive makes the bot believe that it has looked at the time every few seconds
+// until now.
+func (k *talk) alive(t testing.TB) {
+	t.Helper()
+	if err := k.store.SetBookmark(t.Context(), "bot:alive", fmt.Sprint(k.now.UnixMilli())); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // clock is what the bot takes the time from.
 func (k *talk) clock() time.Time { return k.now }
 
@@ -124,6 +133,7 @@ func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
 	if err != nil {
 		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
 	}
+	k.alive(t)
 	if _, err := k.bot.Tick(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -289,9 +299,7 @@ func (k *talk) wait(t testing.TB, d time.Duration) (posts []bot.Post) {
 		if k.now = end; !next.IsZero() && next.Before(end) {
 			k.now = next
 		}
-		if err := k.store.SetBookmark(t.Context(), "bot:alive", fmt.Sprint(k.now.UnixMilli())); err != nil {
-			t.Fatal(err)
-		}
+		k.alive(t)
 		if _, err := k.bot.Tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}

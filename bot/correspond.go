@@ -297,11 +297,12 @@ func claim(in *input) Step {
 	return s
 }
 
-// credit adds time that does not count, because the bot was away.
+// credit adds time that does not count, because the bot was away. If that was
+// short it says nothing about it.
 func (in *input) credit(from, to time.Time) Step {
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
 	s := in.step([]string{body}, []Text{say("credit", in.number(), instantText(from, in.now), instantText(to, in.now))}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= outage })
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
 		last.Texts = append(last.Texts, say("deadline.now", instantText(d, in.now)))

@@ -62,7 +62,7 @@ func (b *Bot) meet(ctx context.Context, r Request) error {
 func (b *Bot) returned(ctx context.Context, s Server) error {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
-	if now := b.now(); now.Sub(s.Left) > outage {
+	if now := b.now(); now.Sub(s.Left) > pulse {
 		if err := b.credit(ctx, s.Platform, s.ID, s.Left, now); err != nil {
 			return err
 		}

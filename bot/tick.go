@@ -11,22 +11,18 @@ import (
 )
 
 const (
-	pulse      = 20 * time.Second // how often the bot writes down that it is there
-	outage     = 2 * time.Minute  // being away for longer is credited to the clocks
-	aliveMark  = "bot:alive"      // the bookmark of the last pulse
 	dueAtOnce  = 100
 	creditStep = 200
 )
 
-// Tick does what is due, and gives when to come again: when the next thing is
-// due, or after a pulse. If the bot has been away, which it tells by its last
-// pulse, it first credits that time to every clock that ran: no outage costs a
-// game.
+// Tick does what is due, and returns when to come again: when the next thing is
+// due, or after a pulse. It is to be called every few seconds: a longer gap means
+// that the bot was away, and is first credited to every clock that ran.
 func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
-	now := b.now()
-	if err := b.pulse(ctx, now); err != nil {
+	now, err := b.look(ctx)
+	if err != nil {
 		return now.Add(pulse), err
 	}
 	for {
@@ -36,6 +32,7 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 		}
 		progress := false
 		for _, d := range ds {
+			b.beat(b.now()) // doing much is no outage
 			done := false
 			err := guarded(func() (err error) {
 				done, err = b.due(ctx, d, now)
@@ -58,30 +55,23 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	return again, err
 }
 
-// pulse credits an outage, if there was one, and writes down that the bot is
-// there now.
-func (b *Bot) pulse(ctx context.Context, now time.Time) error {
-	mark, err := b.store.Bookmark(ctx, aliveMark)
-	if err != nil {
-		return err
-	}
-	if ms, err := strconv.ParseInt(mark, 10, 64); err == nil {
-		from := time.UnixMilli(ms)
-		if now.Sub(from) < pulse && !now.Before(from) {
-			b.pulsed.Store(ms)
-			return nil
+// lookEvery is the longest time between two ticks.
+const lookEvery = 5 * time.Second
+
+// Watch looks at the time and does what is due until ctx is done.
+func (b *Bot) Watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		again, err := b.Tick(ctx)
+		if err != nil && ctx.Err() == nil {
+			b.log.Error("what is due", "error", err)
 		}
-		if now.Sub(from) > outage {
-			if err := b.credit(ctx, "", "", from, now); err != nil {
-				return err
-			}
+		wait := time.NewTimer(min(max(again.Sub(b.now()), 100*time.Millisecond), lookEvery))
+		select {
+		case <-ctx.Done():
+		case <-wait.C:
 		}
+		wait.Stop()
 	}
-	if err := b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
-		return err
-	}
-	b.pulsed.Store(now.UnixMilli())
-	return nil
 }
 
 // credit adds the time from and to, in which the bot, a platform or a server could
@@ -143,8 +133,8 @@ func (b *Bot) Away(ctx context.Context, platform string) error {
 	return nil
 }
 
-// Back says that a platform can be reached again; see [Desk]. An outage too short
-// to matter is not credited.
+// Back says that a platform can be reached again; see [Desk]. An outage shorter
+// than a pulse is not credited.
 func (b *Bot) Back(ctx context.Context, platform string) error {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
@@ -155,7 +145,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 		}
 		return err
 	}
-	if now := b.now(); now.Sub(since) > outage {
+	if now := b.now(); now.Sub(since) > pulse {
 		if err := b.credit(ctx, platform, "", since, now); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/terminal"
@@ -110,5 +111,11 @@ func (*playCmd) Run(e *env) error {
 		}
 		return b.Flush(ctx, t)
 	}
+	// Somebody who thinks for long must not look like a bot that was away.
+	watching, done := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { b.Watch(watching) })
+	defer watch.Wait()
+	defer done()
 	return t.Run(ctx, b)
 }

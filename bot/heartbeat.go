@@ -1,0 +1,152 @@
+package bot
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// No flag may fall because the process was stopped, the machine slept or somebody
+// set its clock. Two things prevent that:
+//
+//   - The bot looks at the time every few seconds. Where two looks are further
+//     apart than a pulse it was not there in between, and every clock that ran is
+//     credited with the gap.
+//   - It reads two clocks, that of the machine and the monotonic one. Where they
+//     disagree somebody has set the former. The bot goes on by the monotonic one,
+//     and follows only when the difference has lasted for a while.
+
+const (
+	pulse  = 20 * time.Second // longer between two looks at the time, and the bot was away
+	outage = 2 * time.Minute  // being away for longer is announced in each game that is credited
+
+	aliveMark = "bot:alive" // the bookmark of the last look, in milliseconds of Unix time
+
+	clocksDiffer  = time.Second // by which two clocks may differ between two readings
+	believedAfter = time.Minute // how long a clock must have been set before the bot follows it
+)
+
+// A steadyClock tells the time of day. It does not follow its wall clock at once
+// when that jumps. Its methods may be called concurrently.
+type steadyClock struct {
+	wall    func() time.Time
+	elapsed func() time.Duration // since any moment; nil: there is only the wall clock
+
+	mu      sync.Mutex
+	at      time.Time     // the last reading that both clocks agreed on
+	since   time.Duration // what had elapsed then
+	off     time.Duration // by how much the wall clock has been set since; 0: not
+	offFrom time.Duration // what had elapsed when it was first seen to be off by that
+}
+
+func newSteadyClock(wall func() time.Time, elapsed func() time.Duration) *steadyClock {
+	c := &steadyClock{wall: wall, elapsed: elapsed}
+	if elapsed != nil {
+		c.at, c.since = wall().Round(0), elapsed()
+	}
+	return c
+}
+
+// now returns the time.
+func (c *steadyClock) now() time.Time {
+	if c.elapsed == nil {
+		return c.wall()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+// read returns the time, and notes whether the clocks agree. c.mu is held.
+func (c *steadyClock) read() time.Time {
+	wall, elapsed := c.wall().Round(0), c.elapsed()
+	steady := c.at.Add(elapsed - c.since)
+	off := wall.Sub(steady)
+	if off.Abs() <= clocksDiffer {
+		c.at, c.since, c.off = wall, elapsed, 0
+		return wall
+	}
+	if (off - c.off).Abs() > clocksDiffer {
+		c.off, c.offFrom = off, elapsed
+	}
+	return steady
+}
+
+// set reports whether the wall clock has been set for so long that it is to be
+// believed.
+func (c *steadyClock) set() bool {
+	if c.elapsed == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	return c.off != 0 && c.elapsed()-c.offFrom >= believedAfter
+}
+
+// follow makes the wall clock's time the time from now on.
+func (c *steadyClock) follow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.since, c.off = c.wall().Round(0), c.elapsed(), 0
+}
+
+// present returns the time at which a request is decided. If the bot was not there
+// for longer than a pulse before, it first credits that time. A decision uses
+// this time and reads no clock later: the process could be stopped in between.
+func (b *Bot) present(ctx context.Context) (time.Time, error) {
+	if now := b.now(); b.beaten.Load() == 0 || b.beat(now) {
+		return now, nil
+	}
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
+	return b.look(ctx)
+}
+
+// beat notes that the bot is there now, unless it was away before, or its clock
+// has been set. It reports whether it was there all the time.
+func (b *Bot) beat(now time.Time) bool {
+	for {
+		last := b.beaten.Load()
+		if last == 0 || now.Sub(time.UnixMilli(last)) > pulse || b.clock.set() {
+			return false
+		}
+		if now.UnixMilli() <= last || b.beaten.CompareAndSwap(last, now.UnixMilli()) {
+			return true
+		}
+	}
+}
+
+// look returns the time. It credits what has passed since the last look if that is
+// longer than a pulse, and writes down once a pulse that the bot is there.
+// b.ticking is held.
+func (b *Bot) look(ctx context.Context) (time.Time, error) {
+	now := b.now()
+	mark, err := b.store.Bookmark(ctx, aliveMark)
+	if err != nil {
+		return now, err
+	}
+	written, err := strconv.ParseInt(mark, 10, 64)
+	known := err == nil
+	from := time.UnixMilli(max(written, b.beaten.Load()))
+	if b.clock.set() {
+		// Its time so far was right but for the jump.
+		from = now
+		b.clock.follow()
+		now = b.now()
+		b.log.Warn("the clock was set", "by", now.Sub(from))
+	}
+	if known && now.Sub(from) > pulse {
+		if err := b.credit(ctx, "", "", from, now); err != nil {
+			return now, err
+		}
+	}
+	if age := now.Sub(time.UnixMilli(written)); !known || age >= pulse || age < 0 {
+		if err := b.store.SetBookmark(ctx, aliveMark, strconv.FormatInt(now.UnixMilli(), 10)); err != nil {
+			return now, err
+		}
+	}
+	b.beaten.Store(now.UnixMilli())
+	return now, nil
+}

@@ -1,0 +1,240 @@
+package bot_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A watch is a talk with a bot that looks at the time every five seconds, and with
+// two clocks: k.now, which can be set, and elapsed, which cannot.
+type watch struct {
+	*talk
+	elapsed time.Duration
+}
+
+func newWatch(t *testing.T) *watch {
+	w := &watch{talk: newTalk(t)}
+	w.start()
+	return w
+}
+
+// start starts the bot, the first time or again.
+func (w *watch) start() {
+	w.bot = bot.New(w.store, bot.Config{Log: silent, Now: w.clock, Elapsed: func() time.Duration { return w.elapsed }})
+}
+
+func (w *watch) tick(t *testing.T) {
+	t.Helper()
+	if _, err := w.bot.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop lets time pass in which the bot does not run.
+func (w *watch) stop(d time.Duration) { w.now, w.elapsed = w.now.Add(d), w.elapsed+d }
+
+// run lets time pass in which it does.
+func (w *watch) run(t *testing.T, d time.Duration) {
+	t.Helper()
+	for ; d > 0; d -= 5 * time.Second {
+		w.stop(min(d, 5*time.Second))
+		w.tick(t)
+	}
+}
+
+// ask lets somebody ask at once, without a look at the time before.
+func (w *watch) ask(t *testing.T, who, text string) string {
+	t.Helper()
+	r, err := w.request(who, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := w.bot.Ask(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Text
+}
+
+// blitz begins a game of Ada and Bob with a minute for everything, in which Ada is
+// to move and the first pass is made.
+func (w *watch) blitz(t *testing.T, clock string) {
+	t.Helper()
+	w.tick(t)
+	w.ask(t, "ada", "/new aga 5x5 clock:"+clock)
+	w.ask(t, "bob", "/join")
+	w.ask(t, "ada", "/place C3")
+	w.ask(t, "bob", "/place B2")
+}
+
+func (w *watch) game(t *testing.T) (bot.Match, []string) {
+	t.Helper()
+	ms, err := w.store.Matches(t.Context(), bot.Query{})
+	if err != nil || len(ms) != 1 {
+		t.Fatal(ms, err)
+	}
+	m, events, err := w.store.Match(t.Context(), ms[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for _, e := range events {
+		verb, _, _ := strings.Cut(e.Body, " ")
+		verbs = append(verbs, verb)
+	}
+	return m, verbs
+}
+
+// gaps are ways in which 75 seconds pass without the bot.
+var gaps = map[string]func(t *testing.T, w *watch){
+	"the process is stopped": func(_ *testing.T, w *watch) { w.stop(75 * time.Second) },
+	"it is started again": func(_ *testing.T, w *watch) {
+		w.stop(75 * time.Second)
+		w.start()
+	},
+	"the machine sleeps": func(_ *testing.T, w *watch) { w.now = w.now.Add(75 * time.Second) },
+	"the clock jumps and is set right again": func(t *testing.T, w *watch) {
+		w.now = w.now.Add(75 * time.Second)
+		w.run(t, 10*time.Second)
+		w.now = w.now.Add(-75 * time.Second)
+	},
+	"the clock is set, and that lasts": func(t *testing.T, w *watch) {
+		w.now = w.now.Add(75 * time.Second)
+		w.run(t, 20*time.Second)
+	},
+}
+
+// Time in which the bot was away, if only for more than a minute, costs nobody a
+// game of a minute: neither when the player moves first, nor when the opponent
+// claims, nor when the bot looks first.
+func TestShortGapsCostNoGame(t *testing.T) {
+	for name, gap := range gaps {
+		for _, clock := range []string{"absolute 1m", "absolute 1m claim"} {
+			for _, first := range []string{"ada", "bob", "bot"} {
+				t.Run(name+", "+clock+", first "+first, func(t *testing.T) {
+					w := newWatch(t)
+					w.blitz(t, clock)
+					w.run(t, 20*time.Second)
+					gap(t, w)
+					if name == "it is started again" || first == "bot" {
+						w.tick(t)
+					}
+					if first == "bob" {
+						if a := w.ask(t, "bob", "/claim"); a == "" {
+							t.Error("Bob claims a win")
+						}
+					}
+					if m, _ := w.game(t); m.State != bot.Going {
+						t.Fatalf("the game is %s, %s", m.State, m.Result)
+					}
+					if a := w.ask(t, "ada", "/place D4"); a != "" {
+						t.Errorf("Ada, who has half a minute left, is refused: %s", a)
+					}
+					if m, _ := w.game(t); m.State != bot.Going || m.ToMove != m.White {
+						t.Errorf("the game is %s, %s", m.State, m.Result)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What the bot was there for does count: a flag falls when the player has had
+// their minute, and not before, with the time of a gap between.
+func TestFlagsFallAfterGaps(t *testing.T) {
+	for name, gap := range gaps {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(t)
+			w.blitz(t, "absolute 1m")
+			w.run(t, 20*time.Second)
+			before := w.elapsed
+			gap(t, w)
+			w.tick(t)
+			had := 20 * time.Second
+			if name != "the process is stopped" && name != "it is started again" {
+				had += w.elapsed - before
+			}
+			w.run(t, 55*time.Second-had)
+			w.ask(t, "bob", "/board") // nothing
+			if m, _ := w.game(t); m.State != bot.Going {
+				t.Fatal("the flag fell early")
+			}
+			w.run(t, 10*time.Second+20*time.Second) // within a pulse it may not have been there
+			if a := w.ask(t, "ada", "/place D4"); !strings.HasPrefix(a, "Game 1 is over") {
+				_, verbs := w.game(t)
+				t.Errorf("Ada, who is late, is told %q; %v", a, verbs)
+			}
+			if m, verbs := w.game(t); m.Result != "W+T" || verbs[len(verbs)-1] != "flag" {
+				t.Errorf("the game is %s, %s: %v", m.State, m.Result, verbs)
+			}
+		})
+	}
+}
+
+// A flag falls by itself, too, and what the bot needs for its work is no outage.
+func TestFlagsFallByThemselves(t *testing.T) {
+	w := newWatch(t)
+	w.blitz(t, "absolute 1m")
+	w.run(t, 3*time.Minute)
+	if m, verbs := w.game(t); m.Result != "W+T" || slices.Contains(verbs, "credit") {
+		t.Errorf("the game is %s, %s: %v", m.State, m.Result, verbs)
+	}
+}
+
+// A clock that jumps a year ahead and is set right again leaves no trace, though
+// people move meanwhile: the clocks of games go on.
+func TestClockJumpsAYear(t *testing.T) {
+	w := newWatch(t)
+	w.blitz(t, "absolute 1m")
+	w.run(t, 10*time.Second)
+	began := w.now
+	w.now = w.now.AddDate(1, 0, 0)
+	w.run(t, 15*time.Second)
+	w.ask(t, "ada", "/place D4")
+	w.run(t, 15*time.Second)
+	w.ask(t, "bob", "/place A1")
+	w.now = w.now.AddDate(-1, 0, 0)
+	w.run(t, 10*time.Second)
+	w.ask(t, "ada", "/place E5")
+	m, verbs := w.game(t)
+	if slices.Contains(verbs, "credit") || m.Changed.After(began.Add(time.Minute)) {
+		t.Errorf("changed at %v, %v", m.Changed, verbs)
+	}
+	if left := m.Deadline.Sub(w.now); left < 43*time.Second || left > 47*time.Second { // 15 of his 60 seconds are used
+		t.Errorf("Bob has %v left", left)
+	}
+	w.run(t, 3*time.Minute)
+	if m, _ := w.game(t); m.Result != "B+T" {
+		t.Errorf("the game is %s, %s", m.State, m.Result)
+	}
+}
+
+// A gap is announced in the games that it is credited to if it was long.
+func TestShortGapsAreSilent(t *testing.T) {
+	for gap, announced := range map[time.Duration]bool{21 * time.Second: false, 75 * time.Second: false, 3 * time.Minute: true} {
+		w := newWatch(t)
+		w.blitz(t, "3d")
+		w.run(t, 20*time.Second)
+		if err := w.bot.Flush(t.Context(), w.channel); err != nil {
+			t.Fatal(err)
+		}
+		w.channel.take()
+		before, _ := w.game(t)
+		w.stop(gap)
+		w.tick(t)
+		if err := w.bot.Flush(t.Context(), w.channel); err != nil {
+			t.Fatal(err)
+		}
+		posts := w.channel.take()
+		if m, verbs := w.game(t); verbs[len(verbs)-1] != "credit" || m.Deadline.Sub(before.Deadline) != gap {
+			t.Errorf("%v: the deadline moves by %v: %v", gap, m.Deadline.Sub(before.Deadline), verbs)
+		}
+		if announced != (len(posts) == 1 && strings.Contains(posts[0].Text, "I could not be reached")) || !announced && len(posts) > 0 {
+			t.Errorf("%v: the room reads %v", gap, posts)
+		}
+	}
+}
