@@ -192,7 +192,7 @@ func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, er
 		shown, err = w.respond(ctx, response(m))
 		return err
 	}
-	late, err := d.a.inTime(respond, w.since.Add(d.a.cfg.Slow/2), d.m, gives)
+	late, err := d.a.inTime(respond, d.at.channel, w.since.Add(d.a.cfg.Slow/2), d.m, gives)
 	if late {
 		if err := d.inWords(); err != nil {
 			return "", err, true
@@ -375,7 +375,7 @@ func (d *delivery) followUp(ctx context.Context, live bool) (bot.Receipt, error)
 	if !live {
 		return "", bot.ErrGone
 	}
-	if len(d.m.Files) > 0 && d.a.line.slow() {
+	if len(d.m.Files) > 0 && d.a.slowIn(d.at.channel) {
 		if err := d.inWords(); err != nil {
 			return "", err
 		}
@@ -446,7 +446,7 @@ func (d *delivery) sendOwn(ctx context.Context) (s *rest.Sent, err error) {
 		s, err = d.a.rest.Send(ctx, d.at.channel, m)
 		return err
 	}
-	late, err := d.a.inTime(ctx, d.a.soon(), d.own(), sends)
+	late, err := d.a.inTime(ctx, d.at.channel, d.a.soon(), d.own(), sends)
 	if late || isAmbiguous(err) && len(d.m.Files) > 0 && ctx.Err() == nil {
 		if err := d.inWords(); err != nil {
 			return nil, err

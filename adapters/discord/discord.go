@@ -108,7 +108,7 @@ type Adapter struct {
 	crowds  *lanes.Limit       // of what is asked in each channel
 	barred  *memory[refusal]   // by channel: why nothing may be sent there
 	newest  *memory[int]       // the event of the newest board, by channel and game
-	line    crawl
+	slow    *memory[time.Time] // by channel: until when pictures follow their words
 
 	mu       sync.Mutex
 	desk     bot.Desk
@@ -179,7 +179,7 @@ func New(cfg Config) (*Adapter, error) {
 		closed: newMemory[time.Time](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered), newest: newMemory[int](remembered),
+		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered), newest: newMemory[int](remembered), slow: newMemory[time.Time](remembered),
 		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil
 }

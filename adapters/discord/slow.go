@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -17,7 +16,7 @@ import (
 
 const (
 	slowAfter     = 4 * time.Second
-	crawlsFor     = time.Minute     // a line that was too slow for a picture is not tried with the next one
+	crawlsFor     = time.Minute     // where a picture took too long the next one is not tried first
 	followFor     = 3 * time.Minute // a picture is tried to be put into its message
 	followTries   = 6
 	followPause   = time.Second // before the next try, doubled each time
@@ -31,28 +30,29 @@ func followers(panicked func(any)) *lanes.Lanes {
 	return lanes.New(lanes.Config{Workers: followWorkers, Total: followWaiting, Panic: panicked})
 }
 
-// A crawl remembers that files went up too slowly.
-type crawl struct{ until atomic.Int64 } // Unix milliseconds by this machine's clock
+// slowIn reports whether files went up too slowly to a channel a moment ago. Other
+// channels learn that for themselves: one upload that is slow says little of theirs.
+func (a *Adapter) slowIn(channel string) bool {
+	until, ok := a.slow.get(channel)
+	return ok && time.Now().Before(until)
+}
 
-func (c *crawl) slow() bool { return time.Now().UnixMilli() < c.until.Load() }
-func (c *crawl) begin()     { c.until.Store(time.Now().Add(crawlsFor).UnixMilli()) }
-func (c *crawl) end()       { c.until.Store(0) }
-
-// inTime does something with a message. If the message has files and they are
-// not there at the time given, it is given up: it had better be done in words.
-func (a *Adapter) inTime(ctx context.Context, by time.Time, m rest.Message, do func(context.Context, rest.Message) error) (late bool, err error) {
+// inTime does something with a message in a channel. If the message has files and
+// they are not there at the time given, it is given up: it had better be done in
+// words.
+func (a *Adapter) inTime(ctx context.Context, channel string, by time.Time, m rest.Message, do func(context.Context, rest.Message) error) (late bool, err error) {
 	if len(m.Files) == 0 {
 		return false, do(ctx, m)
 	}
-	if a.line.slow() {
+	if a.slowIn(channel) {
 		return true, nil
 	}
 	up, cancel := context.WithDeadline(ctx, by)
 	defer cancel()
 	err = do(up, m)
 	if err != nil && up.Err() != nil && ctx.Err() == nil {
-		a.line.begin()
-		a.log.Info("files go up slowly: words go first", "error", err)
+		a.slow.put(channel, time.Now().Add(crawlsFor))
+		a.log.Info("files go up slowly: words go first", "channel", channel, "error", err)
 		return true, err
 	}
 	return false, err
@@ -102,7 +102,7 @@ func (d *delivery) follow(sent bot.Receipt) {
 	a.follows(game, func() bool {
 		newest, _ := a.newest.get(game)
 		return d.p.Kind == bot.Show && newest > d.p.Seq
-	}, func(ctx context.Context) (err error) {
+	}, a.timed(channel, func(ctx context.Context) (err error) {
 		switch {
 		case d.route.Alone && d.first:
 			_, err = a.rest.EditOriginal(ctx, d.route.Token, m)
@@ -112,7 +112,20 @@ func (d *delivery) follow(sent bot.Receipt) {
 			_, err = a.low.Edit(ctx, channel, message, m)
 		}
 		return err
-	})
+	}))
+}
+
+// timed is an edit that puts files into a message of a channel, and takes note if
+// they go up fast again.
+func (a *Adapter) timed(channel string, edit func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		began := time.Now()
+		err := edit(ctx)
+		if err == nil && time.Since(began) < a.cfg.Slow/2 {
+			a.slow.drop(channel)
+		}
+		return err
+	}
 }
 
 // shown writes down which board of a game is the newest in a channel.
@@ -136,14 +149,10 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 		ctx, cancel := context.WithTimeout(asking, followFor)
 		defer cancel()
 		for try := 0; try < followTries && ctx.Err() == nil && !pointless(); {
-			began := time.Now()
 			err := edit(ctx)
 			var wait *rest.RateLimited
 			switch {
 			case err == nil:
-				if time.Since(began) < a.cfg.Slow/2 {
-					a.line.end()
-				}
 				return
 			case errors.As(err, &wait):
 				pause(ctx, wait.Wait)
@@ -164,7 +173,7 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 // firstInTime gives the first answer, which the caller has taken, as first does:
 // in words if its files take too long.
 func (a *Adapter) firstInTime(ctx context.Context, w *waiting, c content, m rest.Message, as func(rest.Message) rest.Response) error {
-	return a.tells(ctx, w.in.ID, w.since.Add(a.cfg.Slow/2), c, m,
+	return a.tells(ctx, w.in.Channel.ID, w.in.ID, w.since.Add(a.cfg.Slow/2), c, m,
 		func(ctx context.Context, m rest.Message) error { return a.first(ctx, w, as(m)) },
 		func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) })
 }
@@ -174,7 +183,7 @@ func (a *Adapter) endInTime(ctx context.Context, w *waiting, c content, m rest.M
 	m.Flags &^= rest.Ephemeral
 	c.flags &^= rest.Ephemeral
 	edit := func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) }
-	if err := a.tells(ctx, w.in.ID, a.soon(), c, m, edit, edit); err != nil {
+	if err := a.tells(ctx, w.in.Channel.ID, w.in.ID, a.soon(), c, m, edit, edit); err != nil {
 		if _, words, e := c.inWords(); e == nil {
 			m = words
 		}
@@ -186,7 +195,7 @@ func (a *Adapter) endInTime(ctx context.Context, w *waiting, c content, m rest.M
 // take too long.
 func (a *Adapter) sendInTime(ctx context.Context, channel, nonce string, c content, m rest.Message) (*rest.Sent, error) {
 	var s *rest.Sent
-	err := a.tells(ctx, nonce, a.soon(), c, m, func(ctx context.Context, m rest.Message) (err error) {
+	err := a.tells(ctx, channel, nonce, a.soon(), c, m, func(ctx context.Context, m rest.Message) (err error) {
 		m.Nonce = nonce
 		s, err = a.rest.Send(ctx, channel, m)
 		return err
@@ -205,10 +214,10 @@ func (a *Adapter) edits(ctx context.Context, w *waiting, m rest.Message) error {
 	return err
 }
 
-// tells says something, and edits its files into it afterwards if they take too
+// tells says something in a channel, and edits its files into it afterwards if they take too
 // long or do not get through.
-func (a *Adapter) tells(ctx context.Context, key string, by time.Time, c content, m rest.Message, say, edit func(context.Context, rest.Message) error) error {
-	late, err := a.inTime(ctx, by, m, say)
+func (a *Adapter) tells(ctx context.Context, channel, key string, by time.Time, c content, m rest.Message, say, edit func(context.Context, rest.Message) error) error {
+	late, err := a.inTime(ctx, channel, by, m, say)
 	if !late && (!isAmbiguous(err) || len(m.Files) == 0 || ctx.Err() != nil) {
 		return err
 	}
@@ -220,6 +229,6 @@ func (a *Adapter) tells(ctx context.Context, key string, by time.Time, c content
 		return err
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
-	a.follows(key, func() bool { return false }, func(ctx context.Context) error { return edit(ctx, m) })
+	a.follows(key, func() bool { return false }, a.timed(channel, func(ctx context.Context) error { return edit(ctx, m) }))
 	return nil
 }

@@ -47,7 +47,7 @@ func TestSlowPictures(t *testing.T) {
 			c.ok(c.bob.Press(m, "Pass"))
 			c.shows(thread, "White passes")
 			end()
-			c.a.line.end()
+			c.a.slow.drop(thread.ID())
 			if !thread.Wait(func(ms []*discordtest.Message) bool { return withPicture(ms[len(ms)-1]) || name == "stalled" }) {
 				t.Errorf("the picture does not follow: %q\n%s", thread.Last().Content, c.log.String())
 			}
