@@ -41,6 +41,7 @@ type Bot struct {
 	delivery sync.Mutex // one round of deliveries at a time
 	mu       sync.Mutex
 	underway map[lane][]Owed          // claimed and not yet shown
+	start    func(lane)               // starts to deliver a lane; nil while Run does not deliver
 	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
 	claims   int                      // calls of claim that are running
 	finished map[string]bool          // posts whose delivery has ended since the first of these began
@@ -212,16 +213,13 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
-	if err := b.store.Take(ctx, &step); err != nil {
+	if err := b.commit(ctx, &step); err != nil {
 		return Answer{}, err
 	}
 	for _, old := range step.Replaces {
 		if err := b.replace(ctx, old, step.Match, by); err != nil {
 			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
 		}
-	}
-	if len(step.Posts) > 0 {
-		b.Wake()
 	}
 	if step.Room != nil { // they may have chosen another language
 		if s.here, s.room, err = b.room(ctx, r.Where); err != nil {

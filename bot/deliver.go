@@ -66,6 +66,10 @@ func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishIn, cancel) })()
+	if b.slots > 1 {
+		b.startLanes(func(l lane) { wait.Go(func() { b.write(finishing, adapters, l) }) })
+		defer b.startLanes(nil)
+	}
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -109,6 +113,42 @@ func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGro
 		}
 	}
 	return due, nil
+}
+
+// startLanes sets how commit starts to deliver a lane; nil: it leaves that to the
+// next claim.
+func (b *Bot) startLanes(start func(lane)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.start = start
+}
+
+// commit stores a step and starts to deliver its posts: those that it could claim
+// at once, the others after they are claimed.
+func (b *Bot) commit(ctx context.Context, step *Step) error {
+	b.mu.Lock()
+	if b.start != nil {
+		step.Claim = b.now().Add(claimFor)
+	}
+	b.mu.Unlock()
+	if err := b.store.Take(ctx, step); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range step.Posts {
+		if o.Attempt == 0 || b.start == nil {
+			b.Wake()
+			continue
+		}
+		l := laneOf(o)
+		posts, busy := b.underway[l]
+		b.underway[l] = append(posts, o)
+		if !busy {
+			b.start(l)
+		}
+	}
+	return nil
 }
 
 // claim claims the posts that are due, and returns how many there are and the
@@ -161,15 +201,26 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
 		if b.claims > 0 {
 			b.finished[posts[0].ID] = true
 		}
-		if ok {
-			b.underway[l] = b.underway[l][1:]
-		} else {
-			delete(b.underway, l) // the claims on the others have ended, or will run out
+		rest := b.underway[l][1:]
+		if b.underway[l] = rest; !ok {
+			delete(b.underway, l)
 		}
 		b.mu.Unlock()
+		if !ok {
+			b.release(ctx, rest)
+		}
 		b.Wake() // the next of the same game can be taken up now
 		if !ok {
 			return
+		}
+	}
+}
+
+// release ends the claims on posts that are not going to be delivered now.
+func (b *Bot) release(ctx context.Context, posts []Owed) {
+	for _, o := range posts {
+		if err := b.store.Later(ctx, o.ID, b.now()); err != nil && ctx.Err() == nil {
+			b.log.Error("release a claimed post", "post", o.ID, "error", err)
 		}
 	}
 }

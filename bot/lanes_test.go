@@ -352,3 +352,53 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A board is claimed in the transaction that stores its turn; only what follows
+// something that is still waiting is claimed by itself.
+func TestBoardIsClaimedWithItsTurn(t *testing.T) {
+	var mu sync.Mutex
+	var claimed []string
+	watch := func(st bot.Store) bot.Store {
+		return laggard{st, func(owed []bot.Owed) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, o := range owed {
+				claimed = append(claimed, fmt.Sprint(o.Kind, " ", o.Seq))
+			}
+		}}
+	}
+	onChat(t, watch, func(p *playing) {
+		p.opens("club", 1, 1)
+		opening := time.Since(p.began)
+		mu.Lock()
+		claimed = nil
+		mu.Unlock()
+		for turn := range 4 {
+			p.turn("club", 1, turn, true)
+			time.Sleep(time.Second)
+		}
+		if len(claimed) != 0 {
+			p.Errorf("claimed by themselves: %q", claimed)
+		}
+		if n := len(p.boards("club", 1)); n != 5 {
+			p.Errorf("%d boards", n)
+		}
+		for id, at := range p.when {
+			if at > opening && (at-opening)%time.Second != 300*time.Millisecond {
+				p.Errorf("%s was shown %v after its turn", id, (at-opening)%time.Second)
+			}
+		}
+		// Two turns at once: the second board waits for the first.
+		p.turn("club", 1, 4, true)
+		p.turn("club", 1, 5, true)
+		time.Sleep(time.Second)
+		if got := strings.Join(claimed, ", "); got != "show 9" {
+			p.Errorf("claimed by themselves: %q", got)
+		}
+		for _, post := range p.shown["club 1"] {
+			if post.Attempt != 1 {
+				p.Errorf("%s: attempt %d", post.ID, post.Attempt)
+			}
+		}
+	})
+}

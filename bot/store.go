@@ -97,6 +97,11 @@ type Step struct {
 	Where   Room     // where it was asked; empty: not known
 	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
 
+	// Claim is until when the posts are claimed that nothing older in their lanes
+	// waits for: whoever stored the step delivers them, and the store sets their
+	// Attempt to 1. Zero: none is.
+	Claim time.Time
+
 	// Replaces are open challenges that Match, a new one, takes the place of. The
 	// bot cancels them once the step is stored; the store ignores them.
 	Replaces []GameID

@@ -228,14 +228,9 @@ func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time,
 		was := in.match.Standing
 		step := what(in)
 		step.Was, step.Where = &was, in.match.Where
-		err := b.store.Take(ctx, &step)
-		if errors.Is(err, ErrConflict) {
-			continue
+		if err := b.commit(ctx, &step); !errors.Is(err, ErrConflict) {
+			return err
 		}
-		if err == nil && len(step.Posts) > 0 {
-			b.Wake()
-		}
-		return err
 	}
 	return ErrConflict
 }

@@ -28,19 +28,34 @@ import (
 // claim to run out is therefore left alone until then, superseded or not: it may
 // be arriving at this moment, and what follows it must come after it.
 
-func putPost(ctx context.Context, tx *sql.Tx, p bot.Owed, at time.Time) error {
+// putPost stores a post that is due at once. If nothing of its game waits in its
+// channel, and the channel has not asked to wait, it is claimed until the time
+// given, unless that is zero.
+func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time) error {
 	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply})
 	if err != nil {
 		return err
 	}
-	return put(ctx, tx, "post "+p.ID, `
+	err = tx.QueryRowContext(ctx, `
 		INSERT INTO post (id, game, platform, channel, thread, kind, seq, private, body, due,
 			n, state, attempt, receipt, why)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
+			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CASE WHEN free THEN CAST($11 AS BIGINT) ELSE CAST($10 AS BIGINT) END,
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
-			'waiting', 0, '', '')
-		ON CONFLICT DO NOTHING`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at))
+			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', ''
+		FROM (SELECT CAST($11 AS BIGINT) > 0
+			AND NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2)
+			AND NOT EXISTS (SELECT 1 FROM room_wait WHERE platform = $3 AND channel = $4 AND due > $10) AS free) AS lane
+		WHERE TRUE ON CONFLICT DO NOTHING RETURNING attempt`,
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim)).
+		Scan(&p.Attempt)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = bot.ErrConflict
+	}
+	if err != nil {
+		return fmt.Errorf("post %s: %w", p.ID, err)
+	}
+	return nil
 }
 
 // Claim returns the posts to deliver now: of each game and channel the oldest

@@ -40,8 +40,8 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 				return err
 			}
 		}
-		for _, p := range step.Posts {
-			if err := putPost(ctx, tx, p, step.At); err != nil {
+		for i := range step.Posts {
+			if err := putPost(ctx, tx, &step.Posts[i], step.At, step.Claim); err != nil {
 				return err
 			}
 		}

@@ -75,6 +75,44 @@ func claimOnce(d *desk) {
 	d.same("at its time", d.claim(), []string{"p1"})
 }
 
+func claimedByStep(d *desk) {
+	m, other := d.open("g1", garden), d.open("g2", garden)
+	take := func(m *bot.Match, posts ...bot.Owed) (attempts []int) {
+		d.Helper()
+		step := d.turn(m, posts...)
+		step.Claim = d.now.Add(lease)
+		d.must(d.Take(d.ctx(), step))
+		*m = *step.Match
+		for _, p := range step.Posts {
+			attempts = append(attempts, p.Attempt)
+		}
+		return attempts
+	}
+	elsewhere := post("elsewhere", bot.Show, m)
+	elsewhere.Where = cellar
+	d.same("attempts", take(m, post("a1", bot.Notice, m), post("a2", bot.Show, m), elsewhere), []int{1, 0, 1})
+	d.same("another game", take(other, post("b1", bot.Show, other)), []int{1})
+	d.same("behind those", take(m, post("a3", bot.Show, m)), []int{0})
+	d.same("claimed meanwhile", d.claim(), []string{})
+	d.settle("a1")
+	d.same("claimed next", d.claim(), []string{"a3"}) // which supersedes a2
+	d.settle("a3")
+	d.settle("b1")
+	d.same("after all are shown", take(m, post("a4", bot.Show, m)), []int{1})
+	// Nobody showed it: it is somebody else's after a while.
+	d.pass(lease)
+	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	d.must(err)
+	ids := map[string]int{}
+	for _, p := range got {
+		ids[p.ID] = p.Attempt
+	}
+	d.same("claimed again", ids, map[string]int{"a4": 2, "elsewhere": 2})
+	d.settle("a4")
+	d.must(d.Postpone(d.ctx(), garden, d.now.Add(2*lease)))
+	d.same("in a room that waits", take(m, post("a5", bot.Show, m)), []int{0})
+}
+
 func racingClaims(d *desk) {
 	const n = 8
 	want := []string{}

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"posts of different matches do not wait for each other", postsSideBySide},
 		{"a post comes back as it was owed", postReadBack},
 		{"a claimed post is not given again until its time", claimOnce},
+		{"a step claims what nothing older waits before", claimedByStep},
 		{"of many who claim one gets the post", racingClaims},
 		{"a newer show or status supersedes an older one", supersede},
 		{"a notice is never superseded", noticesStay},
