@@ -281,12 +281,11 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		if err != nil {
 			return Answer{}, false, err
 		}
-		in.match, in.events = m, events
+		in.match = m
 		if in.pos, err = foldProved(m, events); err != nil {
 			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
 			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.req.ID)), false, nil
 		}
-		in.before = in.pos
 		in.room = in.speech.here
 		if in.room.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
 			if in.room, err = b.place(ctx, m.Where); err != nil {
@@ -488,7 +487,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 	if m.ID != "" {
 		m, events, err := b.store.Match(ctx, m.ID)
 		if err == nil {
-			q.match, q.events = m, events
+			q.match = m
 			q.pos, err = foldProved(m, events)
 		}
 		if err == nil {

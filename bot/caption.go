@@ -108,7 +108,7 @@ func next(m Match, p *position, now time.Time) []Text {
 	switch g.Phase() {
 	case rules.Playing:
 		out := []Text{say("to.play", text.Color(g.ToPlay()))}
-		if r := p.reading(m, now); r.Paused {
+		if r := p.reading(now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
 			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), instantText(r.Deadline, now))}

@@ -215,55 +215,97 @@ type clockAt struct {
 	clocks
 }
 
-// A clockwork folds the events of a game.
+// A clockwork is how the clocks of a game stand after what has happened so far.
+// It is a value: what happens next is added to a copy.
 type clockwork struct {
 	control TimeControl
 	line    timeline
+	closed  []span // while paused: what does not count besides this pause
 	start   time.Time
+	last    time.Time // when the last thing happened; the zero time: nothing has
+	paused  time.Time // since when, by agreement; zero: not paused
 	clocks
+	past *clockPast // nil: an undo cannot be added
+}
+
+// A clockPast is what an undo needs to know.
+type clockPast struct {
 	history []clockAt // after each event
 	turns   []clockAt // when each turn was made that has not been taken back, before it was charged
 }
 
-// Read gives what the clocks of a game show. The events are in the order of the
-// log. An event that claims to be earlier than the one before it is taken to
-// have happened at the same time, so a clock that was set back gives nobody
-// time; neither does it give any to read with a now that is before the last
-// event.
+// Read reads the clocks of a game. The events are in the order of the log. An
+// event that claims to be earlier than the one before it is taken to have
+// happened at the same time, so a clock that was set back gives nobody time;
+// neither does a now that is before the last event.
 func (c TimeControl) Read(events []ClockEvent, now time.Time) Reading {
-	w := clockwork{control: c}
-	at := make([]time.Time, len(events))
-	var off []span
-	var paused, last time.Time // the year 1: what claims to be older is not
-	for i, e := range events {
-		if e.Kind != ClockCredit {
-			last = later(last, instant(e.At))
+	return c.run(events).read(now)
+}
+
+// run returns how the clocks stand after all events of a game.
+func (c TimeControl) run(events []ClockEvent) clockwork {
+	var credits []span // they hold for what was before them, too
+	for _, e := range events {
+		if e.Kind == ClockCredit {
+			credits = append(credits, e.span())
 		}
-		at[i] = last
-		switch {
-		case e.Kind == ClockCredit:
-			off = append(off, span{instant(e.From), instant(e.To)})
-		case e.Kind == ClockPause && paused.IsZero():
-			paused = last
-		case e.Kind == ClockUnpause && !paused.IsZero():
-			off = append(off, span{paused, last})
-			paused = time.Time{}
-		}
-	}
-	if !paused.IsZero() {
-		off = append(off, span{paused, never})
 	}
 	zone, _ := findZone(c.Zone)
-	w.line = newTimeline(calendar{c.Weekends, c.Night, zone}, off)
-	w.history = make([]clockAt, 0, len(events))
-	for i, e := range events {
-		w.flag(at[i])
-		w.apply(e, at[i])
-		w.history = append(w.history, clockAt{e.Seq, w.clocks})
+	w := clockwork{control: c, line: newTimeline(calendar{c.Weekends, c.Night, zone}, credits)}
+	w.past = &clockPast{history: make([]clockAt, 0, len(events))}
+	for _, e := range events {
+		w.happen(e)
 	}
-	now = later(last, instant(now))
+	w.past = nil
+	return w
+}
+
+// add makes one more event happen. It reports false, and nothing has happened,
+// if the event changes what was before: an undo, or a credit for time in which
+// other things happened. Then all events must be run again.
+func (w *clockwork) add(e ClockEvent) bool {
+	if e.Kind == ClockUndo || e.Kind == ClockCredit && e.span().from.Before(w.last) {
+		return false
+	}
+	if e.Kind == ClockCredit {
+		w.line.off = union(w.line.off, e.span())
+		if !w.paused.IsZero() {
+			w.closed = union(w.closed, e.span())
+		}
+	}
+	w.happen(e)
+	return true
+}
+
+// span returns the time that a credit is for.
+func (e ClockEvent) span() span { return span{instant(e.From), instant(e.To)} }
+
+// happen makes an event happen. The timeline has the time of a credit already.
+// While a pause lasts, nothing after its beginning counts.
+func (w *clockwork) happen(e ClockEvent) {
+	if e.Kind != ClockCredit { // it may be said long after
+		w.last = later(w.last, instant(e.At))
+	}
+	switch {
+	case e.Kind == ClockPause && w.paused.IsZero():
+		w.paused, w.closed = w.last, w.line.off
+		w.line.off = union(w.closed, span{w.paused, never})
+	case e.Kind == ClockUnpause && !w.paused.IsZero():
+		w.line.off = union(w.closed, span{w.paused, w.last})
+		w.paused, w.closed = time.Time{}, nil
+	}
+	w.flag(w.last)
+	w.apply(e, w.last)
+	if w.past != nil {
+		w.past.history = append(w.past.history, clockAt{e.Seq, w.clocks})
+	}
+}
+
+// read reads the clocks.
+func (w clockwork) read(now time.Time) Reading {
+	now = later(w.last, instant(now))
 	w.flag(now)
-	return w.reading(now, !paused.IsZero())
+	return w.reading(now)
 }
 
 // apply makes an event happen.
@@ -282,7 +324,9 @@ func (w *clockwork) apply(e ClockEvent, at time.Time) {
 			return
 		}
 		w.charge(at)
-		w.turns = append(w.turns, clockAt{e.Seq, w.clocks})
+		if w.past != nil {
+			w.past.turns = append(w.past.turns, clockAt{e.Seq, w.clocks})
+		}
 		w.pay(true)
 		w.begin(e.ToPlay, at)
 	case ClockStopped:
@@ -451,18 +495,21 @@ func (w *clockwork) undo(e ClockEvent, at time.Time) {
 	for i := range then.banks {
 		then.banks[i] = w.control.full()
 	}
-	if i := sort.Search(len(w.history), func(i int) bool { return w.history[i].seq > e.Back }); i > 0 {
-		then = w.history[i-1].clocks
+	history := w.past.history
+	if i := sort.Search(len(history), func(i int) bool { return history[i].seq > e.Back }); i > 0 {
+		then = history[i-1].clocks
 	}
 	if e.Agreed {
 		then.used = 0
 	}
-	for n := len(w.turns); n > 0 && w.turns[n-1].seq > e.Back; n-- {
+	turns := w.past.turns
+	for n := len(turns); n > 0 && turns[n-1].seq > e.Back; n-- {
 		if !e.Agreed {
-			then = w.turns[n-1].clocks
+			then = turns[n-1].clocks
 		}
-		w.turns = w.turns[:n-1]
+		turns = turns[:n-1]
 	}
+	w.past.turns = turns
 	for i := range then.banks {
 		then.banks[i].grant(w.banks[i].granted - then.banks[i].granted)
 	}
@@ -470,8 +517,10 @@ func (w *clockwork) undo(e ClockEvent, at time.Time) {
 	w.clocks = then
 }
 
-// reading reads the clocks.
-func (w *clockwork) reading(now time.Time, paused bool) Reading {
+// reading reads the clocks, the flag having fallen if it has by now. It spoils
+// them.
+func (w *clockwork) reading(now time.Time) Reading {
+	paused := !w.paused.IsZero()
 	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line}
 	if w.toPlay != rules.None {
 		r.Began = w.began

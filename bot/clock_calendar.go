@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -122,6 +123,20 @@ func newTimeline(c calendar, off []span) timeline {
 		}
 	}
 	return l
+}
+
+// union returns spans, in order and apart from each other, with one more. Those
+// it was given stay as they are.
+func union(all []span, s span) []span {
+	if !s.from.Before(s.to) {
+		return all
+	}
+	i := sort.Search(len(all), func(i int) bool { return !all[i].to.Before(s.from) })
+	j := i
+	for ; j < len(all) && !all[j].from.After(s.to); j++ {
+		s = span{earlier(s.from, all[j].from), later(s.to, all[j].to)}
+	}
+	return slices.Concat(all[:i], []span{s}, all[j:])
 }
 
 // next is as the calendar's.

@@ -963,6 +963,48 @@ func TestClockLaws(t *testing.T) {
 	}
 }
 
+// Events that happen one by one leave the clocks as they are after all of them,
+// unless they change what was before.
+func TestClockOneByOne(t *testing.T) {
+	added, refused := 0, 0
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		c, about := randomControl(r, time.Minute)
+		events := randomEvents(r, c, about, 1)
+		w := c.run(nil)
+		for i := range events {
+			e := &events[i]
+			if r.IntN(6) == 0 { // by a clock that was set back
+				e.At = e.At.Add(-time.Duration(r.Int64N(int64(40 * day))))
+			}
+			if e.Kind == ClockCredit && r.IntN(2) == 0 { // for time in which nothing has happened yet
+				e.From = w.last.Add(time.Duration(r.Int64N(int64(day))))
+				if n := len(w.line.off); n > 0 && r.IntN(2) == 0 { // or from the end of another
+					e.From = later(w.last, w.line.off[n-1].to)
+				}
+				e.To = e.From.Add(time.Duration(r.Int64N(int64(3 * day))))
+			}
+			was := w
+			all := c.run(events[:i+1])
+			if w.add(*e) {
+				added++
+			} else {
+				refused++
+				if !reflect.DeepEqual(w, was) {
+					t.Fatalf("seed %d: an event that was not added has changed something:\nbefore %+v\n after %+v", seed, was, w)
+				}
+				w = all
+			}
+			if !reflect.DeepEqual(w, all) {
+				t.Fatalf("seed %d, %v: one by one %+v\n at once %+v\nevents %+v", seed, c, w, all, events[:i+1])
+			}
+		}
+	}
+	if added < 4*refused || refused == 0 {
+		t.Errorf("%d events were added and %d were not", added, refused)
+	}
+}
+
 // A clock with ten thousand events is read at once, and strange times do no
 // harm.
 func TestClockOfLongAndStrangeGames(t *testing.T) {

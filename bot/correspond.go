@@ -31,9 +31,9 @@ var (
 	slowCounts = []time.Duration{24 * time.Hour, 4 * 24 * time.Hour, 10 * 24 * time.Hour}
 )
 
-// dues gives what is due for the match after the step: each in its time, if
-// nothing happens before.
-func (in *input) dues(m Match) []Due {
+// dues lists what is due for a match that stands so: each in its time, if nothing
+// happens before.
+func (in *input) dues(m Match, p *position) []Due {
 	switch m.State {
 	case Open:
 		return []Due{{m.ID, "expire", m.Opened.Add(challengeLives), m.Seq}}
@@ -44,11 +44,11 @@ func (in *input) dues(m Match) []Due {
 		return nil
 	}
 	var ds []Due
-	r := in.pos.reading(m, in.now)
+	r := p.reading(in.now)
 	if !r.Deadline.IsZero() && !r.Paused && !m.Clock.Claim {
 		ds = append(ds, Due{m.ID, "flag", r.Deadline.Add(flagGrace), m.Seq})
 	}
-	for _, at := range in.reminders(m, in.pos, r, m.Changed) {
+	for _, at := range in.reminders(m, p, r, m.Changed) {
 		if at.After(in.now) {
 			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
 		}
@@ -112,18 +112,19 @@ func (in *input) listening(m Match, p *position) (who []Person) {
 	return who
 }
 
-// reminded reports whether the turn that this request ended has been reminded
-// of, so that the reminder is to be taken away.
-func (in *input) reminded() bool {
-	if in.before == nil || in.match.State != Going || in.before.over() {
+// reminded reports whether the turn that ends with the position after has been
+// reminded of, so that the reminder is to be taken away.
+func (in *input) reminded(after *position) bool {
+	before := in.pos
+	if before == nil || in.match.State != Going || before.over() {
 		return false
 	}
-	r := in.before.reading(in.match, in.match.Changed) // when no flag had fallen
-	if now := in.pos.reading(in.match, in.now); in.match.Clock.Kind != NoTime && !in.pos.over() &&
-		in.before.game.Phase() == rules.Playing && in.pos.game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
+	r := before.reading(in.match.Changed) // when no flag had fallen
+	if now := after.reading(in.now); in.match.Clock.Kind != NoTime && !after.over() &&
+		before.game.Phase() == rules.Playing && after.game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
 		return false
 	}
-	for _, at := range in.reminders(in.match, in.before, r, in.match.Changed) {
+	for _, at := range in.reminders(in.match, before, r, in.match.Changed) {
 		if !at.After(in.now) {
 			return true
 		}
@@ -135,14 +136,15 @@ func (in *input) reminded() bool {
 // that only says what is due next.
 func decideDue(in *input, d Due) Step {
 	m := in.match
-	next := Step{Request: in.req.ID, At: in.now, Match: &m, Due: in.dues(m)}
+	going := m
+	next := Step{Request: in.req.ID, At: in.now, Match: &going, Due: in.dues(m, in.pos)}
 	switch {
 	case d.Kind == "expire" && m.State == Sandbox:
-		in.match.State = Deleted
-		return in.step([]string{"delete"}, nil, nil)
+		m.State = Deleted
+		return in.with(m.Standing).step([]string{"delete"}, nil, nil)
 	case d.Kind == "expire" && m.State == Open:
-		in.match.State = Cancelled
-		return in.step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
+		m.State = Cancelled
+		return in.with(m.Standing).step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
 	case d.Kind == "flag" && m.State == Going && (in.away || in.left()):
 		// Nobody could have moved: see Back and Servers.
 		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
@@ -152,7 +154,7 @@ func decideDue(in *input, d Due) Step {
 			return s
 		}
 	case d.Kind == "remind" && m.State == Going && !in.left() && len(in.listening(m, in.pos)) > 0 && !in.told(d):
-		r := in.pos.reading(m, in.now)
+		r := in.pos.reading(in.now)
 		n := 0
 		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
 			if !at.After(in.now) {
@@ -204,7 +206,7 @@ func (in *input) told(d Due) bool {
 	}
 	var pings []ping
 	for _, w := range append([]waits{{in.match, in.pos}}, in.others...) {
-		r := w.pos.reading(w.match, in.now)
+		r := w.pos.reading(in.now)
 		for _, at := range in.reminders(w.match, w.pos, r, w.match.Changed) {
 			if !at.After(in.now) {
 				pings = append(pings, ping{at, w.match.Changed, w.match.ID})
@@ -237,7 +239,7 @@ func reminder(m Match, p *position, now time.Time) []Text {
 	if p.game.Phase() == rules.Settling {
 		return []Text{say("remind.count", n)}
 	}
-	r := p.reading(m, now)
+	r := p.reading(now)
 	if r.Deadline.IsZero() {
 		return []Text{say("remind.turn", n, text.Color(p.game.ToPlay()))}
 	}
@@ -260,7 +262,7 @@ func timeLeft(m Match, r Reading) Text {
 // flag ends the match if the flag of the player to move has fallen, and reports
 // whether it has.
 func (in *input) flag() (Step, bool) {
-	r := in.pos.reading(in.match, in.now)
+	r := in.pos.reading(in.now)
 	if r.Flagged == rules.None {
 		return Step{}, false
 	}
@@ -288,7 +290,7 @@ func claim(in *input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	r := in.pos.reading(in.match, in.now)
+	r := in.pos.reading(in.now)
 	black, white := in.colors()
 	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {
 		return in.refuse(say("claim.nothing", in.number()))
@@ -346,7 +348,7 @@ func (in *input) soon(seq int) bool {
 	if in.room.Undo != 0 {
 		free = time.Duration(in.room.Undo) * time.Second
 	}
-	return in.now.Sub(in.events[seq-1].At) <= free
+	return in.now.Sub(in.events()[seq-1].At) <= free
 }
 
 // ask puts a question to the opponent. It holds until it is answered or a turn
@@ -402,13 +404,13 @@ func (in *input) yes() (Step, bool) {
 // decline refuses a challenge, or what the opponent has asked; what one has
 // asked oneself it takes back.
 func decline(in *input) Step {
-	m := &in.match
+	m := in.match
 	if m.State == Open {
 		if m.Invited != in.by {
 			return in.refuse(say("decline.nothing", in.number()))
 		}
 		m.State = Cancelled
-		s := in.step([]string{"decline"}, []Text{say("declined", named(in.by), in.number())}, nil)
+		s := in.with(m.Standing).step([]string{"decline"}, []Text{say("declined", named(in.by), in.number())}, nil)
 		in.notify(&s, m.Opener)
 		return s
 	}
@@ -514,14 +516,12 @@ func rematch(in *input) Step {
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
-	g, err := new(position).start(r, old)
+	g, _, err := old.begin(r, nil)
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
-	in.match = Match{ID: in.newID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
+	m := Match{ID: in.newID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open}}
-	in.events, in.before = nil, nil
-	m := &in.match
 	m.Black, m.White = old.White, old.Black
 	local := in.seats[0] != "" && slices.Contains(in.seats[:], old.Black) && slices.Contains(in.seats[:], old.White)
 	if !local && m.Black != m.White {
@@ -531,12 +531,12 @@ func rematch(in *input) Step {
 			m.Invited, m.Black = m.Black, ""
 		}
 	}
-	return in.openOrBegin(g)
+	return in.opening(m).openOrBegin(g)
 }
 
 // openOrBegin begins the match if both seats are taken, and else opens it.
 func (in *input) openOrBegin(g *rules.Game) Step {
-	m := &in.match
+	m := in.match
 	var replaces []GameID
 	if m.Black == "" || m.White == "" {
 		replaces = in.replaced()
@@ -547,7 +547,7 @@ func (in *input) openOrBegin(g *rules.Game) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -612,7 +612,7 @@ func clock(q *question) Answer {
 	m, now := q.match, q.now
 	out := []Text{say("clock.control", q.number(), m.Clock.text())}
 	if m.Clock.Kind != NoTime && m.State == Going {
-		r := q.pos.reading(m, now)
+		r := q.pos.reading(now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
 			out = append(out, say("clock.left", text.Color(c), r.Left(c).text(m.Clock)))
 		}

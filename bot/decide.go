@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,9 +29,7 @@ type input struct {
 	users    map[string]Person // for options of type User
 	seats    [2]Person         // who sits at a local board; empty elsewhere
 	match    Match
-	events   []Event
-	pos      *position // after the events
-	before   *position // as it was when the request came
+	pos      *position // of the match; nil: it is about none
 	prefs    map[Person]Preferences
 	limits   GameLimits
 	here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
@@ -76,7 +73,7 @@ func (in *input) stands(seq string) bool {
 	if err != nil || n < 0 || n > in.match.Seq {
 		return false
 	}
-	for _, e := range in.events[n:] {
+	for _, e := range in.events()[n:] {
 		switch verb, _, _ := strings.Cut(e.Body, " "); verb {
 		case "credit", "comment", "pause", "unpause":
 		case "ask", "deny":
@@ -121,28 +118,54 @@ func (in *input) color() rules.Color {
 	return rules.None
 }
 
-// step makes the step that adds events to the match, and the posts that they
-// owe: the board, after what must be read before it and before what must be
-// read after it. Everything in it follows from the position after the events.
+// A draft is what a step does to a match, as far as it has been decided.
+type draft struct {
+	match  Match
+	pos    *position // after the events; nil if there are none yet
+	events []Event
+}
+
+func (in *input) draft() draft { return draft{match: in.match, pos: in.pos} }
+
+// add adds an event to a draft, if it is possible.
+func (in *input) add(d *draft, body string) (err error) {
+	e := Event{Seq: d.match.Seq + 1, At: in.now, By: in.by, Body: body}
+	var after *position
+	if d.pos == nil {
+		after, err = fold(d.match, []Event{e})
+	} else {
+		after, err = d.pos.next(d.match, e)
+	}
+	if err != nil {
+		return err
+	}
+	last := &after.events[len(after.events)-1] // nobody else has it yet
+	last.Proof = after.game.Proof()
+	d.pos, d.events = after, append(d.events, *last)
+	d.match.Seq++
+	return nil
+}
+
+// step returns the step that adds events to the match, with the texts to be read
+// before the board and after it; see end.
 func (in *input) step(bodies []string, before, after []Text) Step {
-	m := in.match
-	s := Step{Request: in.req.ID, At: in.now, Match: &m}
-	all := slices.Clip(in.events)
+	d := in.draft()
 	for _, body := range bodies {
-		e := Event{Seq: m.Seq + 1, At: in.now, By: in.by, Body: body}
-		p, err := fold(m, append(all, e))
-		if err != nil { // what was decided must be possible
+		if err := in.add(&d, body); err != nil { // what was decided must be possible
 			return in.refuse(wrong(err))
 		}
-		e.Proof = p.game.Proof()
-		all = append(all, e)
-		s.Events = append(s.Events, e)
-		in.pos = p
-		m.Seq++
 	}
+	return in.end(d, before, after)
+}
+
+// end returns the step of a draft, with its posts: the board, after what must be
+// read before it and before what must be read after it. Everything in it follows
+// from the position after the events.
+func (in *input) end(d draft, before, after []Text) Step {
+	m := d.match
 	m.Changed = in.now
-	m.Standing = in.pos.standing(m, in.now)
-	s.Due = in.dues(m)
+	m.Standing = d.pos.standing(m, in.now)
+	s := Step{Request: in.req.ID, At: in.now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), after: d.pos}
 	notify := []Person(nil)
 	if m.ToMove != "" && m.ToMove != in.by {
 		notify = []Person{m.ToMove}
@@ -153,7 +176,7 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 			Texts: texts, Notify: notify, Reply: in.req.Reply,
 		})
 	}
-	if in.reminded() {
+	if in.reminded(d.pos) {
 		post(Remove, "reminder", nil, nil)
 		if in.prefs[m.Black].Remind == "direct" || in.prefs[m.White].Remind == "direct" {
 			post(Remove, "reminder-direct", nil, nil)
@@ -170,6 +193,35 @@ func (in *input) step(bodies []string, before, after []Text) Step {
 		post(Notice, "after", after, nil)
 	}
 	return s
+}
+
+// opening is the input for a new match.
+func (in *input) opening(m Match) *input {
+	next := *in
+	next.match, next.pos = m, nil
+	return &next
+}
+
+// with is the input with a state and players that the step gives to the match.
+func (in *input) with(s Standing) *input {
+	next := *in
+	next.match.Standing = s
+	return &next
+}
+
+// as is the input of what somebody does who has not asked for it.
+func (in *input) as(by Person) *input {
+	next := *in
+	next.by = by
+	return &next
+}
+
+// events are those of the match so far.
+func (in *input) events() []Event {
+	if in.pos == nil {
+		return nil
+	}
+	return in.pos.events
 }
 
 // newGame opens a game, and begins it if both seats are known.
@@ -246,7 +298,7 @@ func newGame(in *input) Step {
 			return in.refuse(wrong(err))
 		}
 	}
-	g, err := new(position).start(r, Match{Setup: s})
+	g, _, err := Match{Setup: s}.begin(r, nil)
 	if err != nil {
 		return in.refuse(say("bad.handicap", text.Begins(err)))
 	}
@@ -262,11 +314,10 @@ func newGame(in *input) Step {
 	default:
 		return in.refuse(say("bad.color", shortened(c)))
 	}
-	in.match = Match{
+	m := Match{
 		ID: in.newID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
-	m := &in.match
 	if mine == rules.Black {
 		m.Black = in.by
 	} else {
@@ -294,7 +345,7 @@ func newGame(in *input) Step {
 			both(in.seats[1], in.seats[0])
 		}
 	}
-	return in.openOrBegin(g)
+	return in.opening(m).openOrBegin(g)
 }
 
 func (in *input) opened() Text {
@@ -347,7 +398,7 @@ func (in *input) terms() (title, size, komi string, handicap Text) {
 
 // join takes the open seat.
 func join(in *input) Step {
-	m := &in.match
+	m := in.match
 	switch {
 	case m.State == Open && m.Invited != "" && m.Invited != in.by && m.Opener != in.by:
 		return in.refuse(say("not.invited", in.number(), named(m.Invited)))
@@ -369,6 +420,7 @@ func join(in *input) Step {
 		m.White = in.by
 	}
 	m.State = Going
+	in = in.with(m.Standing)
 	return in.step([]string{"join " + seat.Letter() + " " + string(in.by), "begin"}, in.started(in.pos.game), nil)
 }
 
@@ -523,7 +575,7 @@ func resign(in *input) Step {
 // cancel ends a game without a result: before both have moved, by its players;
 // at any time, by a moderator who is not a party to it.
 func cancel(in *input) Step {
-	m := &in.match
+	m := in.match
 	black, white := in.colors()
 	yours := black || white || m.Opener == in.by
 	moderates := in.req.Moderator && (!yours || black && white)
@@ -546,36 +598,35 @@ func cancel(in *input) Step {
 		return in.refuse(say("cancel.late", in.number()))
 	}
 	m.State = Cancelled
-	return in.step([]string{"cancel"}, []Text{say("cancelled", named(in.by), in.number())}, nil)
+	return in.with(m.Standing).step([]string{"cancel"}, []Text{say("cancelled", named(in.by), in.number())}, nil)
 }
 
-// play makes turns, or says which sentence they break.
+// play makes turns, or says which rule they break.
 func (in *input) play(turns ...rules.Turn) Step {
-	g := in.pos.game
-	var bodies []string
+	d := in.draft()
 	for _, t := range turns {
-		next, err := g.Play(t)
-		if err != nil {
+		if err := in.add(&d, "turn "+t.String()); err != nil {
 			return in.refuse(in.illegal(err))
 		}
-		g = next
-		bodies = append(bodies, "turn "+t.String())
-		if g.Phase() == rules.Over {
+		if d.pos.game.Phase() == rules.Over {
 			break
 		}
 	}
-	var after []Text
+	g := d.pos.game
 	if in.pos.branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
-		bodies = append(bodies, "return")
-		return in.step(bodies, []Text{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
+		if err := in.add(&d, "return"); err != nil {
+			return in.refuse(wrong(err))
+		}
+		return in.end(d, []Text{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
 	}
+	var after []Text
 	switch {
 	case g.Phase() == rules.Over:
 		after = append(after, say("over", in.number(), outcome(&position{game: g}), g.Result(), text.Begins(g.Decided())))
 	case g.Phase() == rules.Settling && in.pos.game.Phase() == rules.Playing:
 		after = append(append(after, say("settle", in.number())), looksDead(g)...)
 	}
-	return in.step(bodies, nil, after)
+	return in.end(d, nil, after)
 }
 
 // illegal says what is wrong with a turn.

@@ -1,10 +1,10 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -18,11 +18,14 @@ type line struct {
 }
 
 // A position is a match folded from its events: the game, and what lies beside
-// it on the table. Everything shown and decided follows from it.
+// it on the table. Everything shown and decided follows from it. It does not
+// change: next makes another one.
 type position struct {
+	events  []Event     // that it was folded from
+	begun   *rules.Game // before the first turn
 	game    *rules.Game
 	lines   []line // that survive
-	clocks  []ClockEvent
+	clock   clockwork
 	paused  bool
 	stones  []rules.Point // handicap stones that Black has placed, where they are placed freely
 	placing int           // how many of them are still to be placed
@@ -35,6 +38,7 @@ type position struct {
 	deleted bool
 	sandbox bool
 	at      time.Time // of the last event
+	spare   *spare
 }
 
 // A remark is what somebody said of a turn, after the game.
@@ -52,249 +56,253 @@ type ask struct {
 	seq  int // of the event that asked
 }
 
+// A spare is the memory behind the events and lines of a position and of those
+// that follow from it, with room to append. The first position to go on from the
+// last one takes it; any other copies.
+type spare struct {
+	used   atomic.Int64 // events in use; -1 while a position is being made
+	events []Event
+	lines  []line
+}
+
 // over reports whether the match is over, by the rulebook or otherwise.
 func (p *position) over() bool { return p.result != "" || p.deleted || p.game.Phase() == rules.Over }
 
-// fold replays a match. Its error means that the log cannot be read.
+// seq is the number of the last event.
+func (p *position) seq() int { return len(p.events) }
+
+// A folding is a fold under way: what the next events find, and change.
+type folding struct {
+	position
+	match Match // what it is played with; who plays does not matter
+	// A fold from the first event plays its turns on a builder, and knows how it
+	// was after each event, for those that go back. Others have neither.
+	build *rules.Builder
+	after []survivors
+	// played is how many lines have been played.
+	played int
+	ticks  []ClockEvent // for the clocks, all of a fold from the first event
+}
+
+// survivors is what an event leaves of those before it.
+type survivors struct {
+	lines  []line
+	stones []rules.Point
+}
+
+// Errors of folding.
+var (
+	// errUnreadable means that the body of an event says nothing, or something that
+	// cannot be where it is.
+	errUnreadable = errors.New("cannot be read")
+	// errGoesBack means that what an event does depends on how the match was before,
+	// so that the whole of it must be folded.
+	errGoesBack = errors.New("goes back")
+)
+
+// fold folds a match from its first event. Its error means that the log cannot
+// be read.
 func fold(m Match, events []Event) (*position, error) {
 	r, err := rules.Find(m.Rules)
 	if err != nil {
 		return nil, err
 	}
-	p := &position{}
-	start, err := p.start(r, m)
-	if err != nil {
+	f := &folding{match: m, after: make([]survivors, 1, len(events)+1)}
+	f.spare = &spare{}
+	f.events = make([]Event, 0, len(events))
+	if f.begun, f.placing, err = m.begin(r, nil); err != nil {
 		return nil, err
 	}
-	timed := m.Clock.Kind != NoTime
-	now := start // the game after each event, as far as the clocks want to know it
-	// after[s] is the surviving lines after event s. They share their beginnings.
-	after := make([][]line, len(events)+1)
-	stones := make([][]rules.Point, len(events)+1) // and those of handicap
-	for i, e := range events {
-		p.at = e.At
-		lines, before, placing := after[i], p.stones, p.placing > 0
-		verb, rest, _ := strings.Cut(e.Body, " ")
-		words := strings.Fields(rest)
-		bad := fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
-		tick := ClockEvent{Seq: e.Seq, At: e.At}
-		switch verb {
-		case "join", "open", "cancel", "decline", "expire":
-		case "sandbox":
-			p.sandbox = true
-		case "stone": // stone D4: Black places a handicap stone
-			at, err := rules.ParsePoint(rest, m.Setup.W, m.Setup.H)
-			if err != nil || p.placing == 0 {
-				return nil, bad
-			}
-			p.stones = append(slices.Clip(p.stones), at)
-			if start, err = p.start(r, m); err != nil {
-				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-			}
-			if now = start; p.placing == 0 {
-				tick.Kind, tick.By, tick.ToPlay = ClockTurn, rules.Black, start.ToPlay()
-			}
-		case "comment": // comment 12 Why not C3?
-			if rest == "" { // by somebody who has been forgotten
-				break
-			}
-			n, text, _ := strings.Cut(rest, " ")
-			turn, err := strconv.Atoi(n)
-			if err != nil {
-				return nil, bad
-			}
-			p.remarks = append(p.remarks, remark{turn, e.By, text})
-		case "adjudicate": // adjudicate W+2.5 C3 D5: a moderator has decided the game, these being dead
-			if len(words) == 0 {
-				return nil, bad
-			}
-			p.result, p.why, p.asked = words[0], rules.Saying{Text: "a moderator decided it"}, nil
-			if p.dead, err = parsePoints(strings.Join(words[1:], " "), m.Setup.W, m.Setup.H); err != nil {
-				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-			}
-			tick.Kind = ClockStopped
-		case "delete":
-			p.deleted, p.asked = true, nil
-			tick.Kind = ClockStopped
-		case "begin":
-			tick.Kind, tick.ToPlay = ClockStart, start.ToPlay()
-		case "turn":
-			t, err := rules.ParseTurn(rest, m.Setup.W, m.Setup.H)
-			if err != nil {
-				return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-			}
-			lines = append(slices.Clip(lines), line{e.Seq, t})
-			if t.Kind.IsTurn() {
-				p.asked = nil
-			}
-			if timed {
-				if now, err = now.Play(t); err != nil {
-					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-				}
-				tick.Kind, tick.By, tick.ToPlay = clockKind(t, now)
-			}
-		case "undo":
-			s, err := strconv.Atoi(first(words))
-			if err != nil || s < 0 || s > i {
-				return nil, bad
-			}
-			lines, p.stones, p.asked = after[s], stones[s], nil
-			if !slices.Equal(before, p.stones) {
-				if start, err = p.start(r, m); err != nil {
-					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-				}
-			}
-			if !placing { // taking back while placing is placing still
-				tick.Kind, tick.Back, tick.Agreed = ClockUndo, s, len(words) > 1
-			}
-			if timed {
-				if now, err = start.Replay(turns(lines)); err != nil {
-					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-				}
-			}
-		case "branch": // branch B: play goes on, to try who is right about the dead
-			resume := rules.Turn{Kind: rules.Resume, By: colorOf(first(words))}
-			lines = append(slices.Clip(lines), line{e.Seq, resume})
-			p.branch, p.asked = e.Seq, nil
-			if timed {
-				if now, err = now.Play(resume); err != nil {
-					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-				}
-				tick.Kind, tick.By, tick.ToPlay = clockKind(resume, now)
-			}
-		case "return": // the game is as it was when the branch began, marks and all
-			if p.branch == 0 {
-				return nil, bad
-			}
-			lines, p.branch, p.asked = after[p.branch-1], 0, nil
-			tick.Kind = ClockStopped
-			if timed {
-				if now, err = start.Replay(turns(lines)); err != nil {
-					return nil, fmt.Errorf("event %d: %w", e.Seq, err)
-				}
-			}
-		case "ask": // ask W undo 12
-			if len(words) < 2 {
-				return nil, bad
-			}
-			p.asked = &ask{what: words[1], by: colorOf(words[0]), seq: e.Seq}
-			if len(words) > 2 {
-				if p.asked.back, err = strconv.Atoi(words[2]); err != nil {
-					return nil, bad
-				}
-			}
-		case "deny":
-			p.asked = nil
-		case "pause", "unpause":
-			p.asked, p.paused = nil, verb == "pause"
-			if tick.Kind = ClockUnpause; p.paused {
-				tick.Kind = ClockPause
-			}
-		case "credit": // credit FROM TO, milliseconds of Unix time
-			if len(words) != 2 {
-				return nil, bad
-			}
-			from, err1 := strconv.ParseInt(words[0], 10, 64)
-			to, err2 := strconv.ParseInt(words[1], 10, 64)
-			if err1 != nil || err2 != nil {
-				return nil, bad
-			}
-			tick.Kind, tick.From, tick.To = ClockCredit, time.UnixMilli(from), time.UnixMilli(to)
-		case "flag": // flag B: Black's flag has fallen
-			c := colorOf(first(words))
-			p.result, p.why = c.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{c}}
-			tick.Kind = ClockStopped
-		case "drawn":
-			p.result, p.why = "0", rules.Saying{Text: "both agreed on a draw"}
-			tick.Kind = ClockStopped
-		default:
-			return nil, bad
-		}
-		if tick.Kind != 0 {
-			p.clocks = append(p.clocks, tick)
-		}
-		after[i+1], stones[i+1] = lines, p.stones
-	}
-	p.lines = after[len(events)]
-	if p.game, err = start.Replay(turns(p.lines)); err != nil {
-		return nil, err
-	}
-	return p, nil
+	f.build = f.begun.Build()
+	return f.take(events)
 }
 
-// start gives the game before the first turn, and counts the handicap stones that
-// Black has yet to place.
-func (p *position) start(r *rules.Ruleset, m Match) (*rules.Game, error) {
+// next returns the position after more events. p stays as it is. What an event
+// costs does not depend on how many there were, except where one goes back.
+func (p *position) next(m Match, events ...Event) (*position, error) {
+	f := &folding{position: *p, match: m, played: len(p.lines)}
+	shared := p.spare.used.CompareAndSwap(int64(len(p.events)), -1)
+	if shared {
+		f.events, f.lines = p.spare.events[:len(p.events)], p.spare.lines[:len(p.lines)]
+	} else {
+		f.spare = &spare{}
+	}
+	after, err := f.take(events)
+	if err != nil && shared {
+		p.spare.used.Store(int64(len(p.events)))
+	}
+	if errors.Is(err, errGoesBack) {
+		return fold(m, slices.Concat(p.events, events))
+	}
+	return after, err
+}
+
+// take folds events, and ends the fold.
+func (f *folding) take(events []Event) (*position, error) {
+	for _, e := range events {
+		a, err := parseBody(e.Body, f.match.Setup)
+		if err == nil {
+			f.at = e.At
+			err = a.apply(f, e)
+		}
+		if errors.Is(err, errUnreadable) {
+			return nil, fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		f.events = append(f.events, e)
+		if f.after != nil {
+			f.after = append(f.after, survivors{f.lines, f.stones})
+		}
+	}
+	if seq, err := f.play(); err != nil {
+		return nil, fmt.Errorf("event %d: %w", seq, err)
+	}
+	if f.build != nil {
+		f.game = f.build.Game()
+		f.clock = f.match.Clock.run(f.ticks)
+	}
+	p := f.position
+	p.spare.events, p.spare.lines = p.events, p.lines
+	p.spare.used.Store(int64(len(p.events)))
+	p.events, p.lines = slices.Clip(p.events), slices.Clip(p.lines)
+	return &p, nil
+}
+
+// play plays the lines that have not been played yet. With an error it returns
+// the event that wrote the line that cannot be played.
+func (f *folding) play() (seq int, err error) {
+	for ; f.played < len(f.lines); f.played++ {
+		l := f.lines[f.played]
+		if f.build != nil {
+			err = f.build.Play(l.turn)
+		} else {
+			f.game, err = f.game.Play(l.turn)
+		}
+		if err != nil {
+			return l.seq, err
+		}
+	}
+	return 0, nil
+}
+
+// turn adds a line, which is a turn or something said about the end of play.
+func (f *folding) turn(e Event, t rules.Turn) error {
+	f.lines = append(f.lines, line{e.Seq, t})
+	if f.match.Clock.Kind == NoTime {
+		return nil
+	}
+	// The clocks want to know how the game is then.
+	if _, err := f.play(); err != nil {
+		return err
+	}
+	var phase rules.Phase
+	var toPlay rules.Color
+	if f.build != nil {
+		phase, toPlay = f.build.Phase(), f.build.ToPlay()
+	} else {
+		phase, toPlay = f.game.Phase(), f.game.ToPlay()
+	}
+	return f.tick(e, clockTurn(t, phase, toPlay))
+}
+
+// back makes the match what it was after event s.
+func (f *folding) back(s int) error {
+	if f.after == nil {
+		return errGoesBack
+	}
+	was := f.after[s]
+	f.lines, f.stones = slices.Clip(was.lines), was.stones
+	return f.restart()
+}
+
+// restart begins the game with the handicap stones that Black has placed.
+func (f *folding) restart() (err error) {
+	if f.begun, f.placing, err = f.match.begin(f.begun.Rules(), f.stones); err != nil {
+		return err
+	}
+	f.played = 0
+	if f.build != nil {
+		f.build = f.begun.Build()
+	} else {
+		f.game = f.begun
+	}
+	return nil
+}
+
+// tick tells the clocks of an event; a tick without a kind is none.
+func (f *folding) tick(e Event, t ClockEvent) error {
+	if t.Kind == 0 {
+		return nil
+	}
+	t.Seq, t.At = e.Seq, e.At
+	switch {
+	case f.build != nil:
+		f.ticks = append(f.ticks, t)
+	case !f.clock.add(t):
+		return errGoesBack
+	}
+	return nil
+}
+
+// clockTurn is what a line of the log means to the clocks, after which the game
+// has come so far.
+func clockTurn(t rules.Turn, after rules.Phase, toPlay rules.Color) ClockEvent {
+	switch {
+	case t.Kind == rules.Resume:
+		return ClockEvent{Kind: ClockResumed, ToPlay: toPlay}
+	case t.Kind == rules.Resign || after == rules.Over && !t.Kind.IsTurn():
+		return ClockEvent{Kind: ClockStopped}
+	case !t.Kind.IsTurn():
+		return ClockEvent{}
+	case after != rules.Playing:
+		return ClockEvent{Kind: ClockTurn, By: t.By}
+	}
+	return ClockEvent{Kind: ClockTurn, By: t.By, ToPlay: toPlay}
+}
+
+// begin returns the game before the first turn, and how many handicap stones
+// Black has yet to place besides those given.
+func (m Match) begin(r *rules.Ruleset, stones []rules.Point) (_ *rules.Game, placing int, err error) {
 	s := m.Setup
-	if p.placing = 0; m.free() {
-		s.Black = p.stones
-		if p.placing = s.Handicap - len(p.stones); p.placing > 0 {
+	if m.free() {
+		s.Black = stones
+		if placing = s.Handicap - len(stones); placing > 0 {
 			s.Handicap = 0
 		}
 	}
-	return rules.New(r, s)
+	g, err := rules.New(r, s)
+	return g, placing, err
 }
 
 // free reports whether Black places the handicap stones where they like, one
 // after another, before White's first turn.
 func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) == 0 }
 
-// foldProved folds a match and fails if the game is not what was proved when
-// its last event was stored: then the program no longer plays the ruleset that
-// the game began under, and must not go on as if it did.
+// prove returns an error if the game is not what was proved when its last event
+// was stored: then the program no longer plays the ruleset that the game began
+// under, and must not go on as if it did.
+func (p *position) prove() error {
+	if n := len(p.events); n > 0 && p.events[n-1].Proof != p.game.Proof() {
+		return fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.game.Proof(), p.events[n-1].Proof)
+	}
+	return nil
+}
+
+// foldProved folds a match and proves it.
 func foldProved(m Match, events []Event) (*position, error) {
 	p, err := fold(m, events)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(events); n > 0 && events[n-1].Proof != p.game.Proof() {
-		return nil, fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.game.Proof(), events[n-1].Proof)
-	}
-	return p, nil
+	return p, p.prove()
 }
 
-// clockKind says what a line of the log means to the clocks, after is the game
-// after it.
-func clockKind(t rules.Turn, after *rules.Game) (k ClockEventKind, by, toPlay rules.Color) {
-	switch {
-	case t.Kind == rules.Resume:
-		return ClockResumed, rules.None, after.ToPlay()
-	case t.Kind == rules.Resign || after.Phase() == rules.Over && !t.Kind.IsTurn():
-		return ClockStopped, rules.None, rules.None
-	case !t.Kind.IsTurn():
-		return 0, rules.None, rules.None
-	case after.Phase() != rules.Playing:
-		return ClockTurn, t.By, rules.None
-	}
-	return ClockTurn, t.By, after.ToPlay()
-}
+// reading is what the clocks of the match show.
+func (p *position) reading(now time.Time) Reading { return p.clock.read(now) }
 
-func turns(lines []line) []rules.Turn {
-	log := make([]rules.Turn, len(lines))
-	for i, l := range lines {
-		log[i] = l.turn
-	}
-	return log
-}
-
-func first(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0]
-}
-
-func colorOf(letter string) rules.Color {
-	if letter == "W" {
-		return rules.White
-	}
-	return rules.Black
-}
-
-// reading gives what the clocks of the match show.
-func (p *position) reading(m Match, now time.Time) Reading { return m.Clock.Read(p.clocks, now) }
-
-// standing gives how the match stands, who sits where being known.
+// standing is how the match stands, with the players of m.
 func (p *position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
@@ -322,7 +330,7 @@ func (p *position) standing(m Match, now time.Time) Standing {
 	default:
 		s.ToMove = s.seat(p.game.ToPlay())
 	}
-	if r := p.reading(m, now); !r.Paused {
+	if r := p.reading(now); !r.Paused {
 		s.Deadline = r.Deadline
 	}
 	return s
@@ -335,11 +343,11 @@ func (s Standing) seat(c rules.Color) Person {
 	return s.Black
 }
 
-// ReadClocks gives what the clocks of a match show after its events.
+// ReadClocks reads the clocks of a match after its events.
 func ReadClocks(m Match, events []Event, now time.Time) (Reading, error) {
 	p, err := fold(m, events)
 	if err != nil {
 		return Reading{}, err
 	}
-	return p.reading(m, now), nil
+	return p.reading(now), nil
 }

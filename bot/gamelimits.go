@@ -76,8 +76,8 @@ func (b *Bot) replace(ctx context.Context, old GameID, by *Match, opener Person)
 		if in.match.State != Open {
 			return in.refuse()
 		}
-		in.by = opener
-		in.match.State = Cancelled
-		return in.step([]string{"cancel"}, []Text{say("replaced", strconv.Itoa(by.Number), in.number())}, nil)
+		m := in.match
+		m.State = Cancelled
+		return in.as(opener).with(m.Standing).step([]string{"cancel"}, []Text{say("replaced", strconv.Itoa(by.Number), in.number())}, nil)
 	})
 }

@@ -42,8 +42,7 @@ func (in *input) stones(points string) Step {
 			return in.refuse(say("placing.twice", p.String()))
 		}
 	}
-	trial := position{stones: all} // a stone may lack a liberty
-	if _, err := trial.start(in.pos.game.Rules(), in.match); err != nil {
+	if _, _, err := in.match.begin(in.pos.game.Rules(), all); err != nil { // a stone may lack a liberty
 		return in.refuse(say("bad.handicap", text.Begins(err)))
 	}
 	return in.step(bodies, nil, nil)
@@ -56,7 +55,7 @@ func (in *input) undoStone() Step {
 		return in.refuse(say("undo.nothing", in.number()))
 	}
 	last, seq := in.pos.stones[len(in.pos.stones)-1], 0
-	for _, e := range in.events {
+	for _, e := range in.events() {
 		if e.Body == "stone "+last.String() {
 			seq = e.Seq
 		}

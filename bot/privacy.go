@@ -120,12 +120,13 @@ func (b *Bot) forget(ctx context.Context, by Person) error {
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
 		err := b.act(ctx, m.ID, request, b.now(), func(in *input) Step {
-			in.by = by
+			in = in.as(by)
+			m := in.match
 			black, white := in.colors()
 			switch {
 			case in.match.State == Open && in.match.Opener == by:
-				in.match.State = Cancelled
-				return in.step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
+				m.State = Cancelled
+				return in.with(m.Standing).step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
 			case in.match.State == Going && black && white:
 				return in.step([]string{"delete"}, nil, nil)
 			case in.match.State == Going && (black || white):

@@ -24,7 +24,6 @@ type question struct {
 	by     Person
 	match  Match
 	pos    *position
-	events []Event
 	game   *rules.Game
 	who    map[Person]Who // the players, and others whom the game names
 	now    time.Time      // in the zone of who reads the answer
@@ -323,7 +322,7 @@ func replay(q *question) Answer {
 }
 
 func record(q *question) Answer {
-	file, err := recordFile(q.match, q.events, q.pos, q.who)
+	file, err := recordFile(q.match, q.pos.events, q.pos, q.who)
 	if err != nil {
 		return q.failed(err)
 	}

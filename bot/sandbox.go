@@ -72,13 +72,13 @@ func setup(in *input) Step {
 	if n := len(filter(in.yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
 		return in.refuse(say("sandbox.many"))
 	}
-	in.match = Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
+	m := Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
 		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
 	bodies := []string{"sandbox"}
 	for _, t := range g.Log() {
 		bodies = append(bodies, "turn "+t.String())
 	}
-	s := in.step(bodies, []Text{say("sandbox", named(in.by), text.ThisGame, g.Rules().Title)}, nil)
+	s := in.opening(m).step(bodies, []Text{say("sandbox", named(in.by), text.ThisGame, g.Rules().Title)}, nil)
 	s.New = true
 	return s
 }

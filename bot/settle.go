@@ -136,16 +136,13 @@ func adjudicate(in *input) Step {
 			return s
 		}
 	}
-	pos := in.pos
-	var bodies []string
-	if pos.branch > 0 { // what was tried out decides nothing
-		bodies = append(bodies, "return")
-		back, err := fold(m, append(slices.Clip(in.events), Event{Seq: m.Seq + 1, At: in.now, Body: "return"}))
-		if err != nil {
+	d := in.draft()
+	if d.pos.branch > 0 { // what was tried out decides nothing
+		if err := in.add(&d, "return"); err != nil {
 			return in.refuse(wrong(err))
 		}
-		pos = back
 	}
+	game := d.pos.game
 	result, dead := "", ""
 	switch as := strings.ToLower(strings.TrimSpace(in.req.Args["as"])); as {
 	case "black":
@@ -162,9 +159,9 @@ func adjudicate(in *input) Step {
 			return in.refuse(wrong(err))
 		}
 		if in.req.Args["dead"] == "" { // as it is marked
-			ps = pos.game.Dead()
+			ps = game.Dead()
 		}
-		g, err := counted(pos.game, ps)
+		g, err := counted(game, ps)
 		if err != nil {
 			return in.refuse(say("facts", text.Begins(err)))
 		}
@@ -174,18 +171,17 @@ func adjudicate(in *input) Step {
 	default:
 		return in.refuse(say("adjudicate.as", shortened(as)))
 	}
-	bodies = append(bodies, "adjudicate "+result+dead)
-	s := in.step(bodies, nil, nil)
-	if len(s.Events) == 0 {
-		return s
+	if err := in.add(&d, "adjudicate "+result+dead); err != nil {
+		return in.refuse(wrong(err))
 	}
+	s := in.end(d, nil, nil)
 	key := "adjudicated"
 	if dead != "" {
 		key = "adjudicated.dead"
 	}
 	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.req.Reply,
-		Texts: []Text{say(key, named(in.by), in.number(), outcome(in.pos), result, strings.TrimSpace(dead))}})
+		Texts: []Text{say(key, named(in.by), in.number(), outcome(d.pos), result, strings.TrimSpace(dead))}})
 	return s
 }
 

@@ -105,6 +105,8 @@ type Step struct {
 	// Replaces are open challenges that Match, a new one, takes the place of. The
 	// bot cancels them once the step is stored; the store ignores them.
 	Replaces []GameID
+
+	after *position // the match after Events
 }
 
 // A Due is something that is to be done for a match at a time if nothing

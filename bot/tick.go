@@ -166,7 +166,7 @@ func (b *Bot) creditFirst(ctx context.Context, in *input) (bool, error) {
 		return false, nil
 	}
 	since, err := b.awaySince(ctx, in.match.Where.Platform)
-	if err != nil || since.IsZero() || in.pos.reading(in.match, in.now).Flagged == rules.None || in.pos.reading(in.match, since).Flagged != rules.None {
+	if err != nil || since.IsZero() || in.pos.reading(in.now).Flagged == rules.None || in.pos.reading(since).Flagged != rules.None {
 		return false, err
 	}
 	request := fmt.Sprintf("credit:%s:%d:%d", in.match.ID, since.UnixMilli(), in.now.UnixMilli())
