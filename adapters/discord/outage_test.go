@@ -1,7 +1,7 @@
 package discord
 
 import (
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,66 +12,65 @@ import (
 // One shard of two that is away is Discord away: the desk is told, whoever is
 // heard from the other, and that it is back when both are connected.
 func TestOneShardAway(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{Shards: 2, Concurrency: 2})
-	c.cfg.Away = 150 * time.Millisecond
-	said := &said{}
-	c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
-	c.start()
-	if !c.d.WaitSessions(2) {
-		t.Fatal("not all shards are connected")
-	}
-	said.wait(c, "back")
-	mine := shardOf(t, c.guild, 2)
-	refused := make([]discordtest.ConnectionFault, 8)
-	for i := range refused {
-		refused[i].Refuse = 503
-	}
-	c.d.NextConnections(refused...)
-	c.d.Sessions()[1-mine].Cut()
-	said.wait(c, "back, away")
-	backs := func() int {
-		said.mu.Lock()
-		defer said.mu.Unlock()
-		return len(slices.DeleteFunc(slices.Clone(said.all), func(s string) bool { return s != "back" }))
-	}
-	for connected := 0; connected < 2; {
-		c.ok(c.alice.Slash(c.room, "help"))
-		c.d.Advance(20 * time.Second) // Alice may go on asking
-		told := backs()
-		if connected = len(c.d.Sessions()); connected < 2 && told > 1 {
-			t.Fatal("the desk was told that Discord is back while a shard is away")
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Shards: 2, Concurrency: 2})
+		said := &said{}
+		c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+		c.start()
+		if !c.d.WaitSessions(2) {
+			t.Fatal("not all shards are connected")
 		}
-	}
-	if !eventually(func() bool { return backs() == 2 }) {
-		t.Errorf("the desk was told: %s\n%s", said.all, c.log.String())
-	}
-	c.stop()
-	c.check()
+		said.are(t, "back")
+		mine := shardOf(t, c.guild, 2)
+		refused := make([]discordtest.ConnectionFault, 8)
+		for i := range refused {
+			refused[i].Refuse = 503
+		}
+		c.d.NextConnections(refused...)
+		c.d.Sessions()[1-mine].Cut()
+		time.Sleep(2 * awayAfter)
+		said.are(t, "back, away")
+		for len(c.d.Sessions()) < 2 {
+			c.ok(c.alice.Slash(c.room, "help"))
+			if n := strings.Count(said.list(), "back"); n != 1 {
+				t.Fatal("the desk was told that Discord is back while a shard is away")
+			}
+			c.passes(20 * time.Second)
+		}
+		if list := said.list(); strings.Count(list, "back") != 2 || !strings.HasSuffix(list, "back") {
+			t.Errorf("the desk was told %q", list)
+		}
+		c.stop()
+		c.check()
+	})
 }
 
 // Over HTTP it is the requests of the bot's own that tell.
 func TestAwayOverHTTP(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.cfg.Listen, c.cfg.PublicKey = "127.0.0.1:0", c.d.PublicKey()
-	c.cfg.Away = 20 * time.Millisecond
-	said := &said{}
-	c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
-	c.start()
-	said.wait(c, "back")
-	end := c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 503, Times: -1})
-	said.wait(c, "back, away")
-	end()
-	said.wait(c, "away, back")
-	end = c.d.Fault(discordtest.Fault{Route: "GET /gateway/bot", Status: 429, RetryAfter: time.Hour, Times: -1})
-	toldToWait := func(r discordtest.Request) bool { return r.Status == 429 }
-	if !eventually(func() bool { return slices.ContainsFunc(c.d.Requests("GET /gateway/bot"), toldToWait) }) {
-		t.Error("Discord is not asked any more")
-	}
-	end()
-	c.ok(c.alice.Slash(c.room, "help"))
-	said.wait(c, "away, back, help") // who asks to wait is there
-	c.stop()
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
+		said := &said{}
+		c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+		c.start()
+		said.are(t, "back")
+		const route, probe = "GET /gateway/bot", 2 * awayAfter
+		end := c.d.Fault(discordtest.Fault{Route: route, Status: 503, Times: -1})
+		time.Sleep(probe + time.Second)
+		said.are(t, "back, away")
+		end()
+		time.Sleep(probe)
+		said.are(t, "back, away, back")
+		end = c.d.Fault(discordtest.Fault{Route: route, Status: 429, RetryAfter: time.Hour, Times: -1})
+		asked := c.d.Count(route)
+		time.Sleep(probe)
+		if n := c.d.Count(route) - asked; n != 1 {
+			t.Errorf("Discord was asked %d times", n)
+		}
+		end()
+		c.ok(c.alice.Slash(c.room, "help"))
+		said.are(t, "back, away, back, help") // who asks to wait is there
+		c.stop()
+		c.check()
+	})
 }

@@ -245,8 +245,8 @@ func TestPutOff(t *testing.T) {
 		slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
 			t.Helper()
 			i := who.Slash(c.room, "place", opt("at", at), opt("game", 1))
-			if kind, _ := i.First(); kind != 5 {
-				t.Errorf("first answered by %d", kind)
+			if kind, took := i.First(); kind != 5 || took != answerAfter {
+				t.Errorf("first answered by %d after %v", kind, took)
 			}
 			d.gate <- true
 			return i
@@ -291,8 +291,8 @@ func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 		c.start()
 		eve, street := c.installed()
 		i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
-		if kind, _ := i.First(); kind != 5 {
-			t.Errorf("first answered by %d", kind)
+		if kind, took := i.First(); kind != 5 || took != answerAfter {
+			t.Errorf("first answered by %d after %v", kind, took)
 		}
 		d.gate <- true
 		if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
@@ -319,8 +319,8 @@ func TestStoppedWhilePutOff(t *testing.T) {
 			time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
 			_, stop, kill := c.alone(bot.New(c.store, bot.Config{}))
 			i := c.alice.Slash(thread, "place", opt("at", "C3"))
-			if kind, _ := i.First(); kind != 5 {
-				t.Fatalf("first answered by %d", kind)
+			if kind, took := i.First(); kind != 5 || took != answerAfter {
+				t.Fatalf("first answered by %d after %v", kind, took)
 			}
 			synctest.Wait()
 			if killed {
