@@ -52,13 +52,22 @@ type Shelf interface {
 
 // Run runs the suite. start gives a new platform each time.
 func Run(t *testing.T, start func(*testing.T, bot.Desk) Platform) {
+	t.Helper()
+	RunIn(t, func(t *testing.T, test func(*testing.T)) { test(t) }, start)
+}
+
+// RunIn runs the suite, each of its tests inside around: [synctest.Test] for
+// platforms that are in memory.
+func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start func(*testing.T, bot.Desk) Platform) {
 	if got, want := bot.Fill(marked, bot.Format{}), "Tue 24 Nov 14:00 UTC in the room"; got != want {
 		t.Fatalf("instants and rooms are marked otherwise now: %q", got)
 	}
 	with := func(name string, test func(*testing.T, *desk, Platform)) {
 		t.Run(name, func(t *testing.T) {
-			d := &desk{}
-			test(t, d, start(t, d))
+			around(t, func(t *testing.T) {
+				d := &desk{}
+				test(t, d, start(t, d))
+			})
 		})
 	}
 	with("ids begin with the platform's name", func(t *testing.T, d *desk, p Platform) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
@@ -68,9 +69,7 @@ func (h *hall) Again() bool {
 // wait waits until the adapter has dealt with what it was asked.
 func (h *hall) wait() {
 	h.last.First()
-	for h.a.asks.Waiting() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	synctest.Wait()
 }
 
 func (h *hall) Sees(who string) string {
@@ -95,12 +94,11 @@ func (h *hall) Files(who string) map[string][]byte {
 }
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+	adaptertest.RunIn(t, bubble, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
 		h := &hall{club: newClub(t, discordtest.Options{}), asked: make(chan string, 100)}
-		h.cfg.Listen, h.cfg.PublicKey = "127.0.0.1:0", h.d.PublicKey()
+		h.cfg.Listen, h.cfg.PublicKey = "localhost:8080", h.d.PublicKey()
 		ready := make(chan string, 1)
 		h.cfg.Ready = func(address string) { ready <- address }
-		h.cfg.Answer = 50 * time.Millisecond // for answers that are to be posts, which this desk never gives
 		a, err := New(h.cfg)
 		if err != nil {
 			t.Fatal(err)

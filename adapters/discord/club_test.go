@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
@@ -27,9 +26,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // monday is when bubbles begin: Discord's ids reach back to 2015.
 var monday = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-
-// bubbles holds the tests that run in one.
-var bubbles sync.Map
 
 // bubble runs a test in virtual time, with Discord in memory. Time stands still
 // while anybody works, and passes at once while everybody waits.
@@ -42,8 +38,6 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		bubbles.Store(t, true)
-		defer bubbles.Delete(t)
 		time.Sleep(time.Until(monday))
 		test(t)
 	})
@@ -66,7 +60,8 @@ type club struct {
 	log   logged
 	stop  func()
 
-	network *memnet.Network // in a bubble
+	network  *memnet.Network // in a bubble
+	settling chan bool       // holds a value while somebody waits until all is settled
 }
 
 // logged keeps what is logged.
@@ -90,20 +85,33 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// newClub makes a club in which the bot does not run yet.
+// newClub makes a club in a bubble, in which the bot does not run yet.
 func newClub(t *testing.T, o discordtest.Options) *club {
+	t.Helper()
+	o.Network = &memnet.Network{}
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	c := makeClub(t, o)
+	c.network, c.settling = o.Network, make(chan bool, 1)
+	c.cfg.Dial, c.cfg.Bind = o.Network.DialContext, o.Network.Listen
+	return c
+}
+
+// newRealClub makes one outside of bubbles, for programs that were not written
+// here and for measurements.
+func newRealClub(t *testing.T, o discordtest.Options) *club {
+	t.Helper()
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	return makeClub(t, o)
+}
+
+func makeClub(t *testing.T, o discordtest.Options) *club {
 	t.Helper()
 	if o.Limits == nil {
 		o.Limits = discordtest.NoLimits()
-	}
-	_, virtual := bubbles.Load(t)
-	if virtual {
-		o.Network = &memnet.Network{}
-	} else if o.Now == nil { // stands still, so that nothing is late because this machine is slow
-		o.Now = func() time.Time { return monday }
-	}
-	if o.Patience == 0 {
-		o.Patience = time.Minute
 	}
 	d := discordtest.New(t, o)
 	guild := d.Guild("Go club")
@@ -114,11 +122,7 @@ func newClub(t *testing.T, o discordtest.Options) *club {
 	}
 	t.Cleanup(func() { st.Close() })
 	c.store = st
-	c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API(), Answer: time.Hour, Slow: time.Hour, Now: d.Now, Times: gateway.Times{Pace: time.Millisecond, Identify: time.Millisecond, Backoff: 10 * time.Millisecond}}
-	if virtual {
-		c.network = o.Network
-		c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API(), Dial: o.Network.DialContext, Bind: o.Network.Listen}
-	}
+	c.cfg = Config{Token: bot.NewSecret(d.Token()), API: d.API()}
 	return c
 }
 
@@ -293,15 +297,21 @@ func (c *club) mostGoroutines() (most func() int) {
 
 // passes lets time pass, and waits until all that happens then is done.
 func (c *club) passes(d time.Duration) {
-	if _, virtual := bubbles.Load(c.T); virtual {
-		time.Sleep(d)
+	time.Sleep(d)
+	c.settle()
+}
+
+// settle waits until nothing more happens now. Outside of bubbles nobody can tell.
+func (c *club) settle() {
+	if c.network != nil {
+		c.settling <- true // one at a time
 		synctest.Wait()
-	} else {
-		c.d.Advance(d)
+		<-c.settling
 	}
 }
 
-// ok is the answer to an interaction, which must have been let through.
+// ok is the answer to an interaction, which must have been let through, once all
+// that comes of it now has come.
 func (c *club) ok(i *discordtest.Interaction) *discordtest.Message {
 	c.Helper()
 	if err := i.Refused(); err != nil {
@@ -311,5 +321,6 @@ func (c *club) ok(i *discordtest.Interaction) *discordtest.Message {
 	if m == nil {
 		c.Fatalf("no answer\n%s\n%s", c.d.Transcript(), c.log.String())
 	}
+	c.settle()
 	return m
 }

@@ -1,9 +1,9 @@
 package discord
 
 import (
-	"context"
 	"database/sql"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -50,95 +50,85 @@ func isNoted(t *testing.T, db *sql.DB, i *discordtest.Interaction) bool {
 // decided, tells them when it is back; not who has been answered, nor who asked
 // too long ago.
 func TestKilledWhileThinking(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.cfg.DB = beside(t)
-	c.cfg.Answer = 50 * time.Millisecond
-	gate := make(chan bool)
-	d := &slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate}
-	a, err := New(c.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx, d) }()
-	if !c.d.WaitSessions(1) || !c.d.WaitCommands(1) {
-		t.Fatal("not connected")
-	}
-	thinks := func(who *discordtest.Person) *discordtest.Interaction {
-		t.Helper()
-		i := who.Slash(c.room, "rules")
-		if kind, _ := i.First(); kind != 5 {
-			t.Fatalf("first answered by %d", kind)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.cfg.DB = beside(t)
+		gate := make(chan bool)
+		_, stop, kill := c.alone(&slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate})
+		thinks := func(who *discordtest.Person) *discordtest.Interaction {
+			t.Helper()
+			i := who.Slash(c.room, "rules")
+			if kind, took := i.First(); kind != 5 || took != answerAfter {
+				t.Fatalf("first answered by %d after %v", kind, took)
+			}
+			return i
 		}
-		return i
-	}
-	told := thinks(c.alice)
-	gate <- true
-	said := c.ok(told).Content
-	old := thinks(c.alice)
-	if !eventually(func() bool { return isNoted(t, c.cfg.DB, old) }) {
-		t.Fatal("it is not written down")
-	}
-	c.d.Advance(14*time.Minute + time.Second)
-	c.bob.Locale("de")
-	lost := thinks(c.bob)
-	if !eventually(func() bool { return isNoted(t, c.cfg.DB, lost) && noted(t, c.cfg.DB) == 1 }) { // the old one is of no use any more
-		t.Errorf("%d are written down", noted(t, c.cfg.DB))
-	}
-	// That process does nothing more; another begins.
-	c.cfg.Answer = time.Hour
-	c.a = a
-	c.start()
-	if m := c.ok(lost); m.To != "Bob" || m.Content != bot.Translated("de", wordInterrupted) {
-		t.Errorf("it ends as %q to %q", m.Content, m.To)
-	}
-	if !eventually(func() bool { return noted(t, c.cfg.DB) == 0 }) {
-		t.Errorf("%d are written down still", noted(t, c.cfg.DB))
-	}
-	if m := c.ok(told); m.Content != said {
-		t.Errorf("%q became %q", said, m.Content)
-	}
-	c.stop()
-	close(gate)
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	c.check()
+		told := thinks(c.alice)
+		gate <- true
+		said := c.ok(told).Content
+		old := thinks(c.alice)
+		synctest.Wait()
+		if !isNoted(t, c.cfg.DB, old) {
+			t.Fatal("it is not written down")
+		}
+		time.Sleep(routeLife)
+		c.bob.Locale("de")
+		lost := thinks(c.bob)
+		synctest.Wait()
+		if n := noted(t, c.cfg.DB); !isNoted(t, c.cfg.DB, lost) || n != 1 { // the old one is of no use any more
+			t.Errorf("%d are written down", n)
+		}
+		kill()
+		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
+		c.start()
+		if m := c.ok(lost); m.To != "Bob" || m.Content != bot.Translated("de", wordInterrupted) {
+			t.Errorf("it ends as %q to %q", m.Content, m.To)
+		}
+		synctest.Wait()
+		if n := noted(t, c.cfg.DB); n != 0 {
+			t.Errorf("%d are written down still", n)
+		}
+		if m := c.ok(told); m.Content != said {
+			t.Errorf("%q became %q", said, m.Content)
+		}
+		c.stop()
+		close(gate)
+		stop()
+		c.check()
+	})
 }
 
 // What is put off and answered leaves nothing behind; and where nothing can be
 // written down, people are answered all the same.
 func TestDeferralsAreForgotten(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.cfg.DB = beside(t)
-	d := &slowDesk{}
-	c.desk = d.before
-	c.start()
-	thread := c.begin(t)
-	c.a.cfg.Answer = 50 * time.Millisecond
-	d.gate = make(chan bool)
-	slowly := func(i *discordtest.Interaction) {
-		t.Helper()
-		if kind, _ := i.First(); kind != 5 {
-			t.Errorf("first answered by %d", kind)
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.cfg.DB = beside(t)
+		d := &slowDesk{}
+		c.desk = d.before
+		c.start()
+		thread := c.begin(t)
+		d.gate = make(chan bool)
+		slowly := func(i *discordtest.Interaction) {
+			t.Helper()
+			if kind, took := i.First(); kind != 5 || took != answerAfter {
+				t.Errorf("first answered by %d after %v", kind, took)
+			}
+			d.gate <- true
+			c.ok(i)
 		}
-		d.gate <- true
-		c.ok(i)
-	}
-	slowly(c.alice.Slash(thread, "place", opt("at", "C3")))
-	slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
-	slowly(c.alice.Slash(thread, "score", opt("share", true)))
-	if !eventually(func() bool { return noted(t, c.cfg.DB) == 0 }) {
-		t.Errorf("%d are written down still", noted(t, c.cfg.DB))
-	}
-	if _, err := c.cfg.DB.Exec(`DROP TABLE discord_deferral`); err != nil {
-		t.Fatal(err)
-	}
-	slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
-	c.stop()
-	c.check()
+		slowly(c.alice.Slash(thread, "place", opt("at", "C3")))
+		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
+		slowly(c.alice.Slash(thread, "score", opt("share", true)))
+		synctest.Wait()
+		if n := noted(t, c.cfg.DB); n != 0 {
+			t.Errorf("%d are written down still", n)
+		}
+		if _, err := c.cfg.DB.Exec(`DROP TABLE discord_deferral`); err != nil {
+			t.Fatal(err)
+		}
+		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
+		c.stop()
+		c.check()
+	})
 }

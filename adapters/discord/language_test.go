@@ -79,38 +79,40 @@ func TestLocalizedCommands(t *testing.T) {
 // Everybody in a room reads the room's language, and what is for one person
 // alone is in theirs.
 func TestTwoLanguagesInOneRoom(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.guild.Locale("de")
-	c.alice.Locale("ja")
-	c.start()
-	if m := c.ok(c.alice.Slash(c.room, "place", opt("at", "D4"))); !strings.Contains(m.Content, "ここにはまだ対局がありません") || m.To != "Alice" {
-		t.Errorf("Alice is told %q", m.Content)
-	}
-	if m := c.ok(c.bob.Slash(c.room, "place", opt("at", "D4"))); !strings.HasPrefix(m.Content, "There is no game here yet") {
-		t.Errorf("Bob is told %q", m.Content)
-	}
-	m := c.ok(c.alice.Slash(c.room, "new", opt("rules", "aga"), opt("size", "5x5")))
-	if !strings.HasPrefix(m.Content, "Alice eröffnet Partie 1") || len(m.Controls) != 1 || m.Controls[0].Label != "Mitspielen" {
-		t.Errorf("everybody is told %q, %+v", m.Content, m.Controls)
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.guild.Locale("de")
+		c.alice.Locale("ja")
+		c.start()
+		if m := c.ok(c.alice.Slash(c.room, "place", opt("at", "D4"))); !strings.Contains(m.Content, "ここにはまだ対局がありません") || m.To != "Alice" {
+			t.Errorf("Alice is told %q", m.Content)
+		}
+		if m := c.ok(c.bob.Slash(c.room, "place", opt("at", "D4"))); !strings.HasPrefix(m.Content, "There is no game here yet") {
+			t.Errorf("Bob is told %q", m.Content)
+		}
+		m := c.ok(c.alice.Slash(c.room, "new", opt("rules", "aga"), opt("size", "5x5")))
+		if !strings.HasPrefix(m.Content, "Alice eröffnet Partie 1") || len(m.Controls) != 1 || m.Controls[0].Label != "Mitspielen" {
+			t.Errorf("everybody is told %q, %+v", m.Content, m.Controls)
+		}
+	})
 }
 
 // The picture of a room has its alternative text in the language of the room, and
 // the picture that one person asked for in theirs.
 func TestAltTextIsRead(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	thread := c.begin(t)
-	c.guild.Locale("de") // in the middle of the game
-	c.bob.Locale("ja")
-	m := c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-	if len(m.Attachments) != 1 || !strings.HasPrefix(m.Attachments[0].Alt, "Zug 1: Schwarz C3. Weiß am Zug.") {
-		t.Errorf("%q, %+v", m.Content, m.Attachments)
-	}
-	m = c.ok(c.bob.Slash(thread, "board"))
-	if len(m.Attachments) != 1 || !strings.HasPrefix(m.Attachments[0].Alt, "1手目：黒C3。白の番。") {
-		t.Errorf("%q, %+v", m.Content, m.Attachments)
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		thread := c.begin(t)
+		c.guild.Locale("de") // in the middle of the game
+		c.bob.Locale("ja")
+		m := c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		if len(m.Attachments) != 1 || !strings.HasPrefix(m.Attachments[0].Alt, "Zug 1: Schwarz C3. Weiß am Zug.") {
+			t.Errorf("%q, %+v", m.Content, m.Attachments)
+		}
+		m = c.ok(c.bob.Slash(thread, "board"))
+		if len(m.Attachments) != 1 || !strings.HasPrefix(m.Attachments[0].Alt, "1手目：黒C3。白の番。") {
+			t.Errorf("%q, %+v", m.Content, m.Attachments)
+		}
+	})
 }

@@ -9,35 +9,40 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Many games at once: every turn is answered by its board. HALFPOINT_TIER=soak plays
-// 100 games with Discord's limits on, for 20 seconds at 50 turns a second and for
-// a minute at 100, and says how long it took.
+// Many games at once: every turn is answered by its board, at once. In the soak
+// tier 100 games are played in real time with Discord's limits on, for 20 seconds
+// at 50 turns a second and for a minute at 100, and it is measured how long it
+// takes.
 func TestManyGames(t *testing.T) {
 	if !tier.Soaking() {
-		manyGames(t, 6, 10, 3)
+		bubble(t, func(t *testing.T) {
+			c := newClub(t, discordtest.Options{})
+			if longest := c.manyGames(6, 10, 3); longest != 0 {
+				t.Errorf("a first answer took %v", longest)
+			}
+		})
 		return
 	}
-	manyGames(t, 100, 50, 20)
-	manyGames(t, 100, 50, 20)
-	manyGames(t, 100, 100, 60)
+	for _, played := range []struct{ rate, seconds int }{{50, 20}, {50, 20}, {100, 60}} {
+		c := newRealClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
+		if longest := c.manyGames(100, played.rate, max(1, played.seconds*played.rate/100)); longest > 2500*time.Millisecond {
+			t.Errorf("a first answer took %v", longest)
+		}
+	}
 }
 
-func manyGames(t *testing.T, games, rate, turns int) {
-	o := discordtest.Options{}
-	if tier.Soaking() {
-		o.Limits, o.Now = discordtest.DefaultLimits(), time.Now
-	}
-	c := newClub(t, o)
-	if tier.Soaking() {
-		c.cfg.Answer = 0
-	}
+// manyGames plays games of so many turns, at a rate of turns a second, and returns
+// how long the slowest first answer took.
+func (c *club) manyGames(games, rate, each int) time.Duration {
 	c.start()
 	type game struct {
 		players [2]*discordtest.Person
@@ -51,7 +56,7 @@ func manyGames(t *testing.T, games, rate, turns int) {
 		m := c.ok(g.players[0].Slash(room, "new", opt("size", "19x19")))
 		c.ok(g.players[1].Press(m, "Join"))
 		if g.thread = room.WaitThread(0); g.thread == nil {
-			t.Fatalf("no thread\n%s", c.log.String())
+			c.Fatalf("no thread\n%s", c.log.String())
 		}
 		c.shows(g.thread, "Black to play")
 	}
@@ -59,10 +64,6 @@ func manyGames(t *testing.T, games, rate, turns int) {
 	var first, shown []time.Duration
 	put := 0
 	var group sync.WaitGroup
-	each := turns // of each game
-	if tier.Soaking() {
-		each = max(1, turns*rate/games)
-	}
 	// Each game makes a turn in its time, after the one before is answered.
 	start, apart := time.Now(), time.Duration(games)*time.Second/time.Duration(rate)
 	for k, g := range all {
@@ -79,7 +80,7 @@ func manyGames(t *testing.T, games, rate, turns int) {
 				if kind == 5 {
 					put++
 				} else if m == nil || !withPicture(m) {
-					t.Errorf("turn %d at %s is answered by %d, %+v", turn, at, kind, m)
+					c.Errorf("turn %d at %s is answered by %d, %+v", turn, at, kind, m)
 				}
 				first, shown = append(first, within), append(shown, took)
 				mu.Unlock()
@@ -92,7 +93,7 @@ func manyGames(t *testing.T, games, rate, turns int) {
 		ms := g.thread.Messages()
 		// A board that is put off may be superseded by the next; the last is shown.
 		if n := count(ms, withPicture); n > each+1 || n < each+1-put || !strings.Contains(ms[len(ms)-1].Content, fmt.Sprintf("move %d:", each)) {
-			t.Errorf("%d boards after %d turns, the last is %q", n, each, ms[len(ms)-1].Content)
+			c.Errorf("%d boards after %d turns, the last is %q", n, each, ms[len(ms)-1].Content)
 		}
 	}
 	slices.Sort(first)
@@ -100,67 +101,59 @@ func manyGames(t *testing.T, games, rate, turns int) {
 	at := func(ds []time.Duration, q float64) time.Duration {
 		return ds[min(len(ds)-1, int(q*float64(len(ds))))].Round(time.Millisecond)
 	}
-	t.Logf("%d games, %d turns, %d a second: board shown p50 %v, p99 %v, longest %v; first answer p50 %v, p99.9 %v, longest %v; %d put off",
+	c.Logf("%d games, %d turns, %d a second: board shown p50 %v, p99 %v, longest %v; first answer p50 %v, p99.9 %v, longest %v; %d put off",
 		games, games*each, rate, at(shown, 0.5), at(shown, 0.99), at(shown, 1), at(first, 0.5), at(first, 0.999), at(first, 1), put)
-	if tier.Soaking() && at(first, 1) > 2500*time.Millisecond {
-		t.Errorf("a first answer took %v", at(first, 1))
-	}
 	c.check()
+	return at(first, 1)
 }
 
 // Interactions leave nothing behind. HALFPOINT_TIER=soak makes 100,000.
 func TestHeap(t *testing.T) {
-	n := 500
-	if tier.Soaking() {
-		n = 100_000
-	}
-	c := newClub(t, discordtest.Options{Keep: 100})
-	c.cfg.Listen, c.cfg.PublicKey = "127.0.0.1:0", c.d.PublicKey()
-	c.start()
-	c.a.keep, c.a.people = 10*time.Millisecond, nil
-	heap := func() uint64 {
-		c.ok(c.alice.Slash(c.room, "rules", opt("name", "button")))
-		time.Sleep(2 * c.a.keep)
-		c.ok(c.alice.Slash(c.room, "help"))
-		c.d.Forget()
-		c.log.mu.Lock()
-		c.log.text.Reset()
-		c.log.mu.Unlock()
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	run := func(n int) {
-		var group sync.WaitGroup
-		slots := make(chan struct{}, 8)
-		for k := range n {
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() { <-slots }()
+	n := tier.Pick(500, 500, 100_000)
+	inBubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Keep: 100})
+		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
+		c.start()
+		heap := func() uint64 {
+			c.ok(c.alice.Slash(c.room, "rules", opt("name", "button")))
+			c.passes(2 * keepFor)
+			c.ok(c.alice.Slash(c.room, "help"))
+			c.d.Forget()
+			c.log.mu.Lock()
+			c.log.text.Reset()
+			c.log.mu.Unlock()
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		run := func(n int) {
+			const atOnce = 8
+			for k := range n {
 				who := c.guild.Member(fmt.Sprint("Member ", k%50))
-				who.Slash(c.room, []string{"games", "settings", "clock"}[k%3]).First()
-			})
-			if k%500 == 499 {
-				group.Wait()
-				c.d.Forget()
+				who.Slash(c.room, []string{"games", "settings", "clock"}[k%3])
+				if k%atOnce == atOnce-1 {
+					c.passes(atOnce * time.Minute / channelPerMinute) // as many as a channel may ask
+				}
+				if k%500 == 499 {
+					c.d.Forget()
+				}
 			}
 		}
-		group.Wait()
-	}
-	run(500)
-	before, goroutines := heap(), c.goroutines()
-	run(n)
-	after, more := heap(), c.goroutines()-goroutines
-	t.Logf("%d interactions: %+d KiB of heap, %d goroutines, %+d", n, (int64(after)-int64(before))>>10, goroutines, more)
-	if goroutines < askWorkers || more > 2*8+8 { // connections of those who ask at once
-		t.Errorf("%d goroutines before, %+d", goroutines, more)
-	}
-	if after > before+5<<20 {
-		t.Errorf("%d bytes of heap before, %d after", before, after)
-	}
-	c.stop()
+		run(500)
+		before, goroutines := heap(), c.goroutines()
+		run(n)
+		after, more := heap(), c.goroutines()-goroutines
+		t.Logf("%d interactions: %+d KiB of heap, %d goroutines, %+d", n, (int64(after)-int64(before))>>10, goroutines, more)
+		if goroutines < askWorkers || more > 2*8+8 { // connections of those who ask at once
+			t.Errorf("%d goroutines before, %+d", goroutines, more)
+		}
+		if after > before+5<<20 {
+			t.Errorf("%d bytes of heap before, %d after", before, after)
+		}
+		c.stop()
+	})
 }
 
 // The commands as they are registered keep Discord's limits; the double checks
@@ -211,103 +204,104 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// Who asks too much is not heard, but nobody is left to see that the bot thinks,
-// however busy it is.
+// Rate-limited users see no stuck "thinking…", even if their answer was put off,
+// or was about to be, before they were counted.
 func TestFloodPutOff(t *testing.T) {
-	t.Parallel()
-	begun := time.Now()
-	c := newClub(t, discordtest.Options{Now: func() time.Time { return begun }})
-	c.cfg.Now = func() time.Time { // a busy machine: people are counted after their answer was put off
-		time.Sleep(time.Millisecond)
-		return begun
+	for name, after := range map[string]time.Duration{"put off": 2 * time.Second, "being put off": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{})
+				c.start()
+				eve := c.guild.Member("Eve")
+				for range 200 {
+					eve.Slash(c.room, "help")
+				}
+				synctest.Wait()
+				c.d.Fault(discordtest.Fault{Route: callbackRoute, Delay: 1500 * time.Millisecond})
+				release := c.d.Hold()
+				i := eve.Slash(c.room, "help")
+				in, err := interaction.Parse(i.Payload())
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := &waiting{in: in, respond: interaction.Direct(c.a.rest, in), since: time.Now(), patience: answerAfter,
+					changed: make(chan struct{}), begun: make(chan struct{}), timer: time.NewTimer(time.Hour)}
+				go c.a.putOff(w)
+				time.Sleep(after)
+				if !c.a.refuses(w) {
+					t.Error("she is not refused")
+				}
+				if m := c.ok(i); m.To != "Eve" || m.Content != wordTooMuch {
+					t.Errorf("%q to %q", m.Content, m.To)
+				}
+				release()
+				c.stop()
+				c.check()
+			})
+		})
 	}
-	c.cfg.Answer = time.Nanosecond
-	c.start()
-	eve := c.guild.Member("Eve")
-	var all []*discordtest.Interaction
-	for range 200 {
-		all = append(all, eve.Slash(c.room, "help"))
-	}
-	c.ok(c.alice.Slash(c.room, "help"))
-	c.d.Advance(4 * time.Second) // that is too late for a first answer
-	put := 0
-	for _, i := range all {
-		if kind, _ := i.First(); kind == 5 {
-			put++
-			if m := i.Answer(); m == nil {
-				t.Fatal("she sees that the bot thinks")
-			}
-		}
-	}
-	c.stop()
-	t.Logf("%d of %d were put off", put, len(all))
 }
 
 // Who asks too much is told so, then not heard, while others are.
 func TestFlood(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	now := time.Now()
-	c.cfg.Now = func() time.Time { return now }
-	c.start()
-	n := 200
-	if tier.Soaking() {
-		n = 5000
-	}
-	asked := make(chan string, n)
-	c.a.mu.Lock()
-	c.a.desk = countingDesk{c.a.desk, asked}
-	c.a.mu.Unlock()
-	eve := c.guild.Member("Eve")
-	for range n {
-		eve.Slash(c.room, "help")
-	}
-	if m := c.ok(c.alice.Slash(c.room, "help")); m.Content == wordTooMuch {
-		t.Error("Alice is not heard")
-	}
-	c.stop()
-	close(asked)
-	heard := map[string]int{}
-	for who := range asked {
-		heard[who]++
-	}
-	if heard["Eve"] != personAtOnce {
-		t.Errorf("Eve was heard %d times", heard["Eve"])
-	}
-	told := count(eve.Sees(c.room), func(m *discordtest.Message) bool { return m.Content == wordTooMuch })
-	if told != personAtOnce-1 {
-		t.Errorf("she was told %d times", told)
-	}
-	c.check()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		n := tier.Pick(200, 200, 5000)
+		asked := make(chan string, n)
+		c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
+		c.start()
+		eve := c.guild.Member("Eve")
+		for range n {
+			eve.Slash(c.room, "help")
+		}
+		if m := c.ok(c.alice.Slash(c.room, "help")); m.Content == wordTooMuch {
+			t.Error("Alice is not heard")
+		}
+		c.stop()
+		close(asked)
+		heard := map[string]int{}
+		for who := range asked {
+			heard[who]++
+		}
+		if heard["Eve"] != personAtOnce {
+			t.Errorf("Eve was heard %d times", heard["Eve"])
+		}
+		told := count(eve.Sees(c.room), func(m *discordtest.Message) bool { return m.Content == wordTooMuch })
+		if told != personAtOnce-1 {
+			t.Errorf("she was told %d times", told)
+		}
+		c.check()
+	})
 }
 
 // A person, and a channel, may ask as much as is configured, and later as much again.
 func TestConfiguredLimits(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.cfg.Person, c.cfg.Channel = 3, 8
-	asked := make(chan string, 1000)
-	c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
-	c.start()
-	other := c.guild.Channel("other")
-	for range 2 {
-		for k := range 12 { // four people, three times each
-			c.ok(c.guild.Member(fmt.Sprint("Eve ", k%4)).Slash(c.room, "help"))
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.cfg.Person, c.cfg.Channel = 3, 8
+		asked := make(chan string, 1000)
+		c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
+		c.start()
+		other := c.guild.Channel("other")
+		for range 2 {
+			for k := range 12 { // four people, three times each
+				c.ok(c.guild.Member(fmt.Sprint("Eve ", k%4)).Slash(c.room, "help"))
+			}
+			c.ok(c.guild.Member("Eve 3").Slash(other, "help")) // who has asked three times
+			c.ok(c.alice.Slash(other, "help"))
+			c.passes(2 * time.Minute) // what was too much counts, too
 		}
-		c.ok(c.guild.Member("Eve 3").Slash(other, "help")) // who has asked three times
-		c.ok(c.alice.Slash(other, "help"))
-		c.d.Advance(2 * time.Minute) // what was too much counts, too
-	}
-	c.stop()
-	close(asked)
-	heard := map[string]int{}
-	for who := range asked {
-		heard[who]++
-	}
-	if want := (map[string]int{"Eve 0": 4, "Eve 1": 4, "Eve 2": 4, "Eve 3": 4, "Alice": 2}); !maps.Equal(heard, want) {
-		t.Errorf("heard were %v", heard)
-	}
-	c.check()
+		c.stop()
+		close(asked)
+		heard := map[string]int{}
+		for who := range asked {
+			heard[who]++
+		}
+		if want := (map[string]int{"Eve 0": 4, "Eve 1": 4, "Eve 2": 4, "Eve 3": 4, "Alice": 2}); !maps.Equal(heard, want) {
+			t.Errorf("heard were %v", heard)
+		}
+		c.check()
+	})
 }
 
 type countingDesk struct {

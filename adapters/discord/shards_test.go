@@ -5,73 +5,74 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // Two processes share four shards: a game in each shard's server is played to the
 // end by the process that has the shard, and the other hears nothing of it.
 func TestShards(t *testing.T) {
-	t.Parallel()
-	const shards, each = 4, 2
-	first := newClub(t, discordtest.Options{Shards: shards, Concurrency: shards})
-	second := &club{T: t, d: first.d, cfg: first.cfg}
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	second.store = st
-	var asked [2]chan string
-	for k, c := range []*club{first, second} {
-		asked[k] = make(chan string, 1000)
-		c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked[k]} }
-		c.cfg.Shards, c.cfg.First, c.cfg.Count = shards, k*each, each
-		c.start()
-	}
-	if !first.d.WaitSessions(shards) {
-		t.Fatal("not all shards are connected")
-	}
-	want := [2]int{}
-	for n, at := 0, map[int]bool{}; len(at) < shards; n++ {
-		guild := first.d.Guild(fmt.Sprint("club ", n))
-		shard := shardOf(t, guild, shards)
-		if at[shard] {
-			continue
+	bubble(t, func(t *testing.T) {
+		const shards, each = 4, 2
+		first := newClub(t, discordtest.Options{Shards: shards, Concurrency: shards})
+		second := &club{T: t, d: first.d, cfg: first.cfg, network: first.network, settling: first.settling}
+		st, err := store.Open(t.Context(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
 		}
-		at[shard] = true
-		c := []*club{first, second}[shard/each]
-		c.guild, c.room = guild, guild.Channel("games")
-		c.alice, c.bob = guild.Member(fmt.Sprint("Black ", shard)), guild.Member(fmt.Sprint("White ", shard))
-		thread := c.begin(t)
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		c.shows(thread, "Black C3")
-		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
-		c.shows(thread, "White C4")
-		c.ok(c.alice.Slash(thread, "resign"))
-		if n := count(thread.Messages(), withPicture); n < 3 {
-			t.Errorf("shard %d: %d boards\n%s", shard, n, c.d.Transcript())
+		t.Cleanup(func() { st.Close() })
+		second.store = st
+		var asked [2]chan string
+		for k, c := range []*club{first, second} {
+			asked[k] = make(chan string, 1000)
+			c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked[k]} }
+			c.cfg.Shards, c.cfg.First, c.cfg.Count = shards, k*each, each
+			c.start()
 		}
-		want[shard/each] += 5
-	}
-	for k, c := range []*club{first, second} {
-		c.stop()
-		close(asked[k])
-		heard := 0
-		for who := range asked[k] {
-			heard++
-			if n, _ := strconv.Atoi(who[len(who)-1:]); n/each != k {
-				t.Errorf("process %d hears %s", k, who)
+		if !first.d.WaitSessions(shards) {
+			t.Fatal("not all shards are connected")
+		}
+		want := [2]int{}
+		for n, at := 0, map[int]bool{}; len(at) < shards; n++ {
+			guild := first.d.Guild(fmt.Sprint("club ", n))
+			shard := shardOf(t, guild, shards)
+			if at[shard] {
+				continue
+			}
+			at[shard] = true
+			c := []*club{first, second}[shard/each]
+			c.guild, c.room = guild, guild.Channel("games")
+			c.alice, c.bob = guild.Member(fmt.Sprint("Black ", shard)), guild.Member(fmt.Sprint("White ", shard))
+			thread := c.begin(t)
+			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+			c.shows(thread, "Black C3")
+			c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
+			c.shows(thread, "White C4")
+			c.ok(c.alice.Slash(thread, "resign"))
+			if n := count(thread.Messages(), withPicture); n < 3 {
+				t.Errorf("shard %d: %d boards\n%s", shard, n, c.d.Transcript())
+			}
+			want[shard/each] += 5
+		}
+		for k, c := range []*club{first, second} {
+			c.stop()
+			close(asked[k])
+			heard := 0
+			for who := range asked[k] {
+				heard++
+				if n, _ := strconv.Atoi(who[len(who)-1:]); n/each != k {
+					t.Errorf("process %d hears %s", k, who)
+				}
+			}
+			if heard < want[k] {
+				t.Errorf("process %d was asked %d times, not %d", k, heard, want[k])
 			}
 		}
-		if heard < want[k] {
-			t.Errorf("process %d was asked %d times, not %d", k, heard, want[k])
-		}
-	}
-	first.check()
+		first.check()
+	})
 }
 
 // shardOf is Discord's formula.
@@ -83,52 +84,49 @@ func shardOf(t *testing.T, g *discordtest.Guild, of uint64) int {
 	return int((id >> 22) % of)
 }
 
-// manyServers is as many as one connection may have; fewer under the race
-// detector.
-var manyServers = 2500
-
-// As many servers cost little, though people type in each of them.
+// As many servers as one connection may have cost little, though people type in
+// each of them.
 func TestManyServers(t *testing.T) {
-	started := func(servers int) int64 {
-		c := newClub(t, discordtest.Options{Keep: 10})
-		type seat struct {
-			room *discordtest.Channel
-			who  *discordtest.Person
-		}
-		seats := []seat{{c.room, c.alice}}
-		for n := 1; n < servers; n++ {
-			g := c.d.Guild(fmt.Sprint("club ", n))
-			seats = append(seats, seat{g.Channel("games"), g.Member("Alice")})
-		}
-		heap := func() int64 {
-			c.d.Forget()
-			runtime.GC()
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return int64(m.HeapAlloc)
-		}
-		before := heap()
-		c.start()
-		c.a.mu.Lock()
-		c.a.keep = 10 * time.Millisecond // an interaction that is over
-		c.a.mu.Unlock()
-		for _, s := range seats {
-			if _, err := s.who.Autocomplete(s.room, "rules", opt("name", "b")); err != nil {
-				t.Fatal(err)
+	servers := tier.Pick(250, 2500, 2500)
+	started := func(servers int) (heap int64) {
+		inBubble(t, func(t *testing.T) {
+			c := newClub(t, discordtest.Options{Keep: 10})
+			type seat struct {
+				room *discordtest.Channel
+				who  *discordtest.Person
 			}
-		}
-		time.Sleep(2 * c.a.keep)
-		c.ok(c.alice.Slash(c.room, "help")) // what is over is forgotten with the next
-		after := heap()
-		runtime.KeepAlive(seats)
-		c.stop()
-		return after - before
+			seats := []seat{{c.room, c.alice}}
+			for n := 1; n < servers; n++ {
+				g := c.d.Guild(fmt.Sprint("club ", n))
+				seats = append(seats, seat{g.Channel("games"), g.Member("Alice")})
+			}
+			look := func() int64 {
+				c.d.Forget()
+				runtime.GC()
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return int64(m.HeapAlloc)
+			}
+			before := look()
+			c.start()
+			for _, s := range seats {
+				if _, err := s.who.Autocomplete(s.room, "rules", opt("name", "b")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.passes(2 * keepFor)
+			c.ok(c.alice.Slash(c.room, "help")) // what is over is forgotten with the next
+			heap = look() - before
+			runtime.KeepAlive(seats)
+			c.stop()
+		})
+		return heap
 	}
 	started(1)
-	one, many := started(1), started(manyServers)
-	t.Logf("%d servers: %+d KiB of heap; one: %+d KiB", manyServers, many>>10, one>>10)
+	one, many := started(1), started(servers)
+	t.Logf("%d servers: %+d KiB of heap; one: %+d KiB", servers, many>>10, one>>10)
 	if many-one > 5<<20 {
-		t.Errorf("%d servers cost %d bytes, one %d", manyServers, many, one)
+		t.Errorf("%d servers cost %d bytes, one %d", servers, many, one)
 	}
 }

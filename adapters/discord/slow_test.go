@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -19,9 +21,9 @@ func inLetters(m *discordtest.Message) bool { return strings.Contains(m.Content,
 
 // badUploads are lines on which files do not get through, or slowly.
 var badUploads = map[string]discordtest.Fault{
-	"slow":              {Pause: 300 * time.Millisecond},
+	"slow":              {Pause: time.Second},
 	"stalled":           {Pause: time.Hour},
-	"done all the same": {Delay: 900 * time.Millisecond},
+	"done all the same": {Delay: 2500 * time.Millisecond},
 	"cut":               {Drop: discordtest.DuringUpload},
 	"502":               {Status: 502},
 }
@@ -32,74 +34,72 @@ var badUploads = map[string]discordtest.Fault{
 func TestSlowPictures(t *testing.T) {
 	for name, fault := range badUploads {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newClub(t, discordtest.Options{})
-			c.start()
-			thread := c.begin(t)
-			c.a.cfg.Slow = 600 * time.Millisecond
-			fault.Files, fault.Times = true, -1
-			end := c.d.Fault(fault)
-			c.alice.Slash(thread, "place", opt("at", "C3"))
-			m := c.shows(thread, "Black C3")
-			if name != "done all the same" && (!inLetters(m) || !strings.Contains(m.Content, " 3 . . X . .")) {
-				t.Errorf("the words are %q", m.Content)
-			}
-			c.ok(c.bob.Press(m, "Pass"))
-			c.shows(thread, "White passes")
-			end()
-			c.a.slow.drop(thread.ID())
-			if !thread.Wait(func(ms []*discordtest.Message) bool { return withPicture(ms[len(ms)-1]) || name == "stalled" }) {
-				t.Errorf("the picture does not follow: %q\n%s", thread.Last().Content, c.log.String())
-			}
-			c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
-			c.shows(thread, "Black C2")
-			// What is to be tidied up then is left when the bot ends.
-			thread.Wait(func(ms []*discordtest.Message) bool {
-				return name == "stalled" || count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{})
+				c.start()
+				thread := c.begin(t)
+				fault.Files, fault.Times = true, -1
+				end := c.d.Fault(fault)
+				c.alice.Slash(thread, "place", opt("at", "C3"))
+				m := c.shows(thread, "Black C3")
+				if name != "done all the same" && (!inLetters(m) || !strings.Contains(m.Content, " 3 . . X . .")) {
+					t.Errorf("the words are %q", m.Content)
+				}
+				c.ok(c.bob.Press(m, "Pass"))
+				c.shows(thread, "White passes")
+				end()
+				c.passes(crawlsFor)
+				if !thread.Wait(func(ms []*discordtest.Message) bool { return withPicture(ms[len(ms)-1]) || name == "stalled" }) {
+					t.Errorf("the picture does not follow: %q\n%s", thread.Last().Content, c.log.String())
+				}
+				c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
+				c.shows(thread, "Black C2")
+				// What is to be tidied up then is left when the bot ends.
+				thread.Wait(func(ms []*discordtest.Message) bool {
+					return name == "stalled" || count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
+				})
+				c.stop()
+				boards := thread.Messages()
+				for k, says := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
+					if n := count(boards, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); k > 0 && n != 1 {
+						t.Errorf("%q is shown %d times\n%s", says, n, c.d.Transcript())
+					}
+				}
+				for _, m := range boards {
+					if withPicture(m) == inLetters(m) || m.ID != thread.Last().ID && len(m.Controls) > 0 && name != "stalled" {
+						t.Errorf("%q, with %d pictures and %d buttons", m.Content, len(m.Attachments), len(m.Controls))
+					}
+				}
+				if len(boards) != 4 {
+					t.Errorf("%d messages\n%s", len(boards), c.d.Transcript())
+				}
+				c.check()
 			})
-			c.stop()
-			boards := thread.Messages()
-			for k, says := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
-				if n := count(boards, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); k > 0 && n != 1 {
-					t.Errorf("%q is shown %d times\n%s", says, n, c.d.Transcript())
-				}
-			}
-			for _, m := range boards {
-				if withPicture(m) == inLetters(m) || m.ID != thread.Last().ID && len(m.Controls) > 0 && name != "stalled" {
-					t.Errorf("%q, with %d pictures and %d buttons", m.Content, len(m.Attachments), len(m.Controls))
-				}
-			}
-			if len(boards) != 4 {
-				t.Errorf("%d messages\n%s", len(boards), c.d.Transcript())
-			}
-			c.check()
 		})
 	}
 }
 
 // A picture that does not get out of the house is tried again.
 func TestPictureThatWasNotSent(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, discordtest.Options{})
-	c.start()
-	tried := make(chan int, 10)
-	n := 0
-	c.a.follows("game", func() bool { return false }, func(context.Context) error {
-		n++
-		tried <- n
-		if n == 1 {
-			return &rest.NotSent{What: "edit a message", Cause: errors.New("no route to host")}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		var tried atomic.Int32
+		c.a.follows("game", func() bool { return false }, func(context.Context) error {
+			if tried.Add(1) == 1 {
+				return &rest.NotSent{What: "edit a message", Cause: errors.New("no route to host")}
+			}
+			return nil
+		})
+		for want := int32(1); want <= 2; want++ {
+			synctest.Wait()
+			if n := tried.Load(); n != want {
+				t.Errorf("it was tried %d times, not %d", n, want)
+			}
+			time.Sleep(followPause)
 		}
-		return nil
+		c.stop()
 	})
-	for want := 1; want <= 2; want++ {
-		select {
-		case <-tried:
-		case <-time.After(time.Minute):
-			t.Fatalf("it was not tried for the %d. time", want)
-		}
-	}
-	c.stop()
 }
 
 // What somebody asks to see comes in words, too, where pictures do not get
@@ -110,52 +110,50 @@ func TestSlowAnswers(t *testing.T) {
 		for _, share := range []bool{false, true} {
 			for _, put := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, for all %v, put off %v", name, share, put), func(t *testing.T) {
-					t.Parallel()
-					c := newClub(t, discordtest.Options{})
-					d := &slowDesk{}
-					c.desk = d.before
-					c.start()
-					thread := c.begin(t)
-					c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-					c.shows(thread, "Black C3")
-					c.a.cfg.Slow = 600 * time.Millisecond
-					fault.Files, fault.Times = true, -1
-					end := c.d.Fault(fault)
-					if put {
-						c.a.cfg.Answer, d.gate = 50*time.Millisecond, make(chan bool)
-					}
-					i := c.bob.Slash(thread, "board", opt("share", share))
-					if put {
-						if kind, _ := i.First(); kind != 5 {
-							t.Errorf("first answered by %d", kind)
+					bubble(t, func(t *testing.T) {
+						c := newClub(t, discordtest.Options{})
+						d := &slowDesk{}
+						c.desk = d.before
+						c.start()
+						thread := c.begin(t)
+						c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+						c.shows(thread, "Black C3")
+						fault.Files, fault.Times = true, -1
+						end := c.d.Fault(fault)
+						if put {
+							d.gate = make(chan bool)
 						}
-						d.gate <- true
-					}
-					m := c.ok(i)
-					if put && share {
-						if !strings.HasPrefix(m.Content, "See https://") {
-							t.Errorf("the deferral ends as %q", m.Content)
+						i := c.bob.Slash(thread, "board", opt("share", share))
+						if put {
+							if kind, took := i.First(); kind != 5 || took != answerAfter {
+								t.Errorf("first answered by %d after %v", kind, took)
+							}
+							d.gate <- true
 						}
-						m = thread.Last()
-					}
-					if !strings.Contains(m.Content, "Black C3") || (m.To == "") != share || !withBoard(m) {
-						t.Errorf("%q to %q", m.Content, m.To)
-					}
-					end()
-					seen := func() (n int) {
-						return count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return s.ID == m.ID && withPicture(s) && !inLetters(s) })
-					}
-					for tries := 0; name != "stalled" && seen() == 0 && !t.Failed(); tries++ {
-						if tries == 12_000 {
-							t.Fatalf("the picture does not follow\n%s", c.log.String())
+						m := c.ok(i)
+						if put && share {
+							if !strings.HasPrefix(m.Content, "See https://") {
+								t.Errorf("the deferral ends as %q", m.Content)
+							}
+							m = thread.Last()
 						}
-						time.Sleep(5 * time.Millisecond)
-					}
-					if n := count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return strings.Contains(s.Content, "move 1: Black C3") }); n != 2 {
-						t.Errorf("%d messages show it\n%s", n, c.d.Transcript())
-					}
-					c.stop()
-					c.check()
+						if !strings.Contains(m.Content, "Black C3") || (m.To == "") != share || !withBoard(m) {
+							t.Errorf("%q to %q", m.Content, m.To)
+						}
+						end()
+						seen := func() (n int) {
+							return count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return s.ID == m.ID && withPicture(s) && !inLetters(s) })
+						}
+						c.passes(time.Minute)
+						if n := seen(); n != 1 && name != "stalled" {
+							t.Errorf("the picture does not follow\n%s", c.log.String())
+						}
+						if n := count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return strings.Contains(s.Content, "move 1: Black C3") }); n != 2 {
+							t.Errorf("%d messages show it\n%s", n, c.d.Transcript())
+						}
+						c.stop()
+						c.check()
+					})
 				})
 			}
 		}
