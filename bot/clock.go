@@ -163,7 +163,8 @@ type Reading struct {
 	Deadline time.Time
 	Flagged  rules.Color // whose flag has fallen; None: nobody's
 
-	line timeline
+	line     timeline
+	unpaused time.Time // when the last pause by agreement ended; zero: there was none
 }
 
 // Left gives what a player has left.
@@ -224,6 +225,7 @@ type clockwork struct {
 	start   time.Time
 	last    time.Time // when the last thing happened; the zero time: nothing has
 	paused  time.Time // since when, by agreement; zero: not paused
+	resumed time.Time // when the last pause ended; zero: there was none
 	clocks
 	past *clockPast // nil: an undo cannot be added
 }
@@ -292,7 +294,7 @@ func (w *clockwork) happen(e ClockEvent) {
 		w.line.off = union(w.closed, span{w.paused, never})
 	case e.Kind == ClockUnpause && !w.paused.IsZero():
 		w.line.off = union(w.closed, span{w.paused, w.last})
-		w.paused, w.closed = time.Time{}, nil
+		w.paused, w.closed, w.resumed = time.Time{}, nil, w.last
 	}
 	w.flag(w.last)
 	w.apply(e, w.last)
@@ -521,7 +523,7 @@ func (w *clockwork) undo(e ClockEvent, at time.Time) {
 // them.
 func (w *clockwork) reading(now time.Time) Reading {
 	paused := !w.paused.IsZero()
-	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line}
+	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line, unpaused: w.resumed}
 	if w.toPlay != rules.None {
 		r.Began = w.began
 	}
@@ -577,7 +579,7 @@ func (w *clockwork) left(c rules.Color, now time.Time) Left {
 type Reminding struct {
 	Percent []int         // of the time for the turn that is left then; 1 to 99
 	Last    time.Duration // and when this much is left; 0: not
-	Apart   time.Duration // but never twice within this, nor so soon after the turn began
+	Apart   time.Duration // but never twice within this, nor so soon after the turn began or a pause ended
 	Quiet   Hours         // nor then
 	Zone    string        // IANA name of the zone of Quiet; empty: UTC
 }
@@ -623,7 +625,10 @@ func Reminders(r Reading, p Reminding) []Reminder {
 				at = from.Add(-beforeQuiet)
 			}
 		}
-		if !at.Before(r.Began.Add(p.Apart)) {
+		if at.Before(r.Began.Add(p.Apart)) {
+			return
+		}
+		if at.Before(r.unpaused) || !at.Before(r.unpaused.Add(p.Apart)) { // they were called when the pause ended
 			all = append(all, Reminder{key, at})
 		}
 	}
