@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -26,17 +27,27 @@ func TestMain(m *testing.M) {
 
 const token = "canary-bot-token.which.must-stay-secret"
 
-// patience is how long a test waits for what must come. Nothing is measured by
-// it.
-const patience = time.Minute
+// patience is how long, in virtual time, a test waits for what must come.
+const patience = 24 * time.Hour
 
-// A discord is a gateway whose every word is said by the test.
+// interval is Discord's, between heartbeats.
+const interval = 41250 * time.Millisecond
+
+// bubble runs a test in virtual time: it stands still while anybody works, and
+// passes at once while everybody waits.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+// A discord is a gateway whose every word is said by the test. It is in memory.
 type discord struct {
-	t     *testing.T
-	srv   *httptest.Server
-	conns chan *conn
-	limit rest.SessionLimit
-	asked chan struct{} // a value for each question for the gateway, if anybody listens
+	t       *testing.T
+	network memnet.Network
+	handler http.Handler
+	conns   chan *conn
+	limit   rest.SessionLimit
 }
 
 // A conn is one connection to it.
@@ -44,34 +55,37 @@ type conn struct {
 	t    *testing.T
 	path string
 	ws   *websocket.Conn
-	long time.Duration // how long it waits for a message; 0 is patience
-	mu   sync.Mutex    // for writing
+	mu   sync.Mutex // for writing
 	seq  int64
 }
 
 func newDiscord(t *testing.T) *discord {
-	d := &discord{t: t, conns: make(chan *conn, 64), asked: make(chan struct{}, 64),
+	d := &discord{t: t, conns: make(chan *conn, 64),
 		limit: rest.SessionLimit{Total: 1000, Remaining: 1000, ResetAfter: 3600_000, Concurrency: 1}}
-	d.srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var up websocket.Upgrader
-		ws, err := up.Upgrade(w, r, nil)
-		if err != nil {
-			return
+		if ws, err := up.Upgrade(w, r, nil); err == nil {
+			d.conns <- &conn{t: t, path: r.URL.String(), ws: ws}
 		}
-		d.conns <- &conn{t: t, path: r.URL.String(), ws: ws}
-	}))
-	t.Cleanup(d.srv.Close)
+	})
+	listener, err := d.network.Listen("localhost:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) })}
+	go server.Serve(listener) //nolint:errcheck // until it is closed
+	t.Cleanup(func() { server.Close() })
 	return d
 }
 
-func (d *discord) url() string { return "ws" + strings.TrimPrefix(d.srv.URL, "http") }
+// address is where the gateway is; resumeURL is what READY gives.
+const (
+	address   = "ws://localhost"
+	resumeURL = address + "/resume"
+)
 
 func (d *discord) bot(context.Context) (*rest.GatewayBot, error) {
-	select {
-	case d.asked <- struct{}{}:
-	default:
-	}
-	return &rest.GatewayBot{URL: d.url(), Shards: 1, Limit: d.limit}, nil
+	return &rest.GatewayBot{URL: address, Shards: 1, Limit: d.limit}, nil
 }
 
 // accept waits for the next connection.
@@ -148,7 +162,7 @@ func (c *conn) hear(op int) map[string]any {
 
 func (c *conn) next() (packet, error) {
 	var p packet
-	c.ws.SetReadDeadline(time.Now().Add(max(patience, c.long))) //nolint:errcheck // reading says so
+	c.ws.SetReadDeadline(time.Now().Add(patience)) //nolint:errcheck // reading says so
 	err := c.ws.ReadJSON(&p)
 	return p, err
 }
@@ -211,30 +225,29 @@ func (b *lockedBuffer) String() string {
 	return b.Builder.String()
 }
 
-// quick are times for tests.
-var quick = Times{Pace: time.Millisecond, Backoff: time.Millisecond, Longest: 10 * time.Millisecond,
-	Identify: time.Millisecond, Invalid: 5 * time.Millisecond}
-
 func (d *discord) run(change func(*Config)) *client {
 	d.t.Helper()
-	return run(d.t, token, d.bot, change)
+	return run(d.t, token, d.bot, func(cfg *Config) {
+		cfg.Dial = d.network.DialContext
+		if change != nil {
+			change(cfg)
+		}
+	})
 }
 
 func run(t *testing.T, token string, ask func(context.Context) (*rest.GatewayBot, error), change func(*Config)) *client {
 	t.Helper()
-	c := &client{t: t, events: make(chan Event, 100_000), ready: make(chan Ready, 100), outages: make(chan Outage, 100),
-		lost: make(chan int, 100), result: make(chan error, 1), logged: &lockedBuffer{}}
+	c := &client{t: t, events: make(chan Event, 100_000), ready: make(chan Ready, 1000), outages: make(chan Outage, 1000),
+		lost: make(chan int, 1000), result: make(chan error, 1), logged: &lockedBuffer{}}
 	cfg := Config{
-		Token: bot.NewSecret(token), Bot: ask, Times: quick,
+		Token: bot.NewSecret(token), Bot: ask,
 		Handle: func(_ context.Context, e Event) { c.events <- e },
 		Ready:  func(r Ready) { c.ready <- r },
 		Outage: func(o Outage) { c.outages <- o },
 		Lost:   func(shard, _ int) { c.lost <- shard },
 		Log:    slog.New(slog.NewTextHandler(c.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	if change != nil {
-		change(&cfg)
-	}
+	change(&cfg)
 	if cfg.Lanes == nil {
 		cfg.Lanes = lanes.New(lanes.Config{})
 	}
@@ -287,9 +300,9 @@ func (d *discord) start(change func(*Config)) (*client, *conn) {
 	d.t.Helper()
 	c := d.run(change)
 	at := d.accept()
-	at.hello(time.Minute)
+	at.hello(interval)
 	at.hear(opIdentify)
-	at.ready(d.url() + "/resume")
+	at.ready(resumeURL)
 	wait(d.t, "ready", c.ready)
 	return c, at
 }
@@ -341,7 +354,7 @@ func (d *discord) recover(c *client) {
 			case at := <-d.conns:
 				d.t.Cleanup(func() { at.ws.Close() })
 				group.Go(func() {
-					at.try(time.Minute, map[string]any{"op": 0, "t": "READY", "s": 1, "d": map[string]any{"session_id": "x"}})
+					at.try(interval, map[string]any{"op": 0, "t": "READY", "s": 1, "d": map[string]any{"session_id": "x"}})
 				})
 			case <-done:
 				return

@@ -197,46 +197,48 @@ func TestConfig(t *testing.T) {
 
 // Several shards of one process connect one after another, each as itself.
 func TestShards(t *testing.T) {
-	t.Parallel()
-	d := newDiscord(t)
-	c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 10, 4, 3 })
-	seen := map[string]bool{}
-	for range 3 {
-		at := d.accept()
-		at.hello(time.Minute)
-		seen[fmt.Sprint(at.hear(opIdentify)["shard"])] = true
-		at.ready("")
-		wait(t, "ready", c.ready)
-	}
-	if !seen["[4 10]"] || !seen["[5 10]"] || !seen["[6 10]"] {
-		t.Errorf("shards %v", seen)
-	}
-	if s := c.g.Status(); len(s) != 3 || s[2].Shard != 6 {
-		t.Errorf("status %+v", s)
-	}
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 10, 4, 3 })
+		seen := map[string]bool{}
+		for range 3 {
+			at := d.accept()
+			at.hello(interval)
+			seen[fmt.Sprint(at.hear(opIdentify)["shard"])] = true
+			at.ready("")
+			wait(t, "ready", c.ready)
+		}
+		if !seen["[4 10]"] || !seen["[5 10]"] || !seen["[6 10]"] {
+			t.Errorf("shards %v", seen)
+		}
+		if s := c.g.Status(); len(s) != 3 || s[2].Shard != 6 {
+			t.Errorf("status %+v", s)
+		}
+	})
 }
 
 // What one shard cannot survive ends them all.
 func TestFatalEndsAll(t *testing.T) {
-	t.Parallel()
-	d := newDiscord(t)
-	c := d.run(func(cfg *Config) { cfg.Shards = 2 })
-	first := d.accept()
-	first.hello(time.Minute)
-	first.hear(opIdentify)
-	first.ready("")
-	wait(t, "ready", c.ready)
-	second := d.accept()
-	second.hello(time.Minute)
-	second.hear(opIdentify)
-	second.close(4014)
-	err := wait(t, "end of Run", c.result)
-	c.result <- err
-	var f *Fatal
-	if !errors.As(err, &f) || f.Code != 4014 {
-		t.Error(err)
-	}
-	if code := first.closed(); code != closeLeave {
-		t.Errorf("the other was left with %d", code)
-	}
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(func(cfg *Config) { cfg.Shards = 2 })
+		first := d.accept()
+		first.hello(interval)
+		first.hear(opIdentify)
+		first.ready("")
+		wait(t, "ready", c.ready)
+		second := d.accept()
+		second.hello(interval)
+		second.hear(opIdentify)
+		second.close(4014)
+		err := wait(t, "end of Run", c.result)
+		c.result <- err
+		var f *Fatal
+		if !errors.As(err, &f) || f.Code != 4014 {
+			t.Error(err)
+		}
+		if code := first.closed(); code != closeLeave {
+			t.Errorf("the other was left with %d", code)
+		}
+	})
 }

@@ -2,60 +2,22 @@ package gateway
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
-	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 )
-
-// interval is Discord's.
-const interval = 41250 * time.Millisecond
-
-// inMemory runs a client and a Discord in a bubble whose time is not real. The
-// connection is ready.
-func inMemory(t *testing.T, change func(*Config)) (*client, *conn, chan *conn) {
-	t.Helper()
-	conns := make(chan *conn, 10)
-	var network memnet.Network
-	listener, err := network.Listen("127.0.0.1:80")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var up websocket.Upgrader
-		if ws, err := up.Upgrade(w, r, nil); err == nil {
-			conns <- &conn{t: t, ws: ws, long: time.Hour}
-		}
-	})}
-	go server.Serve(listener) //nolint:errcheck // until it is closed
-	t.Cleanup(func() { server.Close() })
-	info := &rest.GatewayBot{URL: "ws://127.0.0.1", Shards: 1, Limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}}
-	c := run(t, token, func(context.Context) (*rest.GatewayBot, error) { return info, nil }, func(cfg *Config) {
-		cfg.Times = Times{}
-		cfg.Times.fill()
-		cfg.Dial = network.DialContext
-		change(cfg)
-	})
-	at := <-conns
-	at.hello(interval)
-	at.hear(opIdentify)
-	at.ready("ws://127.0.0.1/resume")
-	<-c.ready
-	return c, at, conns
-}
 
 // A beat that nobody acknowledges ends the connection within an interval and
 // five seconds of the last acknowledgement, with a code that keeps the session.
 func TestZombie(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, at, conns := inMemory(t, func(*Config) {})
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c, at := d.start(nil)
 		defer c.stop()
 		for range 10 {
 			at.hear(opHeartbeat)
@@ -74,7 +36,7 @@ func TestZombie(t *testing.T) {
 		if d := time.Since(last); d < interval || d > interval+5*time.Second {
 			t.Errorf("given up after %v", d)
 		}
-		at = <-conns
+		at = d.accept()
 		at.hello(interval)
 		at.hear(opResume)
 		at.dispatch("RESUMED", nil)
@@ -91,10 +53,11 @@ func TestZombie(t *testing.T) {
 // When events wait for a place for minutes, beats go on and the connection
 // stays; nothing is lost.
 func TestBackPressure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		release := make(chan struct{})
 		got := make(chan int64, 10_000)
-		c, at, conns := inMemory(t, func(cfg *Config) {
+		d := newDiscord(t)
+		c, at := d.start(func(cfg *Config) {
 			cfg.Lanes = lanes.New(lanes.Config{Workers: 1, Total: 10, PerKey: 5})
 			cfg.Handle = func(ctx context.Context, e Event) { until(ctx, release); got <- e.Seq }
 		})
@@ -126,7 +89,7 @@ func TestBackPressure(t *testing.T) {
 		at.hear(opHeartbeat)
 		at.say(opAck, nil)
 		at.hear(opHeartbeat)
-		if len(conns) > 0 {
+		if len(d.conns) > 0 {
 			t.Error("it connected anew")
 		}
 		if s := c.g.Status()[0]; s.Dropped != 0 || s.Resumes != 0 || s.Identifies != 1 {
@@ -157,27 +120,28 @@ func TestResumeUnanswered(t *testing.T) {
 		"4009":      {func(c *conn) { c.close(4009) }, 1, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c, at, conns := inMemory(t, func(*Config) {})
+			bubble(t, func(t *testing.T) {
+				d := newDiscord(t)
+				c, at := d.start(nil)
 				defer c.stop()
 				for round := range 2 { // in the second they are counted from the beginning
 					time.Sleep(time.Second) // no two connections are opened within less
 					at.ws.Close()
 					began := time.Now()
 					for range refused.tries {
-						at = <-conns
+						at = d.accept()
 						at.hello(interval)
 						at.hear(opResume)
 						refused.how(at)
 						defer at.ws.Close()
 					}
-					at = <-conns
+					at = d.accept()
 					at.hello(interval)
 					at.hear(opIdentify)
 					if d := time.Since(began); d > refused.within {
 						t.Errorf("round %d: identified after %v", round, d)
 					}
-					at.ready("ws://127.0.0.1/resume")
+					at.ready(resumeURL)
 					if r := <-c.ready; r.Resumed {
 						t.Error("told as resumed")
 					}
@@ -194,12 +158,13 @@ func TestResumeUnanswered(t *testing.T) {
 // A Resume that brings an event was answered, even if the connection ends before
 // RESUMED: the session is kept as long as it gets on.
 func TestResumeGetsOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, at, conns := inMemory(t, func(*Config) {})
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c, at := d.start(nil)
 		defer c.stop()
 		at.ws.Close()
 		for seq := int64(2); seq < 12; seq++ {
-			at = <-conns
+			at = d.accept()
 			at.hello(interval)
 			if said := at.hear(opResume); said["seq"] != float64(seq-1) {
 				t.Fatalf("resumed with %v", said)
@@ -210,12 +175,12 @@ func TestResumeGetsOn(t *testing.T) {
 		}
 		for try := range 5 { // also when Discord answers only each third
 			for range 2 {
-				at = <-conns
+				at = d.accept()
 				at.hello(interval)
 				at.hear(opResume)
 				at.close(4000)
 			}
-			at = <-conns
+			at = d.accept()
 			at.hello(interval)
 			at.hear(opResume)
 			at.dispatchAt(int64(12+try), "RESUMED", nil)
@@ -229,13 +194,14 @@ func TestResumeGetsOn(t *testing.T) {
 
 // Giving a session up does not go round the limits of Identify.
 func TestResumeUnansweredKeepsLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var remaining atomic.Int64
 		remaining.Store(1000)
-		c, at, conns := inMemory(t, func(cfg *Config) {
+		d := newDiscord(t)
+		c, at := d.start(func(cfg *Config) {
 			cfg.Bot = func(context.Context) (*rest.GatewayBot, error) {
 				limit := rest.SessionLimit{Total: 1000, Remaining: int(remaining.Load()), ResetAfter: time.Hour.Milliseconds(), Concurrency: 1}
-				return &rest.GatewayBot{URL: "ws://127.0.0.1", Shards: 1, Limit: limit}, nil
+				return &rest.GatewayBot{URL: address, Shards: 1, Limit: limit}, nil
 			}
 		})
 		defer c.stop()
@@ -244,12 +210,12 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		began := time.Now()
 		at.ws.Close()
 		for range maxResumes {
-			at = <-conns
+			at = d.accept()
 			at.hello(interval)
 			at.hear(opResume)
 			at.close(4000)
 		}
-		at = <-conns
+		at = d.accept()
 		at.hello(interval)
 		at.hear(opIdentify)
 		if d := time.Since(began); d < time.Hour || d > 2*time.Hour {
@@ -258,5 +224,58 @@ func TestResumeUnansweredKeepsLimits(t *testing.T) {
 		at.ready("")
 		<-c.ready
 		at.ws.Close()
+	})
+}
+
+// An acknowledgement that had to wait behind events for which there was no place is
+// not late, even if it comes a moment after they were taken.
+func TestAcknowledgementBehindEvents(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		release := make(chan struct{})
+		d := newDiscord(t)
+		c, at := d.start(func(cfg *Config) {
+			cfg.Lanes = lanes.New(lanes.Config{Workers: 1, Total: 10})
+			cfg.Handle = func(ctx context.Context, e Event) { until(ctx, release) }
+		})
+		defer c.stop()
+		go func() {
+			for i := range 3000 { // more than fit on the way
+				at.dispatch(InteractionCreate, press(i))
+			}
+			time.Sleep(100 * time.Millisecond)
+			at.say(opAck, nil)
+		}()
+		time.Sleep(interval + 5*time.Second - 50*time.Millisecond) // the watchdog is about to fire
+		close(release)
+		time.Sleep(interval)
+		if s := c.g.Status()[0]; !s.Connected || len(c.lost) > 0 || len(d.conns) > 0 {
+			t.Errorf("it was given up: %+v", s)
+		}
+		at.ws.Close()
+	})
+}
+
+// Where the address at which to resume is out of order, the one at which everybody
+// begins is tried as well.
+func TestResumesElsewhere(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(nil)
+		at := d.accept()
+		at.hello(interval)
+		at.hear(opIdentify)
+		at.ready("ws://localhost:81") // where nobody listens
+		wait(t, "ready", c.ready)
+		at.cut()
+		at = d.accept()
+		if at.path != "/?v=10&encoding=json" {
+			t.Errorf("connected to %s", at.path)
+		}
+		at.hello(interval)
+		at.hear(opResume)
+		at.dispatch("RESUMED", nil)
+		if r := wait(t, "ready", c.ready); !r.Resumed {
+			t.Error("the session was given up")
+		}
 	})
 }
