@@ -18,7 +18,7 @@ import (
 const firstAnswer = 3 * time.Second
 
 // late is when there is no point in a first answer any more.
-func (w *waiting) late() time.Time { return w.since.Add(max(firstAnswer, 2*w.patience)) }
+func (w *waiting) late() time.Time { return w.since.Add(firstAnswer) }
 
 // How far the first answer to an interaction has come.
 type stage int
@@ -39,8 +39,6 @@ type waiting struct {
 	since   time.Time
 	timer   *time.Timer
 
-	patience time.Duration // before it is deferred
-
 	mu       sync.Mutex
 	stage    stage
 	changed  chan struct{} // closed when a deferral is done
@@ -49,6 +47,10 @@ type waiting struct {
 	promised bool          // the deferral ended before the post came
 
 	ending chan struct{} // holds a value while somebody ends the deferral: one after the other
+}
+
+func newWaiting(in interaction.Interaction, respond interaction.Responder) *waiting {
+	return &waiting{in: in, respond: respond, since: time.Now(), changed: make(chan struct{}), begun: make(chan struct{}), ending: make(chan struct{}, 1)}
 }
 
 // take takes the first answer. Waiting for a deferral that is on its way, it
@@ -84,7 +86,7 @@ func (w *waiting) set(s stage) {
 	}
 	switch {
 	case s == open: // it was not to be: the next who has something to say
-		w.timer.Reset(time.Until(w.since.Add(w.patience)))
+		w.timer.Reset(time.Until(w.since.Add(answerAfter)))
 	case was != deferred && was != answered:
 		close(w.begun)
 	}
@@ -124,8 +126,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	if in.User.Bot || in.User.ID == "" {
 		return nil
 	}
-	w := &waiting{in: in, respond: respond, since: time.Now(), patience: a.cfg.Answer,
-		changed: make(chan struct{}), begun: make(chan struct{}), ending: make(chan struct{}, 1)}
+	w := newWaiting(in, respond)
 	a.mu.Lock()
 	if a.waiting[in.ID] != nil || a.asks == nil {
 		a.mu.Unlock()
@@ -135,7 +136,7 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	a.waiting[in.ID] = w
 	asks, ctx := a.asks, a.ctx
 	w.mu.Lock()
-	w.timer = time.AfterFunc(a.cfg.Answer, func() {
+	w.timer = time.AfterFunc(answerAfter, func() {
 		if in.Kind != interaction.Typing { // choices cannot be put off
 			a.putOff(w)
 		}
@@ -171,12 +172,9 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 // refuses reports whether somebody asks too much, or too much is asked where they
 // are. They are told so for a while.
 func (a *Adapter) refuses(w *waiting) bool {
-	if a.people == nil {
-		return false
-	}
-	v := a.people.Take(w.in.User.ID, a.cfg.Now())
+	v := a.people.Take(w.in.User.ID, time.Now())
 	if v == lanes.Fine {
-		v = a.crowds.Take(w.in.Channel.ID, a.cfg.Now())
+		v = a.crowds.Take(w.in.Channel.ID, time.Now())
 	}
 	if v == lanes.Fine {
 		return false
@@ -191,12 +189,12 @@ func (a *Adapter) refuses(w *waiting) bool {
 
 // sweep forgets interactions that are answered. It is called with the lock held.
 func (a *Adapter) sweep(now time.Time) {
-	if now.Sub(a.swept) < a.keep/4 {
+	if now.Sub(a.swept) < keepFor/4 {
 		return
 	}
 	a.swept = now
 	for id, w := range a.waiting {
-		if age := now.Sub(w.since); age > routeLife || age > a.keep && w.over() {
+		if age := now.Sub(w.since); age > routeLife || age > keepFor && w.over() {
 			delete(a.waiting, id)
 		}
 	}
@@ -222,7 +220,7 @@ const (
 // handle asks what an interaction asks for, and tells the answer.
 func (a *Adapter) handle(ctx context.Context, w *waiting) {
 	in := w.in
-	r := request(in, a.cfg.Now())
+	r := request(in, time.Now())
 	ok := false
 	switch in.Kind {
 	case interaction.Command:
@@ -284,7 +282,7 @@ func (a *Adapter) putOff(w *waiting) {
 	w.stage = deferring
 	w.mu.Unlock()
 	kept := a.deferred()
-	kept.begins(w.in.Token, w.in.Locale, a.cfg.Now())
+	kept.begins(w.in.Token, w.in.Locale, time.Now())
 	ctx, cancel := context.WithDeadline(context.Background(), w.late())
 	defer cancel()
 	_, err := w.respond(ctx, rest.Defer(rest.Ephemeral))
@@ -321,7 +319,7 @@ func (a *Adapter) owes(w *waiting) {
 	a.mu.Lock()
 	asking := a.ctx
 	a.mu.Unlock()
-	time.AfterFunc(a.cfg.Owed, func() {
+	time.AfterFunc(owedAfter, func() {
 		ctx, cancel := context.WithTimeout(asking, shortly)
 		defer cancel()
 		a.promise(ctx, w)

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -49,7 +48,7 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 		if err != nil {
 			return found, fmt.Errorf("discord.api: the gateway cannot be asked for: %w", err)
 		}
-		if err := gateway.Try(ctx, g.URL, cfg.Dial, cmp.Or(cfg.Times.Start, tryFor)); err != nil {
+		if err := gateway.Try(ctx, g.URL, cfg.Dial, tryFor); err != nil {
 			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; is something between here and there that lets no WebSockets through? %w", g.URL, err)
 		}
 		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.Limit.Remaining, g.Limit.Total, g.Shards))

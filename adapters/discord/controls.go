@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -172,7 +173,7 @@ func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask 
 
 // typing answers a command that is being typed.
 func (a *Adapter) typing(ctx context.Context, w *waiting) {
-	r := request(w.in, a.cfg.Now())
+	r := request(w.in, time.Now())
 	var out []rest.Choice
 	if o, ok := w.in.Command.Focused(); ok && commanded(&r, w.in.Command) {
 		known, _ := findOption(a.commands(), r.Command, o.Name)

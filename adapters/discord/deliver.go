@@ -26,7 +26,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	case p.Private:
 		return a.direct(ctx, p)
 	}
-	r, live := readRoute(p.Reply, a.cfg.Now())
+	r, live := readRoute(p.Reply, time.Now())
 	at, err := a.place(ctx, p, r)
 	if err != nil {
 		err = a.refusedBy(ctx, err, p.Where.Channel, false)
@@ -192,7 +192,7 @@ func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, er
 		shown, err = w.respond(ctx, response(m))
 		return err
 	}
-	late, err := d.a.inTime(respond, d.at.channel, w.since.Add(d.a.cfg.Slow/2), d.m, gives)
+	late, err := d.a.inTime(respond, d.at.channel, w.since.Add(slowAfter/2), d.m, gives)
 	if late {
 		if err := d.inWords(); err != nil {
 			return "", err, true
@@ -478,7 +478,7 @@ const looked = 10
 // is not known whether it was sent.
 func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
 	a := d.a
-	now := a.cfg.Now()
+	now := time.Now()
 	first, known := a.sent.get(d.p.ID)
 	switch {
 	case known && now.Sub(first) < nonceLife:
@@ -548,7 +548,7 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 }
 
 func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
-	if since, closed := a.closed.get(who.ID); closed && a.cfg.Now().Sub(since) < closedFor {
+	if since, closed := a.closed.get(who.ID); closed && time.Now().Sub(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
 	channel, known := a.dms.get(who.ID)
@@ -588,7 +588,7 @@ func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err err
 	}
 	a.log.Warn("somebody cannot be written to directly; they are called in the channel", "error", err)
 	if rest.Code(err) != rest.CodeTooManyDMs { // which says nothing of them
-		a.closed.put(who.ID, a.cfg.Now())
+		a.closed.put(who.ID, time.Now())
 	}
 	return a.call(ctx, p, who)
 }

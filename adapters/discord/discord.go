@@ -44,20 +44,12 @@ type Config struct {
 
 	DB *sql.DB // where what is put off is written down, in a table of its own; nil: nowhere
 
-	Answer  time.Duration    // after which an interaction is deferred; 0: 1.5 s
-	Slow    time.Duration    // by which the words of a board are sent where its picture takes long, and follows; half of it is the picture's; 0: 4 s
-	Away    time.Duration    // after which Discord counts as away when the gateway is gone; 0: 15 s
-	Servers time.Duration    // between two looks at which servers the bot is in; 0: 6 hours
-	Times   gateway.Times    //
-	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil logs nothing
+	Log *slog.Logger // nil logs nothing
 
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to Discord; nil: TCP
 	Bind func(address string) (net.Listener, error)                           // opens Listen; nil: TCP
 
 	Ready func(address string) // called when interactions can come: with the address of Listen, or empty; may be nil
-
-	Owed time.Duration // after which who waits behind a deferral for a post is told that it will come; 0: 5 s
 }
 
 // Permissions are what the bot needs in a server, and no more.
@@ -71,10 +63,10 @@ func Invite(application string) string {
 
 // How much runs and waits.
 const (
-	answerAfter = 1500 * time.Millisecond
-	owedAfter   = 5 * time.Second
-	awayAfter   = 15 * time.Second
-	patience    = 300 * time.Millisecond // for a bucket; then the bot waits, and others are not held up
+	answerAfter = 1500 * time.Millisecond // an interaction is deferred
+	owedAfter   = 5 * time.Second         // somebody who waits behind a deferral for a post is told that it will come
+	awayAfter   = 15 * time.Second        // Discord counts as away when the gateway is gone
+	patience    = 300 * time.Millisecond  // for a bucket; then the bot waits, and others are not held up
 	askWorkers  = 32
 	tidyWorkers = 4
 	tidyWaiting = 2000
@@ -119,13 +111,12 @@ type Adapter struct {
 	pictures *lanes.Lanes    // those that follow their words
 	waiting  map[string]*waiting
 	swept    time.Time
-	kept     *deferrals    // nil: they are not written down
-	keep     time.Duration // keepFor
+	kept     *deferrals // nil: they are not written down
 
 	roots roots
 
-	out     atomic.Bool // the desk may hold that Discord cannot be reached
-	telling sync.Mutex  // the desk that it can, or cannot, from the look on
+	out     atomic.Bool   // the desk may hold that Discord cannot be reached
+	telling chan struct{} // holds a value while somebody tells the desk that it can, or cannot, from the look on
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -144,24 +135,6 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Listen != "" && cfg.PublicKey == "" {
 		return nil, errors.New("discord.public_key: needed to take interactions over HTTP (discord.listen)")
 	}
-	if cfg.Answer == 0 {
-		cfg.Answer = answerAfter
-	}
-	if cfg.Owed == 0 {
-		cfg.Owed = owedAfter
-	}
-	if cfg.Slow == 0 {
-		cfg.Slow = slowAfter
-	}
-	if cfg.Away == 0 {
-		cfg.Away = awayAfter
-	}
-	if cfg.Servers == 0 {
-		cfg.Servers = serversEvery
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	if cfg.Bind == nil {
 		cfg.Bind = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
 	}
@@ -179,7 +152,7 @@ func New(cfg Config) (*Adapter, error) {
 		closed: newMemory[time.Time](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		waiting: map[string]*waiting{}, keep: keepFor, barred: newMemory[refusal](remembered), newest: newMemory[int](remembered), slow: newMemory[time.Time](remembered),
+		waiting: map[string]*waiting{}, telling: make(chan struct{}, 1), barred: newMemory[refusal](remembered), newest: newMemory[int](remembered), slow: newMemory[time.Time](remembered),
 		roots: roots{m: map[string]*root{}, direct: true},
 	}, nil
 }
@@ -219,7 +192,7 @@ func (a *Adapter) commands() []bot.Command {
 func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	kept, left, err := openDeferrals(ctx, a.cfg.DB, a.cfg.Now(), func(err error) {
+	kept, left, err := openDeferrals(ctx, a.cfg.DB, time.Now(), func(err error) {
 		a.log.Error("a deferral was not written down", "error", err)
 	})
 	if err != nil {
@@ -360,8 +333,8 @@ func (a *Adapter) connect(ctx context.Context) error {
 			a.receive(in, interaction.Direct(a.rest, in))
 		},
 		Outage: func(gateway.Outage) { // before anything is asked that comes after it
-			a.telling.Lock()
-			defer a.telling.Unlock()
+			a.telling <- struct{}{}
+			defer func() { <-a.telling }()
 			if whole(g.Status()) {
 				a.back(ctx)
 			}
@@ -371,7 +344,7 @@ func (a *Adapter) connect(ctx context.Context) error {
 				a.cfg.Ready("")
 			}
 		},
-		Dial: a.cfg.Dial, Times: a.cfg.Times, Log: a.log,
+		Dial: a.cfg.Dial, Log: a.log,
 	})
 	if err != nil {
 		return err
@@ -389,7 +362,7 @@ func (a *Adapter) serve(ctx context.Context) error {
 	doors := lanes.New(lanes.Config{Workers: httpWorkers})
 	defer doors.Close()
 	endpoint, err := interaction.NewEndpoint(interaction.EndpointConfig{
-		PublicKey: a.cfg.PublicKey, Client: a.rest, Lanes: doors, Now: a.cfg.Now, Log: a.log,
+		PublicKey: a.cfg.PublicKey, Client: a.rest, Lanes: doors, Log: a.log,
 		Key: func(in interaction.Interaction) string { return in.ID },
 		Handle: func(_ context.Context, in interaction.Interaction, respond interaction.Responder) {
 			if w := a.receive(in, respond); w != nil {
@@ -409,9 +382,9 @@ func (a *Adapter) serve(ctx context.Context) error {
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	a.telling.Lock()
+	a.telling <- struct{}{}
 	a.back(ctx)
-	a.telling.Unlock()
+	<-a.telling
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.probe(ctx) })

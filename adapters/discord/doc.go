@@ -11,7 +11,7 @@
 // first and answered by what comes of it: a refusal is told to the person
 // alone, an accepted turn is answered by the first post that it owes, if that
 // belongs where the interaction came from. If neither is there after a second
-// and a half (Config.Answer) the interaction is deferred, for the person's eyes
+// and a half the interaction is deferred, for the person's eyes
 // alone, and the post goes to the channel as a message of the bot's own. A press
 // or form whose post calls nobody changes the message that it was on.
 //

@@ -23,7 +23,7 @@ func serverOf(guild string) string { return "guild:" + guild }
 // servers tells the desk every few hours in which servers the bot is, so that
 // those it has left are forgotten.
 func (a *Adapter) servers(ctx context.Context) {
-	for wait := min(serversFirst, a.cfg.Servers); ; {
+	for wait := serversFirst; ; {
 		pause(ctx, wait)
 		if ctx.Err() != nil {
 			return
@@ -32,14 +32,14 @@ func (a *Adapter) servers(ctx context.Context) {
 		var limited *rest.RateLimited
 		switch {
 		case err == nil:
-			wait = a.cfg.Servers
+			wait = serversEvery
 			continue
 		case ctx.Err() != nil:
 			return
 		case errors.As(err, &limited):
-			wait = max(limited.Wait, min(serversAgain, a.cfg.Servers))
+			wait = max(limited.Wait, serversAgain)
 		default:
-			wait = min(serversAgain, a.cfg.Servers)
+			wait = serversAgain
 		}
 		a.log.Warn("it is not known in which servers the bot is", "error", err)
 	}

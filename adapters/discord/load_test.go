@@ -224,8 +224,8 @@ func TestFloodPutOff(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := &waiting{in: in, respond: interaction.Direct(c.a.rest, in), since: time.Now(), patience: answerAfter,
-					changed: make(chan struct{}), begun: make(chan struct{}), timer: time.NewTimer(time.Hour)}
+				w := newWaiting(in, interaction.Direct(c.a.rest, in))
+				w.timer = time.NewTimer(time.Hour)
 				go c.a.putOff(w)
 				time.Sleep(after)
 				if !c.a.refuses(w) {

@@ -24,13 +24,13 @@ func whole(shards []gateway.Status) bool {
 // while, and that all are again if it could not be told at once.
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
-	a.every(ctx, a.cfg.Away/3, func() {
-		a.telling.Lock()
-		defer a.telling.Unlock()
+	a.every(ctx, awayAfter/3, func() {
+		a.telling <- struct{}{}
+		defer func() { <-a.telling }()
 		shards := g.Status() // of this moment: nobody tells of a later one before this is told
-		late := len(shards) == 0 && time.Since(began) > a.cfg.Away
+		late := len(shards) == 0 && time.Since(began) > awayAfter
 		for _, s := range shards {
-			late = late || !s.Connected && time.Since(s.Since) > a.cfg.Away
+			late = late || !s.Connected && time.Since(s.Since) > awayAfter
 		}
 		switch {
 		case late:
@@ -44,10 +44,10 @@ func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 // probe does the same where interactions come over HTTP, by asking Discord now
 // and then. Whether Discord reaches the bot only Discord knows.
 func (a *Adapter) probe(ctx context.Context) {
-	a.every(ctx, 2*a.cfg.Away, func() {
+	a.every(ctx, 2*awayAfter, func() {
 		_, err := a.rest.GatewayBot(ctx)
-		a.telling.Lock()
-		defer a.telling.Unlock()
+		a.telling <- struct{}{}
+		defer func() { <-a.telling }()
 		switch {
 		case unreachable(err):
 			a.away(ctx)
@@ -82,7 +82,7 @@ func unreachable(err error) bool {
 	return s == http.StatusOK || s >= http.StatusInternalServerError
 }
 
-// away tells the desk that Discord cannot be reached. a.telling is held.
+// away tells the desk that Discord cannot be reached. The caller holds a.telling.
 func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
@@ -93,7 +93,7 @@ func (a *Adapter) away(ctx context.Context) {
 	}
 }
 
-// back tells the desk that Discord can be reached. a.telling is held.
+// back tells the desk that Discord can be reached. The caller holds a.telling.
 func (a *Adapter) back(ctx context.Context) {
 	for try := 0; try < askTries && ctx.Err() == nil; try++ {
 		err := a.theDesk().Back(ctx, Name)

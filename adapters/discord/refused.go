@@ -39,7 +39,7 @@ func (d *delivery) refuse(why error) error {
 		a.learned(d.p.Where.Channel, 0, false) // what was heard of it before is out of date
 	}
 	r, _ := a.barred.get(channel)
-	a.barred.put(channel, refusal{why: why, locked: d.locked, times: r.times + 1, at: a.cfg.Now()})
+	a.barred.put(channel, refusal{why: why, locked: d.locked, times: r.times + 1, at: time.Now()})
 	return why
 }
 
@@ -57,7 +57,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	}
 	d.locked = r.locked
 	switch {
-	case r.times >= maxRefusals && a.cfg.Now().Sub(r.at) < barredFor:
+	case r.times >= maxRefusals && time.Now().Sub(r.at) < barredFor:
 		return r.why
 	case !r.locked:
 		if !may(needed(d.at.channel != d.p.Where.Channel)) {

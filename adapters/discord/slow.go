@@ -59,7 +59,7 @@ func (a *Adapter) inTime(ctx context.Context, channel string, by time.Time, m re
 }
 
 // soon is when the words of a message go without its files, if it is begun now.
-func (a *Adapter) soon() time.Time { return time.Now().Add(a.cfg.Slow / 2) }
+func (a *Adapter) soon() time.Time { return time.Now().Add(slowAfter / 2) }
 
 // inWords is what is said while files are on their way: the board in letters, if
 // there is room.
@@ -121,7 +121,7 @@ func (a *Adapter) timed(channel string, edit func(context.Context) error) func(c
 	return func(ctx context.Context) error {
 		began := time.Now()
 		err := edit(ctx)
-		if err == nil && time.Since(began) < a.cfg.Slow/2 {
+		if err == nil && time.Since(began) < slowAfter/2 {
 			a.slow.drop(channel)
 		}
 		return err
@@ -173,7 +173,7 @@ func (a *Adapter) follows(key string, pointless func() bool, edit func(context.C
 // firstInTime gives the first answer, which the caller has taken, as first does:
 // in words if its files take too long.
 func (a *Adapter) firstInTime(ctx context.Context, w *waiting, c content, m rest.Message, as func(rest.Message) rest.Response) error {
-	return a.tells(ctx, w.in.Channel.ID, w.in.ID, w.since.Add(a.cfg.Slow/2), c, m,
+	return a.tells(ctx, w.in.Channel.ID, w.in.ID, w.since.Add(slowAfter/2), c, m,
 		func(ctx context.Context, m rest.Message) error { return a.first(ctx, w, as(m)) },
 		func(ctx context.Context, m rest.Message) error { return a.edits(ctx, w, m) })
 }

@@ -81,7 +81,7 @@ func (a *Adapter) stands(ctx context.Context, p bot.Post, board bot.Receipt) {
 	if p.Kind != bot.Show || p.Private || channel == "" || thread == "" || thread == channel || p.State == bot.Sandbox {
 		return // where nothing counts, the opening says so
 	}
-	if until, ok := a.refused.get(p.Under); ok && a.cfg.Now().Before(until) {
+	if until, ok := a.refused.get(p.Under); ok && time.Now().Before(until) {
 		return
 	}
 	scene := p.Scene
@@ -93,7 +93,7 @@ func (a *Adapter) stands(ctx context.Context, p bot.Post, board bot.Receipt) {
 	if scene == nil {
 		return
 	}
-	now := a.cfg.Now()
+	now := time.Now()
 	a.roots.mu.Lock()
 	r := a.roots.m[p.Under]
 	if r == nil && len(a.roots.m) < maxRoots {
@@ -168,7 +168,7 @@ func (a *Adapter) keepStanding(ctx context.Context) {
 // editDue puts the openings among the work whose time has come, and forgets
 // those of games in which nothing happens.
 func (a *Adapter) editDue() {
-	now := a.cfg.Now()
+	now := time.Now()
 	a.roots.mu.Lock()
 	defer a.roots.mu.Unlock()
 	for key, r := range a.roots.m {
@@ -232,7 +232,7 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 	a.roots.mu.Lock()
 	r.queued = false
 	says, lang, board, seq := r.says, r.lang, r.board, r.seq
-	early := a.cfg.Now().Before(r.due) && !a.roots.direct // an edit that was under way has failed
+	early := time.Now().Before(r.due) && !a.roots.direct // an edit that was under way has failed
 	done := r.due.IsZero() || a.roots.m[key] != r
 	a.roots.mu.Unlock()
 	if early || done {
@@ -246,7 +246,7 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 	}
 	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(clip(says, maxContent)), Components: []rest.Component{}})
 
-	now := a.cfg.Now()
+	now := time.Now()
 	a.roots.mu.Lock()
 	defer a.roots.mu.Unlock()
 	var wait *rest.RateLimited
