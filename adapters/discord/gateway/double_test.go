@@ -20,6 +20,7 @@ import (
 // onDouble connects to a double of Discord.
 func onDouble(t *testing.T, o discordtest.Options, change func(*discordtest.Server, *rest.Client, *Config)) (*discordtest.Server, *rest.Client, *client) {
 	t.Helper()
+	time.Sleep(time.Until(time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC))) // Discord's ids reach back to 2015
 	o.Network, o.Limits = &memnet.Network{}, discordtest.NoLimits()
 	d := discordtest.New(t, o)
 	r, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application(), Dial: o.Network.DialContext})

@@ -6,162 +6,169 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // Everything that is sent is what Discord's specification asks for, and
 // everything that is sent back is understood. The double checks the former.
 func TestSpecification(t *testing.T) {
-	d := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits()})
-	c, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	club := d.Guild("Go club")
-	room, forum, alice := club.Channel("games"), club.Forum("posts", "two-button"), club.Member("alice")
-	ctx := t.Context()
-	must := func(what string, err error) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC))) // Discord's ids reach back to 2015
+		network := &memnet.Network{}
+		d := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits(), Network: network})
+		c, err := rest.New(rest.Config{API: d.API(), Token: bot.NewSecret(d.Token()), Application: d.Application(), Dial: network.DialContext})
 		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatal(err)
 		}
-	}
+		defer c.Close()
+		club := d.Guild("Go club")
+		room, forum, alice := club.Channel("games"), club.Forum("posts", "two-button"), club.Member("alice")
+		ctx := t.Context()
+		must := func(what string, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
 
-	g, err := c.GatewayBot(ctx)
-	must("gateway", err)
-	if g.URL == "" || g.Shards != 1 || g.Limit.Total == 0 || g.Limit.Concurrency != 1 {
-		t.Errorf("gateway %+v", g)
-	}
-	me, err := c.Me(ctx)
-	must("me", err)
-	app, err := c.App(ctx)
-	must("application", err)
-	if me.ID == "" || app.ID != d.Application() || app.PublicKey != d.PublicKey() {
-		t.Errorf("me %+v, application %+v", me, app)
-	}
-	commands, err := c.PutCommands(ctx, "", []any{map[string]any{"name": "place", "description": "Place a stone"}})
-	must("register", err)
-	read, err := c.Commands(ctx, "")
-	must("commands", err)
-	if len(commands) != 1 || len(read) != 1 {
-		t.Errorf("commands %s, %s", commands, read)
-	}
+		g, err := c.GatewayBot(ctx)
+		must("gateway", err)
+		if g.URL == "" || g.Shards != 1 || g.Limit.Total == 0 || g.Limit.Concurrency != 1 {
+			t.Errorf("gateway %+v", g)
+		}
+		me, err := c.Me(ctx)
+		must("me", err)
+		app, err := c.App(ctx)
+		must("application", err)
+		if me.ID == "" || app.ID != d.Application() || app.PublicKey != d.PublicKey() {
+			t.Errorf("me %+v, application %+v", me, app)
+		}
+		commands, err := c.PutCommands(ctx, "", []any{map[string]any{"name": "place", "description": "Place a stone"}})
+		must("register", err)
+		read, err := c.Commands(ctx, "")
+		must("commands", err)
+		if len(commands) != 1 || len(read) != 1 {
+			t.Errorf("commands %s, %s", commands, read)
+		}
 
-	png := []byte("\x89PNG\r\n\x1a\n")
-	message := rest.Message{
-		Content: new("It is Black's turn."), Nonce: rest.Nonce("post-1"), AllowedMentions: rest.AllowedMentions{Users: []string{alice.ID()}},
-		Embeds: []rest.Embed{{Title: "Two Button", Description: "A game", Image: &rest.EmbedImage{URL: "attachment://board.png"}, Footer: &rest.EmbedFooter{Text: "x"}, Fields: []rest.EmbedField{{Name: "a", Value: "b", Inline: true}}}},
-		Components: []rest.Component{
-			rest.Row(rest.Component{Type: rest.Button, Style: rest.Primary, Label: "Pass", CustomID: "pass", Emoji: &rest.Emoji{Name: "👋"}}),
-			rest.Row(rest.Component{Type: rest.StringSelect, CustomID: "dead", Placeholder: "Dead groups", MinValues: new(0), MaxValues: 1,
-				Options: []rest.SelectOption{{Label: "D4", Value: "D4", Description: "3 stones"}}}),
-		},
-		Files: []rest.File{{Name: "board.png", Alt: "Black at D4", Data: png}},
-	}
-	sent, err := c.Send(ctx, room.ID(), message)
-	must("send", err)
-	again, err := c.Send(ctx, room.ID(), message)
-	must("send again", err)
-	if sent.ID != again.ID || sent.Attachments[0].Description != "Black at D4" || string(sent.Nonce) != message.Nonce || len(room.Messages()) != 1 {
-		t.Errorf("sent %+v, again %+v", sent, again)
-	}
-	answer := rest.Message{Content: new("Yes."), Reference: &rest.Reference{Message: sent.ID}, Flags: rest.SuppressNotifications}
-	_, err = c.Send(ctx, room.ID(), answer)
-	must("answer", err)
-	edited, err := c.Low().Edit(ctx, room.ID(), sent.ID, rest.Message{Components: []rest.Component{}})
-	must("take the buttons away", err)
-	if edited.Content != *message.Content || len(edited.Attachments) != 1 {
-		t.Errorf("edited %+v", edited)
-	}
-	edited, err = c.Edit(ctx, room.ID(), sent.ID, rest.Message{Content: new("New."), Files: []rest.File{{Name: "new.png", Alt: "new", Data: png}}})
-	must("edit", err)
-	if len(edited.Attachments) != 1 || edited.Attachments[0].Filename != "new.png" {
-		t.Errorf("edited %+v", edited)
-	}
-	edited, err = c.Edit(ctx, room.ID(), sent.ID, rest.Message{Attachments: []rest.Attachment{{ID: edited.Attachments[0].ID}}, Files: []rest.File{{Name: "second.png", Data: png}}})
-	must("add a file", err)
-	if len(edited.Attachments) != 2 {
-		t.Errorf("edited %+v", edited)
-	}
-	one, err := c.Message(ctx, room.ID(), sent.ID)
-	must("message", err)
-	all, err := c.Messages(ctx, room.ID(), "", 10)
-	must("messages", err)
-	if one.ID != sent.ID || len(all) != 2 {
-		t.Errorf("read %+v and %d", one, len(all))
-	}
+		png := []byte("\x89PNG\r\n\x1a\n")
+		message := rest.Message{
+			Content: new("It is Black's turn."), Nonce: rest.Nonce("post-1"), AllowedMentions: rest.AllowedMentions{Users: []string{alice.ID()}},
+			Embeds: []rest.Embed{{Title: "Two Button", Description: "A game", Image: &rest.EmbedImage{URL: "attachment://board.png"}, Footer: &rest.EmbedFooter{Text: "x"}, Fields: []rest.EmbedField{{Name: "a", Value: "b", Inline: true}}}},
+			Components: []rest.Component{
+				rest.Row(rest.Component{Type: rest.Button, Style: rest.Primary, Label: "Pass", CustomID: "pass", Emoji: &rest.Emoji{Name: "👋"}}),
+				rest.Row(rest.Component{Type: rest.StringSelect, CustomID: "dead", Placeholder: "Dead groups", MinValues: new(0), MaxValues: 1,
+					Options: []rest.SelectOption{{Label: "D4", Value: "D4", Description: "3 stones"}}}),
+			},
+			Files: []rest.File{{Name: "board.png", Alt: "Black at D4", Data: png}},
+		}
+		sent, err := c.Send(ctx, room.ID(), message)
+		must("send", err)
+		again, err := c.Send(ctx, room.ID(), message)
+		must("send again", err)
+		if sent.ID != again.ID || sent.Attachments[0].Description != "Black at D4" || string(sent.Nonce) != message.Nonce || len(room.Messages()) != 1 {
+			t.Errorf("sent %+v, again %+v", sent, again)
+		}
+		answer := rest.Message{Content: new("Yes."), Reference: &rest.Reference{Message: sent.ID}, Flags: rest.SuppressNotifications}
+		_, err = c.Send(ctx, room.ID(), answer)
+		must("answer", err)
+		edited, err := c.Low().Edit(ctx, room.ID(), sent.ID, rest.Message{Components: []rest.Component{}})
+		must("take the buttons away", err)
+		if edited.Content != *message.Content || len(edited.Attachments) != 1 {
+			t.Errorf("edited %+v", edited)
+		}
+		edited, err = c.Edit(ctx, room.ID(), sent.ID, rest.Message{Content: new("New."), Files: []rest.File{{Name: "new.png", Alt: "new", Data: png}}})
+		must("edit", err)
+		if len(edited.Attachments) != 1 || edited.Attachments[0].Filename != "new.png" {
+			t.Errorf("edited %+v", edited)
+		}
+		edited, err = c.Edit(ctx, room.ID(), sent.ID, rest.Message{Attachments: []rest.Attachment{{ID: edited.Attachments[0].ID}}, Files: []rest.File{{Name: "second.png", Data: png}}})
+		must("add a file", err)
+		if len(edited.Attachments) != 2 {
+			t.Errorf("edited %+v", edited)
+		}
+		one, err := c.Message(ctx, room.ID(), sent.ID)
+		must("message", err)
+		all, err := c.Messages(ctx, room.ID(), "", 10)
+		must("messages", err)
+		if one.ID != sent.ID || len(all) != 2 {
+			t.Errorf("read %+v and %d", one, len(all))
+		}
 
-	thread, err := c.StartThreadUnder(ctx, room.ID(), sent.ID, rest.NewThread{Name: "Game 1", AutoArchive: 1440})
-	must("thread", err)
-	if !thread.IsThread() || thread.ID != sent.ID || thread.Parent != room.ID() {
-		t.Errorf("thread %+v", thread)
-	}
-	must("join", c.JoinThread(ctx, thread.ID))
-	must("add", c.AddToThread(ctx, thread.ID, alice.ID()))
-	changed, err := c.EditThread(ctx, thread.ID, rest.ThreadChange{Name: new("Game 1 · over"), Archived: new(true)})
-	must("archive", err)
-	if changed.Thread == nil || !changed.Thread.Archived {
-		t.Errorf("archived %+v", changed)
-	}
-	_, err = c.EditThread(ctx, thread.ID, rest.ThreadChange{Archived: new(false)})
-	must("wake", err)
-	private, err := c.StartThread(ctx, room.ID(), rest.NewThread{Name: "Private", Type: rest.ThreadPublic})
-	must("thread in a channel", err)
-	if private.Name != "Private" {
-		t.Errorf("thread %+v", private)
-	}
-	where, err := c.Channel(ctx, forum.ID())
-	must("forum", err)
-	if where.Type != rest.ChannelForum || len(where.Tags) != 1 {
-		t.Fatalf("forum %+v", where)
-	}
-	post, err := c.StartThread(ctx, forum.ID(), rest.NewThread{Name: "Game 2", Tags: []string{where.Tags[0].ID}, Message: &message})
-	must("post", err)
-	if post.Parent != forum.ID() || len(post.Applied) != 1 {
-		t.Errorf("post %+v", post)
-	}
-	dm, err := c.DM(ctx, alice.ID())
-	must("direct messages", err)
-	_, err = c.Send(ctx, dm.ID, rest.Message{Content: new("Your turn.")})
-	must("send directly", err)
-	alice.CloseDMs()
-	if _, err = c.Send(ctx, dm.ID, rest.Message{Content: new("Your turn.")}); !rest.Forbidden(err) {
-		t.Errorf("closed direct messages: %v", err)
-	}
+		thread, err := c.StartThreadUnder(ctx, room.ID(), sent.ID, rest.NewThread{Name: "Game 1", AutoArchive: 1440})
+		must("thread", err)
+		if !thread.IsThread() || thread.ID != sent.ID || thread.Parent != room.ID() {
+			t.Errorf("thread %+v", thread)
+		}
+		must("join", c.JoinThread(ctx, thread.ID))
+		must("add", c.AddToThread(ctx, thread.ID, alice.ID()))
+		changed, err := c.EditThread(ctx, thread.ID, rest.ThreadChange{Name: new("Game 1 · over"), Archived: new(true)})
+		must("archive", err)
+		if changed.Thread == nil || !changed.Thread.Archived {
+			t.Errorf("archived %+v", changed)
+		}
+		_, err = c.EditThread(ctx, thread.ID, rest.ThreadChange{Archived: new(false)})
+		must("wake", err)
+		private, err := c.StartThread(ctx, room.ID(), rest.NewThread{Name: "Private", Type: rest.ThreadPublic})
+		must("thread in a channel", err)
+		if private.Name != "Private" {
+			t.Errorf("thread %+v", private)
+		}
+		where, err := c.Channel(ctx, forum.ID())
+		must("forum", err)
+		if where.Type != rest.ChannelForum || len(where.Tags) != 1 {
+			t.Fatalf("forum %+v", where)
+		}
+		post, err := c.StartThread(ctx, forum.ID(), rest.NewThread{Name: "Game 2", Tags: []string{where.Tags[0].ID}, Message: &message})
+		must("post", err)
+		if post.Parent != forum.ID() || len(post.Applied) != 1 {
+			t.Errorf("post %+v", post)
+		}
+		dm, err := c.DM(ctx, alice.ID())
+		must("direct messages", err)
+		_, err = c.Send(ctx, dm.ID, rest.Message{Content: new("Your turn.")})
+		must("send directly", err)
+		alice.CloseDMs()
+		if _, err = c.Send(ctx, dm.ID, rest.Message{Content: new("Your turn.")}); !rest.Forbidden(err) {
+			t.Errorf("closed direct messages: %v", err)
+		}
 
-	may, err := c.Permissions(ctx, club.ID(), thread.ID)
-	must("permissions", err)
-	if missing := may.Missing(rest.ViewChannel | rest.SendMessages | rest.AttachFiles); len(missing) > 0 {
-		t.Errorf("missing %v", missing)
-	}
-	d.GuildWithout("a club without the bot")
-	ids := []string{club.ID()}
-	for i := range 401 {
-		ids = append(ids, d.Guild(fmt.Sprint("club ", i)).ID())
-	}
-	in, err := c.Low().Guilds(ctx)
-	must("guilds", err)
-	got := []string{}
-	for _, g := range in {
-		got = append(got, g.ID)
-	}
-	if !slices.Equal(got, ids) {
-		t.Errorf("%d guilds of %d: %v", len(got), len(ids), got)
-	}
-	_, err = c.CommandPermissions(ctx, club.ID())
-	var refused *rest.Error
-	if err != nil && !errors.As(err, &refused) {
-		t.Errorf("permissions of commands: %v", err)
-	}
-	must("delete", c.Delete(ctx, room.ID(), again.ID))
-	if err := c.Delete(ctx, room.ID(), again.ID); !rest.Gone(err) {
-		t.Errorf("deleted twice: %v", err)
-	}
-	if _, err := c.Channel(context.WithoutCancel(ctx), "1"); !rest.Gone(err) && !rest.Forbidden(err) {
-		t.Errorf("no such channel: %v", err)
-	}
+		may, err := c.Permissions(ctx, club.ID(), thread.ID)
+		must("permissions", err)
+		if missing := may.Missing(rest.ViewChannel | rest.SendMessages | rest.AttachFiles); len(missing) > 0 {
+			t.Errorf("missing %v", missing)
+		}
+		d.GuildWithout("a club without the bot")
+		ids := []string{club.ID()}
+		for i := range 401 {
+			ids = append(ids, d.Guild(fmt.Sprint("club ", i)).ID())
+		}
+		in, err := c.Low().Guilds(ctx)
+		must("guilds", err)
+		got := []string{}
+		for _, g := range in {
+			got = append(got, g.ID)
+		}
+		if !slices.Equal(got, ids) {
+			t.Errorf("%d guilds of %d: %v", len(got), len(ids), got)
+		}
+		_, err = c.CommandPermissions(ctx, club.ID())
+		var refused *rest.Error
+		if err != nil && !errors.As(err, &refused) {
+			t.Errorf("permissions of commands: %v", err)
+		}
+		must("delete", c.Delete(ctx, room.ID(), again.ID))
+		if err := c.Delete(ctx, room.ID(), again.ID); !rest.Gone(err) {
+			t.Errorf("deleted twice: %v", err)
+		}
+		if _, err := c.Channel(context.WithoutCancel(ctx), "1"); !rest.Gone(err) && !rest.Forbidden(err) {
+			t.Errorf("no such channel: %v", err)
+		}
+	})
 }

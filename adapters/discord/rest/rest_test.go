@@ -11,7 +11,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httptrace"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -438,61 +438,65 @@ func TestDoubtStays(t *testing.T) {
 }
 
 func TestBotErrors(t *testing.T) {
-	api := func(status, code int) answer {
-		return answer{status: status, body: fmt.Sprintf(`{"code":%d,"message":"m"}`, code)}
-	}
-	var forbidden bot.Forbidden
-	later := func(e error) bool {
-		for _, no := range []error{bot.ErrGone, bot.ErrRefused, bot.ErrTooLarge, bot.ErrAmbiguous} {
-			if errors.Is(e, no) {
-				return false
+	synctest.Test(t, func(t *testing.T) {
+		api := func(status, code int) answer {
+			return answer{status: status, body: fmt.Sprintf(`{"code":%d,"message":"m"}`, code)}
+		}
+		var forbidden bot.Forbidden
+		later := func(e error) bool {
+			for _, no := range []error{bot.ErrGone, bot.ErrRefused, bot.ErrTooLarge, bot.ErrAmbiguous} {
+				if errors.Is(e, no) {
+					return false
+				}
+			}
+			var unsent *NotSent
+			return errors.As(e, &unsent)
+		}
+		for _, at := range []struct {
+			name   string
+			answer answer
+			is     func(error) bool
+		}{
+			{"unknown channel", api(404, CodeUnknownChannel), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
+			{"unknown message", api(404, CodeUnknownMessage), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
+			{"expired token", api(401, CodeWebhookToken), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
+			{"missing permissions", api(403, CodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
+			{"cannot DM", api(403, CodeCannotDM), func(e error) bool { return errors.As(e, &forbidden) }},
+			{"locked", api(400, CodeLockedThread), func(e error) bool { return errors.As(e, &forbidden) }},
+			{"too large", api(400, CodeTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
+			{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
+			{"invalid", api(400, CodeInvalidForm), func(e error) bool { return Code(e) == CodeInvalidForm }},
+			{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
+			{"400 of a server in front", answer{status: 400, body: "bad"}, later},
+			{"405 of a server in front", answer{status: 405, body: "no"}, later},
+			{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r bot.RetryAfter; return errors.As(e, &r) }},
+		} {
+			_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
+			if got := BotError(err, "Attach Files"); !at.is(got) {
+				t.Errorf("%s: %v", at.name, got)
 			}
 		}
-		var unsent *NotSent
-		return errors.As(e, &unsent)
-	}
-	for _, at := range []struct {
-		name   string
-		answer answer
-		is     func(error) bool
-	}{
-		{"unknown channel", api(404, CodeUnknownChannel), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-		{"unknown message", api(404, CodeUnknownMessage), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-		{"expired token", api(401, CodeWebhookToken), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-		{"missing permissions", api(403, CodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
-		{"cannot DM", api(403, CodeCannotDM), func(e error) bool { return errors.As(e, &forbidden) }},
-		{"locked", api(400, CodeLockedThread), func(e error) bool { return errors.As(e, &forbidden) }},
-		{"too large", api(400, CodeTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
-		{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
-		{"invalid", api(400, CodeInvalidForm), func(e error) bool { return Code(e) == CodeInvalidForm }},
-		{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
-		{"400 of a server in front", answer{status: 400, body: "bad"}, later},
-		{"405 of a server in front", answer{status: 405, body: "no"}, later},
-		{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r bot.RetryAfter; return errors.As(e, &r) }},
-	} {
-		_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
-		if got := BotError(err, "Attach Files"); !at.is(got) {
-			t.Errorf("%s: %v", at.name, got)
+		big := Message{Files: []File{{Name: "x.png", Data: make([]byte, RequestLimit)}}}
+		d := &discord{}
+		if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !errors.Is(BotError(err, ""), bot.ErrTooLarge) || d.count() != 0 {
+			t.Errorf("more than a request holds: %v", err)
 		}
-	}
-	big := Message{Files: []File{{Name: "x.png", Data: make([]byte, RequestLimit)}}}
-	d := &discord{}
-	if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !errors.Is(BotError(err, ""), bot.ErrTooLarge) || d.count() != 0 {
-		t.Errorf("more than a request holds: %v", err)
-	}
-	if BotError(nil, "") != nil {
-		t.Error("no error became one")
-	}
+		if BotError(nil, "") != nil {
+			t.Error("no error became one")
+		}
+	})
 }
 
 // Discord's complaint names the field.
 func TestDetail(t *testing.T) {
-	body := `{"code":50035,"message":"Invalid Form Body","errors":{"components":{"0":{"components":{"2":{"label":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 80 or fewer in length."}]}}}}}}}`
-	_, err := newClient(t, &discord{answer: always(answer{status: 400, body: body})}, nil).Send(t.Context(), "3", Message{})
-	want := "send a message: 400 Invalid Form Body (50035): components[0].components[2].label: Must be 80 or fewer in length."
-	if err == nil || err.Error() != want {
-		t.Errorf("%v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		body := `{"code":50035,"message":"Invalid Form Body","errors":{"components":{"0":{"components":{"2":{"label":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 80 or fewer in length."}]}}}}}}}`
+		_, err := newClient(t, &discord{answer: always(answer{status: 400, body: body})}, nil).Send(t.Context(), "3", Message{})
+		want := "send a message: 400 Invalid Form Body (50035): components[0].components[2].label: Must be 80 or fewer in length."
+		if err == nil || err.Error() != want {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 func TestMessages(t *testing.T) {
@@ -565,15 +569,17 @@ func TestMessages(t *testing.T) {
 
 // The answer to an interaction says which message it became.
 func TestRespondGivesMessage(t *testing.T) {
-	d := &discord{answer: always(answer{body: `{"interaction":{"id":"5"},"resource":{"type":4,"message":{"id":"99","channel_id":"3","nonce":17,"attachments":[{"description":"alt"}]}}}`})}
-	m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{}))
-	if err != nil || m == nil || m.ID != "99" || m.Nonce != "17" || m.Attachments[0].Description != "alt" {
-		t.Errorf("%+v, %v", m, err)
-	}
-	d.answer = always(answer{status: 204})
-	if m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{})); err != nil || m != nil {
-		t.Errorf("%+v, %v", m, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := &discord{answer: always(answer{body: `{"interaction":{"id":"5"},"resource":{"type":4,"message":{"id":"99","channel_id":"3","nonce":17,"attachments":[{"description":"alt"}]}}}`})}
+		m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{}))
+		if err != nil || m == nil || m.ID != "99" || m.Nonce != "17" || m.Attachments[0].Description != "alt" {
+			t.Errorf("%+v, %v", m, err)
+		}
+		d.answer = always(answer{status: 204})
+		if m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{})); err != nil || m != nil {
+			t.Errorf("%+v, %v", m, err)
+		}
+	})
 }
 
 func TestNonce(t *testing.T) {
@@ -599,37 +605,45 @@ func TestAddresses(t *testing.T) {
 
 // Too long an answer is not read to its end, and a redirect is not followed.
 func TestAnswersAreBounded(t *testing.T) {
-	var elsewhere int
-	var read int64
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/channels/1":
-			block := bytes.Repeat([]byte(" "), 1<<16)
-			for range 1 << 10 {
-				n, err := w.Write(block)
-				read += int64(n)
-				if err != nil {
-					return
-				}
-			}
-		case "/channels/2":
-			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		case "/elsewhere":
-			elsewhere++
+	synctest.Test(t, func(t *testing.T) {
+		var elsewhere int
+		var read int64
+		var network memnet.Network
+		listener, err := network.Listen("localhost:80")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))
-	defer srv.Close()
-	c, err := New(Config{API: srv.URL, Token: bot.NewSecret(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Channel(t.Context(), "1"); err == nil || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("64 MiB: %v", err)
-	}
-	if _, err := c.Channel(t.Context(), "2"); err == nil || elsewhere > 0 {
-		t.Errorf("redirected: %v", err)
-	}
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/channels/1":
+				block := bytes.Repeat([]byte(" "), 1<<16)
+				for range 1 << 10 {
+					n, err := w.Write(block)
+					read += int64(n)
+					if err != nil {
+						return
+					}
+				}
+			case "/channels/2":
+				http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+			case "/elsewhere":
+				elsewhere++
+			}
+		})}
+		go server.Serve(listener) //nolint:errcheck // until it is closed
+		defer server.Close()
+		c, err := New(Config{API: "http://localhost", Token: bot.NewSecret(token), Dial: network.DialContext})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Channel(t.Context(), "1"); err == nil || !strings.Contains(err.Error(), "too long") {
+			t.Errorf("64 MiB: %v", err)
+		}
+		if _, err := c.Channel(t.Context(), "2"); err == nil || elsewhere > 0 {
+			t.Errorf("redirected: %v", err)
+		}
+	})
 }
 
 func TestPermissions(t *testing.T) {
