@@ -7,18 +7,30 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
+// What a person has said of games, and the posts that said it: posts are named
+// after the game and the event that they follow.
+const (
+	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND body LIKE 'comment %'"
+	saidBy     = `SELECT post.id FROM event JOIN post ON post.id = event.game || '-' || event.seq || '-before'
+		WHERE event.actor = $1 AND event.body LIKE 'comment%' AND post.state <> 'waiting' AND post.body <> '{}'`
+	eventsBy = "SELECT game, seq, at, body, proof FROM event WHERE actor = $1 ORDER BY game, seq"
+)
+
 // Erase forgets who a person is, what they have chosen and what they have said
 // of games. Their id stays in games, posts and answers, and means nobody.
+//
+// It changes a few rows at a time so that others have their turn between. The
+// person goes last: after an error the next call does what is left.
 func (s *Store) Erase(ctx context.Context, p bot.Person) (err error) {
 	defer annotate(&err, "erase person %s", p)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	if err := s.unsay(ctx, p); err != nil {
+		return err
+	}
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{
 			"DELETE FROM holder WHERE (platform, platform_id) IN (SELECT platform, platform_id FROM person WHERE id = $1)",
 			"DELETE FROM person WHERE id = $1",
 			"DELETE FROM preference WHERE person = $1",
-			// What was said is in the notice that said it, too.
-			"UPDATE post SET body = '{}' WHERE state <> 'waiting' AND body LIKE '%commented%' AND body LIKE '%' || $1 || '%'",
-			"UPDATE event SET body = 'comment' WHERE actor = $1 AND body LIKE 'comment %'",
 		} {
 			if _, err := tx.ExecContext(ctx, query, p); err != nil {
 				return err
@@ -26,12 +38,41 @@ func (s *Store) Erase(ctx context.Context, p bot.Person) (err error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.unsay(ctx, p) // what they said meanwhile
+}
+
+// unsay erases what a person has said of games: the notices first, which are found
+// by the events.
+func (s *Store) unsay(ctx context.Context, p bot.Person) error {
+	posts, err := s.column(ctx, saidBy, p)
+	if err != nil {
+		return err
+	}
+	err = s.portions(ctx, posts, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+		_, err := tx.ExecContext(ctx, "UPDATE post SET body = '{}' WHERE id IN ("+placeholders(1, len(some))+")", anys(some)...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	games, err := s.column(ctx, commentsBy, p)
+	if err != nil {
+		return err
+	}
+	return s.portions(ctx, games, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+		_, err := tx.ExecContext(ctx, `UPDATE event SET body = 'comment' WHERE actor = $1 AND body LIKE 'comment %'
+			AND game IN (`+placeholders(2, len(some))+")", append([]any{p}, anys(some)...)...)
+		return err
+	})
 }
 
 // EventsBy gives what a person has done, by game, in order.
 func (s *Store) EventsBy(ctx context.Context, p bot.Person) (_ map[bot.GameID][]bot.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
-	rows, err := s.read.QueryContext(ctx, "SELECT game, seq, at, body, proof FROM event WHERE actor = $1 ORDER BY game, seq", p)
+	rows, err := s.read.QueryContext(ctx, eventsBy, p)
 	if err != nil {
 		return nil, err
 	}
