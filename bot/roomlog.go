@@ -33,6 +33,12 @@ type RoomLog interface {
 	// Since gives at most limit messages of a room with N above after, the
 	// newest ones if there are more, in order.
 	Since(ctx context.Context, room string, after int64, limit int) ([]Message, error)
+	// After returns at most limit messages of all rooms with N above after, the
+	// oldest ones if there are more, in order. None that is appended later comes
+	// before one that it has returned.
+	After(ctx context.Context, after int64, limit int) ([]Message, error)
+	// Last returns the N of the newest message of all rooms; 0: there is none.
+	Last(ctx context.Context) (int64, error)
 }
 
 // A Holder is the browser that has taken a name or a seat in a room that the bot

@@ -11,7 +11,7 @@ import (
 
 // A hall is the room with a page open in every seat.
 type hall struct {
-	t    *testing.T
+	t    testing.TB
 	room *Room
 	url  string
 	stop func()

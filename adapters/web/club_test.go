@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	_ "time/tzdata"
 
@@ -745,19 +746,21 @@ func (c *club) suggestions(p *member, text string) (values []string) {
 // a member would ask: to be called when it matters and not more, to know how much
 // time there is, and that every game comes to its end.
 func TestClub(t *testing.T) {
-	games, days := tier.Pick(50, 200, 800), tier.Pick(31, 92, 366)
-	// In memory: three months are some ten thousand commits, and a disk may take
-	// its time over each.
-	c := newClub(t, *clubSeed, store.Memory)
-	defer func() {
-		c.store.Close()
-		if *transcript != "" {
-			if err := os.WriteFile(*transcript, c.out.Bytes(), 0o600); err != nil {
-				t.Error(err)
+	games, days := tier.Pick(25, 200, 800), tier.Pick(21, 92, 366)
+	synctest.Test(t, func(t *testing.T) {
+		// In memory: three months are some ten thousand commits, and a disk may take
+		// its time over each.
+		c := newClub(t, *clubSeed, store.Memory)
+		defer func() {
+			c.store.Close()
+			if *transcript != "" {
+				if err := os.WriteFile(*transcript, c.out.Bytes(), 0o600); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-	}()
-	c.play(games, days)
+		}()
+		c.play(games, days)
+	})
 }
 
 // The same seed gives the same club, to the letter, and so does a store that is
@@ -765,10 +768,13 @@ func TestClub(t *testing.T) {
 func TestClubFollowsFromItsSeed(t *testing.T) {
 	var said [2]string
 	for i := range said {
-		c := newClub(t, 2, []string{store.Memory, filepath.Join(t.TempDir(), "club.db")}[i])
-		c.play(6, 12)
-		c.store.Close()
-		said[i] = c.out.String()
+		file := []string{store.Memory, filepath.Join(t.TempDir(), "club.db")}[i]
+		synctest.Test(t, func(t *testing.T) {
+			c := newClub(t, 2, file)
+			c.play(6, 12)
+			c.store.Close()
+			said[i] = c.out.String()
+		})
 	}
 	if said[0] != said[1] {
 		a, b := strings.Split(said[0], "\n"), strings.Split(said[1], "\n")

@@ -6,135 +6,217 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// Of streams.
+// What is new in the transcripts is read and made ready once, and appended to a
+// backlog in memory. One goroutine, the publisher, does that and wakes the pages.
+// Every page has a goroutine that writes the shared bytes of the backlog from where
+// it has got to. What a new page has missed comes from the store.
+
 const (
-	history   = 200  // messages that a new page sees
-	catchUp   = 2000 // messages that a page may have missed before it must begin anew
-	heartbeat = 15 * time.Second
+	history    = 200  // messages that a new page sees
+	catchUp    = 2000 // messages that a page may have missed before it must begin anew
+	heartbeat  = 15 * time.Second
+	maxStreams = 2048
+	// maxClientStreams limits the pages of one client address. A club may share one.
+	maxClientStreams = 64
+
+	// A page is written to at most ten times in any second: flushRate, and flushBurst
+	// at once, for the line that somebody typed and the board that follows.
+	flushRate  = 8
+	flushBurst = 2
+
+	// A page that falls behind by more than the backlog is dropped, and comes back for
+	// what it has missed.
+	maxBacklog        = 16 << 20 // bytes
+	maxBacklogEntries = 4096
+
+	// Names may change, and people be forgotten: nothing that was drawn or made ready
+	// is kept longer than this.
+	keptFor = 10 * time.Minute
 )
 
-// A message is a line of the transcript as the page gets it.
-type message struct {
-	N        int64     `json:"n,omitempty"`
-	Key      string    `json:"key,omitempty"`
-	At       time.Time `json:"at"`
-	From     string    `json:"from,omitempty"` // nobody: the bot
-	To       []string  `json:"to,omitempty"`
-	Text     string    `json:"text,omitempty"`
-	Parts    []part    `json:"parts,omitempty"` // the text again, where it means instants
-	Kind     string    `json:"kind,omitempty"`
-	Private  bool      `json:"private,omitempty"`
-	Replaces []int64   `json:"replaces,omitempty"`
-	Removed  bool      `json:"removed,omitempty"`
-	Game     string    `json:"game,omitempty"`
-	Picture  string    `json:"picture,omitempty"` // its address, to which theme and size are added
-	Alt      string    `json:"alt,omitempty"`
-	Next     string    `json:"next,omitempty"` // "White to play"
-	Due      []string  `json:"due,omitempty"`  // seats of which something is awaited
-	Controls []control `json:"controls,omitempty"`
-	File     *file     `json:"file,omitempty"`
+// An entry of the backlog is messages for everybody that follow each other, or one
+// private message, ready to be sent.
+type entry struct {
+	room string // the transcript that they are in
+	n    int64  // number of the private message
+	data []byte
 }
 
-type control struct {
-	Label   string            `json:"label"`
-	Command string            `json:"command"`
-	Args    map[string]string `json:"args,omitempty"`
-	Ask     string            `json:"ask,omitempty"`  // the option to be asked for first,
-	Pick    string            `json:"pick,omitempty"` // and how: "type" it, or choose "one" or "several"
+// publish keeps the backlog up to date until ctx is done.
+func (s *server) publish(ctx context.Context) {
+	limiter := rate.NewLimiter(flushRate, flushBurst)
+	purge := time.NewTicker(keptFor)
+	defer purge.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-purge.C:
+			s.frames.Purge()
+			s.boards.Purge()
+			s.drawn.Purge()
+			continue
+		case <-s.said:
+		}
+		if limiter.Wait(ctx) != nil {
+			return
+		}
+		if err := s.collect(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("reading the transcript failed, will retry", "error", err)
+			time.AfterFunc(time.Second, s.wakePublisher)
+		}
+		s.mu.Lock()
+		for st := range s.readers {
+			st.notify()
+		}
+		s.mu.Unlock()
+	}
 }
 
-type file struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
+// collect appends what is new in the transcripts to the backlog.
+func (s *server) collect(ctx context.Context) error {
+	select { // one at a time
+	case s.collecting <- struct{}{}:
+		defer func() { <-s.collecting }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		if skipped, err := s.skip(ctx); skipped || err != nil {
+			return err
+		}
+		ms, err := s.cfg.Log.After(ctx, s.published, catchUp)
+		if err != nil || len(ms) == 0 {
+			return err
+		}
+		wanted := s.privateRooms()
+		var entries []entry
+		for _, m := range ms {
+			private := m.Room != channel
+			if private && !wanted[m.Room] {
+				continue
+			}
+			data, err := s.frame(ctx, m, private)
+			if err != nil {
+				return err
+			}
+			// Each private message by itself: the seat may have changed hands between two.
+			if n := len(entries); n > 0 && !private && entries[n-1].room == channel {
+				entries[n-1].data = append(entries[n-1].data, data...)
+				continue
+			}
+			entries = append(entries, entry{m.Room, m.N, slices.Clone(data)})
+		}
+		s.mu.Lock()
+		s.published = ms[len(ms)-1].N
+		s.backlog = append(s.backlog, entries...)
+		for _, e := range entries {
+			s.backlogBytes += len(e.data)
+		}
+		s.trim()
+		s.mu.Unlock()
+		if len(ms) < catchUp {
+			return nil
+		}
+	}
 }
 
-// show makes a message ready for the page.
-func (s *server) show(ctx context.Context, m bot.Message, private bool) message {
-	out := message{
-		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
+// trim drops the older half of a backlog that is too long. The caller holds s.mu.
+func (s *server) trim() {
+	if s.backlogBytes <= maxBacklog && len(s.backlog) <= maxBacklogEntries {
+		return
 	}
-	out.Kind, out.Replaces = replaced(m)
-	if m.From == "" {
-		out.Text, out.Parts = words(m.Text), parts(m.Text)
+	n := 0
+	for bytes := s.backlogBytes; n < len(s.backlog)-1 && (bytes > maxBacklog/2 || len(s.backlog)-n > maxBacklogEntries/2); n++ {
+		bytes -= len(s.backlog[n].data)
 	}
-	if m.At.IsZero() {
-		out.At = s.cfg.Now()
+	for _, e := range s.backlog[:n] {
+		s.backlogBytes -= len(e.data)
 	}
-	for _, c := range m.Controls {
-		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.desk.Commands(), c)})
+	s.dropped += n
+	s.backlog = slices.Clone(s.backlog[n:]) // pages may be reading the old one
+}
+
+// skip leaves what is new out of the backlog, and reports true, if nobody follows:
+// the next page finds it in the store.
+func (s *server) skip(ctx context.Context) (bool, error) {
+	if s.followers() > 0 {
+		return false, nil
 	}
-	if m.File != nil {
-		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
+	n, err := s.cfg.Log.Last(ctx)
+	if err != nil {
+		return false, err
 	}
-	answered, _ := s.answers.get(m.Key)
-	switch {
-	case m.Removed:
-	case answered.scene != nil:
-		out.draw(*answered.scene, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
-	case m.Game != "" && out.Kind == bot.Show:
-		scene, err := s.desk.Scene(ctx, m.Game, m.Seq)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.readers) > 0 { // somebody has come meanwhile
+		return false, nil
+	}
+	s.published = n
+	return true, nil
+}
+
+func (s *server) followers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.readers)
+}
+
+// privateRooms returns the private transcripts of the people as whom somebody
+// follows.
+func (s *server) privateRooms() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rooms := map[string]bool{}
+	for st := range s.readers {
+		rooms[privateRoom(st.who)] = true
+	}
+	return rooms
+}
+
+// frame returns a message as an event of a stream. The caller does not change it.
+func (s *server) frame(ctx context.Context, m bot.Message, private bool) ([]byte, error) {
+	if data, ok := s.frames.Get(m.N); ok {
+		return data, nil
+	}
+	ctx = context.WithoutCancel(ctx) // the result is for others, too
+	data, err, _ := s.flight.Do("frame "+strconv.FormatInt(m.N, 10), func() (any, error) {
+		shown := s.show(ctx, m, private)
+		text, err := json.Marshal(shown)
 		if err != nil {
-			if ctx.Err() == nil { // else the page was closed
-				s.log.Warn("a picture of the transcript is lost", "game", m.Game, "seq", m.Seq, "error", err)
-			}
-			break
+			return nil, err
 		}
-		out.draw(scene, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
-		out.Next = scene.Next
-		if scene.Black.Due {
-			out.Due = append(out.Due, "black")
+		data := fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.N, text)
+		if shown.Kind != bot.Show || shown.Picture != "" { // else the picture failed, and may come the next time
+			s.frames.Add(m.N, data)
 		}
-		if scene.White.Due {
-			out.Due = append(out.Due, "white")
-		}
+		return data, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return data.([]byte), nil
 }
-
-// pick says how the page asks for the option that a control asks for.
-func pick(commands []bot.Command, c bot.Control) string {
-	if c.Ask == "" {
-		return ""
-	}
-	for _, command := range commands {
-		for _, o := range command.Options {
-			switch {
-			case command.Name != c.Command || o.Name != c.Ask:
-			case o.Type == bot.Point: // too many to choose from
-				return "type"
-			case o.Rest:
-				return "several"
-			default:
-				return "one"
-			}
-		}
-	}
-	return "type"
-}
-
-func (m *message) draw(s render.Scene, address string) {
-	m.Picture, m.Alt = address+"?v="+tag(s), render.Text(s)
-}
-
-// A place is how far somebody has read: in what everybody sees, and in what is
-// for them alone.
-type place struct{ all, own int64 }
 
 // A stream is a page that follows the transcript. Room.mu guards what can change.
 type stream struct {
 	who     bot.Who
 	browser string
+	address string // of the client; empty: this machine
 	wake    chan struct{}
 
+	next  int   // entry of the backlog that comes next, counted from the start
 	own   bool  // it gets what is for who alone,
 	since int64 // after this message
 }
@@ -147,100 +229,138 @@ func (st *stream) notify() {
 	}
 }
 
-// follow registers a stream. The caller calls leave at its end.
-func (s *server) follow(ctx context.Context, st *stream) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.readers[st] = true
-	leave = func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.readers, st)
-		if seat := s.seats[st.who.ID]; seat != nil && st.own {
-			seat.open--
-			seat.vacated = time.Now()
-		}
+// open registers a stream and returns the number of the message up to which the
+// store has what comes before the backlog. It reports false if too many are open.
+// Otherwise the caller calls close at its end.
+func (s *server) open(ctx context.Context, st *stream) (upTo int64, ok bool, err error) {
+	if err := s.collect(ctx); err != nil { // what was said before it opened comes first
+		return 0, false, err
 	}
-	if seat := s.seats[st.who.ID]; seat != nil {
-		if st.browser != "" && seat.holder == st.browser {
-			st.own, st.since = true, seat.since
-			seat.open++
-		}
-		return leave, nil
+	s.mu.Lock()
+	if len(s.readers) >= maxStreams || st.address != "" && s.clients[st.address] >= maxClientStreams {
+		s.mu.Unlock()
+		return 0, false, nil
+	}
+	s.readers[st] = true
+	s.clients[st.address]++
+	st.next, upTo = s.dropped+len(s.backlog), s.published
+	seat := s.seats[st.who.ID]
+	if seat != nil && st.browser != "" && seat.holder == st.browser {
+		st.own, st.since = true, seat.since
+		seat.open++
 	}
 	s.mu.Unlock()
-	yes, since, err := s.holds(ctx, st.who.ID, st.browser)
+	if seat != nil {
+		return upTo, true, nil
+	}
+	own, since, err := s.holds(ctx, st.who.ID, st.browser)
+	if err != nil {
+		s.close(st)
+		return 0, false, err
+	}
 	s.mu.Lock()
-	st.own, st.since = st.own || yes, max(st.since, since)
-	return leave, err
+	defer s.mu.Unlock()
+	if !st.own { // else it has been granted meanwhile
+		st.own, st.since = own, since
+	}
+	return upTo, true, nil
+}
+
+func (s *server) close(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.readers, st)
+	if s.clients[st.address]--; s.clients[st.address] == 0 {
+		delete(s.clients, st.address)
+	}
+	if seat := s.seats[st.who.ID]; seat != nil && st.own {
+		seat.open--
+		seat.vacated = time.Now()
+	}
+}
+
+// take returns what has come into the backlog for a stream since the last time. It
+// reports false if the stream has fallen too far behind.
+func (s *server) take(st *stream) (data [][]byte, ok bool) {
+	s.mu.Lock()
+	if st.next < s.dropped {
+		s.mu.Unlock()
+		return nil, false
+	}
+	entries := s.backlog[st.next-s.dropped:]
+	st.next += len(entries)
+	own, since := st.own, st.since
+	s.mu.Unlock()
+	for _, e := range entries {
+		if e.room == channel || own && e.room == privateRoom(st.who) && e.n > since {
+			data = append(data, e.data)
+		}
+	}
+	return data, true
 }
 
 // events streams the transcript as the person in a seat sees it: what is after
 // the number that the reader has seen last, then whatever is said.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
+	who, _ := sit(r.FormValue("seat"))
+	at, resumed := readPlace(r)
+	st := &stream{who: who, browser: browserOf(r), address: addressOf(r), wake: make(chan struct{}, 1)}
+	upTo, ok, err := s.open(r.Context(), st)
+	switch {
+	case err != nil:
+		if r.Context().Err() == nil { // else the page was closed
+			s.log.Error("opening a stream failed", "error", err)
+		}
+		http.Error(w, "Something went wrong here.", http.StatusServiceUnavailable)
+		return
+	case !ok:
 		http.Error(w, "Too many pages are open here.", http.StatusServiceUnavailable)
 		return
 	}
-	who, _ := sit(r.FormValue("seat"))
-	at, resumed := readPlace(r)
-	st := &stream{who: who, browser: browserOf(r), wake: make(chan struct{}, 1)}
-	leave, err := s.follow(r.Context(), st)
-	defer leave()
-	if err != nil {
-		if r.Context().Err() == nil {
-			s.log.Error("opening a stream failed", "error", err)
-		}
-		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
-		return
-	}
+	defer s.close(st)
 
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Time{}) // a stream has no end
-	send := func(format string, args ...any) error {
+	send := func(data ...[]byte) error {
 		if err := out.SetWriteDeadline(time.Now().Add(s.slow)); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, format, args...)
-		return err
+		for _, d := range data {
+			if _, err := w.Write(d); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
 	}
-	if send("retry: 1000\n\n") != nil {
+	if send([]byte("retry: 1000\n\n")) != nil {
+		return
+	}
+	missed, reset, err := s.missed(r.Context(), st, at, resumed, upTo)
+	if err != nil {
+		if r.Context().Err() == nil { // else the page was closed
+			s.log.Error("reading the transcript failed", "error", err)
+		}
+		return
+	}
+	if reset {
+		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
+	}
+	if send(append(missed, []byte("event: ready\ndata: {}\n\n"))...) != nil {
 		return
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for fresh := true; ; fresh, resumed = false, true {
-		messages, reset, err := s.read(r.Context(), st, &at, resumed)
-		if err != nil {
-			if r.Context().Err() == nil { // else the page was closed
-				s.log.Error("reading the transcript failed", "error", err)
-			}
-			return
-		}
-		if reset && send("event: reset\ndata: {}\n\n") != nil {
-			return
-		}
-		for _, m := range messages {
-			data, err := json.Marshal(m)
-			if err != nil || send("id: %d\ndata: %s\n\n", m.N, data) != nil {
-				return
-			}
-		}
-		if fresh && send("event: ready\ndata: {}\n\n") != nil {
-			return
-		}
-		if out.Flush() != nil {
-			return
-		}
+	for {
 		select {
 		case <-st.wake:
+			data, ok := s.take(st)
+			if !ok || len(data) > 0 && send(data...) != nil {
+				return
+			}
 		case <-beat.C:
-			if send(": still here\n\n") != nil {
+			if send([]byte(": still here\n\n")) != nil {
 				return
 			}
 		case <-s.draining:
@@ -250,6 +370,35 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// addressOf returns the address of a client, for limits: of an IPv6 address the
+// network, and empty for this machine. A proxy on this machine or a private network
+// is believed.
+func addressOf(r *http.Request) string {
+	ip := netip.IPv6Loopback()
+	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		ip = peer.Addr().Unmap()
+	}
+	if forwarded := r.Header.Values("X-Forwarded-For"); len(forwarded) > 0 && (ip.IsLoopback() || ip.IsPrivate()) {
+		hops := strings.Split(forwarded[len(forwarded)-1], ",")
+		if given, err := netip.ParseAddr(strings.TrimSpace(hops[len(hops)-1])); err == nil {
+			ip = given.Unmap()
+		}
+	}
+	if ip.IsLoopback() {
+		return ""
+	}
+	if ip.Is6() {
+		if network, err := ip.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
+}
+
+// A place is how far somebody has read: in what everybody sees, and in what is
+// for them alone.
+type place struct{ all, own int64 }
 
 // readPlace reads where a reader has got to. A browser that lost the stream
 // says the last number it saw; a page that changes its seat says how far it has
@@ -269,25 +418,15 @@ func readPlace(r *http.Request) (at place, resumed bool) {
 	return place{n, own}, true
 }
 
-// read gives what is after a place, and moves the place. Somebody who missed
-// too much, or remembers a transcript that is not there any more, must begin
-// anew: then reset is true.
-func (s *server) read(ctx context.Context, st *stream, at *place, resumed bool) (out []message, reset bool, err error) {
-	// Nothing beyond the last number is sent, or what comes in while both
-	// transcripts are read could be sent out of order and missed by a reader
-	// who resumes.
-	s.mu.Lock()
-	mine, since := st.own, st.since
-	s.mu.Unlock()
-	last, err := s.last(ctx, channel, privateRoom(st.who))
-	if err != nil {
-		return nil, false, err
-	}
-	if resumed && max(at.all, at.own) > last {
-		*at, resumed, reset = place{}, false, true
+// missed returns what a stream has missed after a place, up to a message.
+// Somebody who missed too much, or remembers a transcript that is not there any
+// more, must begin anew: then reset is true.
+func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool, upTo int64) (frames [][]byte, reset bool, err error) {
+	if resumed && max(at.all, at.own) > upTo {
+		at, resumed, reset = place{}, false, true
 	}
 	limit := catchUp
-	if *at == (place{}) && !resumed {
+	if at == (place{}) && !resumed {
 		limit = history
 	}
 	all, err := s.cfg.Log.Since(ctx, channel, at.all, limit)
@@ -295,43 +434,29 @@ func (s *server) read(ctx context.Context, st *stream, at *place, resumed bool) 
 		return nil, false, err
 	}
 	if len(all) == catchUp {
-		*at = place{}
-		out, _, err = s.read(ctx, st, at, false)
-		return out, true, err
+		frames, _, err = s.missed(ctx, st, place{}, false, upTo)
+		return frames, true, err
 	}
-	var own []bot.Message
-	if mine {
-		if own, err = s.cfg.Log.Since(ctx, privateRoom(st.who), max(at.own, since), limit); err != nil {
+	s.mu.Lock()
+	own, since := st.own, st.since
+	s.mu.Unlock()
+	if own {
+		mine, err := s.cfg.Log.Since(ctx, privateRoom(st.who), max(at.own, since), limit)
+		if err != nil {
 			return nil, false, err
 		}
+		all = append(all, mine...)
+		slices.SortFunc(all, func(a, b bot.Message) int { return cmp.Compare(a.N, b.N) })
 	}
 	for _, m := range all {
-		if m.N <= last {
-			at.all = m.N
-			out = append(out, s.show(ctx, m, false))
+		if m.N > upTo { // it comes with the backlog
+			break
 		}
-	}
-	for _, m := range own {
-		if m.N <= last {
-			at.own = m.N
-			out = append(out, s.show(ctx, m, true))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b message) int { return cmp.Compare(a.N, b.N) })
-	return out, reset, nil
-}
-
-// last gives the number of the last message of some transcripts.
-func (s *server) last(ctx context.Context, rooms ...string) (int64, error) {
-	var n int64
-	for _, room := range rooms {
-		ms, err := s.cfg.Log.Since(ctx, room, 0, 1)
+		data, err := s.frame(ctx, m, m.Room != channel)
 		if err != nil {
-			return 0, err
+			return nil, false, err
 		}
-		for _, m := range ms {
-			n = max(n, m.N)
-		}
+		frames = append(frames, data)
 	}
-	return n, nil
+	return frames, reset, nil
 }

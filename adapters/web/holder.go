@@ -108,7 +108,7 @@ func (s *server) takeSeat(ctx context.Context, who bot.Who, browser string) (pro
 	case !free:
 		return wordSeatTaken, nil
 	}
-	last, err := s.last(ctx, privateRoom(who))
+	last, err := s.cfg.Log.Last(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -147,11 +147,10 @@ func (s *server) takeName(ctx context.Context, who bot.Who, browser string) (pro
 		// first stranger who tries it.
 		return wordOldName, nil
 	}
-	if mine.Since, err = s.last(ctx, privateRoom(who)); err != nil {
-		return "", err
-	}
-	if h.ID != "" { // an old name: its private messages are its holder's
-		mine.Since = 0
+	if h.ID == "" { // else it is an old name, and its private messages are for its holder
+		if mine.Since, err = s.cfg.Log.Last(ctx); err != nil {
+			return "", err
+		}
 	}
 	h, err = s.cfg.Log.Hold(ctx, mine, "")
 	if err != nil {
@@ -178,7 +177,6 @@ func (s *server) grant(id, browser string, since int64) {
 		if seat := s.seats[id]; seat != nil && st.own {
 			seat.open++
 		}
-		st.notify()
 	}
 }
 

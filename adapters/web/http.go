@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -27,11 +28,10 @@ import (
 
 // Limits on what is taken from a page.
 const (
-	maxBody    = 64 << 10
-	maxText    = 1000 // characters of what is typed
-	askTime    = 30 * time.Second
-	drainTime  = 9 * time.Second // of the ten that the program has
-	maxStreams = 256
+	maxBody   = 64 << 10
+	maxText   = 1000 // characters of what is typed
+	askTime   = 30 * time.Second
+	drainTime = 9 * time.Second // of the ten that the program has
 )
 
 //go:embed page
@@ -40,10 +40,10 @@ var page embed.FS
 // A server is a room while it runs.
 type server struct {
 	*Room
-	desk     bot.Desk
-	port     string
-	draining <-chan struct{} // closed when the room is about to stop
-	streams  chan struct{}   // a place for each stream
+	desk       bot.Desk
+	port       string
+	draining   <-chan struct{} // closed when the room is about to stop
+	collecting chan struct{}   // held while the backlog is extended
 }
 
 // Run listens and answers until ctx is done. Then streams end at once, and
@@ -63,12 +63,21 @@ func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
 	}
 	s := &server{
 		Room: r, desk: desk, port: strconv.Itoa(int(address.Port())),
-		draining: ctx.Done(), streams: make(chan struct{}, maxStreams),
+		draining: ctx.Done(), collecting: make(chan struct{}, 1),
 	}
-	if err := s.openSeats(ctx); err != nil {
+	s.published, err = s.cfg.Log.Last(ctx)
+	if err == nil {
+		err = s.openSeats(ctx)
+	}
+	if err != nil {
 		listener.Close()
 		return fmt.Errorf("web: %w", err)
 	}
+	publishing, stop := context.WithCancel(ctx)
+	var publisher sync.WaitGroup
+	publisher.Go(func() { s.publish(publishing) })
+	defer publisher.Wait()
+	defer stop()
 	web := &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -279,7 +288,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
-	a, err := s.take(ctx, sub)
+	a, err := s.submit(ctx, sub)
 	if err != nil {
 		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
 		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
@@ -288,9 +297,9 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	reply(w, a)
 }
 
-// take does what a submission asks for. An error means that it may be sent
+// submit does what a submission asks for. An error means that it may be sent
 // again.
-func (s *server) take(ctx context.Context, sub submission) (answer, error) {
+func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	who, problem := sit(sub.Seat)
 	if problem != "" {
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
@@ -339,7 +348,7 @@ func (s *server) take(ctx context.Context, sub submission) (answer, error) {
 	}
 	answered := bot.Message{Key: line.Key + ":answer", Room: channel, Text: got.Text, Controls: got.Controls, File: got.File}
 	if got.Scene != nil || got.File != nil && got.Private {
-		s.answers.put(answered.Key, shown{got.Scene, got.File})
+		s.answers.Add(answered.Key, shown{got.Scene, got.File})
 	}
 	if got.Private {
 		m := s.show(ctx, answered, true)

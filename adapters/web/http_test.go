@@ -24,7 +24,7 @@ import (
 
 // do sends a request with headers, "Host" among them, and gives the response
 // with its body read.
-func do(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
+func do(t testing.TB, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

@@ -2,14 +2,17 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -27,6 +30,46 @@ func tag(s render.Scene) string {
 	return strconv.FormatUint(maphash.Bytes(seed, data), 36)
 }
 
+// A board is a scene, and what follows from it, made when it is first needed.
+type board struct {
+	scene render.Scene
+	tag   func() string
+	alt   func() string
+}
+
+func newBoard(s render.Scene) *board {
+	return &board{s, sync.OnceValue(func() string { return tag(s) }), sync.OnceValue(func() string { return render.Text(s) })}
+}
+
+// A boardKey names a board of a game of this room: how the game was after an event.
+type boardKey struct {
+	game bot.GameID
+	seq  int
+}
+
+// board returns a board of a game that was shown in this room, or bot.ErrNotFound.
+// It asks the desk at most once for all who want it at the same time.
+func (s *server) board(ctx context.Context, game bot.GameID, seq int) (*board, error) {
+	key := boardKey{game, seq}
+	if b, ok := s.boards.Get(key); ok {
+		return b, nil
+	}
+	ctx = context.WithoutCancel(ctx) // the result is for others, too
+	b, err, _ := s.flight.Do(fmt.Sprint("board ", game, " ", seq), func() (any, error) {
+		scene, err := s.desk.Scene(ctx, game, seq)
+		if err != nil {
+			return nil, err
+		}
+		b := newBoard(scene)
+		s.boards.Add(key, b)
+		return b, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.(*board), nil
+}
+
 // picture draws a game as it was shown.
 func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 	number, ok := strings.CutSuffix(r.PathValue("seq"), ".png")
@@ -35,65 +78,80 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	// Games of other platforms are not for whoever has found out their ids.
 	game := bot.GameID(r.PathValue("game"))
-	m, _, err := s.cfg.Log.Match(r.Context(), game)
-	if err != nil || m.Where.Platform != platform || m.Where.Channel != channel {
-		http.NotFound(w, r)
-		return
+	if !s.boards.Contains(boardKey{game, seq}) {
+		// Games of other platforms are not for whoever has found out their ids.
+		m, _, err := s.cfg.Log.Match(r.Context(), game)
+		if err != nil || m.Where.Platform != platform || m.Where.Channel != channel {
+			http.NotFound(w, r)
+			return
+		}
 	}
-	scene, err := s.desk.Scene(r.Context(), game, seq)
+	b, err := s.board(r.Context(), game, seq)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, scene)
+	s.draw(w, r, b)
 }
 
 // answerPicture draws what an answer showed.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
-	a, ok := s.answers.get(r.PathValue("key"))
+	a, ok := s.answers.Get(r.PathValue("key"))
 	if !ok || a.scene == nil {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, *a.scene)
+	s.draw(w, r, newBoard(*a.scene))
 }
 
-// draw sends the picture of a scene in the theme and size that are asked for.
-func (s *server) draw(w http.ResponseWriter, r *http.Request, scene render.Scene) {
+// draw sends the picture of a board in the theme and size that are asked for.
+func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
 	q := r.URL.Query()
 	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size")}
 	if o.Theme != "" && !slices.Contains(render.Themes(), o.Theme) || o.Size != "" && !slices.Contains(render.Sizes(), o.Size) {
 		http.Error(w, "There is no such theme or size.", http.StatusBadRequest)
 		return
 	}
-	now := tag(scene)
-	key := now + "-" + o.Theme + "-" + o.Size
-	data, ok := s.drawn.get(key)
-	if !ok {
-		var b bytes.Buffer
-		if err := render.PNG(&b, scene, o); err != nil {
-			s.log.Error("a picture was not drawn", "error", err)
-			http.Error(w, "The picture cannot be drawn.", http.StatusInternalServerError)
-			return
-		}
-		data = b.Bytes()
-		s.drawn.put(key, data)
+	key := b.tag() + "-" + o.Theme + "-" + o.Size
+	data, err := s.png(key, b.scene, o)
+	if err != nil {
+		s.log.Error("a picture was not drawn", "error", err)
+		http.Error(w, "The picture cannot be drawn.", http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", "image/png")
 	w.Header().Set("Cache-Control", "private, no-cache")
-	if q.Get("v") == now {
+	if q.Get("v") == b.tag() {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
 	serve(w, r, `"`+key+`"`, data)
+}
+
+// png draws a picture, once for all who want it.
+func (s *server) png(key string, scene render.Scene, o render.Options) ([]byte, error) {
+	if data, ok := s.drawn.Get(key); ok {
+		return data, nil
+	}
+	data, err, _ := s.flight.Do("picture "+key, func() (any, error) {
+		var b bytes.Buffer
+		if err := render.PNG(&b, scene, o); err != nil {
+			return nil, err
+		}
+		s.drawn.Add(key, b.Bytes())
+		return b.Bytes(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data.([]byte), nil
 }
 
 // answerFile sends the file that came with a message: one of the transcript, or
 // an answer that only one person saw.
 func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
-	a, _ := s.answers.get(key)
+	a, _ := s.answers.Get(key)
 	f := a.file
 	if f == nil {
 		m, err := s.cfg.Log.Message(r.Context(), key)

@@ -7,8 +7,7 @@
 // It follows the transcript by server-sent events from /events; the id of an
 // event is the number of its message, so whoever comes back with the last
 // number they saw gets what they missed, once. The transcript is a
-// [bot.RoomLog], and streams read from it alone: what the room itself holds may
-// be lost.
+// [bot.RoomLog]: what the room itself holds may be lost.
 //
 // Anyone who can open the page can play, so the room listens on the loopback
 // interface unless it has an owner token, and checks for every request which host
@@ -26,6 +25,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -72,15 +74,24 @@ type Store interface {
 type Room struct {
 	cfg     Config
 	log     *slog.Logger
-	answers *cache[shown]  // by key of the message
-	drawn   *cache[[]byte] // pictures, by their tag
-	slow    time.Duration  // a reader who takes longer for what is sent is dropped
-	behind  time.Duration  // for so long a post waits for the line that brought it about
+	answers *lru.Cache[string, shown]    // by key of the message
+	boards  *lru.Cache[boardKey, *board] // of this room's games
+	drawn   *lru.Cache[string, []byte]   // pictures, by tag, theme and size
+	frames  *lru.Cache[int64, []byte]    // messages as events, by number
+	flight  singleflight.Group           // what is being made ready
+	slow    time.Duration                // a reader who takes longer for what is sent is dropped
+	behind  time.Duration                // for so long a post waits for the line that brought it about
+	said    chan struct{}                // wakes the publisher
 
-	mu      sync.Mutex
-	readers map[*stream]bool         // to be woken when there is something to read
-	seats   map[string]*seat         // Black's and White's, by the id of the person; the map itself does not change
-	asking  map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
+	mu           sync.Mutex
+	readers      map[*stream]bool
+	clients      map[string]int // how many of the readers come from an address
+	backlog      []entry        // what readers may still have to read
+	backlogBytes int
+	dropped      int                      // entries that were in the backlog before
+	published    int64                    // number of the last message that was collected; collecting guards it, too
+	seats        map[string]*seat         // Black's and White's, by the id of the person; the map itself does not change
+	asking       map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
 }
 
 // What is shown with an answer and the log does not keep: its picture, and the
@@ -108,13 +119,25 @@ func New(cfg Config) *Room {
 	return &Room{
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
-		answers: newCache[shown](500),
-		drawn:   newCache[[]byte](64),
+		answers: newLRU[string, shown](500),
+		boards:  newLRU[boardKey, *board](256),
+		drawn:   newLRU[string, []byte](128),
+		frames:  newLRU[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		behind:  2 * time.Second,
+		said:    make(chan struct{}, 1),
 		readers: map[*stream]bool{},
+		clients: map[string]int{},
 		asking:  map[string]chan struct{}{},
 	}
+}
+
+func newLRU[K comparable, V any](n int) *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](n)
+	if err != nil {
+		panic("web: " + err.Error())
+	}
+	return cache
 }
 
 // Name is "web".
@@ -127,6 +150,9 @@ func (r *Room) Name() string { return platform }
 func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	if p.Where.Platform != platform || p.Where.Channel != channel {
 		return "", bot.ErrGone
+	}
+	if p.Scene != nil && p.Game != "" && p.Kind == bot.Show {
+		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
 	}
 	r.waitForLine(ctx, p.Reply)
 	m := bot.Message{Key: p.ID, Room: channel, Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind, Removed: p.Kind == bot.Remove,
@@ -170,19 +196,22 @@ func replaced(m bot.Message) (kind string, ns []int64) {
 	return kind, ns
 }
 
-// say puts a message into its transcript, once, and wakes the streams.
+// say puts a message into its transcript, once, and wakes the publisher.
 func (r *Room) say(ctx context.Context, m bot.Message) (bot.Message, error) {
 	m.At = r.cfg.Now()
 	m, err := r.cfg.Log.Append(ctx, m)
 	if err != nil {
 		return m, fmt.Errorf("web: transcript: %w", err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for st := range r.readers {
-		st.notify()
-	}
+	r.wakePublisher()
 	return m, nil
+}
+
+func (r *Room) wakePublisher() {
+	select {
+	case r.said <- struct{}{}:
+	default: // it has not looked yet, and will
+	}
 }
 
 // begin notes that a request is being asked. What it gives must be called when

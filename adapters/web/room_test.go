@@ -118,6 +118,19 @@ func (l *memory) Since(_ context.Context, room string, after int64, limit int) (
 	return out, nil
 }
 
+func (l *memory) After(_ context.Context, after int64, limit int) ([]bot.Message, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	after = min(after, int64(len(l.ms)))
+	return slices.Clone(l.ms[after:min(after+int64(limit), int64(len(l.ms)))]), nil
+}
+
+func (l *memory) Last(context.Context) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.ms)), nil
+}
+
 func (l *memory) Message(_ context.Context, key string) (bot.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +209,7 @@ func scene(n int) render.Scene {
 }
 
 // open runs a room until the end of the test and gives its address.
-func open(t *testing.T, r *Room, d bot.Desk) string {
+func open(t testing.TB, r *Room, d bot.Desk) string {
 	t.Helper()
 	url, stop := run(t, r, d)
 	t.Cleanup(stop)
@@ -211,7 +224,7 @@ var (
 )
 
 // run runs a room in memory until stop is called.
-func run(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
+func run(t testing.TB, r *Room, d bot.Desk) (url string, stop func()) {
 	t.Helper()
 	r.cfg.Open = func(_, address string) (net.Listener, error) {
 		host, given, err := net.SplitHostPort(address)
@@ -246,7 +259,7 @@ func clientFor(url string) *http.Client {
 }
 
 // listen runs a room, where its configuration says, until stop is called.
-func listen(t *testing.T, r *Room, d bot.Desk) (url string, stop func()) {
+func listen(t testing.TB, r *Room, d bot.Desk) (url string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -286,7 +299,7 @@ func browserFor(seat string) *http.Cookie {
 }
 
 // post submits and returns the answer.
-func post(t *testing.T, url string, s submission, cookies ...*http.Cookie) answer {
+func post(t testing.TB, url string, s submission, cookies ...*http.Cookie) answer {
 	t.Helper()
 	body, _ := json.Marshal(s)
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/ask", bytes.NewReader(body))
@@ -324,13 +337,13 @@ type event struct {
 
 // A reader reads a stream.
 type reader struct {
-	t    *testing.T
+	t    testing.TB
 	body io.ReadCloser
 	in   *bufio.Scanner
 }
 
 // follow opens a stream. last is what a browser says that comes back.
-func follow(t *testing.T, url, query, last string, cookies ...*http.Cookie) *reader {
+func follow(t testing.TB, url, query, last string, cookies ...*http.Cookie) *reader {
 	t.Helper()
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events?"+query, nil)
 	if last != "" {

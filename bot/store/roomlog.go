@@ -65,8 +65,27 @@ func (s *Store) Message(ctx context.Context, key string) (m bot.Message, err err
 // ones if there are more, in order.
 func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []bot.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)
-	rows, err := s.read.QueryContext(ctx,
-		messagesFrom+"WHERE room = $1 AND n > $2 ORDER BY n DESC LIMIT $3", room, after, max(limit, 0))
+	messages, err = s.messages(ctx, "WHERE room = $1 AND n > $2 ORDER BY n DESC LIMIT $3", room, after, max(limit, 0))
+	slices.Reverse(messages)
+	return messages, err
+}
+
+// After returns at most limit messages of all rooms with N above after, the oldest
+// ones if there are more, in order.
+func (s *Store) After(ctx context.Context, after int64, limit int) (messages []bot.Message, err error) {
+	defer annotate(&err, "read the messages after %d", after)
+	return s.messages(ctx, "WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
+}
+
+// Last returns the N of the newest message of all rooms; 0: there is none.
+func (s *Store) Last(ctx context.Context) (n int64, err error) {
+	defer annotate(&err, "find the newest message")
+	err = s.read.QueryRowContext(ctx, "SELECT COALESCE(MAX(n), 0) FROM message").Scan(&n)
+	return n, err
+}
+
+func (s *Store) messages(ctx context.Context, which string, args ...any) (messages []bot.Message, err error) {
+	rows, err := s.read.QueryContext(ctx, messagesFrom+which, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +97,5 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 		}
 		messages = append(messages, m)
 	}
-	slices.Reverse(messages)
 	return messages, rows.Err()
 }

@@ -44,6 +44,9 @@ func (d *desk) heard(room string, after int64, limit int) []string {
 }
 
 func messages(d *desk) {
+	none, err := d.Last(d.ctx())
+	d.must(err)
+	d.same("the newest of none", none, int64(0))
 	full := bot.Message{Key: "k", Room: "hall", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: bot.Show, Removed: true}
 	kept, err := d.Append(d.ctx(), full)
 	d.must(err)
@@ -63,6 +66,17 @@ func messages(d *desk) {
 	d.same("after the last", d.heard("hall", 7, 10), []string{})
 	d.same("none", d.heard("hall", 0, 0), []string{})
 	d.same("of nowhere", d.heard("nowhere", 0, 10), []string{})
+
+	last, err := d.Last(d.ctx())
+	d.must(err)
+	d.same("the newest", last, int64(7))
+	texts := []string{}
+	some, err := d.After(d.ctx(), kept.N+1, 3)
+	d.must(err)
+	for _, m := range some {
+		texts = append(texts, m.Text)
+	}
+	d.same("of all rooms", texts, []string{"hall 0", "attic 1", "hall 1"})
 }
 
 func messageTwice(d *desk) {

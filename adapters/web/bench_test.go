@@ -1,0 +1,148 @@
+//go:build unix
+
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// BenchmarkTurns plays a hundred games on 19×19 in one room, on a database file,
+// while pages follow the transcript over connections in memory. A turn counts once
+// every page has its board.
+//
+//	go test -tags goolm ./adapters/web -run - -bench Turns -benchtime 2000x
+func BenchmarkTurns(b *testing.B) {
+	for _, pages := range []int{0, 256, 1000} {
+		b.Run(fmt.Sprintf("pages=%d", pages), func(b *testing.B) {
+			if pages > maxStreams {
+				b.Skip("so many pages cannot be open")
+			}
+			benchmarkTurns(b, pages)
+		})
+	}
+}
+
+func benchmarkTurns(b *testing.B, pages int) {
+	st, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "halfpoint.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	ctx, stop := context.WithCancel(b.Context())
+	defer stop()
+	r := newRoom(st)
+	desk := bot.New(st, bot.Config{})
+	url, stopRoom := run(b, r, desk)
+	delivering := make(chan error, 1)
+	go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
+
+	// Twenty people play both sides of five games each.
+	const people, games = 20, 100
+	var n atomic.Int64
+	say := func(person int, text string) {
+		a := post(b, url, submission{ID: id(int(n.Add(1))), Seat: fmt.Sprint("name:P", person), Text: text})
+		if a.Private {
+			b.Errorf("%s: %s", text, a.Message.Text)
+		}
+	}
+	for g := range games {
+		say(g%people, "/new two-button 19x19 opponent:me")
+	}
+
+	var boards, drops atomic.Int64 // that pages have got; pages that were dropped
+	var readers sync.WaitGroup
+	reading, stopReading := context.WithCancel(b.Context())
+	defer func() {
+		stopReading()
+		stopRoom() // ends the streams
+		readers.Wait()
+	}()
+	for range pages {
+		s := follow(b, url, "seat=onlooker", "")
+		s.until("ready")
+		readers.Go(func() {
+			var last []byte
+			for reading.Err() == nil {
+				for s.in.Scan() { // without looking into it, which would be the page's work
+					switch line := s.in.Bytes(); {
+					case len(line) > 500:
+						boards.Add(1)
+					case bytes.HasPrefix(line, []byte("id: ")):
+						last = append(last[:0], line[4:]...)
+					}
+				}
+				if reading.Err() == nil { // it was dropped, and comes back
+					drops.Add(1)
+					s = follow(b, url, "seat=onlooker", string(last))
+				}
+			}
+		})
+	}
+	written := func() int64 {
+		ms, err := st.Since(b.Context(), channel, 0, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return ms[0].N
+	}
+	before := written()
+
+	b.ResetTimer()
+	begin, beginCPU := time.Now(), cpu()
+	var wait sync.WaitGroup
+	for worker := range people {
+		wait.Go(func() {
+			for i := worker; i < b.N; i += people {
+				// Points that do not touch, so that nothing is captured.
+				turn := i / games
+				game := i % games
+				at := fmt.Sprintf("%c%d", "ABCDEFGHJKLMNOPQRST"[2*(turn%10)], 1+2*(turn/10%10))
+				say(game%people, fmt.Sprintf("/place %s game:%d", at, game+1))
+			}
+		})
+	}
+	wait.Wait()
+	for written() < before+2*int64(b.N) { // the line and the board of each turn
+		time.Sleep(5 * time.Millisecond)
+	}
+	for boards.Load() < int64(pages*b.N) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	took, tookCPU := time.Since(begin), cpu()-beginCPU
+	b.StopTimer()
+	b.ReportMetric(float64(tookCPU.Microseconds())/1000/float64(b.N), "cpu-ms/turn")
+	b.ReportMetric(float64(b.N)/took.Seconds(), "turns/s")
+	b.ReportMetric(float64(drops.Load()), "drops")
+	stop()
+	if err := <-delivering; err != nil {
+		b.Error(err)
+	}
+}
+
+// cpu returns the processor time that this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// A deliverer is a room that runs already.
+type deliverer struct{ *Room }
+
+func (deliverer) Run(ctx context.Context, _ bot.Desk) error {
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,288 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// A drawing desk counts the scenes that it is asked for.
+type drawing struct {
+	desk
+	scenes atomic.Int32
+	stones atomic.Int32 // besides those of the event
+}
+
+func (d *drawing) Scene(_ context.Context, _ bot.GameID, seq int) (render.Scene, error) {
+	d.scenes.Add(1)
+	return scene(seq + int(d.stones.Load())), nil
+}
+
+// raw opens a stream and returns its connection.
+func raw(t *testing.T, url string) (read func() string) {
+	t.Helper()
+	host := strings.TrimPrefix(url, "http://")
+	conn, err := network.DialContext(t.Context(), "tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", host)
+	buffer := make([]byte, 1<<20)
+	return func() string {
+		n, err := conn.Read(buffer)
+		if err != nil {
+			return ""
+		}
+		return string(buffer[:n])
+	}
+}
+
+// However many pages are open, the scene of a turn is computed once; that of a turn
+// made just now is the one that came with its post.
+func TestSceneOncePerTurn(t *testing.T) {
+	d := &drawing{}
+	l := &memory{}
+	r := newRoom(l)
+	url, stop := run(t, r, d)
+	sc := scene(2)
+	post := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc}
+	var pages []*reader
+	for range 20 {
+		s := follow(t, url, "", "")
+		s.until("ready")
+		pages = append(pages, s)
+	}
+	if _, err := r.Deliver(t.Context(), post); err != nil {
+		t.Fatal(err)
+	}
+	var picture string
+	for _, s := range pages {
+		e, _ := s.next()
+		if e.message.Alt != render.Text(sc) {
+			t.Fatalf("a page got %+v", e.message)
+		}
+		picture = e.message.Picture
+	}
+	if resp, _ := do(t, "GET", url+picture, ""); resp.StatusCode != http.StatusOK {
+		t.Errorf("its picture: %s", resp.Status)
+	}
+	if n := d.scenes.Load(); n != 0 {
+		t.Errorf("the bot was asked for %d scenes", n)
+	}
+	stop()
+
+	url = open(t, newRoom(l), d) // which has no scene yet
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if ms := read(follow(t, url, "", "")); len(ms) != 1 || ms[0].Picture == "" {
+				t.Errorf("a page got %+v", ms)
+			}
+			do(t, "GET", url+"/picture/g1/2.png", "")
+		})
+	}
+	wait.Wait()
+	if n := d.scenes.Load(); n != 1 {
+		t.Errorf("after a restart the bot was asked for %d scenes", n)
+	}
+}
+
+// What is made ready once does not outlive a change of names for long.
+func TestNothingIsKeptForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &drawing{}
+		r := newRoom(&memory{})
+		url := open(t, r, d)
+		if _, err := r.Deliver(t.Context(), bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
+			t.Fatal(err)
+		}
+		see := func() string {
+			s := follow(t, url, "", "")
+			defer s.body.Close()
+			return read(s)[0].Alt
+		}
+		before := see()
+		d.stones.Store(1)
+		if see() != before {
+			t.Error("a board was made ready twice at once")
+		}
+		time.Sleep(keptFor + time.Second)
+		if see() == before {
+			t.Error("what was made ready is kept for ever")
+		}
+	})
+}
+
+// A page is written to at most ten times in any second, and gets everything; what
+// happens once in a while it gets at once.
+func TestFlushes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(&memory{})
+		url := open(t, r, desk{})
+		page := raw(t, url)
+		for got := ""; !strings.Contains(got, "event: ready"); {
+			got += page()
+		}
+		var mu sync.Mutex
+		var writes []time.Time
+		var got strings.Builder
+		go func() {
+			for {
+				text := page()
+				if text == "" {
+					return
+				}
+				mu.Lock()
+				if now := time.Now(); strings.Contains(text, "data:") && (len(writes) == 0 || !writes[len(writes)-1].Equal(now)) {
+					writes = append(writes, now)
+				}
+				got.WriteString(text)
+				mu.Unlock()
+			}
+		}()
+		deliver := func(n int) {
+			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		deliver(0)
+		synctest.Wait()
+		mu.Lock()
+		if len(writes) != 1 || !strings.Contains(got.String(), "post 0.") {
+			t.Errorf("the first post was not sent at once: %q", got.String())
+		}
+		mu.Unlock()
+		time.Sleep(2 * time.Second)
+		const n = 300
+		for i := 1; i <= n; i++ {
+			deliver(i)
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		at := -1
+		for i := range n + 1 {
+			next := strings.Index(got.String(), fmt.Sprintf("post %d.", i))
+			if next <= at {
+				t.Fatalf("post %d is at %d, after one at %d", i, next, at)
+			}
+			at = next
+		}
+		for i := range writes {
+			if i >= 10 && writes[i].Sub(writes[i-10]) < time.Second {
+				t.Errorf("writes %d to %d within %v", i-10, i, writes[i].Sub(writes[i-10]))
+			}
+		}
+		if len(writes) < 20 {
+			t.Errorf("%d writes in three seconds", len(writes))
+		}
+	})
+}
+
+// A page that falls too far behind is dropped, and gets what it has missed when it
+// comes back.
+func TestFarBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(&memory{})
+		r.slow = time.Hour
+		url := open(t, r, desk{})
+		s := follow(t, url, "", "")
+		s.until("ready")
+		const n = 300
+		text := strings.Repeat("x", 100_000)
+		for i := range n {
+			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(i), Where: here, Kind: bot.Notice, Text: text}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		r.mu.Lock()
+		if r.backlogBytes > maxBacklog || r.dropped == 0 {
+			t.Errorf("a backlog of %d bytes, %d dropped", r.backlogBytes, r.dropped)
+		}
+		r.mu.Unlock()
+		seen, last := 0, ""
+		for {
+			e, ok := s.next()
+			if !ok {
+				break
+			}
+			seen, last = seen+1, e.id
+		}
+		if seen == 0 || seen == n {
+			t.Errorf("before it was dropped the page got %d messages of %d", seen, n)
+		}
+		for _, m := range read(follow(t, url, "", last)) {
+			if seen++; m.N != int64(seen) {
+				t.Fatalf("message %d came as number %d", m.N, seen)
+			}
+		}
+		if seen != n {
+			t.Errorf("%d messages of %d", seen, n)
+		}
+	})
+}
+
+// One client cannot take all streams. A proxy on this machine says which client it
+// is, and others are not believed.
+func TestStreamsPerClient(t *testing.T) {
+	url := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), desk{})
+	status := func(address string) int {
+		req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events", nil)
+		req.Header.Set("X-Forwarded-For", "10.0.0.1, "+address)
+		resp, err := clientFor(url).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp.StatusCode
+	}
+	for i := range maxClientStreams {
+		if got := status(fmt.Sprintf("2001:db8::%x", i+1)); got != http.StatusOK {
+			t.Fatalf("stream %d: %d", i, got)
+		}
+	}
+	if got := status("2001:db8::ffff"); got != http.StatusServiceUnavailable {
+		t.Errorf("one more of that network: %d", got)
+	}
+	for _, other := range []string{"2001:db8:0:1::1", "192.0.2.1"} {
+		if got := status(other); got != http.StatusOK {
+			t.Errorf("%s: %d", other, got)
+		}
+	}
+
+	for _, c := range []struct{ peer, forwarded, want string }{
+		{"127.0.0.1:5", "", ""},
+		{"[::1]:5", "", ""},
+		{"192.0.2.1:5", "", "192.0.2.1"},
+		{"[::ffff:192.0.2.1]:5", "", "192.0.2.1"},
+		{"[2001:db8::1]:5", "", "2001:db8::/64"},
+		{"[fe80::1%eth0]:5", "", "fe80::/64"},
+		{"127.0.0.1:5", "192.0.2.9", "192.0.2.9"},
+		{"127.0.0.1:5", "203.0.113.1, 192.0.2.9", "192.0.2.9"},
+		{"172.17.0.2:5", "192.0.2.9", "192.0.2.9"}, // a proxy in a container
+		{"192.0.2.1:5", "203.0.113.1", "192.0.2.1"},
+		{"127.0.0.1:5", "nonsense", ""},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := addressOf(r); got != c.want {
+			t.Errorf("%s for %q is %q, want %q", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A message is a line of the transcript as the page gets it.
+type message struct {
+	N        int64     `json:"n,omitempty"`
+	Key      string    `json:"key,omitempty"`
+	At       time.Time `json:"at"`
+	From     string    `json:"from,omitempty"` // nobody: the bot
+	To       []string  `json:"to,omitempty"`
+	Text     string    `json:"text,omitempty"`
+	Parts    []part    `json:"parts,omitempty"` // the text again, where it means instants
+	Kind     string    `json:"kind,omitempty"`
+	Private  bool      `json:"private,omitempty"`
+	Replaces []int64   `json:"replaces,omitempty"`
+	Removed  bool      `json:"removed,omitempty"`
+	Game     string    `json:"game,omitempty"`
+	Picture  string    `json:"picture,omitempty"` // its address, to which theme and size are added
+	Alt      string    `json:"alt,omitempty"`
+	Next     string    `json:"next,omitempty"` // "White to play"
+	Due      []string  `json:"due,omitempty"`  // seats of which something is awaited
+	Controls []control `json:"controls,omitempty"`
+	File     *file     `json:"file,omitempty"`
+}
+
+type control struct {
+	Label   string            `json:"label"`
+	Command string            `json:"command"`
+	Args    map[string]string `json:"args,omitempty"`
+	Ask     string            `json:"ask,omitempty"`  // the option to be asked for first,
+	Pick    string            `json:"pick,omitempty"` // and how: "type" it, or choose "one" or "several"
+}
+
+type file struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// show makes a message ready for the page.
+func (s *server) show(ctx context.Context, m bot.Message, private bool) message {
+	out := message{
+		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
+	}
+	out.Kind, out.Replaces = replaced(m)
+	if m.From == "" {
+		out.Text, out.Parts = words(m.Text), parts(m.Text)
+	}
+	if m.At.IsZero() {
+		out.At = s.cfg.Now()
+	}
+	for _, c := range m.Controls {
+		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.desk.Commands(), c)})
+	}
+	if m.File != nil {
+		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
+	}
+	answered, _ := s.answers.Get(m.Key)
+	switch {
+	case m.Removed:
+	case answered.scene != nil:
+		out.draw(newBoard(*answered.scene), "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+	case m.Game != "" && out.Kind == bot.Show:
+		b, err := s.board(ctx, m.Game, m.Seq)
+		if err != nil {
+			s.log.Warn("a board of the transcript is shown without its picture", "game", m.Game, "seq", m.Seq, "error", err)
+			break
+		}
+		out.draw(b, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+		out.Next = b.scene.Next
+		if b.scene.Black.Due {
+			out.Due = append(out.Due, "black")
+		}
+		if b.scene.White.Due {
+			out.Due = append(out.Due, "white")
+		}
+	}
+	return out
+}
+
+// pick says how the page asks for the option that a control asks for.
+func pick(commands []bot.Command, c bot.Control) string {
+	if c.Ask == "" {
+		return ""
+	}
+	for _, command := range commands {
+		for _, o := range command.Options {
+			switch {
+			case command.Name != c.Command || o.Name != c.Ask:
+			case o.Type == bot.Point: // too many to choose from
+				return "type"
+			case o.Rest:
+				return "several"
+			default:
+				return "one"
+			}
+		}
+	}
+	return "type"
+}
+
+func (m *message) draw(b *board, address string) {
+	m.Picture, m.Alt = address+"?v="+b.tag(), b.alt()
+}
