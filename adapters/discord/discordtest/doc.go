@@ -39,10 +39,13 @@
 //
 // # Time
 //
-// The double's clock is [Options.Now] plus what [Server.Advance] added. The
-// three seconds of an interaction, the fifteen minutes of its token, nonces,
-// buckets, identifies and sessions all follow it, so a clock that stands still
-// fills no bucket again. Heartbeats and whoever waits follow real time.
+// Tests run in a testing/synctest bubble, with [Options.Network], where time
+// passes at once. Outside of bubbles, for clients that are other programs, the
+// double has a clock that a test can stop: [Options.Now] plus what
+// [Server.Advance] added. The three seconds of an interaction, the fifteen minutes
+// of its token, nonces, buckets, identifies and sessions follow it, so a clock
+// that stands still fills no bucket again. Heartbeats and waiting follow package
+// time.
 //
 // # Trouble
 //

@@ -78,7 +78,7 @@ type ConnectionFault struct {
 	Resumable      bool          // what op 9 says
 	Beat           bool          // asks for a heartbeat right after hello (op 1)
 	CutAfter       int           // cuts TCP after so many bytes from the double; 0 never
-	Delay          time.Duration // before hello, in real time
+	Delay          time.Duration // before hello
 	OverlapOnReply int           // repeats so many dispatches that were seen already, on resume
 }
 

@@ -30,14 +30,14 @@ type Options struct {
 	Lenient       bool             // bad requests do not fail the test; they are answered and recorded all the same
 	Lax           bool             // unknown properties of requests are ignored, as by Discord; libraries send some
 	Limits        *Limits          // buckets and limits; DefaultLimits when nil
-	Heartbeat     time.Duration    // between heartbeats, real time; 41.25 s when 0
-	Grace         time.Duration    // real time that a missing heartbeat is forgiven; 5 s when 0
+	Heartbeat     time.Duration    // between heartbeats, by package time; 41.25 s when 0
+	Grace         time.Duration    // for a missing heartbeat, by package time; 5 s when 0
 	Concurrency   int              // max_concurrency of identifies; 1 when 0
 	IdentifyEvery time.Duration    // between identifies of one key, by the double's clock; 5 s when 0
 	Identifies    int              // session starts left; 1000 when 0
 	Shards        int              // recommended by GET /gateway/bot; 1 when 0
 	Privileged    int              // privileged intents that were granted, a bit set
-	Patience      time.Duration    // real time that Answer and other waits take at most; 10 s when 0
+	Patience      time.Duration    // of Answer and other waits, by package time; 10 s when 0
 	Keep          int              // requests, and messages in a channel, that are remembered; 10,000 when 0
 	ResumeFor     time.Duration    // by the double's clock; 3 minutes when 0
 	Remember      int              // dispatches that a session keeps for a resume; 20,000 when 0
@@ -284,7 +284,7 @@ func (s *Server) newID() string {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // waitFor waits, with the lock held, until done says so; it gives up when
-// the double closes or real time of Options.Patience has passed.
+// the double closes or Options.Patience has passed.
 func (s *Server) waitFor(done func() bool) bool {
 	late := false
 	timer := time.AfterFunc(s.o.Patience, func() {
