@@ -4,23 +4,32 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// What every adapter must do, in a room of a real homeserver.
+// What every adapter must do.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
-	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
-		c := newClub(t, matrixtest.Shared(t))
+	start := func(t *testing.T, s *matrixtest.Server, desk bot.Desk) adaptertest.Platform {
+		c := newClub(t, s)
 		c.desk = desk
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Black", "White")
 		return &platform{c: c, people: map[string]*guest{"black": people[0], "white": people[1]}}
+	}
+	t.Run("InMemory", func(t *testing.T) {
+		adaptertest.RunIn(t, synctest.Test, func(t *testing.T, desk bot.Desk) adaptertest.Platform { return start(t, matrixtest.InMemory(t), desk) })
+	})
+	t.Run("Dendrite", func(t *testing.T) {
+		tier.Change(t)
+		adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform { return start(t, matrixtest.Shared(t), desk) })
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 // it has taken its reactions away. That of a game that has begun does not.
 func TestClosedChallenges(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	r := c.talkers(true)

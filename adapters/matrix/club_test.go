@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mau.fi/util/dbutil"
@@ -65,7 +66,7 @@ func (l *lockedBuffer) String() string {
 func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
 	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(t.TempDir(), "halfpoint.db"), log: &lockedBuffer{}}
-	c.cfg = Config{Homeserver: s.URL, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
+	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
 		Person: 6000,        // people in tests are quick
 		Slow:   time.Minute, // it may be the machine that is slow
 		Log:    slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
@@ -148,14 +149,7 @@ func (c *club) start() {
 // dealt waits until the bot has dealt with an event of a room.
 func (c *club) dealt(at id.RoomID, e id.EventID) {
 	c.Helper()
-	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if c.hasRead(at, e) {
-			return
-		}
-		if time.Now().After(late) {
-			c.Fatalf("an event was never dealt with\n%s", c.log)
-		}
-	}
+	c.await("the bot to deal with an event", func() bool { return c.hasRead(at, e) })
 }
 
 func (c *club) hasRead(at id.RoomID, e id.EventID) bool {
@@ -201,9 +195,20 @@ func (c *club) room(r matrixtest.Room, names ...string) []*guest {
 	return all
 }
 
+// await waits until something is so. In a bubble it looks only while nobody works.
 func (c *club) await(what string, so func() bool) {
 	c.Helper()
-	for late := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+	step := 5 * time.Millisecond
+	if c.server.Virtual() {
+		step = 50 * time.Millisecond
+	}
+	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(step) {
+		if c.server.Virtual() {
+			synctest.Wait()
+		}
+		if so() {
+			return
+		}
 		if time.Now().After(late) {
 			c.Fatalf("waited for %s\n%s", what, c.log)
 		}

@@ -35,12 +35,20 @@ import (
 // What the bot says in a thread stands behind ›. Root is the first message of a
 // thread, which changes as the game goes on.
 func TestConversations(t *testing.T) {
-	t.Parallel()
-	var names []string // all
-	if raced {
-		names = []string{"two-button", "direct", "questions"}
-	}
-	adaptertest.Conversations(t, func(t *testing.T, text string) string { return talk(t, text, nil) }, names...)
+	adaptertest.Conversations(t, func(t *testing.T, text string) (said string) {
+		matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) { said = talk(t, s, text, nil) })
+		return said
+	})
+}
+
+// They go the same way on a real homeserver.
+func TestConversationsOnDendrite(t *testing.T) {
+	var all []string
+	adaptertest.EachConversation(t, func(t *testing.T, _, text string) {
+		if diff := gocmp.Diff(text, talk(t, matrixtest.Shared(t), text, nil)); diff != "" {
+			t.Errorf("it goes otherwise on Dendrite (−in memory +Dendrite):\n%s", diff)
+		}
+	}, tier.Pick([]string{"ultimate"}, all, all)...)
 }
 
 // A table is a club in whose room a conversation takes place, a minute a line.
@@ -65,13 +73,15 @@ type said struct {
 // shown is how a message looked last.
 type shown struct{ text, reactions string }
 
-func newTable(t *testing.T) *table {
-	tb := &table{club: newClub(t, matrixtest.Shared(t)), seed: rand.New(rand.NewPCG(1, 2)), people: map[string]*guest{}, direct: map[string]id.RoomID{}, said: map[string]said{},
+func newTable(t *testing.T, s *matrixtest.Server) *table {
+	tb := &table{club: newClub(t, s), seed: rand.New(rand.NewPCG(1, 2)), people: map[string]*guest{}, direct: map[string]id.RoomID{}, said: map[string]said{},
 		root: map[string]id.EventID{}, shown: map[id.EventID]shown{}}
-	passed := func() time.Duration { return time.Duration(tb.minutes.Load()) * time.Minute }
-	tb.now = func() time.Time { return time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC).Add(passed()) }
-	tb.cfg.Now = func() time.Time { return time.Now().Add(passed()) }
-	tb.cfg.Edit = 100 * time.Millisecond
+	if !s.Virtual() {
+		passed := func() time.Duration { return time.Duration(tb.minutes.Load()) * time.Minute }
+		tb.now = func() time.Time { return matrixtest.Monday.Add(passed()) }
+		tb.cfg.Now = func() time.Time { return time.Now().Add(passed()) }
+	}
+	tb.cfg.Edit = soon(s)
 	tb.start()
 	for i, g := range tb.club.room(matrixtest.Room{Name: "Go club"}, "Alice", "Bob") {
 		tb.people[[]string{"alice", "bob"}[i]], tb.room = g, g.at
@@ -83,8 +93,8 @@ var spoken = regexp.MustCompile(`^(\w+)(?: (in game \d+|in DM|edits|takes back))
 
 // talk plays a conversation and gives it with what came of each line. Once each
 // line was said between is called, if it is not nil.
-func talk(t *testing.T, text string, between func(tb *table, line int)) string {
-	tb := newTable(t)
+func talk(t *testing.T, s *matrixtest.Server, text string, between func(tb *table, line int)) string {
+	tb := newTable(t, s)
 	n := 0
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if strings.HasPrefix(line, " ") {
@@ -113,7 +123,10 @@ func talk(t *testing.T, text string, between func(tb *table, line int)) string {
 
 // passes lets a minute pass, which the bot notices.
 func (tb *table) passes() {
-	tb.minutes.Add(1)
+	minutes := tb.minutes.Add(1)
+	if tb.server.Virtual() {
+		time.Sleep(time.Until(matrixtest.Monday.Add(time.Duration(minutes) * time.Minute)))
+	}
 	if _, err := tb.bot.Tick(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
@@ -345,35 +358,37 @@ func TestStopped(t *testing.T) {
 			tb.start()
 			tb.passes() // so that what it could not deliver any more is due
 		}
-	}, often("direct"))
+	}, "direct")
 }
 
 // The bot is killed at any moment after something was said.
 func TestKilled(t *testing.T) {
 	interrupted(t, func(tb *table, line int) {
 		if line%2 == 1 {
-			time.Sleep(time.Duration(tb.seed.IntN(60)) * time.Millisecond)
+			time.Sleep(time.Duration(tb.seed.IntN(100)) * time.Millisecond)
 			tb.kill()
 			tb.start()
 			tb.passes() // so that what it had in hand when it was killed is free again
 		}
-	}, often("half-pass"))
+	}, "half-pass")
 }
 
-// often returns the conversation in which the bot is interrupted; in the soak
-// tier all that tell no time.
-func often(name string) []string {
-	if tier.Soaking() {
-		return []string{"two-button", "button", "half-pass", "ultimate", "direct"}
-	}
-	return []string{name}
-}
-
-func interrupted(t *testing.T, between func(tb *table, line int), names []string) {
+// interrupted plays a conversation in which the bot is interrupted after lines, in
+// memory and, in the change tier, on Dendrite; in the soak tier all in which no time
+// is told. In memory each request takes a while, or nothing could be interrupted.
+func interrupted(t *testing.T, between func(tb *table, line int), name string) {
 	t.Parallel()
+	names := tier.Pick([]string{name}, []string{name}, []string{"two-button", "button", "half-pass", "ultimate", "direct"})
 	adaptertest.EachConversation(t, func(t *testing.T, _, text string) {
-		if diff := gocmp.Diff(text, talk(t, text, between)); diff != "" {
-			t.Errorf("it goes otherwise when the bot is interrupted (−not +interrupted):\n%s", diff)
+		play := func(t *testing.T, s *matrixtest.Server) {
+			if diff := gocmp.Diff(text, talk(t, s, text, between)); diff != "" {
+				t.Errorf("it goes otherwise when the bot is interrupted (−not +interrupted):\n%s", diff)
+			}
 		}
+		t.Run("InMemory", func(t *testing.T) { matrixtest.Bubble(t, play, matrixtest.Options{Takes: 10 * time.Millisecond}) })
+		t.Run("Dendrite", func(t *testing.T) {
+			tier.Change(t)
+			play(t, matrixtest.Shared(t))
+		})
 	}, names...)
 }

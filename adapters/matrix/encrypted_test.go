@@ -28,7 +28,7 @@ import (
 func TestStrangers(t *testing.T) {
 	tier.Change(t)
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	// Dendrite does not say that it knows threads, without which matrix-js-sdk
 	// makes none of its own.
 	proxy := c.server.Proxy(t)
@@ -228,7 +228,7 @@ func (c *club) secrets(v matrixtest.View) (n int) {
 // sent: both come about with the next device.
 func TestClosedDevice(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	r := c.talkers(true)
 	r.gathers()
@@ -258,7 +258,7 @@ func TestClosedDevice(t *testing.T) {
 // them, neither is an answer left out nor the room set aside.
 func TestKeysThatAreRefused(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	for _, is := range []struct {
@@ -284,7 +284,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 // not been told by an invitation that it is.
 func TestPublicEncryptedRoom(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	anna, bob := c.server.Player(t, "Anna"), c.server.Player(t, "Bob")
 	at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
@@ -306,7 +306,7 @@ func TestPublicEncryptedRoom(t *testing.T) {
 // picture was being uploaded at that moment.
 func TestRoomBecomesEncrypted(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver = proxy.URL
 	c.start()
@@ -345,7 +345,7 @@ func TestRoomBecomesEncrypted(t *testing.T) {
 // meanwhile, whenever it was uploaded.
 func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Slow = 400 * time.Millisecond
 	p := c.through()
 	c.start()
@@ -380,7 +380,7 @@ func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
 // Encryption cannot be ended: who writes that there is none has changed nothing.
 func TestEncryptionIsForEver(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{Encrypted: true}, "Anna", "Bob")
 	anna := people[0]
@@ -400,7 +400,7 @@ func TestEncryptionIsForEver(t *testing.T) {
 // is encrypted.
 func TestSpeaksAtOnce(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver = proxy.URL
 	c.start()

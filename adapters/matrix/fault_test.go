@@ -274,7 +274,7 @@ func TestAway(t *testing.T) {
 // What was being dealt with when an outage began is not asked before its end.
 func TestAwayMeanwhile(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Away = 50 * time.Millisecond
 	p := c.through()
 	w := c.watch()

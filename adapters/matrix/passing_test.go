@@ -23,7 +23,7 @@ import (
 // anew for example, is no refusal: nothing is lost by it, and no room set aside.
 func TestServersInFront(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	away := func(m matrixtest.Match, status int) (happened func()) {
@@ -114,7 +114,7 @@ func TestGapIsClosed(t *testing.T) {
 // just then is shown in the new room, as soon as the bot is there, and not set aside.
 func TestBoardWhileTheRoomMoves(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")
@@ -145,7 +145,7 @@ func (g *guest) moves() id.RoomID {
 func TestRootIsEditedOnce(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []bool{false, true} {
-		c := lively(t)
+		c := lively(t, matrixtest.Shared(t))
 		p := c.through()
 		c.start()
 		g := c.begins("two-button 5x5")
@@ -225,7 +225,7 @@ func TestRootMayBeEdited(t *testing.T) {
 // it was said, and the homeserver has forgotten.
 func TestGoesOnOnce(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")

@@ -95,7 +95,7 @@ func TestUploadsThatFail(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := lively(t)
+			c := lively(t, matrixtest.Shared(t))
 			c.cfg.Slow = 400 * time.Millisecond
 			var clock stopClock
 			c.cfg.Now = clock.now
@@ -140,7 +140,7 @@ func TestUploadsThatFail(t *testing.T) {
 // What the homeserver does not take at all for its size is not tried again.
 func TestUploadsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")
@@ -164,7 +164,7 @@ func TestUploadsThatAreTooLarge(t *testing.T) {
 // shown.
 func TestOnePictureAtATime(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Slow = 400 * time.Millisecond
 	p := c.through()
 	c.start()
@@ -211,7 +211,7 @@ func TestOnePictureAtATime(t *testing.T) {
 // fails, or answers nothing when it is sent.
 func TestPictureFollowsAllTheSame(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Slow = 400 * time.Millisecond
 	p := c.through()
 	c.start()
@@ -235,7 +235,7 @@ func TestPictureFollowsAllTheSame(t *testing.T) {
 // were sent, and in the moment at which they are.
 func TestPictureFollowsAfterRestart(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Slow = 400 * time.Millisecond
 	p := c.through()
 	c.start()
@@ -285,7 +285,7 @@ func (c *club) expires() {
 // and in their order, and nothing waits for them.
 func TestReactionsUnderLimit(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")
@@ -321,7 +321,7 @@ func TestReactionsUnderLimit(t *testing.T) {
 // the same message.
 func TestReactionsInTurn(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	g := c.begins("two-button 5x5")
 	c.settled()
@@ -348,7 +348,7 @@ func TestReactionsInTurn(t *testing.T) {
 // there, and the next change is one of that.
 func TestReplacedAfterAMove(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
 	old := receipt("!before:"+id.RoomID(c.user.ID.Homeserver()), "$gone")
@@ -373,7 +373,7 @@ func TestReplacedAfterAMove(t *testing.T) {
 // Nothing is remembered of an event that is left alone.
 func TestLeftAlone(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	r := &row{n: -1, room: "!room", event: "$event"}
 	c.a.fails(r.event, 1)

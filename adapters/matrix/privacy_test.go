@@ -57,7 +57,7 @@ func (c *club) with(g *guest) (at []id.RoomID) {
 // room of which only its maker says that it is a direct one.
 func TestWhatIsKeptIsForOneAlone(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	anna, bob := &guest{Player: c.server.Player(t, "Anna"), c: c}, &guest{Player: c.server.Player(t, "Bob"), c: c}
 	three := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID, bob.ID}})
@@ -104,7 +104,7 @@ func TestWhatIsKeptIsForOneAlone(t *testing.T) {
 // However often the answer is lost, a room for somebody is made once.
 func TestRoomIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
@@ -148,7 +148,7 @@ func TestRoomIsMadeOnce(t *testing.T) {
 // alone any more once they have asked another into it.
 func TestRoomIsMadeForOneAlone(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
 	bob := c.server.Player(t, "Bob")
@@ -194,7 +194,7 @@ func (c *club) keeps(who ...string) (tables []string) {
 // is that they are in it, and when they or the bot leave it not even that.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Told = 200 * time.Millisecond
 	c.start()
 	people := c.room(matrixtest.Room{Name: "Go club"}, "Annabella", "Bob")

@@ -17,17 +17,25 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// lively is a club whose bot does at once what else can wait a minute.
-func lively(t *testing.T) *club {
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Edit = 100 * time.Millisecond
+// lively is a club whose bot soon does what else can wait a minute.
+func lively(t *testing.T, s *matrixtest.Server) *club {
+	c := newClub(t, s)
+	c.cfg.Edit = soon(s)
 	return c
+}
+
+// soon is a while for which a test can wait.
+func soon(s *matrixtest.Server) time.Duration {
+	if s.Virtual() {
+		return 4 * time.Second
+	}
+	return 100 * time.Millisecond
 }
 
 // Only those may bring the bot into a room who are on the list, if there is one.
 func TestWhoMayInvite(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	anna, eve := c.server.Player(t, "Anna"), c.server.Player(t, "Eve")
 	open := anna.Makes(matrixtest.Room{Name: "on the list", Invite: []id.UserID{eve.ID}})
 	eve.AwaitInvite(open)
@@ -51,7 +59,7 @@ func TestWhoMayInvite(t *testing.T) {
 // it says itself.
 func TestWhatIsNotForTheBot(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
 	anna.at = anna.Makes(matrixtest.Room{Name: "Go club"})
@@ -74,7 +82,7 @@ func TestWhatIsNotForTheBot(t *testing.T) {
 // The bot leaves when it is alone.
 func TestEmptyRooms(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{}, "Anna", "Bob")
 	at := people[0].at
@@ -93,7 +101,7 @@ func TestEmptyRooms(t *testing.T) {
 // not try more.
 func TestWithoutPower(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
 	c.start()
@@ -130,7 +138,7 @@ func TestWithoutPower(t *testing.T) {
 // homeserver fails meanwhile: then a while later.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
 	var later atomic.Int64
@@ -192,7 +200,7 @@ func TestDescribed(t *testing.T) {
 // neither may not.
 func TestModerators(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Bob", "Eve")
 	mona, anna, bob, eve := people[0], people[1], people[2], people[3]
@@ -212,7 +220,7 @@ func TestModerators(t *testing.T) {
 // threads of their own. The bot is stopped and started meanwhile.
 func TestUpgradedRoom(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 	anna, bob := people[0], people[1]
@@ -275,7 +283,7 @@ func TestUpgradedRoom(t *testing.T) {
 // come again the bot goes on.
 func TestSentAway(t *testing.T) {
 	t.Parallel()
-	tb := newTable(t)
+	tb := newTable(t, matrixtest.Shared(t))
 	alice := tb.people["alice"]
 	says := func(line string) {
 		tb.passes()
@@ -315,7 +323,7 @@ func TestSentAway(t *testing.T) {
 // once it may, it does.
 func TestMayNotWrite(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver = proxy.URL
 	c.start()
@@ -340,7 +348,7 @@ func TestMayNotWrite(t *testing.T) {
 // other is alone with it.
 func TestDirectByNumber(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 	anna, bob := people[0], people[1]
@@ -366,7 +374,7 @@ func TestDirectByNumber(t *testing.T) {
 // A reaction that could not be put before the bot was killed is put afterwards.
 func TestReactionsAreNotForgotten(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	proxy := c.server.Proxy(t)
 	c.cfg.Homeserver = proxy.URL
 	c.start()
@@ -387,7 +395,7 @@ func TestReactionsAreNotForgotten(t *testing.T) {
 // can take it there.
 func TestWhoMayMoveARoom(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.start()
 	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Eve")
 	anna, eve := people[0], people[1]
@@ -416,7 +424,7 @@ func TestWhoMayMoveARoom(t *testing.T) {
 // Tombstones bring the bot into no more rooms than invitations do.
 func TestManyMoves(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	now := time.Now()
 	c.cfg.Now = func() time.Time { return now } // so that nothing passes by waiting
 	c.start()
@@ -450,7 +458,7 @@ func TestManyMoves(t *testing.T) {
 // stays.
 func TestMovesElsewhere(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]

@@ -63,7 +63,7 @@ func (c *club) late(p *matrixtest.Proxy, of *secret, now <-chan struct{}) {
 // it was said while the bot was away.
 func TestTakenBackUnread(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	w := c.watch()
 	c.start()
@@ -176,7 +176,7 @@ func (c *club) sealed(p *talker, at id.RoomID) {
 // that one, also if the bot has not yet dealt with the news that it has moved.
 func TestMovedIsDealtWithLate(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	w := c.watch()
 	c.start()
 	r := c.pair(false)
@@ -206,7 +206,7 @@ func TestMovedIsDealtWithLate(t *testing.T) {
 // the clear. What was owed when the room moved is said there.
 func TestUpgradedEncryptedRoom(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	p := c.through()
 	c.start()
 	r := c.pair(true)

@@ -39,7 +39,7 @@ func (l *listed) told() []string {
 // so that one that has moved is not taken for left.
 func TestRoomsAreTold(t *testing.T) {
 	t.Parallel()
-	c := lively(t)
+	c := lively(t, matrixtest.Shared(t))
 	c.cfg.Look = 100 * time.Millisecond
 	l := &listed{}
 	c.between = func(desk bot.Desk) bot.Desk { l.Desk = desk; return l }

@@ -11,22 +11,24 @@ import (
 // Monday is when the time of a Bubble begins.
 var Monday = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
-// Bubble runs a test beside others in virtual time, with a homeserver in memory. Time
-// stands still while anybody works, and passes at once while everybody waits.
+// Bubble runs a test in virtual time, with a homeserver in memory. Time stands still
+// while anybody works, and passes at once while everybody waits.
 func Bubble(t *testing.T, test func(t *testing.T, s *Server), options ...Options) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Monday))
 		test(t, InMemory(t, options...))
 	})
 }
 
-// Each runs a test in a Bubble and, in the change tier, against Dendrite too.
+// Each runs a test in a Bubble and, in the change tier, against Dendrite too, beside
+// each other.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
-	t.Parallel()
-	t.Run("InMemory", func(t *testing.T) { Bubble(t, test) })
+	t.Run("InMemory", func(t *testing.T) {
+		t.Parallel()
+		Bubble(t, test)
+	})
 	t.Run("Dendrite", func(t *testing.T) {
 		tier.Change(t)
 		t.Parallel()

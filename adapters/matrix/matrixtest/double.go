@@ -45,6 +45,7 @@ func InMemory(t testing.TB, options ...Options) *Server {
 type double struct {
 	http.ServeMux
 	maxUpload int64
+	takes     time.Duration
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when there is news
@@ -86,7 +87,7 @@ type media struct {
 }
 
 func newDouble(o Options) *double {
-	d := &double{maxUpload: o.MaxUpload, changed: make(chan struct{}), accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
+	d := &double{maxUpload: o.MaxUpload, takes: o.Takes, changed: make(chan struct{}), accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
 		rooms: map[id.RoomID]*room{}, media: map[string]media{}, filters: map[string]json.RawMessage{}}
 	if d.maxUpload == 0 {
 		d.maxUpload = 10 << 20
@@ -190,6 +191,7 @@ func (d *double) answer(c *call, f func(*call) (any, error)) {
 		return
 	}
 	c.body = body
+	time.Sleep(d.takes / 2)
 	result, err := func() (any, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -199,6 +201,7 @@ func (d *double) answer(c *call, f func(*call) (any, error)) {
 		}
 		return result, err
 	}()
+	time.Sleep(d.takes / 2)
 	var no *refusal
 	switch {
 	case err == nil:

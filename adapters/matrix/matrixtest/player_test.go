@@ -12,6 +12,7 @@ import (
 )
 
 func TestAPlayerSeesARoomAsPeopleDo(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
 		room := anna.Makes(Room{Name: "Go", Invite: []id.UserID{ben.ID}})
@@ -120,6 +121,7 @@ func TestWhichEditIsShown(t *testing.T) {
 }
 
 func TestATypistAndAReaderAreSeen(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		anna, ben := s.Player(t, "Anna"), s.Player(t, "Ben")
 		room := anna.Makes(Room{Invite: []id.UserID{ben.ID}})

@@ -39,6 +39,7 @@ func say(client *mautrix.Client, room id.RoomID, body string) error {
 }
 
 func TestFaultsBeforeTheHomeserver(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, witness := behind(t, s)
 		refused := func(what string, err error, status int, code string) map[string]any {
@@ -90,6 +91,7 @@ func TestFaultsBeforeTheHomeserver(t *testing.T) {
 }
 
 func TestALostAnswer(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, witness := behind(t, s)
 		for n, fault := range []Fault{Loses(), Halves()} {
@@ -119,6 +121,7 @@ func TestALostAnswer(t *testing.T) {
 }
 
 func TestHeldRequestsAndAnswers(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, witness := behind(t, s)
 		until, done := make(chan struct{}), make(chan error, 1)
@@ -157,6 +160,7 @@ func TestHeldRequestsAndAnswers(t *testing.T) {
 }
 
 func TestASlowUpload(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, _, _ := behind(t, s)
 		data := bytes.Repeat([]byte("x"), 20_000)
@@ -198,6 +202,7 @@ func syncOnce(client *mautrix.Client, since string) ([]byte, error) {
 }
 
 func TestHostileEventsReachASyncThatWaits(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, _ := behind(t, s)
 		type answer struct {
@@ -259,6 +264,7 @@ func TestHostileEventsReachASyncThatWaits(t *testing.T) {
 }
 
 func TestAGapOnlyMessagesFills(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p := s.Proxy(t)
 		short := p.Always(Syncing, Shortens(2))
@@ -298,6 +304,7 @@ func TestAGapOnlyMessagesFills(t *testing.T) {
 }
 
 func TestALimitOfMessages(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, _ := behind(t, s)
 		limit := p.Limit(Sending, 10, 3)
@@ -334,6 +341,7 @@ func TestALimitOfMessages(t *testing.T) {
 }
 
 func TestEveryThirdRequestOfOnePerson(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, witness := behind(t, s)
 		order := p.Always(Sending.By(client.AccessToken).Every(3), Fails(500, "M_UNKNOWN"))
@@ -354,6 +362,7 @@ func TestEveryThirdRequestOfOnePerson(t *testing.T) {
 }
 
 func TestAProxyLooksAgainAtASyncThatWaits(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, client, room, witness := behind(t, s)
 		since, done := "", make(chan error, 1)
@@ -405,6 +414,7 @@ func TestAProxyLooksAgainAtASyncThatWaits(t *testing.T) {
 }
 
 func TestAProxyPassesOnWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		p, _, _, _ := behind(t, s)
 		for _, path := range []string{"/_matrix/client/versions", "/_matrix/client/v3/rooms/%21a%2Fb%3Ahalfpoint.test/state", "/nothing"} {

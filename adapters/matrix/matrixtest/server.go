@@ -36,7 +36,8 @@ const Name = "halfpoint.test"
 // long as a test.
 const secret = "matrixtest"
 
-// Options of a homeserver. The zero value has no rate limits.
+// Options of a homeserver. The zero value has no rate limits. In memory there are
+// none but MaxUpload, and Takes is for there alone.
 type Options struct {
 	// Burst and Cooloff switch Dendrite's own rate limits on: a device has
 	// Burst slots, each taken by a request for Cooloff; a request without a
@@ -56,6 +57,10 @@ type Options struct {
 	// may never reach it; with it, it may come half a minute after Again, when
 	// Dendrite tries once more, and every event waits for the disk.
 	Durable bool
+
+	// Takes is how long a request takes in memory, half of it before and half after
+	// it is done: so much can happen meanwhile.
+	Takes time.Duration
 }
 
 // A Server is a homeserver: Dendrite on loopback, or what InMemory makes. It is safe
@@ -402,6 +407,9 @@ func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceI
 	}
 	return answer.AccessToken, answer.DeviceID
 }
+
+// Virtual reports whether this is the homeserver of a Bubble, where time is virtual.
+func (s *Server) Virtual() bool { return s.double != nil }
 
 // Dial connects to the homeserver and to its proxies; hand it to the bot.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {

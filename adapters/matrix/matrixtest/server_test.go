@@ -152,6 +152,7 @@ func TestTheHomeserverDiesWithTheTest(t *testing.T) {
 }
 
 func TestPeopleOfOneNameAreDifferentPeople(t *testing.T) {
+	t.Parallel()
 	Each(t, func(t *testing.T, s *Server) {
 		first, second := s.Register(t, "Twin"), s.Register(t, "Twin")
 		if first.ID == second.ID || first.Token == second.Token {
