@@ -127,6 +127,9 @@ func (tb *table) passes() {
 	if tb.server.Virtual() {
 		time.Sleep(time.Until(matrixtest.Monday.Add(time.Duration(minutes) * time.Minute)))
 	}
+	if tb.stop == nil {
+		return
+	}
 	if _, err := tb.bot.Tick(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

@@ -173,128 +173,131 @@ func (c *club) says(g *guest, what string) (n int) {
 
 // Whatever /sync answers, the bot goes on reading.
 func TestFailedSyncs(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	body := func(s string) matrixtest.Fault {
-		return func(x *matrixtest.Exchange) { x.Say(http.StatusOK, "application/json", s) }
-	}
-	faults := map[string]matrixtest.Fault{
-		"500":                 matrixtest.Fails(500, "M_UNKNOWN"),
-		"502 in HTML":         matrixtest.Fails(502, ""),
-		"404 in HTML":         matrixtest.Fails(404, ""),
-		"429":                 matrixtest.TooMany(100 * time.Millisecond),
-		"cut":                 matrixtest.Cuts(),
-		"half an answer":      matrixtest.Halves(),
-		"answered and cut":    matrixtest.Loses(),
-		"another page":        func(x *matrixtest.Exchange) { x.Say(http.StatusOK, "text/html", "<html>Log in to the hotel</html>") },
-		"garbage":             body(`{"next_batch": "x`),
-		"nothing":             body(`{}`),
-		"null":                body(`null`),
-		"a list":              body(`[]`),
-		"the unknown place":   matrixtest.UnknownPosition(),
-		"a token not liked":   matrixtest.Fails(400, "M_INVALID_PARAM"),
-		"rooms that are none": matrixtest.Changes(func(b []byte) []byte { return []byte(strings.Replace(string(b), `{`, `{"presence":null,`, 1)) }),
-	}
-	names := make([]string, 0, len(faults))
-	for name := range faults {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		before := len(w.in(anna.at))
-		o := anna.faults(p, faults[name])
-		e := anna.Says(anna.at, "!games")
-		c.await("an answer after "+name, func() bool { return len(w.in(anna.at)) > before })
-		if got := w.in(anna.at)[before:]; !slices.Equal(got, []id.EventID{e}) {
-			t.Errorf("%s: asked %v and not %v", name, got, e)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		w := c.watch()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		body := func(s string) matrixtest.Fault {
+			return func(x *matrixtest.Exchange) { x.Say(http.StatusOK, "application/json", s) }
 		}
-		o.Stop()
-	}
-	// And it did not hammer.
-	if n := len(p.Requests(matrixtest.Syncing)); n > 20*len(faults) {
-		t.Errorf("%d requests for %d faults", n, len(faults))
-	}
-	c.once(anna, anna.at)
+		faults := map[string]matrixtest.Fault{
+			"500":                 matrixtest.Fails(500, "M_UNKNOWN"),
+			"502 in HTML":         matrixtest.Fails(502, ""),
+			"404 in HTML":         matrixtest.Fails(404, ""),
+			"429":                 matrixtest.TooMany(100 * time.Millisecond),
+			"cut":                 matrixtest.Cuts(),
+			"half an answer":      matrixtest.Halves(),
+			"answered and cut":    matrixtest.Loses(),
+			"another page":        func(x *matrixtest.Exchange) { x.Say(http.StatusOK, "text/html", "<html>Log in to the hotel</html>") },
+			"garbage":             body(`{"next_batch": "x`),
+			"nothing":             body(`{}`),
+			"null":                body(`null`),
+			"a list":              body(`[]`),
+			"the unknown place":   matrixtest.UnknownPosition(),
+			"a token not liked":   matrixtest.Fails(400, "M_INVALID_PARAM"),
+			"rooms that are none": matrixtest.Changes(func(b []byte) []byte { return []byte(strings.Replace(string(b), `{`, `{"presence":null,`, 1)) }),
+		}
+		names := make([]string, 0, len(faults))
+		for name := range faults {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			before := len(w.in(anna.at))
+			o := anna.faults(p, faults[name])
+			e := anna.Says(anna.at, "!games")
+			c.await("an answer after "+name, func() bool { return len(w.in(anna.at)) > before })
+			if got := w.in(anna.at)[before:]; !slices.Equal(got, []id.EventID{e}) {
+				t.Errorf("%s: asked %v and not %v", name, got, e)
+			}
+			o.Stop()
+		}
+		// And it did not hammer.
+		if n := len(p.Requests(matrixtest.Syncing)); n > 20*len(faults) {
+			t.Errorf("%d requests for %d faults", n, len(faults))
+		}
+		c.once(anna, anna.at)
+	})
 }
 
 // A homeserver that cannot be reached for long is away; it is back before
 // anything else is asked.
 func TestAway(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Away = 50 * time.Millisecond
-	p := c.through()
-	w := c.watch()
-	c.start()
-	g := c.begins("two-button 5x5")
-	from := len(w.heard(0))
-	cut := p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
-	c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
-	e := g.black.SaysIn(g.black.at, g.root, "!place C3")
-	cut.Stop()
-	g.shows("Black C3")
-	heard := slices.DeleteFunc(w.heard(from), func(s string) bool { return s == "away" })
-	if want := []string{"back", Name + ":" + e.String()}; !slices.Equal(heard, want) {
-		t.Errorf("heard %q, want %q", heard, want)
-	}
-	// What came before an outage and could not be dealt with waits for its end,
-	// too, also over a restart.
-	w.sets(func(bot.Request) error { return errors.New("the disk is full") })
-	e = g.white.SaysIn(g.white.at, g.root, "!place C4")
-	c.await("the move on disk", func() bool { state, _ := c.a.queue.state(t.Context(), e); return state == waiting })
-	from = len(w.heard(0))
-	cut = p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
-	c.await("another outage", func() bool { return slices.Contains(w.heard(from), "away") })
-	c.tried(g.white.at) // it may have been asked just before
-	w.sets(nil)
-	time.Sleep(1500 * time.Millisecond) // it would be tried again by now
-	if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
-		t.Errorf("asked while it is away: %q", heard)
-	}
-	w.sets(func(bot.Request) error { return errors.New("the disk is full") })
-	cut.Stop()
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	w.sets(nil)
-	from = len(w.heard(0))
-	p.Once(matrixtest.Syncing, matrixtest.Fails(503, ""))
-	c.start()
-	g.shows("White C4")
-	if heard = w.heard(from); heard[0] != "back" && heard[0] != "away" || slices.Index(heard, "back") > slices.Index(heard, Name+":"+e.String()) {
-		t.Errorf("heard %q", heard)
-	}
-	c.once(g.black, g.black.at)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.cfg.Away = 50 * time.Millisecond
+		p := c.through()
+		w := c.watch()
+		c.start()
+		g := c.begins("two-button 5x5")
+		from := len(w.heard(0))
+		cut := p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
+		c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
+		e := g.black.SaysIn(g.black.at, g.root, "!place C3")
+		cut.Stop()
+		g.shows("Black C3")
+		heard := slices.DeleteFunc(w.heard(from), func(s string) bool { return s == "away" })
+		if want := []string{"back", Name + ":" + e.String()}; !slices.Equal(heard, want) {
+			t.Errorf("heard %q, want %q", heard, want)
+		}
+		// What came before an outage and could not be dealt with waits for its end,
+		// too, also over a restart.
+		w.sets(func(bot.Request) error { return errors.New("the disk is full") })
+		e = g.white.SaysIn(g.white.at, g.root, "!place C4")
+		c.await("the move on disk", func() bool { state, _ := c.a.queue.state(t.Context(), e); return state == waiting })
+		from = len(w.heard(0))
+		cut = p.Always(matrixtest.Any, matrixtest.Fails(503, ""))
+		c.await("another outage", func() bool { return slices.Contains(w.heard(from), "away") })
+		c.tried(g.white.at) // it may have been asked just before
+		w.sets(nil)
+		time.Sleep(1500 * time.Millisecond) // it would be tried again by now
+		if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
+			t.Errorf("asked while it is away: %q", heard)
+		}
+		w.sets(func(bot.Request) error { return errors.New("the disk is full") })
+		cut.Stop()
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.sets(nil)
+		from = len(w.heard(0))
+		p.Once(matrixtest.Syncing, matrixtest.Fails(503, ""))
+		c.start()
+		g.shows("White C4")
+		if heard = w.heard(from); heard[0] != "back" && heard[0] != "away" || slices.Index(heard, "back") > slices.Index(heard, Name+":"+e.String()) {
+			t.Errorf("heard %q", heard)
+		}
+		c.once(g.black, g.black.at)
+	})
 }
 
 // What was being dealt with when an outage began is not asked before its end.
 func TestAwayMeanwhile(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.cfg.Away = 50 * time.Millisecond
-	p := c.through()
-	w := c.watch()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settled()
-	fetched := make(chan struct{})
-	target := p.Once(matrixtest.On("GET", "/event/"), matrixtest.HoldsAnswer(fetched))
-	e := g.black.Reacts(g.black.at, g.shows("Black to play").ID, "⏭️")
-	target.Await(t, 1)
-	from := len(w.heard(0))
-	cut := p.Always(matrixtest.Syncing, matrixtest.Fails(503, ""))
-	c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
-	close(fetched)
-	c.tried(g.black.at)
-	if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
-		t.Errorf("asked while it is away: %q", heard)
-	}
-	cut.Stop()
-	g.shows("move 1: Black passes")
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.cfg.Away = 50 * time.Millisecond
+		p := c.through()
+		w := c.watch()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settled()
+		fetched := make(chan struct{})
+		target := p.Once(matrixtest.On("GET", "/event/"), matrixtest.HoldsAnswer(fetched))
+		e := g.black.Reacts(g.black.at, g.shows("Black to play").ID, "⏭️")
+		target.Await(t, 1)
+		from := len(w.heard(0))
+		cut := p.Always(matrixtest.Syncing, matrixtest.Fails(503, ""))
+		c.await("an outage", func() bool { return slices.Contains(w.heard(from), "away") })
+		close(fetched)
+		c.tried(g.black.at)
+		if heard := w.heard(from); slices.Contains(heard, Name+":"+e.String()) {
+			t.Errorf("asked while it is away: %q", heard)
+		}
+		cut.Stop()
+		g.shows("move 1: Black passes")
+	})
 }
 
 // tried waits until what is being dealt with in a room has been, or is to be tried
@@ -311,337 +314,343 @@ func (c *club) tried(at id.RoomID) {
 // What was said while the bot was away is dealt with, in its order; what was
 // taken back is not, and of what was changed the last.
 func TestGaps(t *testing.T) {
-	t.Parallel()
-	rooms, runs := 3, 2
-	if tier.Soaking() {
-		rooms, runs = 20, 50
-	}
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	var people []*guest
-	for n := range rooms {
-		people = append(people, c.room(matrixtest.Room{Name: fmt.Sprint("Club ", n)}, "Anna")[0])
-	}
-	for run := range runs {
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		rooms, runs := 3, 2
+		if tier.Soaking() {
+			rooms, runs = 20, 50
 		}
-		var checks []func()
-		for n, g := range people {
-			want := w.in(g.at)
-			size := 4 + 9*n + 14*run
-			var taken []id.EventID
-			for k := range size {
-				switch {
-				case k%3 == 2:
-					g.Says(g.at, "a nice game")
-				case k%7 == 3:
-					taken = append(taken, g.Says(g.at, "!games"))
-				case k%7 == 5:
-					g.Edits(g.at, g.Says(g.at, "I mean"), "no, I do not")
-				case k%11 == 8:
-					e := g.Edits(g.at, g.Says(g.at, "what games are there"), "!games")
-					want = append(want, e)
-				default:
-					want = append(want, g.Says(g.at, "!games"))
-				}
-			}
-			for _, e := range taken {
-				g.Redacts(g.at, e)
-			}
-			checks = append(checks, func() {
-				c.Helper()
-				want = append(want, g.Says(g.at, "!games"))
-				c.await(fmt.Sprintf("all of room %d, %d of %d", n, len(w.in(g.at)), len(want)), func() bool { return len(w.in(g.at)) >= len(want) })
-				c.dealt(g.at, want[len(want)-1])
-				if got := w.in(g.at); !slices.Equal(got, want) {
-					t.Errorf("run %d, room %d: asked about\n%v, want\n%v", run, n, got, want)
-				}
-				c.once(g, g.at)
-			})
-		}
-		short := p.Times(1, matrixtest.Syncing, matrixtest.Shortens(1+run))
-		if run%2 == 0 { // and the first pages fail
-			p.Times(2, matrixtest.Backfilling, matrixtest.Fails(500, "M_UNKNOWN"))
-		}
+		c := newClub(t, s)
+		p := c.through()
+		w := c.watch()
 		c.start()
-		for _, check := range checks {
-			check()
+		var people []*guest
+		for n := range rooms {
+			people = append(people, c.room(matrixtest.Room{Name: fmt.Sprint("Club ", n)}, "Anna")[0])
 		}
-		short.Stop()
-	}
+		for run := range runs {
+			if err := c.stop(); err != nil {
+				t.Fatal(err)
+			}
+			var checks []func()
+			for n, g := range people {
+				want := w.in(g.at)
+				size := 4 + 9*n + 14*run
+				var taken []id.EventID
+				for k := range size {
+					switch {
+					case k%3 == 2:
+						g.Says(g.at, "a nice game")
+					case k%7 == 3:
+						taken = append(taken, g.Says(g.at, "!games"))
+					case k%7 == 5:
+						g.Edits(g.at, g.Says(g.at, "I mean"), "no, I do not")
+					case k%11 == 8:
+						e := g.Edits(g.at, g.Says(g.at, "what games are there"), "!games")
+						want = append(want, e)
+					default:
+						want = append(want, g.Says(g.at, "!games"))
+					}
+				}
+				for _, e := range taken {
+					g.Redacts(g.at, e)
+				}
+				checks = append(checks, func() {
+					c.Helper()
+					want = append(want, g.Says(g.at, "!games"))
+					c.await(fmt.Sprintf("all of room %d, %d of %d", n, len(w.in(g.at)), len(want)), func() bool { return len(w.in(g.at)) >= len(want) })
+					c.dealt(g.at, want[len(want)-1])
+					if got := w.in(g.at); !slices.Equal(got, want) {
+						t.Errorf("run %d, room %d: asked about\n%v, want\n%v", run, n, got, want)
+					}
+					c.once(g, g.at)
+				})
+			}
+			short := p.Times(1, matrixtest.Syncing, matrixtest.Shortens(1+run))
+			if run%2 == 0 { // and the first pages fail
+				p.Times(2, matrixtest.Backfilling, matrixtest.Fails(500, "M_UNKNOWN"))
+			}
+			c.start()
+			for _, check := range checks {
+				check()
+			}
+			short.Stop()
+		}
+	})
 }
 
 // Nothing is done again when the bot has forgotten how far it has read, or the
 // homeserver has.
 func TestTokenLost(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	var want []id.EventID
-	runs := 2
-	if tier.Soaking() {
-		runs = 100
-	}
-	for run := range runs {
-		for range 3 {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		w := c.watch()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		var want []id.EventID
+		runs := 2
+		if tier.Soaking() {
+			runs = 100
+		}
+		for run := range runs {
+			for range 3 {
+				want = append(want, anna.asks("", "!games"))
+			}
+			for range 40 * (run % 2) { // more than an answer holds
+				anna.Says(anna.at, "a nice game")
+			}
+			// The homeserver does not know the place any more.
+			anna.faults(p, matrixtest.UnknownPosition())
+			want = append(want, anna.asks("", "!games"))
+			// The bot has lost it, while something was said.
+			if err := c.stop(); err != nil {
+				t.Fatal(err)
+			}
+			e := anna.Says(anna.at, "!games")
+			want = append(want, e)
+			c.open()
+			if _, err := c.cfg.DB.Exec(t.Context(), "DELETE FROM matrix_place"); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.closed(); err != nil {
+				t.Fatal(err)
+			}
+			c.start()
+			c.dealt(anna.at, e)
 			want = append(want, anna.asks("", "!games"))
 		}
-		for range 40 * (run % 2) { // more than an answer holds
-			anna.Says(anna.at, "a nice game")
+		if got := w.in(anna.at); !slices.Equal(got, want) {
+			t.Errorf("asked about\n%v, want\n%v", got, want)
 		}
-		// The homeserver does not know the place any more.
-		anna.faults(p, matrixtest.UnknownPosition())
-		want = append(want, anna.asks("", "!games"))
-		// The bot has lost it, while something was said.
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
-		e := anna.Says(anna.at, "!games")
-		want = append(want, e)
-		c.open()
-		if _, err := c.cfg.DB.Exec(t.Context(), "DELETE FROM matrix_place"); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.closed(); err != nil {
-			t.Fatal(err)
-		}
-		c.start()
-		c.dealt(anna.at, e)
-		want = append(want, anna.asks("", "!games"))
-	}
-	if got := w.in(anna.at); !slices.Equal(got, want) {
-		t.Errorf("asked about\n%v, want\n%v", got, want)
-	}
-	c.once(anna, anna.at)
+		c.once(anna, anna.at)
+	})
 }
 
 // What was said before the bot came is not for it, all that comes after is.
 func TestBeforeItCame(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
-	anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Public: true})
-	for range 5 {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		w := c.watch()
+		c.start()
+		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Public: true})
+		for range 5 {
+			anna.Says(anna.at, "!games")
+		}
+		// So much is said while it comes that the first answer does not hold it all.
+		short := p.Always(matrixtest.Syncing, matrixtest.Shortens(2))
+		release := make(chan struct{})
+		come := p.Once(matrixtest.Joining, matrixtest.HoldsAnswer(release))
+		anna.Invites(anna.at, c.user.ID)
+		come.Await(t, 1)
+		close(release)
+		anna.Await(anna.at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		var want []id.EventID
+		for range 6 {
+			want = append(want, anna.Says(anna.at, "!games"))
+			anna.Says(anna.at, "a nice game")
+		}
+		want = append(want, anna.asks("", "!games"))
+		if got := w.in(anna.at); !slices.Equal(got, want) {
+			t.Errorf("asked about\n%v, want\n%v", got, want)
+		}
+		// It is sent away and comes again.
+		if _, err := anna.Client.KickUser(t.Context(), anna.at, kick(c.user.ID)); err != nil {
+			t.Fatal(err)
+		}
+		c.await("it to go", func() bool { return !c.a.room(anna.at).joined })
 		anna.Says(anna.at, "!games")
-	}
-	// So much is said while it comes that the first answer does not hold it all.
-	short := p.Always(matrixtest.Syncing, matrixtest.Shortens(2))
-	release := make(chan struct{})
-	come := p.Once(matrixtest.Joining, matrixtest.HoldsAnswer(release))
-	anna.Invites(anna.at, c.user.ID)
-	come.Await(t, 1)
-	close(release)
-	anna.Await(anna.at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
-	var want []id.EventID
-	for range 6 {
-		want = append(want, anna.Says(anna.at, "!games"))
-		anna.Says(anna.at, "a nice game")
-	}
-	want = append(want, anna.asks("", "!games"))
-	if got := w.in(anna.at); !slices.Equal(got, want) {
-		t.Errorf("asked about\n%v, want\n%v", got, want)
-	}
-	// It is sent away and comes again.
-	if _, err := anna.Client.KickUser(t.Context(), anna.at, kick(c.user.ID)); err != nil {
-		t.Fatal(err)
-	}
-	c.await("it to go", func() bool { return !c.a.room(anna.at).joined })
-	anna.Says(anna.at, "!games")
-	anna.Invites(anna.at, c.user.ID)
-	c.await("it to come again", func() bool { return c.a.room(anna.at).joined })
-	want = append(want, anna.asks("", "!games"))
-	if got := w.in(anna.at); !slices.Equal(got, want) {
-		t.Errorf("asked about\n%v, want\n%v", got, want)
-	}
-	short.Stop()
+		anna.Invites(anna.at, c.user.ID)
+		c.await("it to come again", func() bool { return c.a.room(anna.at).joined })
+		want = append(want, anna.asks("", "!games"))
+		if got := w.in(anna.at); !slices.Equal(got, want) {
+			t.Errorf("asked about\n%v, want\n%v", got, want)
+		}
+		short.Stop()
+	})
 }
 
 // Taking a command back and changing it: before it was dealt with, and after.
 func TestTakenBack(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	w := c.watch()
-	c.start()
-	g := c.begins("two-button 5x5")
-	at, held := g.black.at, make(chan struct{})
-	w.sets(func(r bot.Request) error {
-		if r.Command == "games" {
-			<-held
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		w := c.watch()
+		c.start()
+		g := c.begins("two-button 5x5")
+		at, held := g.black.at, make(chan struct{})
+		w.sets(func(r bot.Request) error {
+			if r.Command == "games" {
+				<-held
+			}
+			return nil
+		})
+		g.black.Says(at, "!games") // holds up what comes after
+		gone := g.black.SaysIn(at, g.root, "!place A1")
+		g.black.Redacts(at, gone)
+		stays := g.black.SaysIn(at, g.root, "!place C3")
+		// Somebody who may not cannot take back what others say.
+		c.await("the move on disk", func() bool { state, _ := c.a.queue.state(t.Context(), stays); return state == waiting })
+		if err := c.a.queue.takeBack(t.Context(), []redaction{{stays, g.white.ID, false}}); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	g.black.Says(at, "!games") // holds up what comes after
-	gone := g.black.SaysIn(at, g.root, "!place A1")
-	g.black.Redacts(at, gone)
-	stays := g.black.SaysIn(at, g.root, "!place C3")
-	// Somebody who may not cannot take back what others say.
-	c.await("the move on disk", func() bool { state, _ := c.a.queue.state(t.Context(), stays); return state == waiting })
-	if err := c.a.queue.takeBack(t.Context(), []redaction{{stays, g.white.ID, false}}); err != nil {
-		t.Fatal(err)
-	}
-	c.await("the redaction on disk", func() bool { state, _ := c.a.queue.state(t.Context(), gone); return state == ignored })
-	close(held)
-	g.shows("Black C3")
-	g.black.Redacts(at, stays) // too late
-	g.white.asks(g.root, "!place C4")
-	g.shows("White C4")
-	asked := w.in(at)
-	if slices.Contains(asked, gone) {
-		t.Error("what was taken back was done")
-	}
+		c.await("the redaction on disk", func() bool { state, _ := c.a.queue.state(t.Context(), gone); return state == ignored })
+		close(held)
+		g.shows("Black C3")
+		g.black.Redacts(at, stays) // too late
+		g.white.asks(g.root, "!place C4")
+		g.shows("White C4")
+		asked := w.in(at)
+		if slices.Contains(asked, gone) {
+			t.Error("what was taken back was done")
+		}
 
-	// A refused command is asked anew; an accepted one stays done.
-	wrong := g.black.asks(g.root, "!place C4")
-	g.black.reads("C4")
-	if e := g.black.Edits(at, wrong, "!place D4"); !slices.Contains(w.in(at), e) {
-		c.dealt(at, e)
-	}
-	g.shows("Black D4")
-	if m := g.black.View(at).Message(g.shows("Black D4").ID); m.Thread != g.root {
-		t.Error("it is shown elsewhere than in the thread")
-	}
-	stay := "What was done stays done"
-	n := c.says(g.black, stay)
-	c.dealt(at, g.black.Edits(at, wrong, "!place E5")) // was refused, then changed to what was done
-	g.black.Await(at, "that it stays", func(matrixtest.View) bool { return c.says(g.black, stay) == n+1 })
-	c.dealt(at, g.white.Edits(at, wrong, "!place E5")) // not White's to change
-	done := g.white.asks(g.root, "!place D3")
-	g.shows("White D3")
-	c.dealt(at, g.white.Edits(at, done, "!place E1"))
-	g.black.Await(at, "that it stays", func(matrixtest.View) bool { return c.says(g.black, stay) == n+2 })
-	c.dealt(at, g.white.Edits(at, done, "never mind"))
-	if c.says(g.black, stay) != n+2 || c.says(g.black, "Black E5") > 0 || c.says(g.black, "White E1") > 0 {
-		t.Error(g.black.Sees(at))
-	}
-	c.once(g.black, at)
+		// A refused command is asked anew; an accepted one stays done.
+		wrong := g.black.asks(g.root, "!place C4")
+		g.black.reads("C4")
+		if e := g.black.Edits(at, wrong, "!place D4"); !slices.Contains(w.in(at), e) {
+			c.dealt(at, e)
+		}
+		g.shows("Black D4")
+		if m := g.black.View(at).Message(g.shows("Black D4").ID); m.Thread != g.root {
+			t.Error("it is shown elsewhere than in the thread")
+		}
+		stay := "What was done stays done"
+		n := c.says(g.black, stay)
+		c.dealt(at, g.black.Edits(at, wrong, "!place E5")) // was refused, then changed to what was done
+		g.black.Await(at, "that it stays", func(matrixtest.View) bool { return c.says(g.black, stay) == n+1 })
+		c.dealt(at, g.white.Edits(at, wrong, "!place E5")) // not White's to change
+		done := g.white.asks(g.root, "!place D3")
+		g.shows("White D3")
+		c.dealt(at, g.white.Edits(at, done, "!place E1"))
+		g.black.Await(at, "that it stays", func(matrixtest.View) bool { return c.says(g.black, stay) == n+2 })
+		c.dealt(at, g.white.Edits(at, done, "never mind"))
+		if c.says(g.black, stay) != n+2 || c.says(g.black, "Black E5") > 0 || c.says(g.black, "White E1") > 0 {
+			t.Error(g.black.Sees(at))
+		}
+		c.once(g.black, at)
+	})
 }
 
 // An event that panics, one that fails and one that takes long: the loop goes
 // on, and other rooms do not notice.
 func TestPoison(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	w := c.watch()
-	c.start()
-	bad := c.room(matrixtest.Room{Name: "Cellar"}, "Eve")[0]
-	good := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	tried := map[string]int{}
-	release := make(chan struct{})
-	w.sets(func(r bot.Request) error {
-		if r.Where.Channel != bad.at.String() {
-			return nil
-		}
-		w.mu.Lock()
-		tried[r.Command]++
-		n := tried[r.Command]
-		w.mu.Unlock()
-		switch r.Command {
-		case "rules":
-			panic("cannot be")
-		case "games":
-			if n <= 4 {
-				return errors.New("the disk is full")
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		w := c.watch()
+		c.start()
+		bad := c.room(matrixtest.Room{Name: "Cellar"}, "Eve")[0]
+		good := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		tried := map[string]int{}
+		release := make(chan struct{})
+		w.sets(func(r bot.Request) error {
+			if r.Where.Channel != bad.at.String() {
+				return nil
 			}
-		case "help":
-			<-release
+			w.mu.Lock()
+			tried[r.Command]++
+			n := tried[r.Command]
+			w.mu.Unlock()
+			switch r.Command {
+			case "rules":
+				panic("cannot be")
+			case "games":
+				if n <= 4 {
+					return errors.New("the disk is full")
+				}
+			case "help":
+				<-release
+			}
+			return nil
+		})
+		poisoned := bad.Says(bad.at, "!rules")
+		fails := bad.Says(bad.at, "!games")
+		slow := bad.Says(bad.at, "!help")
+		c.dealt(bad.at, fails)
+		good.asks("", "!games")
+		good.reads("no game")
+		// After a restart the poison is still left alone, and still there.
+		close(release)
+		c.dealt(bad.at, slow)
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		c.start()
+		c.dealt(bad.at, bad.Says(bad.at, "!settings"))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if tried["rules"] != 3 || tried["games"] != 5 || tried["help"] != 1 {
+			t.Errorf("tried %v", tried)
+		}
+		if left, err := LeftAlone(t.Context(), c.cfg.DB.RawDB); err != nil || len(left) != 1 || left[0] != (Abandoned{bad.at, poisoned}) {
+			t.Errorf("left alone: %v, %v", left, err)
+		}
+		rows, err := c.a.queue.rows(t.Context(), "state = $1", poison)
+		if err != nil || len(rows) != 1 || rows[0].event != poisoned || len(rows[0].evt.Content.Raw) == 0 {
+			t.Errorf("left alone: %+v, %v", rows, err)
+		}
+		if s := c.log.String(); !strings.Contains(s, "left alone") || !strings.Contains(s, "cannot be") {
+			t.Errorf("the log does not say so:\n%s", s)
+		}
 	})
-	poisoned := bad.Says(bad.at, "!rules")
-	fails := bad.Says(bad.at, "!games")
-	slow := bad.Says(bad.at, "!help")
-	c.dealt(bad.at, fails)
-	good.asks("", "!games")
-	good.reads("no game")
-	// After a restart the poison is still left alone, and still there.
-	close(release)
-	c.dealt(bad.at, slow)
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	c.start()
-	c.dealt(bad.at, bad.Says(bad.at, "!settings"))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if tried["rules"] != 3 || tried["games"] != 5 || tried["help"] != 1 {
-		t.Errorf("tried %v", tried)
-	}
-	if left, err := LeftAlone(t.Context(), c.cfg.DB.RawDB); err != nil || len(left) != 1 || left[0] != (Abandoned{bad.at, poisoned}) {
-		t.Errorf("left alone: %v, %v", left, err)
-	}
-	rows, err := c.a.queue.rows(t.Context(), "state = $1", poison)
-	if err != nil || len(rows) != 1 || rows[0].event != poisoned || len(rows[0].evt.Content.Raw) == 0 {
-		t.Errorf("left alone: %+v, %v", rows, err)
-	}
-	if s := c.log.String(); !strings.Contains(s, "left alone") || !strings.Contains(s, "cannot be") {
-		t.Errorf("the log does not say so:\n%s", s)
-	}
 }
 
 // What ends the program each time that it is dealt with is left alone in the
 // end.
 func TestPoisonThatKills(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	w := c.watch()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	reached := make(chan int, 1)
-	w.sets(func(r bot.Request) error {
-		if r.Command != "rules" {
-			return nil
-		}
-		// What a program leaves that is killed now is the row as it is.
-		var tries int
-		if err := c.cfg.DB.QueryRow(t.Context(), "SELECT tries FROM matrix_event WHERE event = $1", strings.TrimPrefix(r.ID, Name+":")).Scan(&tries); err != nil {
-			return err
-		}
-		select {
-		case reached <- tries:
-		default:
-		}
-		return errors.New("the program is gone")
-	})
-	bad := anna.Says(anna.at, "!rules")
-	starts := 0
-	for tries := 0; tries < maxTries; starts++ {
-		select {
-		case tries = <-reached:
-		case <-time.After(time.Minute):
-			t.Fatal("it is never tried")
-		}
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-reached:
-		default:
-		}
-		c.open()
-		if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET tries = $1 WHERE event = $2", tries, bad); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.closed(); err != nil {
-			t.Fatal(err)
-		}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		w := c.watch()
 		c.start()
-	}
-	e := anna.asks("", "!games")
-	if state, err := c.a.queue.state(t.Context(), bad); state != poison || err != nil || starts < maxTries {
-		t.Errorf("after %d starts it is %q, %v", starts, state, err)
-	}
-	if !slices.Contains(w.in(anna.at), e) {
-		t.Error("what came after it was not asked")
-	}
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		reached := make(chan int, 1)
+		w.sets(func(r bot.Request) error {
+			if r.Command != "rules" {
+				return nil
+			}
+			// What a program leaves that is killed now is the row as it is.
+			var tries int
+			if err := c.cfg.DB.QueryRow(t.Context(), "SELECT tries FROM matrix_event WHERE event = $1", strings.TrimPrefix(r.ID, Name+":")).Scan(&tries); err != nil {
+				return err
+			}
+			select {
+			case reached <- tries:
+			default:
+			}
+			return errors.New("the program is gone")
+		})
+		bad := anna.Says(anna.at, "!rules")
+		starts := 0
+		for tries := 0; tries < maxTries; starts++ {
+			select {
+			case tries = <-reached:
+			case <-time.After(time.Minute):
+				t.Fatal("it is never tried")
+			}
+			if err := c.stop(); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-reached:
+			default:
+			}
+			c.open()
+			if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET tries = $1 WHERE event = $2", tries, bad); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.closed(); err != nil {
+				t.Fatal(err)
+			}
+			c.start()
+		}
+		e := anna.asks("", "!games")
+		if state, err := c.a.queue.state(t.Context(), bad); state != poison || err != nil || starts < maxTries {
+			t.Errorf("after %d starts it is %q, %v", starts, state, err)
+		}
+		if !slices.Contains(w.in(anna.at), e) {
+			t.Error("what came after it was not asked")
+		}
+	})
 }
 
 // A message whose sending has an unknown end is sent once: also after a restart,
@@ -650,19 +659,15 @@ func TestAmbiguousSends(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {
 		for _, restarts := range []bool{false, true} {
-			if !forgets && !restarts && !tier.Soaking() {
-				continue // the easiest
-			}
 			t.Run(fmt.Sprintf("forgotten=%v restart=%v", forgets, restarts), func(t *testing.T) {
-				t.Parallel()
-				ambiguous(t, forgets, restarts)
+				inMemory(t, func(t *testing.T, s *matrixtest.Server) { ambiguous(t, s, forgets, restarts) })
 			})
 		}
 	}
 }
 
-func ambiguous(t *testing.T, forgets, restarts bool) {
-	c := newClub(t, matrixtest.Shared(t))
+func ambiguous(t *testing.T, s *matrixtest.Server, forgets, restarts bool) {
+	c := newClub(t, s)
 	p := c.through()
 	c.start()
 	g := c.begins("two-button 5x5")
@@ -739,75 +744,71 @@ func (s *stopClock) goes() { s.at.Store(nil) }
 // A slow line for pictures holds nobody else up: answers come, other rooms' words
 // come, and the picture follows its words.
 func TestSlowUploads(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Slow = slowAfter
-	var clock stopClock
-	clock.stops() // so that nothing is slow but the line that is held
-	c.cfg.Now = clock.now
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settle()
-	release := make(chan struct{})
-	held := p.Once(matrixtest.Uploading, matrixtest.Holds(release))
-	g.black.asks(g.root, "!place C3")
-	held.Await(t, 1)
-	other := c.begins("button 5x5") // with its own pictures
-	other.black.asks(other.root, "!place C3")
-	other.shows("Black C3")
-	if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n != 1 {
-		t.Errorf("%d pictures where the line is slow", n)
-	}
-	clock.goes()
-	words := g.black.reads("Black C3") // without its picture
-	if words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
-		t.Errorf("the words are %q", words.Text())
-	}
-	close(release)
-	g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == 2 })
-	clock.stops()
-	g.white.asks(g.root, "!place C4")
-	g.shows("White C4")
-	c.settle()
-	c.once(g.black, g.black.at)
-	if n := len(p.Requests(matrixtest.Uploading)); n != 5 {
-		t.Errorf("%d uploads", n)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settle()
+		release := make(chan struct{})
+		held := p.Once(matrixtest.Uploading, matrixtest.Holds(release))
+		g.black.asks(g.root, "!place C3")
+		held.Await(t, 1)
+		other := c.begins("button 5x5") // with its own pictures
+		other.black.asks(other.root, "!place C3")
+		other.shows("Black C3")
+		if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n != 1 {
+			t.Errorf("%d pictures where the line is slow", n)
+		}
+		words := g.black.reads("Black C3") // without its picture
+		if words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
+			t.Errorf("the words are %q", words.Text())
+		}
+		close(release)
+		g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == 2 })
+		g.white.asks(g.root, "!place C4")
+		g.shows("White C4")
+		c.settle()
+		c.once(g.black, g.black.at)
+		if n := len(p.Requests(matrixtest.Uploading)); n != 5 {
+			t.Errorf("%d uploads", n)
+		}
+	})
 }
 
 // A program that ends between uploading and sending leaves one file that nobody
 // sees, and sends one message.
 func TestEndsBetweenUploadAndSend(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settle()
-	p.Forget()
-	release := make(chan struct{})
-	held := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Holds(release))
-	g.black.SaysIn(g.black.at, g.root, "!place C3")
-	held.Await(t, 1)
-	stopped := make(chan error, 1)
-	go func() { stopped <- c.stop() }()
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
-	close(release)
-	c.start()
-	c.hurries("TRUE") // nobody has it in hand any more
-	c.bot.Wake()
-	g.shows("Black C3")
-	c.settle()
-	c.once(g.black, g.black.at)
-	if n := len(p.Requests(matrixtest.Uploading)); n > 2 {
-		t.Errorf("%d uploads for one board", n)
-	}
-	if n := c.says(g.black, "Black C3"); n != 1 {
-		t.Errorf("shown %d times", n)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settle()
+		p.Forget()
+		release := make(chan struct{})
+		held := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Holds(release))
+		g.black.SaysIn(g.black.at, g.root, "!place C3")
+		held.Await(t, 1)
+		stopped := make(chan error, 1)
+		go func() { stopped <- c.stop() }()
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+		close(release)
+		c.start()
+		c.hurries("TRUE") // nobody has it in hand any more
+		c.bot.Wake()
+		g.shows("Black C3")
+		c.settle()
+		c.once(g.black, g.black.at)
+		if n := len(p.Requests(matrixtest.Uploading)); n > 2 {
+			t.Errorf("%d uploads for one board", n)
+		}
+		if n := c.says(g.black, "Black C3"); n != 1 {
+			t.Errorf("shown %d times", n)
+		}
+	})
 }
 
 // Answers that hold what no event is do not stop the loop.

@@ -3,7 +3,6 @@ package matrix
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,30 +14,29 @@ import (
 
 // Who invites the bot into many rooms keeps nobody else waiting.
 func TestManyInvitations(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	now := time.Now()
-	c.cfg.Now = func() time.Time { return now } // so that nothing passes by waiting
-	eve, anna := c.server.Player(t, "Eve"), c.server.Player(t, "Anna")
-	var spam []id.RoomID
-	for n := range joinsAtOnce + joinsEachAtOnce {
-		spam = append(spam, eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Invite: []id.UserID{c.user.ID}}))
-	}
-	c.start()
-	come := func() (n int) {
-		for _, at := range spam {
-			if eve.View(at).Members[c.user.ID] == "join" {
-				n++
-			}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		eve, anna := c.server.Player(t, "Eve"), c.server.Player(t, "Anna")
+		var spam []id.RoomID
+		for n := range joinsAtOnce + joinsEachAtOnce {
+			spam = append(spam, eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Invite: []id.UserID{c.user.ID}}))
 		}
-		return n
-	}
-	c.await("the bot to come where it may", func() bool { return come() == joinsEachAtOnce })
-	at := anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}})
-	anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
-	if n := come(); n != joinsEachAtOnce {
-		t.Errorf("the bot has come into %d rooms of one who has sent %d invitations", n, len(spam))
-	}
+		c.start()
+		come := func() (n int) {
+			for _, at := range spam {
+				if eve.View(at).Members[c.user.ID] == "join" {
+					n++
+				}
+			}
+			return n
+		}
+		c.await("the bot to come where it may", func() bool { return come() == joinsEachAtOnce })
+		at := anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}})
+		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		if n := come(); n != joinsEachAtOnce {
+			t.Errorf("the bot has come into %d rooms of one who has sent %d invitations", n, len(spam))
+		}
+	})
 }
 
 // Invitations are accepted in the order in which they came, but those of one
@@ -100,97 +98,98 @@ func TestInvitationsInTheirOrder(t *testing.T) {
 // A room that could not be left when everybody else went is left later, and after
 // a restart.
 func TestLeavesLater(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	var later atomic.Int64
-	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	c.start()
-	first := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
-	second := c.room(matrixtest.Room{Name: "Y"}, "Anna")[0]
-	leaving := matrixtest.On("POST", "/leave$")
-	o := p.Times(2, func(r *matrixtest.Request) bool { return leaving(r) && r.Token == c.a.device().Client.AccessToken }, matrixtest.TooMany(100*time.Millisecond))
-	first.Leaves(first.at)
-	o.Await(t, 1)
-	later.Add(int64(6 * time.Minute))
-	o.Await(t, 2)
-	later.Add(int64(6 * time.Minute))
-	c.await("the bot to leave", func() bool { return !c.a.room(first.at).joined })
-	o = p.Once(leaving, matrixtest.TooMany(100*time.Millisecond))
-	second.Leaves(second.at)
-	o.Await(t, 1)
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	c.start()
-	c.await("the bot to leave", func() bool { return !c.a.room(second.at).joined })
-	rooms, err := c.a.device().Client.JoinedRooms(t.Context())
-	if err != nil || len(rooms.JoinedRooms) != 0 {
-		t.Error(rooms, err)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		first := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
+		second := c.room(matrixtest.Room{Name: "Y"}, "Anna")[0]
+		leaving := matrixtest.On("POST", "/leave$")
+		o := p.Times(2, func(r *matrixtest.Request) bool { return leaving(r) && r.Token == c.a.device().Client.AccessToken }, matrixtest.TooMany(100*time.Millisecond))
+		first.Leaves(first.at)
+		o.Await(t, 1)
+		time.Sleep(6 * time.Minute)
+		o.Await(t, 2)
+		time.Sleep(6 * time.Minute)
+		c.await("the bot to leave", func() bool { return !c.a.room(first.at).joined })
+		o = p.Once(leaving, matrixtest.TooMany(100*time.Millisecond))
+		second.Leaves(second.at)
+		o.Await(t, 1)
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+		c.await("the bot to leave", func() bool { return !c.a.room(second.at).joined })
+		rooms, err := c.a.device().Client.JoinedRooms(t.Context())
+		if err != nil || len(rooms.JoinedRooms) != 0 {
+			t.Error(rooms, err)
+		}
+	})
 }
 
 // A homeserver that cannot do one thing does not stop a room.
 func TestOneEventHoldsUpNothing(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settle()
-	o := p.Always(matrixtest.On("GET", "/rooms/[^/]+/event/"), matrixtest.Fails(500, "M_UNKNOWN"))
-	hello := g.black.Says(g.black.at, "hello")
-	e := g.white.Reacts(g.black.at, hello, "✅") // to what a person has said
-	turn := g.black.SaysIn(g.black.at, g.root, "!place C3")
-	o.Await(t, 2)
-	if state, err := c.a.queue.state(t.Context(), e); err != nil || state != waiting {
-		t.Errorf("given up at once: %q, %v", state, err)
-	}
-	c.a.fails(e, maxFails) // as if it had been tried for some minutes
-	g.shows("Black C3")
-	c.dealt(g.black.at, turn)
-	if state, err := c.a.queue.state(t.Context(), e); err != nil || state != poison || c.a.hasFailed(e) {
-		t.Errorf("what became of it: %q, %v", state, err)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settle()
+		o := p.Always(matrixtest.On("GET", "/rooms/[^/]+/event/"), matrixtest.Fails(500, "M_UNKNOWN"))
+		hello := g.black.Says(g.black.at, "hello")
+		e := g.white.Reacts(g.black.at, hello, "✅") // to what a person has said
+		turn := g.black.SaysIn(g.black.at, g.root, "!place C3")
+		o.Await(t, 2)
+		if state, err := c.a.queue.state(t.Context(), e); err != nil || state != waiting {
+			t.Errorf("given up at once: %q, %v", state, err)
+		}
+		c.a.fails(e, maxFails) // as if it had been tried for some minutes
+		g.shows("Black C3")
+		c.dealt(g.black.at, turn)
+		if state, err := c.a.queue.state(t.Context(), e); err != nil || state != poison || c.a.hasFailed(e) {
+			t.Errorf("what became of it: %q, %v", state, err)
+		}
+	})
 }
 
 // What fails is not given up while it may be that the homeserver can do nothing,
 // or asks for patience, or when more depends on it than one thing that was said.
 func TestPatience(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	ask := func(f matrixtest.Fault) error {
-		defer p.Always(matrixtest.On("GET", "/whoami$"), f).Stop()
-		_, err := c.a.device().Client.Whoami(t.Context())
-		return err
-	}
-	a, began := &Adapter{}, time.Now()
-	said, missing := &row{evt: &event.Event{Type: event.EventReaction}}, &row{evt: &event.Event{Type: gap}}
-	often := failure{times: maxFails + 1, since: began}
-	broken, busy, cut := ask(matrixtest.Fails(502, "")), ask(matrixtest.TooMany(time.Second)), ask(matrixtest.Cuts())
-	for n, is := range []struct {
-		read bool // the homeserver has told since what is new
-		r    *row
-		f    failure
-		err  error
-		want bool
-	}{
-		{false, said, often, broken, false},
-		{true, said, often, broken, true},
-		{true, said, often, cut, true},
-		{true, said, failure{times: maxFails, since: began}, broken, false},
-		{true, said, often, busy, false},
-		{true, said, often, errLater{time.Second}, false},
-		{true, missing, often, broken, false},
-		{true, missing, failure{times: maxFails + 1, since: began.Add(-failFor)}, broken, true},
-	} {
-		if a.read = began.Add(-time.Minute); is.read {
-			a.read = began.Add(time.Minute)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		ask := func(f matrixtest.Fault) error {
+			defer p.Always(matrixtest.On("GET", "/whoami$"), f).Stop()
+			_, err := c.a.device().Client.Whoami(t.Context())
+			return err
 		}
-		if got := a.hopeless(is.r, is.f, is.err); got != is.want {
-			t.Errorf("%d: %v is hopeless: %v", n, is.err, got)
+		a, began := &Adapter{}, time.Now()
+		said, missing := &row{evt: &event.Event{Type: event.EventReaction}}, &row{evt: &event.Event{Type: gap}}
+		often := failure{times: maxFails + 1, since: began}
+		broken, busy, cut := ask(matrixtest.Fails(502, "")), ask(matrixtest.TooMany(time.Second)), ask(matrixtest.Cuts())
+		for n, is := range []struct {
+			read bool // the homeserver has told since what is new
+			r    *row
+			f    failure
+			err  error
+			want bool
+		}{
+			{false, said, often, broken, false},
+			{true, said, often, broken, true},
+			{true, said, often, cut, true},
+			{true, said, failure{times: maxFails, since: began}, broken, false},
+			{true, said, often, busy, false},
+			{true, said, often, errLater{time.Second}, false},
+			{true, missing, often, broken, false},
+			{true, missing, failure{times: maxFails + 1, since: began.Add(-failFor - time.Second)}, broken, true},
+		} {
+			if a.read = began.Add(-time.Minute); is.read {
+				a.read = began.Add(time.Minute)
+			}
+			if got := a.hopeless(is.r, is.f, is.err); got != is.want {
+				t.Errorf("%d: %v is hopeless: %v", n, is.err, got)
+			}
 		}
-	}
+	})
 }

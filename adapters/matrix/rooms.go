@@ -154,7 +154,7 @@ func (a *Adapter) invited(b *batch, dev *device.Device, at id.RoomID, state []*e
 		b.marks[[2]string{"direct", by.String()}] = at.String()
 	}
 	b.events = append(b.events, &event.Event{Type: invitation, RoomID: at, Sender: by,
-		ID:      id.EventID(fmt.Sprintf("invitation %s %d", at, a.cfg.Now().UnixMilli())),
+		ID:      id.EventID(fmt.Sprintf("invitation %s %s", at, b.token)),
 		Content: event.Content{Raw: map[string]any{}, VeryRaw: json.RawMessage("{}")}})
 }
 

@@ -34,460 +34,474 @@ func soon(s *matrixtest.Server) time.Duration {
 
 // Only those may bring the bot into a room who are on the list, if there is one.
 func TestWhoMayInvite(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	anna, eve := c.server.Player(t, "Anna"), c.server.Player(t, "Eve")
-	open := anna.Makes(matrixtest.Room{Name: "on the list", Invite: []id.UserID{eve.ID}})
-	eve.AwaitInvite(open)
-	eve.Joins(open)
-	c.cfg.Allow = []string{anna.ID.String(), open.String(), "friends.test"}
-	c.start()
-	closed := eve.Makes(matrixtest.Room{Name: "not on the list", Invite: []id.UserID{c.user.ID}})
-	eve.Invites(open, c.user.ID)
-	other := anna.Makes(matrixtest.Room{Name: "Anna's", Invite: []id.UserID{c.user.ID}})
-	for _, at := range []id.RoomID{open, other} {
-		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
-	}
-	c.await("the log", func() bool { return strings.Contains(c.log.String(), "may not invite") })
-	caughtUp(eve, closed)
-	if r, err := c.a.queue.next(t.Context(), closed); err != nil || r != nil || eve.View(closed).Members[c.user.ID] != "invite" {
-		t.Errorf("the bot means to come: %v %v", r, err)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		anna, eve := c.server.Player(t, "Anna"), c.server.Player(t, "Eve")
+		open := anna.Makes(matrixtest.Room{Name: "on the list", Invite: []id.UserID{eve.ID}})
+		eve.AwaitInvite(open)
+		eve.Joins(open)
+		c.cfg.Allow = []string{anna.ID.String(), open.String(), "friends.test"}
+		c.start()
+		closed := eve.Makes(matrixtest.Room{Name: "not on the list", Invite: []id.UserID{c.user.ID}})
+		eve.Invites(open, c.user.ID)
+		other := anna.Makes(matrixtest.Room{Name: "Anna's", Invite: []id.UserID{c.user.ID}})
+		for _, at := range []id.RoomID{open, other} {
+			anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+		}
+		c.await("the log", func() bool { return strings.Contains(c.log.String(), "may not invite") })
+		caughtUp(eve, closed)
+		if r, err := c.a.queue.next(t.Context(), closed); err != nil || r != nil || eve.View(closed).Members[c.user.ID] != "invite" {
+			t.Errorf("the bot means to come: %v %v", r, err)
+		}
+	})
 }
 
 // What was said before the bot came is not for it, nor is what bots say, nor what
 // it says itself.
 func TestWhatIsNotForTheBot(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
-	anna.at = anna.Makes(matrixtest.Room{Name: "Go club"})
-	anna.Says(anna.at, "!new 9x9")
-	anna.Invites(anna.at, c.user.ID)
-	c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
-	for _, kind := range []event.MessageType{event.MsgNotice, event.MsgEmote, event.MsgFile, "org.example.odd"} {
-		e := anna.Sends(anna.at, event.EventMessage, &event.MessageEventContent{MsgType: kind, Body: "!new 9x9"})
-		c.dealt(anna.at, e)
-	}
-	self := c.server.NewPlayer(t, c.server.URL, c.user) // on another device of the bot's
-	c.dealt(anna.at, self.Says(anna.at, "!new 9x9"))
-	anna.Says(anna.at, "!help place")
-	anna.reads("a letter and a number")
-	if said := len(anna.View(anna.at).From(c.user.ID)); said != 2 { // its own, and help
-		t.Error(anna.Sees(anna.at))
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna.at = anna.Makes(matrixtest.Room{Name: "Go club"})
+		anna.Says(anna.at, "!new 9x9")
+		anna.Invites(anna.at, c.user.ID)
+		c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
+		for _, kind := range []event.MessageType{event.MsgNotice, event.MsgEmote, event.MsgFile, "org.example.odd"} {
+			e := anna.Sends(anna.at, event.EventMessage, &event.MessageEventContent{MsgType: kind, Body: "!new 9x9"})
+			c.dealt(anna.at, e)
+		}
+		self := c.server.NewPlayer(t, c.server.URL, c.user) // on another device of the bot's
+		c.dealt(anna.at, self.Says(anna.at, "!new 9x9"))
+		anna.Says(anna.at, "!help place")
+		anna.reads("a letter and a number")
+		if said := len(anna.View(anna.at).From(c.user.ID)); said != 2 { // its own, and help
+			t.Error(anna.Sees(anna.at))
+		}
+	})
 }
 
 // The bot leaves when it is alone.
 func TestEmptyRooms(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{}, "Anna", "Bob")
-	at := people[0].at
-	people[0].Leaves(at)
-	people[1].asks("", "!new 5x5")
-	people[1].reads("opens game 1") // it stays while somebody is there
-	people[1].Leaves(at)
-	c.await("the bot to leave", func() bool { return !c.a.room(at).joined })
-	rooms, err := c.a.device().Client.JoinedRooms(t.Context())
-	if err != nil || len(rooms.JoinedRooms) != 0 {
-		t.Error(rooms, err)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{}, "Anna", "Bob")
+		at := people[0].at
+		people[0].Leaves(at)
+		people[1].asks("", "!new 5x5")
+		people[1].reads("opens game 1") // it stays while somebody is there
+		people[1].Leaves(at)
+		c.await("the bot to leave", func() bool { return !c.a.room(at).joined })
+		rooms, err := c.a.device().Client.JoinedRooms(t.Context())
+		if err != nil || len(rooms.JoinedRooms) != 0 {
+			t.Error(rooms, err)
+		}
+	})
 }
 
 // Where the bot may do nothing but write, it does all that is needed, and does
 // not try more.
 func TestWithoutPower(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
-	anna, bob := people[0], people[1]
-	anna.asks("", "!new button 3x3")
-	root := bob.reads("opens game 1")
-	bob.asks(root.ID, "!join")
-	anna.reads("Black to play")
-	c.settled()
-	proxy.Once(matrixtest.Uploading, matrixtest.Waits(time.Second)) // so that it types
-	accepted := anna.asks(root.ID, "!place B2")
-	refused := anna.asks(root.ID, "!place B2")
-	anna.reads("Game 1, move 1")
-	read := func(v matrixtest.View, e id.EventID) bool { return slices.Contains(v.Read[c.user.ID], e) }
-	anna.Await(anna.at, "a read receipt, typing and reactions", func(v matrixtest.View) bool {
-		return read(v, accepted) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
-	})
-	next := bob.asks(root.ID, "!place B1")
-	anna.Await(anna.at, "the next receipt", func(v matrixtest.View) bool { return read(v, next) })
-	if read(anna.View(anna.at), refused) {
-		t.Error("what was refused has a read receipt")
-	}
-	c.settled()
-	for _, r := range proxy.Requests(matrixtest.Sending) {
-		if strings.Contains(r.Path, "/state/") || r.Status != 200 {
-			t.Errorf("%s %s: %d", r.Method, r.Path, r.Status)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		anna.asks("", "!new button 3x3")
+		root := bob.reads("opens game 1")
+		bob.asks(root.ID, "!join")
+		anna.reads("Black to play")
+		c.settled()
+		proxy.Once(matrixtest.Uploading, matrixtest.Waits(time.Second)) // so that it types
+		accepted := anna.asks(root.ID, "!place B2")
+		refused := anna.asks(root.ID, "!place B2")
+		anna.reads("Game 1, move 1")
+		read := func(v matrixtest.View, e id.EventID) bool { return slices.Contains(v.Read[c.user.ID], e) }
+		anna.Await(anna.at, "a read receipt, typing and reactions", func(v matrixtest.View) bool {
+			return read(v, accepted) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
+		})
+		next := bob.asks(root.ID, "!place B1")
+		anna.Await(anna.at, "the next receipt", func(v matrixtest.View) bool { return read(v, next) })
+		if read(anna.View(anna.at), refused) {
+			t.Error("what was refused has a read receipt")
 		}
-	}
-	c.check(anna, anna.at)
+		c.settled()
+		for _, r := range proxy.Requests(matrixtest.Sending) {
+			if strings.Contains(r.Path, "/state/") || r.Status != 200 {
+				t.Errorf("%s %s: %d", r.Method, r.Path, r.Status)
+			}
+		}
+		c.check(anna, anna.at)
+	})
 }
 
 // Where the bot may, it writes its commands into the room, each once, also if the
 // homeserver fails meanwhile: then a while later.
 func TestDescribed(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
-	var later atomic.Int64
-	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	fails := proxy.Always(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
-	c.start()
-	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
-	anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
-		Users: map[id.UserID]int{anna.ID: 100, c.user.ID: 50}}})
-	described := func(v matrixtest.View) map[string]int {
-		out := map[string]int{}
-		for _, e := range v.Events {
-			if e.Type == event.StateMSC4391BotCommand.Type && e.Sender == c.user.ID {
-				name, _ := e.Content["command"].(string)
-				out[name]++
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
+		fails := proxy.Always(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
+		c.start()
+		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
+			Users: map[id.UserID]int{anna.ID: 100, c.user.ID: 50}}})
+		described := func(v matrixtest.View) map[string]int {
+			out := map[string]int{}
+			for _, e := range v.Events {
+				if e.Type == event.StateMSC4391BotCommand.Type && e.Sender == c.user.ID {
+					name, _ := e.Content["command"].(string)
+					out[name]++
+				}
+			}
+			return out
+		}
+		fails.Await(t, 1)
+		for range 10 {
+			c.idle() // so that it has heard of it
+			c.a.describeDue()
+		}
+		c.idle()
+		if n := fails.Made(); n != 1 {
+			t.Errorf("the homeserver fails, and is asked %d times", n)
+		}
+		fails.Stop()
+		time.Sleep(describeAgain)
+		anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+		anna.asks("", "!new 5x5")
+		anna.reads("opens game 1")
+		c.settled()
+		for name, n := range described(anna.View(anna.at)) {
+			if n != 1 {
+				t.Errorf("%s is described %d times", name, n)
 			}
 		}
-		return out
-	}
-	fails.Await(t, 1)
-	for range 10 {
-		c.idle() // so that it has heard of it
-		c.a.describeDue()
-	}
-	c.idle()
-	if n := fails.Made(); n != 1 {
-		t.Errorf("the homeserver fails, and is asked %d times", n)
-	}
-	fails.Stop()
-	later.Store(int64(describeAgain))
-	anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	c.start()
-	anna.asks("", "!new 5x5")
-	anna.reads("opens game 1")
-	c.settled()
-	for name, n := range described(anna.View(anna.at)) {
-		if n != 1 {
-			t.Errorf("%s is described %d times", name, n)
+		// And so it is asked, by a client that has read it.
+		anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{c.user.ID}},
+			"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "4x4"}}})
+		anna.reads("Button Go, 4×4")
+		// What is for another bot is not for this one.
+		e := anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{anna.ID}},
+			"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "3x3"}}})
+		c.dealt(anna.at, e)
+		c.settled()
+		if strings.Contains(anna.Sees(anna.at), "3×3") {
+			t.Error(anna.Sees(anna.at))
 		}
-	}
-	// And so it is asked, by a client that has read it.
-	anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{c.user.ID}},
-		"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "4x4"}}})
-	anna.reads("Button Go, 4×4")
-	// What is for another bot is not for this one.
-	e := anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{anna.ID}},
-		"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "3x3"}}})
-	c.dealt(anna.at, e)
-	c.settled()
-	if strings.Contains(anna.Sees(anna.at), "3×3") {
-		t.Error(anna.Sees(anna.at))
-	}
+	})
 }
 
 // Who looks after a room may decide a game; who plays in it may not, and who does
 // neither may not.
 func TestModerators(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Bob", "Eve")
-	mona, anna, bob, eve := people[0], people[1], people[2], people[3]
-	anna.asks("", "!new 3x3")
-	root := bob.reads("opens game 1").ID
-	bob.asks(root, "!join")
-	anna.reads("Black to play")
-	eve.asks(root, "!adjudicate void")
-	eve.reads("moderator")
-	mona.asks(root, "!adjudicate void")
-	mona.reads("Game 1 is over")
-	c.settled()
-	c.check(mona, mona.at)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Mona", "Anna", "Bob", "Eve")
+		mona, anna, bob, eve := people[0], people[1], people[2], people[3]
+		anna.asks("", "!new 3x3")
+		root := bob.reads("opens game 1").ID
+		bob.asks(root, "!join")
+		anna.reads("Black to play")
+		eve.asks(root, "!adjudicate void")
+		eve.reads("moderator")
+		mona.asks(root, "!adjudicate void")
+		mona.reads("Game 1 is over")
+		c.settled()
+		c.check(mona, mona.at)
+	})
 }
 
 // A room is upgraded: its games go on in the new one, under their numbers, in
 // threads of their own. The bot is stopped and started meanwhile.
 func TestUpgradedRoom(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
-	anna, bob := people[0], people[1]
-	anna.asks("", "!new button 3x3")
-	root := bob.reads("opens game 1").ID
-	bob.asks(root, "!join")
-	anna.asks(root, "!place B2")
-	anna.reads("Game 1, move 1")
-	c.settled()
-	old := anna.at
-	upgrade := func(from id.RoomID) id.RoomID {
-		to := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: from, Invite: []id.UserID{bob.ID, c.user.ID}})
-		anna.Moves(from, to)
-		anna.Await(to, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
-		bob.AwaitInvite(to)
-		bob.Joins(to)
-		c.await("the bot to know the room", func() bool { return c.a.room(to).joined && c.a.current(old).id == to })
-		for _, g := range people {
-			g.at = to
-		}
-		return to
-	}
-	restart := func() {
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
 		c.start()
-	}
-	first := upgrade(old)
-	restart()
-	bob.asks("", "!place A2")
-	goes := bob.reads("Game 1 goes on here")
-	bob.reads("Game 1, move 2")
-	anna.asks(goes.ID, "!place C2")
-	anna.reads("Game 1, move 3")
-	restart()
-	bob.asks(goes.ID, "!place A1")
-	move := bob.reads("Game 1, move 4")
-	anna.asks(goes.ID, "!score")
-	c.settled()
-	v := bob.View(first)
-	if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 3 || len(v.In("")) != 2 {
-		t.Error(v)
-	}
-	upgrade(first) // and once more
-	anna.asks("", "!place C1")
-	again := anna.reads("Game 1 goes on here")
-	if move := anna.reads("Game 1, move 5"); move.Thread != again.ID {
-		t.Error(anna.Sees(anna.at))
-	}
-	anna.asks("", "!new 5x5")
-	anna.reads("opens game 2")
-	c.settled()
-	for _, at := range []id.RoomID{old, first, anna.at} {
-		c.check(anna, at)
-	}
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		anna.asks("", "!new button 3x3")
+		root := bob.reads("opens game 1").ID
+		bob.asks(root, "!join")
+		anna.asks(root, "!place B2")
+		anna.reads("Game 1, move 1")
+		c.settled()
+		old := anna.at
+		upgrade := func(from id.RoomID) id.RoomID {
+			to := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: from, Invite: []id.UserID{bob.ID, c.user.ID}})
+			anna.Moves(from, to)
+			anna.Await(to, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
+			bob.AwaitInvite(to)
+			bob.Joins(to)
+			c.await("the bot to know the room", func() bool { return c.a.room(to).joined && c.a.current(old).id == to })
+			for _, g := range people {
+				g.at = to
+			}
+			return to
+		}
+		restart := func() {
+			if err := c.stop(); err != nil {
+				t.Fatal(err)
+			}
+			c.start()
+		}
+		first := upgrade(old)
+		restart()
+		bob.asks("", "!place A2")
+		goes := bob.reads("Game 1 goes on here")
+		bob.reads("Game 1, move 2")
+		anna.asks(goes.ID, "!place C2")
+		anna.reads("Game 1, move 3")
+		restart()
+		bob.asks(goes.ID, "!place A1")
+		move := bob.reads("Game 1, move 4")
+		anna.asks(goes.ID, "!score")
+		c.settled()
+		v := bob.View(first)
+		if move.Thread != goes.ID || len(v.Pictures(c.user.ID)) != 3 || len(v.In("")) != 2 {
+			t.Error(v)
+		}
+		upgrade(first) // and once more
+		anna.asks("", "!place C1")
+		again := anna.reads("Game 1 goes on here")
+		if move := anna.reads("Game 1, move 5"); move.Thread != again.ID {
+			t.Error(anna.Sees(anna.at))
+		}
+		anna.asks("", "!new 5x5")
+		anna.reads("opens game 2")
+		c.settled()
+		for _, at := range []id.RoomID{old, first, anna.at} {
+			c.check(anna, at)
+		}
+	})
 }
 
 // Whoever is sent away stays away, and what is owed there is set aside. Asked to
 // come again the bot goes on.
 func TestSentAway(t *testing.T) {
-	t.Parallel()
-	tb := newTable(t, matrixtest.Shared(t))
-	alice := tb.people["alice"]
-	says := func(line string) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		tb := newTable(t, s)
+		alice := tb.people["alice"]
+		says := func(line string) {
+			tb.passes()
+			m := spoken.FindStringSubmatch(line)
+			tb.dealt(tb.does(m[1], m[2], m[3]))
+			tb.quiet()
+			tb.look()
+		}
+		says("alice> !new 5x5 clock:1d")
+		says("bob> !join")
+		says("alice in game 1> !place C3")
+		if _, err := alice.Client.BanUser(t.Context(), tb.room, &mautrix.ReqBanUser{UserID: tb.user.ID}); err != nil {
+			t.Fatal(err)
+		}
+		tb.await("the bot to see that", func() bool { return !tb.a.room(tb.room).joined })
+		if err := tb.stop(); err != nil { // an outage, of which nobody there can be told
+			t.Fatal(err)
+		}
+		tb.minutes.Add(99)
 		tb.passes()
-		m := spoken.FindStringSubmatch(line)
-		tb.dealt(tb.does(m[1], m[2], m[3]))
-		tb.quiet()
-		tb.look()
-	}
-	says("alice> !new 5x5 clock:1d")
-	says("bob> !join")
-	says("alice in game 1> !place C3")
-	if _, err := alice.Client.BanUser(t.Context(), tb.room, &mautrix.ReqBanUser{UserID: tb.user.ID}); err != nil {
-		t.Fatal(err)
-	}
-	tb.await("the bot to see that", func() bool { return !tb.a.room(tb.room).joined })
-	tb.minutes.Add(99) // an outage, of which nobody there can be told
-	tb.passes()
-	tb.await("the post to be set aside", func() bool { return strings.Contains(tb.log.String(), "set aside") })
-	tb.settled()
-	if n := strings.Count(tb.log.String(), "set aside"); n != 1 {
-		t.Errorf("%d times it was said that posts are set aside", n)
-	}
-	if _, err := alice.Client.UnbanUser(t.Context(), tb.room, &mautrix.ReqUnbanUser{UserID: tb.user.ID}); err != nil {
-		t.Fatal(err)
-	}
-	alice.Invites(tb.room, tb.user.ID)
-	tb.await("the bot to come back", func() bool { return tb.a.room(tb.room).joined })
-	says("alice in game 1> !score")
-	says("alice> !new 3x3")
-	if seen := alice.Sees(tb.room); !strings.Contains(seen, "opens game 2") {
-		t.Error(seen)
-	}
-	tb.check(alice, tb.room)
+		tb.start()
+		tb.await("the post to be set aside", func() bool { return strings.Contains(tb.log.String(), "set aside") })
+		tb.settled()
+		if n := strings.Count(tb.log.String(), "set aside"); n != 1 {
+			t.Errorf("%d times it was said that posts are set aside", n)
+		}
+		if _, err := alice.Client.UnbanUser(t.Context(), tb.room, &mautrix.ReqUnbanUser{UserID: tb.user.ID}); err != nil {
+			t.Fatal(err)
+		}
+		alice.Invites(tb.room, tb.user.ID)
+		tb.await("the bot to come back", func() bool { return tb.a.room(tb.room).joined })
+		says("alice in game 1> !score")
+		says("alice> !new 3x3")
+		if seen := alice.Sees(tb.room); !strings.Contains(seen, "opens game 2") {
+			t.Error(seen)
+		}
+		tb.check(alice, tb.room)
+	})
 }
 
 // A room in which the bot may not write is told nothing, again and again neither;
 // once it may, it does.
 func TestMayNotWrite(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver = proxy.URL
-	c.start()
-	anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
-	power := &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50}
-	anna.at = anna.Makes(matrixtest.Room{Name: "Read only", Invite: []id.UserID{c.user.ID}, Power: power})
-	c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
-	anna.asks("", "!new 5x5")
-	anna.asks("", "!score")
-	c.await("the post to be set aside", func() bool { return strings.Contains(c.log.String(), "set aside") })
-	time.Sleep(3 * time.Second) // what is owed is looked for every two: it must not be tried again and again
-	if n := len(proxy.Requests(matrixtest.Sending)); n > 4 {
-		t.Errorf("it has tried %d times:\n%s", n, matrixtest.Paths(proxy.Requests(matrixtest.Sending)))
-	}
-	power.EventsDefault = 0
-	anna.Sets(anna.at, event.StatePowerLevels, "", power)
-	anna.asks("", "!new 4x4")
-	anna.reads("opens game 2")
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver = proxy.URL
+		c.start()
+		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		power := &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50}
+		anna.at = anna.Makes(matrixtest.Room{Name: "Read only", Invite: []id.UserID{c.user.ID}, Power: power})
+		c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
+		anna.asks("", "!new 5x5")
+		anna.asks("", "!score")
+		c.await("the post to be set aside", func() bool { return strings.Contains(c.log.String(), "set aside") })
+		time.Sleep(3 * time.Second) // what is owed is looked for every two: it must not be tried again and again
+		if n := len(proxy.Requests(matrixtest.Sending)); n > 4 {
+			t.Errorf("it has tried %d times:\n%s", n, matrixtest.Paths(proxy.Requests(matrixtest.Sending)))
+		}
+		power.EventsDefault = 0
+		anna.Sets(anna.at, event.StatePowerLevels, "", power)
+		anna.asks("", "!new 4x4")
+		anna.reads("opens game 2")
+	})
 }
 
 // Two people alone with the bot are three, and have threads; when one goes the
 // other is alone with it.
 func TestDirectByNumber(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
-	anna, bob := people[0], people[1]
-	c.dealt(anna.at, anna.Says(anna.at, "new 5x5"))
-	bob.Leaves(anna.at)
-	c.await("the bot to see that", func() bool { return c.a.room(anna.at).direct() })
-	anna.asks("", "new 4x4 opponent:me")
-	for n, at := range []string{"", "C3", "c4"} {
-		if n > 0 {
-			anna.asks("", at)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		c.dealt(anna.at, anna.Says(anna.at, "new 5x5"))
+		bob.Leaves(anna.at)
+		c.await("the bot to see that", func() bool { return c.a.room(anna.at).direct() })
+		anna.asks("", "new 4x4 opponent:me")
+		for n, at := range []string{"", "C3", "c4"} {
+			if n > 0 {
+				anna.asks("", at)
+			}
+			board := anna.reads("to play")
+			anna.Await(anna.at, fmt.Sprint("board ", n), func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == n+1 })
+			if board.Thread != "" {
+				t.Error("it is in a thread")
+			}
 		}
-		board := anna.reads("to play")
-		anna.Await(anna.at, fmt.Sprint("board ", n), func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == n+1 })
-		if board.Thread != "" {
-			t.Error("it is in a thread")
+		if strings.Contains(anna.Sees(anna.at), "5×5") {
+			t.Error(anna.Sees(anna.at))
 		}
-	}
-	if strings.Contains(anna.Sees(anna.at), "5×5") {
-		t.Error(anna.Sees(anna.at))
-	}
+	})
 }
 
 // A reaction that could not be put before the bot was killed is put afterwards.
 func TestReactionsAreNotForgotten(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver = proxy.URL
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
-	never := make(chan struct{})
-	held := proxy.Always(matrixtest.On("PUT", "/send/m.reaction/"), matrixtest.Holds(never))
-	anna.asks("", "!new 5x5")
-	opened := anna.reads("opens game 1")
-	held.Await(t, 1)
-	c.kill()
-	held.Stop()
-	close(never)
-	c.start()
-	anna.Await(anna.at, "the reaction", func(v matrixtest.View) bool { return v.Message(opened.ID).Reacted(c.user.ID, "✋") })
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver = proxy.URL
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+		never := make(chan struct{})
+		held := proxy.Always(matrixtest.On("PUT", "/send/m.reaction/"), matrixtest.Holds(never))
+		anna.asks("", "!new 5x5")
+		opened := anna.reads("opens game 1")
+		held.Await(t, 1)
+		c.kill()
+		held.Stop()
+		close(never)
+		c.start()
+		anna.Await(anna.at, "the reaction", func(v matrixtest.View) bool { return v.Message(opened.ID).Reacted(c.user.ID, "✋") })
+	})
 }
 
 // A tombstone is an invitation to the new room: only people who may invite the bot
 // can take it there.
 func TestWhoMayMoveARoom(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Eve")
-	anna, eve := people[0], people[1]
-	old := anna.at
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	c.cfg.Allow = []string{anna.ID.String()}
-	c.start()
-	anna.Sets(old, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100, eve.ID: 100}})
-	trap := eve.Makes(matrixtest.Room{Name: "Trap", Public: true, Succeeds: old})
-	eve.Moves(old, trap)
-	c.dealt(old, eve.Says(old, "!games"))
-	caughtUp(eve.Player, trap)
-	if m := eve.View(trap).Members[c.user.ID]; m != "" {
-		t.Errorf("Eve is not on the list, and has the bot in her room: %q", m)
-	}
-	if !strings.Contains(c.log.String(), "may not invite") {
-		t.Errorf("the log does not say why:\n%s", c.log)
-	}
-	next := anna.Makes(matrixtest.Room{Name: "New club", Public: true, Succeeds: old})
-	anna.Moves(old, next)
-	c.await("the bot to follow Anna", func() bool { return c.a.current(old).id == next })
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Eve")
+		anna, eve := people[0], people[1]
+		old := anna.at
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		c.cfg.Allow = []string{anna.ID.String()}
+		c.start()
+		anna.Sets(old, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100, eve.ID: 100}})
+		trap := eve.Makes(matrixtest.Room{Name: "Trap", Public: true, Succeeds: old})
+		eve.Moves(old, trap)
+		c.dealt(old, eve.Says(old, "!games"))
+		caughtUp(eve.Player, trap)
+		if m := eve.View(trap).Members[c.user.ID]; m != "" {
+			t.Errorf("Eve is not on the list, and has the bot in her room: %q", m)
+		}
+		if !strings.Contains(c.log.String(), "may not invite") {
+			t.Errorf("the log does not say why:\n%s", c.log)
+		}
+		next := anna.Makes(matrixtest.Room{Name: "New club", Public: true, Succeeds: old})
+		anna.Moves(old, next)
+		c.await("the bot to follow Anna", func() bool { return c.a.current(old).id == next })
+	})
 }
 
 // Tombstones bring the bot into no more rooms than invitations do.
 func TestManyMoves(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	now := time.Now()
-	c.cfg.Now = func() time.Time { return now } // so that nothing passes by waiting
-	c.start()
-	eve := c.room(matrixtest.Room{Name: "Go club"}, "Eve")[0] // by an invitation
-	var spam []id.RoomID
-	for n := range joinsEachAtOnce + 2 {
-		to := eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Public: true, Succeeds: eve.at})
-		eve.Moves(eve.at, to)
-		spam = append(spam, to)
-	}
-	joined := func() (n int) {
-		for _, at := range spam {
-			if eve.View(at).Members[c.user.ID] == "join" {
-				n++
-			}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		eve := c.room(matrixtest.Room{Name: "Go club"}, "Eve")[0] // by an invitation
+		var spam []id.RoomID
+		for n := range joinsEachAtOnce + 2 {
+			to := eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Public: true, Succeeds: eve.at})
+			eve.Moves(eve.at, to)
+			spam = append(spam, to)
 		}
-		return n
-	}
-	c.await("the bot to go where it may", func() bool { return joined() == joinsEachAtOnce-1 })
-	c.await("the rest to wait", func() bool { return strings.Contains(c.log.String(), "not before "+joinsEachEvery.String()) })
-	for _, at := range spam {
-		caughtUp(eve.Player, at)
-	}
-	if n := joined(); n != joinsEachAtOnce-1 {
-		t.Errorf("the bot is in %d rooms of one person who has moved one room %d times", n, len(spam))
-	}
+		joined := func() (n int) {
+			for _, at := range spam {
+				if eve.View(at).Members[c.user.ID] == "join" {
+					n++
+				}
+			}
+			return n
+		}
+		c.await("the bot to go where it may", func() bool { return joined() == joinsEachAtOnce-1 })
+		c.await("the rest to wait", func() bool { return strings.Contains(c.log.String(), "not before "+joinsEachEvery.String()) })
+		for _, at := range spam {
+			caughtUp(eve.Player, at)
+		}
+		if n := joined(); n != joinsEachAtOnce-1 {
+			t.Errorf("the bot is in %d rooms of one person who has moved one room %d times", n, len(spam))
+		}
+	})
 }
 
 // The bot leaves a room again that is not the successor of the one whose tombstone
 // names it, also when it cannot find that out at once. Where it was asked into it
 // stays.
 func TestMovesElsewhere(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	other := c.room(matrixtest.Room{Name: "Another club"}, "Bob")[0]
-	old := anna.at
-	create := func(at id.RoomID) matrixtest.Match {
-		return matrixtest.On("GET", "/rooms/"+url.PathEscape(at.String())+"/state/m.room.create")
-	}
-	unrelated := anna.Makes(matrixtest.Room{Name: "Unrelated", Public: true})
-	var asked atomic.Int32
-	late := p.Always(create(unrelated), func(x *matrixtest.Exchange) {
-		if asked.Add(1) == 2 { // the first question is whether the bot may go there at all
-			x.Say(502, "text/html", "")
-			return
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		other := c.room(matrixtest.Room{Name: "Another club"}, "Bob")[0]
+		old := anna.at
+		create := func(at id.RoomID) matrixtest.Match {
+			return matrixtest.On("GET", "/rooms/"+url.PathEscape(at.String())+"/state/m.room.create")
 		}
-		x.Pass()
+		unrelated := anna.Makes(matrixtest.Room{Name: "Unrelated", Public: true})
+		var asked atomic.Int32
+		late := p.Always(create(unrelated), func(x *matrixtest.Exchange) {
+			if asked.Add(1) == 2 { // the first question is whether the bot may go there at all
+				x.Say(502, "text/html", "")
+				return
+			}
+			x.Pass()
+		})
+		anna.Moves(old, unrelated)
+		anna.Await(unrelated, "the bot to leave", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "leave" })
+		late.Stop()
+		c.await("the bot to see that", func() bool { return !c.a.room(unrelated).joined })
+		anna.Moves(old, other.at)
+		c.dealt(old, anna.Says(old, "!games"))
+		other.asks("", "!new 5x5")
+		other.reads("opens game 1")
+		if at := c.a.current(old); at.id != old {
+			t.Errorf("the games of %s go on in %s", old, at.id)
+		}
+		if m := other.View(other.at).Members[c.user.ID]; m != "join" {
+			t.Errorf("the bot has left a room into which it was invited: %q", m)
+		}
 	})
-	anna.Moves(old, unrelated)
-	anna.Await(unrelated, "the bot to leave", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "leave" })
-	late.Stop()
-	c.await("the bot to see that", func() bool { return !c.a.room(unrelated).joined })
-	anna.Moves(old, other.at)
-	c.dealt(old, anna.Says(old, "!games"))
-	other.asks("", "!new 5x5")
-	other.reads("opens game 1")
-	if at := c.a.current(old); at.id != old {
-		t.Errorf("the games of %s go on in %s", old, at.id)
-	}
-	if m := other.View(other.at).Members[c.user.ID]; m != "join" {
-		t.Errorf("the bot has left a room into which it was invited: %q", m)
-	}
 }

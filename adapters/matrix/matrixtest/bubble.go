@@ -35,3 +35,10 @@ func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 		test(t, Shared(t))
 	})
 }
+
+// rest waits in a Bubble until nobody works any more.
+func (s *Server) rest() {
+	if s.Virtual() {
+		synctest.Wait()
+	}
+}

@@ -671,6 +671,22 @@ func (d *double) setReceipt(c *call) (any, error) {
 	return fields{}, nil
 }
 
+// Ordered reports whether one event of a room came before another. Dendrite does not
+// tell: then it is false.
+func (s *Server) Ordered(at id.RoomID, first, second id.EventID) bool {
+	if s.double == nil {
+		return false
+	}
+	s.double.mu.Lock()
+	defer s.double.mu.Unlock()
+	r := s.double.rooms[at]
+	if r == nil {
+		return false
+	}
+	a, b := r.find(first), r.find(second)
+	return a != nil && b != nil && a.position < b.position
+}
+
 // numberOf reads a number of a query.
 func numberOf(query url.Values, name string, usual int) int {
 	var n int

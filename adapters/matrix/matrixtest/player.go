@@ -28,7 +28,8 @@ type Player struct {
 	// three times.
 	Client *mautrix.Client
 
-	t testing.TB
+	t      testing.TB
+	server *Server
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change
@@ -57,7 +58,7 @@ func (s *Server) NewPlayer(t testing.TB, url string, user User) *Player {
 	t.Helper()
 	client := s.Client(t, url, user)
 	client.DefaultHTTPRetries = 3
-	p := &Player{User: user, Client: client, t: t, changed: make(chan struct{}), rooms: map[id.RoomID]*seenRoom{}, invites: map[id.RoomID]id.UserID{}}
+	p := &Player{User: user, Client: client, t: t, server: s, changed: make(chan struct{}), rooms: map[id.RoomID]*seenRoom{}, invites: map[id.RoomID]id.UserID{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -432,7 +433,8 @@ func (p *Player) Leaves(room id.RoomID) {
 }
 
 // Sends sends any event that is not a state, as it is, and waits until the
-// player sees it in the room.
+// player sees it in the room; in a Bubble, until everybody has seen it and done what
+// they can at once.
 func (p *Player) Sends(room id.RoomID, kind event.Type, content any) id.EventID {
 	p.t.Helper()
 	sent, err := p.Client.SendMessageEvent(context.Background(), room, kind, content, mautrix.ReqSendEvent{DontEncrypt: true})
@@ -440,6 +442,7 @@ func (p *Player) Sends(room id.RoomID, kind event.Type, content any) id.EventID 
 		p.t.Fatalf("%s sends %s: %v", p.ID, kind.Type, err)
 	}
 	p.AwaitEvent(room, sent.EventID)
+	p.server.rest()
 	return sent.EventID
 }
 
@@ -496,6 +499,7 @@ func (p *Player) Redacts(room id.RoomID, what id.EventID) {
 		p.t.Fatalf("%s redacts: %v", p.ID, err)
 	}
 	p.AwaitEvent(room, sent.EventID)
+	p.server.rest()
 }
 
 // Shows uploads a PNG and sends it with a caption.
