@@ -227,200 +227,207 @@ func (c *club) secrets(v matrixtest.View) (n int) {
 // again, neither takes for nothing what was said nor for forbidden what is to be
 // sent: both come about with the next device.
 func TestClosedDevice(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	r := c.talkers(true)
-	r.gathers()
-	anna := r.people[0]
-	said := anna.says("", "!games")
-	anna.sees("no game")
-	dev := c.a.device()
-	if err := dev.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range anna.View(r.at).Events {
-		if e.ID != said {
-			continue
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		r := c.talkers(true)
+		r.gathers()
+		anna := r.people[0]
+		said := anna.says("", "!games")
+		anna.sees("no game")
+		dev := c.a.device()
+		if err := dev.Close(); err != nil {
+			t.Fatal(err)
 		}
-		state, _, err := c.a.deal(t.Context(), dev, &row{room: r.at, event: said, evt: sealedEvent(r.at, e)})
-		if state != "" || !errors.Is(err, e2ee.ErrClosed) {
-			t.Errorf("what was said is %q, %v", state, err)
+		for _, e := range anna.View(r.at).Events {
+			if e.ID != said {
+				continue
+			}
+			state, _, err := c.a.deal(t.Context(), dev, &row{room: r.at, event: said, evt: sealedEvent(r.at, e)})
+			if state != "" || !errors.Is(err, e2ee.ErrClosed) {
+				t.Errorf("what was said is %q, %v", state, err)
+			}
 		}
-	}
-	_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
-	if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(bot.Forbidden)) {
-		t.Errorf("what is to be sent is %v", err)
-	}
+		_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
+		if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(bot.Forbidden)) {
+			t.Errorf("what is to be sent is %v", err)
+		}
+	})
 }
 
 // What the homeserver says of keys says nothing of the room: if it does not give
 // them, neither is an answer left out nor the room set aside.
 func TestKeysThatAreRefused(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	for _, is := range []struct {
-		path       string
-		status     int
-		code       string
-		said, want string
-	}{
-		{"/keys/query$", http.StatusForbidden, "M_FORBIDDEN", "!games", "no game"},
-		{"/keys/claim$", http.StatusNotFound, "M_NOT_FOUND", "!new 5x5", "opens game"},
-		{"/sendToDevice/m.room.encrypted/", http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "!new 5x5", "opens game"},
-	} {
-		r := c.talkers(true)
-		r.gathers()
-		o := p.Once(matrixtest.On("", is.path), matrixtest.Fails(is.status, is.code))
-		r.people[0].says("", is.said)
-		o.Await(t, 1)
-		r.people[0].sees(is.want)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		c.start()
+		for _, is := range []struct {
+			path       string
+			status     int
+			code       string
+			said, want string
+		}{
+			{"/keys/query$", http.StatusForbidden, "M_FORBIDDEN", "!games", "no game"},
+			{"/keys/claim$", http.StatusNotFound, "M_NOT_FOUND", "!new 5x5", "opens game"},
+			{"/sendToDevice/m.room.encrypted/", http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "!new 5x5", "opens game"},
+		} {
+			r := c.talkers(true)
+			r.gathers()
+			o := p.Once(matrixtest.On("", is.path), matrixtest.Fails(is.status, is.code))
+			r.people[0].says("", is.said)
+			o.Await(t, 1)
+			r.people[0].sees(is.want)
+		}
+	})
 }
 
 // Whoever comes into a public room that is encrypted, and is asked at once, has
 // not been told by an invitation that it is.
 func TestPublicEncryptedRoom(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	anna, bob := c.server.Player(t, "Anna"), c.server.Player(t, "Bob")
-	at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
-	bob.Joins(at)
-	if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
-		t.Fatal(err)
-	}
-	first := anna.Says(at, "!new 5x5 opponent:me") // as who cannot encrypt says it
-	anna.Says(at, "!place C3")
-	anna.Await(at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 3 }) // the game, two boards
-	c.settled()
-	if said := c.clear(anna.View(at), first); len(said) > 0 {
-		t.Errorf("it has said in the clear: %q", said)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		anna, bob := c.server.Player(t, "Anna"), c.server.Player(t, "Bob")
+		at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
+		bob.Joins(at)
+		if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		first := anna.Says(at, "!new 5x5 opponent:me") // as who cannot encrypt says it
+		anna.Says(at, "!place C3")
+		anna.Await(at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 3 }) // the game, two boards
+		c.settled()
+		if said := c.clear(anna.View(at), first); len(said) > 0 {
+			t.Errorf("it has said in the clear: %q", said)
+		}
+	})
 }
 
 // From the moment on at which a room becomes encrypted, nothing is said there in
 // the clear: no answer, no change of what was said before, and not the board whose
 // picture was being uploaded at that moment.
 func TestRoomBecomesEncrypted(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver = proxy.URL
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
-	anna, bob := people[0], people[1]
-	anna.asks("", "!new 5x5")
-	root := bob.reads("opens game 1").ID
-	bob.asks(root, "!join")
-	anna.asks(root, "!place C3")
-	anna.reads("move 1: Black C3")
-	c.settled()
-	uploaded := make(chan struct{})
-	upload := proxy.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
-	bob.SaysIn(bob.at, root, "!place D3")
-	upload.Await(t, 1)
-	now := anna.Sets(anna.at, event.StateEncryption, "", matrixtest.Encryption())
-	before := len(proxy.Requests(matrixtest.Uploading))
-	close(uploaded)
-	anna.Await(anna.at, "the board", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
-	anna.asks(root, "!place C4")
-	anna.asks(root, "!score")
-	bob.asks(root, "!place D4")
-	anna.asks(root, "!place I9")
-	anna.Await(anna.at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 5 }) // boards, the count, a refusal
-	c.settled()
-	if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
-		t.Errorf("it has said in the clear: %q", said)
-	}
-	// The picture that was uploaded in the clear is not the one that was shown.
-	if n := len(proxy.Requests(matrixtest.Uploading)) - before; n != 3 {
-		t.Errorf("of three boards since then %d were uploaded", n)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver = proxy.URL
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, bob := people[0], people[1]
+		anna.asks("", "!new 5x5")
+		root := bob.reads("opens game 1").ID
+		bob.asks(root, "!join")
+		anna.asks(root, "!place C3")
+		anna.reads("move 1: Black C3")
+		c.settled()
+		uploaded := make(chan struct{})
+		upload := proxy.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
+		bob.SaysIn(bob.at, root, "!place D3")
+		upload.Await(t, 1)
+		now := anna.Sets(anna.at, event.StateEncryption, "", matrixtest.Encryption())
+		before := len(proxy.Requests(matrixtest.Uploading))
+		close(uploaded)
+		anna.Await(anna.at, "the board", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
+		anna.asks(root, "!place C4")
+		anna.asks(root, "!score")
+		bob.asks(root, "!place D4")
+		anna.asks(root, "!place I9")
+		anna.Await(anna.at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 5 }) // boards, the count, a refusal
+		c.settled()
+		if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
+			t.Errorf("it has said in the clear: %q", said)
+		}
+		// The picture that was uploaded in the clear is not the one that was shown.
+		if n := len(proxy.Requests(matrixtest.Uploading)) - before; n != 3 {
+			t.Errorf("of three boards since then %d were uploaded", n)
+		}
+	})
 }
 
 // A picture that is to follow its words comes encrypted if the room has become so
 // meanwhile, whenever it was uploaded.
 func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.cfg.Slow = 400 * time.Millisecond
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settled()
-	uploaded := make(chan struct{})
-	upload := p.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
-	g.black.asks(g.root, "!place C3")
-	upload.Await(t, 1)
-	g.black.reads("move 1:")
-	c.settle()
-	c.await("all that is said in the clear", func() bool {
-		var n int
-		if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press')").Scan(&n); err != nil {
-			t.Fatal(err)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.cfg.Slow = 400 * time.Millisecond
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settled()
+		uploaded := make(chan struct{})
+		upload := p.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
+		g.black.asks(g.root, "!place C3")
+		upload.Await(t, 1)
+		g.black.reads("move 1:")
+		c.settle()
+		c.await("all that is said in the clear", func() bool {
+			var n int
+			if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press')").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n == 0
+		})
+		now := g.black.Sets(g.black.at, event.StateEncryption, "", matrixtest.Encryption())
+		close(uploaded)
+		g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
+		c.settled()
+		if said := c.clear(g.black.View(g.black.at), now); len(said) > 0 {
+			t.Errorf("it has said in the clear: %q", said)
 		}
-		return n == 0
+		uploads := p.Requests(matrixtest.Uploading)
+		if last := uploads[len(uploads)-1]; last.Query.Has("filename") {
+			t.Errorf("the last upload is %q, in the clear", last.Query.Get("filename"))
+		}
 	})
-	now := g.black.Sets(g.black.at, event.StateEncryption, "", matrixtest.Encryption())
-	close(uploaded)
-	g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return c.secrets(v) >= 1 })
-	c.settled()
-	if said := c.clear(g.black.View(g.black.at), now); len(said) > 0 {
-		t.Errorf("it has said in the clear: %q", said)
-	}
-	uploads := p.Requests(matrixtest.Uploading)
-	if last := uploads[len(uploads)-1]; last.Query.Has("filename") {
-		t.Errorf("the last upload is %q, in the clear", last.Query.Get("filename"))
-	}
 }
 
 // Encryption cannot be ended: who writes that there is none has changed nothing.
 func TestEncryptionIsForEver(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	people := c.room(matrixtest.Room{Encrypted: true}, "Anna", "Bob")
-	anna := people[0]
-	anna.asks("", "!help place")
-	anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v) == 1 })
-	for n, no := range []any{map[string]any{}, map[string]any{"algorithm": "org.example.none"}} {
-		now := anna.Sets(anna.at, event.StateEncryption, "", no)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		people := c.room(matrixtest.Room{Encrypted: true}, "Anna", "Bob")
+		anna := people[0]
 		anna.asks("", "!help place")
-		anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v)+len(c.clear(v, now)) == n+2 })
-		if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
-			t.Errorf("it has said in the clear: %q", said)
+		anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v) == 1 })
+		for n, no := range []any{map[string]any{}, map[string]any{"algorithm": "org.example.none"}} {
+			now := anna.Sets(anna.at, event.StateEncryption, "", no)
+			anna.asks("", "!help place")
+			anna.Await(anna.at, "an answer", func(v matrixtest.View) bool { return c.secrets(v)+len(c.clear(v, now)) == n+2 })
+			if said := c.clear(anna.View(anna.at), now); len(said) > 0 {
+				t.Errorf("it has said in the clear: %q", said)
+			}
 		}
-	}
+	})
 }
 
 // Before the homeserver has told anything of a room, it is asked whether the room
 // is encrypted.
 func TestSpeaksAtOnce(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	proxy := c.server.Proxy(t)
-	c.cfg.Homeserver = proxy.URL
-	c.start()
-	anna := c.server.Player(t, "Anna")
-	at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
-	told := make(chan struct{})
-	proxy.Always(matrixtest.Syncing, matrixtest.HoldsAnswer(told))
-	defer close(told)
-	if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
-		t.Fatal(err)
-	}
-	anna.Await(at, "the notice", func(v matrixtest.View) bool {
-		for _, e := range v.Events {
-			if e.Sender == c.user.ID && e.Type == "m.room.message" {
-				t.Fatal("it is in the clear")
-			}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		proxy := c.server.Proxy(t)
+		c.cfg.Homeserver = proxy.URL
+		c.start()
+		anna := c.server.Player(t, "Anna")
+		at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
+		told := make(chan struct{})
+		proxy.Always(matrixtest.Syncing, matrixtest.HoldsAnswer(told))
+		defer close(told)
+		if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
+			t.Fatal(err)
 		}
-		return c.secrets(v) == 1
+		if _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
+			t.Fatal(err)
+		}
+		anna.Await(at, "the notice", func(v matrixtest.View) bool {
+			for _, e := range v.Events {
+				if e.Sender == c.user.ID && e.Type == "m.room.message" {
+					t.Fatal("it is in the clear")
+				}
+			}
+			return c.secrets(v) == 1
+		})
 	})
 }

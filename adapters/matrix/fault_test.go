@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -722,24 +721,6 @@ func loses(forgets bool) matrixtest.Fault {
 		x.Cut()
 	}
 }
-
-// A stopClock is the machine's clock, but that it can be stopped: then nothing is
-// slow, however busy the machine.
-type stopClock struct{ at atomic.Pointer[time.Time] } // nil: it goes
-
-func (s *stopClock) now() time.Time {
-	if at := s.at.Load(); at != nil {
-		return *at
-	}
-	return time.Now()
-}
-
-func (s *stopClock) stops() {
-	now := time.Now()
-	s.at.Store(&now)
-}
-
-func (s *stopClock) goes() { s.at.Store(nil) }
 
 // A slow line for pictures holds nobody else up: answers come, other rooms' words
 // come, and the picture follows its words.

@@ -25,132 +25,134 @@ import (
 // is kept, no clock believes it, and no secret comes out. HALFPOINT_TIER=soak makes
 // it 100,000 events. The heap is looked at, so that nothing else goes beside it.
 func TestHostileEvents(t *testing.T) {
-	size, each := 5000, 500
-	switch {
-	case tier.Soaking():
-		size = 100_000
-	case raced:
-		size = 1000
-	}
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Log = slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c.cfg.Told = time.Hour // what cannot be read is another test's
-	c.cfg.Person = 0       // as owners have it
-	p := c.through()
-	w := c.watch()
-	c.start()
-	g := c.begins("two-button 5x5")
-	good := c.room(matrixtest.Room{Name: "Quiet"}, "Carol")[0]
-	bad, eve := g.black.at, id.UserID("@eve:elsewhere.test")
-	mine := g.shows("Black to play").ID
-	h := hostile{rnd: rand.New(rand.NewPCG(9, 10)), eve: eve, bot: c.user.ID, mine: mine, root: g.root}
-	rows := func() (n int) {
-		if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&n); err != nil {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		size, each := 5000, 500
+		switch {
+		case tier.Soaking():
+			size = 100_000
+		case raced:
+			size = 1000
+		}
+		c := newClub(t, s)
+		c.cfg.Log = slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.cfg.Told = time.Hour // what cannot be read is another test's
+		c.cfg.Person = 0       // as owners have it
+		p := c.through()
+		w := c.watch()
+		c.start()
+		g := c.begins("two-button 5x5")
+		good := c.room(matrixtest.Room{Name: "Quiet"}, "Carol")[0]
+		bad, eve := g.black.at, id.UserID("@eve:elsewhere.test")
+		mine := g.shows("Black to play").ID
+		h := hostile{rnd: rand.New(rand.NewPCG(9, 10)), eve: eve, bot: c.user.ID, mine: mine, root: g.root}
+		rows := func() (n int) {
+			if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		heap := func() uint64 {
+			c.log.forget(p)
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		leaks := map[string]bool{}
+		look := func() {
+			text := c.log.String()
+			for _, secret := range c.canaries() {
+				if strings.Contains(text, secret) {
+					leaks["the log"] = true
+				}
+			}
+		}
+		asked := len(w.in(bad))
+		began, before, first := time.Now(), heap(), rows()
+		sealed, commands := 0, 0
+		for done := 0; done < size; done += each {
+			var events []string
+			for range each {
+				e, kind := h.event()
+				switch kind {
+				case "sealed":
+					sealed++
+				case "command":
+					commands++
+				}
+				events = append(events, e)
+			}
+			good.faults(p, splices(bad, events))
+			if done%1000 == 0 { // others do not notice
+				good.asks("", "!games")
+				look()
+				c.log.forget(p)
+			}
+		}
+		good.asks("", "!games")
+		c.await("the last hostile event", func() bool { r, err := c.a.queue.next(t.Context(), bad); return err == nil && r == nil })
+		took := time.Since(began)
+		look()
+		after := heap()
+		t.Logf("%d hostile events: %+d KiB of heap, %d rows of which %d encrypted and %d like commands", size, (int64(after)-int64(before))>>10, rows()-first, sealed, commands)
+		if after > before+32<<20 {
+			t.Errorf("%d bytes of heap before, %d after", before, after)
+		}
+		if n := rows() - first; n > sealed+commands+size/each+20 {
+			t.Errorf("%d rows on disk", n)
+		}
+		if err := c.a.queue.forget(t.Context(), time.Now().Add(2*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		return n
-	}
-	heap := func() uint64 {
-		c.log.forget(p)
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	leaks := map[string]bool{}
-	look := func() {
-		text := c.log.String()
-		for _, secret := range c.canaries() {
-			if strings.Contains(text, secret) {
-				leaks["the log"] = true
+		if n := rows() - first; n > commands+size/each+20 {
+			t.Errorf("%d rows are kept", n)
+		}
+		// No time that a homeserver claims is believed, and nobody was heard but people.
+		w.mu.Lock()
+		for _, r := range w.asked {
+			if !r.At.IsZero() {
+				t.Errorf("%s claims to be of %v", r.ID, r.At)
 			}
 		}
-	}
-	asked := len(w.in(bad))
-	began, before, first := time.Now(), heap(), rows()
-	sealed, commands := 0, 0
-	for done := 0; done < size; done += each {
-		var events []string
-		for range each {
-			e, kind := h.event()
-			switch kind {
-			case "sealed":
-				sealed++
-			case "command":
-				commands++
-			}
-			events = append(events, e)
+		w.mu.Unlock()
+		if n := len(w.in(bad)) - asked; n > personAtOnce+int(took.Minutes()*personPerMinute)+2 {
+			t.Errorf("%d were asked in %v", n, took)
 		}
-		good.faults(p, splices(bad, events))
-		if done%1000 == 0 { // others do not notice
-			good.asks("", "!games")
-			look()
-			c.log.forget(p)
+		if room := c.a.room(bad); !room.joined || room.known != bad || c.a.current(bad).id != bad {
+			t.Errorf("the room is %+v", room)
 		}
-	}
-	good.asks("", "!games")
-	c.await("the last hostile event", func() bool { r, err := c.a.queue.next(t.Context(), bad); return err == nil && r == nil })
-	took := time.Since(began)
-	look()
-	after := heap()
-	t.Logf("%d hostile events: %v, %+d KiB of heap, %d rows of which %d encrypted and %d like commands", size, took.Round(time.Millisecond), (int64(after)-int64(before))>>10, rows()-first, sealed, commands)
-	if after > before+32<<20 {
-		t.Errorf("%d bytes of heap before, %d after", before, after)
-	}
-	if n := rows() - first; n > sealed+commands+size/each+20 {
-		t.Errorf("%d rows on disk", n)
-	}
-	if err := c.a.queue.forget(t.Context(), time.Now().Add(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if n := rows() - first; n > commands+size/each+20 {
-		t.Errorf("%d rows are kept", n)
-	}
-	// No time that a homeserver claims is believed, and nobody was heard but people.
-	w.mu.Lock()
-	for _, r := range w.asked {
-		if !r.At.IsZero() {
-			t.Errorf("%s claims to be of %v", r.ID, r.At)
-		}
-	}
-	w.mu.Unlock()
-	if n := len(w.in(bad)) - asked; n > personAtOnce+int(took.Minutes()*personPerMinute)+2 {
-		t.Errorf("%d were asked in %v", n, took)
-	}
-	if room := c.a.room(bad); !room.joined || room.known != bad || c.a.current(bad).id != bad {
-		t.Errorf("the room is %+v", room)
-	}
-	// The game goes on.
-	g.black.asks(g.root, "!place C3")
-	g.shows("Black C3")
+		// The game goes on.
+		g.black.asks(g.root, "!place C3")
+		g.shows("Black C3")
 
-	// Failures that quote what they failed at.
-	for _, fault := range []matrixtest.Fault{matrixtest.UnknownToken(true), matrixtest.Fails(403, "M_FORBIDDEN"), matrixtest.Cuts(), matrixtest.Fails(500, "M_UNKNOWN")} {
-		good.faults(p, fault)
-		good.asks("", "!games")
-	}
-	uploads, sends := p.Once(matrixtest.Uploading, matrixtest.Fails(500, "")), p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Fails(500, ""))
-	g.white.SaysIn(g.white.at, g.root, "!place C4")
-	g.shows("White C4")
-	if uploads.Made() != 1 || sends.Made() != 1 {
-		t.Errorf("of an upload and a send %d and %d failed", uploads.Made(), sends.Made())
-	}
-	look()
-	for table, text := range c.dump() {
-		for _, secret := range c.canaries() {
-			if strings.Contains(text, secret) && table != "matrix_device" {
-				leaks["table "+table] = true
+		// Failures that quote what they failed at.
+		for _, fault := range []matrixtest.Fault{matrixtest.UnknownToken(true), matrixtest.Fails(403, "M_FORBIDDEN"), matrixtest.Cuts(), matrixtest.Fails(500, "M_UNKNOWN")} {
+			good.faults(p, fault)
+			good.asks("", "!games")
+		}
+		uploads, sends := p.Once(matrixtest.Uploading, matrixtest.Fails(500, "")), p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Fails(500, ""))
+		g.white.SaysIn(g.white.at, g.root, "!place C4")
+		g.shows("White C4")
+		if uploads.Made() != 1 || sends.Made() != 1 {
+			t.Errorf("of an upload and a send %d and %d failed", uploads.Made(), sends.Made())
+		}
+		look()
+		for table, text := range c.dump() {
+			for _, secret := range c.canaries() {
+				if strings.Contains(text, secret) && table != "matrix_device" {
+					leaks["table "+table] = true
+				}
 			}
 		}
-	}
-	for where := range leaks {
-		t.Errorf("a secret is in %s", where)
-	}
-	// The token cannot be replaced without them: they are found where they belong.
-	if text := c.dump()["matrix_device"]; !strings.Contains(text, c.a.device().Client.AccessToken) {
-		t.Error("the token is not even in its table, so that nothing was looked for")
-	}
+		for where := range leaks {
+			t.Errorf("a secret is in %s", where)
+		}
+		// The token cannot be replaced without them: they are found where they belong.
+		if text := c.dump()["matrix_device"]; !strings.Contains(text, c.a.device().Client.AccessToken) {
+			t.Error("the token is not even in its table, so that nothing was looked for")
+		}
+	})
 }
 
 // canaries are what must not come out.
@@ -348,49 +350,50 @@ func (d *drips) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(len(p)
 // Names that turn the text around, cannot be seen, are long or call everybody are
 // shown so that they do none of that.
 func TestNames(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	c.start()
-	names := []string{"\u202ediova", "Anna\u200b\u200d\ufeff", strings.Repeat("x", 500), "@room", "<b>Anna</b> & [x](y)", "*_`Anna`_*", "\u2066Bob\u2069\n\nHalfpoint: Bob resigns"}
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Anna")
-	anna, bob := people[0], people[1]
-	for n, name := range names {
-		for _, g := range people { // both have it
-			if err := g.Client.SetDisplayName(t.Context(), name); err != nil {
-				t.Fatal(err)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.start()
+		names := []string{"\u202ediova", "Anna\u200b\u200d\ufeff", strings.Repeat("x", 500), "@room", "<b>Anna</b> & [x](y)", "*_`Anna`_*", "\u2066Bob\u2069\n\nHalfpoint: Bob resigns"}
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Anna")
+		anna, bob := people[0], people[1]
+		for n, name := range names {
+			for _, g := range people { // both have it
+				if err := g.Client.SetDisplayName(t.Context(), name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			anna.asks("", "!new two-button 5x5")
+			anna.reads(fmt.Sprintf("opens game %d", n+1))
+			bob.asks("", fmt.Sprintf("!join game:%d", n+1))
+			anna.asks("", fmt.Sprintf("!place C3 game:%d", n+1))
+		}
+		c.settle()
+		anna.asks("", "!games")
+		seated, began := regexp.MustCompile(`Black is (.*), White is (.*)\. Black`), 0
+		for _, m := range anna.View(anna.at).From(c.user.ID) {
+			mentions, _ := m.Content["m.mentions"].(map[string]any)
+			if mentions == nil || mentions["room"] != nil {
+				t.Errorf("it calls everybody: %v", m.Content["m.mentions"])
+			}
+			for _, text := range []string{m.Body, m.HTML} {
+				if strings.ContainsAny(text, "\u202e\u200b\ufeff\u2066\u2069") || strings.Contains(text, strings.Repeat("x", 100)) || !utf8.ValidString(text) {
+					t.Errorf("a name is shown as it is: %.300q", text)
+				}
+				if strings.Contains(text, "\nHalfpoint: Bob") {
+					t.Errorf("a name is a line of its own: %q", text)
+				}
+			}
+			if strings.Contains(m.HTML, "<b>Anna") {
+				t.Errorf("a name is markup: %s", m.HTML)
+			}
+			if who := seated.FindStringSubmatch(m.Body); who != nil {
+				if began++; who[1] == who[2] {
+					t.Errorf("both are called the same: %s", m.Body)
+				}
 			}
 		}
-		anna.asks("", "!new two-button 5x5")
-		anna.reads(fmt.Sprintf("opens game %d", n+1))
-		bob.asks("", fmt.Sprintf("!join game:%d", n+1))
-		anna.asks("", fmt.Sprintf("!place C3 game:%d", n+1))
-	}
-	c.settle()
-	anna.asks("", "!games")
-	seated, began := regexp.MustCompile(`Black is (.*), White is (.*)\. Black`), 0
-	for _, m := range anna.View(anna.at).From(c.user.ID) {
-		mentions, _ := m.Content["m.mentions"].(map[string]any)
-		if mentions == nil || mentions["room"] != nil {
-			t.Errorf("it calls everybody: %v", m.Content["m.mentions"])
+		if began != len(names) {
+			t.Errorf("%d games of %d began", began, len(names))
 		}
-		for _, text := range []string{m.Body, m.HTML} {
-			if strings.ContainsAny(text, "\u202e\u200b\ufeff\u2066\u2069") || strings.Contains(text, strings.Repeat("x", 100)) || !utf8.ValidString(text) {
-				t.Errorf("a name is shown as it is: %.300q", text)
-			}
-			if strings.Contains(text, "\nHalfpoint: Bob") {
-				t.Errorf("a name is a line of its own: %q", text)
-			}
-		}
-		if strings.Contains(m.HTML, "<b>Anna") {
-			t.Errorf("a name is markup: %s", m.HTML)
-		}
-		if who := seated.FindStringSubmatch(m.Body); who != nil {
-			if began++; who[1] == who[2] {
-				t.Errorf("both are called the same: %s", m.Body)
-			}
-		}
-	}
-	if began != len(names) {
-		t.Errorf("%d games of %d began", began, len(names))
-	}
+	})
 }

@@ -190,6 +190,7 @@ var soonOver = []struct {
 // end. Nothing that they say is lost, nothing is done or said twice, and they can
 // open and see every picture. HALFPOINT_TIER=soak kills it 1,000 times.
 func TestKills(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	path, err := program()
 	if err != nil {
@@ -313,6 +314,7 @@ func TestKills(t *testing.T) {
 // The program is killed while it comes into a room, and while it follows one that
 // is upgraded: it is there all the same, and the game goes on.
 func TestKilledOnTheWay(t *testing.T) {
+	tier.Change(t)
 	t.Parallel()
 	path, err := program()
 	if err != nil {
@@ -627,7 +629,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	if err != nil {
 		c.Fatal(err)
 	}
-	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test"})
+	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test", Dial: c.server.Dial})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
 	"testing"
 	"time"
 
@@ -24,84 +24,82 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// A homeserver with the limits that Synapse has by default, but ten times as
-// fast: two messages a second, ten at once. At ten turns a minute over all rooms,
-// here a hundred, every turn is announced, the newest board is shown, and every
-// notice comes once and in order.
+// A homeserver with the limits that Synapse has by default: twelve messages a minute,
+// ten at once. At ten turns a minute over all rooms every turn is announced, the newest
+// board is shown, and every notice comes once and in order.
 func TestLimits(t *testing.T) {
-	t.Parallel()
-	rooms, turns := 3, 6
-	if tier.Soaking() {
-		rooms, turns = 10, 20
-	}
-	const faster = 10
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	var tables []*board
-	for range rooms {
-		tables = append(tables, c.begins("aga 19x19"))
-	}
-	limit := p.Limit(matrixtest.Sending, 0.2*faster, 10)
-	said, wrong := map[id.RoomID][]id.EventID{}, map[id.RoomID][]id.EventID{}
-	minute := time.Minute / faster
-	for k := range turns * rooms { // ten turns at once, then nothing for the rest of the minute
-		if k%10 == 0 && k > 0 {
-			time.Sleep(minute)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		rooms, turns := 3, 6
+		if tier.Soaking() {
+			rooms, turns = 10, 20
 		}
-		g, move := tables[k%rooms], k/rooms
-		who := []*guest{g.black, g.white}[move%2]
-		said[g.black.at] = append(said[g.black.at], who.SaysIn(g.black.at, g.root, "!place "+sparse(move)))
-		if k%10 == 5 { // and a refusal, which is an answer
-			wrong[g.black.at] = append(wrong[g.black.at], who.SaysIn(g.black.at, g.root, "!place A1"))
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		var tables []*board
+		for range rooms {
+			tables = append(tables, c.begins("aga 19x19"))
 		}
-	}
-	var late []time.Duration
-	for _, g := range tables {
-		g.shows(fmt.Sprintf("move %d:", turns))
-	}
-	c.await("what is owed", func() bool { return c.owed() == 0 })
-	for _, g := range tables { // which is not owed, but answered
-		for _, e := range wrong[g.black.at] {
-			c.dealt(g.black.at, e)
-		}
-	}
-	limit.Stop()
-	for n, g := range tables {
-		caughtUp(g.black.Player, g.black.at)
-		c.once(g.black, g.black.at)
-		v := g.black.View(g.black.at)
-		times := map[id.EventID]int64{}
-		for _, e := range v.Events {
-			times[e.ID] = e.Time
-		}
-		last := 0
-		announced := map[int]int64{}
-		for _, m := range v.Pictures(c.user.ID) {
-			move := moveOf(m.Body)
-			if move < last {
-				t.Errorf("room %d: move %d is shown after move %d", n, move, last)
+		limit := p.Limit(matrixtest.Sending, 0.2, 10)
+		said, wrong := map[id.RoomID][]id.EventID{}, map[id.RoomID][]id.EventID{}
+		for k := range turns * rooms { // ten turns at once, then nothing for the rest of the minute
+			if k%10 == 0 && k > 0 {
+				time.Sleep(time.Minute)
 			}
-			for k := last + 1; k <= move; k++ {
-				announced[k] = times[m.ID]
+			g, move := tables[k%rooms], k/rooms
+			who := []*guest{g.black, g.white}[move%2]
+			said[g.black.at] = append(said[g.black.at], who.SaysIn(g.black.at, g.root, "!place "+sparse(move)))
+			if k%10 == 5 { // and a refusal, which is an answer
+				wrong[g.black.at] = append(wrong[g.black.at], who.SaysIn(g.black.at, g.root, "!place A1"))
 			}
-			last = move
 		}
-		if last != turns {
-			t.Errorf("room %d: the last board is that of move %d", n, last)
+		var late []time.Duration
+		for _, g := range tables {
+			g.shows(fmt.Sprintf("move %d:", turns))
 		}
-		for k, e := range said[g.black.at] {
-			late = append(late, time.Duration(announced[k+1]-times[e])*time.Millisecond)
+		c.await("what is owed", func() bool { return c.owed() == 0 })
+		for _, g := range tables { // which is not owed, but answered
+			for _, e := range wrong[g.black.at] {
+				c.dealt(g.black.at, e)
+			}
 		}
-		refused, want := c.says(g.black, "not your turn"), len(wrong[g.black.at])
-		if refused != want {
-			t.Errorf("room %d: refused %d times, not %d", n, refused, want)
+		limit.Stop()
+		for n, g := range tables {
+			caughtUp(g.black.Player, g.black.at)
+			c.once(g.black, g.black.at)
+			v := g.black.View(g.black.at)
+			times := map[id.EventID]int64{}
+			for _, e := range v.Events {
+				times[e.ID] = e.Time
+			}
+			last := 0
+			announced := map[int]int64{}
+			for _, m := range v.Pictures(c.user.ID) {
+				move := moveOf(m.Body)
+				if move < last {
+					t.Errorf("room %d: move %d is shown after move %d", n, move, last)
+				}
+				for k := last + 1; k <= move; k++ {
+					announced[k] = times[m.ID]
+				}
+				last = move
+			}
+			if last != turns {
+				t.Errorf("room %d: the last board is that of move %d", n, last)
+			}
+			for k, e := range said[g.black.at] {
+				late = append(late, time.Duration(announced[k+1]-times[e])*time.Millisecond)
+			}
+			refused, want := c.says(g.black, "not your turn"), len(wrong[g.black.at])
+			if refused != want {
+				t.Errorf("room %d: refused %d times, not %d", n, refused, want)
+			}
+			t.Logf("room %d: %d boards for %d turns", n, len(v.Pictures(c.user.ID))-1, turns)
 		}
-		t.Logf("room %d: %d boards for %d turns", n, len(v.Pictures(c.user.ID))-1, turns)
-	}
-	slices.Sort(late)
-	t.Logf("limits %d times as fast: turns announced after p50 %v, p95 %v, at most %v; %d answers of 429", faster,
-		late[len(late)/2], late[len(late)*95/100], late[len(late)-1], refusedTimes(p))
+		slices.Sort(late)
+		t.Logf("turns announced after p50 %v, p95 %v, at most %v; %d answers of 429",
+			late[len(late)/2], late[len(late)*95/100], late[len(late)-1], refusedTimes(p))
+	})
 }
 
 func moveOf(caption string) (move int) {
@@ -123,109 +121,99 @@ func refusedTimes(p *matrixtest.Proxy) (n int) {
 // A homeserver that lets nothing through for long: of each game the newest board
 // is shown in the end, the room is told that it is late, and so is the log.
 func TestLate(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	var mu sync.Mutex
-	ahead := time.Duration(0)
-	c.cfg.Now = func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return time.Now().Add(ahead)
-	}
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	c.settle()
-	shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond))
-	for k, at := range []string{"C3", "C4", "D3", "D4"} {
-		[]*guest{g.black, g.white}[k%2].asks(g.root, "!place "+at)
-	}
-	shut.Await(t, 2)
-	mu.Lock()
-	ahead = 2 * time.Minute
-	mu.Unlock()
-	c.await("the log to say that a board is late", func() bool { return strings.Contains(c.log.String(), "a board is late") })
-	shut.Stop()
-	m := g.shows("move 4:")
-	if !strings.Contains(m.Text(), wordLate) {
-		t.Errorf("it does not say that it is late: %q", m.Text())
-	}
-	c.settle()
-	if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n > 3 {
-		t.Errorf("%d boards, of which most were old", n)
-	}
-	g.black.asks(g.root, "!place E4")
-	if m := g.shows("move 5:"); strings.Contains(m.Text(), wordLate) {
-		t.Error("it says so of a board that is not late")
-	}
-	c.once(g.black, g.black.at)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		g := c.begins("two-button 5x5")
+		c.settle()
+		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond))
+		for k, at := range []string{"C3", "C4", "D3", "D4"} {
+			[]*guest{g.black, g.white}[k%2].asks(g.root, "!place "+at)
+		}
+		shut.Await(t, 2)
+		time.Sleep(2 * time.Minute)
+		c.await("the log to say that a board is late", func() bool { return strings.Contains(c.log.String(), "a board is late") })
+		shut.Stop()
+		m := g.shows("move 4:")
+		if !strings.Contains(m.Text(), wordLate) {
+			t.Errorf("it does not say that it is late: %q", m.Text())
+		}
+		c.settle()
+		if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n > 3 {
+			t.Errorf("%d boards, of which most were old", n)
+		}
+		g.black.asks(g.root, "!place E4")
+		if m := g.shows("move 5:"); strings.Contains(m.Text(), wordLate) {
+			t.Error("it says so of a board that is not late")
+		}
+		c.once(g.black, g.black.at)
+	})
 }
 
 // Much was said while the bot was away: it is looked through in bounded memory,
 // and little is kept. HALFPOINT_TIER=soak makes it 100,000 events.
 func TestBacklog(t *testing.T) {
-	t.Parallel()
-	size, each := 5000, 250 // of which one in so many is a command
-	if tier.Soaking() {
-		size, each = 100_000-1, 100
-	}
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	anna.asks("", "!games")
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	before := len(w.in(anna.at))
-	p.Always(matrixtest.Backfilling, func(x *matrixtest.Exchange) {
-		from, ok := strings.CutPrefix(x.R.URL.Query().Get("from"), "made-up-")
-		if !ok {
-			if r, err := x.Forward(); err == nil {
-				_ = x.Answer(r)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		size, each := 5000, 250 // of which one in so many is a command
+		if tier.Soaking() {
+			size, each = 100_000-1, 100
+		}
+		c := newClub(t, s)
+		p := c.through()
+		w := c.watch()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		anna.asks("", "!games")
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		before := len(w.in(anna.at))
+		p.Always(matrixtest.Backfilling, func(x *matrixtest.Exchange) {
+			from, ok := strings.CutPrefix(x.R.URL.Query().Get("from"), "made-up-")
+			if !ok {
+				if r, err := x.Forward(); err == nil {
+					_ = x.Answer(r)
+				}
+				return
 			}
-			return
-		}
-		n, _ := strconv.Atoi(from)
-		var chunk []json.RawMessage
-		for ; n > 0 && len(chunk) < 500; n-- {
-			text := "a nice game, and a long one"
-			if n%each == 0 {
-				text = "!games"
+			n, _ := strconv.Atoi(from)
+			var chunk []json.RawMessage
+			for ; n > 0 && len(chunk) < 500; n-- {
+				text := "a nice game, and a long one"
+				if n%each == 0 {
+					text = "!games"
+				}
+				chunk = append(chunk, json.RawMessage(matrixtest.MessageEvent(id.EventID(fmt.Sprintf("$made-up-%s-%d", anna.at, n)), anna.ID, int64(n), text)))
 			}
-			chunk = append(chunk, json.RawMessage(matrixtest.MessageEvent(id.EventID(fmt.Sprintf("$made-up-%s-%d", anna.at, n)), anna.ID, int64(n), text)))
+			answer := map[string]any{"start": "x", "chunk": chunk}
+			if n > 0 {
+				answer["end"] = fmt.Sprintf("made-up-%d", n)
+			}
+			body, _ := json.Marshal(answer)
+			x.Say(200, "application/json", string(body))
+		})
+		e := anna.Says(anna.at, "!games")
+		p.Once(matrixtest.Syncing, matrixtest.Changes(func(body []byte) []byte {
+			var whole map[string]any
+			_ = json.Unmarshal(body, &whole)
+			room := whole["rooms"].(map[string]any)["join"].(map[string]any)[anna.at.String()].(map[string]any)
+			line := room["timeline"].(map[string]any)
+			line["limited"], line["prev_batch"] = true, fmt.Sprintf("made-up-%d", size)
+			body, _ = json.Marshal(whole)
+			return body
+		}))
+		c.start()
+		c.dealt(anna.at, e)
+		asked := w.in(anna.at)[before:]
+		if len(asked) != size/each+1 || asked[len(asked)-1] != e || !strings.HasSuffix(asked[0].String(), fmt.Sprintf("-%d", each)) {
+			t.Errorf("%d asked, %v …", len(asked), asked[:min(len(asked), 3)])
 		}
-		answer := map[string]any{"start": "x", "chunk": chunk}
-		if n > 0 {
-			answer["end"] = fmt.Sprintf("made-up-%d", n)
+		var rows int
+		if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&rows); err != nil || rows > len(asked)+10 {
+			t.Errorf("%d rows on disk for %d commands, %v", rows, len(asked), err)
 		}
-		body, _ := json.Marshal(answer)
-		x.Say(200, "application/json", string(body))
 	})
-	e := anna.Says(anna.at, "!games")
-	p.Once(matrixtest.Syncing, matrixtest.Changes(func(body []byte) []byte {
-		var whole map[string]any
-		_ = json.Unmarshal(body, &whole)
-		room := whole["rooms"].(map[string]any)["join"].(map[string]any)[anna.at.String()].(map[string]any)
-		line := room["timeline"].(map[string]any)
-		line["limited"], line["prev_batch"] = true, fmt.Sprintf("made-up-%d", size)
-		body, _ = json.Marshal(whole)
-		return body
-	}))
-	began := time.Now()
-	c.start()
-	c.dealt(anna.at, e)
-	took := time.Since(began)
-	asked := w.in(anna.at)[before:]
-	if len(asked) != size/each+1 || asked[len(asked)-1] != e || !strings.HasSuffix(asked[0].String(), fmt.Sprintf("-%d", each)) {
-		t.Errorf("%d asked, %v …", len(asked), asked[:min(len(asked), 3)])
-	}
-	var rows int
-	if err := c.cfg.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM matrix_event").Scan(&rows); err != nil || rows > len(asked)+10 {
-		t.Errorf("%d rows on disk for %d commands, %v", rows, len(asked), err)
-	}
-	t.Logf("%d events, of which %d commands, each answered: %v, %.0f events a second", size, len(asked), took.Round(time.Millisecond), float64(size)/took.Seconds())
 }
 
 // How long it takes from sending a command to having the picture, beside a bare
@@ -233,6 +221,7 @@ func TestBacklog(t *testing.T) {
 // HALFPOINT_TIER=soak measures 50 commands, 250 ms apart; few only show that each has
 // its picture.
 func TestSpeed(t *testing.T) {
+	tier.Change(t)
 	n, apart := 2, time.Duration(0)
 	if tier.Soaking() {
 		n, apart = 50, 250*time.Millisecond
@@ -375,6 +364,7 @@ func noise(size int) []byte {
 // The program in many rooms in which nothing happens, half of them encrypted.
 // HALFPOINT_TIER=soak makes it 200.
 func TestManyRooms(t *testing.T) {
+	tier.Change(t)
 	rooms := 5
 	if tier.Soaking() {
 		rooms = 200

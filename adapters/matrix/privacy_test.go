@@ -56,125 +56,128 @@ func (c *club) with(g *guest) (at []id.RoomID) {
 // What is kept of somebody is shown where nobody else is, nor may come: not in a
 // room of which only its maker says that it is a direct one.
 func TestWhatIsKeptIsForOneAlone(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	anna, bob := &guest{Player: c.server.Player(t, "Anna"), c: c}, &guest{Player: c.server.Player(t, "Bob"), c: c}
-	three := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID, bob.ID}})
-	bob.AwaitInvite(three)
-	c.await("the bot to come", func() bool { return c.a.room(three).joined })
-	// Bob, who is only asked into it, will read what is said there now.
-	anna.at = three
-	anna.asks("", "!privacy export")
-	anna.reads("directly")
-	bob.Joins(three)
-	club := c.room(matrixtest.Room{Name: "Go club"}, "Carl", "Dora")[0]
-	club.Invites(club.at, anna.ID)
-	anna.AwaitInvite(club.at)
-	anna.Joins(club.at)
-	c.await("the mark of a direct room", func() bool {
-		at, err := c.a.queue.marked(t.Context(), "direct", anna.ID.String())
-		return err == nil && at != ""
-	})
-	// As if that were the room in which she is to be reached.
-	if err := c.a.queue.mark(t.Context(), "direct", anna.ID.String(), three.String(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	anna.at = club.at
-	anna.asks("", "!privacy export")
-	anna.reads("directly")
-	for _, g := range []*guest{bob, anna, club} {
-		for _, at := range []id.RoomID{three, club.at} {
-			if files := g.files(at); len(files) > 0 {
-				t.Errorf("%s sees %q", g.ID, files)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		anna, bob := &guest{Player: c.server.Player(t, "Anna"), c: c}, &guest{Player: c.server.Player(t, "Bob"), c: c}
+		three := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID, bob.ID}})
+		bob.AwaitInvite(three)
+		c.await("the bot to come", func() bool { return c.a.room(three).joined })
+		// Bob, who is only asked into it, will read what is said there now.
+		anna.at = three
+		anna.asks("", "!privacy export")
+		anna.reads("directly")
+		bob.Joins(three)
+		club := c.room(matrixtest.Room{Name: "Go club"}, "Carl", "Dora")[0]
+		club.Invites(club.at, anna.ID)
+		anna.AwaitInvite(club.at)
+		anna.Joins(club.at)
+		c.await("the mark of a direct room", func() bool {
+			at, err := c.a.queue.marked(t.Context(), "direct", anna.ID.String())
+			return err == nil && at != ""
+		})
+		// As if that were the room in which she is to be reached.
+		if err := c.a.queue.mark(t.Context(), "direct", anna.ID.String(), three.String(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		anna.at = club.at
+		anna.asks("", "!privacy export")
+		anna.reads("directly")
+		for _, g := range []*guest{bob, anna, club} {
+			for _, at := range []id.RoomID{three, club.at} {
+				if files := g.files(at); len(files) > 0 {
+					t.Errorf("%s sees %q", g.ID, files)
+				}
 			}
 		}
-	}
-	if at := c.with(anna); len(at) != 2 { // the first is not where the mark points, and nobody goes through all rooms
-		t.Errorf("rooms of hers alone: %v", at)
-	}
-	again := c.with(anna)
-	anna.asks("", "!privacy export") // and the one that there is now is used again
-	anna.reads("directly")
-	if at := c.with(anna); len(at) != len(again) {
-		t.Errorf("rooms of hers alone: %v, before %v", at, again)
-	}
+		if at := c.with(anna); len(at) != 2 { // the first is not where the mark points, and nobody goes through all rooms
+			t.Errorf("rooms of hers alone: %v", at)
+		}
+		again := c.with(anna)
+		anna.asks("", "!privacy export") // and the one that there is now is used again
+		anna.reads("directly")
+		if at := c.with(anna); len(at) != len(again) {
+			t.Errorf("rooms of hers alone: %v, before %v", at, again)
+		}
+	})
 }
 
 // However often the answer is lost, a room for somebody is made once.
 func TestRoomIsMadeOnce(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
-	lost := p.Times(2, matrixtest.On("POST", "/createRoom$"), matrixtest.Loses())
-	anna.asks("", "!privacy export")
-	anna.reads("directly")
-	if made := c.with(anna); len(made) != 1 || lost.Made() != 1 {
-		t.Errorf("made %v after %d lost answers", made, lost.Made())
-	}
-	lost.Stop()
-	at := c.with(anna)[0]
-	if from := anna.AwaitInvite(at); from != c.user.ID {
-		t.Errorf("she is invited by %s", from)
-	}
-	anna.Joins(at)
-	anna.Await(at, "what is kept", func(v matrixtest.View) bool { return len(v.From(c.user.ID)) == 1 })
-	if word, err := c.a.queue.marked(t.Context(), "making", anna.ID.String()); err != nil || word != "" {
-		t.Errorf("still being made: %q, %v", word, err)
-	}
-	// Two who make one at once make one.
-	bob := c.server.Player(t, "Bob")
-	found := make(chan id.RoomID, 4)
-	for range cap(found) { // the homeserver need not know at once whom it has asked
-		go func() {
-			at, err := c.a.directly(t.Context(), c.a.device(), bob.ID)
-			if err != nil {
-				t.Error(err)
-			}
-			found <- at
-		}()
-	}
-	one := <-found
-	for range cap(found) - 1 {
-		if at := <-found; at != one {
-			t.Errorf("rooms %s and %s", one, at)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+		lost := p.Times(2, matrixtest.On("POST", "/createRoom$"), matrixtest.Loses())
+		anna.asks("", "!privacy export")
+		anna.reads("directly")
+		if made := c.with(anna); len(made) != 1 || lost.Made() != 1 {
+			t.Errorf("made %v after %d lost answers", made, lost.Made())
 		}
-	}
+		lost.Stop()
+		at := c.with(anna)[0]
+		if from := anna.AwaitInvite(at); from != c.user.ID {
+			t.Errorf("she is invited by %s", from)
+		}
+		anna.Joins(at)
+		anna.Await(at, "what is kept", func(v matrixtest.View) bool { return len(v.From(c.user.ID)) == 1 })
+		if word, err := c.a.queue.marked(t.Context(), "making", anna.ID.String()); err != nil || word != "" {
+			t.Errorf("still being made: %q, %v", word, err)
+		}
+		// Two who make one at once make one.
+		bob := c.server.Player(t, "Bob")
+		found := make(chan id.RoomID, 4)
+		for range cap(found) { // the homeserver need not know at once whom it has asked
+			go func() {
+				at, err := c.a.directly(t.Context(), c.a.device(), bob.ID)
+				if err != nil {
+					t.Error(err)
+				}
+				found <- at
+			}()
+		}
+		one := <-found
+		for range cap(found) - 1 {
+			if at := <-found; at != one {
+				t.Errorf("rooms %s and %s", one, at)
+			}
+		}
+	})
 }
 
 // A room that the bot has made for somebody without hearing of it is not theirs
 // alone any more once they have asked another into it.
 func TestRoomIsMadeForOneAlone(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
-	bob := c.server.Player(t, "Bob")
-	if err := c.a.queue.mark(t.Context(), "making", anna.ID.String(), "a word", time.Now()); err != nil { // and the answer was lost
-		t.Fatal(err)
-	}
-	made, err := c.a.device().Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true,
-		Invite: []id.UserID{anna.ID}, CreationContent: map[string]any{intent: "a word"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	anna.AwaitInvite(made.RoomID)
-	anna.Joins(made.RoomID)
-	anna.Invites(made.RoomID, bob.ID)
-	c.await("the bot to know who is there", func() bool {
-		with, err := c.a.company(t.Context(), c.a.device(), made.RoomID)
-		return err == nil && with[bob.ID]
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
+		bob := c.server.Player(t, "Bob")
+		if err := c.a.queue.mark(t.Context(), "making", anna.ID.String(), "a word", time.Now()); err != nil { // and the answer was lost
+			t.Fatal(err)
+		}
+		made, err := c.a.device().Client.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true,
+			Invite: []id.UserID{anna.ID}, CreationContent: map[string]any{intent: "a word"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		anna.AwaitInvite(made.RoomID)
+		anna.Joins(made.RoomID)
+		anna.Invites(made.RoomID, bob.ID)
+		c.await("the bot to know who is there", func() bool {
+			with, err := c.a.company(t.Context(), c.a.device(), made.RoomID)
+			return err == nil && with[bob.ID]
+		})
+		anna.asks("", "!privacy export")
+		anna.reads("directly")
+		if files := anna.files(made.RoomID); len(files) > 0 {
+			t.Errorf("where Bob may come stands %q", files)
+		}
+		if at := c.with(anna); len(at) != 1 {
+			t.Errorf("rooms of hers alone: %v", at)
+		}
 	})
-	anna.asks("", "!privacy export")
-	anna.reads("directly")
-	if files := anna.files(made.RoomID); len(files) > 0 {
-		t.Errorf("where Bob may come stands %q", files)
-	}
-	if at := c.with(anna); len(at) != 1 {
-		t.Errorf("rooms of hers alone: %v", at)
-	}
 }
 
 // keeps gives the tables in which somebody's id or name stands.
@@ -193,65 +196,66 @@ func (c *club) keeps(who ...string) (tables []string) {
 // Who is forgotten is forgotten here too: what remains while they are in a room
 // is that they are in it, and when they or the bot leave it not even that.
 func TestForgotten(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.cfg.Told = 200 * time.Millisecond
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Annabella", "Bob")
-	anna, bob := people[0], people[1]
-	other := c.room(matrixtest.Room{Name: "Another"}, "Carl")[0]
-	other.Invites(other.at, anna.ID)
-	anna.AwaitInvite(other.at)
-	anna.Joins(other.at)
-	anna.asks("", "!privacy export")
-	anna.reads("directly")
-	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("hers")))
-	anna.reads("I could not read")
-	c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("his")))
-	bob.Await(bob.at, "that it could not be read", func(matrixtest.View) bool { return c.says(bob, "I could not read") == 2 })
-	bad := anna.asks("", "!games")
-	if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET state = $1, body = $2 WHERE event = $3", poison,
-		`{"sender":"`+anna.ID.String()+`","type":"m.room.message","content":{"body":"a secret"}}`, bad); err != nil {
-		t.Fatal(err)
-	}
-	alone := c.with(anna)
-	anna.asks("", "!privacy delete")
-	if n := len(c.keeps("a secret")); n != 1 {
-		t.Errorf("before she has said that she is sure it is in %d tables", n)
-	}
-	anna.asks("", "!privacy delete yes")
-	anna.reads("You are forgotten")
-	if tables := c.keeps(anna.ID.String(), "Annabella", "a secret"); len(tables) != 2 { // mx_user_profile and mx_room_state: she made the room
-		t.Errorf("she stands in %v", tables)
-	}
-	if state, err := c.a.queue.state(t.Context(), bad); err != nil || state != poison {
-		t.Errorf("what was left alone is %q, %v", state, err)
-	}
-	rows, err := c.a.queue.rows(t.Context(), "state = $1", keyless)
-	if err != nil || len(rows) != 1 || rows[0].evt.Sender != bob.ID {
-		t.Errorf("what Bob said waits for its key no longer: %v, %v", rows, err)
-	}
-	// She goes from one room, the bot from the others.
-	anna.Leaves(other.at)
-	c.await("the bot to see it", func() bool { return c.a.room(other.at).people == 2 })
-	for _, at := range append(alone, anna.at) {
-		if _, err := c.a.device().Client.LeaveRoom(t.Context(), at); err != nil {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.cfg.Told = 200 * time.Millisecond
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Annabella", "Bob")
+		anna, bob := people[0], people[1]
+		other := c.room(matrixtest.Room{Name: "Another"}, "Carl")[0]
+		other.Invites(other.at, anna.ID)
+		anna.AwaitInvite(other.at)
+		anna.Joins(other.at)
+		anna.asks("", "!privacy export")
+		anna.reads("directly")
+		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("hers")))
+		anna.reads("I could not read")
+		c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("his")))
+		bob.Await(bob.at, "that it could not be read", func(matrixtest.View) bool { return c.says(bob, "I could not read") == 2 })
+		bad := anna.asks("", "!games")
+		if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET state = $1, body = $2 WHERE event = $3", poison,
+			`{"sender":"`+anna.ID.String()+`","type":"m.room.message","content":{"body":"a secret"}}`, bad); err != nil {
 			t.Fatal(err)
 		}
-		c.await("the bot to be away", func() bool { return !c.a.room(at).joined })
-	}
-	if err := c.a.queue.forget(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if tables := c.keeps(anna.ID.String(), "Annabella"); len(tables) > 0 {
-		t.Errorf("she stands in %v", tables)
-	}
-	if tables := c.keeps("Carl"); len(tables) == 0 {
-		t.Error("so nobody stands anywhere")
-	}
-	for _, at := range alone { // which is for ever
-		if is, err := c.a.device().State.IsEncrypted(t.Context(), at); err != nil || !is && c.a.device().Crypto != nil {
-			t.Errorf("it is not known any more that %s is encrypted, %v", at, err)
+		alone := c.with(anna)
+		anna.asks("", "!privacy delete")
+		if n := len(c.keeps("a secret")); n != 1 {
+			t.Errorf("before she has said that she is sure it is in %d tables", n)
 		}
-	}
+		anna.asks("", "!privacy delete yes")
+		anna.reads("You are forgotten")
+		if tables := c.keeps(anna.ID.String(), "Annabella", "a secret"); len(tables) != 2 { // mx_user_profile and mx_room_state: she made the room
+			t.Errorf("she stands in %v", tables)
+		}
+		if state, err := c.a.queue.state(t.Context(), bad); err != nil || state != poison {
+			t.Errorf("what was left alone is %q, %v", state, err)
+		}
+		rows, err := c.a.queue.rows(t.Context(), "state = $1", keyless)
+		if err != nil || len(rows) != 1 || rows[0].evt.Sender != bob.ID {
+			t.Errorf("what Bob said waits for its key no longer: %v, %v", rows, err)
+		}
+		// She goes from one room, the bot from the others.
+		anna.Leaves(other.at)
+		c.await("the bot to see it", func() bool { return c.a.room(other.at).people == 2 })
+		for _, at := range append(alone, anna.at) {
+			if _, err := c.a.device().Client.LeaveRoom(t.Context(), at); err != nil {
+				t.Fatal(err)
+			}
+			c.await("the bot to be away", func() bool { return !c.a.room(at).joined })
+		}
+		if err := c.a.queue.forget(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if tables := c.keeps(anna.ID.String(), "Annabella"); len(tables) > 0 {
+			t.Errorf("she stands in %v", tables)
+		}
+		if tables := c.keeps("Carl"); len(tables) == 0 {
+			t.Error("so nobody stands anywhere")
+		}
+		for _, at := range alone { // which is for ever
+			if is, err := c.a.device().State.IsEncrypted(t.Context(), at); err != nil || !is && c.a.device().Crypto != nil {
+				t.Errorf("it is not known any more that %s is encrypted, %v", at, err)
+			}
+		}
+	})
 }

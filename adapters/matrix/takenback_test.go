@@ -62,98 +62,99 @@ func (c *club) late(p *matrixtest.Proxy, of *secret, now <-chan struct{}) {
 // in one that is not, also while the bot lacks the key of what was said, and when
 // it was said while the bot was away.
 func TestTakenBackUnread(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	p := c.through()
-	w := c.watch()
-	c.start()
-	r := c.talkers(true)
-	r.gathers()
-	phone := r.people[0]
-	apart := c.server.Proxy(t) // where nothing is known of the other device
-	apart.Always(matrixtest.On("GET", "/account_data/"), matrixtest.Fails(404, "M_NOT_FOUND"))
-	laptop := &talker{Player: phone.Player, c: c, r: r, dev: c.secretlyAt(apart.URL, phone.User)}
-	keys := make(chan struct{})
-	c.late(p, laptop.dev, keys)
-	phone.says("", "!new two-button 5x5 opponent:me")
-	root := phone.sees("Game 1 begins")
-	phone.seesIn(root, "Game 1: ")
-	became := func(e id.EventID, want string) {
-		t.Helper()
-		c.await(want, func() bool { state, err := c.a.queue.state(t.Context(), e); return err == nil && state == want })
-	}
-	unread := func(e id.EventID) id.EventID { t.Helper(); became(e, keyless); return e }
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		w := c.watch()
+		c.start()
+		r := c.talkers(true)
+		r.gathers()
+		phone := r.people[0]
+		apart := c.server.Proxy(t) // where nothing is known of the other device
+		apart.Always(matrixtest.On("GET", "/account_data/"), matrixtest.Fails(404, "M_NOT_FOUND"))
+		laptop := &talker{Player: phone.Player, c: c, r: r, dev: c.secretlyAt(apart.URL, phone.User)}
+		keys := make(chan struct{})
+		c.late(p, laptop.dev, keys)
+		phone.says("", "!new two-button 5x5 opponent:me")
+		root := phone.sees("Game 1 begins")
+		phone.seesIn(root, "Game 1: ")
+		became := func(e id.EventID, want string) {
+			t.Helper()
+			c.await(want, func() bool { state, err := c.a.queue.state(t.Context(), e); return err == nil && state == want })
+		}
+		unread := func(e id.EventID) id.EventID { t.Helper(); became(e, keyless); return e }
 
-	gone := unread(laptop.says(root, "!place A1"))
-	phone.Redacts(r.at, gone)
-	became(gone, ignored)
-	changed := unread(laptop.says(root, "!place B2"))
-	otherwise := unread(laptop.says(root, "!place A2"))
-	both := unread(laptop.says(root, "!place A3"))
-	bothEdit := unread(laptop.edits(both, "!place A4"))
-	phone.Redacts(r.at, both)
-	became(both, ignored)
-	late := unread(laptop.says(root, "!place D3"))
+		gone := unread(laptop.says(root, "!place A1"))
+		phone.Redacts(r.at, gone)
+		became(gone, ignored)
+		changed := unread(laptop.says(root, "!place B2"))
+		otherwise := unread(laptop.says(root, "!place A2"))
+		both := unread(laptop.says(root, "!place A3"))
+		bothEdit := unread(laptop.edits(both, "!place A4"))
+		phone.Redacts(r.at, both)
+		became(both, ignored)
+		late := unread(laptop.says(root, "!place D3"))
 
-	phone.edits(changed, "!place C3")
-	phone.seesIn(root, "Black C3")
-	became(changed, ignored)
-	became(phone.edits(otherwise, "never mind"), ignored)
-	became(otherwise, ignored)
-	done := phone.says(root, "!place C4")
-	phone.seesIn(root, "White C4")
-	tooLate := unread(laptop.edits(done, "!place E5"))
+		phone.edits(changed, "!place C3")
+		phone.seesIn(root, "Black C3")
+		became(changed, ignored)
+		became(phone.edits(otherwise, "never mind"), ignored)
+		became(otherwise, ignored)
+		done := phone.says(root, "!place C4")
+		phone.seesIn(root, "White C4")
+		tooLate := unread(laptop.edits(done, "!place E5"))
 
-	close(keys)
-	phone.says("", "a nice game") // so that there is an answer
-	became(late, accepted)
-	phone.seesIn(root, "Black D3")
-	became(tooLate, refused)
-	phone.seesIn(root, wordEdited)
-	became(bothEdit, ignored)
-	c.settled()
-	want := []string{"C3", "C4", "D3"}
-	asked := func() (at []string) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, q := range w.asked {
-			if q.Command == "place" {
-				at = append(at, q.Args["at"])
+		close(keys)
+		phone.says("", "a nice game") // so that there is an answer
+		became(late, accepted)
+		phone.seesIn(root, "Black D3")
+		became(tooLate, refused)
+		phone.seesIn(root, wordEdited)
+		became(bothEdit, ignored)
+		c.settled()
+		want := []string{"C3", "C4", "D3"}
+		asked := func() (at []string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, q := range w.asked {
+				if q.Command == "place" {
+					at = append(at, q.Args["at"])
+				}
+			}
+			return at
+		}
+		if got := asked(); !slices.Equal(got, want) {
+			t.Errorf("asked for %q, want %q", got, want)
+		}
+
+		// The same while the bot is away, and more than one answer tells.
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		back := phone.says(root, "!place A5")
+		phone.says(root, "!place D4")
+		phone.edits(phone.says(root, "what do you think"), "!place D2")
+		phone.Redacts(r.at, back)
+		phone.says(root, "a nice game")
+		p.Once(matrixtest.Syncing, matrixtest.Shortens(1))
+		c.start()
+		phone.seesIn(root, "Black D2")
+		c.settled()
+		want = append(want, "D4", "D2")
+		if got := asked(); !slices.Equal(got, want) {
+			t.Errorf("asked for %q, want %q", got, want)
+		}
+		said := 0
+		for _, m := range phone.heard() {
+			if strings.Contains(m["body"].(string), wordEdited) {
+				said++
 			}
 		}
-		return at
-	}
-	if got := asked(); !slices.Equal(got, want) {
-		t.Errorf("asked for %q, want %q", got, want)
-	}
-
-	// The same while the bot is away, and more than one answer tells.
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	back := phone.says(root, "!place A5")
-	phone.says(root, "!place D4")
-	phone.edits(phone.says(root, "what do you think"), "!place D2")
-	phone.Redacts(r.at, back)
-	phone.says(root, "a nice game")
-	p.Once(matrixtest.Syncing, matrixtest.Shortens(1))
-	c.start()
-	phone.seesIn(root, "Black D2")
-	c.settled()
-	want = append(want, "D4", "D2")
-	if got := asked(); !slices.Equal(got, want) {
-		t.Errorf("asked for %q, want %q", got, want)
-	}
-	said := 0
-	for _, m := range phone.heard() {
-		if strings.Contains(m["body"].(string), wordEdited) {
-			said++
+		if said != 1 {
+			t.Errorf("that it stays was said %d times", said)
 		}
-	}
-	if said != 1 {
-		t.Errorf("that it stays was said %d times", said)
-	}
-	c.sealed(phone, r.at)
+		c.sealed(phone, r.at)
+	})
 }
 
 // sealed: all that the bot has said in a room by now is encrypted, and somebody
@@ -175,77 +176,79 @@ func (c *club) sealed(p *talker, at id.RoomID) {
 // What is said in the room that takes the place of another belongs to the games of
 // that one, also if the bot has not yet dealt with the news that it has moved.
 func TestMovedIsDealtWithLate(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	w := c.watch()
-	c.start()
-	r := c.pair(false)
-	anna := r.people[0]
-	held, released := make(chan struct{}), make(chan struct{})
-	release := sync.OnceFunc(func() { close(released) })
-	t.Cleanup(release)
-	w.sets(func(r bot.Request) error {
-		if r.Command == "help" {
-			close(held)
-			<-released
-		}
-		return nil
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		w := c.watch()
+		c.start()
+		r := c.pair(false)
+		anna := r.people[0]
+		held, released := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(released) })
+		t.Cleanup(release)
+		w.sets(func(r bot.Request) error {
+			if r.Command == "help" {
+				close(held)
+				<-released
+			}
+			return nil
+		})
+		anna.says("", "!help")
+		<-held // what is said after it in that room waits
+		r.moves(r.successor())
+		c.await("the bot to follow", func() bool { return c.a.room(r.at).joined })
+		anna.says("", "!place A1")
+		anna.seesIn(anna.sees("Game 1 goes on here"), "move 1:")
+		release()
+		c.settled()
 	})
-	anna.says("", "!help")
-	<-held // what is said after it in that room waits
-	r.moves(r.successor())
-	c.await("the bot to follow", func() bool { return c.a.room(r.at).joined })
-	anna.says("", "!place A1")
-	anna.seesIn(anna.sees("Game 1 goes on here"), "move 1:")
-	release()
-	c.settled()
 }
 
 // An encrypted room is upgraded in the middle of a game: it goes on in the new
 // one, which is encrypted from its first event on, and nothing is said there in
 // the clear. What was owed when the room moved is said there.
 func TestUpgradedEncryptedRoom(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	r := c.pair(true)
-	anna, bob := r.people[0], r.people[1]
-	anna.says(r.root, "!place A1")
-	anna.seesIn(r.root, "move 1:")
-	c.settled()
-	old, root := r.at, r.root
-	made := r.successor()
-	uploaded := make(chan struct{})
-	held := p.Once(matrixtest.Uploading, matrixtest.Holds(uploaded))
-	bob.says(root, "!place C1")
-	held.Await(t, 1)
-	r.moves(made)
-	c.await("the bot to know the room", func() bool { return c.a.room(r.at).joined && c.a.current(old).id == r.at })
-	close(uploaded)
-	anna.says("", "!place A3")
-	goes := anna.sees("Game 1 goes on here")
-	anna.seesIn(goes, "move 3:")
-	if err := c.stop(); err != nil {
-		t.Fatal(err)
-	}
-	bob.says(goes, "!place C3")
-	c.start()
-	bob.seesIn(goes, "move 4:")
-	c.settled()
-	c.sealed(anna, r.at)
-	shown := map[int]bool{}
-	for _, at := range []id.RoomID{old, r.at} {
-		r.at = at
-		c.sealed(anna, at)
-		for _, m := range anna.heard() {
-			if m["msgtype"] == "m.image" {
-				shown[moveOf(m["body"].(string))] = true
-				anna.looks(m)
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		c.start()
+		r := c.pair(true)
+		anna, bob := r.people[0], r.people[1]
+		anna.says(r.root, "!place A1")
+		anna.seesIn(r.root, "move 1:")
+		c.settled()
+		old, root := r.at, r.root
+		made := r.successor()
+		uploaded := make(chan struct{})
+		held := p.Once(matrixtest.Uploading, matrixtest.Holds(uploaded))
+		bob.says(root, "!place C1")
+		held.Await(t, 1)
+		r.moves(made)
+		c.await("the bot to know the room", func() bool { return c.a.room(r.at).joined && c.a.current(old).id == r.at })
+		close(uploaded)
+		anna.says("", "!place A3")
+		goes := anna.sees("Game 1 goes on here")
+		anna.seesIn(goes, "move 3:")
+		if err := c.stop(); err != nil {
+			t.Fatal(err)
+		}
+		bob.says(goes, "!place C3")
+		c.start()
+		bob.seesIn(goes, "move 4:")
+		c.settled()
+		c.sealed(anna, r.at)
+		shown := map[int]bool{}
+		for _, at := range []id.RoomID{old, r.at} {
+			r.at = at
+			c.sealed(anna, at)
+			for _, m := range anna.heard() {
+				if m["msgtype"] == "m.image" {
+					shown[moveOf(m["body"].(string))] = true
+					anna.looks(m)
+				}
 			}
 		}
-	}
-	if len(shown) != 5 {
-		t.Errorf("the boards of moves %v were shown", shown)
-	}
+		if len(shown) != 5 {
+			t.Errorf("the boards of moves %v were shown", shown)
+		}
+	})
 }

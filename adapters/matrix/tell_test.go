@@ -38,54 +38,55 @@ func (l *listed) told() []string {
 // The desk is told in which rooms the bot is, by the ids by which it knows them,
 // so that one that has moved is not taken for left.
 func TestRoomsAreTold(t *testing.T) {
-	t.Parallel()
-	c := lively(t, matrixtest.Shared(t))
-	c.cfg.Look = 100 * time.Millisecond
-	l := &listed{}
-	c.between = func(desk bot.Desk) bot.Desk { l.Desk = desk; return l }
-	c.start()
-	people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
-	anna, old := people[0], people[0].at
-	anna.asks("", "!new 5x5")
-	anna.reads("opens game 1")
-	told := func(what string, want ...string) {
-		t.Helper()
-		c.await(what, func() bool { return slices.Equal(l.told(), want) })
-	}
-	told("the room to be told", old.String())
-	known := func() []string {
-		t.Helper()
-		servers, err := c.store.Servers(t.Context(), Name)
-		if err != nil {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		c.cfg.Look = 100 * time.Millisecond
+		l := &listed{}
+		c.between = func(desk bot.Desk) bot.Desk { l.Desk = desk; return l }
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		anna, old := people[0], people[0].at
+		anna.asks("", "!new 5x5")
+		anna.reads("opens game 1")
+		told := func(what string, want ...string) {
+			t.Helper()
+			c.await(what, func() bool { return slices.Equal(l.told(), want) })
+		}
+		told("the room to be told", old.String())
+		known := func() []string {
+			t.Helper()
+			servers, err := c.store.Servers(t.Context(), Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, s := range servers {
+				left := ""
+				if !s.Left.IsZero() {
+					left = " left"
+				}
+				ids = append(ids, s.ID+left)
+			}
+			return ids
+		}
+		if got := known(); !slices.Equal(got, []string{old.String()}) {
+			t.Errorf("the room asked from is %v, known are %q", old, got)
+		}
+		anna.asks("", "!settings whose:server size:9x9")
+		anna.reads("belongs to no server")
+
+		made := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: old, Invite: []id.UserID{c.user.ID}})
+		anna.Moves(old, made)
+		c.await("the bot to follow", func() bool { return c.a.room(made).joined && c.a.current(old).id == made })
+		if _, err := anna.Client.KickUser(t.Context(), old, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
 			t.Fatal(err)
 		}
-		var ids []string
-		for _, s := range servers {
-			left := ""
-			if !s.Left.IsZero() {
-				left = " left"
-			}
-			ids = append(ids, s.ID+left)
+		c.await("the old room to be left", func() bool { return !c.a.room(old).joined })
+		told("the new room to be told as the old one", old.String())
+		if _, err := anna.Client.KickUser(t.Context(), made, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
+			t.Fatal(err)
 		}
-		return ids
-	}
-	if got := known(); !slices.Equal(got, []string{old.String()}) {
-		t.Errorf("the room asked from is %v, known are %q", old, got)
-	}
-	anna.asks("", "!settings whose:server size:9x9")
-	anna.reads("belongs to no server")
-
-	made := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: old, Invite: []id.UserID{c.user.ID}})
-	anna.Moves(old, made)
-	c.await("the bot to follow", func() bool { return c.a.room(made).joined && c.a.current(old).id == made })
-	if _, err := anna.Client.KickUser(t.Context(), old, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
-		t.Fatal(err)
-	}
-	c.await("the old room to be left", func() bool { return !c.a.room(old).joined })
-	told("the new room to be told as the old one", old.String())
-	if _, err := anna.Client.KickUser(t.Context(), made, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
-		t.Fatal(err)
-	}
-	told("no room to be told")
-	c.await("the room to be noted as left", func() bool { return strings.Join(known(), " ") == old.String()+" left" })
+		told("no room to be told")
+		c.await("the room to be noted as left", func() bool { return strings.Join(known(), " ") == old.String()+" left" })
+	})
 }

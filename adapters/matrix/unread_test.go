@@ -5,7 +5,6 @@ package matrix
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,116 +39,115 @@ func (c *club) hasTold(g *guest) int {
 // What cannot be read is told in every room, however much there is that has been
 // told elsewhere; and of one session once.
 func TestUnreadIsToldEverywhere(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Told = 200 * time.Millisecond
-	var later atomic.Int64
-	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
-	var last id.EventID
-	for range 101 {
-		last = anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
-	}
-	c.dealt(anna.at, last)
-	if n := c.hasTold(anna); n != 1 {
-		t.Errorf("told %d times of one session", n)
-	}
-	bob := c.room(matrixtest.Room{Name: "Y"}, "Bob")[0]
-	c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("one"))) // the same name, and another room
-	if n := c.hasTold(bob); n != 1 {
-		t.Errorf("told %d times in the other room", n)
-	}
-	// Long afterwards nothing more is told of that, not even when it was tried
-	// again; of something new it is.
-	later.Add(int64(unreadAgain))
-	c.a.keyCame("")
-	c.dealt(anna.at, last)
-	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("one")))
-	if n := c.hasTold(anna); n != 1 {
-		t.Errorf("told %d times of one session, long afterwards", n)
-	}
-	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("two")))
-	if n := c.hasTold(anna); n != 2 {
-		t.Errorf("told %d times of two sessions", n)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.cfg.Told = soon(s)
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
+		var last id.EventID
+		for range 101 {
+			last = anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
+		}
+		c.dealt(anna.at, last)
+		if n := c.hasTold(anna); n != 1 {
+			t.Errorf("told %d times of one session", n)
+		}
+		bob := c.room(matrixtest.Room{Name: "Y"}, "Bob")[0]
+		c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("one"))) // the same name, and another room
+		if n := c.hasTold(bob); n != 1 {
+			t.Errorf("told %d times in the other room", n)
+		}
+		// Long afterwards nothing more is told of that, not even when it was tried
+		// again; of something new it is.
+		time.Sleep(unreadAgain)
+		c.a.keyCame("")
+		c.dealt(anna.at, last)
+		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("one")))
+		if n := c.hasTold(anna); n != 1 {
+			t.Errorf("told %d times of one session, long afterwards", n)
+		}
+		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("two")))
+		if n := c.hasTold(anna); n != 2 {
+			t.Errorf("told %d times of two sessions", n)
+		}
+	})
 }
 
 // A key that is missing is asked for also if the program ended before what needs it
 // was looked at.
 func TestKeyIsAskedForAfterRestart(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	p := c.through()
-	c.start()
-	anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
-	c.a.out.Store(true) // so that it is written down alone
-	e := anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
-	c.await("the event", func() bool {
-		state, err := c.a.queue.state(t.Context(), e)
-		return err == nil && state == waiting
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		p := c.through()
+		c.start()
+		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
+		c.a.out.Store(true) // so that it is written down alone
+		e := anna.Sends(anna.at, event.EventEncrypted, sealed("one"))
+		c.await("the event", func() bool {
+			state, err := c.a.queue.state(t.Context(), e)
+			return err == nil && state == waiting
+		})
+		c.kill()
+		asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request/")
+		if n := len(p.Requests(asking)); n != 0 {
+			t.Fatalf("asked %d times before the end", n)
+		}
+		c.start()
+		c.dealt(anna.at, e)
+		if n := len(p.Requests(asking)); n != 1 {
+			t.Errorf("asked %d times for the key", n)
+		}
 	})
-	c.kill()
-	asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request/")
-	if n := len(p.Requests(asking)); n != 0 {
-		t.Fatalf("asked %d times before the end", n)
-	}
-	c.start()
-	c.dealt(anna.at, e)
-	if n := len(p.Requests(asking)); n != 1 {
-		t.Errorf("asked %d times for the key", n)
-	}
 }
 
 // Who sends much that nobody can read is told once in a while; others in the room
 // are told nevertheless.
 func TestUnreadIsToldSeldom(t *testing.T) {
-	t.Parallel()
-	c := newClub(t, matrixtest.Shared(t))
-	c.cfg.Told = 200 * time.Millisecond
-	var later atomic.Int64
-	c.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
-	c.start()
-	people := c.room(matrixtest.Room{Name: "X"}, "Eve", "Anna")
-	eve, anna := people[0], people[1]
-	var last id.EventID
-	for k := range 40 {
-		last = eve.Sends(eve.at, event.EventEncrypted, sealed(fmt.Sprint("e", k)))
-	}
-	c.dealt(eve.at, last)
-	if n := c.hasTold(eve); n != 1 {
-		t.Errorf("one person who sends 40 things is told %d times", n)
-	}
-	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("a")))
-	if n := c.hasTold(anna); n != 2 {
-		t.Errorf("told %d times, to two people", n)
-	}
-	if err := c.stop(); err != nil { // after a restart it is the same
-		t.Fatal(err)
-	}
-	c.start()
-	c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("again")))
-	if n := c.hasTold(eve); n != 2 {
-		t.Errorf("after a restart told %d times", n)
-	}
-	later.Add(int64(unreadAgain))
-	c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("later")))
-	if n := c.hasTold(eve); n != 3 {
-		t.Errorf("after a while told %d times", n)
-	}
-	// While the homeserver has no room for more, it waits.
-	c.a.spare.sent(c.cfg.Now(), time.Second)
-	for range careful {
-		c.a.spare.sent(c.cfg.Now(), 0)
-	}
-	c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("b")))
-	in := c.cfg.Now().Add(time.Minute)
-	c.a.unreadable(t.Context(), in)
-	if rows, err := c.a.queue.overdue(t.Context(), in); err != nil || len(rows) != 1 {
-		t.Errorf("it does not wait: %v, %v", rows, err)
-	}
-	later.Add(int64(carefulFor + time.Second))
-	if n := c.hasTold(anna); n != 4 {
-		t.Errorf("told %d times", n)
-	}
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.cfg.Told = soon(s)
+		c.start()
+		people := c.room(matrixtest.Room{Name: "X"}, "Eve", "Anna")
+		eve, anna := people[0], people[1]
+		var last id.EventID
+		for k := range 40 {
+			last = eve.Sends(eve.at, event.EventEncrypted, sealed(fmt.Sprint("e", k)))
+		}
+		c.dealt(eve.at, last)
+		if n := c.hasTold(eve); n != 1 {
+			t.Errorf("one person who sends 40 things is told %d times", n)
+		}
+		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("a")))
+		if n := c.hasTold(anna); n != 2 {
+			t.Errorf("told %d times, to two people", n)
+		}
+		if err := c.stop(); err != nil { // after a restart it is the same
+			t.Fatal(err)
+		}
+		c.start()
+		c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("again")))
+		if n := c.hasTold(eve); n != 2 {
+			t.Errorf("after a restart told %d times", n)
+		}
+		time.Sleep(unreadAgain)
+		c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("later")))
+		if n := c.hasTold(eve); n != 3 {
+			t.Errorf("after a while told %d times", n)
+		}
+		// While the homeserver has no room for more, it waits.
+		c.a.spare.sent(time.Now(), time.Second)
+		for range careful {
+			c.a.spare.sent(time.Now(), 0)
+		}
+		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("b")))
+		in := time.Now().Add(time.Minute)
+		c.a.unreadable(t.Context(), in)
+		if rows, err := c.a.queue.overdue(t.Context(), in); err != nil || len(rows) != 1 {
+			t.Errorf("it does not wait: %v, %v", rows, err)
+		}
+		time.Sleep(carefulFor + time.Second)
+		if n := c.hasTold(anna); n != 4 {
+			t.Errorf("told %d times", n)
+		}
+	})
 }

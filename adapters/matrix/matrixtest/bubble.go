@@ -36,9 +36,11 @@ func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	})
 }
 
-// rest waits in a Bubble until nobody works any more.
+// rest waits in a Bubble until nobody works any more, and for a moment as people need
+// between two things that they do.
 func (s *Server) rest() {
 	if s.Virtual() {
 		synctest.Wait()
+		time.Sleep(10 * time.Millisecond)
 	}
 }
