@@ -130,7 +130,7 @@ func TestDueUsesIndices(t *testing.T) {
 		{gameUnder, []any{"web", "1"}, []string{"SEARCH post USING INDEX post_receipt (platform=? AND receipt=?)"}},
 		{channel, []any{"web", "c", "l"}, channelPlan()},
 		{known, []any{"web", "c", "l", "web", "1", "r"}, channelPlan("SEARCH p USING INDEX sqlite_autoindex_person_2 (platform=? AND platform_id=?)",
-			"SEARCH f USING INDEX sqlite_autoindex_preference_1 (person=?)", "SEARCH i USING INDEX sqlite_autoindex_inbox_1 (request=?)")},
+			"SEARCH f USING INDEX sqlite_autoindex_preference_1 (person=?)", "SEARCH i USING PRIMARY KEY (request=?)")},
 	} {
 		plan := explain(t, s, c.query, c.args...)
 		lines := strings.Split(strings.TrimSpace(plan), "\n")
@@ -205,6 +205,7 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 		INSERT INTO preference VALUES ('pa', '{"remind":"direct","quiet":{"from":1380,"to":405}}');
 		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9,"komi":15}', 'pa', '', 1700000000000, 'going', 'pa', 'pa', 'pa', 0, '', 1700000000000, '3d', 1700259200000);
 		INSERT INTO game_channel VALUES ('g', 'web', 'c', '', 1, 'going');
+		INSERT INTO due VALUES ('g', 'flag', 1700259200000, 0), ('g', 'remind', 1700200000000, 0);
 		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, '', 'hello', '', 0, 'notice', 0);`)
 	for range 2 {
 		s, err := Open(ctx, name)
@@ -214,6 +215,11 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 		m, _, err := s.Match(ctx, "g")
 		if err != nil || m.Rated || m.Clock.String() != "3d" || m.Deadline.UnixMilli() != 1700259200000 {
 			t.Errorf("match: %+v, %v", m, err)
+		}
+		due, err := s.DueBy(ctx, m.Deadline, 9)
+		dues := []bot.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}
+		if diff := cmp.Diff(dues, due); diff != "" || err != nil {
+			t.Errorf("due: %v (-want +got):\n%s", err, diff)
 		}
 		prefs, err := s.Preferences(ctx, "pa")
 		want := bot.Preferences{Person: "pa", Remind: "direct", Quiet: bot.Hours{From: 1380, To: 405}}
