@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -27,7 +30,25 @@ import (
 // slow.
 const patience = 60 * time.Second
 
-// chromium starts a browser, or skips the test where there is none.
+// browser is the one browser process of the tests, started by the first that needs
+// it.
+var browser struct {
+	start sync.Once
+	ctx   context.Context
+	stop  func()
+	err   error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser.stop != nil {
+		browser.stop()
+	}
+	os.Exit(code)
+}
+
+// chromium opens a profile of its own in the browser until the end of the test, or
+// skips the test where there is no browser.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -40,12 +61,33 @@ func chromium(t *testing.T) context.Context {
 	if path == "" {
 		tier.Missing(t, "there is no Chromium on PATH: install the package chromium")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
-	browser, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	browser.start.Do(func() {
+		var profile string
+		if profile, browser.err = os.MkdirTemp("", "halfpoint-chromium"); browser.err != nil {
+			return
+		}
+		options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+			chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1280, 900),
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+		process, kill := chromedp.NewExecAllocator(context.Background(), options...)
+		var cancel context.CancelFunc
+		browser.ctx, cancel = chromedp.NewContext(process)
+		browser.stop = func() {
+			cancel()
+			kill()
+			os.RemoveAll(profile)
+		}
+		browser.err = chromedp.Do(browser.ctx)
+	})
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	return browser
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
 }
 
 // A tab is a page of the room.
@@ -60,7 +102,7 @@ func openTab(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(parent)
 	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // starts the browser, which lives as long as this context
+	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
 	p := &tab{t, ctx}
@@ -104,14 +146,18 @@ func get[T any](p *tab, expression string) T {
 // sit chooses a seat.
 func (p *tab) sit(seat string) {
 	p.t.Helper()
-	p.do(chromedp.SetValue(chromedp.CSS("#seat"), seat),
-		chromedp.Evaluate[chromedp.Void](`document.querySelector('#seat').dispatchEvent(new Event('change'))`))
+	get[bool](p, fmt.Sprintf(`document.querySelector('#seat').value = %q, document.querySelector('#seat').dispatchEvent(new Event('change')), true`, seat))
 }
 
-// say types into the message box and sends it, and waits until it was taken.
+// say puts a text into the message box and sends it, and waits until it was taken.
+// (TestKeyboardInChromium types key by key.)
 func (p *tab) say(text string) {
 	p.t.Helper()
-	p.do(chromedp.SendKeys(chromedp.CSS("#message"), text+kb.Enter))
+	p.do(chromedp.Focus(chromedp.CSS("#message")))
+	if _, err := chromedp.Call(p.ctx, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
 	p.wait(`document.querySelector('#message').value === '' && !document.querySelector('#outbox').childElementCount`)
 }
 
@@ -213,7 +259,7 @@ func TestGameInChromium(t *testing.T) {
 	for i, turn := range wholeGame() {
 		p.sit(seats[i%2])
 		p.say(turn)
-		p.wait(fmt.Sprintf(`document.querySelector('#log').innerText.includes('move %d:')`, i+1))
+		p.wait(fmt.Sprintf(`[...document.querySelectorAll('#log .text')].slice(-3).some((e) => e.textContent.includes('move %d:'))`, i+1))
 		switch i {
 		case 1: // the wrong player, an occupied point, a point that is not there
 			p.say("/place E5")
@@ -508,6 +554,7 @@ func TestAccessibilityInChromium(t *testing.T) {
 	p := openTab(t, chromium(t), bots(t))
 	p.say("/new two-button 9x9")
 	p.sees("Black to play")
+	p.wait(`!!document.querySelector('#log figure')`)
 	for _, want := range []struct{ role, name string }{
 		{"textbox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
 		{"button", "Send"}, {"link", "Skip to the message box"}, {"button", "Full size"},
