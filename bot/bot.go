@@ -38,18 +38,20 @@ type Bot struct {
 
 	rulesets rulebooks // besides the catalogue
 
-	delivery sync.Mutex // one round of deliveries at a time
-	mu       sync.Mutex
-	underway map[lane][]Owed          // claimed and not yet shown
-	start    func(lane)               // starts to deliver a lane; nil while Run does not deliver
-	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
-	claims   int                      // calls of claim that are running
-	finished map[string]bool          // posts whose delivery has ended since the first of these began
-	ticking  sync.Mutex               // and one of what is due
-	serving  sync.Mutex               // and one look at servers; before ticking
-	away     sync.Map                 // since when each platform cannot be reached; zero: it can
-	cut      sync.Map                 // platforms whose adapter will say itself when they can be
-	beaten   atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
+	delivery  sync.Mutex // one round of deliveries at a time
+	mu        sync.Mutex
+	underway  map[lane][]Owed           // claimed and not yet shown
+	start     func(lane)                // starts to deliver a lane; nil while Run does not deliver
+	writing   map[string]chan struct{}  // a place for each lane that is delivered, by platform
+	claims    int                       // calls of claim that are running
+	finished  map[string]bool           // posts whose delivery has ended since the first of these began
+	ticking   sync.Mutex                // and one of what is due
+	serving   sync.Mutex                // and one look at servers; before ticking
+	away      sync.Map                  // since when each platform cannot be reached; zero: it can
+	cut       sync.Map                  // platforms whose adapter will say itself when they can be
+	outages   atomic.Pointer[[]absence] // not all games have been credited with; nil: not read yet
+	crediting sync.Mutex                // changes of outages; after ticking
+	beaten    atomic.Int64              // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
@@ -184,6 +186,9 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	}
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil {
+		return Answer{}, err
+	}
+	if err := b.creditPending(ctx, m.ID); err != nil {
 		return Answer{}, err
 	}
 	if h.question != nil {
@@ -593,9 +598,12 @@ func (b *Bot) Wake() {
 // Run connects the adapters and delivers until ctx is done. If one of them
 // fails it stops the others and gives its error.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
-	// An outage is credited before anybody can say anything.
-	if _, err := b.Tick(ctx); err != nil {
-		return fmt.Errorf("look what is due: %w", err)
+	// An outage is known before anybody can say anything.
+	b.ticking.Lock()
+	_, err := b.look(ctx)
+	b.ticking.Unlock()
+	if err != nil {
+		return fmt.Errorf("look at the time: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, a := range adapters {

@@ -492,7 +492,7 @@ const maxDigest = 20
 // same channel, or all of the platform's where only they read it, but for those of
 // servers that the bot has left.
 func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private bool) ([]Match, error) {
-	ms, err := b.store.Matches(ctx, Query{Player: person, States: []State{Going}})
+	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []State{Going}})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (c *steadyClock) follow() {
 }
 
 // present returns the time at which a request is decided. If the bot was not there
-// for longer than a pulse before, it first credits that time. A decision uses
+// for longer than a pulse before, it first notes that as an outage. A decision uses
 // this time and reads no clock later: the process could be stopped in between.
 func (b *Bot) present(ctx context.Context) (time.Time, error) {
 	if now := b.now(); b.beaten.Load() == 0 || b.beat(now) {
@@ -118,8 +118,8 @@ func (b *Bot) beat(now time.Time) bool {
 	}
 }
 
-// look returns the time. It credits what has passed since the last look if that is
-// longer than a pulse, and writes down once a pulse that the bot is there.
+// look returns the time. It notes what has passed since the last look as an outage
+// if that is longer than a pulse, and writes down once a pulse that the bot is there.
 // b.ticking is held.
 func (b *Bot) look(ctx context.Context) (time.Time, error) {
 	now := b.now()
@@ -138,7 +138,7 @@ func (b *Bot) look(ctx context.Context) (time.Time, error) {
 		b.log.Warn("the clock was set", "by", now.Sub(from))
 	}
 	if known && now.Sub(from) > pulse {
-		if err := b.credit(ctx, "", "", from, now); err != nil {
+		if err := b.absent(ctx, from, now); err != nil {
 			return now, err
 		}
 	}

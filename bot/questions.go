@@ -379,7 +379,7 @@ func games(q *question) Answer {
 		query = Query{Player: q.by, States: []State{Open, Going}, Limit: 20}
 	}
 	mine := query.Player != ""
-	ms, err := q.b.store.Matches(q.ctx, query)
+	ms, err := q.b.creditedMatches(q.ctx, query)
 	if err != nil {
 		return q.failed(err)
 	}

@@ -10,15 +10,21 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-const (
-	dueAtOnce  = 100
-	creditStep = 200
-)
+const dueAtOnce = 100
 
 // Tick does what is due, and returns when to come again: when the next thing is
 // due, or after a pulse. It is to be called every few seconds: a longer gap means
-// that the bot was away, and is first credited to every clock that ran.
+// that the bot was away, and is credited to every clock that ran.
 func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
+	again, err := b.doDue(ctx)
+	if err == nil {
+		err = b.creditRest(ctx)
+	}
+	return again, err
+}
+
+// doDue does what is due, and returns when to come again.
+func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	b.ticking.Lock()
 	defer b.ticking.Unlock()
 	now, err := b.look(ctx)
@@ -87,10 +93,8 @@ func (b *Bot) credit(ctx context.Context, platform, server string, from, to time
 		}
 		for _, id := range ids {
 			after = id
-			request := fmt.Sprintf("credit:%s:%d", id, from.UnixMilli())
-			err := b.act(ctx, id, request, to, func(in *input) Step { return in.credit(from, to) })
-			if err != nil {
-				return fmt.Errorf("credit game %s: %w", id, err)
+			if err := b.creditOnce(ctx, id, from, to); err != nil {
+				return err
 			}
 		}
 	}
@@ -214,6 +218,17 @@ func (b *Bot) others(ctx context.Context, in *input) error {
 
 // act takes a step in a match that nobody asked for.
 func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time, what func(*input) Step) error {
+	if err := b.creditPending(ctx, id); err != nil {
+		return err
+	}
+	return b.actOn(ctx, id, request, now, what)
+}
+
+// errNotReplayed is the error of acting on a game whose log does not replay.
+var errNotReplayed = errors.New("the game does not replay")
+
+// actOn is act on a match that has been credited.
+func (b *Bot) actOn(ctx context.Context, id GameID, request string, now time.Time, what func(*input) Step) error {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 			return err
@@ -221,7 +236,7 @@ func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time,
 		in := &input{req: Request{ID: request}, match: Match{ID: id}, now: now.UTC().Truncate(time.Millisecond)}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
-				err = errors.New(answer.Text)
+				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
 			}
 			return err
 		}
