@@ -14,139 +14,151 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-func pair(t testing.TB) (anna, bot *peer, room id.RoomID) {
+func pair(t testing.TB, s *matrixtest.Server) (anna, bot *peer, room id.RoomID) {
 	t.Helper()
-	s := matrixtest.Shared(t)
-	anna, bot = newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot"))
+	anna, bot = newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, s.URL, s.Register(t, "Bot"))
 	return anna, bot, anna.makes(bot)
 }
 
 func TestMessagesBothWays(t *testing.T) {
-	anna, bot, room := pair(t)
-	bot.reads(anna.say(room, "!place D4"), "!place D4")
-	anna.reads(bot.say(room, "Black D4."), "Black D4.")
-	bot.reads(anna.say(room, "!place E5"), "!place E5")
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		bot.reads(anna.say(room, "!place D4"), "!place D4")
+		anna.reads(bot.say(room, "Black D4."), "Black D4.")
+		bot.reads(anna.say(room, "!place E5"), "!place E5")
 
-	// and after a restart with the same sessions
-	if err := bot.Close(); err != nil {
-		t.Fatal(err)
-	}
-	bot.open()
-	anna.reads(bot.say(room, "White E5."), "White E5.")
-	bot.reads(anna.say(room, "!pass"), "!pass")
+		// and after a restart with the same sessions
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		bot.open()
+		anna.reads(bot.say(room, "White E5."), "White E5.")
+		bot.reads(anna.say(room, "!pass"), "!pass")
+	})
 }
 
 // After the end nothing is encrypted or decrypted any more, and what is to be read
 // is neither unreadable nor without a key.
 func TestClosed(t *testing.T) {
-	anna, bot, room := pair(t)
-	said := anna.say(room, "!place D4")
-	bot.reads(said, "!place D4")
-	for range 2 {
-		if err := bot.Close(); err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		said := anna.say(room, "!place D4")
+		bot.reads(said, "!place D4")
+		for range 2 {
+			if err := bot.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if _, err := bot.Decrypt(ctx, bot.events[said]); !errors.Is(err, ErrClosed) {
-		t.Errorf("decrypting: %v", err)
-	}
-	if _, err := bot.Encrypt(ctx, room, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: "Black D4."}); !errors.Is(err, ErrClosed) {
-		t.Errorf("encrypting: %v", err)
-	}
+		if _, err := bot.Decrypt(ctx, bot.events[said]); !errors.Is(err, ErrClosed) {
+			t.Errorf("decrypting: %v", err)
+		}
+		if _, err := bot.Encrypt(ctx, room, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: "Black D4."}); !errors.Is(err, ErrClosed) {
+			t.Errorf("encrypting: %v", err)
+		}
+	})
 }
 
 // What was begun before the end writes nothing down after it: by then the database
 // may be another device's, which could not read it.
 func TestClosedMeanwhile(t *testing.T) {
-	s := matrixtest.Shared(t)
-	proxy := s.Proxy(t)
-	anna, bot := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
-	room := anna.makes(bot)
-	until := make(chan struct{})
-	order := proxy.Once(matrixtest.On("POST", "/keys/query"), matrixtest.HoldsAnswer(until))
-	old, done := bot.Machine, make(chan error, 1)
-	go func() {
-		_, err := old.Encrypt(ctx, room, event.EventMessage, text("Black D4."))
-		done <- err
-	}()
-	order.Await(t, 1)
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := Forget(ctx, bot.db); err != nil {
-		t.Fatal(err)
-	}
-	bot.client.AccessToken, bot.client.DeviceID = s.Login(t, bot.user)
-	bot.pickle = "sealed anew"
-	bot.open()
-	close(until)
-	if err := <-done; !errors.Is(err, ErrClosed) {
-		t.Errorf("encrypting: %v", err)
-	}
-	anna.reads(bot.say(room, "White E5."), "White E5.")
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		room := anna.makes(bot)
+		until := make(chan struct{})
+		order := proxy.Once(matrixtest.On("POST", "/keys/query"), matrixtest.HoldsAnswer(until))
+		old, done := bot.Machine, make(chan error, 1)
+		go func() {
+			_, err := old.Encrypt(ctx, room, event.EventMessage, text("Black D4."))
+			done <- err
+		}()
+		order.Await(t, 1)
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Forget(ctx, bot.db); err != nil {
+			t.Fatal(err)
+		}
+		bot.client.AccessToken, bot.client.DeviceID = s.Login(t, bot.user)
+		bot.pickle = "sealed anew"
+		bot.open()
+		close(until)
+		if err := <-done; !errors.Is(err, ErrClosed) {
+			t.Errorf("encrypting: %v", err)
+		}
+		anna.reads(bot.say(room, "White E5."), "White E5.")
+	})
 }
 
 func TestEncryptedFile(t *testing.T) {
-	anna, bot, room := pair(t)
-	board := bytes.Repeat([]byte("board"), 20_000)
-	sealed, info := EncryptFile(board)
-	if bytes.Contains(sealed, []byte("boardboard")) || !bytes.Equal(board[:5], []byte("board")) {
-		t.Fatal("the file is not encrypted, or its original is changed")
-	}
-	up, err := bot.client.UploadBytes(ctx, sealed, "application/octet-stream")
-	if err != nil {
-		t.Fatal(err)
-	}
-	info.URL = up.ContentURI.CUString()
-	evt := bot.sendSealed(room, bot.encrypt(room, &event.MessageEventContent{MsgType: event.MsgImage, Body: "board.png", File: info}))
-	file := anna.opens(evt).Content.AsMessage().File
-	uri, err := file.URL.Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := anna.client.DownloadBytes(ctx, uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.DecryptInPlace(got); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, board) {
-		t.Fatal("another file comes out")
-	}
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		board := bytes.Repeat([]byte("board"), 20_000)
+		sealed, info := EncryptFile(board)
+		if bytes.Contains(sealed, []byte("boardboard")) || !bytes.Equal(board[:5], []byte("board")) {
+			t.Fatal("the file is not encrypted, or its original is changed")
+		}
+		up, err := bot.client.UploadBytes(ctx, sealed, "application/octet-stream")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.URL = up.ContentURI.CUString()
+		evt := bot.sendSealed(room, bot.encrypt(room, &event.MessageEventContent{MsgType: event.MsgImage, Body: "board.png", File: info}))
+		file := anna.opens(evt).Content.AsMessage().File
+		uri, err := file.URL.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := anna.client.DownloadBytes(ctx, uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := file.DecryptInPlace(got); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, board) {
+			t.Fatal("another file comes out")
+		}
+	})
 }
 
 // The key comes after the message, and after more than any patience.
 func TestLateKey(t *testing.T) {
-	anna, bot, room := pair(t)
-	evt := anna.say(room, "!place D4")
-	resp := bot.asks(evt, 1)
-	late := resp.ToDevice.Events
-	resp.ToDevice.Events = nil
-	bot.handle(resp)
-	no := bot.cannotRead(evt)
-	if no.Room != room || no.Session == "" {
-		t.Fatalf("no key of what? %+v", no)
-	}
-	bot.clock = bot.clock.Add(7 * 24 * time.Hour)
-	bot.sync()
-	bot.cannotRead(evt)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		evt := anna.say(room, "!place D4")
+		resp := bot.asks(evt, 1)
+		late := resp.ToDevice.Events
+		resp.ToDevice.Events = nil
+		bot.handle(resp)
+		no := bot.cannotRead(evt)
+		if no.Room != room || no.Session == "" {
+			t.Fatalf("no key of what? %+v", no)
+		}
+		bot.clock = bot.clock.Add(7 * 24 * time.Hour)
+		bot.sync()
+		bot.cannotRead(evt)
 
-	bot.handle(&mautrix.RespSync{NextBatch: bot.since, ToDevice: mautrix.SyncEventsList{Events: late}})
-	if len(bot.keys) != 1 || bot.keys[0] != no.Session {
-		t.Fatalf("OnKey tells of %v, not once of %s", bot.keys, no.Session)
-	}
-	bot.reads(evt, "!place D4")
-	bot.reads(evt, "!place D4") // the same event may be read again
+		bot.handle(&mautrix.RespSync{NextBatch: bot.since, ToDevice: mautrix.SyncEventsList{Events: late}})
+		if len(bot.keys) != 1 || bot.keys[0] != no.Session {
+			t.Fatalf("OnKey tells of %v, not once of %s", bot.keys, no.Session)
+		}
+		bot.reads(evt, "!place D4")
+		bot.reads(evt, "!place D4") // the same event may be read again
+	})
 }
 
 // withoutKey is a message whose key the bot has not got, and where the bot's
 // requests go.
-func withoutKey(t *testing.T) (proxy *matrixtest.Proxy, anna, bot *peer, evt id.EventID) {
+func withoutKey(t *testing.T, s *matrixtest.Server) (proxy *matrixtest.Proxy, anna, bot *peer, evt id.EventID) {
 	t.Helper()
-	s := matrixtest.Shared(t)
 	proxy = s.Proxy(t)
-	anna, bot = newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, proxy.URL, s.Register(t, "Bot"))
+	anna, bot = newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
 	evt = anna.say(anna.makes(bot), "!place D4")
 	resp := bot.asks(evt, 1)
 	resp.ToDevice.Events = nil
@@ -156,77 +168,85 @@ func withoutKey(t *testing.T) (proxy *matrixtest.Proxy, anna, bot *peer, evt id.
 }
 
 func TestAsksForAKeyOnce(t *testing.T) {
-	proxy, anna, bot, evt := withoutKey(t)
-	asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request")
-	if killed := proxy.Once(asking, func(x *matrixtest.Exchange) {
-		var n int
-		if err := bot.DB.QueryRow(ctx, "SELECT COUNT(*) FROM matrix_key_asked").Scan(&n); err != nil || n != 0 {
-			t.Errorf("who is killed while asking never asks again: %d, %v", n, err)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy, anna, bot, evt := withoutKey(t, s)
+		asking := matrixtest.On("PUT", "/sendToDevice/m.room_key_request")
+		if killed := proxy.Once(asking, func(x *matrixtest.Exchange) {
+			var n int
+			if err := bot.DB.QueryRow(ctx, "SELECT COUNT(*) FROM matrix_key_asked").Scan(&n); err != nil || n != 0 {
+				t.Errorf("who is killed while asking never asks again: %d, %v", n, err)
+			}
+			x.Pass()
+		}); bot.AskForKey(ctx, bot.await(evt)) != nil || killed.Made() != 1 {
+			t.Fatal("not asked")
 		}
-		x.Pass()
-	}); bot.AskForKey(ctx, bot.await(evt)) != nil || killed.Made() != 1 {
-		t.Fatal("not asked")
-	}
-	for range 3 {
-		if err := bot.AskForKey(ctx, bot.await(evt)); err != nil {
-			t.Fatal(err)
+		for range 3 {
+			if err := bot.AskForKey(ctx, bot.await(evt)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if n := len(proxy.Requests(asking)); n != 1 {
-		t.Fatalf("asked %d times, not once", n)
-	}
-	// Anna's machine gives it, for the bot's device was meant to have it.
-	anna.awaits("the request", func() bool {
-		bot.sync()
-		_, err := bot.Decrypt(ctx, bot.events[evt])
-		return err == nil
+		if n := len(proxy.Requests(asking)); n != 1 {
+			t.Fatalf("asked %d times, not once", n)
+		}
+		// Anna's machine gives it, for the bot's device was meant to have it.
+		anna.awaits("the request", func() bool {
+			bot.sync()
+			_, err := bot.Decrypt(ctx, bot.events[evt])
+			return err == nil
+		})
+		bot.reads(evt, "!place D4")
 	})
-	bot.reads(evt, "!place D4")
 }
 
 // A key may come before the server has answered that it was asked for.
 func TestKeyBeforeTheAnswer(t *testing.T) {
-	proxy, anna, bot, evt := withoutKey(t)
-	sealed, uses := bot.await(evt), bot.Uses()
-	come, asked := make(chan struct{}), make(chan error, 1)
-	proxy.Once(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"), matrixtest.HoldsAnswer(come))
-	go func() { asked <- bot.AskForKey(ctx, sealed) }()
-	anna.awaits("the key", func() bool { bot.sync(); return bot.Uses() > uses })
-	close(come)
-	if err := <-asked; err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bot.Decrypt(ctx, sealed); err != nil {
-		t.Errorf("the key that came is not taken: %v", err)
-	}
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy, anna, bot, evt := withoutKey(t, s)
+		sealed, uses := bot.await(evt), bot.Uses()
+		come, asked := make(chan struct{}), make(chan error, 1)
+		proxy.Once(matrixtest.On("PUT", "/sendToDevice/m.room_key_request"), matrixtest.HoldsAnswer(come))
+		go func() { asked <- bot.AskForKey(ctx, sealed) }()
+		anna.awaits("the key", func() bool { bot.sync(); return bot.Uses() > uses })
+		close(come)
+		if err := <-asked; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bot.Decrypt(ctx, sealed); err != nil {
+			t.Errorf("the key that came is not taken: %v", err)
+		}
+	})
 }
 
 func TestForwardedKeyThatNobodyAskedFor(t *testing.T) {
-	s := matrixtest.Shared(t)
-	anna, bot, mallory := newPeer(t, s.URL, s.Register(t, "Anna")), newPeer(t, s.URL, s.Register(t, "Bot")), newPeer(t, s.URL, s.Register(t, "Mallory"))
-	room := anna.makes(bot, mallory)
-	evt := anna.say(room, "!resign")
-	resp := bot.asks(evt, 1)
-	resp.ToDevice.Events = nil
-	bot.handle(resp)
-	no := bot.cannotRead(evt)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, mallory := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, s.URL, s.Register(t, "Bot")), newPeer(t, s, s.URL, s.Register(t, "Mallory"))
+		room := anna.makes(bot, mallory)
+		evt := anna.say(room, "!resign")
+		resp := bot.asks(evt, 1)
+		resp.ToDevice.Events = nil
+		bot.handle(resp)
+		no := bot.cannotRead(evt)
 
-	// Mallory has the key as a member, and gives it on under Anna's name.
-	mallory.reads(evt, "!resign")
-	group, err := mallory.store().GetGroupSession(ctx, room, no.Session)
-	if err != nil || group == nil {
-		t.Fatal("Mallory lacks the key: ", err)
-	}
-	key, err := group.Internal.Export(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mallory.gives(bot, event.ToDeviceForwardedRoomKey, &event.ForwardedRoomKeyEventContent{
-		RoomKeyEventContent: event.RoomKeyEventContent{Algorithm: id.AlgorithmMegolmV1, RoomID: room, SessionID: no.Session, SessionKey: string(key)},
-		SenderKey:           group.SenderKey, SenderClaimedKey: group.SigningKey, ForwardingKeyChain: []string{},
+		// Mallory has the key as a member, and gives it on under Anna's name.
+		mallory.reads(evt, "!resign")
+		group, err := mallory.store().GetGroupSession(ctx, room, no.Session)
+		if err != nil || group == nil {
+			t.Fatal("Mallory lacks the key: ", err)
+		}
+		key, err := group.Internal.Export(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mallory.gives(bot, event.ToDeviceForwardedRoomKey, &event.ForwardedRoomKeyEventContent{
+			RoomKeyEventContent: event.RoomKeyEventContent{Algorithm: id.AlgorithmMegolmV1, RoomID: room, SessionID: no.Session, SessionKey: string(key)},
+			SenderKey:           group.SenderKey, SenderClaimedKey: group.SigningKey, ForwardingKeyChain: []string{},
+		})
+		bot.awaits("Mallory's message", func() bool { return bot.Uses() > 0 })
+		bot.cannotRead(evt)
 	})
-	bot.awaits("Mallory's message", func() bool { return bot.Uses() > 0 })
-	bot.cannotRead(evt)
 }
 
 // gives sends a to-device message to another's device.
@@ -259,56 +279,65 @@ func unreadable(t *testing.T, p *peer, evt *event.Event, want error) {
 }
 
 func TestReplayIsRefused(t *testing.T) {
-	anna, bot, room := pair(t)
-	sealed := anna.encrypt(room, text("!place D4"))
-	bot.reads(anna.sendSealed(room, sealed), "!place D4")
-	unreadable(t, bot, bot.await(anna.sendSealed(room, sealed)), ErrReplayed)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		sealed := anna.encrypt(room, text("!place D4"))
+		bot.reads(anna.sendSealed(room, sealed), "!place D4")
+		unreadable(t, bot, bot.await(anna.sendSealed(room, sealed)), ErrReplayed)
+	})
 }
 
 func TestWrongRoomIsRefused(t *testing.T) {
-	anna, bot, room := pair(t)
-	other := anna.makes(bot)
-	sealed := anna.encrypt(room, text("!place D4"))
-	bot.reads(anna.sendSealed(room, sealed), "!place D4")
-	// In the other room there is no such session; a server that moves it finds
-	// that the message itself says where it belongs.
-	bot.cannotRead(anna.sendSealed(other, sealed))
-	if _, err := bot.db.Exec(ctx, "UPDATE crypto_megolm_inbound_session SET room_id=$1 WHERE session_id=$2", other, sealed.SessionID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bot.db.Exec(ctx, "DELETE FROM crypto_message_index"); err != nil {
-		t.Fatal(err)
-	}
-	unreadable(t, bot, bot.await(anna.sendSealed(other, sealed)), ErrWrongRoom)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		other := anna.makes(bot)
+		sealed := anna.encrypt(room, text("!place D4"))
+		bot.reads(anna.sendSealed(room, sealed), "!place D4")
+		// In the other room there is no such session; a server that moves it finds
+		// that the message itself says where it belongs.
+		bot.cannotRead(anna.sendSealed(other, sealed))
+		if _, err := bot.db.Exec(ctx, "UPDATE crypto_megolm_inbound_session SET room_id=$1 WHERE session_id=$2", other, sealed.SessionID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bot.db.Exec(ctx, "DELETE FROM crypto_message_index"); err != nil {
+			t.Fatal(err)
+		}
+		unreadable(t, bot, bot.await(anna.sendSealed(other, sealed)), ErrWrongRoom)
+	})
 }
 
 func TestDamagedAndForeignAreRefused(t *testing.T) {
-	anna, bot, room := pair(t)
-	said := anna.say(room, "!place D4")
-	bot.handle(bot.asks(said, 1)) // with its key
-	evt := *bot.await(said)
-	sealed := *parsed(t, &evt)
-	change := func(f func(*event.EncryptedEventContent)) *event.Event {
-		c, e := sealed, evt
-		c.MegolmCiphertext = bytes.Clone(c.MegolmCiphertext)
-		f(&c)
-		e.Content = event.Content{Parsed: &c}
-		return &e
-	}
-	for name, evt := range map[string]*event.Event{
-		"edited":    change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext[60] ^= 1 }),
-		"cut":       change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext = c.MegolmCiphertext[:70] }),
-		"olm":       change(func(c *event.EncryptedEventContent) { c.Algorithm = id.AlgorithmOlmV1 }),
-		"no cipher": change(func(c *event.EncryptedEventContent) { c.Algorithm = "none" }),
-	} {
-		if _, err := bot.Decrypt(ctx, evt); !errors.As(err, new(ErrUnreadable)) {
-			t.Errorf("%s: %v, want: unreadable", name, err)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		said := anna.say(room, "!place D4")
+		bot.handle(bot.asks(said, 1)) // with its key
+		evt := *bot.await(said)
+		sealed := *parsed(t, &evt)
+		change := func(f func(*event.EncryptedEventContent)) *event.Event {
+			c, e := sealed, evt
+			c.MegolmCiphertext = bytes.Clone(c.MegolmCiphertext)
+			f(&c)
+			e.Content = event.Content{Parsed: &c}
+			return &e
 		}
-	}
-	stolen := evt
-	stolen.Sender = "@bert:halfpoint.test"
-	unreadable(t, bot, &stolen, ErrNotTheirs)
-	bot.reads(evt.ID, "!place D4")
+		for name, evt := range map[string]*event.Event{
+			"edited":    change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext[60] ^= 1 }),
+			"cut":       change(func(c *event.EncryptedEventContent) { c.MegolmCiphertext = c.MegolmCiphertext[:70] }),
+			"olm":       change(func(c *event.EncryptedEventContent) { c.Algorithm = id.AlgorithmOlmV1 }),
+			"no cipher": change(func(c *event.EncryptedEventContent) { c.Algorithm = "none" }),
+		} {
+			if _, err := bot.Decrypt(ctx, evt); !errors.As(err, new(ErrUnreadable)) {
+				t.Errorf("%s: %v, want: unreadable", name, err)
+			}
+		}
+		stolen := evt
+		stolen.Sender = "@bert:halfpoint.test"
+		unreadable(t, bot, &stolen, ErrNotTheirs)
+		bot.reads(evt.ID, "!place D4")
+	})
 }
 
 func parsed(t *testing.T, evt *event.Event) *event.EncryptedEventContent {
@@ -322,7 +351,7 @@ func parsed(t *testing.T, evt *event.Event) *event.EncryptedEventContent {
 }
 
 func BenchmarkEncrypt(b *testing.B) {
-	_, bot, room := pair(b)
+	_, bot, room := pair(b, matrixtest.Shared(b))
 	bot.encrypt(room, text("Black D4."))
 	for b.Loop() {
 		bot.encrypt(room, text("Black D4."))
@@ -330,7 +359,7 @@ func BenchmarkEncrypt(b *testing.B) {
 }
 
 func BenchmarkDecrypt(b *testing.B) {
-	anna, bot, room := pair(b)
+	anna, bot, room := pair(b, matrixtest.Shared(b))
 	evt := anna.say(room, "!place D4")
 	bot.reads(evt, "!place D4")
 	for b.Loop() {

@@ -52,15 +52,11 @@ func openDB(t testing.TB, path string) *dbutil.Database {
 	return db
 }
 
-func newPeer(t testing.TB, url string, user matrixtest.User) *peer {
+func newPeer(t testing.TB, s *matrixtest.Server, url string, user matrixtest.User) *peer {
 	t.Helper()
 	p := &peer{t: t, user: user, events: make(map[id.EventID]*event.Event), clock: time.Now(), pickle: "sealed for tests"}
 	p.db = openDB(t, filepath.Join(t.TempDir(), "keys.db"))
-	client, err := mautrix.NewClient(url, user.ID, user.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.DeviceID = user.Device
+	client := s.Client(t, url, user)
 	p.client = client
 	p.state = sqlstatestore.NewSQLStateStore(p.db, nil, false)
 	if err := p.state.Upgrade(ctx); err != nil {
