@@ -18,7 +18,8 @@ type judge struct {
 	c       *club
 	pings   map[string][]ping    // by name
 	visible map[int64]message    // reminders that stand in the transcript
-	until   map[string]time.Time // by game, the deadline that was last said
+	until   map[string]time.Time // by game, the deadline that was last said,
+	saidAt  map[string]time.Time // and when
 	boards  map[string][]moment  // by game
 	records map[string]int       // by game, how often its file was posted
 	posts   map[string]int       // by kind
@@ -48,7 +49,7 @@ const (
 )
 
 func newJudge(c *club) *judge {
-	return &judge{c: c, pings: map[string][]ping{}, visible: map[int64]message{}, until: map[string]time.Time{},
+	return &judge{c: c, pings: map[string][]ping{}, visible: map[int64]message{}, until: map[string]time.Time{}, saidAt: map[string]time.Time{},
 		boards: map[string][]moment{}, records: map[string]int{}, posts: map[string]int{}, gone: map[int64]bool{}}
 }
 
@@ -141,6 +142,9 @@ func (j *judge) heard(m message) {
 		if match, _, _ := j.match(m.Game); match.State == bot.Going {
 			j.until[m.Game] = time.Time{} // the clocks stand
 		}
+	}
+	if len(times) > 0 {
+		j.saidAt[m.Game] = now
 	}
 	if m.File != nil {
 		j.record(m)
@@ -340,7 +344,14 @@ func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
 			j.wrong("game %d was lost at %v, when the bot was away from %v to %v", m.Number, r.Deadline, s.from, s.to)
 		}
 	}
-	if said := j.until[string(m.ID)]; !said.Equal(r.Deadline) {
+	// A restart of less than two minutes is credited without a word.
+	var credited time.Duration
+	for _, s := range j.c.outages {
+		if d := s.to.Sub(s.from); d < 2*time.Minute && !s.from.Before(j.saidAt[string(m.ID)]) && s.from.Before(r.Deadline) {
+			credited += d
+		}
+	}
+	if said := j.until[string(m.ID)]; r.Deadline.Before(said) || r.Deadline.After(said.Add(credited)) {
 		j.wrong("game %d was lost at %v, and the deadline that was said is %v", m.Number, r.Deadline, said)
 	}
 	loser := m.Black
