@@ -54,9 +54,9 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-func account(t *testing.T, url string, user matrixtest.User) *setup {
+func account(t *testing.T, server *matrixtest.Server, url string, user matrixtest.User) *setup {
 	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
-	s.Config = Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password),
+	s.Config = Config{Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: bot.NewSecret(user.Password),
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	t.Cleanup(func() { s.closeDB() })
 	return s
@@ -152,10 +152,7 @@ func (s *setup) loses() {
 func (s *setup) devices(server *matrixtest.Server) []id.DeviceID {
 	s.t.Helper()
 	token, own := server.Login(s.t, s.user)
-	client, err := mautrix.NewClient(server.URL, s.user.ID, token)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	client := server.Client(s.t, server.URL, matrixtest.User{ID: s.user.ID, Token: token})
 	defer client.Logout(ctx) //nolint:errcheck
 	resp, err := client.GetDevicesInfo(ctx)
 	if err != nil {
@@ -174,10 +171,7 @@ func (s *setup) devices(server *matrixtest.Server) []id.DeviceID {
 func master(t *testing.T, server *matrixtest.Server, user id.UserID) id.Ed25519 {
 	t.Helper()
 	stranger := server.Register(t, "Stranger")
-	client, err := mautrix.NewClient(server.URL, stranger.ID, stranger.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := server.Client(t, server.URL, stranger)
 	resp, err := client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{user: {}}})
 	if err != nil {
 		t.Fatal(err)
@@ -205,126 +199,134 @@ func only(t *testing.T, list []id.DeviceID, want id.DeviceID) {
 }
 
 func TestFirstAndLaterStarts(t *testing.T) {
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	if !d.New {
-		t.Error("the first device should be new")
-	}
-	first := d.Client.DeviceID
-	signed(t, d)
-	recovery := d.Recovery
-	if recovery.IsZero() == e2ee.Available {
-		t.Errorf("recovery key %q", recovery)
-	}
-	s.stops(d)
-
-	d = s.starts() // shown again: the first start may have crashed before
-	if d.New || d.Client.DeviceID != first || d.Recovery != recovery {
-		t.Error("a later start should take up the device, and show the recovery key until it was seen")
-	}
-	signed(t, d)
-	if err := d.Shown(ctx); err != nil {
-		t.Fatal(err)
-	}
-	s.stops(d)
-
-	for range 3 {
-		d = s.starts()
-		if d.New || d.Client.DeviceID != first || !d.Recovery.IsZero() {
-			t.Error("a later start should take up the device and have nothing to show")
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		if !d.New {
+			t.Error("the first device should be new")
+		}
+		first := d.Client.DeviceID
+		signed(t, d)
+		recovery := d.Recovery
+		if recovery.IsZero() == e2ee.Available {
+			t.Errorf("recovery key %q", recovery)
 		}
 		s.stops(d)
-	}
-	only(t, s.devices(server), first)
+
+		d = s.starts() // shown again: the first start may have crashed before
+		if d.New || d.Client.DeviceID != first || d.Recovery != recovery {
+			t.Error("a later start should take up the device, and show the recovery key until it was seen")
+		}
+		signed(t, d)
+		if err := d.Shown(ctx); err != nil {
+			t.Fatal(err)
+		}
+		s.stops(d)
+
+		for range 3 {
+			d = s.starts()
+			if d.New || d.Client.DeviceID != first || !d.Recovery.IsZero() {
+				t.Error("a later start should take up the device and have nothing to show")
+			}
+			s.stops(d)
+		}
+		only(t, s.devices(server), first)
+	})
 }
 
 func TestLocalpartAndTokenLogin(t *testing.T) {
-	server := matrixtest.Shared(t)
-	user := server.Register(t, "Bot")
-	s := account(t, server.URL, user)
-	s.User = user.ID.Localpart()
-	d := s.starts()
-	if d.Client.UserID != user.ID {
-		t.Errorf("logged in as %s", d.Client.UserID)
-	}
-	s.stops(d)
-	d = s.starts()
-	if d.New {
-		t.Error("the localpart does not find the device of the last time")
-	}
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		user := server.Register(t, "Bot")
+		s := account(t, server, server.URL, user)
+		s.User = user.ID.Localpart()
+		d := s.starts()
+		if d.Client.UserID != user.ID {
+			t.Errorf("logged in as %s", d.Client.UserID)
+		}
+		s.stops(d)
+		d = s.starts()
+		if d.New {
+			t.Error("the localpart does not find the device of the last time")
+		}
+		s.stops(d)
 
-	// This server takes the first cross-signing keys without the password.
-	user = server.Register(t, "Bot")
-	s = account(t, server.URL, user)
-	s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
-	d = s.starts()
-	if d.Client.UserID != user.ID || d.Client.DeviceID != user.Device {
-		t.Errorf("logged in as %s %s", d.Client.UserID, d.Client.DeviceID)
-	}
-	signed(t, d)
-	s.stops(d)
-	if e2ee.Available { // but not the second
-		s = account(t, server.URL, user)
-		s.User, s.Password = "", bot.Secret{}
-		token, _ := server.Login(t, user)
-		s.Token = bot.NewSecret(token)
-		s.fails("matrix.password: needed to sign the bot's device")
-	}
-	// and others not even the first
-	user = server.Register(t, "Bot")
-	proxy := server.Proxy(t)
-	proxy.Always(matrixtest.On("POST", "/device_signing/upload"), func(x *matrixtest.Exchange) {
-		x.Say(401, "application/json", `{"session":"s","flows":[{"stages":["m.login.password"]}]}`)
+		// This server takes the first cross-signing keys without the password.
+		user = server.Register(t, "Bot")
+		s = account(t, server, server.URL, user)
+		s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
+		d = s.starts()
+		if d.Client.UserID != user.ID || d.Client.DeviceID != user.Device {
+			t.Errorf("logged in as %s %s", d.Client.UserID, d.Client.DeviceID)
+		}
+		signed(t, d)
+		s.stops(d)
+		if e2ee.Available { // but not the second
+			s = account(t, server, server.URL, user)
+			s.User, s.Password = "", bot.Secret{}
+			token, _ := server.Login(t, user)
+			s.Token = bot.NewSecret(token)
+			s.fails("matrix.password: needed to sign the bot's device")
+		}
+		// and others not even the first
+		user = server.Register(t, "Bot")
+		proxy := server.Proxy(t)
+		proxy.Always(matrixtest.On("POST", "/device_signing/upload"), func(x *matrixtest.Exchange) {
+			x.Say(401, "application/json", `{"session":"s","flows":[{"stages":["m.login.password"]}]}`)
+		})
+		s = account(t, server, proxy.URL, user)
+		s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
+		if e2ee.Available {
+			s.fails("matrix.password: needed to sign the bot's device")
+		}
 	})
-	s = account(t, proxy.URL, user)
-	s.User, s.Password, s.Token = "", bot.Secret{}, bot.NewSecret(user.Token)
-	if e2ee.Available {
-		s.fails("matrix.password: needed to sign the bot's device")
-	}
 }
 
 func TestTokenRevoked(t *testing.T) {
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	first, key := d.Client.DeviceID, master(t, server, s.user.ID)
-	if _, err := d.Client.Logout(ctx); err != nil {
-		t.Fatal(err)
-	}
-	_ = d.Close() // cannot write its generation
-	d = s.starts()
-	if !d.New || d.Client.DeviceID == first {
-		t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
-	}
-	signed(t, d)
-	if now := master(t, server, s.user.ID); now != key {
-		t.Error("another master key than before")
-	}
-	only(t, s.devices(server), d.Client.DeviceID)
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		first, key := d.Client.DeviceID, master(t, server, s.user.ID)
+		if _, err := d.Client.Logout(ctx); err != nil {
+			t.Fatal(err)
+		}
+		_ = d.Close() // cannot write its generation
+		d = s.starts()
+		if !d.New || d.Client.DeviceID == first {
+			t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
+		}
+		signed(t, d)
+		if now := master(t, server, s.user.ID); now != key {
+			t.Error("another master key than before")
+		}
+		only(t, s.devices(server), d.Client.DeviceID)
+		s.stops(d)
+	})
 }
 
 func TestSoftLogoutKeepsTheDevice(t *testing.T) {
-	server := matrixtest.Shared(t)
-	proxy := server.Proxy(t)
-	s := account(t, proxy.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	first := d.Client.DeviceID
-	s.stops(d)
-	proxy.Once(matrixtest.On("GET", "/account/whoami"), matrixtest.UnknownToken(true))
-	d = s.starts()
-	if d.New || d.Client.DeviceID != first {
-		t.Errorf("device %s, new %v; want the same as before, %s", d.Client.DeviceID, d.New, first)
-	}
-	signed(t, d)
-	s.stops(d)
-	d = s.starts()
-	if d.Client.DeviceID != first {
-		t.Error("the new token was not kept")
-	}
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		proxy := server.Proxy(t)
+		s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		first := d.Client.DeviceID
+		s.stops(d)
+		proxy.Once(matrixtest.On("GET", "/account/whoami"), matrixtest.UnknownToken(true))
+		d = s.starts()
+		if d.New || d.Client.DeviceID != first {
+			t.Errorf("device %s, new %v; want the same as before, %s", d.Client.DeviceID, d.New, first)
+		}
+		signed(t, d)
+		s.stops(d)
+		d = s.starts()
+		if d.Client.DeviceID != first {
+			t.Error("the new token was not kept")
+		}
+		s.stops(d)
+	})
 }
 
 func TestDatabaseLost(t *testing.T) {
@@ -333,33 +335,34 @@ func TestDatabaseLost(t *testing.T) {
 		"only the password":                 func(*setup, bot.Secret) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := matrixtest.Shared(t)
-			s := account(t, server.URL, server.Register(t, "Bot"))
-			d := s.starts()
-			first, key := d.Client.DeviceID, master(t, server, s.user.ID)
-			config(s, d.Recovery)
-			s.stops(d)
-			s.loses()
-			d = s.starts()
-			if !d.New || d.Client.DeviceID == first {
-				t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
-			}
-			signed(t, d)
-			if e2ee.Available {
-				only(t, s.devices(server), d.Client.DeviceID)
-				if same := master(t, server, s.user.ID) == key; same != !s.RecoveryKey.IsZero() {
-					t.Errorf("the same master key: %v", same)
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				s := account(t, server, server.URL, server.Register(t, "Bot"))
+				d := s.starts()
+				first, key := d.Client.DeviceID, master(t, server, s.user.ID)
+				config(s, d.Recovery)
+				s.stops(d)
+				s.loses()
+				d = s.starts()
+				if !d.New || d.Client.DeviceID == first {
+					t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
 				}
-				if d.Recovery.IsZero() != !s.RecoveryKey.IsZero() {
-					t.Errorf("there is a new recovery key to show: %v", !d.Recovery.IsZero())
+				signed(t, d)
+				if e2ee.Available {
+					only(t, s.devices(server), d.Client.DeviceID)
+					if same := master(t, server, s.user.ID) == key; same != !s.RecoveryKey.IsZero() {
+						t.Errorf("the same master key: %v", same)
+					}
+					if d.Recovery.IsZero() != !s.RecoveryKey.IsZero() {
+						t.Errorf("there is a new recovery key to show: %v", !d.Recovery.IsZero())
+					}
 				}
-			}
-			s.stops(d)
-			d = s.starts()
-			if d.New {
-				t.Error("a new device at the next start again")
-			}
-			s.stops(d)
+				s.stops(d)
+				d = s.starts()
+				if d.New {
+					t.Error("a new device at the next start again")
+				}
+				s.stops(d)
+			})
 		})
 	}
 }
@@ -386,27 +389,31 @@ func kill(d *Device) {
 
 // A copy taken while the bot is stopped is not an old one, here or on another machine.
 func TestMoveToAnotherMachine(t *testing.T) {
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	first := d.Client.DeviceID
-	kill(d)
-	s.puts(s.copies())
-	d = s.starts()
-	if d.New || d.Client.DeviceID != first {
-		t.Error("the device should be the same")
-	}
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		first := d.Client.DeviceID
+		kill(d)
+		s.puts(s.copies())
+		d = s.starts()
+		if d.New || d.Client.DeviceID != first {
+			t.Error("the device should be the same")
+		}
+		s.stops(d)
+	})
 }
 
 func TestWrongPassword(t *testing.T) {
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	s.Password = bot.NewSecret("canary-of-a-password")
-	err := s.fails("matrix.password: the server does not take it for @bot")
-	if strings.Contains(err.Error(), s.Password.Reveal()) {
-		t.Error("the error repeats the password")
-	}
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		s.Password = bot.NewSecret("canary-of-a-password")
+		err := s.fails("matrix.password: the server does not take it for @bot")
+		if strings.Contains(err.Error(), s.Password.Reveal()) {
+			t.Error("the error repeats the password")
+		}
+	})
 }
 
 func TestConfigErrors(t *testing.T) {
@@ -422,7 +429,7 @@ func TestConfigErrors(t *testing.T) {
 		{"http://127.0.0.1:1", "bot", "", "matrix.password: missing"},
 		{"http://127.0.0.1:1", "", "secret", "matrix.user: missing"},
 	} {
-		s := account(t, c.home, matrixtest.User{Password: c.password})
+		s := account(t, new(matrixtest.Server), c.home, matrixtest.User{Password: c.password})
 		s.User = c.user
 		s.fails(c.want)
 	}
@@ -437,98 +444,101 @@ func TestConfigErrors(t *testing.T) {
 }
 
 func TestNoSecretIsLogged(t *testing.T) {
-	t.Setenv("MAUTRIX_LOG_SENSITIVE_CONTENT", "yes") // read at the start of the program: no effect here, the bodies are never written
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	secrets := []string{s.Password.Reveal(), d.row.token.Reveal(), d.row.pickle.Reveal()}
-	if key := d.Recovery.Reveal(); key != "" {
-		secrets = append(secrets, key, strings.ReplaceAll(key, " ", ""))
-	}
-	s.RecoveryKey = d.Recovery
-	s.stops(d)
-	old := s.copies()
-	s.stops(s.starts())
-	s.puts(old)
-	d = s.starts()
-	secrets = append(secrets, d.row.token.Reveal(), d.row.pickle.Reveal())
-	if _, err := d.Client.Logout(ctx); err != nil {
-		t.Fatal(err)
-	}
-	errs := []error{d.Close()}
-	d = s.starts()
-	secrets = append(secrets, d.row.token.Reveal())
-	s.stops(d)
-	lines, err := Check(ctx, s.Config)
-	errs = append(errs, err)
-	s.Password = bot.NewSecret("canary-of-a-password")
-	secrets = append(secrets, s.Password.Reveal())
-	s.loses()
-	errs = append(errs, s.fails("matrix.password"))
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		t.Setenv("MAUTRIX_LOG_SENSITIVE_CONTENT", "yes") // read at the start of the program: no effect here, the bodies are never written
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		secrets := []string{s.Password.Reveal(), d.row.token.Reveal(), d.row.pickle.Reveal()}
+		if key := d.Recovery.Reveal(); key != "" {
+			secrets = append(secrets, key, strings.ReplaceAll(key, " ", ""))
+		}
+		s.RecoveryKey = d.Recovery
+		s.stops(d)
+		old := s.copies()
+		s.stops(s.starts())
+		s.puts(old)
+		d = s.starts()
+		secrets = append(secrets, d.row.token.Reveal(), d.row.pickle.Reveal())
+		if _, err := d.Client.Logout(ctx); err != nil {
+			t.Fatal(err)
+		}
+		errs := []error{d.Close()}
+		d = s.starts()
+		secrets = append(secrets, d.row.token.Reveal())
+		s.stops(d)
+		lines, err := Check(ctx, s.Config)
+		errs = append(errs, err)
+		s.Password = bot.NewSecret("canary-of-a-password")
+		secrets = append(secrets, s.Password.Reveal())
+		s.loses()
+		errs = append(errs, s.fails("matrix.password"))
 
-	text := s.log.String() + errors.Join(errs...).Error() + strings.Join(lines, "\n")
-	if !strings.Contains(text, "/login") {
-		t.Fatal("the log is not at debug level: the test shows nothing")
-	}
-	for i, secret := range secrets {
-		if len(secret) < 8 {
-			t.Fatalf("secret %d is too short to be looked for", i)
+		text := s.log.String() + errors.Join(errs...).Error() + strings.Join(lines, "\n")
+		if !strings.Contains(text, "/login") {
+			t.Fatal("the log is not at debug level: the test shows nothing")
 		}
-		if at := strings.Index(text, secret); at >= 0 {
-			t.Errorf("secret %d is written: …%s…", i, text[max(0, at-200):min(len(text), at+60)])
+		for i, secret := range secrets {
+			if len(secret) < 8 {
+				t.Fatalf("secret %d is too short to be looked for", i)
+			}
+			if at := strings.Index(text, secret); at >= 0 {
+				t.Errorf("secret %d is written: …%s…", i, text[max(0, at-200):min(len(text), at+60)])
+			}
 		}
-	}
+	})
 }
 
 func TestCheck(t *testing.T) {
-	server := matrixtest.Shared(t)
-	s := account(t, server.URL, server.Register(t, "Bot"))
-	lines, err := Check(ctx, s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(lines, "\n")
-	for _, want := range []string{"homeserver " + server.URL + " answers", "logged in as " + s.user.ID.String() + " with the password"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("does not say %q:\n%s", want, text)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		lines, err := Check(ctx, s.Config)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if e2ee.Available == strings.Contains(text, "encrypted rooms are off") {
-		t.Errorf("encryption:\n%s", text)
-	}
-	if list := s.devices(server); len(list) != 0 {
-		t.Errorf("devices left by the check: %v", list)
-	}
-	d := s.starts()
-	only(t, s.devices(server), d.Client.DeviceID)
-	lines, err = Check(ctx, s.Config)
-	if err != nil || !strings.Contains(strings.Join(lines, "\n"), "with the device of the last time") {
-		t.Errorf("%v %q", err, lines)
-	}
-	only(t, s.devices(server), d.Client.DeviceID)
-	s.stops(d)
+		text := strings.Join(lines, "\n")
+		for _, want := range []string{"homeserver " + server.URL + " answers", "logged in as " + s.user.ID.String() + " with the password"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("does not say %q:\n%s", want, text)
+			}
+		}
+		if e2ee.Available == strings.Contains(text, "encrypted rooms are off") {
+			t.Errorf("encryption:\n%s", text)
+		}
+		if list := s.devices(server); len(list) != 0 {
+			t.Errorf("devices left by the check: %v", list)
+		}
+		d := s.starts()
+		only(t, s.devices(server), d.Client.DeviceID)
+		lines, err = Check(ctx, s.Config)
+		if err != nil || !strings.Contains(strings.Join(lines, "\n"), "with the device of the last time") {
+			t.Errorf("%v %q", err, lines)
+		}
+		only(t, s.devices(server), d.Client.DeviceID)
+		s.stops(d)
 
-	s.Config.DB = nil
-	if e2ee.Available {
-		s.Config.RecoveryKey = d.Recovery
-		if lines, err = Check(ctx, s.Config); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
-			t.Errorf("the account's recovery key: %v %q", err, lines)
+		s.Config.DB = nil
+		if e2ee.Available {
+			s.Config.RecoveryKey = d.Recovery
+			if lines, err = Check(ctx, s.Config); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
+				t.Errorf("the account's recovery key: %v %q", err, lines)
+			}
+			other := account(t, server, server.URL, server.Register(t, "Other"))
+			o := other.starts()
+			s.Config.RecoveryKey = o.Recovery
+			other.stops(o)
+			if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
+				t.Errorf("another account's recovery key: %v", err)
+			}
+			s.Config.RecoveryKey = bot.Secret{}
 		}
-		other := account(t, server.URL, server.Register(t, "Other"))
-		o := other.starts()
-		s.Config.RecoveryKey = o.Recovery
-		other.stops(o)
-		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
-			t.Errorf("another account's recovery key: %v", err)
+		s.Config.Password = bot.NewSecret("canary-of-a-password")
+		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
+			t.Errorf("wrong password: %v", err)
 		}
-		s.Config.RecoveryKey = bot.Secret{}
-	}
-	s.Config.Password = bot.NewSecret("canary-of-a-password")
-	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
-		t.Errorf("wrong password: %v", err)
-	}
-	s.Config.Homeserver = "http://127.0.0.1:1"
-	if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
-		t.Errorf("no server: %v", err)
-	}
+		s.Config.Homeserver = "http://127.0.0.1:1"
+		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
+			t.Errorf("no server: %v", err)
+		}
+	})
 }

@@ -95,85 +95,88 @@ func TestPlaysOnAfterLoss(t *testing.T) {
 		"old copy put back": func(s *setup, old []byte) { s.puts(old) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := matrixtest.Shared(t)
-			s, a := account(t, server.URL, server.Register(t, "Bot")), account(t, server.URL, server.Register(t, "Anna"))
-			anna := voiceOf(t, a.starts())
-			defer func() { a.stops(anna.Device) }()
-			halfpoint := voiceOf(t, s.starts())
-			s.RecoveryKey = halfpoint.Recovery
-			made, err := anna.Client.CreateRoom(ctx, &mautrix.ReqCreateRoom{Preset: "private_chat", Invite: []id.UserID{s.user.ID},
-				InitialState: []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			room := made.RoomID
-			if _, err := halfpoint.Client.JoinRoomByID(ctx, room); err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range []*voice{anna, halfpoint} {
-				for !v.State.IsInRoom(ctx, room, s.user.ID) || !v.State.IsInRoom(ctx, room, a.user.ID) {
-					v.sync()
-				}
-			}
-			halfpoint.reads(anna.says(room, "!place D4"), "!place D4")
-			old := s.copies()
-			anna.reads(halfpoint.says(room, "Black D4."), "Black D4.")
-			halfpoint.reads(anna.says(room, "!place E5"), "!place E5")
-			anna.reads(halfpoint.says(room, "White E5."), "White E5.")
-			s.stops(halfpoint.Device)
-			key := master(t, server, s.user.ID)
-
-			lose(s, old)
-			begin := time.Now()
-			halfpoint = voiceOf(t, s.starts())
-			if !halfpoint.New {
-				t.Fatal("the lost device is used again")
-			}
-			signed(t, halfpoint.Device)
-			if master(t, server, s.user.ID) != key {
-				t.Error("people would have to verify the bot again")
-			}
-			halfpoint.sync()
-			for known := false; !known; { // of the new device
-				anna.sync()
-				if err := a.DB.QueryRow(ctx, "SELECT devices_outdated FROM crypto_tracked_user WHERE user_id=$1", s.user.ID).Scan(&known); err != nil {
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				s, a := account(t, server, server.URL, server.Register(t, "Bot")), account(t, server, server.URL, server.Register(t, "Anna"))
+				anna := voiceOf(t, a.starts())
+				defer func() { a.stops(anna.Device) }()
+				halfpoint := voiceOf(t, s.starts())
+				s.RecoveryKey = halfpoint.Recovery
+				made, err := anna.Client.CreateRoom(ctx, &mautrix.ReqCreateRoom{Preset: "private_chat", Invite: []id.UserID{s.user.ID},
+					InitialState: []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: matrixtest.Encryption()}}}})
+				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			anna.reads(halfpoint.says(room, "I am back."), "I am back.")
-			halfpoint.reads(anna.says(room, "!place F6"), "!place F6")
-			t.Logf("plays on %v after the start", time.Since(begin).Round(time.Millisecond))
-			s.stops(halfpoint.Device)
+				room := made.RoomID
+				if _, err := halfpoint.Client.JoinRoomByID(ctx, room); err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range []*voice{anna, halfpoint} {
+					for !v.State.IsInRoom(ctx, room, s.user.ID) || !v.State.IsInRoom(ctx, room, a.user.ID) {
+						v.sync()
+					}
+				}
+				halfpoint.reads(anna.says(room, "!place D4"), "!place D4")
+				old := s.copies()
+				anna.reads(halfpoint.says(room, "Black D4."), "Black D4.")
+				halfpoint.reads(anna.says(room, "!place E5"), "!place E5")
+				anna.reads(halfpoint.says(room, "White E5."), "White E5.")
+				s.stops(halfpoint.Device)
+				key := master(t, server, s.user.ID)
+
+				lose(s, old)
+				begin := time.Now()
+				halfpoint = voiceOf(t, s.starts())
+				if !halfpoint.New {
+					t.Fatal("the lost device is used again")
+				}
+				signed(t, halfpoint.Device)
+				if master(t, server, s.user.ID) != key {
+					t.Error("people would have to verify the bot again")
+				}
+				halfpoint.sync()
+				for known := false; !known; { // of the new device
+					anna.sync()
+					if err := a.DB.QueryRow(ctx, "SELECT devices_outdated FROM crypto_tracked_user WHERE user_id=$1", s.user.ID).Scan(&known); err != nil {
+						t.Fatal(err)
+					}
+				}
+				anna.reads(halfpoint.says(room, "I am back."), "I am back.")
+				halfpoint.reads(anna.says(room, "!place F6"), "!place F6")
+				t.Logf("plays on %v after the start", time.Since(begin).Round(time.Millisecond))
+				s.stops(halfpoint.Device)
+			})
 		})
 	}
 }
 
 // A token is enough where a recovery key is given.
 func TestTokenAndRecoveryKey(t *testing.T) {
-	server := matrixtest.Shared(t)
-	user := server.Register(t, "Bot")
-	s := account(t, server.URL, user)
-	d := s.starts()
-	recovery := d.Recovery
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		user := server.Register(t, "Bot")
+		s := account(t, server, server.URL, user)
+		d := s.starts()
+		recovery := d.Recovery
+		s.stops(d)
 
-	other := account(t, server.URL, user)
-	other.User, other.Password, other.Token, other.RecoveryKey = "", bot.Secret{}, bot.NewSecret(user.Token), recovery
-	d = other.starts()
-	signed(t, d)
-	if d.Client.DeviceID != user.Device {
-		t.Errorf("device %s, not the token's %s", d.Client.DeviceID, user.Device)
-	}
-	other.stops(d)
+		other := account(t, server, server.URL, user)
+		other.User, other.Password, other.Token, other.RecoveryKey = "", bot.Secret{}, bot.NewSecret(user.Token), recovery
+		d = other.starts()
+		signed(t, d)
+		if d.Client.DeviceID != user.Device {
+			t.Errorf("device %s, not the token's %s", d.Client.DeviceID, user.Device)
+		}
+		other.stops(d)
 
-	// Its database is lost. The token's device has keys, and cannot be replaced.
-	other.loses()
-	other.fails("matrix.password: needed once: device " + user.Device.String())
-	other.RecoveryKey = bot.NewSecret("EsTc nonsense")
-	token, _ := server.Login(t, user)
-	other.Token = bot.NewSecret(token)
-	other.loses()
-	other.fails("matrix.recovery_key: needed to sign")
+		// Its database is lost. The token's device has keys, and cannot be replaced.
+		other.loses()
+		other.fails("matrix.password: needed once: device " + user.Device.String())
+		other.RecoveryKey = bot.NewSecret("EsTc nonsense")
+		token, _ := server.Login(t, user)
+		other.Token = bot.NewSecret(token)
+		other.loses()
+		other.fails("matrix.recovery_key: needed to sign")
+	})
 }
 
 func TestOldCopyPutBack(t *testing.T) {
@@ -195,39 +198,40 @@ func TestOldCopyPutBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := matrixtest.Shared(t)
-			s := account(t, server.URL, server.Register(t, "Bot"))
-			d := s.starts()
-			if name == "of the stopped bot" || name == "of before a run that was killed" {
-				s.stops(d)
-				old := s.copies()
-				use(s, s.starts())
-				s.puts(old)
-			} else {
-				old := s.copies()
-				use(s, d)
-				s.puts(old)
-			}
-			first, key := d.Client.DeviceID, master(t, server, s.user.ID)
+			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+				s := account(t, server, server.URL, server.Register(t, "Bot"))
+				d := s.starts()
+				if name == "of the stopped bot" || name == "of before a run that was killed" {
+					s.stops(d)
+					old := s.copies()
+					use(s, s.starts())
+					s.puts(old)
+				} else {
+					old := s.copies()
+					use(s, d)
+					s.puts(old)
+				}
+				first, key := d.Client.DeviceID, master(t, server, s.user.ID)
 
-			d = s.starts()
-			if !d.New || d.Client.DeviceID == first {
-				t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
-			}
-			signed(t, d)
-			if now := master(t, server, s.user.ID); now != key {
-				t.Error("another master key than before")
-			}
-			only(t, s.devices(server), d.Client.DeviceID)
-			if log := s.log.String(); !strings.Contains(log, "the database is an old copy") && !strings.Contains(log, "no longer knows the bot's token") {
-				t.Error("the log does not say what happened")
-			}
-			s.stops(d)
-			again := s.starts()
-			if again.New {
-				t.Error("a new device at the next start again")
-			}
-			s.stops(again)
+				d = s.starts()
+				if !d.New || d.Client.DeviceID == first {
+					t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
+				}
+				signed(t, d)
+				if now := master(t, server, s.user.ID); now != key {
+					t.Error("another master key than before")
+				}
+				only(t, s.devices(server), d.Client.DeviceID)
+				if log := s.log.String(); !strings.Contains(log, "the database is an old copy") && !strings.Contains(log, "no longer knows the bot's token") {
+					t.Error("the log does not say what happened")
+				}
+				s.stops(d)
+				again := s.starts()
+				if again.New {
+					t.Error("a new device at the next start again")
+				}
+				s.stops(again)
+			})
 		})
 	}
 }
@@ -235,45 +239,49 @@ func TestOldCopyPutBack(t *testing.T) {
 // The device that was replaced could not be deleted, and an old copy brings it
 // back: neither it nor the one between may stay.
 func TestOldCopyOfADeviceThatIsStillThere(t *testing.T) {
-	server := matrixtest.Shared(t)
-	proxy := server.Proxy(t)
-	s := account(t, proxy.URL, server.Register(t, "Bot"))
-	d := s.starts()
-	s.RecoveryKey = d.Recovery
-	for range 3 { // more generations than the next device has
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		proxy := server.Proxy(t)
+		s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		s.RecoveryKey = d.Recovery
+		for range 3 { // more generations than the next device has
+			s.stops(d)
+			d = s.starts()
+		}
+		old := s.copies()
 		s.stops(d)
+		s.loses()
+		fault := proxy.Always(matrixtest.On("DELETE", "/devices/"), matrixtest.Fails(500, "M_UNKNOWN"))
 		d = s.starts()
-	}
-	old := s.copies()
-	s.stops(d)
-	s.loses()
-	fault := proxy.Always(matrixtest.On("DELETE", "/devices/"), matrixtest.Fails(500, "M_UNKNOWN"))
-	d = s.starts()
-	s.stops(d)
-	if len(s.devices(server)) != 2 {
-		t.Fatal("the first device is deleted; the test shows nothing")
-	}
-	fault.Stop()
-	s.puts(old)
-	d = s.starts()
-	if !d.New {
-		t.Error("the old device is used again")
-	}
-	only(t, s.devices(server), d.Client.DeviceID)
-	s.stops(d)
+		s.stops(d)
+		if len(s.devices(server)) != 2 {
+			t.Fatal("the first device is deleted; the test shows nothing")
+		}
+		fault.Stop()
+		s.puts(old)
+		d = s.starts()
+		if !d.New {
+			t.Error("the old device is used again")
+		}
+		only(t, s.devices(server), d.Client.DeviceID)
+		s.stops(d)
+	})
 }
 
 // What cannot be deleted is deleted at the next start.
 func TestOldDeviceIsDeletedLater(t *testing.T) {
-	server := matrixtest.Shared(t)
-	proxy := server.Proxy(t)
-	s := account(t, proxy.URL, server.Register(t, "Bot"))
-	s.stops(s.starts())
-	s.loses()
-	fault := proxy.Always(matrixtest.On("DELETE", "/devices/"), matrixtest.Fails(500, "M_UNKNOWN"))
-	s.stops(s.starts())
-	fault.Stop()
-	d := s.starts()
-	only(t, s.devices(server), d.Client.DeviceID)
-	s.stops(d)
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
+		proxy := server.Proxy(t)
+		s := account(t, server, proxy.URL, server.Register(t, "Bot"))
+		s.stops(s.starts())
+		s.loses()
+		fault := proxy.Always(matrixtest.On("DELETE", "/devices/"), matrixtest.Fails(500, "M_UNKNOWN"))
+		s.stops(s.starts())
+		fault.Stop()
+		d := s.starts()
+		only(t, s.devices(server), d.Client.DeviceID)
+		s.stops(d)
+	})
 }
