@@ -414,7 +414,7 @@ func TestSettings(t *testing.T) {
 	}
 	defer s.Close()
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000", "secure_delete": "1",
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000", "secure_delete": "1", "page_size": "2048", "wal_autocheckpoint": "2000",
 	} {
 		for name, db := range map[string]*sql.DB{"writer": s.write, "reader": s.read} {
 			var got string
