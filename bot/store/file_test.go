@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"go.uber.org/goleak"
 )
 
@@ -141,10 +142,7 @@ func playForever(ctx context.Context, file string) error {
 }
 
 func TestNothingIsLostWhenKilled(t *testing.T) {
-	rounds := 15
-	if testing.Short() {
-		rounds = 5
-	}
+	rounds := tier.Pick(5, 15, 1000)
 	name := newFile(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	said := 0 // the last event that a child said was stored
