@@ -119,7 +119,10 @@ func (in *input) reminded(after *position) bool {
 	if before == nil || in.match.State != Going || before.over() {
 		return false
 	}
-	r := before.reading(in.match.Changed) // when no flag had fallen
+	r := before.reading(in.match.Changed)
+	if r.Flagged != rules.None && !r.Deadline.IsZero() { // an outage was credited after the flag fell, and nobody claimed
+		r = before.reading(r.Deadline.Add(-time.Millisecond))
+	}
 	if now := after.reading(in.now); in.match.Clock.Kind != NoTime && !after.over() &&
 		before.game.Phase() == rules.Playing && after.game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
 		return false
