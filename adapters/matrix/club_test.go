@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ func (l *lockedBuffer) String() string {
 
 func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
-	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(t.TempDir(), "halfpoint.db"), log: &lockedBuffer{}}
+	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(databaseDir(t), "halfpoint.db"), log: &lockedBuffer{}}
 	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
 		Person: 6000, // people in tests are quick
 		Log:    slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
@@ -83,6 +84,18 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 		}
 	})
 	return c
+}
+
+// databaseDir returns a directory for databases. Where the system has a file system in
+// memory it is there: each commit waits for the disk, and tests commit often.
+func databaseDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "halfpoint-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // open opens the database and makes the adapter.

@@ -617,7 +617,7 @@ func (c *club) secretly(user matrixtest.User) *secret { return c.secretlyAt(c.se
 
 func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	c.Helper()
-	st, err := store.Open(context.Background(), filepath.Join(c.TempDir(), "keys.db"))
+	st, err := store.Open(context.Background(), filepath.Join(databaseDir(c.T), "keys.db"))
 	if err != nil {
 		c.Fatal(err)
 	}
