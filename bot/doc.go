@@ -1,5 +1,5 @@
-// Package bot is the application: what people can ask for, the matches they
-// play, and what the bot owes to the rooms in which they play.
+// Package bot is the application: what people can ask for, the matches they play,
+// and the posts that their rooms get.
 //
 // # From a line typed to a picture shown
 //
@@ -13,17 +13,19 @@
 //		Command: "place", Args: map[string]string{"at": "D4"},
 //	})
 //
-// The bot looks the request up in its inbox; if it was answered before, that is
-// the answer. Otherwise it finds the match, folds its events into a game, and
-// lets one pure function, decide, say what follows: an answer, events, posts.
-// All of that is stored in one transaction, or nothing; if another request came
-// first, it is decided anew. Then the answer is given.
+// Ask looks the request up in its inbox and repeats the answer if there is one.
+// Otherwise it finds the match and folds its events into a position, and one pure
+// function, decide, returns a [Step]: an answer, events, posts. One transaction
+// stores the step, or nothing of it; if another request came first, Ask decides
+// anew.
 //
-// The posts are delivered by [Bot.Run], in order for each game and channel: a
-// notice is shown once, a board (show) gives way to a newer one of the same
-// game. What is stored are references and keys of words; a post is worded, and
-// its picture drawn, when it is delivered. So a crash at any point costs
-// nothing: what was answered is stored, what was stored is shown.
+// The same transaction claims the posts that nothing older waits before in their
+// lane, and their delivery starts at once. A lane is a game in a channel: its posts
+// are shown in order, each notice once, while an unsent board gives way to a newer
+// one. Lanes do not wait for one another. The database holds keys and arguments, not
+// words; a post is worded, and its picture drawn, when it is delivered. A crash
+// therefore loses nothing: what was answered is stored, and what is stored will be
+// shown.
 //
 // # Who is who
 //
@@ -34,4 +36,30 @@
 //
 // [Commands] is the list from which every adapter projects its own: slash
 // commands with options and completion, or lines of text, which [Parse] reads.
+//
+// # Goroutines
+//
+// [Bot.Run] starts, and ends when all of them have ended:
+//
+//   - one goroutine for each adapter's Run, which calls Ask from as many goroutines
+//     as it likes;
+//   - one that ticks: it does what is due, such as flags and reminders, and credits
+//     outages to games in batches;
+//   - one that claims posts whenever it is woken, and every two seconds;
+//   - one for each lane that has claimed posts, of which at most Config.Deliveries
+//     of a platform call its adapter at a time. A commit starts them as well.
+//
+// The store has one goroutine that commits, see package store.
+//
+// # Locks
+//
+// From the outermost to the innermost; none is held while an adapter is called,
+// except delivery, which only [Bot.Deliver] takes:
+//
+//   - serving: one change at a time of what is known about servers;
+//   - ticking: one tick, outage or return of a platform at a time;
+//   - crediting: the list of outages that are still to be credited;
+//   - delivery: one call of Deliver at a time, for tests and the terminal;
+//   - mu: the lanes (underway, start, writing, claims, finished). It is held for
+//     moments, never during a call of the store.
 package bot

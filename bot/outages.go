@@ -51,13 +51,12 @@ func (b *Bot) pendingOutages(ctx context.Context) ([]absence, error) {
 
 // changeOutages writes the outages down anew.
 func (b *Bot) changeOutages(ctx context.Context, change func([]absence) []absence) error {
-	list, err := b.pendingOutages(ctx)
-	if err != nil {
+	if _, err := b.pendingOutages(ctx); err != nil { // reads them
 		return err
 	}
 	b.crediting.Lock()
 	defer b.crediting.Unlock()
-	list = change(slices.Clone(*b.outages.Load()))
+	list := change(slices.Clone(*b.outages.Load()))
 	mark, err := json.Marshal(list)
 	if err != nil {
 		return err

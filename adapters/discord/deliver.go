@@ -548,7 +548,7 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 }
 
 func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
-	if since, closed := a.closed.get(who.ID); closed && time.Now().Sub(since) < closedFor {
+	if since, closed := a.closed.get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
 	channel, known := a.dms.get(who.ID)

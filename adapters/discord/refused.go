@@ -57,7 +57,7 @@ func (d *delivery) shut(ctx context.Context) error {
 	}
 	d.locked = r.locked
 	switch {
-	case r.times >= maxRefusals && time.Now().Sub(r.at) < barredFor:
+	case r.times >= maxRefusals && time.Since(r.at) < barredFor:
 		return r.why
 	case !r.locked:
 		if !may(needed(d.at.channel != d.p.Where.Channel)) {
