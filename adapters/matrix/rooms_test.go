@@ -307,7 +307,7 @@ func TestSentAway(t *testing.T) {
 		if err := tb.stop(); err != nil { // an outage, of which nobody there can be told
 			t.Fatal(err)
 		}
-		tb.minutes.Add(99)
+		tb.seconds.Add(99 * 60)
 		tb.passes()
 		tb.start()
 		tb.await("the post to be set aside", func() bool { return strings.Contains(tb.log.String(), "set aside") })
