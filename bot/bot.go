@@ -23,8 +23,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A Bot answers requests and delivers what it owes. It keeps no game in memory
-// and may be asked from any number of goroutines.
+// A Bot answers requests and delivers posts. What it keeps in memory it can read
+// again. It may be asked from any number of goroutines.
 type Bot struct {
 	store Store
 	log   *slog.Logger
@@ -34,13 +34,14 @@ type Bot struct {
 	wake  chan struct{}
 	slots int // lanes of a platform delivered at once
 	games GameLimits
+	cache *cache
 	shown func(platform string, after time.Duration)
 
 	rulesets rulebooks // besides the catalogue
 
 	delivery  sync.Mutex // one round of deliveries at a time
 	mu        sync.Mutex
-	underway  map[lane][]Owed           // claimed and not yet shown
+	underway  map[lane][]claimed        // claimed and not yet shown
 	start     func(lane)                // starts to deliver a lane; nil while Run does not deliver
 	writing   map[string]chan struct{}  // a place for each lane that is delivered, by platform
 	claims    int                       // calls of claim that are running
@@ -102,7 +103,7 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]Owed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1)}
+	return &Bot{cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]claimed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1)}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -198,10 +199,11 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		return b.question(ctx, r, h, by, m, s), nil
 	}
 	step := Step{}
+	var in *input
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in := &input{req: r, h: h, by: by, match: m, speech: s, now: when(r, now).Truncate(time.Millisecond)}
+		in = &input{req: r, h: h, by: by, match: m, speech: s, now: when(r, now).Truncate(time.Millisecond)}
 		if in.newID, in.coin, err = newID(b.rand); err != nil {
 			return Answer{}, err
 		}
@@ -218,7 +220,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
-	if err := b.commit(ctx, &step); err != nil {
+	if err := b.commit(ctx, &step, in); err != nil {
 		return Answer{}, err
 	}
 	for _, old := range step.Replaces {
@@ -281,15 +283,15 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 			return Answer{}, false, err
 		}
 	}
-	if in.match.ID != "" {
-		m, events, err := b.store.Match(ctx, in.match.ID)
-		if err != nil {
-			return Answer{}, false, err
-		}
-		in.match = m
-		if in.pos, err = foldProved(m, events); err != nil {
+	if m := in.match; m.ID != "" {
+		var err error
+		in.epoch = b.cache.now()
+		if in.pos, err = b.position(ctx, m, m.Seq); errors.As(err, new(errLog)) {
 			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
 			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.req.ID)), false, nil
+		}
+		if err != nil {
+			return Answer{}, false, err
 		}
 		in.room = in.speech.here
 		if in.room.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
@@ -392,7 +394,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Matc
 		return one(ms)
 	}
 	if r.thread != "" {
-		m, _, err := b.store.Match(ctx, r.thread)
+		m, err := b.store.Header(ctx, r.thread)
 		return m, nil, err
 	}
 	if r.Where.Thread != "" {
@@ -490,12 +492,8 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 		}
 	}
 	if m.ID != "" {
-		m, events, err := b.store.Match(ctx, m.ID)
-		if err == nil {
-			q.match = m
-			q.pos, err = foldProved(m, events)
-		}
-		if err == nil {
+		var err error
+		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
 			q.game = q.pos.game
 			q.who, err = b.who(ctx, concerned(m, q.pos)...)
 		}
@@ -561,7 +559,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language,
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return sceneOf(m, p, l, who, look), nil
+	return b.draw(m, p, l, who, look), nil
 }
 
 // sceneOf draws a match whose players are known.
@@ -574,16 +572,13 @@ func sceneOf(m Match, p *position, l *text.Language, who map[Person]Who, look re
 	return scene
 }
 
-// at gives a match and its position as they were after event seq.
+// at returns a match, and its position as it was after event seq.
 func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *position, error) {
-	m, events, err := b.store.Match(ctx, id)
+	m, err := b.store.Header(ctx, id)
 	if err != nil {
 		return m, nil, err
 	}
-	if seq < 0 || seq > len(events) {
-		return m, nil, fmt.Errorf("game %s has no event %d: %w", id, seq, ErrNotFound)
-	}
-	p, err := foldProved(m, events[:seq])
+	p, err := b.position(ctx, m, seq)
 	return m, p, err
 }
 

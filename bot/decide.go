@@ -30,6 +30,7 @@ type input struct {
 	seats    [2]Person         // who sits at a local board; empty elsewhere
 	match    Match
 	pos      *position // of the match; nil: it is about none
+	epoch    int       // of the cache, when pos was looked up
 	prefs    map[Person]Preferences
 	limits   GameLimits
 	here     []Match // unfinished games of the channel, as many as there may be; for commands that open one

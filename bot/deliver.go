@@ -123,9 +123,36 @@ func (b *Bot) startLanes(start func(lane)) {
 	b.start = start
 }
 
-// commit stores a step and starts to deliver its posts: those that it could claim
-// at once, the others after they are claimed.
-func (b *Bot) commit(ctx context.Context, step *Step) error {
+// A claimed post is one that this process delivers.
+type claimed struct {
+	Owed
+	situation *situation // in which this process stored it, or nil
+}
+
+// A situation is what a step left behind: a post that is delivered right after it
+// need not look that up.
+type situation struct {
+	match Match
+	pos   *position
+	place place // where the match is played
+	at    time.Time
+}
+
+// fresh is how long a situation is taken for the present one.
+const fresh = 2 * time.Second
+
+// recent returns the situation in which a post was stored, if that was just now.
+func (b *Bot) recent(o claimed) *situation {
+	if s := o.situation; s != nil && o.Game == s.match.ID && o.Seq == s.match.Seq && b.now().Sub(s.at) < fresh {
+		return s
+	}
+	return nil
+}
+
+// commit stores a step, which was decided from in unless that is nil, and starts
+// to deliver its posts: those that it could claim at once, the others after they
+// are claimed.
+func (b *Bot) commit(ctx context.Context, step *Step, in *input) error {
 	b.mu.Lock()
 	if b.start != nil {
 		step.Claim = b.now().Add(claimFor)
@@ -133,6 +160,11 @@ func (b *Bot) commit(ctx context.Context, step *Step) error {
 	b.mu.Unlock()
 	if err := b.store.Take(ctx, step); err != nil {
 		return err
+	}
+	var now *situation
+	if step.after != nil {
+		b.cache.keep(step.Match.ID, step.after, in.epoch)
+		now = &situation{*step.Match, step.after, in.room, b.now()}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +175,7 @@ func (b *Bot) commit(ctx context.Context, step *Step) error {
 		}
 		l := laneOf(o)
 		posts, busy := b.underway[l]
-		b.underway[l] = append(posts, o)
+		b.underway[l] = append(posts, claimed{o, now})
 		if !busy {
 			b.start(l)
 		}
@@ -166,13 +198,13 @@ func (b *Bot) claim(ctx context.Context) (n int, begin []lane, err error) {
 		posts, busy := b.underway[l]
 		// A delivery may take longer than its claim, and end while the post is
 		// claimed once more.
-		if b.finished[o.ID] || slices.ContainsFunc(posts, func(p Owed) bool { return p.ID == o.ID }) {
+		if b.finished[o.ID] || slices.ContainsFunc(posts, func(p claimed) bool { return p.ID == o.ID }) {
 			continue
 		}
 		if !busy {
 			begin = append(begin, l)
 		}
-		b.underway[l] = append(posts, o)
+		b.underway[l] = append(posts, claimed{Owed: o})
 	}
 	if b.claims--; b.claims == 0 {
 		clear(b.finished)
@@ -217,7 +249,7 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
 }
 
 // release ends the claims on posts that are not going to be delivered now.
-func (b *Bot) release(ctx context.Context, posts []Owed) {
+func (b *Bot) release(ctx context.Context, posts []claimed) {
 	for _, o := range posts {
 		if err := b.store.Later(ctx, o.ID, b.now()); err != nil && ctx.Err() == nil {
 			b.log.Error("release a claimed post", "post", o.ID, "error", err)
@@ -240,7 +272,7 @@ func (b *Bot) slotsOf(platform string) chan struct{} {
 
 // deliver shows one post and writes down what became of it. It reports false if
 // nothing more may be shown in its lane now.
-func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o Owed) bool {
+func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o claimed) bool {
 	log := b.log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
 		if err != nil && ctx.Err() == nil {
@@ -349,7 +381,7 @@ func guarded(do func() error) (err error) {
 var errStale = errors.New("there is nothing to say any more")
 
 // worded puts names, words and the picture into a post.
-func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
+func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
 	texts, players := o.Texts, []Person{}
 	var draw func(known map[Person]Who)
@@ -359,7 +391,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	}
 	p.Lang = l.Tag
 	if o.Game != "" {
-		m, pos, err := b.at(ctx, o.Game, o.Seq)
+		m, pos, err := b.shownAt(ctx, o)
 		if err != nil {
 			return p, err
 		}
@@ -391,7 +423,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 				}
 			}
 			texts = reminder(m, pos, now)
-			more, err := b.waiting(ctx, m, o, now)
+			more, err := b.waiting(ctx, m, o.Owed, now)
 			if err != nil {
 				return p, err
 			}
@@ -412,7 +444,7 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 			texts = append(texts, caption(m, pos, b.now().UTC())...)
 			draw = func(who map[Person]Who) {
 				players := map[Person]Who{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
-				scene := sceneOf(m, pos, l, tellApart(players), room.look(""))
+				scene := b.draw(m, pos, l, tellApart(players), room.look(""))
 				p.Scene = &scene
 			}
 			p.Controls = labelled(l, controls(m, pos, o.Seq))
@@ -441,24 +473,29 @@ func (b *Bot) worded(ctx context.Context, o Owed) (Post, error) {
 	return p, nil
 }
 
+// shownAt returns the match that a post is about, and its position then. A status
+// needs the match as it is now: it never comes after the next turn.
+func (b *Bot) shownAt(ctx context.Context, o claimed) (Match, *position, error) {
+	if s := b.recent(o); s != nil && o.Kind != Status {
+		return s.match, s.pos, nil
+	}
+	return b.at(ctx, o.Game, o.Seq)
+}
+
 // ended gives the record of a game that the event seq has ended, for the notice
 // that says so.
 func (b *Bot) ended(ctx context.Context, m Match, p *position, seq int) (*File, error) {
 	if m.State != Ended || !p.over() || p.deleted {
 		return nil, nil
 	}
-	m, events, err := b.store.Match(ctx, m.ID)
-	if err != nil {
-		return nil, err
-	}
-	if before, err := fold(m, events[:seq-1]); err != nil || before.over() {
+	if before, err := b.position(ctx, m, seq-1); err != nil || before.over() {
 		return nil, err
 	}
 	who, err := b.who(ctx, concerned(m, p)...)
 	if err != nil {
 		return nil, err
 	}
-	return recordFile(m, events[:seq], p, who)
+	return recordFile(m, p, who)
 }
 
 // waiting says which other games wait for the person who is reminded of m, in

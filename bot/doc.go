@@ -14,10 +14,10 @@
 //	})
 //
 // Ask looks the request up in its inbox and repeats the answer if there is one.
-// Otherwise it finds the match and folds its events into a position, and one pure
-// function, decide, returns a [Step]: an answer, events, posts. One transaction
-// stores the step, or nothing of it; if another request came first, Ask decides
-// anew.
+// Otherwise it finds the match and folds its events into a position, from the last
+// position that it has in memory, and one pure function, decide, returns a [Step]:
+// an answer, events, posts. One transaction stores the step, or nothing of it; if
+// another request came first, Ask decides anew.
 //
 // The same transaction claims the posts that nothing older waits before in their
 // lane, and their delivery starts at once. A lane is a game in a channel: its posts
@@ -61,5 +61,6 @@
 //   - crediting: the list of outages that are still to be credited;
 //   - delivery: one call of Deliver at a time, for tests and the terminal;
 //   - mu: the lanes (underway, start, writing, claims, finished). It is held for
-//     moments, never during a call of the store.
+//     moments, never during a call of the store;
+//   - the cache's own: its games and scenes. Nothing is folded or drawn under it.
 package bot

@@ -290,15 +290,6 @@ func (p *position) prove() error {
 	return nil
 }
 
-// foldProved folds a match and proves it.
-func foldProved(m Match, events []Event) (*position, error) {
-	p, err := fold(m, events)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.prove()
-}
-
 // reading is what the clocks of the match show.
 func (p *position) reading(now time.Time) Reading { return p.clock.read(now) }
 

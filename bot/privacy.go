@@ -138,5 +138,6 @@ func (b *Bot) forget(ctx context.Context, by Person) error {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}
 	}
+	defer b.cache.clear() // it holds what they have said of games
 	return b.store.Erase(ctx, by)
 }

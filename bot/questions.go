@@ -322,7 +322,7 @@ func replay(q *question) Answer {
 }
 
 func record(q *question) Answer {
-	file, err := recordFile(q.match, q.pos.events, q.pos, q.who)
+	file, err := recordFile(q.match, q.pos, q.who)
 	if err != nil {
 		return q.failed(err)
 	}
@@ -333,7 +333,7 @@ func record(q *question) Answer {
 
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
-func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File, error) {
+func recordFile(m Match, p *position, who map[Person]Who) (*File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != NoTime {
@@ -346,7 +346,7 @@ func recordFile(m Match, events []Event, p *position, who map[Person]Who) (*File
 	var said []string
 	for _, l := range p.lines {
 		if l.turn.Kind.IsTurn() {
-			e := events[l.seq-1]
+			e := p.events[l.seq-1]
 			said = append(said, seatName(text.English, e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
 			if rs := remarks[len(said)]; rs != nil {
 				said[len(said)-1] += "\n" + word(text.English, rs, who, 0)

@@ -61,20 +61,27 @@ func (b *Bot) room(ctx context.Context, where Room) (place, *text.Language, erro
 // chosen, or the one that the platform says, or English.
 func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
+// placeOfPost looks up what holds where a post is to be shown.
+func (b *Bot) placeOfPost(ctx context.Context, o claimed) (place, error) {
+	if s := b.recent(o); s != nil {
+		return s.place, nil
+	}
+	return b.place(ctx, o.Where)
+}
+
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
-func (b *Bot) postLang(ctx context.Context, o Owed) (place, *text.Language, error) {
-	here, l, err := b.room(ctx, o.Where)
-	if err == nil && o.Private && len(o.Notify) == 1 {
-		var prefs Preferences
-		if prefs, err = b.store.Preferences(ctx, o.Notify[0]); err == nil {
-			if own, ok := text.FindLanguage(prefs.Lang); ok {
-				l = own
-			}
-		}
+func (b *Bot) postLang(ctx context.Context, o claimed) (place, *text.Language, error) {
+	here, err := b.placeOfPost(ctx, o)
+	if err != nil || !o.Private || len(o.Notify) != 1 {
+		return here, here.language(), err
 	}
-	return here, l, err
+	prefs, err := b.store.Preferences(ctx, o.Notify[0])
+	if own, ok := text.FindLanguage(prefs.Lang); ok {
+		return here, own, err
+	}
+	return here, here.language(), err
 }
 
 // Languages returns the BCP 47 tags of the languages that the bot speaks, English

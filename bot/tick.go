@@ -205,11 +205,14 @@ func (b *Bot) others(ctx context.Context, in *input) error {
 		return err
 	}
 	for _, m := range ms {
-		m, events, err := b.store.Match(ctx, m.ID)
+		p, err := b.position(ctx, m, m.Seq)
+		if errors.As(err, new(errLog)) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if p, err := fold(m, events); err == nil && m.ToMove == person {
+		if m.ToMove == person {
 			in.others = append(in.others, waits{m, p})
 		}
 	}
@@ -233,7 +236,11 @@ func (b *Bot) actOn(ctx context.Context, id GameID, request string, now time.Tim
 		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 			return err
 		}
-		in := &input{req: Request{ID: request}, match: Match{ID: id}, now: now.UTC().Truncate(time.Millisecond)}
+		m, err := b.store.Header(ctx, id)
+		if err != nil {
+			return err
+		}
+		in := &input{req: Request{ID: request}, match: m, now: now.UTC().Truncate(time.Millisecond)}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
@@ -243,7 +250,7 @@ func (b *Bot) actOn(ctx context.Context, id GameID, request string, now time.Tim
 		was := in.match.Standing
 		step := what(in)
 		step.Was, step.Where = &was, in.match.Where
-		if err := b.commit(ctx, &step); !errors.Is(err, ErrConflict) {
+		if err := b.commit(ctx, &step, in); !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func BenchmarkTurn(b *testing.B) {
 					if d := n + 1 - test.late; -15 <= d && d < 15 {
 						late += took
 					}
-					k.now = k.now.Add(time.Minute)
+					k.now = k.now.Add(10 * time.Second) // a longer gap would be an outage
 					k.channel.take()
 				}
 			}

@@ -268,9 +268,19 @@ func (r Region) Owner() Color {
 	return None
 }
 
-// Regions gives the empty regions of the board.
+// Regions returns the empty regions of the board.
 func (b *Board) Regions() []Region {
 	var regions []Region
+	b.regions(func(r Region, cells []int16) {
+		r.Points = b.pointsOf(cells)
+		regions = append(regions, r)
+	})
+	return regions
+}
+
+// regions calls see with every empty region, without its points, and its cells,
+// which do not stay as they are.
+func (b *Board) regions(see func(Region, []int16)) {
 	var f flood
 	for y := range b.h {
 		for x := range b.w {
@@ -287,25 +297,23 @@ func (b *Board) Regions() []Region {
 					r.White = r.White || b.cell[d] == White
 				}
 			}
-			r.Points = b.pointsOf(f.found[start:f.n])
-			regions = append(regions, r)
+			see(r, f.found[start:f.n])
 		}
 	}
-	return regions
 }
 
-// Territory gives the number of points of naive territory of each colour: the
+// Territory returns the number of points of naive territory of each colour: the
 // empty points of regions that reach only that colour. Dead or alive, seki or
 // not, plays no part.
 func (b *Board) Territory() (black, white int) {
-	for _, r := range b.Regions() {
+	b.regions(func(r Region, cells []int16) {
 		switch r.Owner() {
 		case Black:
-			black += len(r.Points)
+			black += len(cells)
 		case White:
-			white += len(r.Points)
+			white += len(cells)
 		}
-	}
+	})
 	return black, white
 }
 

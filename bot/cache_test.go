@@ -1,0 +1,275 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A reading is a store that writes down what is read of games.
+type reading struct {
+	bot.Store
+	mu    sync.Mutex
+	reads []string
+}
+
+func (r *reading) note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reads = append(r.reads, what)
+}
+
+// take returns what was read since it was called last.
+func (r *reading) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reads := r.reads
+	r.reads = nil
+	return reads
+}
+
+func (r *reading) Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+	r.note("match")
+	return r.Store.Match(ctx, id)
+}
+
+func (r *reading) Header(ctx context.Context, id bot.GameID) (bot.Match, error) {
+	r.note("header")
+	return r.Store.Header(ctx, id)
+}
+
+func (r *reading) Events(ctx context.Context, id bot.GameID, after, to int) ([]bot.Event, error) {
+	r.note(fmt.Sprintf("events %d–%d", after+1, to))
+	return r.Store.Events(ctx, id, after, to)
+}
+
+func (r *reading) Channel(ctx context.Context, where bot.Room) (bot.Channel, error) {
+	r.note("channel")
+	return r.Store.Channel(ctx, where)
+}
+
+// events returns the reads of events.
+func (r *reading) events() []string {
+	return slices.DeleteFunc(r.take(), func(s string) bool { return !strings.HasPrefix(s, "events") })
+}
+
+// readingTalk is a talk whose reads are written down.
+func readingTalk(t *testing.T) (*talk, *reading) {
+	k := newTalk(t)
+	r := &reading{Store: k.store}
+	k.store, k.bot = r, bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	return k, r
+}
+
+// game plays so many turns of a new game with two players, and returns ten more
+// placements.
+func (k *talk) game(t *testing.T, lines int, args string, turns int) (moves []string) {
+	t.Helper()
+	k.lines(t, fmt.Sprintf("ada> /new aga %dx%d %s", lines, lines, args), "bob> /join")
+	moves = placements(t, lines, turns+10)
+	for i, at := range moves[:turns] {
+		k.lines(t, []string{"ada", "bob"}[i%2]+"> /place "+at)
+	}
+	return moves[turns:]
+}
+
+// A turn reads no log, whatever the game is long, until its board is shown and
+// looked at once more; after a restart it reads the log once. A game is folded
+// from nothing but what is read.
+func TestTurnReadsNoLog(t *testing.T) {
+	k, r := readingTalk(t)
+	moves := k.game(t, 19, "clock:12h", 60)
+	m := k.matches(t, bot.Query{})[0]
+	r.take()
+	look := func() {
+		t.Helper()
+		for seq := m.Seq; seq <= k.matches(t, bot.Query{})[0].Seq; seq++ {
+			if _, err := k.bot.Scene(t.Context(), m.ID, seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	k.lines(t, "ada> /place "+moves[0])
+	look()
+	if got := r.events(); len(got) != 0 {
+		t.Errorf("move 61 reads %q", got)
+	}
+	k.bot = bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	k.alive(t)
+	k.lines(t, "bob> /place "+moves[1])
+	look()
+	if got := r.events(); len(got) != 1 || got[0] != fmt.Sprintf("events 1–%d", m.Seq+1) {
+		t.Errorf("move 62, after a restart, reads %q", got)
+	}
+	k.lines(t, "bob> /undo", "bob> /place "+moves[2], "ada> /score", "ada> /board", "ada> /sgf", "ada> /show")
+	if got := r.events(); len(got) != 0 {
+		t.Errorf("an undo and questions read %q", got)
+	}
+}
+
+// What another process has done is read, and nothing but that.
+func TestTwoBots(t *testing.T) {
+	k, r := readingTalk(t)
+	moves := k.game(t, 9, "", 10)
+	m := k.matches(t, bot.Query{})[0]
+	one, other := k.bot, bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	if _, err := other.Scene(t.Context(), m.ID, m.Seq); err != nil {
+		t.Fatal(err)
+	}
+	r.take()
+	for i := range 6 {
+		k.bot = []*bot.Bot{other, one}[i%2]
+		k.lines(t, []string{"ada", "bob"}[i%2]+"> /place "+moves[i])
+		want := []string{fmt.Sprintf("events %d–%[1]d", m.Seq+i)}
+		if i == 0 {
+			want = nil
+		}
+		if got := r.events(); !slices.Equal(got, want) {
+			t.Errorf("turn %d reads %q, want %q", i+1, got, want)
+		}
+	}
+	if m := k.matches(t, bot.Query{})[0]; m.Seq != 3+16 {
+		t.Errorf("the game has %d events", m.Seq)
+	}
+}
+
+// A failing store loses its answer after a commit, or fails before it.
+type failingTake struct {
+	bot.Store
+	before, after error
+}
+
+func (f *failingTake) Take(ctx context.Context, s *bot.Step) error {
+	if f.before != nil {
+		return f.before
+	}
+	if err := f.Store.Take(ctx, s); err != nil {
+		return err
+	}
+	return f.after
+}
+
+// A step that was not stored leaves no trace; one of which that is unknown leaves
+// what was stored.
+func TestFailedCommitLeavesNoTrace(t *testing.T) {
+	k := newTalk(t)
+	f := &failingTake{Store: k.store}
+	k.bot = bot.New(f, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	moves := k.game(t, 9, "", 4)
+	lost := errors.New("lost")
+	fails := func(who, text string) {
+		t.Helper()
+		r, err := k.request(who, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.bot.Ask(t.Context(), r); !errors.Is(err, lost) {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	f.before = lost
+	fails("ada", "/place "+moves[0])
+	f.before = nil
+	k.lines(t, "ada> /place "+moves[1]) // the same player, elsewhere
+	f.after = lost
+	fails("bob", "/place "+moves[2])
+	f.after = nil
+	k.lines(t, "ada> /place "+moves[3])
+	m := k.matches(t, bot.Query{})[0]
+	_, events, err := k.store.Match(t.Context(), m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range events[len(events)-3:] {
+		got = append(got, e.Body)
+	}
+	if want := []string{"turn B place " + moves[1], "turn W place " + moves[2], "turn B place " + moves[3]}; !slices.Equal(got, want) {
+		t.Errorf("stored %q, want %q", got, want)
+	}
+	kept, err := k.bot.Scene(t.Context(), m.ID, m.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := bot.New(k.store, bot.Config{Log: silent, Now: k.clock}).Scene(t.Context(), m.ID, m.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(kept.Board, read.Board) {
+		t.Errorf("the bot shows\n%s\nand stored\n%s", strings.Join(kept.Board, "\n"), strings.Join(read.Board, "\n"))
+	}
+}
+
+// Nobody reads in a record what somebody has said who was forgotten since.
+func TestForgottenCommentsAreGone(t *testing.T) {
+	k := newTalk(t)
+	k.game(t, 5, "", 2)
+	k.lines(t, "ada> /resign yes", "ada> /comment secret", "bob> /comment hello")
+	record := func() string {
+		t.Helper()
+		a, _ := k.say(t, "bob", "/sgf 1")
+		if a.File == nil {
+			t.Fatalf("%+v", a)
+		}
+		return string(a.File.Data)
+	}
+	if got := record(); !strings.Contains(got, "secret") || !strings.Contains(got, "hello") {
+		t.Fatal(got)
+	}
+	k.lines(t, "ada> /privacy delete yes")
+	if got := record(); strings.Contains(got, "secret") || !strings.Contains(got, "hello") {
+		t.Error(got)
+	}
+}
+
+// A turn that is delivered at once is shown without another look at the game or
+// at the room.
+func TestTurnIsHandedOn(t *testing.T) {
+	r := &reading{}
+	onChat(t, func(st bot.Store) bot.Store {
+		r.Store = st
+		return r
+	}, func(p *playing) {
+		p.opens("club", 1, 1)
+		r.take()
+		p.turn("club", 1, 0, true)
+		time.Sleep(time.Second)
+		if got := r.take(); len(got) != 0 {
+			p.Errorf("a turn reads %q", got)
+		}
+	})
+}
+
+// A turn late in a long game takes as much memory as an early one, with its words
+// and its scene.
+func TestLateTurnCostsTheSame(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 25x25 opponent:me clock:12h")
+	var early, late uint64
+	for i, at := range placements(t, 25, 420) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, posts := k.say(t, "ada", "/place "+at)
+		runtime.ReadMemStats(&after)
+		if len(posts) != 1 || posts[0].Scene == nil {
+			t.Fatalf("turn %d: %+v", i+1, posts)
+		}
+		switch cost := after.TotalAlloc - before.TotalAlloc; {
+		case 40 <= i && i < 60:
+			early += cost
+		case i >= 400:
+			late += cost
+		}
+	}
+	if late > early*3/2 {
+		t.Errorf("a turn takes %d bytes at turn 50 and %d at turn 410", early/20, late/20)
+	}
+}
