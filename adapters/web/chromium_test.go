@@ -601,6 +601,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.do(chromedp.SendKeys(chromedp.CSS("#message"), kb.Enter))
 	p.sees("Black to play")
 	p.say("/place E5")
+	p.sees("move 1: Black E5") // or the board would come after what is told next
 	p.say("/place E5")
 	p.told("turn")
 	p.say(strings.Repeat("long", 200))
