@@ -373,6 +373,7 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 			p.turn("club", 1, turn, true)
 			time.Sleep(time.Second)
 		}
+		synctest.Wait()
 		if len(claimed) != 0 {
 			p.Errorf("claimed by themselves: %q", claimed)
 		}
@@ -388,6 +389,7 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 		p.turn("club", 1, 4, true)
 		p.turn("club", 1, 5, true)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if got := strings.Join(claimed, ", "); got != "show 9" {
 			p.Errorf("claimed by themselves: %q", got)
 		}
