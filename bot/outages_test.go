@@ -33,7 +33,7 @@ func (k *talk) credits(t *testing.T, than map[bot.GameID]time.Time) (n map[bot.G
 		t.Fatal(err)
 	}
 	for _, m := range ms {
-		_, events, err := k.store.Match(t.Context(), m.ID)
+		m, events, err := k.store.Match(t.Context(), m.ID) // at one time: games are being credited meanwhile
 		if err != nil {
 			t.Fatal(err)
 		}
