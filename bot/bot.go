@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -487,7 +488,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
 	if !q.shared() {
 		q.lang, q.theme = s.mine, s.prefs.Theme
-		if zone, ok := findZone(s.prefs.Zone); ok {
+		if zone, ok := clock.Zone(s.prefs.Zone); ok {
 			q.now = q.now.In(zone)
 		}
 	}

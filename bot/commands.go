@@ -106,7 +106,7 @@ func init() {
 		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
 		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: undo},
 		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: decline},
-		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clock},
+		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clocks},
 		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, change: pauseClocks},
 		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, change: claim},
 		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: rematch, opens: true},

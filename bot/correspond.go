@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -58,7 +59,7 @@ func (in *input) dues(m Match, p *position) []Due {
 
 // reminders gives when the player to move is to be reminded. Without a
 // deadline that is some days after the last thing that happened.
-func (in *input) reminders(m Match, p *position, r Reading, changed time.Time) []time.Time {
+func (in *input) reminders(m Match, p *position, r clock.Reading, changed time.Time) []time.Time {
 	var out []time.Time
 	for _, who := range in.listening(m, p) {
 		out = append(out, in.remindersOf(who, p, r, changed)...)
@@ -68,16 +69,16 @@ func (in *input) reminders(m Match, p *position, r Reading, changed time.Time) [
 }
 
 // remindersOf gives when one of them is to be reminded.
-func (in *input) remindersOf(who Person, p *position, r Reading, changed time.Time) []time.Time {
+func (in *input) remindersOf(who Person, p *position, r clock.Reading, changed time.Time) []time.Time {
 	if r.Paused {
 		return nil
 	}
 	prefs := in.prefs[who]
 	var out []time.Time
 	if !r.Deadline.IsZero() && p.game.Phase() == rules.Playing {
-		when := DefaultReminding
+		when := clock.DefaultReminding
 		when.Quiet, when.Zone = prefs.Quiet, prefs.Zone
-		for _, reminder := range Reminders(r, when) {
+		for _, reminder := range clock.Reminders(r, when) {
 			out = append(out, reminder.At)
 		}
 		return out
@@ -86,12 +87,11 @@ func (in *input) remindersOf(who Person, p *position, r Reading, changed time.Ti
 	if p.game.Phase() == rules.Settling {
 		after = slowCounts
 	}
-	zone, _ := findZone(prefs.Zone)
-	quiet := calendar{night: prefs.Quiet, zone: zone}
+	zone, _ := clock.Zone(prefs.Zone)
 	for _, d := range after {
 		at := changed.Add(d)
-		if _, to, ok := quiet.pause(at); ok {
-			at = to
+		if end, within := prefs.Quiet.Until(at, zone); within {
+			at = end
 		}
 		out = append(out, at)
 	}
@@ -123,7 +123,7 @@ func (in *input) reminded(after *position) bool {
 	if r.Flagged != rules.None && !r.Deadline.IsZero() { // an outage was credited after the flag fell, and nobody claimed
 		r = before.reading(r.Deadline.Add(-time.Millisecond))
 	}
-	if now := after.reading(in.now); in.match.Clock.Kind != NoTime && !after.over() &&
+	if now := after.reading(in.now); in.match.Clock.Kind != clock.None && !after.over() &&
 		before.game.Phase() == rules.Playing && after.game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
 		return false
 	}
@@ -250,16 +250,16 @@ func reminder(m Match, p *position, now time.Time) []Text {
 }
 
 // timeLeft says how much time the player to move has left.
-func timeLeft(m Match, r Reading) Text {
+func timeLeft(m Match, r clock.Reading) Text {
 	l := r.Left(r.ToPlay)
 	key := "left"
 	switch {
 	case l.Turn == 0 && l.Vacation > 0: // the words say that it is left
-		return l.text(m.Clock)
+		return l.Text(m.Clock)
 	case r.Deadline.After(r.Due) && l.Vacation > 0:
 		key = "left.vacation"
 	}
-	return say(key, l.text(m.Clock))
+	return say(key, l.Text(m.Clock))
 }
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -279,7 +279,7 @@ func (in *input) flag() (Step, bool) {
 // late ends the match instead of doing what was asked, if the flag had fallen
 // before the request was made.
 func (in *input) late() (Step, bool) {
-	if in.match.State != Going || in.match.Clock.Kind == NoTime || in.match.Clock.Claim {
+	if in.match.State != Going || in.match.Clock.Kind == clock.None || in.match.Clock.Claim {
 		return Step{}, false
 	}
 	s, fell := in.flag()
@@ -457,7 +457,7 @@ func pauseClocks(in *input) Step {
 		return s
 	}
 	switch a := in.pos.asked; {
-	case in.match.Clock.Kind == NoTime:
+	case in.match.Clock.Kind == clock.None:
 		return in.refuse(say("pause.noclock", in.number()))
 	case in.pos.paused:
 		return in.step([]string{"unpause"}, []Text{say("unpaused", named(in.by), in.number())}, nil)
@@ -580,16 +580,16 @@ func remind(in *input) Step {
 		return in.refuse(say("remind.how", shortened(how)))
 	}
 	if q := arg("quiet"); q == "none" {
-		p.Quiet = Hours{}
+		p.Quiet = clock.Hours{}
 	} else if q != "" {
-		h, ok := ParseHours(q)
+		h, ok := clock.ParseHours(q)
 		if !ok {
 			return in.refuse(say("remind.quiet", shortened(q)))
 		}
 		p.Quiet = h
 	}
 	if z := strings.TrimSpace(in.req.Args["zone"]); z != "" {
-		name, ok := zoneName(z)
+		name, ok := clock.ZoneName(z)
 		if !ok {
 			return in.refuse(say("remind.zone", shortened(z)))
 		}
@@ -600,7 +600,7 @@ func remind(in *input) Step {
 		how = "channel"
 	}
 	texts := []Text{say("remind.is." + how)}
-	if p.Quiet != (Hours{}) {
+	if p.Quiet != (clock.Hours{}) {
 		zone := p.Zone
 		if zone == "" {
 			zone = "UTC"
@@ -610,14 +610,14 @@ func remind(in *input) Step {
 	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
-// clock says what the clocks of a game show.
-func clock(q *question) Answer {
+// clocks says what the clocks of a game show.
+func clocks(q *question) Answer {
 	m, now := q.match, q.now
-	out := []Text{say("clock.control", q.number(), m.Clock.text())}
-	if m.Clock.Kind != NoTime && m.State == Going {
+	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
+	if m.Clock.Kind != clock.None && m.State == Going {
 		r := q.pos.reading(now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
-			out = append(out, say("clock.left", text.Color(c), r.Left(c).text(m.Clock)))
+			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))
 		}
 		switch {
 		case r.Paused:

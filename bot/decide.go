@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -292,10 +293,10 @@ func newGame(in *input) Step {
 	default:
 		return in.refuse(say("bad.rated", shortened(answer)))
 	}
-	var tc TimeControl
+	var tc clock.Control
 	if c := cmp.Or(arg("clock"), in.room.Clock); c != "" {
 		var err error
-		if tc, err = ParseTimeControl(c); err != nil {
+		if tc, err = clock.Parse(c); err != nil {
 			return in.refuse(wrong(err))
 		}
 	}
@@ -381,7 +382,7 @@ func (in *input) terms() (title, size, komi string, handicap Text) {
 		return in.match.Rules, "", "", Text{}
 	}
 	s := in.match.Setup
-	var stones, rated, clock any = "", "", ""
+	var stones, rated, timed any = "", "", ""
 	switch {
 	case in.match.free():
 		stones = say("handicap.free", s.Handicap)
@@ -391,10 +392,10 @@ func (in *input) terms() (title, size, komi string, handicap Text) {
 	if in.match.Rated {
 		rated = say("rated")
 	}
-	if in.match.Clock.Kind != NoTime {
-		clock = say("with.clock", in.match.Clock.text())
+	if in.match.Clock.Kind != clock.None {
+		timed = say("with.clock", in.match.Clock.Text())
 	}
-	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, clock, "")
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, timed, "")
 }
 
 // join takes the open seat.

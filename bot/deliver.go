@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -418,7 +419,7 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 				if err != nil {
 					return p, err
 				}
-				if zone, ok := findZone(prefs.Zone); ok {
+				if zone, ok := clock.Zone(prefs.Zone); ok {
 					now = now.In(zone)
 				}
 			}
@@ -512,7 +513,7 @@ func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Te
 	for _, other := range ms[:min(len(ms), maxDigest)] {
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
-			line = say("remind.also.until", strconv.Itoa(other.Number), leftText(other.Deadline.Sub(now)), instantText(other.Deadline, now))
+			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), instantText(other.Deadline, now))
 		}
 		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
 			line = say("remind.elsewhere", line, whereTo(other.Where, say("games.here")))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -90,7 +91,7 @@ func (a stonePlaced) apply(f *folding, e Event) error {
 	if f.placing > 0 {
 		return nil
 	}
-	return f.tick(e, ClockEvent{Kind: ClockTurn, By: rules.Black, ToPlay: f.begun.ToPlay()})
+	return f.tick(e, clock.Event{Kind: clock.Turn, By: rules.Black, ToPlay: f.begun.ToPlay()})
 }
 
 // comment 12 Why not C3?: somebody says something of turn 12. Without words it
@@ -138,7 +139,7 @@ func parseAdjudication(args string, s rules.Setup) (action, error) {
 
 func (a adjudication) apply(f *folding, e Event) error {
 	f.result, f.why, f.dead, f.asked = a.result, rules.Saying{Text: "a moderator decided it"}, a.dead, nil
-	return f.tick(e, ClockEvent{Kind: ClockStopped})
+	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 // delete: the game is to be forgotten.
@@ -146,14 +147,14 @@ type deletion struct{}
 
 func (deletion) apply(f *folding, e Event) error {
 	f.deleted, f.asked = true, nil
-	return f.tick(e, ClockEvent{Kind: ClockStopped})
+	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 // begin: both seats are taken.
 type beginning struct{}
 
 func (beginning) apply(f *folding, e Event) error {
-	return f.tick(e, ClockEvent{Kind: ClockStart, ToPlay: f.begun.ToPlay()})
+	return f.tick(e, clock.Event{Kind: clock.Start, ToPlay: f.begun.ToPlay()})
 }
 
 // turn B place D4: a turn, as rules.Turn writes it.
@@ -199,7 +200,7 @@ func (a undoing) apply(f *folding, e Event) error {
 	if placing { // taking back while placing is placing still
 		return nil
 	}
-	return f.tick(e, ClockEvent{Kind: ClockUndo, Back: a.to, Agreed: a.agreed})
+	return f.tick(e, clock.Event{Kind: clock.Undo, Back: a.to, Agreed: a.agreed})
 }
 
 // branch B: Black goes on playing, to try who is right about the dead.
@@ -225,7 +226,7 @@ func (returning) apply(f *folding, e Event) error {
 		return err
 	}
 	f.branch, f.asked = 0, nil
-	return f.tick(e, ClockEvent{Kind: ClockStopped})
+	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 // ask W undo 12: White asks Black whether the game may be again as after event
@@ -267,9 +268,9 @@ type pausing struct{ on bool }
 func (a pausing) apply(f *folding, e Event) error {
 	f.asked, f.paused = nil, a.on
 	if a.on {
-		return f.tick(e, ClockEvent{Kind: ClockPause})
+		return f.tick(e, clock.Event{Kind: clock.Pause})
 	}
-	return f.tick(e, ClockEvent{Kind: ClockUnpause})
+	return f.tick(e, clock.Event{Kind: clock.Unpause})
 }
 
 // credit FROM TO, in milliseconds of Unix time: this time does not count.
@@ -289,7 +290,7 @@ func parseCredit(args string, _ rules.Setup) (action, error) {
 }
 
 func (a crediting) apply(f *folding, e Event) error {
-	return f.tick(e, ClockEvent{Kind: ClockCredit, From: a.from, To: a.to})
+	return f.tick(e, clock.Event{Kind: clock.Credit, From: a.from, To: a.to})
 }
 
 // flag B: Black's flag has fallen.
@@ -301,7 +302,7 @@ func parseFlag(args string, _ rules.Setup) (action, error) {
 
 func (a flagFall) apply(f *folding, e Event) error {
 	f.result, f.why = a.by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{a.by}}
-	return f.tick(e, ClockEvent{Kind: ClockStopped})
+	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 // drawn: both agreed on a draw.
@@ -309,7 +310,7 @@ type drawAgreed struct{}
 
 func (drawAgreed) apply(f *folding, e Event) error {
 	f.result, f.why = "0", rules.Saying{Text: "both agreed on a draw"}
-	return f.tick(e, ClockEvent{Kind: ClockStopped})
+	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 func first(words []string) string {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -25,7 +26,7 @@ type position struct {
 	begun   *rules.Game // before the first turn
 	game    *rules.Game
 	lines   []line // that survive
-	clock   clockwork
+	clock   clock.Clocks
 	paused  bool
 	stones  []rules.Point // handicap stones that Black has placed, where they are placed freely
 	placing int           // how many of them are still to be placed
@@ -81,7 +82,7 @@ type folding struct {
 	after []survivors
 	// played is how many lines have been played.
 	played int
-	ticks  []ClockEvent // for the clocks, all of a fold from the first event
+	ticks  []clock.Event // for the clocks, all of a fold from the first event
 }
 
 // survivors is what an event leaves of those before it.
@@ -161,7 +162,7 @@ func (f *folding) take(events []Event) (*position, error) {
 	}
 	if f.build != nil {
 		f.game = f.build.Game()
-		f.clock = f.match.Clock.run(f.ticks)
+		f.clock = f.match.Clock.Run(f.ticks)
 	}
 	p := f.position
 	p.spare.events, p.spare.lines = p.events, p.lines
@@ -190,7 +191,7 @@ func (f *folding) play() (seq int, err error) {
 // turn adds a line, which is a turn or something said about the end of play.
 func (f *folding) turn(e Event, t rules.Turn) error {
 	f.lines = append(f.lines, line{e.Seq, t})
-	if f.match.Clock.Kind == NoTime {
+	if f.match.Clock.Kind == clock.None {
 		return nil
 	}
 	// The clocks want to know how the game is then.
@@ -232,7 +233,7 @@ func (f *folding) restart() (err error) {
 }
 
 // tick tells the clocks of an event; a tick without a kind is none.
-func (f *folding) tick(e Event, t ClockEvent) error {
+func (f *folding) tick(e Event, t clock.Event) error {
 	if t.Kind == 0 {
 		return nil
 	}
@@ -240,7 +241,7 @@ func (f *folding) tick(e Event, t ClockEvent) error {
 	switch {
 	case f.build != nil:
 		f.ticks = append(f.ticks, t)
-	case !f.clock.add(t):
+	case !f.clock.Add(t):
 		return errGoesBack
 	}
 	return nil
@@ -248,18 +249,18 @@ func (f *folding) tick(e Event, t ClockEvent) error {
 
 // clockTurn is what a line of the log means to the clocks, after which the game
 // has come so far.
-func clockTurn(t rules.Turn, after rules.Phase, toPlay rules.Color) ClockEvent {
+func clockTurn(t rules.Turn, after rules.Phase, toPlay rules.Color) clock.Event {
 	switch {
 	case t.Kind == rules.Resume:
-		return ClockEvent{Kind: ClockResumed, ToPlay: toPlay}
+		return clock.Event{Kind: clock.Resume, ToPlay: toPlay}
 	case t.Kind == rules.Resign || after == rules.Over && !t.Kind.IsTurn():
-		return ClockEvent{Kind: ClockStopped}
+		return clock.Event{Kind: clock.Stop}
 	case !t.Kind.IsTurn():
-		return ClockEvent{}
+		return clock.Event{}
 	case after != rules.Playing:
-		return ClockEvent{Kind: ClockTurn, By: t.By}
+		return clock.Event{Kind: clock.Turn, By: t.By}
 	}
-	return ClockEvent{Kind: ClockTurn, By: t.By, ToPlay: toPlay}
+	return clock.Event{Kind: clock.Turn, By: t.By, ToPlay: toPlay}
 }
 
 // begin returns the game before the first turn, and how many handicap stones
@@ -291,7 +292,7 @@ func (p *position) prove() error {
 }
 
 // reading is what the clocks of the match show.
-func (p *position) reading(now time.Time) Reading { return p.clock.read(now) }
+func (p *position) reading(now time.Time) clock.Reading { return p.clock.Read(now) }
 
 // standing is how the match stands, with the players of m.
 func (p *position) standing(m Match, now time.Time) Standing {
@@ -335,10 +336,10 @@ func (s Standing) seat(c rules.Color) Person {
 }
 
 // ReadClocks reads the clocks of a match after its events.
-func ReadClocks(m Match, events []Event, now time.Time) (Reading, error) {
+func ReadClocks(m Match, events []Event, now time.Time) (clock.Reading, error) {
 	p, err := fold(m, events)
 	if err != nil {
-		return Reading{}, err
+		return clock.Reading{}, err
 	}
 	return p.reading(now), nil
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -59,9 +61,35 @@ func newScribe(seed uint64) *scribe {
 		s.match.Setup.Handicap = 2 // placed freely
 	}
 	if s.IntN(4) > 0 {
-		s.match.Clock, _ = randomControl(s.Rand, time.Minute)
+		s.match.Clock = s.control()
 	}
 	return s
+}
+
+// control returns a time control of any kind. In some of its zones clocks change in
+// the month that the game begins in.
+func (s *scribe) control() clock.Control {
+	some := func() string { return strconv.Itoa(1+s.IntN(2*24*60)) + "m " }
+	typed := [...]string{
+		some(), "absolute " + some(), "fischer " + some() + "+" + some() + "max 4d ",
+		"byoyomi " + some() + "3x" + some(), "canadian 0d 2/" + some(),
+	}[s.IntN(5)]
+	for _, options := range [][]string{
+		{"", "weekends "}, {"", "night 23-7 ", "night 0:05-15:50 "}, {"", "vacation 1 ", "vacation 3 "}, {"", "", "claim "},
+		{"", "America/New_York", "Europe/Paris", "Asia/Beirut", "Asia/Kathmandu"},
+	} {
+		typed += options[s.IntN(len(options))]
+	}
+	return control(typed)
+}
+
+// control returns the time control that somebody types.
+func control(typed string) clock.Control {
+	c, err := clock.Parse(typed)
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 // body writes what may come next, possible or not. There is no verb that it does
@@ -106,7 +134,7 @@ func (s *scribe) body(p *position) string {
 	if s.IntN(4) == 0 {
 		back = s.IntN(last + 2)
 	}
-	from := s.now.Add(-time.Duration(s.Int64N(int64(3 * day))))
+	from := s.now.Add(-time.Duration(s.Int64N(int64(3 * 24 * time.Hour))))
 	if s.IntN(2) == 0 {
 		from = s.now
 	}
@@ -114,7 +142,7 @@ func (s *scribe) body(p *position) string {
 		"join " + player + " ada", "open", "begin", "sandbox", fmt.Sprintf("comment %d hm", s.IntN(5)), "comment", "comment x",
 		fmt.Sprintf("undo %d", back), fmt.Sprintf("undo %d agreed", back), "undo", "branch " + player, "return",
 		fmt.Sprintf("ask %s undo %d", player, back), "ask " + player + " draw", "ask", "deny", "pause", "unpause", "unpause",
-		fmt.Sprintf("credit %d %d", from.UnixMilli(), from.Add(time.Duration(s.Int64N(int64(day)))).UnixMilli()), "credit 1", "sing", "stone A1",
+		fmt.Sprintf("credit %d %d", from.UnixMilli(), from.Add(time.Duration(s.Int64N(int64(24*time.Hour)))).UnixMilli()), "credit 1", "sing", "stone A1",
 	}
 	if s.IntN(20) == 0 {
 		all = []string{"cancel", "decline", "expire", "delete", "adjudicate B+2.5 " + point(), "adjudicate", "flag " + player, "drawn"}
@@ -218,11 +246,11 @@ func folded(t *testing.T, m Match, bodies ...string) *position {
 // An undo can bring back what an earlier one took, though another turn has been
 // made in its place.
 func TestUndoBringsBack(t *testing.T) {
-	for _, clock := range []string{"none", "1d"} {
-		m := Match{Rules: "aga@1", Setup: rules.Setup{W: 3, H: 3}, Clock: control(t, clock)}
+	for _, typed := range []string{"none", "1d"} {
+		m := Match{Rules: "aga@1", Setup: rules.Setup{W: 3, H: 3}, Clock: control(typed)}
 		log := []string{"begin", "turn B place A1", "turn W place B1", "turn B place C1", "turn W place A3", "undo 4", "turn W place C3", "undo 5"}
 		if got := turnsOf(folded(t, m, log...)); got != "B place A1, W place B1, B place C1, W place A3" {
-			t.Errorf("with clock %q: %s", clock, got)
+			t.Errorf("with clock %q: %s", typed, got)
 		}
 	}
 }
@@ -264,8 +292,8 @@ func TestFuturesAreApart(t *testing.T) {
 // The next turn takes as much memory in a long game as in a short one, also when
 // something impossible was tried before it.
 func TestNextCostsTheSame(t *testing.T) {
-	for _, clock := range []string{"none", "1d"} {
-		m := Match{Rules: "aga@1", Setup: rules.Setup{W: 25, H: 25}, Clock: control(t, clock)}
+	for _, typed := range []string{"none", "1d"} {
+		m := Match{Rules: "aga@1", Setup: rules.Setup{W: 25, H: 25}, Clock: control(typed)}
 		var bodies []string
 		for i := range 300 { // Black has the rows below, White those above
 			bodies = append(bodies, fmt.Sprintf("turn B place %v", rules.Point{X: int8(i % 25), Y: int8(i / 25)}),
@@ -289,7 +317,7 @@ func TestNextCostsTheSame(t *testing.T) {
 			return after.TotalAlloc - before.TotalAlloc
 		}
 		if early, late := cost(20), cost(500); late > early*3/2 {
-			t.Errorf("with clock %q 50 turns take %d bytes after turn 20 and %d after turn 500", clock, early, late)
+			t.Errorf("with clock %q 50 turns take %d bytes after turn 20 and %d after turn 500", typed, early, late)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // ErrNotACommand is the error of Parse for what does not begin like a command.
@@ -15,11 +17,11 @@ var ErrNotACommand = fmt.Errorf("not a command")
 // "=". It gives ErrNotACommand for text that does not begin with "/" or "!";
 // its other errors are for the person who typed, in English; [Explain] words
 // them for somebody else.
-func Parse(commands []Command, text string) (string, map[string]string, error) {
-	words := strings.Fields(text)
+func Parse(commands []Command, typed string) (string, map[string]string, error) {
+	words := strings.Fields(typed)
 	lines := map[int]bool{} // words that begin a line
 	n := 0
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range strings.Split(typed, "\n") {
 		lines[n] = i > 0
 		n += len(strings.Fields(line))
 	}
@@ -34,9 +36,9 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 			names = append(names, c.Name)
 		}
 		if near := nearest(name, names); near != "" {
-			return "", nil, &problem{say("parse.unknown.near", shortened(name), near)}
+			return "", nil, text.Error("parse.unknown.near", shortened(name), near)
 		}
-		return "", nil, &problem{say("parse.unknown", shortened(name))}
+		return "", nil, text.Error("parse.unknown", shortened(name))
 	}
 	c := commands[i]
 	args := map[string]string{}
@@ -63,7 +65,7 @@ func Parse(commands []Command, text string) (string, map[string]string, error) {
 		}
 		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })
 		if o < 0 {
-			return "", nil, &problem{say("parse.many", c.Name, shortened(word), usage(c))}
+			return "", nil, text.Error("parse.many", c.Name, shortened(word), usage(c))
 		}
 		args[c.Options[o].Name] = word
 		if c.Options[o].Rest {
@@ -122,12 +124,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// shortened cuts what somebody typed to a length fit for an answer.
-func shortened(s string) string {
-	if r := []rune(s); len(r) > 30 {
-		return string(r[:30]) + "…"
-	}
-	return s
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -88,7 +89,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 		return nil, err
 	}
 	out.Remind, out.Zone, out.Language, out.Theme = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme
-	if prefs.Quiet != (Hours{}) {
+	if prefs.Quiet != (clock.Hours{}) {
 		out.Quiet = prefs.Quiet.String()
 	}
 	ms, err := b.store.Matches(ctx, Query{Player: by, Limit: maxKnown})

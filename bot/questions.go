@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -259,7 +260,7 @@ func review(q *question) Answer {
 	}
 	at := &position{game: q.game.At(n)}
 	m := q.match
-	m.Clock = TimeControl{} // what was shown then is gone
+	m.Clock = clock.Control{} // what was shown then is gone
 	texts := caption(m, at, q.now)
 	for _, r := range q.pos.remarks {
 		if r.turn == n {
@@ -336,7 +337,7 @@ func record(q *question) Answer {
 func recordFile(m Match, p *position, who map[Person]Who) (*File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
-	if m.Clock.Kind != NoTime {
+	if m.Clock.Kind != clock.None {
 		info.Overtime = m.Clock.Words()
 	}
 	remarks := map[int][]Text{}
@@ -415,7 +416,7 @@ func games(q *question) Answer {
 			state = say("games.going", text.Color(c))
 		}
 		if m.State == Going && !m.Deadline.IsZero() {
-			state = say("games.until", state, leftText(m.Deadline.Sub(q.now)), instantText(m.Deadline, q.now))
+			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), instantText(m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {
 			state = say("games.where", state, whereTo(m.Where, say("games.here")))

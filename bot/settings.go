@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -54,7 +55,7 @@ func settings(in *input) Step {
 		}},
 		{"clock", func(v string) (Text, bool) {
 			if v != "" {
-				c, err := ParseTimeControl(v)
+				c, err := clock.Parse(v)
 				if err != nil {
 					return wrong(err), false
 				}

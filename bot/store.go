@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -17,7 +18,7 @@ type Match struct {
 	ID       GameID
 	Rules    string // "two-button@1"
 	Setup    rules.Setup
-	Clock    TimeControl
+	Clock    clock.Control
 	Rated    bool   // its result is to count for a rating, once there is one
 	Opener   Person // who asked for the game
 	Invited  Person // the only person who may join; empty: anyone
@@ -124,11 +125,11 @@ type Due struct {
 // each field is the default.
 type Preferences struct {
 	Person Person
-	Remind string // "channel" (default), "direct" or "none"
-	Zone   string // IANA name; empty: UTC
-	Quiet  Hours  // no reminders between From and To, minutes of the day in Zone
-	Lang   string // BCP 47 tag; empty: that of their program
-	Theme  string // of the pictures that they alone see; empty: that of the room
+	Remind string      // "channel" (default), "direct" or "none"
+	Zone   string      // IANA name; empty: UTC
+	Quiet  clock.Hours // no reminders between From and To, minutes of the day in Zone
+	Lang   string      // BCP 47 tag; empty: that of their program
+	Theme  string      // of the pictures that they alone see; empty: that of the room
 }
 
 // RoomSettings are what has been chosen for a channel, or for all channels of a
@@ -139,7 +140,7 @@ type RoomSettings struct {
 	Server string // the server's id; empty: they are a channel's
 	Rules  string // name of the ruleset of new games
 	Size   string // "13x13"
-	Clock  string // as ParseTimeControl reads it
+	Clock  string // as clock.Parse reads it
 	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
 	Opens  string // who may open games: "anyone" (default), "moderators" or "nobody"
 	Theme  string // of pictures

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -166,7 +167,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 // fall now by that outage alone, so that whoever is heard meanwhile moves, and
 // claims, as if it were over. It reports whether it has.
 func (b *Bot) creditFirst(ctx context.Context, in *input) (bool, error) {
-	if in.pos == nil || in.match.State != Going || in.match.Clock.Kind == NoTime {
+	if in.pos == nil || in.match.State != Going || in.match.Clock.Kind == clock.None {
 		return false, nil
 	}
 	since, err := b.awaySince(ctx, in.match.Where.Platform)

@@ -24,6 +24,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -599,14 +600,14 @@ func (c *club) attend(p *member, me bot.Person, m bot.Match) {
 		c.settle(p, me, m, board)
 		return
 	}
-	if m.Clock.Kind != bot.NoTime && !m.Deadline.IsZero() && slices.ContainsFunc(p.away, func(s stretch) bool {
+	if m.Clock.Kind != clock.None && !m.Deadline.IsZero() && slices.ContainsFunc(p.away, func(s stretch) bool {
 		return c.now.Before(s.from) && s.from.Sub(c.now) < 36*time.Hour
 	}) && c.asks[n] == "" {
 		c.asks[n] = p.name
 		c.say(p, fmt.Sprint("/pause ", n)) // before a holiday
 		return
 	}
-	if m.Deadline.IsZero() && m.Clock.Kind != bot.NoTime { // paused
+	if m.Deadline.IsZero() && m.Clock.Kind != clock.None { // paused
 		if c.asks[n] == p.name || c.IntN(20) == 0 {
 			delete(c.asks, n)
 			c.say(p, fmt.Sprint("/pause ", n)) // let us go on

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
@@ -190,7 +191,7 @@ func (j *judge) reminded(m message) {
 			j.wrong("%s is reminded although they chose %q (private: %v)", name, p.Remind, m.Private)
 		}
 		zone, _ := time.LoadLocation(p.Zone)
-		if h := now.In(zone).Hour(); p.Quiet != (bot.Hours{}) && (h >= 22 || h < 8) && !j.back(now) {
+		if h := now.In(zone).Hour(); p.Quiet != (clock.Hours{}) && (h >= 22 || h < 8) && !j.back(now) {
 			j.wrong("%s is reminded at %s", name, now.In(zone).Format("15:04"))
 		}
 		for _, last := range slices.Backward(j.pings[name]) {
@@ -213,9 +214,9 @@ func (j *judge) expected(m bot.Match, events []bot.Event, p bot.Preferences) (at
 		j.c.t.Fatal(err)
 	}
 	if !r.Deadline.IsZero() {
-		when := bot.DefaultReminding
+		when := clock.DefaultReminding
 		when.Quiet, when.Zone = p.Quiet, p.Zone
-		for _, one := range bot.Reminders(r, when) {
+		for _, one := range clock.Reminders(r, when) {
 			at = append(at, one.At)
 		}
 		return at
@@ -223,7 +224,7 @@ func (j *judge) expected(m bot.Match, events []bot.Event, p bot.Preferences) (at
 	zone, _ := time.LoadLocation(p.Zone)
 	for _, days := range []int{1, 3, 4, 10} {
 		t := m.Changed.Add(time.Duration(days) * 24 * time.Hour)
-		for local := t.In(zone); p.Quiet != (bot.Hours{}) && (local.Hour() >= 22 || local.Hour() < 8); local = t.In(zone) {
+		for local := t.In(zone); p.Quiet != (clock.Hours{}) && (local.Hour() >= 22 || local.Hour() < 8); local = t.In(zone) {
 			t = t.Truncate(time.Minute).Add(time.Minute)
 		}
 		at = append(at, t)
@@ -367,9 +368,9 @@ func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
-	when := bot.DefaultReminding
+	when := clock.DefaultReminding
 	when.Quiet, when.Zone = p.Quiet, p.Zone
-	for _, one := range bot.Reminders(before, when) {
+	for _, one := range clock.Reminders(before, when) {
 		if pausedAt(events, one.At) || j.missed(one.At, p) { // then nobody is reminded, though quiet hours may end in it
 			continue
 		}
@@ -410,7 +411,7 @@ func (j *judge) missed(at time.Time, p bot.Preferences) bool {
 	zone, _ := time.LoadLocation(p.Zone)
 	return slices.ContainsFunc(j.c.outages, func(s stretch) bool {
 		h := s.to.In(zone).Hour()
-		return s.has(at) && p.Quiet != (bot.Hours{}) && (h >= 22 || h < 8)
+		return s.has(at) && p.Quiet != (clock.Hours{}) && (h >= 22 || h < 8)
 	})
 }
 
@@ -436,7 +437,7 @@ func (j *judge) hangs(m bot.Match, events []bot.Event) {
 		patience := 24 * time.Hour // of a count
 		switch {
 		case b.settling:
-		case m.Clock.Kind != bot.NoTime:
+		case m.Clock.Kind != clock.None:
 			continue
 		default:
 			patience = 3 * 24 * time.Hour

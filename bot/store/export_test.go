@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -72,7 +73,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			m := &bot.Match{ID: bot.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: rules.Points(i)},
 				Opener: person(), Where: room(), Opened: now, Standing: bot.Standing{State: bot.Open, Changed: now}}
 			if rng.IntN(2) > 0 {
-				m.Clock = bot.TimeControl{Kind: bot.PerTurn, Main: 72 * time.Hour, Weekends: true}
+				m.Clock = clock.Control{Kind: clock.PerTurn, Main: 72 * time.Hour, Weekends: true}
 				m.Rated = true
 			}
 			step.Match, step.New = m, true
@@ -101,7 +102,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			}
 		}
 		if rng.IntN(4) == 0 {
-			step.Prefs = &bot.Preferences{Person: person(), Remind: pick("", "none"), Quiet: bot.Hours{To: rng.IntN(100)}}
+			step.Prefs = &bot.Preferences{Person: person(), Remind: pick("", "none"), Quiet: clock.Hours{To: rng.IntN(100)}}
 		}
 		if rng.IntN(4) == 0 {
 			step.Room = &bot.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: anything()}

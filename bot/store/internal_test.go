@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -26,7 +27,7 @@ func TestWrittenFormsStay(t *testing.T) {
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
 	asking := bot.Reply{Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at"}}}
-	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: bot.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
+	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: clock.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
 	room := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
 	message := bot.Message{To: []string{"Ada"}, Controls: asking.Controls,
 		File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
@@ -222,7 +223,7 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 			t.Errorf("due: %v (-want +got):\n%s", err, diff)
 		}
 		prefs, err := s.Preferences(ctx, "pa")
-		want := bot.Preferences{Person: "pa", Remind: "direct", Quiet: bot.Hours{From: 1380, To: 405}}
+		want := bot.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}
 		if diff := cmp.Diff(want, prefs); diff != "" || err != nil {
 			t.Errorf("preferences: %v (-want +got):\n%s", err, diff)
 		}

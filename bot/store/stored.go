@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -136,7 +137,7 @@ type storedHours struct {
 
 func encodePreferences(p bot.Preferences) (string, error) {
 	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme}
-	if p.Quiet != (bot.Hours{}) {
+	if p.Quiet != (clock.Hours{}) {
 		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
 	}
 	return encode(s)
@@ -149,7 +150,7 @@ func decodePreferences(text string) (bot.Preferences, error) {
 	}
 	p := bot.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme}
 	if s.Quiet != nil {
-		p.Quiet = bot.Hours{From: s.Quiet.From, To: s.Quiet.To}
+		p.Quiet = clock.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}
 	return p, nil
 }

@@ -196,6 +196,32 @@ func sentence(key string, s any) Message {
 	return m
 }
 
+// A messageError is a Message as an error.
+type messageError struct{ Message }
+
+func (e messageError) Error() string { return English.Say(e.Message) }
+
+// Error makes an error for the person who typed something wrong. Its text is
+// English; [Explain] returns its message.
+func Error(key string, args ...any) error { return messageError{Say(key, args...)} }
+
+// Explain returns the message of an error that is for the person who typed: one
+// made by [Error], or one of the rules; see [Sentence].
+func Explain(err error) Message {
+	if e, ok := errors.AsType[messageError](err); ok {
+		return e.Message
+	}
+	return Sentence(err)
+}
+
+// Shorten cuts what somebody typed to a length fit for an answer: 30 characters.
+func Shorten(s string) string {
+	if r := []rune(s); len(r) > 30 {
+		return string(r[:30]) + "…"
+	}
+	return s
+}
+
 // People returns the ids of the persons whom messages name, in order.
 func People(ms []Message) []string {
 	var ids []string

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 )
 
 // person gives the id of somebody.
@@ -85,11 +86,11 @@ func preferences(d *desk) {
 	d.same("at first", of(a), bot.Preferences{Person: a})
 	d.same("of nobody", of("unknown"), bot.Preferences{Person: "unknown"})
 
-	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: bot.Hours{From: 23 * 60, To: 6*60 + 45}, Lang: "de", Theme: "slate"}
+	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: clock.Hours{From: 23 * 60, To: 6*60 + 45}, Lang: "de", Theme: "slate"}
 	choose(mine)
 	d.same("chosen", of(a), mine)
 	d.same("of somebody else", of(b), bot.Preferences{Person: b})
-	mine = bot.Preferences{Person: a, Remind: "none", Quiet: bot.Hours{From: 0, To: 60}}
+	mine = bot.Preferences{Person: a, Remind: "none", Quiet: clock.Hours{From: 0, To: 60}}
 	choose(mine)
 	d.same("chosen again", of(a), mine)
 	theirs := bot.Preferences{Person: b, Zone: "America/New_York"}

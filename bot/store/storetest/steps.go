@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -45,8 +46,8 @@ func (d *desk) conflict(err error) {
 func stepReadBack(d *desk) {
 	m := &bot.Match{
 		ID: "g1", Rules: "japanese@1", Rated: true,
-		Clock: bot.TimeControl{Kind: bot.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
-			Night: bot.Hours{From: 23 * 60, To: 7 * 60}, Vacation: 20, Claim: true},
+		Clock: clock.Control{Kind: clock.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
+			Night: clock.Hours{From: 23 * 60, To: 7 * 60}, Vacation: 20, Claim: true},
 		Setup: rules.Setup{W: 19, H: 13, Komi: -1, Handicap: 2, First: rules.White,
 			Black: []rules.Point{{X: 3, Y: 3}, {X: 15, Y: 9}}, White: []rules.Point{{X: 18, Y: 12}}},
 		Opener: ada, Invited: bob, Where: bot.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,

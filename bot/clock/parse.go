@@ -1,4 +1,4 @@
-package bot
+package clock
 
 import (
 	"fmt"
@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // maxControl is how long a time control may be when written, in bytes.
 const maxControl = 200
 
 // What people write apart or together, for reading.
-var clockSpelling = []struct {
+var spelling = []struct {
 	from *regexp.Regexp
 	to   string
 }{
@@ -25,7 +27,7 @@ var clockSpelling = []struct {
 	{regexp.MustCompile(`(\d)\s*-\s*(\d)`), "$1-$2"},
 }
 
-// ParseTimeControl reads a time control as people type it, of any case and
+// Parse reads a time control as people type it, of any case and
 // spacing:
 //
 //	none                      no clock
@@ -45,15 +47,14 @@ var clockSpelling = []struct {
 //	claim                     a fallen flag must be claimed; or loss, which is usual
 //
 // The errors are for the person who typed.
-func ParseTimeControl(s string) (TimeControl, error) {
+func Parse(s string) (Control, error) {
 	if len(s) > maxControl {
-		return TimeControl{}, clockError("clock.long", strconv.Itoa(maxControl))
+		return Control{}, text.Error("clock.long", strconv.Itoa(maxControl))
 	}
-	text := s
-	for _, c := range clockSpelling {
-		text = c.from.ReplaceAllString(text, c.to)
+	for _, c := range spelling {
+		s = c.from.ReplaceAllString(s, c.to)
 	}
-	p := clockParser{words: strings.Fields(text)}
+	p := parser{words: strings.Fields(s)}
 	c, err := p.control()
 	if err == nil {
 		err = p.options(&c)
@@ -62,16 +63,16 @@ func ParseTimeControl(s string) (TimeControl, error) {
 		err = c.Check()
 	}
 	if err != nil {
-		return TimeControl{}, err
+		return Control{}, err
 	}
 	return c, nil
 }
 
-// A clockParser has the words that are still to be read.
-type clockParser struct{ words []string }
+// A parser has the words that are still to be read.
+type parser struct{ words []string }
 
 // peek gives the next word in small letters, or "".
-func (p *clockParser) peek() string {
+func (p *parser) peek() string {
 	if len(p.words) == 0 {
 		return ""
 	}
@@ -79,7 +80,7 @@ func (p *clockParser) peek() string {
 }
 
 // take takes the next word, if it is one of these.
-func (p *clockParser) take(words ...string) bool {
+func (p *parser) take(words ...string) bool {
 	for _, w := range words {
 		if len(p.words) > 0 && p.peek() == w {
 			p.words = p.words[1:]
@@ -90,7 +91,7 @@ func (p *clockParser) take(words ...string) bool {
 }
 
 // control reads a time control up to its options.
-func (p *clockParser) control() (c TimeControl, err error) {
+func (p *parser) control() (c Control, err error) {
 	switch {
 	case p.take("none", "unlimited"):
 	case p.take("fischer"):
@@ -99,7 +100,7 @@ func (p *clockParser) control() (c TimeControl, err error) {
 			return c, err
 		}
 		if !p.take("+") {
-			return c, clockError("clock.increment", durationText(c.Main))
+			return c, text.Error("clock.increment", durationText(c.Main))
 		}
 		if c.Increment, err = p.duration("fischer 7d+1d max 14d"); err != nil {
 			return c, err
@@ -120,7 +121,7 @@ func (p *clockParser) control() (c TimeControl, err error) {
 	default:
 		simple := p.take("simple")
 		if _, ok := parseDuration(p.peek()); !ok && !simple {
-			return c, clockError("clock.unknown", shortened(strings.Join(p.words, " ")))
+			return c, text.Error("clock.unknown", text.Shorten(strings.Join(p.words, " ")))
 		}
 		c.Kind = PerTurn
 		c.Main, err = p.duration("3d")
@@ -132,14 +133,14 @@ func (p *clockParser) control() (c TimeControl, err error) {
 }
 
 // overtime reads main time and a number of periods or stones.
-func (p *clockParser) overtime(sign, example string) (main time.Duration, n int, period time.Duration, err error) {
+func (p *parser) overtime(sign, example string) (main time.Duration, n int, period time.Duration, err error) {
 	if main, err = p.duration(example); err != nil {
 		return
 	}
 	p.take("+")
 	number, ok := strings.CutSuffix(p.peek(), sign)
 	if n, err = strconv.Atoi(number); !ok || err != nil {
-		return main, 0, 0, clockError("clock.overtime", shortened(p.peek()), example)
+		return main, 0, 0, text.Error("clock.overtime", text.Shorten(p.peek()), example)
 	}
 	p.words = p.words[1:]
 	period, err = p.duration(example)
@@ -147,10 +148,10 @@ func (p *clockParser) overtime(sign, example string) (main time.Duration, n int,
 }
 
 // duration reads a duration: "1d12h", or "1d" and "12h".
-func (p *clockParser) duration(example string) (time.Duration, error) {
+func (p *parser) duration(example string) (time.Duration, error) {
 	d, ok := parseDuration(p.peek())
 	if !ok {
-		return 0, clockError("clock.duration", shortened(p.peek()), example)
+		return 0, text.Error("clock.duration", text.Shorten(p.peek()), example)
 	}
 	for p.words = p.words[1:]; ; p.words = p.words[1:] {
 		more, ok := parseDuration(p.peek())
@@ -162,7 +163,7 @@ func (p *clockParser) duration(example string) (time.Duration, error) {
 }
 
 // options reads all that may follow.
-func (p *clockParser) options(c *TimeControl) error {
+func (p *parser) options(c *Control) error {
 	for len(p.words) > 0 {
 		word := p.words[0]
 		switch {
@@ -172,14 +173,14 @@ func (p *clockParser) options(c *TimeControl) error {
 		case p.take("night", "nights"):
 			h, ok := ParseHours(p.peek())
 			if !ok {
-				return clockError("clock.bad.hours", shortened(p.peek()))
+				return text.Error("clock.bad.hours", text.Shorten(p.peek()))
 			}
 			c.Night = h
 			p.words = p.words[1:]
 		case p.take("vacation", "vacations"):
 			days, err := strconv.Atoi(strings.TrimRight(p.peek(), "days"))
 			if err != nil {
-				return clockError("clock.vacation", shortened(p.peek()), strconv.Itoa(maxVacation))
+				return text.Error("clock.vacation", text.Shorten(p.peek()), strconv.Itoa(maxVacation))
 			}
 			c.Vacation = days
 			p.words = p.words[1:]
@@ -188,17 +189,17 @@ func (p *clockParser) options(c *TimeControl) error {
 		case p.take("loss"):
 			c.Claim = false
 		case strings.Contains(word, "/") || p.peek() == "utc":
-			zone, ok := zoneName(word)
+			zone, ok := ZoneName(word)
 			if !ok {
-				return clockError("clock.zone", shortened(word))
+				return text.Error("clock.zone", text.Shorten(word))
 			}
 			if c.Zone != "" && c.Zone != zone {
-				return clockError("clock.zones", c.Zone, shortened(word))
+				return text.Error("clock.zones", c.Zone, text.Shorten(word))
 			}
 			c.Zone = zone
 			p.words = p.words[1:]
 		default:
-			return clockError("clock.option", shortened(word))
+			return text.Error("clock.option", text.Shorten(word))
 		}
 	}
 	return nil
@@ -229,17 +230,17 @@ func durationText(d time.Duration) string {
 	if d == 0 {
 		return "0d"
 	}
-	text := ""
+	s := ""
 	for _, u := range []struct {
 		length time.Duration
 		letter string
 	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
 		if n := d / u.length; n > 0 {
-			text += strconv.Itoa(int(n)) + u.letter
+			s += strconv.Itoa(int(n)) + u.letter
 			d -= n * u.length
 		}
 	}
-	return text
+	return s
 }
 
 // ParseHours reads hours of the day: "23-7", "22:30-6:45", "20-24". From and To
@@ -276,8 +277,9 @@ func (h Hours) String() string {
 	return part(h.From) + "-" + part(h.To)
 }
 
-// zoneName finds the name of a zone in any case. UTC is "".
-func zoneName(s string) (string, bool) {
+// ZoneName returns the IANA name of a zone that somebody typed in any case, and
+// reports whether there is one. That of UTC is "".
+func ZoneName(s string) (string, bool) {
 	if strings.EqualFold(s, "utc") {
 		return "", true
 	}
@@ -288,7 +290,7 @@ func zoneName(s string) (string, bool) {
 		}
 	}
 	for _, name := range []string{s, string(title)} {
-		if _, ok := findZone(name); ok {
+		if _, ok := Zone(name); ok {
 			return name, true
 		}
 	}
@@ -297,108 +299,108 @@ func zoneName(s string) (string, bool) {
 
 // Check finds what is wrong with a time control, and says it to the person who
 // asked for it.
-func (c TimeControl) Check() error {
-	want := TimeControl{Kind: c.Kind, Main: c.Main, Weekends: c.Weekends, Night: c.Night, Zone: c.Zone, Vacation: c.Vacation, Claim: c.Claim}
+func (c Control) Check() error {
+	want := Control{Kind: c.Kind, Main: c.Main, Weekends: c.Weekends, Night: c.Night, Zone: c.Zone, Vacation: c.Vacation, Claim: c.Claim}
 	least := minTime
 	switch c.Kind {
-	case NoTime:
-		want = TimeControl{}
+	case None:
+		want = Control{}
 		if c != want {
-			return clockError("clock.none")
+			return text.Error("clock.none")
 		}
 		return nil
 	case PerTurn, Absolute:
 	case Fischer:
 		want.Increment, want.Cap = c.Increment, c.Cap
 		if c.Cap < c.Main || c.Cap < c.Increment {
-			return clockError("clock.cap", durationText(c.Cap), durationText(max(c.Main, c.Increment)))
+			return text.Error("clock.cap", durationText(c.Cap), durationText(max(c.Main, c.Increment)))
 		}
 	case ByoYomi:
 		want.Periods, want.Period, least = c.Periods, c.Period, 0
 		if c.Periods < 1 || c.Periods > maxPeriods {
-			return clockError("clock.bad.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
+			return text.Error("clock.bad.periods", strconv.Itoa(c.Periods), strconv.Itoa(maxPeriods))
 		}
 	case Canadian:
 		want.Stones, want.Period, least = c.Stones, c.Period, 0
 		if c.Stones < 1 || c.Stones > maxStones {
-			return clockError("clock.stones", strconv.Itoa(c.Stones), strconv.Itoa(maxStones))
+			return text.Error("clock.stones", strconv.Itoa(c.Stones), strconv.Itoa(maxStones))
 		}
 	default:
-		return clockError("clock.unknown", shortened(string(c.Kind)))
+		return text.Error("clock.unknown", text.Shorten(string(c.Kind)))
 	}
 	if c != want {
-		return clockError("clock.fields", string(c.Kind))
+		return text.Error("clock.fields", string(c.Kind))
 	}
 	for _, d := range []struct{ is, min, max time.Duration }{
 		{c.Main, least, maxTime}, {want.Increment, 0, maxTime}, {want.Cap, 0, maxTime}, {want.Period, 0, maxPeriod},
 	} {
 		switch {
 		case d.is < d.min:
-			return clockError("clock.short", lengthText(d.min))
+			return text.Error("clock.short", lengthText(d.min))
 		case d.is > d.max:
-			return clockError("clock.far", lengthText(d.is), lengthText(d.max))
+			return text.Error("clock.far", lengthText(d.is), lengthText(d.max))
 		case d.is%time.Minute != 0:
-			return clockError("clock.whole")
+			return text.Error("clock.whole")
 		}
 	}
 	if (c.Kind == Fischer && c.Increment < minTime) || (least == 0 && c.Period < minTime) {
-		return clockError("clock.short", lengthText(minTime))
+		return text.Error("clock.short", lengthText(minTime))
 	}
 	n := c.Night
 	if n.From < 0 || n.From >= minutesADay || n.To < 0 || n.To >= minutesADay || n != (Hours{}) && n.From == n.To {
-		return clockError("clock.bad.hours", n.String())
+		return text.Error("clock.bad.hours", n.String())
 	}
 	if n.length() > maxNight {
-		return clockError("clock.night", n.String(), strconv.Itoa(maxNight/60))
+		return text.Error("clock.night", n.String(), strconv.Itoa(maxNight/60))
 	}
 	if c.Vacation < 0 || c.Vacation > maxVacation {
-		return clockError("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))
+		return text.Error("clock.vacation", strconv.Itoa(c.Vacation), strconv.Itoa(maxVacation))
 	}
-	if zone, ok := zoneName(c.Zone); c.Zone != "" && (!ok || zone != c.Zone || !strings.Contains(zone, "/")) {
-		return clockError("clock.zone", shortened(c.Zone))
+	if zone, ok := ZoneName(c.Zone); c.Zone != "" && (!ok || zone != c.Zone || !strings.Contains(zone, "/")) {
+		return text.Error("clock.zone", text.Shorten(c.Zone))
 	}
 	return nil
 }
 
-// String writes a time control as ParseTimeControl reads it.
-func (c TimeControl) String() string {
+// String writes a time control as Parse reads it.
+func (c Control) String() string {
 	main := durationText(c.Main)
-	text := ""
+	s := ""
 	switch c.Kind {
-	case NoTime:
+	case None:
 		return "none"
 	case PerTurn:
-		text = main
+		s = main
 	case Fischer:
-		text = "fischer " + main + "+" + durationText(c.Increment) + " max " + durationText(c.Cap)
+		s = "fischer " + main + "+" + durationText(c.Increment) + " max " + durationText(c.Cap)
 	case Absolute:
-		text = "absolute " + main
+		s = "absolute " + main
 	case ByoYomi:
-		text = "byoyomi " + main + " " + strconv.Itoa(c.Periods) + "x" + durationText(c.Period)
+		s = "byoyomi " + main + " " + strconv.Itoa(c.Periods) + "x" + durationText(c.Period)
 	case Canadian:
-		text = "canadian " + main + " " + strconv.Itoa(c.Stones) + "/" + durationText(c.Period)
+		s = "canadian " + main + " " + strconv.Itoa(c.Stones) + "/" + durationText(c.Period)
 	}
 	if c.Weekends {
-		text += " weekends"
+		s += " weekends"
 	}
 	if c.Night != (Hours{}) {
-		text += " night " + c.Night.String()
+		s += " night " + c.Night.String()
 	}
 	if c.Zone != "" {
-		text += " " + c.Zone
+		s += " " + c.Zone
 	}
 	if c.Vacation != 0 {
-		text += " vacation " + strconv.Itoa(c.Vacation)
+		s += " vacation " + strconv.Itoa(c.Vacation)
 	}
 	if c.Claim {
-		text += " claim"
+		s += " claim"
 	}
-	return text
+	return s
 }
 
 // MarshalText writes a time control that is right as String does. So its JSON is
 // a string.
-func (c TimeControl) MarshalText() ([]byte, error) {
+func (c Control) MarshalText() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -406,7 +408,7 @@ func (c TimeControl) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText wrote.
-func (c *TimeControl) UnmarshalText(text []byte) (err error) {
-	*c, err = ParseTimeControl(string(text))
+func (c *Control) UnmarshalText(text []byte) (err error) {
+	*c, err = Parse(string(text))
 	return err
 }

@@ -1,4 +1,4 @@
-package bot
+package clock
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"time"
 	_ "time/tzdata"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -35,10 +36,10 @@ func clockTime26(t testing.TB, words []string) time.Time {
 	return time.Time{}
 }
 
-// control is ParseTimeControl for what must be right.
-func control(t testing.TB, s string) TimeControl {
+// control is Parse for what must be right.
+func control(t testing.TB, s string) Control {
 	t.Helper()
-	c, err := ParseTimeControl(s)
+	c, err := Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func control(t testing.TB, s string) TimeControl {
 
 var letters = map[string]rules.Color{"B": rules.Black, "W": rules.White, "-": rules.None}
 
-// clockEvent reads "Mon 2 Nov 12:00 | B", what happened behind the bar:
+// event reads "Mon 2 Nov 12:00 | B", what happened behind the bar:
 //
 //	start            Black is to play
 //	B                a turn of Black, White to play
@@ -57,36 +58,36 @@ var letters = map[string]rules.Color{"B": rules.Black, "W": rules.White, "-": ru
 //	credit 1 Nov 12:00 to 2 Nov 12:00
 //	undo 2, undo 2 agreed
 //	vacation B -3d
-func clockEvent(t testing.TB, seq int, s string) ClockEvent {
+func event(t testing.TB, seq int, s string) Event {
 	t.Helper()
 	at, what, _ := strings.Cut(s, "|")
-	e := ClockEvent{Seq: seq, At: clockTime26(t, strings.Fields(at))}
+	e := Event{Seq: seq, At: clockTime26(t, strings.Fields(at))}
 	w := strings.Fields(what)
 	switch w[0] {
 	case "start":
-		e.Kind, e.ToPlay = ClockStart, rules.Black
+		e.Kind, e.ToPlay = Start, rules.Black
 	case "B", "W":
-		e.Kind, e.By, e.ToPlay = ClockTurn, letters[w[0]], letters[w[0]].Opponent()
+		e.Kind, e.By, e.ToPlay = Turn, letters[w[0]], letters[w[0]].Opponent()
 		if len(w) > 1 {
 			e.ToPlay = letters[w[1]]
 		}
 	case "stop":
-		e.Kind = ClockStopped
+		e.Kind = Stop
 	case "resume":
-		e.Kind, e.ToPlay = ClockResumed, letters[w[1]]
+		e.Kind, e.ToPlay = Resume, letters[w[1]]
 	case "pause":
-		e.Kind = ClockPause
+		e.Kind = Pause
 	case "unpause":
-		e.Kind = ClockUnpause
+		e.Kind = Unpause
 	case "credit":
-		e.Kind = ClockCredit
+		e.Kind = Credit
 		i := slices.Index(w, "to")
 		e.From, e.To = clockTime26(t, w[1:i]), clockTime26(t, w[i+1:])
 	case "undo":
-		e.Kind, e.Agreed = ClockUndo, len(w) > 2
+		e.Kind, e.Agreed = Undo, len(w) > 2
 		e.Back, _ = strconv.Atoi(w[1])
 	case "vacation":
-		e.Kind, e.By = ClockVacation, letters[w[1]]
+		e.Kind, e.By = Vacation, letters[w[1]]
 		d, ok := parseDuration(strings.TrimPrefix(w[2], "-"))
 		if !ok {
 			t.Fatalf("cannot read %q", s)
@@ -100,10 +101,12 @@ func clockEvent(t testing.TB, seq int, s string) ClockEvent {
 	return e
 }
 
+func english(m text.Message) string { return text.English.Say(m) }
+
 // shown writes a reading: "B 2 days, W 3 days, B until Fri 6 Nov 12:00 UTC".
-func shown(c TimeControl, r Reading) string {
-	s := fmt.Sprintf("B %s, W %s, ", r.Black.Words(c), r.White.Words(c))
-	deadline := DeadlineWords(r.Deadline, r.At, time.UTC)
+func shown(c Control, r Reading) string {
+	s := fmt.Sprintf("B %s, W %s, ", english(r.Black.Text(c)), english(r.White.Text(c)))
+	deadline := english(DeadlineText(r.Deadline, r.At, time.UTC))
 	switch {
 	case r.Flagged != rules.None:
 		return s + r.Flagged.Letter() + " fell " + deadline
@@ -117,11 +120,11 @@ func shown(c TimeControl, r Reading) string {
 	return s + r.ToPlay.Letter() + " until " + deadline
 }
 
-// TestClocks reads clocks off games. A line that begins with "?" reads the
+// TestReadings reads clocks off games. A line that begins with "?" reads the
 // clock; what it shows comes after the bar. Events are numbered from 1. In 2026
 // the clocks of Paris go forward on Sun 29 March 01:00 UTC, back on Sun 25
 // October 01:00 UTC.
-func TestClocks(t *testing.T) {
+func TestReadings(t *testing.T) {
 	for _, test := range []struct{ name, control, game string }{
 		{"no clock", "none", `
 			Mon 2 Nov 12:00 | start
@@ -447,12 +450,12 @@ func TestClocks(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := control(t, test.control)
-			var events []ClockEvent
+			var events []Event
 			for line := range strings.SplitSeq(strings.TrimSpace(test.game), "\n") {
 				line = strings.TrimSpace(line)
 				question, ok := strings.CutPrefix(line, "?")
 				if !ok {
-					events = append(events, clockEvent(t, len(events)+1, line))
+					events = append(events, event(t, len(events)+1, line))
 					continue
 				}
 				at, want, _ := strings.Cut(question, " | ")
@@ -467,10 +470,10 @@ func TestClocks(t *testing.T) {
 // quantum is the step of the naive clock. All that happens to it is a multiple.
 const quantum = 5 * time.Minute
 
-// A naiveClock ticks: every five minutes it takes five minutes from somebody, if
+// A naive ticks: every five minutes it takes five minutes from somebody, if
 // they count.
-type naiveClock struct {
-	control TimeControl
+type naive struct {
+	control Control
 	zone    *time.Location
 	credits []span
 
@@ -489,9 +492,9 @@ type naiveSide struct {
 	periods, stones               int
 }
 
-func (n *naiveClock) side() *naiveSide { return &n.sides[n.toPlay-1] }
+func (n *naive) side() *naiveSide { return &n.sides[n.toPlay-1] }
 
-func (n *naiveClock) fresh() naiveSide {
+func (n *naive) fresh() naiveSide {
 	c := n.control
 	s := naiveSide{main: c.Main, rest: c.Period, vacation: time.Duration(c.Vacation) * day, periods: c.Periods, stones: c.Stones}
 	if c.Kind == PerTurn {
@@ -501,7 +504,7 @@ func (n *naiveClock) fresh() naiveSide {
 }
 
 // counts says whether the five minutes from now on count.
-func (n *naiveClock) counts() bool {
+func (n *naive) counts() bool {
 	t := n.now.In(n.zone)
 	if n.control.Weekends && (t.Weekday() == time.Saturday || t.Weekday() == time.Sunday) {
 		return false
@@ -521,7 +524,7 @@ func (n *naiveClock) counts() bool {
 }
 
 // look lets the flag fall, after a new year has begun.
-func (n *naiveClock) look() {
+func (n *naive) look() {
 	if n.year.IsZero() {
 		return
 	}
@@ -540,7 +543,7 @@ func (n *naiveClock) look() {
 }
 
 // tick lets five minutes pass.
-func (n *naiveClock) tick() {
+func (n *naive) tick() {
 	n.look()
 	if n.toPlay != rules.None && n.loser == rules.None && n.counts() {
 		s := n.side()
@@ -560,19 +563,19 @@ func (n *naiveClock) tick() {
 	n.now = n.now.Add(quantum)
 }
 
-func (n *naiveClock) until(t time.Time) {
+func (n *naive) until(t time.Time) {
 	for n.now.Before(t) {
 		n.tick()
 	}
 	n.look()
 }
 
-func (n *naiveClock) begin(c rules.Color) {
+func (n *naive) begin(c rules.Color) {
 	n.toPlay, n.began, n.loser = c, n.now, rules.None
 }
 
 // pay ends a turn.
-func (n *naiveClock) pay(made bool) {
+func (n *naive) pay(made bool) {
 	if n.toPlay == rules.None {
 		return
 	}
@@ -596,51 +599,51 @@ func (n *naiveClock) pay(made bool) {
 }
 
 // naively plays events with a naive clock.
-func naively(c TimeControl, events []ClockEvent) *naiveClock {
-	n := &naiveClock{control: c, now: events[0].At}
+func naively(c Control, events []Event) *naive {
+	n := &naive{control: c, now: events[0].At}
 	n.zone, _ = time.LoadLocation(c.Zone)
 	for _, e := range events {
-		if e.Kind == ClockCredit {
+		if e.Kind == Credit {
 			n.credits = append(n.credits, span{e.From, e.To})
 		}
 	}
-	type past struct {
+	type moment struct {
 		seq          int
-		after, moved naiveClock
+		after, moved naive
 		turn         bool
 	}
-	var history []past
+	var history []moment
 	for _, e := range events {
 		n.until(e.At)
 		before := *n
 		turned := false
 		switch e.Kind {
-		case ClockStart:
+		case Start:
 			n.year = n.now.AddDate(1, 0, 0)
 			n.sides = [2]naiveSide{n.fresh(), n.fresh()}
 			n.begin(e.ToPlay)
-		case ClockTurn:
+		case Turn:
 			if e.By == n.toPlay && (n.loser == rules.None || c.Claim) {
 				turned = true
 				n.pay(true)
 				n.begin(e.ToPlay)
 			}
-		case ClockStopped:
+		case Stop:
 			n.pay(false)
 			n.toPlay = rules.None
-		case ClockResumed:
+		case Resume:
 			n.pay(false)
 			n.begin(e.ToPlay)
-		case ClockPause:
+		case Pause:
 			n.paused = true
-		case ClockUnpause:
+		case Unpause:
 			n.paused = false
-		case ClockVacation:
+		case Vacation:
 			s := &n.sides[e.By-1]
 			s.vacation = min(max(s.vacation+e.Amount, 0), maxTime)
 			s.granted += e.Amount
-		case ClockUndo:
-			var then naiveClock
+		case Undo:
+			var then naive
 			for _, p := range history {
 				if p.seq == e.Back {
 					then = p.after
@@ -660,7 +663,7 @@ func naively(c TimeControl, events []ClockEvent) *naiveClock {
 			n.began = n.now
 			n.toPlay, n.sides, n.loser, n.fell = then.toPlay, then.sides, then.loser, then.fell
 		}
-		history = append(history, past{e.Seq, *n, before, turned})
+		history = append(history, moment{e.Seq, *n, before, turned})
 	}
 	return n
 }
@@ -681,11 +684,11 @@ var zonesForTests = []struct {
 }
 
 // randomControl gives a time control about some day, with steps of step.
-func randomControl(r *rand.Rand, step time.Duration) (TimeControl, time.Time) {
+func randomControl(r *rand.Rand, step time.Duration) (Control, time.Time) {
 	z := zonesForTests[r.IntN(len(zonesForTests))]
 	about, _ := time.Parse(time.DateOnly, z.about)
 	some := func(most time.Duration) time.Duration { return step * time.Duration(1+r.Int64N(int64(most/step))) }
-	c := TimeControl{Zone: z.name, Weekends: r.IntN(2) == 0, Claim: r.IntN(3) == 0, Main: some(2 * day)}
+	c := Control{Zone: z.name, Weekends: r.IntN(2) == 0, Claim: r.IntN(3) == 0, Main: some(2 * day)}
 	if r.IntN(2) == 0 {
 		c.Night.From = r.IntN(minutesADay/5) * 5
 		c.Night.To = (c.Night.From + 5 + 5*r.IntN(maxNight/5)) % minutesADay
@@ -713,18 +716,18 @@ func randomControl(r *rand.Rand, step time.Duration) (TimeControl, time.Time) {
 }
 
 // randomEvents gives what happens in a game, at times with steps of step.
-func randomEvents(r *rand.Rand, c TimeControl, start time.Time, step time.Duration) []ClockEvent {
+func randomEvents(r *rand.Rand, c Control, start time.Time, step time.Duration) []Event {
 	at := start
-	events := []ClockEvent{{Kind: ClockStart, Seq: 1, At: at, ToPlay: rules.Black}}
+	events := []Event{{Kind: Start, Seq: 1, At: at, ToPlay: rules.Black}}
 	backs := []int{1}
 	toPlay := rules.Black
 	stopped, slept := false, false
 	for seq := 2; seq < 2+r.IntN(30); seq++ {
 		at = at.Add(step * time.Duration(r.Int64N(int64(18*time.Hour/step))))
-		e := ClockEvent{Seq: seq, At: at}
+		e := Event{Seq: seq, At: at}
 		switch k := r.IntN(20); {
 		case stopped && k < 15:
-			e.Kind, e.ToPlay = ClockResumed, rules.Black+rules.Color(r.IntN(2))
+			e.Kind, e.ToPlay = Resume, rules.Black+rules.Color(r.IntN(2))
 			toPlay, stopped = e.ToPlay, false
 			if !slept && c.Vacation > 0 && r.IntN(2) == 0 { // nearly a year later
 				slept = true
@@ -732,33 +735,33 @@ func randomEvents(r *rand.Rand, c TimeControl, start time.Time, step time.Durati
 				e.At = at
 			}
 		case k < 12:
-			e.Kind, e.By, e.ToPlay = ClockTurn, toPlay, toPlay.Opponent()
+			e.Kind, e.By, e.ToPlay = Turn, toPlay, toPlay.Opponent()
 			if r.IntN(8) == 0 {
 				e.ToPlay = toPlay
 			}
 			toPlay = e.ToPlay
 		case k == 12:
-			e.Kind, stopped = ClockStopped, true
+			e.Kind, stopped = Stop, true
 		case k == 13:
-			e.Kind = ClockPause
+			e.Kind = Pause
 		case k < 16:
-			e.Kind = ClockUnpause
+			e.Kind = Unpause
 		case k == 16:
-			e.Kind = ClockCredit
+			e.Kind = Credit
 			e.From = at.Add(-step * time.Duration(r.Int64N(int64(2*day/step))))
 			e.To = e.From.Add(step * time.Duration(r.Int64N(int64(3*day/step))))
 		case k == 17:
-			e.Kind, e.By = ClockVacation, rules.Black+rules.Color(r.IntN(2))
+			e.Kind, e.By = Vacation, rules.Black+rules.Color(r.IntN(2))
 			e.Amount = step * time.Duration(r.Int64N(int64(2*day/step))-int64(day/step))
 		default:
-			e.Kind, e.Back, e.Agreed = ClockUndo, backs[r.IntN(len(backs))], r.IntN(2) == 0
+			e.Kind, e.Back, e.Agreed = Undo, backs[r.IntN(len(backs))], r.IntN(2) == 0
 			// Whose turn it is then is read off the clock, like anybody would.
 			events = append(events, e)
 			reading := c.Read(events, at)
 			toPlay, stopped = reading.ToPlay, reading.ToPlay == rules.None
 			continue
 		}
-		if e.Kind == ClockTurn || e.Kind == ClockResumed {
+		if e.Kind == Turn || e.Kind == Resume {
 			backs = append(backs, seq)
 		}
 		events = append(events, e)
@@ -885,7 +888,7 @@ func TestClockLaws(t *testing.T) {
 		if got := c.Read(events, last); !reflect.DeepEqual(got, read) {
 			fail("reading twice is reading once", last, got)
 		}
-		if early := c.Read(events, last.Add(-time.Hour)); events[len(events)-1].Kind != ClockCredit && !reflect.DeepEqual(early, read) {
+		if early := c.Read(events, last.Add(-time.Hour)); events[len(events)-1].Kind != Credit && !reflect.DeepEqual(early, read) {
 			fail("reading before the last event is reading at it", last, early)
 		}
 
@@ -893,7 +896,7 @@ func TestClockLaws(t *testing.T) {
 		jittered, clamped := slices.Clone(events), slices.Clone(events)
 		var seen time.Time
 		for i := range jittered {
-			if jittered[i].Kind == ClockCredit {
+			if jittered[i].Kind == Credit {
 				continue
 			}
 			if r.IntN(3) == 0 {
@@ -922,12 +925,12 @@ func TestClockLaws(t *testing.T) {
 			if c.Vacation == 0 && !got.line.after(now, left.Turn+left.Vacation).Equal(read.Deadline) {
 				fail("what is left lasts until the deadline", now, got)
 			}
-			turned := append(slices.Clone(events), ClockEvent{Kind: ClockTurn, Seq: 99, At: now, By: got.ToPlay, ToPlay: got.ToPlay.Opponent()})
+			turned := append(slices.Clone(events), Event{Kind: Turn, Seq: 99, At: now, By: got.ToPlay, ToPlay: got.ToPlay.Opponent()})
 			after := c.Read(turned, now)
 			if after.Flagged == got.ToPlay || after.ToPlay != got.ToPlay.Opponent() {
 				fail("a turn before the deadline counts", now, after)
 			}
-			split := append(slices.Clone(events), ClockEvent{Kind: ClockVacation, Seq: 99, At: now, By: got.ToPlay})
+			split := append(slices.Clone(events), Event{Kind: Vacation, Seq: 99, At: now, By: got.ToPlay})
 			if again := c.Read(split, now); !again.Deadline.Equal(read.Deadline) {
 				fail("no vacation given changes nothing", now, again)
 			}
@@ -938,7 +941,7 @@ func TestClockLaws(t *testing.T) {
 			}
 		}
 
-		notEarlier := func(law string, c TimeControl, more ...ClockEvent) {
+		notEarlier := func(law string, c Control, more ...Event) {
 			t.Helper()
 			now := last
 			if len(more) > 0 {
@@ -950,12 +953,12 @@ func TestClockLaws(t *testing.T) {
 			}
 		}
 		from := events[0].At.Add(time.Duration(r.Int64N(int64(read.Deadline.Sub(events[0].At)))))
-		notEarlier("a credit never shortens", c, ClockEvent{Kind: ClockCredit, Seq: 99, At: last, From: from, To: from.Add(time.Duration(r.Int64N(int64(9 * day))))})
-		notEarlier("not even one that ends before it begins", c, ClockEvent{Kind: ClockCredit, Seq: 99, At: last, From: from, To: from.Add(-day)})
+		notEarlier("a credit never shortens", c, Event{Kind: Credit, Seq: 99, At: last, From: from, To: from.Add(time.Duration(r.Int64N(int64(9 * day))))})
+		notEarlier("not even one that ends before it begins", c, Event{Kind: Credit, Seq: 99, At: last, From: from, To: from.Add(-day)})
 		pause := last.Add(time.Duration(r.Int64N(int64(toGo))))
-		notEarlier("a pause never shortens", c, ClockEvent{Kind: ClockPause, Seq: 99, At: pause}, ClockEvent{Kind: ClockUnpause, Seq: 99, At: pause.Add(time.Duration(r.Int64N(int64(9 * day))))})
-		notEarlier("vacation never shortens", c, ClockEvent{Kind: ClockVacation, Seq: 99, At: last, By: read.ToPlay, Amount: day})
-		if !c.Claim && !slices.ContainsFunc(events, func(e ClockEvent) bool { return e.Kind == ClockUndo }) {
+		notEarlier("a pause never shortens", c, Event{Kind: Pause, Seq: 99, At: pause}, Event{Kind: Unpause, Seq: 99, At: pause.Add(time.Duration(r.Int64N(int64(9 * day))))})
+		notEarlier("vacation never shortens", c, Event{Kind: Vacation, Seq: 99, At: last, By: read.ToPlay, Amount: day})
+		if !c.Claim && !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Undo }) {
 			off := c
 			off.Weekends = true
 			notEarlier("weekends off never shorten", off)
@@ -971,13 +974,13 @@ func TestClockOneByOne(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		c, about := randomControl(r, time.Minute)
 		events := randomEvents(r, c, about, 1)
-		w := c.run(nil)
+		w := c.Run(nil)
 		for i := range events {
 			e := &events[i]
 			if r.IntN(6) == 0 { // by a clock that was set back
 				e.At = e.At.Add(-time.Duration(r.Int64N(int64(40 * day))))
 			}
-			if e.Kind == ClockCredit && r.IntN(2) == 0 { // for time in which nothing has happened yet
+			if e.Kind == Credit && r.IntN(2) == 0 { // for time in which nothing has happened yet
 				e.From = w.last.Add(time.Duration(r.Int64N(int64(day))))
 				if n := len(w.line.off); n > 0 && r.IntN(2) == 0 { // or from the end of another
 					e.From = later(w.last, w.line.off[n-1].to)
@@ -985,8 +988,8 @@ func TestClockOneByOne(t *testing.T) {
 				e.To = e.From.Add(time.Duration(r.Int64N(int64(3 * day))))
 			}
 			was := w
-			all := c.run(events[:i+1])
-			if w.add(*e) {
+			all := c.Run(events[:i+1])
+			if w.Add(*e) {
 				added++
 			} else {
 				refused++
@@ -1010,18 +1013,18 @@ func TestClockOneByOne(t *testing.T) {
 func TestClockOfLongAndStrangeGames(t *testing.T) {
 	c := control(t, "fischer 3d+12h max 9d weekends night 23-7 America/New_York vacation 20")
 	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	events := []ClockEvent{{Kind: ClockStart, At: at, ToPlay: rules.Black}}
+	events := []Event{{Kind: Start, At: at, ToPlay: rules.Black}}
 	toPlay := rules.Black
 	for i := 1; len(events) < 10_000; i++ {
 		at = at.Add(4 * time.Hour)
-		e := ClockEvent{Kind: ClockTurn, Seq: i, At: at, By: toPlay, ToPlay: toPlay.Opponent()}
+		e := Event{Kind: Turn, Seq: i, At: at, By: toPlay, ToPlay: toPlay.Opponent()}
 		switch i % 10 {
 		case 7:
-			e = ClockEvent{Kind: ClockCredit, Seq: i, At: at, From: at.Add(-time.Hour), To: at}
+			e = Event{Kind: Credit, Seq: i, At: at, From: at.Add(-time.Hour), To: at}
 		case 8:
-			e = ClockEvent{Kind: ClockUndo, Seq: i, At: at, Back: i - 3}
+			e = Event{Kind: Undo, Seq: i, At: at, Back: i - 3}
 		}
-		if e.Kind != ClockCredit {
+		if e.Kind != Credit {
 			toPlay = toPlay.Opponent() // takes a turn back, too
 		}
 		events = append(events, e)
@@ -1045,7 +1048,7 @@ func TestClockOfLongAndStrangeGames(t *testing.T) {
 			case 1:
 				e.From, e.To = strange[r.IntN(len(strange))], strange[r.IntN(len(strange))]
 			case 2:
-				e.Kind, e.By, e.ToPlay = ClockEventKind(r.IntN(12)), rules.Color(r.IntN(3)), rules.Color(r.IntN(3))
+				e.Kind, e.By, e.ToPlay = EventKind(r.IntN(12)), rules.Color(r.IntN(3)), rules.Color(r.IntN(3))
 			case 3:
 				e.Back, e.Amount = r.IntN(100)-20, time.Duration(r.Int64()-r.Int64())
 			}
@@ -1060,11 +1063,11 @@ func TestClockOfLongAndStrangeGames(t *testing.T) {
 
 	begun = time.Now()
 	ancient := time.Unix(-1<<55, 0)
-	control(t, "1d weekends vacation 1").Read([]ClockEvent{
-		{Kind: ClockStart, At: ancient, ToPlay: rules.Black},
-		{Kind: ClockCredit, At: ancient.Add(2 * day), From: ancient.Add(36 * time.Hour), To: never.AddDate(1, 0, 0)},
+	control(t, "1d weekends vacation 1").Read([]Event{
+		{Kind: Start, At: ancient, ToPlay: rules.Black},
+		{Kind: Credit, At: ancient.Add(2 * day), From: ancient.Add(36 * time.Hour), To: never.AddDate(1, 0, 0)},
 	}, begun)
-	r = control(t, "1d").Read([]ClockEvent{{Kind: ClockStart, At: begun, ToPlay: rules.Black}}, begun)
+	r = control(t, "1d").Read([]Event{{Kind: Start, At: begun, ToPlay: rules.Black}}, begun)
 	if strings.Contains(r.Deadline.String()+r.At.String(), "m=") {
 		t.Error("the process's own time got into a reading")
 	}
@@ -1074,10 +1077,10 @@ func TestClockOfLongAndStrangeGames(t *testing.T) {
 func BenchmarkClock(b *testing.B) {
 	c := control(b, "3d weekends night 23-7 Europe/Paris vacation 20")
 	at := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-	events := []ClockEvent{{Kind: ClockStart, At: at, ToPlay: rules.Black}}
+	events := []Event{{Kind: Start, At: at, ToPlay: rules.Black}}
 	for i := range 300 {
 		by := rules.Black + rules.Color(i%2)
-		events = append(events, ClockEvent{Kind: ClockTurn, Seq: i + 1, At: at.Add(time.Duration(i) * 9 * time.Hour), By: by, ToPlay: by.Opponent()})
+		events = append(events, Event{Kind: Turn, Seq: i + 1, At: at.Add(time.Duration(i) * 9 * time.Hour), By: by, ToPlay: by.Opponent()})
 	}
 	for b.Loop() {
 		c.Read(events, at)
@@ -1118,11 +1121,11 @@ func TestReminders(t *testing.T) {
 			p.Quiet, _ = ParseHours(test.quiet)
 		}
 		start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-		events := []ClockEvent{{Kind: ClockStart, At: start, ToPlay: rules.Black}}
+		events := []Event{{Kind: Start, At: start, ToPlay: rules.Black}}
 		for _, now := range []time.Time{start, start.Add(20 * time.Minute)} {
 			var got []string
 			for _, r := range Reminders(control(t, test.control).Read(events, now), p) {
-				got = append(got, r.Key+" "+strings.TrimSuffix(DeadlineWords(r.At, now, time.UTC), " UTC"))
+				got = append(got, r.Key+" "+strings.TrimSuffix(english(DeadlineText(r.At, now, time.UTC)), " UTC"))
 			}
 			if got := strings.Join(got, ", "); got != test.want {
 				t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
@@ -1134,12 +1137,12 @@ func TestReminders(t *testing.T) {
 // Wishes that make no sense are not heard.
 func TestStrangeReminding(t *testing.T) {
 	start := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
-	r := control(t, "4h").Read([]ClockEvent{{Kind: ClockStart, At: start, ToPlay: rules.Black}}, start)
+	r := control(t, "4h").Read([]Event{{Kind: Start, At: start, ToPlay: rules.Black}}, start)
 	p := Reminding{Percent: []int{-5, 0, 50, 100, 900}, Last: 5 * time.Hour, Zone: "Local", Quiet: Hours{9, 9}}
 	if got := Reminders(r, p); len(got) != 1 || got[0] != (Reminder{"50", start.Add(2 * time.Hour)}) {
 		t.Errorf("got %v", got)
 	}
-	if _, ok := findZone("Local"); ok {
+	if _, ok := Zone("Local"); ok {
 		t.Error("Local is no zone")
 	}
 }
@@ -1172,7 +1175,7 @@ func TestReminderLaws(t *testing.T) {
 	}
 }
 
-func TestParseTimeControl(t *testing.T) {
+func TestParse(t *testing.T) {
 	for typed, want := range map[string]string{
 		"none":                              "none",
 		"NONE":                              "none",
@@ -1230,7 +1233,7 @@ func TestParseTimeControl(t *testing.T) {
 		"3d sundays":                 "I do not understand “sundays” in a clock. After it may come weekends, night 23-7, Europe/Paris, vacation 20, claim.",
 		strings.Repeat("3d ", 100):   "That is too long for a clock: at most 200 characters.",
 	} {
-		c, err := ParseTimeControl(typed)
+		c, err := Parse(typed)
 		got := c.String()
 		if err != nil {
 			got = err.Error()
@@ -1242,22 +1245,22 @@ func TestParseTimeControl(t *testing.T) {
 }
 
 // What is written is read as it was.
-func TestTimeControlRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(500) {
 		c, _ := randomControl(rand.New(rand.NewPCG(seed, 5)), time.Minute)
-		if again, err := ParseTimeControl(c.String()); err != nil || again != c {
+		if again, err := Parse(c.String()); err != nil || again != c {
 			t.Fatalf("%v became %v, %v", c, again, err)
 		}
 		text, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again TimeControl
+		var again Control
 		if err := json.Unmarshal(text, &again); err != nil || again != c {
 			t.Fatalf("%s became %v, %v", text, again, err)
 		}
 	}
-	for _, wrong := range []TimeControl{
+	for _, wrong := range []Control{
 		{Kind: "hourglass", Main: day}, {Main: day}, {Kind: PerTurn, Main: day, Periods: 1}, {Kind: PerTurn, Main: time.Second * 90},
 		{Kind: PerTurn, Main: day, Zone: "UTC"}, {Kind: PerTurn, Main: day, Zone: "Local"}, {Kind: PerTurn, Main: day, Zone: "CET"},
 		{Kind: PerTurn, Main: -day}, {Kind: PerTurn, Main: day, Night: Hours{5, 5}}, {Kind: PerTurn, Main: day, Night: Hours{-5, 5}},
@@ -1269,16 +1272,16 @@ func TestTimeControlRoundTrip(t *testing.T) {
 	}
 }
 
-func FuzzParseTimeControl(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("fischer 7d+1d max 14d weekends night 23-7 Europe/Paris vacation 20 claim")
 	f.Add("byoyomi 10d 3x2d")
 	f.Add("canadian 10d 15/5d")
 	f.Fuzz(func(t *testing.T, s string) {
-		c, err := ParseTimeControl(s)
+		c, err := Parse(s)
 		if err != nil {
 			return
 		}
-		if again, err := ParseTimeControl(c.String()); err != nil || again != c {
+		if again, err := Parse(c.String()); err != nil || again != c {
 			t.Fatalf("%q: %v became %v, %v", s, c, again, err)
 		}
 	})
@@ -1316,7 +1319,7 @@ func TestClockWords(t *testing.T) {
 		2*day + 3*time.Hour + time.Minute: "2 days 3 hours",
 		366 * day:                         "366 days",
 	} {
-		if got := LeftWords(d); got != want {
+		if got := english(LeftText(d)); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
@@ -1330,8 +1333,8 @@ func TestClockWords(t *testing.T) {
 		{"2026-12-31T23:00:00Z", "Europe/Paris", "Fri 1 Jan 2027 00:00 CET"},
 	} {
 		at, _ := time.Parse(time.RFC3339, test.at)
-		zone, _ := findZone(test.zone)
-		if got := DeadlineWords(at, now, zone); got != test.want {
+		zone, _ := Zone(test.zone)
+		if got := english(DeadlineText(at, now, zone)); got != test.want {
 			t.Errorf("%s in %s: %q, want %q", test.at, test.zone, got, test.want)
 		}
 	}

@@ -1,4 +1,29 @@
-package bot
+// Package clock has the time controls of correspondence games and reads their
+// clocks.
+//
+// A clock is not a thing that ticks. It is read off a game's log, like the board:
+//
+//	c, err := clock.Parse("fischer 7d+1d max 14d weekends Europe/Paris")
+//	r := c.Read([]clock.Event{
+//		{Kind: clock.Start, Seq: 1, At: began, ToPlay: rules.Black},
+//		{Kind: clock.Turn, Seq: 2, At: played, By: rules.Black, ToPlay: rules.White},
+//	}, now)
+//	fmt.Println(text.English.Say(r.White.Text(c)), r.Deadline)
+//
+// [Control.Read] says what each player has left and the instant at which the flag
+// falls if nothing else happens. The same log read at any time gives the same
+// deadline, so it can be stored, shown and waited for; nothing runs for a game in
+// between. [Clocks] takes events one by one, for a game that is kept in memory.
+// [Reminders] says when to remind the player to move.
+//
+// All amounts of time are exact, in nanoseconds; a day is 24 hours that count.
+// What does not count (weekends, nights, pauses by agreement, credits) moves the
+// deadline and costs nobody anything, and both players may play meanwhile. At the
+// very instant of the deadline the flag has fallen; before, it has not.
+//
+// The package never asks the time: the caller hands in every instant. Its functions
+// may be called from any goroutine.
+package clock
 
 import (
 	"slices"
@@ -9,22 +34,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// # Clocks
-//
-// A clock is not a thing that ticks. It is read off a game's log, like the
-// board: from the control that the game was opened with and the times of what
-// happened since, [TimeControl.Read] says what each player has left and the
-// instant at which the flag falls if nothing else happens. The same log read at
-// any time gives the same deadline, so it can be stored, shown and waited for;
-// nothing runs for a game in between.
-//
-// All amounts of time are exact, in nanoseconds; a day is 24 hours that count.
-// What does not count (weekends, nights, pauses by agreement, credits) moves
-// the deadline and costs nobody anything, and whoever likes may play meanwhile.
-//
-// At the very instant of the deadline the flag has fallen; before, it has not.
-
-// Limits of a TimeControl.
+// Limits of a Control.
 const (
 	minTime     = time.Minute
 	maxTime     = 366 * 24 * time.Hour // main time, time per turn, increment, cap
@@ -37,38 +47,38 @@ const (
 	day = 24 * time.Hour
 )
 
-// A TimeKind is a way to give time.
-type TimeKind string
+// A Kind is a way to give time.
+type Kind string
 
 // The kinds. Everywhere "turn" is what a ruleset calls a turn, passes too.
 const (
-	// NoTime: nobody's flag ever falls.
-	NoTime TimeKind = ""
+	// None: nobody's flag ever falls.
+	None Kind = ""
 	// PerTurn: Main for every turn. What is not used is gone.
-	PerTurn TimeKind = "turn"
+	PerTurn Kind = "turn"
 	// Fischer: a bank of Main to begin with; every turn adds Increment to it,
 	// after it is made, but never above Cap.
-	Fischer TimeKind = "fischer"
+	Fischer Kind = "fischer"
 	// Absolute: Main for the whole game.
-	Absolute TimeKind = "absolute"
+	Absolute Kind = "absolute"
 	// ByoYomi: Main, then Periods of length Period each. A turn made within a
 	// period gives the period back in full; a period that passes without a turn is
 	// lost, and the next begins. The flag falls at the end of the last.
 	// (Japanese byo-yomi, as Sensei's Library has it: senseis.xmp.net/?ByoYomi)
-	ByoYomi TimeKind = "byoyomi"
+	ByoYomi Kind = "byoyomi"
 	// Canadian: Main, then Stones turns within Period. When they are made, the
 	// next such period begins at once and what was left of the last is gone. A turn
 	// in which Main ends is the first of a period.
 	// (senseis.xmp.net/?CanadianOvertime)
-	Canadian TimeKind = "canadian"
+	Canadian Kind = "canadian"
 )
 
-// A TimeControl is how much time the players of a game have. The zero value
+// A Control is how much time the players of a game have. The zero value
 // gives them all the time in the world. Its written form, which is also its
-// JSON, is what [ParseTimeControl] reads. Fields that its Kind does not name are
+// JSON, is what [Parse] reads. Fields that its Kind does not name are
 // zero; all durations are whole minutes.
-type TimeControl struct {
-	Kind      TimeKind
+type Control struct {
+	Kind      Kind
 	Main      time.Duration
 	Increment time.Duration
 	Cap       time.Duration
@@ -96,48 +106,48 @@ type TimeControl struct {
 	Claim bool
 }
 
-// A ClockEventKind says what happened.
-type ClockEventKind uint8
+// An EventKind says what happened.
+type EventKind uint8
 
 // What can happen to the clocks of a game.
 const (
-	// ClockStart: both have their time, and that of ToPlay begins to run.
-	ClockStart ClockEventKind = iota + 1
-	// ClockTurn: By has made a turn, and now the time of ToPlay runs, who may be
+	// Start: both have their time, and that of ToPlay begins to run.
+	Start EventKind = iota + 1
+	// Turn: By has made a turn, and now the time of ToPlay runs, who may be
 	// the same player (who places handicap stones, say). None: play has stopped.
 	// Only the player whose time runs makes turns; others change nothing.
-	ClockTurn
-	// ClockStopped: nobody's time runs, because the game is being settled or over.
+	Turn
+	// Stop: nobody's time runs, because the game is being settled or over.
 	// What the player to move has used stays used. A flag that had fallen stays so.
-	ClockStopped
-	// ClockResumed: play goes on with a new turn of ToPlay. A fallen flag is taken
+	Stop
+	// Resume: play goes on with a new turn of ToPlay. A fallen flag is taken
 	// up again.
-	ClockResumed
-	// ClockPause and ClockUnpause: by agreement, time between them does not count.
+	Resume
+	// Pause and Unpause: by agreement, time between them does not count.
 	// They have nothing to do with turns: undoing does not touch them.
-	ClockPause
-	ClockUnpause
-	// ClockCredit: time between From and To does not count, because the bot or its
+	Pause
+	Unpause
+	// Credit: time between From and To does not count, because the bot or its
 	// platform could not be reached. It may be said at any time, and holds for what
 	// was before too: turns become cheaper, a flag may never have fallen. When it is
 	// said does not matter: a turn that arrives after may have been made before.
-	ClockCredit
-	// ClockUndo: what was played after event Back is taken back, and both have what
+	Credit
+	// Undo: what was played after event Back is taken back, and both have what
 	// they had then, in particular what a turn taken back had added is gone. If the
 	// undo was Agreed, the turn that is to be made again has its full time, from
 	// now. Otherwise (who replaces their own last turn) the clock goes on from where
 	// it stood when the turn was made: else whoever places and undoes would never
 	// run out of time. What the opponent has thought meanwhile is given back.
-	ClockUndo
-	// ClockVacation: By has Amount more vacation, or less if it is negative. An undo
+	Undo
+	// Vacation: By has Amount more vacation, or less if it is negative. An undo
 	// does not touch it.
-	ClockVacation
+	Vacation
 )
 
-// A ClockEvent is what a game's log tells its clocks. Several may have the Seq
+// An Event is what a game's log tells its clocks. Several may have the Seq
 // of the same event of the log.
-type ClockEvent struct {
-	Kind     ClockEventKind
+type Event struct {
+	Kind     EventKind
 	Seq      int
 	At       time.Time
 	By       rules.Color   // Turn, Vacation
@@ -167,7 +177,7 @@ type Reading struct {
 	unpaused time.Time // when the last pause by agreement ended; zero: there was none
 }
 
-// Left gives what a player has left.
+// Left returns what a player has left.
 func (r Reading) Left(c rules.Color) Left {
 	if c == rules.White {
 		return r.White
@@ -196,8 +206,8 @@ type bank struct {
 	granted  time.Duration // sum of vacation given and taken by events
 }
 
-// clocks are how the clocks stand after an event.
-type clocks struct {
+// A state is how the clocks stand after an event.
+type state struct {
 	banks   [2]bank
 	toPlay  rules.Color
 	began   time.Time     // the turn
@@ -208,53 +218,53 @@ type clocks struct {
 	fell    time.Time
 }
 
-func (s *clocks) bank(c rules.Color) *bank { return &s.banks[c-rules.Black] }
+func (s *state) bank(c rules.Color) *bank { return &s.banks[c-rules.Black] }
 
-// A clockAt is how the clocks stood at an event.
-type clockAt struct {
+// A stateAt is how the clocks stood at an event.
+type stateAt struct {
 	seq int
-	clocks
+	state
 }
 
-// A clockwork is how the clocks of a game stand after what has happened so far.
-// It is a value: what happens next is added to a copy.
-type clockwork struct {
-	control TimeControl
+// Clocks are how the clocks of a game stand after what has happened so far.
+// They are a value: what happens next is added to a copy.
+type Clocks struct {
+	control Control
 	line    timeline
 	closed  []span // while paused: what does not count besides this pause
 	start   time.Time
 	last    time.Time // when the last thing happened; the zero time: nothing has
 	paused  time.Time // since when, by agreement; zero: not paused
 	resumed time.Time // when the last pause ended; zero: there was none
-	clocks
-	past *clockPast // nil: an undo cannot be added
+	state
+	past *past // nil: an undo cannot be added
 }
 
-// A clockPast is what an undo needs to know.
-type clockPast struct {
-	history []clockAt // after each event
-	turns   []clockAt // when each turn was made that has not been taken back, before it was charged
+// A past is what an undo needs to know.
+type past struct {
+	history []stateAt // after each event
+	turns   []stateAt // when each turn was made that has not been taken back, before it was charged
 }
 
 // Read reads the clocks of a game. The events are in the order of the log. An
 // event that claims to be earlier than the one before it is taken to have
 // happened at the same time, so a clock that was set back gives nobody time;
 // neither does a now that is before the last event.
-func (c TimeControl) Read(events []ClockEvent, now time.Time) Reading {
-	return c.run(events).read(now)
+func (c Control) Read(events []Event, now time.Time) Reading {
+	return c.Run(events).Read(now)
 }
 
-// run returns how the clocks stand after all events of a game.
-func (c TimeControl) run(events []ClockEvent) clockwork {
+// Run returns how the clocks stand after all events of a game.
+func (c Control) Run(events []Event) Clocks {
 	var credits []span // they hold for what was before them, too
 	for _, e := range events {
-		if e.Kind == ClockCredit {
+		if e.Kind == Credit {
 			credits = append(credits, e.span())
 		}
 	}
-	zone, _ := findZone(c.Zone)
-	w := clockwork{control: c, line: newTimeline(calendar{c.Weekends, c.Night, zone}, credits)}
-	w.past = &clockPast{history: make([]clockAt, 0, len(events))}
+	zone, _ := Zone(c.Zone)
+	w := Clocks{control: c, line: newTimeline(calendar{c.Weekends, c.Night, zone}, credits)}
+	w.past = &past{history: make([]stateAt, 0, len(events))}
 	for _, e := range events {
 		w.happen(e)
 	}
@@ -262,14 +272,14 @@ func (c TimeControl) run(events []ClockEvent) clockwork {
 	return w
 }
 
-// add makes one more event happen. It reports false, and nothing has happened,
+// Add makes one more event happen. It reports false, and nothing has happened,
 // if the event changes what was before: an undo, or a credit for time in which
-// other things happened. Then all events must be run again.
-func (w *clockwork) add(e ClockEvent) bool {
-	if e.Kind == ClockUndo || e.Kind == ClockCredit && e.span().from.Before(w.last) {
+// other things happened. Then the caller must [Control.Run] all events again.
+func (w *Clocks) Add(e Event) bool {
+	if e.Kind == Undo || e.Kind == Credit && e.span().from.Before(w.last) {
 		return false
 	}
-	if e.Kind == ClockCredit {
+	if e.Kind == Credit {
 		w.line.off = union(w.line.off, e.span())
 		if !w.paused.IsZero() {
 			w.closed = union(w.closed, e.span())
@@ -280,40 +290,40 @@ func (w *clockwork) add(e ClockEvent) bool {
 }
 
 // span returns the time that a credit is for.
-func (e ClockEvent) span() span { return span{instant(e.From), instant(e.To)} }
+func (e Event) span() span { return span{instant(e.From), instant(e.To)} }
 
 // happen makes an event happen. The timeline has the time of a credit already.
 // While a pause lasts, nothing after its beginning counts.
-func (w *clockwork) happen(e ClockEvent) {
-	if e.Kind != ClockCredit { // it may be said long after
+func (w *Clocks) happen(e Event) {
+	if e.Kind != Credit { // it may be said long after
 		w.last = later(w.last, instant(e.At))
 	}
 	switch {
-	case e.Kind == ClockPause && w.paused.IsZero():
+	case e.Kind == Pause && w.paused.IsZero():
 		w.paused, w.closed = w.last, w.line.off
 		w.line.off = union(w.closed, span{w.paused, never})
-	case e.Kind == ClockUnpause && !w.paused.IsZero():
+	case e.Kind == Unpause && !w.paused.IsZero():
 		w.line.off = union(w.closed, span{w.paused, w.last})
 		w.paused, w.closed, w.resumed = time.Time{}, nil, w.last
 	}
 	w.flag(w.last)
 	w.apply(e, w.last)
 	if w.past != nil {
-		w.past.history = append(w.past.history, clockAt{e.Seq, w.clocks})
+		w.past.history = append(w.past.history, stateAt{e.Seq, w.state})
 	}
 }
 
-// read reads the clocks.
-func (w clockwork) read(now time.Time) Reading {
+// Read reads the clocks. A now before the last event is taken to be its time.
+func (w Clocks) Read(now time.Time) Reading {
 	now = later(w.last, instant(now))
 	w.flag(now)
 	return w.reading(now)
 }
 
 // apply makes an event happen.
-func (w *clockwork) apply(e ClockEvent, at time.Time) {
+func (w *Clocks) apply(e Event, at time.Time) {
 	switch e.Kind {
-	case ClockStart:
+	case Start:
 		if w.start.IsZero() {
 			w.start = at
 			for i := range w.banks {
@@ -321,27 +331,27 @@ func (w *clockwork) apply(e ClockEvent, at time.Time) {
 			}
 		}
 		w.begin(e.ToPlay, at)
-	case ClockTurn:
+	case Turn:
 		if w.toPlay == rules.None || e.By != w.toPlay || w.flagged != rules.None && !w.control.Claim {
 			return
 		}
 		w.charge(at)
 		if w.past != nil {
-			w.past.turns = append(w.past.turns, clockAt{e.Seq, w.clocks})
+			w.past.turns = append(w.past.turns, stateAt{e.Seq, w.state})
 		}
 		w.pay(true)
 		w.begin(e.ToPlay, at)
-	case ClockStopped:
+	case Stop:
 		w.charge(at)
 		w.pay(false)
 		w.toPlay = rules.None
-	case ClockResumed:
+	case Resume:
 		w.charge(at)
 		w.pay(false)
 		w.begin(e.ToPlay, at)
-	case ClockUndo:
+	case Undo:
 		w.undo(e, at)
-	case ClockVacation:
+	case Vacation:
 		if e.By != rules.Black && e.By != rules.White {
 			return
 		}
@@ -353,17 +363,17 @@ func (w *clockwork) apply(e ClockEvent, at time.Time) {
 }
 
 // full is what a player begins with.
-func (c TimeControl) full() bank {
+func (c Control) full() bank {
 	return bank{main: c.Main, periods: c.Periods, period: c.Period, stones: c.Stones, vacation: time.Duration(c.Vacation) * day}
 }
 
 // begin begins a turn.
-func (w *clockwork) begin(c rules.Color, at time.Time) {
+func (w *Clocks) begin(c rules.Color, at time.Time) {
 	w.toPlay, w.began, w.since, w.used, w.flagged = c, at, at, 0, rules.None
 }
 
 // own gives all the time that a bank has for one turn, but for vacation.
-func (w *clockwork) own(b *bank) time.Duration {
+func (w *Clocks) own(b *bank) time.Duration {
 	switch w.control.Kind {
 	case ByoYomi:
 		return b.main + time.Duration(b.periods)*w.control.Period
@@ -374,17 +384,17 @@ func (w *clockwork) own(b *bank) time.Duration {
 }
 
 // running reports whether the time of the player to move can end.
-func (w *clockwork) running() bool {
-	return w.toPlay != rules.None && w.flagged == rules.None && w.control.Kind != NoTime && !w.start.IsZero()
+func (w *Clocks) running() bool {
+	return w.toPlay != rules.None && w.flagged == rules.None && w.control.Kind != None && !w.start.IsZero()
 }
 
 // ends gives when the own time of the player to move ends.
-func (w *clockwork) ends() time.Time {
+func (w *Clocks) ends() time.Time {
 	return w.line.after(w.since, w.own(w.bank(w.toPlay))-w.used)
 }
 
 // ended gives when the own time of the player to move ended, if it has by now.
-func (w *clockwork) ended(now time.Time) (due time.Time, ended bool) {
+func (w *Clocks) ended(now time.Time) (due time.Time, ended bool) {
 	// Less time counts than passes: mostly that is answer enough.
 	if !w.running() || now.Sub(w.since) < w.own(w.bank(w.toPlay))-w.used {
 		return never, false
@@ -394,7 +404,7 @@ func (w *clockwork) ended(now time.Time) (due time.Time, ended bool) {
 }
 
 // flag lets the flag of the player to move fall, if it has fallen by now.
-func (w *clockwork) flag(now time.Time) {
+func (w *Clocks) flag(now time.Time) {
 	due, ended := w.ended(now)
 	if !ended {
 		return
@@ -406,7 +416,7 @@ func (w *clockwork) flag(now time.Time) {
 }
 
 // charge charges the player to move for the time up to now, within their turn.
-func (w *clockwork) charge(now time.Time) {
+func (w *Clocks) charge(now time.Time) {
 	if !w.running() {
 		return
 	}
@@ -420,7 +430,7 @@ func (w *clockwork) charge(now time.Time) {
 
 // spend spends vacation from the end of somebody's own time until to, and
 // reports whether and when it was all gone by then.
-func (w *clockwork) spend(b bank, from, to time.Time) (rest bank, gone time.Time, all bool) {
+func (w *Clocks) spend(b bank, from, to time.Time) (rest bank, gone time.Time, all bool) {
 	for {
 		w.renew(&b, from)
 		year := w.anniversary(b.year + 1)
@@ -438,12 +448,12 @@ func (w *clockwork) spend(b bank, from, to time.Time) (rest bank, gone time.Time
 }
 
 // anniversary gives when the year n of the game begins, counted from 0.
-func (w *clockwork) anniversary(n int) time.Time {
+func (w *Clocks) anniversary(n int) time.Time {
 	return earlier(w.start.AddDate(n, 0, 0), never)
 }
 
 // renew fills vacation up if a new year of the game has begun.
-func (w *clockwork) renew(b *bank, now time.Time) {
+func (w *Clocks) renew(b *bank, now time.Time) {
 	year := now.Year() - w.start.Year()
 	if w.anniversary(year).After(now) {
 		year--
@@ -465,7 +475,7 @@ func (b *bank) grant(d time.Duration) {
 // Who has used more than there was (on vacation, or after the flag under Claim)
 // has nothing left, but the last period of byo-yomi stays. A turn that is made
 // then gets what a turn gets.
-func (w *clockwork) pay(made bool) {
+func (w *Clocks) pay(made bool) {
 	if w.toPlay == rules.None {
 		return
 	}
@@ -492,14 +502,14 @@ func (w *clockwork) pay(made bool) {
 }
 
 // undo puts the clocks back.
-func (w *clockwork) undo(e ClockEvent, at time.Time) {
-	var then clocks
+func (w *Clocks) undo(e Event, at time.Time) {
+	var then state
 	for i := range then.banks {
 		then.banks[i] = w.control.full()
 	}
 	history := w.past.history
 	if i := sort.Search(len(history), func(i int) bool { return history[i].seq > e.Back }); i > 0 {
-		then = history[i-1].clocks
+		then = history[i-1].state
 	}
 	if e.Agreed {
 		then.used = 0
@@ -507,7 +517,7 @@ func (w *clockwork) undo(e ClockEvent, at time.Time) {
 	turns := w.past.turns
 	for n := len(turns); n > 0 && turns[n-1].seq > e.Back; n-- {
 		if !e.Agreed {
-			then = turns[n-1].clocks
+			then = turns[n-1].state
 		}
 		turns = turns[:n-1]
 	}
@@ -516,12 +526,12 @@ func (w *clockwork) undo(e ClockEvent, at time.Time) {
 		then.banks[i].grant(w.banks[i].granted - then.banks[i].granted)
 	}
 	then.began, then.since = at, at
-	w.clocks = then
+	w.state = then
 }
 
 // reading reads the clocks, the flag having fallen if it has by now. It spoils
 // them.
-func (w *clockwork) reading(now time.Time) Reading {
+func (w *Clocks) reading(now time.Time) Reading {
 	paused := !w.paused.IsZero()
 	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line, unpaused: w.resumed}
 	if w.toPlay != rules.None {
@@ -546,7 +556,7 @@ func (w *clockwork) reading(now time.Time) Reading {
 }
 
 // left gives what a player has left.
-func (w *clockwork) left(c rules.Color, now time.Time) Left {
+func (w *Clocks) left(c rules.Color, now time.Time) Left {
 	if w.flagged == c {
 		return Left{}
 	}
@@ -617,7 +627,7 @@ func Reminders(r Reading, p Reminding) []Reminder {
 		return nil
 	}
 	var all []Reminder
-	zone, _ := findZone(p.Zone)
+	zone, _ := Zone(p.Zone)
 	quiet := calendar{night: p.Quiet, zone: zone}
 	add := func(key string, at, end time.Time) {
 		if from, to, ok := quiet.pause(at); ok {

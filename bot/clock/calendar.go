@@ -1,4 +1,4 @@
-package bot
+package clock
 
 import (
 	"slices"
@@ -22,6 +22,13 @@ func (h Hours) hold(minute int) bool {
 
 // length gives how long the hours are, in minutes.
 func (h Hours) length() int { return (h.To - h.From + minutesADay) % minutesADay }
+
+// Until returns when the hours around t end, by the wall clock of a zone, and
+// reports whether t lies in them.
+func (h Hours) Until(t time.Time, zone *time.Location) (end time.Time, within bool) {
+	_, end, within = calendar{night: h, zone: zone}.pause(t)
+	return end, within
+}
 
 const minutesADay = 24 * 60
 
@@ -188,10 +195,10 @@ func (l timeline) after(t time.Time, d time.Duration) time.Time {
 // zones are the zones that have been asked for. There are some six hundred.
 var zones sync.Map
 
-// findZone gives a zone by its IANA name; "" is UTC. "Local", and what machines
+// Zone returns a zone by its IANA name; "" is UTC. "Local", and what machines
 // keep beside the names ("right/…"), is no name: it would mean something else
 // on each.
-func findZone(name string) (*time.Location, bool) {
+func Zone(name string) (*time.Location, bool) {
 	if name == "" {
 		return time.UTC, true
 	}

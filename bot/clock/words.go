@@ -1,0 +1,143 @@
+package clock
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// Words is [Control.Text] in English.
+func (c Control) Words() string { return text.English.Say(c.Text()) }
+
+// Text says what a time control is, to people who are about to play with it.
+func (c Control) Text() text.Message {
+	if c.Kind == None {
+		return text.Say("clock.words.none")
+	}
+	main, period := lengthText(c.Main), lengthText(c.Period)
+	var kind text.Message
+	switch c.Kind {
+	case PerTurn:
+		kind = text.Say("clock.words.turn", main)
+	case Fischer:
+		kind = text.Say("clock.words.fischer", main, lengthText(c.Increment), lengthText(c.Cap))
+	case Absolute:
+		kind = text.Say("clock.words.absolute", main)
+	case ByoYomi:
+		kind = text.Say("clock.words.byoyomi", main, text.Say("clock.periods", c.Periods), period)
+		if c.Main == 0 {
+			kind = text.Say("clock.words.byoyomi.only", text.Say("clock.periods", c.Periods), period)
+		}
+	case Canadian:
+		kind = text.Say("clock.words.canadian", main, text.Say("clock.turns", c.Stones), period)
+		if c.Main == 0 {
+			kind = text.Say("clock.words.canadian.only", text.Say("clock.turns", c.Stones), period)
+		}
+	}
+	zone := c.Zone
+	if zone == "" {
+		zone = "UTC"
+	}
+	night := clockTime(c.Night.From) + "–" + clockTime(c.Night.To)
+	var pauses, vacation any = "", ""
+	end := text.Say("clock.words.loss")
+	switch {
+	case c.Weekends && c.Night != (Hours{}):
+		pauses = text.Say("clock.words.both", night, zone)
+	case c.Weekends:
+		pauses = text.Say("clock.words.weekends", zone)
+	case c.Night != (Hours{}):
+		pauses = text.Say("clock.words.night", night, zone)
+	}
+	if c.Vacation > 0 {
+		vacation = text.Say("clock.words.vacation", text.Say("clock.days", c.Vacation))
+	}
+	if c.Claim {
+		end = text.Say("clock.words.claim")
+	}
+	return text.Say("joined", kind, pauses, vacation, end)
+}
+
+// Text says what a player has left for this turn, in a game with the control.
+func (l Left) Text(c Control) text.Message {
+	switch {
+	case c.Kind == None:
+		return text.Say("clock.words.none")
+	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi && l.Periods == 1:
+		return text.Say("clock.left.last", LeftText(l.Period))
+	case l.Turn > 0 && l.Main == 0 && c.Kind == ByoYomi:
+		return text.Say("clock.left.period", LeftText(l.Period), text.Say("clock.more", l.Periods-1), lengthText(c.Period))
+	case l.Turn > 0 && c.Kind == ByoYomi:
+		return text.Say("clock.left.byoyomi", LeftText(l.Main), text.Say("clock.periods", l.Periods), lengthText(c.Period))
+	case l.Turn > 0 && l.Main == 0 && c.Kind == Canadian:
+		return text.Say("clock.left.stones", LeftText(l.Period), text.Say("clock.turns", l.Stones))
+	case l.Turn > 0 && c.Kind == Canadian:
+		return text.Say("clock.left.canadian", LeftText(l.Main), text.Say("clock.turns", l.Stones), lengthText(l.Period))
+	case l.Turn > 0:
+		return LeftText(l.Turn)
+	case l.Vacation > 0:
+		return text.Say("clock.left.vacation", LeftText(l.Vacation))
+	}
+	return text.Say("clock.left.nothing")
+}
+
+// LeftText says an amount of time with its two largest units: "2 days 3 hours".
+// The rest is cut off, so that nobody is promised more than there is.
+func LeftText(d time.Duration) text.Message {
+	switch {
+	case d <= 0:
+		return text.Say("clock.left.none")
+	case d < time.Minute:
+		return text.Say("clock.left.moment")
+	case d >= day:
+		return lengthText(d.Truncate(time.Hour))
+	}
+	return lengthText(d)
+}
+
+// lengthText says a duration in days, hours and minutes.
+func lengthText(d time.Duration) text.Message {
+	var parts []text.Message
+	for _, u := range []struct {
+		length time.Duration
+		key    string
+	}{{day, "clock.days"}, {time.Hour, "clock.hours"}, {time.Minute, "clock.minutes"}} {
+		if n := int(d / u.length); n > 0 {
+			parts = append(parts, text.Say(u.key, n))
+			d -= time.Duration(n) * u.length
+		}
+	}
+	if parts == nil {
+		return text.Say("clock.minutes", 0)
+	}
+	out := parts[0]
+	for _, p := range parts[1:] {
+		out = text.Say("clock.and", out, p)
+	}
+	return out
+}
+
+// DeadlineText says an instant as the wall clock of a zone shows it: "Tue 24 Nov
+// 14:00 UTC". Seconds are cut off, so that nobody is promised more than there is.
+// The year is said if it is not that of now.
+func DeadlineText(t, now time.Time, zone *time.Location) text.Message {
+	t, now = t.In(zone), now.In(zone)
+	name, _ := t.Zone()
+	if name == "" || name[0] == '+' || name[0] == '-' {
+		name = "UTC" + name
+	}
+	key := "clock.date"
+	if t.Year() != now.Year() {
+		key = "clock.date.year"
+	}
+	weekday := text.Say("clock.weekday." + strconv.Itoa(int(t.Weekday())))
+	month := text.Say("clock.month." + strconv.Itoa(int(t.Month())))
+	return text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name)
+}
+
+// clockTime writes a minute of the day: "07:00".
+func clockTime(minute int) string {
+	two := func(n int) string { return strconv.Itoa(n/10) + strconv.Itoa(n%10) }
+	return two(minute/60) + ":" + two(minute%60)
+}
