@@ -227,7 +227,7 @@ func TestServerOfRequest(t *testing.T) {
 		"who manages the server":             {interaction.Interaction{Guild: "7", ByGuild: "7", May: rest.ManageGuild}, "guild:7", true},
 		"an administrator":                   {interaction.Interaction{Guild: "7", ByGuild: "7", ByUser: "1", May: rest.Administrator}, "guild:7", true},
 		"somebody who has brought the bot":   {interaction.Interaction{Guild: "7", ByUser: "1", May: rest.SendMessages}, "", false},
-		"direct messages":                    {interaction.Interaction{ByUser: "1", Context: interaction.InBotDM}, "", false},
+		"direct messages":                    {interaction.Interaction{ByUser: "1"}, "", false},
 		"direct messages with some nonsense": {interaction.Interaction{May: rest.ManageGuild}, "", false},
 	} {
 		c.in.Channel.ID = "7" // as the first channel of an old server

@@ -270,11 +270,7 @@ func TestOpenedInsideAThread(t *testing.T) {
 		}
 
 		forum := c.guild.Forum("club games")
-		hello := rest.Message{Content: new("An evening of Go")}
-		if _, err := c.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
-			t.Fatal(err)
-		}
-		evening := forum.WaitThread(0)
+		evening := c.alice.Open(forum, "evening", "An evening of Go")
 		m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Join"))
 		c.shows(evening, "Black to play")

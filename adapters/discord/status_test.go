@@ -355,11 +355,7 @@ func TestOpeningBesideItsBoards(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			tb := newTable(t)
 			forum := tb.guild.Forum("club games")
-			hello := rest.Message{Content: new("An evening of Go")}
-			if _, err := tb.a.rest.StartThread(t.Context(), forum.ID(), rest.NewThread{Name: "evening", Message: &hello}); err != nil {
-				t.Fatal(err)
-			}
-			tb.here = forum.WaitThread(0)
+			tb.here = tb.alice.Open(forum, "evening", "An evening of Go")
 			stays(tb, "", tb.here)
 		})
 	})

@@ -84,21 +84,6 @@ func (c *Channel) Wait(done func([]*Message) bool) bool {
 	return c.s.waitFor(func() bool { return done(c.s.snapshots(c.c, nil)) })
 }
 
-// Tags are the names of a forum post's tags.
-func (c *Channel) Tags() []string {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	var names []string
-	if c.c.parent != nil {
-		for _, t := range c.c.parent.tags {
-			if slices.Contains(c.c.applied, t.id) {
-				names = append(names, t.name)
-			}
-		}
-	}
-	return names
-}
-
 // Members are the names of who is in a thread.
 func (c *Channel) Members() []string {
 	c.s.mu.Lock()

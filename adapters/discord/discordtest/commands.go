@@ -3,8 +3,6 @@ package discordtest
 import (
 	"encoding/json"
 	"maps"
-	"slices"
-	"strings"
 )
 
 func (s *Server) commandsFor(r *request) (string, error) {
@@ -85,27 +83,6 @@ func putCommands(s *Server, r *request) (reply, error) {
 	return ok(list)
 }
 
-func postCommand(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	s.commandWrites++
-	s.changed.Broadcast()
-	for i, old := range s.commands[guild] {
-		if sameCommand(old, r.object()) {
-			s.commands[guild][i] = s.stored(r.object(), guild, old)
-			return ok(s.commands[guild][i])
-		}
-	}
-	if len(s.commands[guild]) >= 130 {
-		return reply{}, errTooManyCommands
-	}
-	c := s.stored(r.object(), guild, nil)
-	s.commands[guild] = append(s.commands[guild], c)
-	return reply{201, c}, nil
-}
-
 func getCommands(s *Server, r *request) (reply, error) {
 	guild, err := s.commandsFor(r)
 	if err != nil {
@@ -119,60 +96,6 @@ func getCommands(s *Server, r *request) (reply, error) {
 			delete(c, "description_localizations")
 		}
 		list = append(list, c)
-	}
-	return ok(list)
-}
-
-func getCommand(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	for _, c := range s.commands[guild] {
-		if c["id"] == r.params["command_id"] {
-			return ok(c)
-		}
-	}
-	return reply{}, errCommand
-}
-
-func deleteCommand(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	n := len(s.commands[guild])
-	s.commands[guild] = slices.DeleteFunc(s.commands[guild], func(c object) bool { return c["id"] == r.params["command_id"] })
-	if len(s.commands[guild]) == n {
-		return reply{}, errCommand
-	}
-	s.commandWrites++
-	s.changed.Broadcast()
-	return reply{status: 204}, nil
-}
-
-// getCommandPermissions are the commands that a server's own settings give to
-// somebody or take from them.
-func getCommandPermissions(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	list := []object{}
-	for _, c := range append(slices.Clone(s.commands[guild]), s.commands[""]...) {
-		rules := []object{}
-		add := func(who map[string]bool, permission bool) {
-			for _, who := range slices.Sorted(maps.Keys(who)) {
-				if name, user, _ := strings.Cut(who, "/"); name == c["name"] {
-					rules = append(rules, object{"id": user, "type": 2, "permission": permission})
-				}
-			}
-		}
-		add(s.guilds[guild].denied, false)
-		add(s.guilds[guild].allowed, true)
-		if len(rules) > 0 {
-			list = append(list, object{"id": c["id"], "application_id": s.appID, "guild_id": guild, "permissions": rules})
-		}
 	}
 	return ok(list)
 }

@@ -601,7 +601,8 @@ func TestGuildsComeAndGo(t *testing.T) {
 	b.event("GUILD_CREATE")
 	room := club.Channel("games")
 	b.event("CHANNEL_CREATE")
-	b.do("POST", "/channels/"+room.ID()+"/threads", object{"name": "t", "type": 11}).want(t, 201)
+	m := b.do("POST", "/channels/"+room.ID()+"/messages", object{"content": "x"}).want(t, 200)
+	b.do("POST", "/channels/"+room.ID()+"/messages/"+m.id()+"/threads", object{"name": "t"}).want(t, 201)
 	b.event("THREAD_CREATE")
 	room.Threads()[0].Lock()
 	if c := b.event("THREAD_UPDATE"); c["thread_metadata"].(object)["locked"] != true {

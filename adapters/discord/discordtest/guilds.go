@@ -160,18 +160,11 @@ func (g *Guild) Channel(name string) *Channel {
 	return g.channel(name, typeText)
 }
 
-// Forum is the guild's forum of that name; the first call makes it with these
-// tags.
-func (g *Guild) Forum(name string, tags ...string) *Channel {
+// Forum is the guild's forum of that name, which the first call makes.
+func (g *Guild) Forum(name string) *Channel {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
-	f := g.channel(name, typeForum)
-	if f.c.tags == nil {
-		for _, t := range tags {
-			f.c.tags = append(f.c.tags, tag{g.s.newID(), t})
-		}
-	}
-	return f
+	return g.channel(name, typeForum)
 }
 
 // Member is the person of that name, who joins the guild on the first call.

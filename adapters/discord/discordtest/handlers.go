@@ -15,25 +15,16 @@ func init() {
 		"GET /gateway":                 getGateway,
 		"GET /gateway/bot":             getGatewayBot,
 		"GET /users/@me":               getMe,
-		"GET /users/{user_id}":         getUser,
 		"POST /users/@me/channels":     createDM,
 		"GET /users/@me/guilds":        getMyGuilds,
 		"GET /applications/@me":        getApplication,
 		"GET /oauth2/applications/@me": getApplication,
 
-		"DELETE /users/@me/guilds/{guild_id}":                 leaveGuild,
-		"GET /guilds/{guild_id}":                              getGuild,
-		"GET /guilds/{guild_id}/channels":                     getGuildChannels,
-		"GET /guilds/{guild_id}/roles":                        getRoles,
-		"GET /guilds/{guild_id}/members/{user_id}":            getMember,
-		"GET /guilds/{guild_id}/threads/active":               getActiveThreads,
-		"GET /channels/{channel_id}":                          getChannel,
-		"PATCH /channels/{channel_id}":                        editChannel,
-		"DELETE /channels/{channel_id}":                       deleteChannel,
-		"POST /channels/{channel_id}/typing":                  typing,
-		"POST /channels/{channel_id}/threads":                 startThread,
-		"PUT /channels/{channel_id}/thread-members/@me":       joinThread,
-		"PUT /channels/{channel_id}/thread-members/{user_id}": addToThread,
+		"GET /guilds/{guild_id}":                   getGuild,
+		"GET /guilds/{guild_id}/members/{user_id}": getMember,
+		"GET /channels/{channel_id}":               getChannel,
+		"PATCH /channels/{channel_id}":             editChannel,
+		"POST /channels/{channel_id}/typing":       typing,
 
 		"GET /channels/{channel_id}/messages":                       listMessages,
 		"POST /channels/{channel_id}/messages":                      createMessage,
@@ -41,21 +32,11 @@ func init() {
 		"PATCH /channels/{channel_id}/messages/{message_id}":        editMessage,
 		"DELETE /channels/{channel_id}/messages/{message_id}":       deleteMessage,
 		"POST /channels/{channel_id}/messages/{message_id}/threads": startThreadFrom,
-		"PUT /channels/{channel_id}/messages/pins/{message_id}":     pin,
 
-		"GET /applications/{application_id}/commands":                                   getCommands,
-		"PUT /applications/{application_id}/commands":                                   putCommands,
-		"POST /applications/{application_id}/commands":                                  postCommand,
-		"GET /applications/{application_id}/commands/{command_id}":                      getCommand,
-		"DELETE /applications/{application_id}/commands/{command_id}":                   deleteCommand,
-		"GET /applications/{application_id}/guilds/{guild_id}/commands":                 getCommands,
-		"PUT /applications/{application_id}/guilds/{guild_id}/commands":                 putCommands,
-		"POST /applications/{application_id}/guilds/{guild_id}/commands":                postCommand,
-		"GET /applications/{application_id}/guilds/{guild_id}/commands/{command_id}":    getCommand,
-		"DELETE /applications/{application_id}/guilds/{guild_id}/commands/{command_id}": deleteCommand,
-
-		"GET /applications/{application_id}/guilds/{guild_id}/commands/permissions": getCommandPermissions,
-		"GET /channels/{channel_id}/threads/archived/public":                        getArchivedThreads,
+		"GET /applications/{application_id}/commands":                   getCommands,
+		"PUT /applications/{application_id}/commands":                   putCommands,
+		"GET /applications/{application_id}/guilds/{guild_id}/commands": getCommands,
+		"PUT /applications/{application_id}/guilds/{guild_id}/commands": putCommands,
 
 		routeCallback: callback,
 		"POST /webhooks/{webhook_id}/{webhook_token}":                         followUp,
@@ -89,14 +70,6 @@ func getMe(s *Server, r *request) (reply, error) {
 	}
 	delete(o, "primary_guild")
 	return ok(o)
-}
-
-func getUser(s *Server, r *request) (reply, error) {
-	u := s.users[r.params["user_id"]]
-	if u == nil {
-		return reply{}, errUser
-	}
-	return ok(u.json())
 }
 
 func getApplication(s *Server, r *request) (reply, error) {
@@ -182,37 +155,6 @@ func getGuild(s *Server, r *request) (reply, error) {
 	return ok(o)
 }
 
-func leaveGuild(s *Server, r *request) (reply, error) {
-	g, err := s.guildFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	s.kick(g)
-	return reply{status: 204}, nil
-}
-
-func getGuildChannels(s *Server, r *request) (reply, error) {
-	g, err := s.guildFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	list := []object{}
-	for _, c := range g.channels {
-		if !c.isThread() && !c.deleted {
-			list = append(list, c.json(s))
-		}
-	}
-	return ok(list)
-}
-
-func getRoles(s *Server, r *request) (reply, error) {
-	g, err := s.guildFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(g.json()["roles"])
-}
-
 func getMember(s *Server, r *request) (reply, error) {
 	g, err := s.guildFor(r)
 	if err != nil {
@@ -244,14 +186,7 @@ func editChannel(s *Server, r *request) (reply, error) {
 	body := r.object()
 	p := s.botPermissions(c)
 	if !c.isThread() {
-		if !p.Has(ManageChannels) {
-			return reply{}, errPermission
-		}
-		if name := text(body["name"]); name != "" {
-			c.name = name
-		}
-		s.dispatchChannel("CHANNEL_UPDATE", c)
-		return ok(c.json(s))
+		return reply{}, errPermission
 	}
 	_, opens := body["archived"]
 	opens = opens && body["archived"] == false
@@ -283,28 +218,7 @@ func editChannel(s *Server, r *request) (reply, error) {
 	if n := number(body["auto_archive_duration"]); n > 0 {
 		c.archiveIn = n
 	}
-	if tags, ok := body["applied_tags"]; ok {
-		if c.applied, err = c.parent.tagIDs(asList(tags)); err != nil {
-			return reply{}, err
-		}
-	}
 	s.dispatchChannel("THREAD_UPDATE", c)
-	return ok(c.json(s))
-}
-
-func deleteChannel(s *Server, r *request) (reply, error) {
-	c, err := s.channelFor(r, ViewChannel)
-	if err != nil {
-		return reply{}, err
-	}
-	need := ManageChannels
-	if c.isThread() {
-		need = ManageThreads
-	}
-	if c.guild == nil || !s.botPermissions(c).Has(need) {
-		return reply{}, errPermission
-	}
-	s.deleteChannel(c)
 	return ok(c.json(s))
 }
 
@@ -331,14 +245,5 @@ func typing(s *Server, r *request) (reply, error) {
 	if err := s.writable(c); err != nil {
 		return reply{}, err
 	}
-	return reply{status: 204}, nil
-}
-
-func pin(s *Server, r *request) (reply, error) {
-	_, m, err := s.messageFor(r, ManageMessages)
-	if err != nil {
-		return reply{}, err
-	}
-	m.pinned = true
 	return reply{status: 204}, nil
 }

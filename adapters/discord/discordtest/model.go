@@ -63,7 +63,6 @@ type channel struct {
 	withBot    bool     // a DM with the bot, not between people
 	overwrites []overwrite
 	messages   []*message
-	tags       []tag
 	nsfw       bool
 
 	// Threads.
@@ -71,15 +70,12 @@ type channel struct {
 	archived  bool
 	locked    bool
 	archiveIn int // minutes
-	applied   []string
 	members   map[string]time.Time
 	created   time.Time
 	changed   time.Time // of archived
 	sent      int
 	deleted   bool
 }
-
-type tag struct{ id, name string }
 
 type overwrite struct {
 	id          string // role or user
@@ -117,7 +113,6 @@ type message struct {
 	edits     int
 	thread    *channel // started from it
 	gone      bool
-	pinned    bool
 }
 
 // Message flags.
@@ -275,9 +270,6 @@ func (c *channel) json(s *Server) object {
 			"archived": c.archived, "archive_timestamp": stamp(c.changed), "auto_archive_duration": c.archiveIn,
 			"locked": c.locked, "create_timestamp": stamp(c.created),
 		}
-		if len(c.applied) > 0 {
-			o["applied_tags"] = c.applied
-		}
 		if at, ok := c.members[s.bot.id]; ok {
 			o["member"] = object{"id": c.id, "user_id": s.bot.id, "join_timestamp": stamp(at), "flags": 0}
 		}
@@ -294,11 +286,7 @@ func (c *channel) json(s *Server) object {
 		}
 		o["permission_overwrites"] = over
 		if c.kind == typeForum {
-			tags := []object{}
-			for _, t := range c.tags {
-				tags = append(tags, object{"id": t.id, "name": t.name, "moderated": false, "emoji_id": nil, "emoji_name": nil})
-			}
-			o["available_tags"], o["default_reaction_emoji"], o["default_sort_order"], o["default_forum_layout"] = tags, nil, nil, 0
+			o["available_tags"], o["default_reaction_emoji"], o["default_sort_order"], o["default_forum_layout"] = []object{}, nil, nil, 0
 		}
 	}
 	return o
@@ -349,7 +337,7 @@ func (m *message) basicJSON(s *Server) object {
 		"id": m.id, "type": m.kind, "channel_id": m.channel.id, "author": m.author.json(), "content": m.content,
 		"mentions": mentions, "mention_roles": roles, "mention_everyone": m.pingedAll, "attachments": files,
 		"embeds": nonNil(m.embeds), "components": nonNil(m.parts), "timestamp": stamp(m.created),
-		"edited_timestamp": nil, "flags": m.flags, "pinned": m.pinned, "tts": false,
+		"edited_timestamp": nil, "flags": m.flags, "pinned": false, "tts": false,
 	}
 	if !m.edited.IsZero() {
 		o["edited_timestamp"] = stamp(m.edited)

@@ -127,6 +127,17 @@ func (p *Person) SayFile(c *Channel, content, name string, data []byte) *Message
 	return p.say(c, content, name, data)
 }
 
+// Open starts a post in a forum with its first message.
+func (p *Person) Open(forum *Channel, name, content string) *Channel {
+	p.s.mu.Lock()
+	t := p.s.newThread(forum.c, p.s.newID(), object{"name": name}, p.user)
+	p.s.announceThread(t, p.user.name)
+	p.s.mu.Unlock()
+	post := &Channel{p.s, t}
+	p.Say(post, content)
+	return post
+}
+
 func (p *Person) say(c *Channel, content, name string, data []byte) *Message {
 	s := p.s
 	s.mu.Lock()

@@ -85,34 +85,32 @@ func refuse(status, code int, message string) *apiError {
 
 // The errors that Discord documents and this double answers.
 var (
-	errUnauthorized    = refuse(401, 0, "401: Unauthorized")
-	errNotFound        = refuse(404, 0, "404: Not Found")
-	errNotAllowed      = refuse(405, 0, "405: Method Not Allowed")
-	errChannel         = refuse(404, 10003, "Unknown Channel")
-	errGuild           = refuse(404, 10004, "Unknown Guild")
-	errMember          = refuse(404, 10007, "Unknown Member")
-	errMessage         = refuse(404, 10008, "Unknown Message")
-	errUser            = refuse(404, 10013, "Unknown User")
-	errWebhook         = refuse(404, 10015, "Unknown Webhook")
-	errInteraction     = refuse(404, 10062, "Unknown interaction")
-	errCommand         = refuse(404, 10063, "Unknown application command")
-	errTooManyCommands = refuse(400, 30032, "Maximum number of application commands reached (100)")
-	errTooLarge        = refuse(413, 40005, "Request entity too large")
-	errAcknowledged    = refuse(400, 40060, "Interaction has already been acknowledged.")
-	errFollowUps       = refuse(400, 40094, "This interaction has reached the maximum number of follow-up messages")
-	errHasThread       = refuse(400, 160004, "A thread has already been created for this message")
-	errLocked          = refuse(400, 160005, "Thread is locked")
-	errCloudflare      = refuse(403, 40333, "internal network error")
-	errAccess          = refuse(403, 50001, "Missing Access")
-	errNotAuthor       = refuse(403, 50005, "Cannot edit a message authored by another user")
-	errEmpty           = refuse(400, 50006, "Cannot send an empty message")
-	errNoDM            = refuse(403, 50007, "Cannot send messages to this user")
-	errNotText         = refuse(400, 50008, "Cannot send messages in a non-text channel")
-	errPermission      = refuse(403, 50013, "Missing Permissions")
-	errToken           = refuse(401, 50027, "Invalid Webhook Token")
-	errForm            = refuse(400, 50035, "Invalid Form Body")
-	errArchived        = refuse(400, 50083, "Thread is archived")
-	errJSON            = refuse(400, 50109, "The request body contains invalid JSON.")
+	errUnauthorized = refuse(401, 0, "401: Unauthorized")
+	errNotFound     = refuse(404, 0, "404: Not Found")
+	errNotAllowed   = refuse(405, 0, "405: Method Not Allowed")
+	errChannel      = refuse(404, 10003, "Unknown Channel")
+	errGuild        = refuse(404, 10004, "Unknown Guild")
+	errMember       = refuse(404, 10007, "Unknown Member")
+	errMessage      = refuse(404, 10008, "Unknown Message")
+	errUser         = refuse(404, 10013, "Unknown User")
+	errWebhook      = refuse(404, 10015, "Unknown Webhook")
+	errInteraction  = refuse(404, 10062, "Unknown interaction")
+	errTooLarge     = refuse(413, 40005, "Request entity too large")
+	errAcknowledged = refuse(400, 40060, "Interaction has already been acknowledged.")
+	errFollowUps    = refuse(400, 40094, "This interaction has reached the maximum number of follow-up messages")
+	errHasThread    = refuse(400, 160004, "A thread has already been created for this message")
+	errLocked       = refuse(400, 160005, "Thread is locked")
+	errCloudflare   = refuse(403, 40333, "internal network error")
+	errAccess       = refuse(403, 50001, "Missing Access")
+	errNotAuthor    = refuse(403, 50005, "Cannot edit a message authored by another user")
+	errEmpty        = refuse(400, 50006, "Cannot send an empty message")
+	errNoDM         = refuse(403, 50007, "Cannot send messages to this user")
+	errNotText      = refuse(400, 50008, "Cannot send messages in a non-text channel")
+	errPermission   = refuse(403, 50013, "Missing Permissions")
+	errToken        = refuse(401, 50027, "Invalid Webhook Token")
+	errForm         = refuse(400, 50035, "Invalid Form Body")
+	errArchived     = refuse(400, 50083, "Thread is archived")
+	errJSON         = refuse(400, 50109, "The request body contains invalid JSON.")
 )
 
 func invalid(fields ...fieldError) *apiError {
@@ -396,16 +394,8 @@ func (s *Server) narrow(r *request, pointer string) string {
 		}
 	case "POST /webhooks/{webhook_id}/{webhook_token}":
 		name = "IncomingWebhookRequestPartial"
-	case "POST /channels/{channel_id}/threads":
-		name = "CreateTextThreadWithoutMessageRequest"
-		if c := s.channels[r.params["channel_id"]]; c != nil && c.kind == typeForum {
-			name = "CreateForumThreadRequest"
-		}
 	case "PATCH /channels/{channel_id}":
-		name = "UpdateGuildChannelRequestPartial"
-		if c := s.channels[r.params["channel_id"]]; c != nil && c.isThread() {
-			name = "UpdateThreadRequestPartial"
-		}
+		name = "UpdateThreadRequestPartial"
 	}
 	if name == "" {
 		return pointer

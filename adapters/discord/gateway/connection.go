@@ -69,7 +69,6 @@ type connection struct {
 	mu       sync.Mutex
 	interval time.Duration // between heartbeats
 	watchdog *time.Timer   // fires when a heartbeat is not acknowledged
-	sent     time.Time     // the last heartbeat
 
 	ending atomic.Bool   // somebody ends it
 	end    ending        // why
@@ -147,7 +146,7 @@ func (c *connection) read() {
 		case c.ready:
 			c.socket.SetReadDeadline(time.Time{}) //nolint:errcheck // see above
 		case p.Op == opDispatch:
-			c.socket.SetReadDeadline(time.Now().Add(c.s.g.cfg.Times.Start)) //nolint:errcheck // see above
+			c.socket.SetReadDeadline(time.Now().Add(startTime)) //nolint:errcheck // see above
 		}
 	}
 }
@@ -165,7 +164,7 @@ func endingOf(err error) ending {
 func (c *connection) handle(p packet) bool {
 	switch p.Op {
 	case opDispatch:
-		c.s.heard(0)
+		c.s.heard()
 		return c.dispatch(p)
 	case opHeartbeat:
 		c.heartbeat()
@@ -203,7 +202,7 @@ func (c *connection) hello(data json.RawMessage) {
 // identify is the data of op 2.
 type identify struct {
 	Token      string            `json:"token"`
-	Intents    int               `json:"intents"`
+	Intents    int               `json:"intents"` // interactions need none
 	Shard      [2]int            `json:"shard"`
 	Compress   bool              `json:"compress"`
 	Properties map[string]string `json:"properties"`
@@ -227,7 +226,7 @@ func (c *connection) begin() {
 	s.mu.Lock()
 	s.identifies++ // before anybody can hear that it is ready
 	s.mu.Unlock()
-	c.send(opIdentify, identify{Token: s.g.cfg.Token.Reveal(), Intents: s.g.cfg.Intents, Shard: [2]int{s.id, s.total},
+	c.send(opIdentify, identify{Token: s.g.cfg.Token.Reveal(), Shard: [2]int{s.id, s.total},
 		Properties: map[string]string{"os": "linux", "browser": "halfpoint", "device": "halfpoint"}})
 	c.identified(true)
 	s.used = append(s.used[max(0, len(s.used)-perHour):], time.Now())
@@ -294,9 +293,8 @@ func (c *connection) beating() packet {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sent = time.Now()
 	if c.watchdog == nil && c.interval > 0 && c.ctx.Err() == nil {
-		c.watchdog = time.AfterFunc(c.interval+c.s.g.cfg.Times.Grace, c.onTimeout)
+		c.watchdog = time.AfterFunc(c.interval+graceTime, c.onTimeout)
 	}
 	return packet{Op: opHeartbeat, Data: seq}
 }
@@ -304,11 +302,11 @@ func (c *connection) beating() packet {
 // acknowledged handles the answer to a heartbeat.
 func (c *connection) acknowledged() {
 	c.mu.Lock()
-	latency, interval := time.Since(c.sent), c.interval
+	interval := c.interval
 	c.mu.Unlock()
-	c.s.heard(latency)
+	c.s.heard()
 	c.waited.Store(0)
-	c.extend(interval + c.s.g.cfg.Times.Grace)
+	c.extend(interval + graceTime)
 }
 
 // extend lets the watchdog wait for so long from now.
@@ -356,7 +354,7 @@ func (c *connection) dispatch(p packet) bool {
 		s.ready(Ready{Shard: s.id, Shards: s.total, Resumed: true})
 	case p.Seq <= s.seq.Load():
 		return true // a replay overlaps
-	case s.g.cfg.Want(p.Type):
+	case p.Type == InteractionCreate:
 		if !c.hand(Event{Shard: s.id, Type: p.Type, Seq: p.Seq, Data: p.Data}) {
 			return false
 		}
@@ -372,15 +370,6 @@ func (c *connection) readyEvent(data json.RawMessage) {
 	var r struct {
 		Session string `json:"session_id"`
 		URL     string `json:"resume_gateway_url"`
-		User    struct {
-			ID string `json:"id"`
-		} `json:"user"`
-		Application struct {
-			ID string `json:"id"`
-		} `json:"application"`
-		Guilds []struct {
-			ID string `json:"id"`
-		} `json:"guilds"`
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		c.s.log.Warn("part of READY cannot be read")
@@ -393,11 +382,7 @@ func (c *connection) readyEvent(data json.RawMessage) {
 	}
 	s.mu.Unlock()
 	s.seq.Store(0)
-	ready := Ready{Shard: s.id, Shards: s.total, User: r.User.ID, Application: r.Application.ID}
-	for _, g := range r.Guilds {
-		ready.Guilds = append(ready.Guilds, g.ID)
-	}
-	s.ready(ready)
+	s.ready(Ready{Shard: s.id, Shards: s.total})
 }
 
 // hand gives an event a place on the lanes; false if it has none.
@@ -408,19 +393,13 @@ func (c *connection) hand(e Event) bool {
 		c.blocked.Store(false)
 		c.waited.Add(int64(time.Since(began)))
 	}()
-	cfg := &c.s.g.cfg
+	cfg, lane := &c.s.g.cfg, "shard "+strconv.Itoa(e.Shard)
 	for {
-		err := cfg.Lanes.Go(c.ctx, c.s.g.key(e), func() { cfg.Handle(c.s.ctx, e) })
+		err := cfg.Lanes.Go(c.ctx, lane, func() { cfg.Handle(c.s.ctx, e) })
 		switch {
 		case !errors.Is(err, lanes.ErrFull):
 			return err == nil
-		case cfg.Key != nil:
-			c.s.mu.Lock()
-			c.s.dropped++
-			c.s.mu.Unlock()
-			c.s.log.Warn("too many events for one game or channel; one is dropped", "type", e.Type)
-			return true
-		case sleep(c.ctx, fullTime) != nil: // it is not a flood under one key: all events have this one
+		case sleep(c.ctx, fullTime) != nil:
 			return false
 		}
 	}

@@ -17,70 +17,39 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Names of events.
-const (
-	InteractionCreate = "INTERACTION_CREATE"
-	GuildCreate       = "GUILD_CREATE"
-	GuildDelete       = "GUILD_DELETE"
-	MessageCreate     = "MESSAGE_CREATE"
-)
-
-// Intents. Interactions need none.
-const (
-	IntentGuilds         = 1 << 0
-	IntentGuildMessages  = 1 << 9
-	IntentDirectMessages = 1 << 12
-	IntentMessageContent = 1 << 15 // must be switched on for the application
-)
+// InteractionCreate is the name of the event of an interaction, which needs no
+// intent.
+const InteractionCreate = "INTERACTION_CREATE"
 
 // Config says who connects and who is told.
 type Config struct {
-	Token   bot.Secret // without "Bot "
-	Bot     func(context.Context) (*rest.GatewayBot, error)
-	Intents int
-	Shards  int // of the whole bot; 0: as many as Discord recommends
-	First   int // the first that this process runs
-	Count   int // how many it runs; 0: all from First
+	Token  bot.Secret // without "Bot "
+	Bot    func(context.Context) (*rest.GatewayBot, error)
+	Shards int // of the whole bot; 0: as many as Discord recommends
+	First  int // the first that this process runs
+	Count  int // how many it runs; 0: all from First
 
 	Lanes  *lanes.Lanes                       // on which Handle is called
 	Handle func(ctx context.Context, e Event) // its context ends with Run
-	Key    func(e Event) string               // of the lane; nil is one lane for each shard, which is never full
-	Want   func(name string) bool             // which events to hand over; nil is interactions alone
 	Ready  func(r Ready)                      // a shard is connected; may be nil
 	Lost   func(shard, shards int)            // a shard is not connected any more; may be nil
 	Outage func(o Outage)                     // it is again, before any event since is handed over; may be nil
 
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
-	Times Times
-	Log   *slog.Logger // nil logs nothing
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
+	Log  *slog.Logger                                                      // nil logs nothing
 }
 
-// Times are how long things take. Zero fields have the values named; tests
-// shorten them.
-type Times struct {
-	Start    time.Duration // until a connection is ready, 30 s
-	Resume   time.Duration // in which Discord must answer one of up to three Resumes, 60 s; then the shard identifies
-	Grace    time.Duration // beyond a beat's interval for its acknowledgement, 5 s
-	Pace     time.Duration // between two connections of a shard, 1 s
-	Backoff  time.Duration // after the first failure, doubled for each further one, 1 s
-	Longest  time.Duration // backoff, 1 min
-	Identify time.Duration // between two of a max_concurrency group, 5 s
-	Invalid  time.Duration // after a session was refused, at most; 5 s
-}
-
-func (t *Times) fill() {
-	for _, d := range []struct {
-		at    *time.Duration
-		value time.Duration
-	}{
-		{&t.Start, 30 * time.Second}, {&t.Resume, time.Minute}, {&t.Grace, 5 * time.Second}, {&t.Pace, time.Second}, {&t.Backoff, time.Second},
-		{&t.Longest, time.Minute}, {&t.Identify, 5 * time.Second}, {&t.Invalid, 5 * time.Second},
-	} {
-		if *d.at == 0 {
-			*d.at = d.value
-		}
-	}
-}
+// How long things take.
+const (
+	startTime    = 30 * time.Second // until a connection is ready
+	resumeTime   = time.Minute      // in which Discord must answer one of up to three Resumes; then the shard identifies
+	graceTime    = 5 * time.Second  // beyond a beat's interval for its acknowledgement
+	paceTime     = time.Second      // between two connections of a shard
+	backoffTime  = time.Second      // after the first failure, doubled for each further one
+	longestTime  = time.Minute      // backoff
+	identifyTime = 5 * time.Second  // between two of a max_concurrency group
+	invalidTime  = 5 * time.Second  // after a session was refused, at most
+)
 
 // An Event is something that Discord tells, as it tells it.
 type Event struct {
@@ -93,10 +62,7 @@ type Event struct {
 // Ready says that a shard is connected.
 type Ready struct {
 	Shard, Shards int
-	Resumed       bool     // the session of before goes on; the rest is empty then
-	User          string   // id of the bot
-	Application   string   // id
-	Guilds        []string // ids of the servers of this shard
+	Resumed       bool // the session of before goes on
 }
 
 // An Outage is a time in which a shard was not connected: people could not reach
@@ -112,10 +78,8 @@ type Status struct {
 	Shard      int
 	Connected  bool
 	Since      time.Time // connected, or not
-	Latency    time.Duration
-	Identifies int // since Run began
+	Identifies int       // since Run began
 	Resumes    int
-	Dropped    int // events for which there was no place under their key
 }
 
 // A Gateway is a set of shards.
@@ -138,14 +102,10 @@ func New(cfg Config) (*Gateway, error) {
 	case cfg.Shards < 0 || cfg.First < 0 || cfg.Count < 0 || cfg.Shards > 0 && cfg.First+cfg.Count > cfg.Shards:
 		return nil, fmt.Errorf("the shards %d to %d are not among %d", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
 	}
-	if cfg.Want == nil {
-		cfg.Want = func(name string) bool { return name == InteractionCreate }
-	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg.Times.fill()
-	return &Gateway{cfg: cfg, log: cfg.Log, start: newStarts(cfg.Bot, cfg.Times, cfg.Log)}, nil
+	return &Gateway{cfg: cfg, log: cfg.Log, start: newStarts(cfg.Bot, cfg.Log)}, nil
 }
 
 // Run connects the shards and keeps them connected until ctx is done. An error
@@ -206,18 +166,10 @@ func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
 			return nil, nil
 		}
 		g.log.Warn("Discord cannot be reached", "error", err)
-		if sleep(ctx, g.cfg.Times.backoff(failures, err)) != nil {
+		if sleep(ctx, backoff(failures, err)) != nil {
 			return nil, nil
 		}
 	}
-}
-
-// key is the lane of an event.
-func (g *Gateway) key(e Event) string {
-	if g.cfg.Key == nil {
-		return fmt.Sprint("shard ", e.Shard)
-	}
-	return g.cfg.Key(e)
 }
 
 // Status tells of each shard.
@@ -233,8 +185,8 @@ func (g *Gateway) Status() []Status {
 
 // backoff is how long to wait after so many failures: longer each time, or as
 // long as Discord asks, and not the same for all.
-func (t Times) backoff(failures int, err error) time.Duration {
-	d := min(t.Backoff<<min(failures-1, 16), t.Longest)
+func backoff(failures int, err error) time.Duration {
+	d := min(backoffTime<<min(failures-1, 16), longestTime)
 	d = d*3/4 + rand.N(d/2+1)
 	var limited *rest.RateLimited
 	if errors.As(err, &limited) {

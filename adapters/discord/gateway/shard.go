@@ -17,7 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// handshakeTime is how long connecting may take at most, of Times.Start.
+// handshakeTime is how long connecting may take at most, of startTime.
 const handshakeTime = 10 * time.Second
 
 // A shard is kept connected by one connection after another.
@@ -34,14 +34,13 @@ type shard struct {
 
 	seq atomic.Int64 // of the last event received
 
-	mu                           sync.Mutex
-	session                      string // Discord's; empty: none to resume
-	resumeURL                    string
-	connected                    bool
-	since                        time.Time
-	alive                        time.Time // when Discord was last heard
-	latency                      time.Duration
-	identifies, resumes, dropped int
+	mu                  sync.Mutex
+	session             string // Discord's; empty: none to resume
+	resumeURL           string
+	connected           bool
+	since               time.Time
+	alive               time.Time // when Discord was last heard
+	identifies, resumes int
 }
 
 // An ending is how a connection ended.
@@ -65,7 +64,7 @@ func (s *shard) run(ctx context.Context) error {
 	failures := 0
 	var last time.Time
 	for ctx.Err() == nil {
-		if wait := s.g.cfg.Times.Pace - time.Since(last); !last.IsZero() && wait > 0 {
+		if wait := paceTime - time.Since(last); !last.IsZero() && wait > 0 {
 			if sleep(ctx, wait) != nil {
 				return nil
 			}
@@ -99,7 +98,7 @@ func (s *shard) run(ctx context.Context) error {
 			s.log.Info("connection ended", "code", end.code, "error", end.err)
 		} else {
 			failures++
-			wait = max(min(s.g.cfg.Times.backoff(failures, end.err), s.resumeLeft()), end.wait)
+			wait = max(min(backoff(failures, end.err), s.resumeLeft()), end.wait)
 			s.log.Warn("no connection", "code", end.code, "error", end.err, "wait", wait)
 		}
 		if sleep(ctx, wait) != nil {
@@ -126,7 +125,7 @@ func (s *shard) resumeLeft() time.Duration {
 	case s.unanswered >= maxResumes:
 		return 0
 	}
-	return max(0, time.Until(s.resuming.Add(s.g.cfg.Times.Resume)))
+	return max(0, time.Until(s.resuming.Add(resumeTime)))
 }
 
 // connect is one connection, from its beginning to its end.
@@ -151,7 +150,7 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	} else if failures%2 == 1 {
 		address = s.base // it may be that address alone that is out of order
 	}
-	within := min(s.g.cfg.Times.Start, s.resumeLeft())
+	within := min(startTime, s.resumeLeft())
 	conn, err := dial(ctx, address, s.g.cfg.Dial, within)
 	if err != nil {
 		return ending{err: err}
@@ -231,27 +230,23 @@ func (s *shard) ready(r Ready) {
 }
 
 // heard notes that Discord is there.
-func (s *shard) heard(latency time.Duration) {
+func (s *shard) heard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.connected {
 		s.alive = time.Now()
-	}
-	if latency > 0 {
-		s.latency = latency
 	}
 }
 
 func (s *shard) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Status{Shard: s.id, Connected: s.connected, Since: s.since, Latency: s.latency,
-		Identifies: s.identifies, Resumes: s.resumes, Dropped: s.dropped}
+	return Status{Shard: s.id, Connected: s.connected, Since: s.since, Identifies: s.identifies, Resumes: s.resumes}
 }
 
 // refused is the ending after op 9. Discord asks to wait for one to five
 // seconds before another session is begun.
 func (s *shard) refused(resumable bool) ending {
-	most := s.g.cfg.Times.Invalid
+	most := invalidTime
 	return ending{err: errors.New("the session was refused"), again: !resumable, wait: most/5 + rand.N(most*4/5+1)}
 }

@@ -14,9 +14,8 @@ const perHour = 20
 
 // starts gives shards leave to identify.
 type starts struct {
-	ask   func(context.Context) (*rest.GatewayBot, error)
-	times Times
-	log   *slog.Logger
+	ask func(context.Context) (*rest.GatewayBot, error)
+	log *slog.Logger
 
 	asking chan struct{} // holds a value while Discord is asked: shards that start together ask once
 	mu     sync.Mutex
@@ -31,8 +30,8 @@ type group struct {
 	next time.Time     // not before; for whoever has the turn
 }
 
-func newStarts(ask func(context.Context) (*rest.GatewayBot, error), times Times, log *slog.Logger) *starts {
-	return &starts{ask: ask, times: times, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
+func newStarts(ask func(context.Context) (*rest.GatewayBot, error), log *slog.Logger) *starts {
+	return &starts{ask: ask, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
 }
 
 // info asks Discord where the gateway is and what is left, unless it has just
@@ -47,7 +46,7 @@ func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
 	s.mu.Lock()
 	last, at := s.last, s.at
 	s.mu.Unlock()
-	if !at.IsZero() && time.Since(at) < s.times.Identify {
+	if !at.IsZero() && time.Since(at) < identifyTime {
 		return &last, nil
 	}
 	info, err := s.ask(ctx)
@@ -99,7 +98,7 @@ func (s *starts) leave(ctx context.Context, shard int, used []time.Time) (info *
 		}
 		done := func(identified bool) {
 			if identified {
-				g.next = time.Now().Add(s.times.Identify)
+				g.next = time.Now().Add(identifyTime)
 				s.mu.Lock()
 				s.last.Limit.Remaining--
 				s.mu.Unlock()

@@ -35,9 +35,7 @@ func (l *tally) ask(context.Context) (*rest.GatewayBot, error) {
 }
 
 func startsOf(l *tally) *starts {
-	var times Times
-	times.fill()
-	return newStarts(l.ask, times, slog.New(slog.DiscardHandler))
+	return newStarts(l.ask, slog.New(slog.DiscardHandler))
 }
 
 // In five seconds at most one shard of a max_concurrency group identifies, and
@@ -165,16 +163,14 @@ func TestPerHour(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	var times Times
-	times.fill()
 	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 4: 8 * time.Second, 7: time.Minute, 1000: time.Minute} {
 		for range 100 {
-			if d := times.backoff(failures, nil); d < want*3/4 || d > want*5/4 {
+			if d := backoff(failures, nil); d < want*3/4 || d > want*5/4 {
 				t.Errorf("after %d failures: %v", failures, d)
 			}
 		}
 	}
-	if d := times.backoff(1, fmt.Errorf("asking: %w", &rest.RateLimited{Wait: time.Hour})); d != time.Hour {
+	if d := backoff(1, fmt.Errorf("asking: %w", &rest.RateLimited{Wait: time.Hour})); d != time.Hour {
 		t.Errorf("asked to wait an hour: %v", d)
 	}
 }

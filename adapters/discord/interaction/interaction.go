@@ -43,7 +43,7 @@ const (
 	Form    Kind = 5 // a modal was submitted
 )
 
-// Where interactions happen: Interaction.Context.
+// Where a command may be used.
 const (
 	InGuild   = 0
 	InBotDM   = 1 // direct messages with the bot
@@ -53,24 +53,21 @@ const (
 // An Interaction is something that a person did and that waits for an answer:
 // the first within three seconds, others within fifteen minutes, of At.
 type Interaction struct {
-	ID          string
-	Token       string // to answer by; a secret while it lives
-	Application string
-	Kind        Kind
-	At          time.Time // by Discord's clock; read from the id
+	ID    string
+	Token string // to answer by; a secret while it lives
+	Kind  Kind
+	At    time.Time // by Discord's clock; read from the id
 
 	Guild       string // empty outside of servers
 	Channel     Channel
-	Context     int    // InGuild, InBotDM, InPrivate; -1 if Discord does not say
 	Locale      string // of the person: "en-GB"
 	GuildLocale string
 
-	User      User
-	May       rest.Permissions // what the person may do in the channel
-	BotMay    rest.Permissions // what the bot may do in the channel
-	ByGuild   string           // the server that has installed the bot, if one has
-	ByUser    string           // the person who has installed it for themselves, if one has
-	FileLimit int64            // bytes a file may have here
+	User    User
+	May     rest.Permissions // what the person may do in the channel
+	BotMay  rest.Permissions // what the bot may do in the channel
+	ByGuild string           // the server that has installed the bot, if one has
+	ByUser  string           // the person who has installed it for themselves, if one has
 
 	Command CommandData // of Command and Typing
 	Press   PressData
@@ -80,9 +77,6 @@ type Interaction struct {
 
 // Deadline is when the first answer must have arrived.
 func (in Interaction) Deadline() time.Time { return in.At.Add(3 * time.Second) }
-
-// Expires is when the token ends.
-func (in Interaction) Expires() time.Time { return in.At.Add(15 * time.Minute) }
 
 // OnlyUser reports whether the bot is here because a person has installed it
 // and the server has not: then it can do nothing but answer, with five
@@ -113,7 +107,6 @@ type Channel struct {
 	ID     string
 	Type   int
 	Parent string // of a thread
-	Name   string
 }
 
 // IsThread reports whether it is a thread.
@@ -130,17 +123,14 @@ const (
 
 // CommandData is a command with what was said to it.
 type CommandData struct {
-	ID      string
 	Guild   string // the server in which alone it is registered; empty: everywhere
 	Name    string
-	Type    int      // Slash, UserMenu, MessageMenu
-	Path    []string // the subcommand, with its group before it
-	Options []Option // of the command or the subcommand
-	Target  string   // of a menu: the id of the user or message
+	Type    int // Slash, UserMenu, MessageMenu
+	Options []Option
+	Target  string // of a menu: the id of the user or message
 
 	Users    map[string]User    // those meant by options or Target, by id
 	Messages map[string]Message // the one meant by Target
-	Files    map[string]File    // those meant by options
 }
 
 // Option finds an option by name; what was not said is the zero Option.
@@ -170,20 +160,14 @@ type Option struct {
 	Type    int // as Discord counts them: 3 string, 4 integer, 5 yes or no, 6 user, 10 number, 11 file
 	Text    string
 	Focused bool
-	Given   bool
 }
 
 // Types of options.
 const (
-	OptionSubcommand = 1
-	OptionGroup      = 2
-	OptionString     = 3
-	OptionInteger    = 4
-	OptionBool       = 5
-	OptionUser       = 6
-	OptionChannel    = 7
-	OptionNumber     = 10
-	OptionFile       = 11
+	OptionString  = 3
+	OptionInteger = 4
+	OptionBool    = 5
+	OptionUser    = 6
 )
 
 // PressData is a press of a button or the choice in a select.
@@ -212,7 +196,6 @@ func (f FormData) Value(field string) string {
 type Message struct {
 	ID      string
 	Channel string
-	Author  User
 	Content string
 	Flags   int
 	Files   []File
@@ -220,8 +203,8 @@ type Message struct {
 
 // A File belongs to a message or to an option.
 type File struct {
-	ID, Name, Type, URL string
-	Size                int
+	Name, URL string
+	Size      int
 }
 
 // epoch is the first millisecond of Discord's ids.
@@ -241,23 +224,20 @@ func Time(id string) time.Time {
 // read by itself, so that one part which cannot be read costs no other.
 type (
 	payload struct {
-		ID            string          `json:"id"`
-		Application   string          `json:"application_id"`
-		Type          Kind            `json:"type"`
-		Token         string          `json:"token"`
-		Data          json.RawMessage `json:"data"`
-		Guild         json.RawMessage `json:"guild_id"`
-		Channel       json.RawMessage `json:"channel"`
-		ChannelID     json.RawMessage `json:"channel_id"`
-		Member        json.RawMessage `json:"member"`
-		User          json.RawMessage `json:"user"`
-		Message       json.RawMessage `json:"message"`
-		AppMay        json.RawMessage `json:"app_permissions"`
-		Locale        json.RawMessage `json:"locale"`
-		GuildLocale   json.RawMessage `json:"guild_locale"`
-		Owners        json.RawMessage `json:"authorizing_integration_owners"`
-		Context       json.RawMessage `json:"context"`
-		AttachmentMax json.RawMessage `json:"attachment_size_limit"`
+		ID          string          `json:"id"`
+		Type        Kind            `json:"type"`
+		Token       string          `json:"token"`
+		Data        json.RawMessage `json:"data"`
+		Guild       json.RawMessage `json:"guild_id"`
+		Channel     json.RawMessage `json:"channel"`
+		ChannelID   json.RawMessage `json:"channel_id"`
+		Member      json.RawMessage `json:"member"`
+		User        json.RawMessage `json:"user"`
+		Message     json.RawMessage `json:"message"`
+		AppMay      json.RawMessage `json:"app_permissions"`
+		Locale      json.RawMessage `json:"locale"`
+		GuildLocale json.RawMessage `json:"guild_locale"`
+		Owners      json.RawMessage `json:"authorizing_integration_owners"`
 	}
 	user struct {
 		ID         string `json:"id"`
@@ -274,19 +254,15 @@ type (
 		ID     string `json:"id"`
 		Type   int    `json:"type"`
 		Parent string `json:"parent_id"`
-		Name   string `json:"name"`
 	}
 	file struct {
-		ID   string `json:"id"`
 		Name string `json:"filename"`
-		Type string `json:"content_type"`
 		URL  string `json:"url"`
 		Size int    `json:"size"`
 	}
 	message struct {
 		ID          string          `json:"id"`
 		Channel     string          `json:"channel_id"`
-		Author      user            `json:"author"`
 		Content     string          `json:"content"`
 		Flags       int             `json:"flags"`
 		Attachments json.RawMessage `json:"attachments"`
@@ -296,10 +272,8 @@ type (
 		Type    int             `json:"type"`
 		Value   json.RawMessage `json:"value"`
 		Focused bool            `json:"focused"`
-		Options json.RawMessage `json:"options"`
 	}
 	data struct {
-		ID         json.RawMessage `json:"id"` // of a command; components have a number there
 		Guild      json.RawMessage `json:"guild_id"`
 		Name       string          `json:"name"`
 		Type       int             `json:"type"`
@@ -339,16 +313,11 @@ func Parse(raw []byte) (Interaction, error) {
 		}
 	}
 	r := &reader{}
-	in := Interaction{ID: p.ID, Token: p.Token, Application: p.Application, Kind: p.Type, At: Time(p.ID), Context: -1}
+	in := Interaction{ID: p.ID, Token: p.Token, Kind: p.Type, At: Time(p.ID)}
 	r.read("guild_id", p.Guild, &in.Guild)
 	r.read("locale", p.Locale, &in.Locale)
 	r.read("guild_locale", p.GuildLocale, &in.GuildLocale)
-	r.read("context", p.Context, &in.Context)
 	r.read("app_permissions", p.AppMay, &in.BotMay)
-	r.read("attachment_size_limit", p.AttachmentMax, &in.FileLimit)
-	if in.FileLimit <= 0 {
-		in.FileLimit = rest.FileLimit
-	}
 
 	var c channel
 	r.read("channel", p.Channel, &c)
@@ -396,50 +365,34 @@ func (u user) open(nick string) User {
 }
 
 func (r *reader) message(m message) Message {
-	open := Message{ID: m.ID, Channel: m.Channel, Author: m.Author.open(""), Content: m.Content, Flags: m.Flags}
+	open := Message{ID: m.ID, Channel: m.Channel, Content: m.Content, Flags: m.Flags}
 	var files []file
 	r.read("attachments", m.Attachments, &files)
 	for _, f := range files {
-		open.Files = append(open.Files, f.open())
+		open.Files = append(open.Files, File(f))
 	}
 	return open
 }
 
-func (f file) open() File { return File(f) }
-
-// command reads a command; groups and subcommands become its path.
+// command reads a command.
 func (r *reader) command(d data) CommandData {
-	c := CommandData{ID: text(d.ID), Guild: text(d.Guild), Name: d.Name, Type: d.Type, Target: d.Target}
-	raw := d.Options
-	for range 3 {
-		var options []option
-		r.read("options", raw, &options)
-		if len(options) == 1 && (options[0].Type == OptionSubcommand || options[0].Type == OptionGroup) {
-			c.Path = append(c.Path, options[0].Name)
-			raw = options[0].Options
-			continue
-		}
-		for _, o := range options {
-			c.Options = append(c.Options, Option{Name: o.Name, Type: o.Type, Text: text(o.Value), Focused: o.Focused, Given: true})
-		}
-		break
+	c := CommandData{Guild: text(d.Guild), Name: d.Name, Type: d.Type, Target: d.Target, Users: map[string]User{}, Messages: map[string]Message{}}
+	var options []option
+	r.read("options", d.Options, &options)
+	for _, o := range options {
+		c.Options = append(c.Options, Option{Name: o.Name, Type: o.Type, Text: text(o.Value), Focused: o.Focused})
 	}
 	var resolved struct {
-		Users       map[string]user    `json:"users"`
-		Members     map[string]member  `json:"members"`
-		Messages    map[string]message `json:"messages"`
-		Attachments map[string]file    `json:"attachments"`
+		Users    map[string]user    `json:"users"`
+		Members  map[string]member  `json:"members"`
+		Messages map[string]message `json:"messages"`
 	}
 	r.read("resolved", d.Resolved, &resolved)
-	c.Users, c.Messages, c.Files = map[string]User{}, map[string]Message{}, map[string]File{}
 	for id, u := range resolved.Users {
 		c.Users[id] = u.open(resolved.Members[id].Nick)
 	}
 	for id, m := range resolved.Messages {
 		c.Messages[id] = r.message(m)
-	}
-	for id, f := range resolved.Attachments {
-		c.Files[id] = f.open()
 	}
 	return c
 }

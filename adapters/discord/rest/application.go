@@ -40,8 +40,6 @@ func (c *Client) GatewayBot(ctx context.Context) (*GatewayBot, error) {
 // An App is an application as Discord tells of it.
 type App struct {
 	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Flags     int    `json:"flags"`
 	PublicKey string `json:"verify_key"`
 	Endpoint  string `json:"interactions_endpoint_url"` // where interactions are sent, if not through the gateway
 }
@@ -81,12 +79,6 @@ func (c *Client) PutCommands(ctx context.Context, guild string, commands any) ([
 	})
 }
 
-// CommandPermissions reads what a guild's administrators allow.
-func (c *Client) CommandPermissions(ctx context.Context, guild string) ([]json.RawMessage, error) {
-	return list[json.RawMessage](ctx, c, get("read the permissions of commands", "/applications/guilds/commands/permissions", guild,
-		c.commandsPath(guild)+"/permissions"))
-}
-
 // guildsPage is how many guilds Discord tells of at once.
 const guildsPage = 200
 
@@ -114,17 +106,14 @@ func (c *Client) Guilds(ctx context.Context) ([]MyGuild, error) {
 
 // A Guild is a server.
 type Guild struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Owner  string `json:"owner_id"`
-	Locale string `json:"preferred_locale"`
-	Roles  []Role `json:"roles"`
+	ID    string `json:"id"`
+	Owner string `json:"owner_id"`
+	Roles []Role `json:"roles"`
 }
 
 // A Role gives permissions to those who have it.
 type Role struct {
 	ID          string      `json:"id"`
-	Name        string      `json:"name"`
 	Permissions Permissions `json:"permissions"`
 }
 
@@ -143,7 +132,6 @@ type MyGuild struct {
 // A Member is somebody in a guild.
 type Member struct {
 	User  User     `json:"user"`
-	Nick  string   `json:"nick"`
 	Roles []string `json:"roles"`
 }
 

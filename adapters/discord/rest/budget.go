@@ -45,19 +45,6 @@ func (b *budget) end(now time.Time, invalid bool) {
 	}
 }
 
-// spent is how many were invalid in the last ten minutes.
-func (b *budget) spent(now time.Time) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := 0
-	for _, t := range b.times {
-		if now.Sub(t) < invalidSpan {
-			n++
-		}
-	}
-	return n
-}
-
 // isInvalid reports whether Discord counts a request as invalid.
 func isInvalid(resp *http.Response) bool {
 	switch resp.StatusCode {
@@ -68,7 +55,3 @@ func isInvalid(resp *http.Response) bool {
 	}
 	return false
 }
-
-// Invalid is how many requests of the last ten minutes Discord counts as
-// invalid.
-func (c *Client) Invalid() int { return c.invalid.spent(time.Now()) }

@@ -129,9 +129,6 @@ func New(cfg Config) (*Client, error) {
 // they are at most Config.LowPerSecond a second.
 func (c *Client) Low() *Client { return &Client{core: c.core, low: true} }
 
-// Application is the id that the client was made with.
-func (c *Client) Application() string { return c.cfg.Application }
-
 // Close ends idle connections. The client can still be used.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -86,8 +86,6 @@ func (e *Ambiguous) Unwrap() error { return e.Cause }
 
 // Codes of Discord's errors.
 const (
-	CodeUnknownChannel     = 10003
-	CodeUnknownMessage     = 10008
 	CodeUnknownWebhook     = 10015
 	CodeUnknownInteraction = 10062 // answered too late, or never heard of
 	CodeTooManyDMs         = 40003 // opened lately; it passes
@@ -98,7 +96,6 @@ const (
 	CodeCannotDM           = 50007
 	CodeMissingPermissions = 50013
 	CodeWebhookToken       = 50027 // the interaction is older than 15 minutes
-	CodeInvalidForm        = 50035
 	CodeArchivedThread     = 50083
 	CodeLockedThread       = 160005
 	CodeCannotDMShared     = 50278

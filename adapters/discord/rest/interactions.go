@@ -98,7 +98,7 @@ func (r Response) Body() any {
 		body.Data = r.Modal
 	case r.Message != nil:
 		m := r.Message.withFiles()
-		m.Nonce, m.EnforceNonce, m.Reference = "", false, nil // not known there
+		m.Nonce, m.EnforceNonce = "", false // not known there
 		body.Data = m
 	}
 	return body
@@ -149,17 +149,12 @@ func (c *Client) webhook(what, method, token, message string) call {
 
 // Original is the first answer to an interaction.
 func (c *Client) Original(ctx context.Context, token string) (*Sent, error) {
-	return c.FollowedUp(ctx, token, "@original")
+	return ask[Sent](ctx, c, c.webhook("read an answer to an interaction", http.MethodGet, token, "@original"))
 }
 
 // EditOriginal changes the first answer, or gives it after [Defer].
 func (c *Client) EditOriginal(ctx context.Context, token string, m Message) (*Sent, error) {
 	return c.EditFollowUp(ctx, token, "@original", m)
-}
-
-// DeleteOriginal takes the first answer away.
-func (c *Client) DeleteOriginal(ctx context.Context, token string) error {
-	return c.DeleteFollowUp(ctx, token, "@original")
 }
 
 // FollowUp sends a further message in answer to an interaction, within 15
@@ -173,21 +168,10 @@ func (c *Client) FollowUp(ctx context.Context, token string, m Message) (*Sent, 
 	return ask[Sent](ctx, c, q)
 }
 
-// FollowedUp reads a follow-up.
-func (c *Client) FollowedUp(ctx context.Context, token, message string) (*Sent, error) {
-	q := c.webhook("read an answer to an interaction", http.MethodGet, token, message)
-	return ask[Sent](ctx, c, q)
-}
-
 // EditFollowUp changes a follow-up.
 func (c *Client) EditFollowUp(ctx context.Context, token, message string, m Message) (*Sent, error) {
 	q := c.webhook("edit an answer to an interaction", http.MethodPatch, token, message)
-	m.Nonce, m.EnforceNonce, m.Reference = "", false, nil
+	m.Nonce, m.EnforceNonce = "", false
 	q.in, q.files = m.withFiles(), m.Files
 	return ask[Sent](ctx, c, q)
-}
-
-// DeleteFollowUp takes a follow-up away.
-func (c *Client) DeleteFollowUp(ctx context.Context, token, message string) error {
-	return c.do(ctx, c.webhook("delete an answer to an interaction", http.MethodDelete, token, message))
 }

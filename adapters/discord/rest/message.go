@@ -18,12 +18,10 @@ const (
 	SuppressEmbeds        = 1 << 2
 	Ephemeral             = 1 << 6 // seen by one person; for answers to interactions
 	SuppressNotifications = 1 << 12
-	ComponentsV2          = 1 << 15
 )
 
 // Sizes that Discord allows.
 const (
-	FileLimit    = 10 << 20 // bytes a file, where an interaction does not say otherwise
 	RequestLimit = 25 << 20 // bytes a request
 	NonceLimit   = 25       // characters
 	AltLimit     = 1024     // characters
@@ -32,14 +30,12 @@ const (
 // A Message is what is sent, or what an edit changes. What is nil is not sent.
 type Message struct {
 	Content         *string         `json:"content,omitempty"`
-	Embeds          []Embed         `json:"embeds,omitzero"`
 	AllowedMentions AllowedMentions `json:"allowed_mentions"`
 	Components      []Component     `json:"components,omitzero"`
 	Flags           int             `json:"flags,omitempty"`
-	Reference       *Reference      `json:"message_reference,omitempty"` // the message to which it is an answer
-	Nonce           string          `json:"nonce,omitempty"`             // for Send alone: the same nonce is sent once; see [Nonce]
-	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`     // set by Send
-	Attachments     []Attachment    `json:"attachments,omitzero"`        // those to keep, in an edit; Files add themselves
+	Nonce           string          `json:"nonce,omitempty"`         // for Send alone: the same nonce is sent once; see [Nonce]
+	EnforceNonce    bool            `json:"enforce_nonce,omitempty"` // set by Send
+	Attachments     []Attachment    `json:"attachments,omitzero"`    // those to keep, in an edit; Files add themselves
 
 	Files []File `json:"-"`
 }
@@ -53,24 +49,14 @@ type File struct {
 }
 
 // AllowedMentions are those who are pinged: nobody but these.
-type AllowedMentions struct {
-	Users       []string
-	RepliedUser bool // the author of the message of Reference
-}
+type AllowedMentions struct{ Users []string }
 
 // MarshalJSON always names a list, since a missing one pings everybody.
 func (a AllowedMentions) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Parse       []string `json:"parse"`
-		Users       []string `json:"users,omitempty"`
-		RepliedUser bool     `json:"replied_user"`
-	}{[]string{}, a.Users, a.RepliedUser})
-}
-
-// A Reference names the message that is answered.
-type Reference struct {
-	Message string `json:"message_id"`
-	Missing bool   `json:"fail_if_not_exists"` // false: sent even if that message is gone
+		Parse []string `json:"parse"`
+		Users []string `json:"users,omitempty"`
+	}{[]string{}, a.Users})
 }
 
 // An Attachment names a file of a message.
@@ -80,51 +66,13 @@ type Attachment struct {
 	Description string `json:"description,omitempty"`
 }
 
-// An Embed is a box in a message.
-type Embed struct {
-	Title       string       `json:"title,omitempty"`
-	Description string       `json:"description,omitempty"`
-	URL         string       `json:"url,omitempty"`
-	Color       int          `json:"color,omitempty"`
-	Timestamp   string       `json:"timestamp,omitempty"`
-	Image       *EmbedImage  `json:"image,omitempty"`
-	Footer      *EmbedFooter `json:"footer,omitempty"`
-	Fields      []EmbedField `json:"fields,omitempty"`
-}
-
-// EmbedImage is an embed's picture: "attachment://board.png".
-type EmbedImage struct {
-	URL string `json:"url"`
-}
-
-// EmbedFooter is an embed's last line.
-type EmbedFooter struct {
-	Text string `json:"text"`
-}
-
-// EmbedField is one of an embed's columns.
-type EmbedField struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Inline bool   `json:"inline,omitempty"`
-}
-
 // Types of components.
 const (
-	ActionRow     = 1
-	Button        = 2
-	StringSelect  = 3
-	TextInput     = 4
-	UserSelect    = 5
-	RoleSelect    = 6
-	ChannelSelect = 8
-	Section       = 9
-	TextDisplay   = 10
-	Thumbnail     = 11
-	MediaGallery  = 12
-	Separator     = 14
-	Container     = 17
-	Label         = 18
+	ActionRow    = 1
+	Button       = 2
+	StringSelect = 3
+	TextInput    = 4
+	Label        = 18
 )
 
 // Styles of buttons and text inputs.
@@ -133,10 +81,8 @@ const (
 	Secondary = 2
 	Success   = 3
 	Danger    = 4
-	Link      = 5
 
-	Short     = 1
-	Paragraph = 2
+	Short = 1
 )
 
 // A Component is part of a message or of a modal; which fields mean something
@@ -146,10 +92,6 @@ type Component struct {
 	CustomID    string         `json:"custom_id,omitempty"`
 	Style       int            `json:"style,omitempty"`
 	Label       string         `json:"label,omitempty"`
-	Description string         `json:"description,omitempty"`
-	Emoji       *Emoji         `json:"emoji,omitempty"`
-	URL         string         `json:"url,omitempty"`
-	Disabled    bool           `json:"disabled,omitempty"`
 	Placeholder string         `json:"placeholder,omitempty"`
 	Options     []SelectOption `json:"options,omitempty"`
 	MinValues   *int           `json:"min_values,omitempty"`
@@ -157,26 +99,12 @@ type Component struct {
 	MinLength   int            `json:"min_length,omitempty"`
 	MaxLength   int            `json:"max_length,omitempty"`
 	Required    *bool          `json:"required,omitempty"`
-	Value       string         `json:"value,omitempty"`
-	Content     string         `json:"content,omitempty"`
 	Components  []Component    `json:"components,omitempty"`
 	Component   *Component     `json:"component,omitempty"` // of a Label
-	Accessory   *Component     `json:"accessory,omitempty"` // of a Section
-	Media       *Media         `json:"media,omitempty"`     // of a Thumbnail
-	Items       []MediaItem    `json:"items,omitempty"`     // of a MediaGallery
-	AccentColor *int           `json:"accent_color,omitempty"`
-	Divider     *bool          `json:"divider,omitempty"`
 }
 
 // Row puts components side by side.
 func Row(cs ...Component) Component { return Component{Type: ActionRow, Components: cs} }
-
-// Emoji is a picture on a button; Name is the character itself for those that
-// are not a server's own.
-type Emoji struct {
-	ID   string `json:"id,omitempty"`
-	Name string `json:"name"`
-}
 
 // A SelectOption is something that can be chosen in a StringSelect.
 type SelectOption struct {
@@ -184,17 +112,6 @@ type SelectOption struct {
 	Value       string `json:"value"`
 	Description string `json:"description,omitempty"`
 	Default     bool   `json:"default,omitempty"`
-}
-
-// Media is a picture: "attachment://board.png".
-type Media struct {
-	URL string `json:"url"`
-}
-
-// A MediaItem is a picture in a gallery with its alt text.
-type MediaItem struct {
-	Media       Media  `json:"media"`
-	Description string `json:"description,omitempty"`
 }
 
 // Nonce makes of a delivery's key what Discord takes as a nonce: 25 characters,
