@@ -70,18 +70,6 @@ type Who struct {
 	Name     string
 }
 
-// A Person is the bot's own id for somebody. Logs, posts and answers hold only
-// this; names are put in at the moment of delivery.
-type Person string
-
-// A Room is where people talk: a channel and, where the platform has them, a
-// thread in it.
-type Room struct {
-	Platform string
-	Channel  string
-	Thread   string // empty: the channel itself
-}
-
 // A Request is a person asking for something.
 type Request struct {
 	ID       string // the platform's id of the event or interaction, prefixed with the platform's name
@@ -128,26 +116,8 @@ type File struct {
 	Data       []byte
 }
 
-// A Control is a button below a message: pressing it is asking for the command
-// with these arguments. It carries the seq for which it was made, so that a
-// press after the game has moved on is answered so.
-type Control struct {
-	Label   string
-	Command string
-	Args    map[string]string
-	Ask     string // the option of the command to be asked for first: a point, or some of what Suggest suggests; may be empty
-}
-
 // A Choice is a suggestion while typing: what is shown and what is meant.
 type Choice struct{ Label, Value string }
-
-// The kinds of posts.
-const (
-	Show   = "show"   // the board and the ledger; a newer one makes an unsent older one pointless
-	Notice = "notice" // something that must be read, each once and in order
-	Status = "status" // replaces the last status
-	Remove = "remove" // takes a message away
-)
 
 // A Post is something owed to a room, worded and ready to be shown. Its Text is
 // to be put through [Fill].

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/halfpoint-go/halfpoint/bot/text"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // who gives who persons are. Those whose names look alike get a tag behind their

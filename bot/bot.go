@@ -38,7 +38,7 @@ type Bot struct {
 	cache *cache
 	shown func(platform string, after time.Duration)
 
-	rulesets rulebooks // besides the catalogue
+	rulesets Rulesets // besides the catalogue
 
 	delivery  sync.Mutex // one round of deliveries at a time
 	mu        sync.Mutex
@@ -183,7 +183,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		return Answer{}, err
 	}
 	by := s.by
-	if h.change != nil && s.answer != nil {
+	if h.question == nil && s.answer != nil {
 		return b.reply(ctx, *s.answer, s)
 	}
 	m, refusal, err := b.choose(ctx, r, h, by)
@@ -200,11 +200,14 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		return b.question(ctx, r, h, by, m, s), nil
 	}
 	step := Step{}
-	var in *input
+	var in *task
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in = &input{req: r, h: h, by: by, match: m, speech: s, now: when(r, now).Truncate(time.Millisecond)}
+		in = &task{req: r, h: h, speech: s, input: input{
+			request: request{r.ID, r.Command, r.Args, r.Where, r.Reply, r.Moderator}, kind: h.kind,
+			by: by, match: m, now: when(r, now).Truncate(time.Millisecond),
+		}}
 		if in.newID, in.coin, err = newID(b.rand); err != nil {
 			return Answer{}, err
 		}
@@ -217,7 +220,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 			return Answer{}, ErrConflict // the game is another one now
 		}
 		was := in.match.Standing
-		step = decide(in)
+		step = in.decide()
 		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
@@ -238,6 +241,26 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
 	return b.reply(ctx, step.Answer, s)
+}
+
+// A task is a request on its way to a step: what the step is decided from, and
+// what the bot itself knows besides. Everything is looked up before the decision.
+type task struct {
+	input
+	req    Request
+	h      handler
+	speech speech
+	place  place // where the match is played, or where it is asked
+	epoch  int   // of the cache, when pos was looked up
+}
+
+// decide decides what the request changes.
+func (in *task) decide() Step {
+	what := in.h.change
+	if in.h.prefer != nil {
+		what = func(*input) Step { return in.h.prefer(in) }
+	}
+	return decide(&in.input, what)
 }
 
 // newID draws an id for a game, and a coin for its nigiri. The id must be hard to
@@ -265,6 +288,9 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 	return err
 }
 
+// trustedDelay is for how long a platform's timestamp is believed.
+const trustedDelay = 10 * time.Minute
+
 // when gives the time at which a request was made: the platform's timestamp, if
 // it has one that can be trusted, so that a turn made in time is in time although
 // it was long on its way.
@@ -278,7 +304,7 @@ func when(r Request, now time.Time) time.Time {
 
 // prepare looks up what a decision depends on. It reports false, with an
 // answer, when there can be no decision.
-func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
+func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 	if in.h.opens {
 		if err := b.unfinished(ctx, in); err != nil {
 			return Answer{}, false, err
@@ -288,18 +314,19 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		var err error
 		in.epoch = b.cache.now()
 		if in.pos, err = b.position(ctx, m, m.Seq); errors.As(err, new(errLog)) {
-			b.log.Error("a game does not replay", "game", m.ID, "request", in.req.ID, "error", err)
-			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.req.ID)), false, nil
+			b.log.Error("a game does not replay", "game", m.ID, "request", in.request.ID, "error", err)
+			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.request.ID)), false, nil
 		}
 		if err != nil {
 			return Answer{}, false, err
 		}
-		in.room = in.speech.here
-		if in.room.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
-			if in.room, err = b.place(ctx, m.Where); err != nil {
+		in.place = in.speech.here
+		if in.place.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
+			if in.place, err = b.place(ctx, m.Where); err != nil {
 				return Answer{}, false, err
 			}
 		}
+		in.room, in.left = in.place.RoomSettings, !in.place.server.Left.IsZero()
 		if in.welcome, err = b.welcome(ctx, in); err != nil {
 			return Answer{}, false, err
 		}
@@ -309,7 +336,8 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.by)
 	}
 	var err error
-	in.room = in.speech.here
+	in.place = in.speech.here
+	in.room = in.place.RoomSettings
 	if in.welcome, err = b.welcome(ctx, in); err != nil {
 		return Answer{}, false, err
 	}
@@ -327,7 +355,7 @@ func (b *Bot) prepare(ctx context.Context, in *input) (Answer, bool, error) {
 }
 
 // people gives who asks and who is meant, each once.
-func (in *input) people() []Person {
+func (in *task) people() []Person {
 	ps := []Person{in.by, in.seats[0], in.seats[1]}
 	for _, p := range in.users {
 		ps = append(ps, p)
@@ -338,7 +366,7 @@ func (in *input) people() []Person {
 
 // preferences looks up what those have chosen who may have to be reminded after
 // the step.
-func (b *Bot) preferences(ctx context.Context, in *input, people ...Person) (err error) {
+func (b *Bot) preferences(ctx context.Context, in *task, people ...Person) (err error) {
 	in.prefs = map[Person]Preferences{}
 	for _, p := range people {
 		if p == "" {
@@ -356,7 +384,7 @@ func (b *Bot) preferences(ctx context.Context, in *input, people ...Person) (err
 }
 
 // seat looks up who sits at the board of a local room.
-func (b *Bot) seat(ctx context.Context, in *input) (err error) {
+func (b *Bot) seat(ctx context.Context, in *task) (err error) {
 	s := in.req.Seats
 	if s == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -111,7 +112,7 @@ func next(m Match, p *position, now time.Time) []Text {
 		if r := p.reading(now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), instantText(r.Deadline, now))}
+			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 		}
 		if p.placing > 0 {
 			out = append(out, say("placing", p.placing))

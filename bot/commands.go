@@ -19,7 +19,8 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 type handler struct {
 	Command
 	kind     rules.Kind // of the turn, for commands that are one
-	change   func(in *input) Step
+	change   change
+	prefer   func(in *task) Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
 	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) // touches more than one game
 	noGame   bool                                                                                      // works without a game
@@ -114,7 +115,7 @@ func init() {
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
-		}}, change: remind, noGame: true},
+		}}, prefer: remind, noGame: true},
 		{Command: Command{"adjudicate", "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
@@ -134,7 +135,7 @@ func init() {
 			{Name: "whose", Summary: "“mine” for the language and theme that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
-		}}, change: settings, noGame: true},
+		}}, prefer: settings, noGame: true},
 		{Command: Command{"cancel", "Cancel a game in which not both have moved; moderators: any", []Option{gameOption}}, change: cancel},
 		{Command: Command{"privacy", "What is kept of you, and how to be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},

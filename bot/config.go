@@ -14,6 +14,8 @@ import (
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // Settings is what the program is told by its configuration: a YAML file, over
@@ -88,7 +90,7 @@ func ReadSettings(path string) (Settings, error) {
 		for _, key := range k.Keys() {
 			if !slices.Contains(keys, key) {
 				hint := ""
-				if near := nearest(key, keys); near != "" {
+				if near := text.Nearest(key, keys); near != "" {
 					hint = "; did you mean " + near + "?"
 				}
 				return s, &BadSetting{path, key, "no such setting" + hint}

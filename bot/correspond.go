@@ -22,7 +22,7 @@ const (
 	freeUndo       = 60 * time.Second    // one's own last turn may be taken back so long without asking, unless the room says otherwise
 	flagGrace      = 90 * time.Second    // a turn made in time may be so long on its way
 	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
-	trustedDelay   = 10 * time.Minute    // a platform's timestamp is believed for no longer
+	announced      = 2 * time.Minute     // an outage of longer is announced in each game that is credited
 )
 
 // slow are the reminders of games without a clock, and of players who have not
@@ -140,7 +140,7 @@ func (in *input) reminded(after *position) bool {
 func decideDue(in *input, d Due) Step {
 	m := in.match
 	going := m
-	next := Step{Request: in.req.ID, At: in.now, Match: &going, Due: in.dues(m, in.pos)}
+	next := Step{Request: in.request.ID, At: in.now, Match: &going, Due: in.dues(m, in.pos)}
 	switch {
 	case d.Kind == "expire" && m.State == Sandbox:
 		m.State = Deleted
@@ -148,7 +148,7 @@ func decideDue(in *input, d Due) Step {
 	case d.Kind == "expire" && m.State == Open:
 		m.State = Cancelled
 		return in.with(m.Standing).step([]string{"expire"}, []Text{say("expired", in.number())}, nil)
-	case d.Kind == "flag" && m.State == Going && (in.away || in.left()):
+	case d.Kind == "flag" && m.State == Going && (in.away || in.left):
 		// Nobody could have moved: see Back and Servers.
 		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
 		next.Due = append(next.Due, Due{m.ID, "flag", in.now.Add(awayWait), m.Seq})
@@ -156,7 +156,7 @@ func decideDue(in *input, d Due) Step {
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "remind" && m.State == Going && !in.left() && len(in.listening(m, in.pos)) > 0 && !in.told(d):
+	case d.Kind == "remind" && m.State == Going && !in.left && len(in.listening(m, in.pos)) > 0 && !in.told(d):
 		r := in.pos.reading(in.now)
 		n := 0
 		for _, at := range in.reminders(m, in.pos, r, m.Changed) {
@@ -236,32 +236,6 @@ func (in *input) told(d Due) bool {
 // the same turn.
 const againMark = "-again"
 
-// reminder words a reminder when it is delivered.
-func reminder(m Match, p *position, now time.Time) []Text {
-	n := strconv.Itoa(m.Number)
-	if p.game.Phase() == rules.Settling {
-		return []Text{say("remind.count", n)}
-	}
-	r := p.reading(now)
-	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, text.Color(p.game.ToPlay()))}
-	}
-	return []Text{say("remind.until", n, text.Color(p.game.ToPlay()), timeLeft(m, r), instantText(r.Deadline, now))}
-}
-
-// timeLeft says how much time the player to move has left.
-func timeLeft(m Match, r clock.Reading) Text {
-	l := r.Left(r.ToPlay)
-	key := "left"
-	switch {
-	case l.Turn == 0 && l.Vacation > 0: // the words say that it is left
-		return l.Text(m.Clock)
-	case r.Deadline.After(r.Due) && l.Vacation > 0:
-		key = "left.vacation"
-	}
-	return say(key, l.Text(m.Clock))
-}
-
 // flag ends the match if the flag of the player to move has fallen, and reports
 // whether it has.
 func (in *input) flag() (Step, bool) {
@@ -306,11 +280,11 @@ func claim(in *input) Step {
 // short it says nothing about it.
 func (in *input) credit(from, to time.Time) Step {
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
-	s := in.step([]string{body}, []Text{say("credit", in.number(), instantText(from, in.now), instantText(to, in.now))}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= outage })
+	s := in.step([]string{body}, []Text{say("credit", in.number(), clock.InstantText(from, in.now), clock.InstantText(to, in.now))}, nil)
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
-		last.Texts = append(last.Texts, say("deadline.now", instantText(d, in.now)))
+		last.Texts = append(last.Texts, say("deadline.now", clock.InstantText(d, in.now)))
 	}
 	return s
 }
@@ -523,7 +497,7 @@ func rematch(in *input) Step {
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
-	m := Match{ID: in.newID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.req.Where,
+	m := Match{ID: in.newID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.by, Where: in.request.Where,
 		Opened: in.now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
 	local := in.seats[0] != "" && slices.Contains(in.seats[:], old.Black) && slices.Contains(in.seats[:], old.White)
@@ -565,68 +539,4 @@ func (in *input) openOrBegin(g *rules.Game) Step {
 	}
 	s.New, s.Replaces = true, replaces
 	return s
-}
-
-// remind keeps how a person wants to be reminded.
-func remind(in *input) Step {
-	p := in.prefs[in.by]
-	p.Person = in.by
-	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.req.Args[name])) }
-	switch how := arg("how"); how {
-	case "":
-	case "channel", "direct", "none":
-		p.Remind = how
-	default:
-		return in.refuse(say("remind.how", shortened(how)))
-	}
-	if q := arg("quiet"); q == "none" {
-		p.Quiet = clock.Hours{}
-	} else if q != "" {
-		h, ok := clock.ParseHours(q)
-		if !ok {
-			return in.refuse(say("remind.quiet", shortened(q)))
-		}
-		p.Quiet = h
-	}
-	if z := strings.TrimSpace(in.req.Args["zone"]); z != "" {
-		name, ok := clock.ZoneName(z)
-		if !ok {
-			return in.refuse(say("remind.zone", shortened(z)))
-		}
-		p.Zone = name
-	}
-	how := p.Remind
-	if how == "" {
-		how = "channel"
-	}
-	texts := []Text{say("remind.is." + how)}
-	if p.Quiet != (clock.Hours{}) {
-		zone := p.Zone
-		if zone == "" {
-			zone = "UTC"
-		}
-		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
-	}
-	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
-}
-
-// clocks says what the clocks of a game show.
-func clocks(q *question) Answer {
-	m, now := q.match, q.now
-	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
-	if m.Clock.Kind != clock.None && m.State == Going {
-		r := q.pos.reading(now)
-		for _, c := range []rules.Color{rules.Black, rules.White} {
-			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))
-		}
-		switch {
-		case r.Paused:
-			out = append(out, say("clock.paused"))
-		case r.Flagged != rules.None:
-			out = append(out, say("clock.flagged", text.Color(r.Flagged)))
-		case !r.Deadline.IsZero():
-			out = append(out, say("clock.deadline", text.Color(r.ToPlay), instantText(r.Deadline, now)))
-		}
-	}
-	return q.answer(out...)
 }

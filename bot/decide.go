@@ -19,38 +19,48 @@ const (
 	maxFree     = 50 // handicap stones that are placed freely
 )
 
+// A request is what somebody asks, as far as a decision depends on it.
+type request struct {
+	ID        string            // inbox key
+	Command   string            // its name
+	Args      map[string]string // by option name, as typed
+	Where     Room
+	Reply     string // opaque route by which this very request can be answered; may be empty
+	Moderator bool   // the person looks after the room
+}
+
 // An input is everything that a decision depends on. Deciding the same input
-// gives the same step: no clock, chance or storage is asked.
+// gives the same step: no clock, chance or storage is asked. Deciding leaves it as
+// it is.
 type input struct {
-	req      Request
-	newID    GameID // of the game that the request opens, if it opens one
-	coin     bool   // its nigiri
-	h        handler
+	request  request
 	by       Person
+	kind     rules.Kind        // of the turn, for commands that are one
+	newID    GameID            // of the game that the request opens, if it opens one
+	coin     bool              // its nigiri
 	users    map[string]Person // for options of type User
 	seats    [2]Person         // who sits at a local board; empty elsewhere
 	match    Match
 	pos      *position // of the match; nil: it is about none
-	epoch    int       // of the cache, when pos was looked up
 	prefs    map[Person]Preferences
-	limits   GameLimits
+	limits   limits
 	here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
 	yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
 	away     bool    // the platform cannot be reached
-	room     place
+	left     bool    // the bot has left the server of the game
+	room     RoomSettings
 	welcome  []Room // where games are welcome, when they are not here
-	rulesets rulebooks
+	rulesets Rulesets
 	others   []waits // games in which the person to be reminded is to move too
-	speech   speech
 	now      time.Time
 }
 
-// left reports whether the bot has left the server of the game.
-func (in *input) left() bool { return !in.room.server.Left.IsZero() }
+// A change decides what a command changes.
+type change func(in *input) Step
 
 // decide is the heart of the bot: what one request changes and answers.
-func decide(in *input) Step {
-	for name, a := range in.req.Args {
+func decide(in *input, what change) Step {
+	for name, a := range in.request.Args {
 		most := maxArgument
 		if name == "diagram" {
 			most = maxDiagram
@@ -62,10 +72,10 @@ func decide(in *input) Step {
 	if s, late := in.late(); late {
 		return s
 	}
-	if seq := in.req.Args["seq"]; seq != "" && !in.stands(seq) {
+	if seq := in.request.Args["seq"]; seq != "" && !in.stands(seq) {
 		return in.refuse(say("moved.on", in.number()))
 	}
-	return in.h.change(in)
+	return what(in)
 }
 
 // stands reports whether the game still stands as it did after event seq: a
@@ -80,7 +90,7 @@ func (in *input) stands(seq string) bool {
 		case "credit", "comment", "pause", "unpause":
 		case "ask", "deny":
 			// What answers a question must be for that very question.
-			if c := in.req.Command; c == "accept" || c == "decline" || c == "delete" {
+			if c := in.request.Command; c == "accept" || c == "decline" || c == "delete" {
 				return false
 			}
 		default:
@@ -92,7 +102,7 @@ func (in *input) stands(seq string) bool {
 
 // refuse answers the person who asked, and changes nothing.
 func (in *input) refuse(texts ...Text) Step {
-	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}}
+	return Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}}
 }
 
 func (in *input) number() string { return strconv.Itoa(in.match.Number) }
@@ -167,7 +177,7 @@ func (in *input) end(d draft, before, after []Text) Step {
 	m := d.match
 	m.Changed = in.now
 	m.Standing = d.pos.standing(m, in.now)
-	s := Step{Request: in.req.ID, At: in.now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), after: d.pos}
+	s := Step{Request: in.request.ID, At: in.now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
 	notify := []Person(nil)
 	if m.ToMove != "" && m.ToMove != in.by {
 		notify = []Person{m.ToMove}
@@ -175,7 +185,7 @@ func (in *input) end(d draft, before, after []Text) Step {
 	post := func(kind, id string, texts []Text, notify []Person) {
 		s.Posts = append(s.Posts, Owed{
 			ID: fmt.Sprintf("%s-%d-%s", m.ID, m.Seq, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
-			Texts: texts, Notify: notify, Reply: in.req.Reply,
+			Texts: texts, Notify: notify, Reply: in.request.Reply,
 		})
 	}
 	if in.reminded(d.pos) {
@@ -231,10 +241,10 @@ func newGame(in *input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}
-	if in.room.Opens == "moderators" && !in.req.Moderator {
+	if in.room.Opens == "moderators" && !in.request.Moderator {
 		return in.refuse(say("opens.moderators"))
 	}
-	arg := func(name string) string { return strings.TrimSpace(in.req.Args[name]) }
+	arg := func(name string) string { return strings.TrimSpace(in.request.Args[name]) }
 	r := &rules.TwoButton
 	id, board := arg("rules"), arg("size")
 	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
@@ -242,7 +252,7 @@ func newGame(in *input) Step {
 	}
 	id, board = cmp.Or(id, in.room.Rules), cmp.Or(board, in.room.Size)
 	if id != "" {
-		found, err := in.rulesets.find(id)
+		found, err := in.rulesets.Find(id)
 		if err != nil {
 			return in.refuse(noRuleset(id))
 		}
@@ -317,7 +327,7 @@ func newGame(in *input) Step {
 		return in.refuse(say("bad.color", shortened(c)))
 	}
 	m := Match{
-		ID: in.newID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.req.Where,
+		ID: in.newID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.by, Where: in.request.Where,
 		Opened: in.now, Standing: Standing{State: Open},
 	}
 	if mine == rules.Black {
@@ -454,22 +464,22 @@ func turn(in *input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	t := rules.Turn{Kind: in.h.kind, By: in.color()}
+	t := rules.Turn{Kind: in.kind, By: in.color()}
 	w, h := in.match.Setup.W, in.match.Setup.H
 	if in.pos.placing > 0 && t.Kind != rules.Resign {
-		return in.stones(in.req.Args["at"])
+		return in.stones(in.request.Args["at"])
 	}
 	if t.Kind == rules.Place {
-		if in.req.Args["at"] == "" {
+		if in.request.Args["at"] == "" {
 			return in.refuse(say("missing", "place", say("needs.point"), "/place "+centre(in.match.Setup).String()))
 		}
-		p, err := rules.ParsePoint(in.req.Args["at"], w, h)
+		p, err := rules.ParsePoint(in.request.Args["at"], w, h)
 		if err != nil {
 			return in.refuse(wrong(err))
 		}
 		t.At = p
 	}
-	if dead := in.req.Args["dead"]; dead != "" && t.Kind == rules.Pass {
+	if dead := in.request.Args["dead"]; dead != "" && t.Kind == rules.Pass {
 		ps, err := parsePoints(dead, w, h)
 		if err != nil {
 			return in.refuse(wrong(err))
@@ -487,7 +497,7 @@ func talk(in *input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	return in.play(rules.Turn{Kind: in.h.kind, By: in.color()})
+	return in.play(rules.Turn{Kind: in.kind, By: in.color()})
 }
 
 func mark(in *input) Step {
@@ -495,7 +505,7 @@ func mark(in *input) Step {
 		return s
 	}
 	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
-	switch as := strings.ToLower(strings.TrimSpace(in.req.Args["as"])); as {
+	switch as := strings.ToLower(strings.TrimSpace(in.request.Args["as"])); as {
 	case "", "dead":
 	case "alive":
 		t.Kind = rules.Unmark
@@ -504,7 +514,7 @@ func mark(in *input) Step {
 	default:
 		return in.refuse(say("bad.as", shortened(as)))
 	}
-	ps, err := parsePoints(in.req.Args["points"], in.match.Setup.W, in.match.Setup.H)
+	ps, err := parsePoints(in.request.Args["points"], in.match.Setup.W, in.match.Setup.H)
 	if err != nil {
 		return in.refuse(wrong(err))
 	}
@@ -564,7 +574,7 @@ func resign(in *input) Step {
 		return s
 	}
 	by := in.color()
-	switch strings.ToLower(strings.TrimSpace(in.req.Args["confirm"])) {
+	switch strings.ToLower(strings.TrimSpace(in.request.Args["confirm"])) {
 	case "yes", "y", "true":
 		return in.play(rules.Turn{Kind: rules.Resign, By: by})
 	}
@@ -580,7 +590,7 @@ func cancel(in *input) Step {
 	m := in.match
 	black, white := in.colors()
 	yours := black || white || m.Opener == in.by
-	moderates := in.req.Moderator && (!yours || black && white)
+	moderates := in.request.Moderator && (!yours || black && white)
 	if !yours && !moderates {
 		return in.refuse(say("cancel.not.yours", in.number()))
 	}
@@ -695,14 +705,6 @@ func outcome(p *position) Text {
 		}
 		return say("win.other", who[r[0]])
 	}
-}
-
-func rulesetNames() []string {
-	var names []string
-	for _, r := range rules.Catalogue {
-		names = append(names, r.Name)
-	}
-	return names
 }
 
 // centre is a point to give as an example.

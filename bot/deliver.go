@@ -153,7 +153,7 @@ func (b *Bot) recent(o claimed) *situation {
 // commit stores a step, which was decided from in unless that is nil, and starts
 // to deliver its posts: those that it could claim at once, the others after they
 // are claimed.
-func (b *Bot) commit(ctx context.Context, step *Step, in *input) error {
+func (b *Bot) commit(ctx context.Context, step *Step, in *task) error {
 	b.mu.Lock()
 	if b.start != nil {
 		step.Claim = b.now().Add(claimFor)
@@ -163,9 +163,9 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *input) error {
 		return err
 	}
 	var now *situation
-	if step.after != nil {
-		b.cache.keep(step.Match.ID, step.after, in.epoch)
-		now = &situation{*step.Match, step.after, in.room, b.now()}
+	if step.After != nil {
+		b.cache.keep(step.Match.ID, step.After, in.epoch)
+		now = &situation{*step.Match, step.After, in.place, b.now()}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -513,10 +513,10 @@ func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Te
 	for _, other := range ms[:min(len(ms), maxDigest)] {
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
-			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), instantText(other.Deadline, now))
+			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), clock.InstantText(other.Deadline, now))
 		}
 		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
-			line = say("remind.elsewhere", line, whereTo(other.Where, say("games.here")))
+			line = say("remind.elsewhere", line, other.Where.Link(say("games.here")))
 		}
 		out = append(out, line)
 	}

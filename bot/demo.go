@@ -170,7 +170,7 @@ func demo(q *question) Answer {
 				ids = append(ids, l.id)
 			}
 			var hint any = ""
-			if near := nearest(name, ids); near != "" {
+			if near := text.Nearest(name, ids); near != "" {
 				hint = say("did.you.mean", near)
 			}
 			out = append(out, say("demo.unknown", shortened(name), hint))

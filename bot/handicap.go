@@ -16,7 +16,7 @@ func placeHandicap(in *input) Step {
 	if in.pos.placing == 0 {
 		return in.refuse(say("placing.none", in.number()))
 	}
-	return in.stones(in.req.Args["points"])
+	return in.stones(in.request.Args["points"])
 }
 
 // stones places handicap stones: those that are named, or none of them.

@@ -18,8 +18,7 @@ import (
 //     and follows only when the difference has lasted for a while.
 
 const (
-	pulse  = 20 * time.Second // longer between two looks at the time, and the bot was away
-	outage = 2 * time.Minute  // being away for longer is announced in each game that is credited
+	pulse = 20 * time.Second // longer between two looks at the time, and the bot was away
 
 	aliveMark = "bot:alive" // the bookmark of the last look, in milliseconds of Unix time
 

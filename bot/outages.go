@@ -122,7 +122,7 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]Match, error) {
 // not replay, so that nothing else can be done with it either.
 func (b *Bot) creditOnce(ctx context.Context, id GameID, from, to time.Time) error {
 	request := fmt.Sprintf("credit:%s:%d:%d", id, from.UnixMilli(), to.UnixMilli())
-	err := b.actOn(ctx, id, request, to, func(in *input) Step { return in.credit(from, to) })
+	err := b.actOn(ctx, id, request, to, nil, func(in *input) Step { return in.credit(from, to) })
 	if err != nil && !errors.Is(err, errNotReplayed) {
 		return fmt.Errorf("credit game %s: %w", id, err)
 	}

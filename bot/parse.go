@@ -35,7 +35,7 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		for _, c := range commands {
 			names = append(names, c.Name)
 		}
-		if near := nearest(name, names); near != "" {
+		if near := text.Nearest(name, names); near != "" {
 			return "", nil, text.Error("parse.unknown.near", shortened(name), near)
 		}
 		return "", nil, text.Error("parse.unknown", shortened(name))
@@ -89,39 +89,4 @@ func usage(c Command) string {
 		}
 	}
 	return b.String()
-}
-
-// nearest gives the name that differs from s by at most two letters, if there
-// is one.
-func nearest(s string, names []string) string {
-	best, at := "", 3
-	for _, n := range names {
-		if d := distance(s, n); d < at && d < len(n) {
-			best, at = n, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	if len(a) > 40 || len(b) > 40 {
-		return 99
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // What is known of a person, and how they are forgotten. The only place where
@@ -120,21 +119,7 @@ func (b *Bot) forget(ctx context.Context, by Person) error {
 	}
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		err := b.act(ctx, m.ID, request, b.now(), func(in *input) Step {
-			in = in.as(by)
-			m := in.match
-			black, white := in.colors()
-			switch {
-			case in.match.State == Open && in.match.Opener == by:
-				m.State = Cancelled
-				return in.with(m.Standing).step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
-			case in.match.State == Going && black && white:
-				return in.step([]string{"delete"}, nil, nil)
-			case in.match.State == Going && (black || white):
-				return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
-			}
-			return in.refuse()
-		})
+		err := b.act(ctx, m.ID, request, b.now(), nil, func(in *input) Step { return leave(in, by) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}

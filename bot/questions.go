@@ -195,7 +195,7 @@ func ledger(q *question) Answer {
 func recite(q *question) Answer {
 	name := strings.TrimSpace(q.req.Args["name"])
 	if name != "" {
-		r, err := q.b.rulesets.find(name)
+		r, err := q.b.rulesets.Find(name)
 		if err != nil {
 			return q.refuse(noRuleset(name))
 		}
@@ -416,10 +416,10 @@ func games(q *question) Answer {
 			state = say("games.going", text.Color(c))
 		}
 		if m.State == Going && !m.Deadline.IsZero() {
-			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), instantText(m.Deadline, q.now))
+			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), clock.InstantText(m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {
-			state = say("games.where", state, whereTo(m.Where, say("games.here")))
+			state = say("games.where", state, m.Where.Link(say("games.here")))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
 			seatName(q.lang, m.Black, who), seatName(q.lang, m.White, who), state))
@@ -453,4 +453,17 @@ func help(q *question) Answer {
 		}
 	}
 	return q.answer(out...)
+}
+
+// show draws a position for everybody, or for the person who asked alone.
+func show(q *question) Answer {
+	g, problem, ok := drawnGame(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	if !ok {
+		return q.refuse(problem)
+	}
+	a := q.answer()
+	scene := q.lang.PictureWords().Of(g, render.Names{})
+	scene.Look = q.look()
+	a.Scene = &scene
+	return a
 }

@@ -3,7 +3,6 @@ package bot
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,25 +11,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
-
-// rulebooks are the rulesets that the owner of the bot has composed, for people
-// to choose besides the catalogue's.
-type rulebooks []*rules.Ruleset
-
-// find gives a ruleset by what somebody typed: "aga", "custom/three-passes" or
-// "three-passes". It never reads a ruleset out of what was typed.
-func (own rulebooks) find(name string) (*rules.Ruleset, error) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	for _, r := range own {
-		if name == r.Name || "custom/"+name == r.Name || name == r.ID() {
-			return r, nil
-		}
-	}
-	if strings.HasPrefix(name, "custom/") || strings.ContainsAny(name, " {") {
-		return nil, errors.New("no such ruleset")
-	}
-	return rules.Find(name)
-}
 
 // rulesetID gives the id of a game's ruleset, without the text of a custom one.
 func rulesetID(m Match) string {

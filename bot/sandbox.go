@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
-	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
@@ -26,7 +25,7 @@ func drawn(drawing string) (*sgf.Record, error) {
 
 // position plays what somebody drew under the ruleset they name, the record's
 // own, or the one given. A part of the text that cannot be read is an error.
-func drawnGame(own rulebooks, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
+func drawnGame(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
 		return nil, say("diagram.none"), false
@@ -41,7 +40,7 @@ func drawnGame(own rulebooks, drawing, name string, otherwise *rules.Ruleset) (*
 		}
 	}
 	if name != "" {
-		if r, err = own.find(name); err != nil {
+		if r, err = own.Find(name); err != nil {
 			return nil, noRuleset(name), false
 		}
 	}
@@ -62,17 +61,17 @@ func setup(in *input) Step {
 		return s
 	}
 	otherwise := &rules.TwoButton
-	if r, err := in.rulesets.find(in.room.Rules); in.room.Rules != "" && err == nil {
+	if r, err := in.rulesets.Find(in.room.Rules); in.room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, problem, ok := drawnGame(in.rulesets, in.req.Args["diagram"], strings.TrimSpace(in.req.Args["rules"]), otherwise)
+	g, problem, ok := drawnGame(in.rulesets, in.request.Args["diagram"], strings.TrimSpace(in.request.Args["rules"]), otherwise)
 	if !ok {
 		return in.refuse(problem)
 	}
-	if n := len(filter(in.yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by })); n >= maxSandboxes {
+	if n := howMany(in.yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by }); n >= maxSandboxes {
 		return in.refuse(say("sandbox.many"))
 	}
-	m := Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.req.Where,
+	m := Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.request.Where,
 		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
 	bodies := []string{"sandbox"}
 	for _, t := range g.Log() {
@@ -85,16 +84,3 @@ func setup(in *input) Step {
 
 // maxSandboxes is how many sandboxes a person may have in a channel at once.
 const maxSandboxes = 10
-
-// show draws a position for everybody, or for the person who asked alone.
-func show(q *question) Answer {
-	g, problem, ok := drawnGame(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
-	if !ok {
-		return q.refuse(problem)
-	}
-	a := q.answer()
-	scene := q.lang.PictureWords().Of(g, render.Names{})
-	scene.Look = q.look()
-	a.Scene = &scene
-	return a
-}

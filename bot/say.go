@@ -2,9 +2,7 @@ package bot
 
 import (
 	"cmp"
-	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -17,12 +15,6 @@ func say(key string, args ...any) Text { return text.Say(key, args...) }
 
 func named(p Person) text.Arg { return text.Somebody(string(p)) }
 
-// instantText writes a time so that a platform may write it its own way. The words are
-// in the zone of now.
-func instantText(t, now time.Time) Text {
-	return text.Instant(t, clock.DeadlineText(t, now, now.Location()))
-}
-
 // shortened cuts what somebody typed to a length fit for an answer.
 func shortened(s string) string { return text.Shorten(s) }
 
@@ -32,11 +24,6 @@ func wrong(err error) Text { return text.Explain(err) }
 // Explain words an error of [Parse] and of others that are for the person who
 // typed, in the language of a BCP 47 tag.
 func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(wrong(err)) }
-
-// whereTo writes a room so that a platform may make a link of it.
-func whereTo(r Room, words Text) Text {
-	return text.Link(text.Place{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, words)
-}
 
 // word words texts; who tells the names of people, and game is the number of the
 // game that it is about.

@@ -29,11 +29,11 @@ func (b *Bot) place(ctx context.Context, where Room) (place, error) {
 }
 
 func placeOf(c Channel) place {
-	return place{RoomSettings: c.Settings.or(c.Server.Settings), own: c.Settings, server: c.Server, lang: c.Lang}
+	return place{RoomSettings: or(c.Settings, c.Server.Settings), own: c.Settings, server: c.Server, lang: c.Lang}
 }
 
-// or gives what holds where something else holds unless rs says otherwise.
-func (rs RoomSettings) or(other RoomSettings) RoomSettings {
+// or returns what holds where other holds unless rs says otherwise.
+func or(rs, other RoomSettings) RoomSettings {
 	return RoomSettings{
 		Room: rs.Room, Server: rs.Server,
 		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
@@ -107,11 +107,11 @@ const maxWelcome = 5
 
 // welcome looks up, where nobody opens games, which channels of the server have
 // chosen that they are welcome there.
-func (b *Bot) welcome(ctx context.Context, in *input) (rooms []Room, err error) {
-	if in.room.Opens != "nobody" || in.room.server.ID == "" {
+func (b *Bot) welcome(ctx context.Context, in *task) (rooms []Room, err error) {
+	if in.place.Opens != "nobody" || in.place.server.ID == "" {
 		return nil, nil
 	}
-	sets, err := b.store.Rooms(ctx, in.room.server.Platform, in.room.server.ID)
+	sets, err := b.store.Rooms(ctx, in.place.server.Platform, in.place.server.ID)
 	for _, s := range sets {
 		if (s.Opens == "anyone" || s.Opens == "moderators" && in.req.Moderator) && len(rooms) < maxWelcome {
 			rooms = append(rooms, s.Room)

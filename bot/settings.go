@@ -15,8 +15,8 @@ import (
 // settings says what holds in a channel, or in all of a server where a channel has
 // not chosen otherwise, and lets those change it who look after it. A value of
 // "default" takes a choice back.
-func settings(in *input) Step {
-	rs, may, refusal := in.room.own, in.req.Moderator, say("moderators.only")
+func settings(in *task) Step {
+	rs, may, refusal := in.place.own, in.req.Moderator, say("moderators.only")
 	everywhere := false
 	switch whose := strings.ToLower(strings.TrimSpace(in.req.Args["whose"])); whose {
 	case "mine":
@@ -25,7 +25,7 @@ func settings(in *input) Step {
 		if !in.inServer() {
 			return in.refuse(say("settings.server.none"))
 		}
-		rs, may, refusal, everywhere = in.room.server.Settings, in.req.Manager, say("managers.only"), true
+		rs, may, refusal, everywhere = in.place.server.Settings, in.req.Manager, say("managers.only"), true
 	case "", "here":
 	default:
 		return in.refuse(say("settings.whose.bad", shortened(whose)))
@@ -37,7 +37,7 @@ func settings(in *input) Step {
 	}{
 		{"rules", func(v string) (Text, bool) {
 			if v != "" {
-				r, err := in.rulesets.find(v)
+				r, err := in.rulesets.Find(v)
 				if err != nil {
 					return noRuleset(v), false
 				}
@@ -111,9 +111,9 @@ func settings(in *input) Step {
 	}
 	var texts []Text
 	if everywhere {
-		texts = rs.say("settings.are.server")
+		texts = told(rs, "settings.are.server")
 	} else {
-		texts = rs.or(in.room.server.Settings).say("settings.are")
+		texts = told(or(rs, in.place.server.Settings), "settings.are")
 	}
 	if !changed && in.req.Moderator && !everywhere {
 		texts = append(texts, say("settings.how"))
@@ -121,7 +121,7 @@ func settings(in *input) Step {
 	if !changed && in.req.Manager && in.inServer() {
 		texts = append(texts, say("settings.how.server"))
 	}
-	s := Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
+	s := Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
 	if changed {
 		s.Room = &rs
 	}
@@ -130,13 +130,13 @@ func settings(in *input) Step {
 
 // inServer reports whether it is asked in a server with channels, and not in a
 // room that is one by itself.
-func (in *input) inServer() bool {
+func (in *task) inServer() bool {
 	return in.req.Server != "" && in.req.Server != in.req.Where.Channel
 }
 
-// say says what holds, beginning with the words of a key for what new games are
+// told says what holds, beginning with the words of a key for what new games are
 // like.
-func (rs RoomSettings) say(are string) []Text {
+func told(rs RoomSettings, are string) []Text {
 	undo := say("settings.undo.free", strconv.Itoa(int(freeUndo.Seconds())))
 	switch {
 	case rs.Undo < 0:
@@ -155,27 +155,9 @@ func (rs RoomSettings) say(are string) []Text {
 	return texts
 }
 
-// closed refuses to open a game where they are not to be opened.
-func (in *input) closed() (Step, bool) {
-	if in.room.Opens != "nobody" {
-		return Step{}, false
-	}
-	texts := []Text{say("opens.nobody")}
-	if len(in.welcome) > 0 {
-		var rooms []Text
-		for _, r := range in.welcome {
-			rooms = append(rooms, whereTo(r, say("games.here")))
-		}
-		texts = append(texts, say("opens.elsewhere", text.List(rooms...)))
-	} else {
-		texts = append(texts, say("opens.how"))
-	}
-	return in.refuse(texts...), true
-}
-
 // ownSettings says what a person has chosen for themselves, for what they alone
 // read and see, and lets them change it.
-func ownSettings(in *input) Step {
+func ownSettings(in *task) Step {
 	p := in.prefs[in.by]
 	p.Person = in.by
 	for option, value := range in.req.Args {
@@ -210,7 +192,7 @@ func ownSettings(in *input) Step {
 	} else {
 		texts = append(texts, say("settings.mine.theme", p.Theme))
 	}
-	return Step{Request: in.req.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+	return Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // chosenLanguage puts a language, or none: by its tag, "de", or by what its
@@ -235,8 +217,8 @@ func chosenLanguage(into *string) func(string) (Text, bool) {
 
 // look gives how pictures are drawn in the room, in a theme of the reader's own
 // if they have one.
-func (rs RoomSettings) look(theme string) render.Options {
-	return render.Options{Theme: cmp.Or(theme, rs.Theme), Coordinates: rs.Coords}
+func (p place) look(theme string) render.Options {
+	return render.Options{Theme: cmp.Or(theme, p.Theme), Coordinates: p.Coords}
 }
 
 // chosen puts one of some values, or none.
@@ -248,13 +230,4 @@ func chosen(into *string, of []string, bad string) func(string) (Text, bool) {
 		*into = v
 		return Text{}, true
 	}
-}
-
-// noRuleset says that there is no such ruleset, and which may have been meant.
-func noRuleset(id string) Text {
-	var hint any = ""
-	if near := nearest(strings.ToLower(id), rulesetNames()); near != "" {
-		hint = say("did.you.mean", near)
-	}
-	return say("bad.rules", shortened(id), hint)
 }

@@ -68,7 +68,7 @@ func (in *input) stillStanding(t rules.Turn) (Step, bool) {
 	if t.Kind != rules.Pass || r.Has(rules.Agree) || r.Has(rules.Accept) || len(r.Count) == 0 || in.pos.branch > 0 || !g.Allows(t) {
 		return Step{}, false
 	}
-	switch strings.ToLower(strings.TrimSpace(in.req.Args["anyway"])) {
+	switch strings.ToLower(strings.TrimSpace(in.request.Args["anyway"])) {
 	case "yes", "y", "true":
 		return Step{}, false
 	}
@@ -127,7 +127,7 @@ func propose(in *input) Step {
 func adjudicate(in *input) Step {
 	m := in.match
 	switch {
-	case !in.req.Moderator:
+	case !in.request.Moderator:
 		return in.refuse(say("moderators.only"))
 	case m.State == Going && (m.Black == in.by) != (m.White == in.by):
 		return in.refuse(say("adjudicate.yours", in.number()))
@@ -144,7 +144,7 @@ func adjudicate(in *input) Step {
 	}
 	game := d.pos.game
 	result, dead := "", ""
-	switch as := strings.ToLower(strings.TrimSpace(in.req.Args["as"])); as {
+	switch as := strings.ToLower(strings.TrimSpace(in.request.Args["as"])); as {
 	case "black":
 		result = "B+F"
 	case "white":
@@ -154,11 +154,11 @@ func adjudicate(in *input) Step {
 	case "void":
 		result = "Void"
 	case "count":
-		ps, err := parsePoints(in.req.Args["dead"], m.Setup.W, m.Setup.H)
+		ps, err := parsePoints(in.request.Args["dead"], m.Setup.W, m.Setup.H)
 		if err != nil {
 			return in.refuse(wrong(err))
 		}
-		if in.req.Args["dead"] == "" { // as it is marked
+		if in.request.Args["dead"] == "" { // as it is marked
 			ps = game.Dead()
 		}
 		g, err := counted(game, ps)
@@ -180,7 +180,7 @@ func adjudicate(in *input) Step {
 		key = "adjudicated.dead"
 	}
 	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
-		Seq: s.Match.Seq, Reply: in.req.Reply,
+		Seq: s.Match.Seq, Reply: in.request.Reply,
 		Texts: []Text{say(key, named(in.by), in.number(), outcome(d.pos), result, strings.TrimSpace(dead))}})
 	return s
 }
@@ -220,9 +220,9 @@ func deleteGame(in *input) Step {
 		return in.refuse(say("game.deleted", in.number()))
 	case black && white:
 		return in.forget()
-	case !black && !white && !in.req.Moderator:
+	case !black && !white && !in.request.Moderator:
 		return in.refuse(say("delete.whose", in.number()))
-	case !black && !white && strings.EqualFold(in.req.Args["confirm"], "yes"):
+	case !black && !white && strings.EqualFold(in.request.Args["confirm"], "yes"):
 		return in.forget()
 	case (black || white) && a != nil && a.what == "delete" && m.seat(a.by) != in.by:
 		return in.forget()
@@ -243,6 +243,23 @@ func deleteGame(in *input) Step {
 	return s
 }
 
+// leave ends the match for a person who is to be forgotten.
+func leave(in *input, by Person) Step {
+	in = in.as(by)
+	m := in.match
+	black, white := in.colors()
+	switch {
+	case m.State == Open && m.Opener == by:
+		m.State = Cancelled
+		return in.with(m.Standing).step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
+	case m.State == Going && black && white:
+		return in.step([]string{"delete"}, nil, nil)
+	case m.State == Going && (black || white):
+		return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
+	}
+	return in.refuse()
+}
+
 func (in *input) forget() Step {
 	return in.step([]string{"delete"}, []Text{say("deleted", named(in.by), in.number())}, nil)
 }
@@ -259,9 +276,9 @@ func comment(in *input) Step {
 	if in.match.State != Ended {
 		return in.refuse(say("comment.when", in.number()))
 	}
-	text := strings.TrimSpace(in.req.Args["text"])
+	text := strings.TrimSpace(in.request.Args["text"])
 	n := in.pos.game.Turns()
-	if move := strings.TrimSpace(in.req.Args["move"]); move != "" {
+	if move := strings.TrimSpace(in.request.Args["move"]); move != "" {
 		var err error
 		if n, err = strconv.Atoi(move); err != nil {
 			return in.refuse(say("bad.number", shortened(move)))

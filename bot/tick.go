@@ -166,7 +166,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 // creditFirst credits the outage of a platform to a game of which a flag would
 // fall now by that outage alone, so that whoever is heard meanwhile moves, and
 // claims, as if it were over. It reports whether it has.
-func (b *Bot) creditFirst(ctx context.Context, in *input) (bool, error) {
+func (b *Bot) creditFirst(ctx context.Context, in *task) (bool, error) {
 	if in.pos == nil || in.match.State != Going || in.match.Clock.Kind == clock.None {
 		return false, nil
 	}
@@ -175,7 +175,7 @@ func (b *Bot) creditFirst(ctx context.Context, in *input) (bool, error) {
 		return false, err
 	}
 	request := fmt.Sprintf("credit:%s:%d:%d", in.match.ID, since.UnixMilli(), in.now.UnixMilli())
-	return true, b.act(ctx, in.match.ID, request, in.now, func(in *input) Step { return in.credit(since, in.now) })
+	return true, b.act(ctx, in.match.ID, request, in.now, nil, func(now *input) Step { return now.credit(since, in.now) })
 }
 
 // due does one thing that is due, if it still is.
@@ -183,23 +183,29 @@ func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	done := false
 	var unknown error
-	err := b.act(ctx, d.Game, request, now, func(in *input) Step {
+	err := b.act(ctx, d.Game, request, now, func(in *task) {
 		done = in.match.Seq == d.Seq
-		if d.Kind == "remind" && in.match.State == Going && in.match.ToMove != "" {
-			if unknown = b.others(ctx, in); unknown != nil {
-				in.others = nil // one reminder too many is better than none
-			}
-		}
-		since, err := b.awaySince(ctx, in.match.Where.Platform)
-		unknown = errors.Join(unknown, err)
-		in.away = err != nil || !since.IsZero()
-		return decideDue(in, d)
-	})
+		unknown = b.around(ctx, in, d)
+	}, func(in *input) Step { return decideDue(in, d) })
 	return done, errors.Join(err, unknown)
 }
 
+// around looks up what a decision on a due depends on besides its match. What
+// cannot be found out it takes to be so that nobody loses by it: an error leaves
+// the platform away, and one reminder too many is better than none.
+func (b *Bot) around(ctx context.Context, in *task, d Due) (unknown error) {
+	if d.Kind == "remind" && in.match.State == Going && in.match.ToMove != "" {
+		if unknown = b.others(ctx, in); unknown != nil {
+			in.input.others = nil
+		}
+	}
+	since, err := b.awaySince(ctx, in.match.Where.Platform)
+	in.away = err != nil || !since.IsZero()
+	return errors.Join(unknown, err)
+}
+
 // others looks up what else waits for the person who is to be reminded.
-func (b *Bot) others(ctx context.Context, in *input) error {
+func (b *Bot) others(ctx context.Context, in *task) error {
 	person := in.match.ToMove
 	ms, err := b.alsoWaiting(ctx, in.match, person, in.prefs[person].Remind == "direct")
 	if err != nil {
@@ -220,36 +226,40 @@ func (b *Bot) others(ctx context.Context, in *input) error {
 	return nil
 }
 
-// act takes a step in a match that nobody asked for.
-func (b *Bot) act(ctx context.Context, id GameID, request string, now time.Time, what func(*input) Step) error {
-	if err := b.creditPending(ctx, id); err != nil {
+// act takes a step in a match that nobody asked for. look looks up what the
+// decision depends on besides the match; nil: nothing.
+func (b *Bot) act(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what change) error {
+	if err := b.creditPending(ctx, game); err != nil {
 		return err
 	}
-	return b.actOn(ctx, id, request, now, what)
+	return b.actOn(ctx, game, id, now, look, what)
 }
 
 // errNotReplayed is the error of acting on a game whose log does not replay.
 var errNotReplayed = errors.New("the game does not replay")
 
 // actOn is act on a match that has been credited.
-func (b *Bot) actOn(ctx context.Context, id GameID, request string, now time.Time, what func(*input) Step) error {
+func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what change) error {
 	for range attempts {
-		if _, done, err := b.store.Answered(ctx, request); err != nil || done {
+		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return err
 		}
-		m, err := b.store.Header(ctx, id)
+		m, err := b.store.Header(ctx, game)
 		if err != nil {
 			return err
 		}
-		in := &input{req: Request{ID: request}, match: m, now: now.UTC().Truncate(time.Millisecond)}
+		in := &task{input: input{request: request{ID: id}, match: m, now: now.UTC().Truncate(time.Millisecond)}}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
 			}
 			return err
 		}
+		if look != nil {
+			look(in)
+		}
 		was := in.match.Standing
-		step := what(in)
+		step := what(&in.input)
 		step.Was, step.Where = &was, in.match.Where
 		if err := b.commit(ctx, &step, in); !errors.Is(err, ErrConflict) {
 			return err

@@ -136,6 +136,12 @@ func DeadlineText(t, now time.Time, zone *time.Location) text.Message {
 	return text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name)
 }
 
+// InstantText says an instant so that a platform may write it its own way. The
+// words are in the zone of now.
+func InstantText(t, now time.Time) text.Message {
+	return text.Instant(t, DeadlineText(t, now, now.Location()))
+}
+
 // clockTime writes a minute of the day: "07:00".
 func clockTime(minute int) string {
 	two := func(n int) string { return strconv.Itoa(n/10) + strconv.Itoa(n%10) }

@@ -1,0 +1,193 @@
+package bot
+
+import (
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// A GameID is the bot's own id of a game.
+type GameID string
+
+// A Person is the bot's own id for somebody. Logs, posts and answers hold only
+// this; names are put in at the moment of delivery.
+type Person string
+
+// A Room is where people talk: a channel and, where the platform has them, a
+// thread in it.
+type Room struct {
+	Platform string
+	Channel  string
+	Thread   string // empty: the channel itself
+}
+
+// Link writes a room so that a platform may make a link of it.
+func (r Room) Link(words Text) Text {
+	return text.Link(text.Place{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, words)
+}
+
+// A Match is a game's header: what it is played with, by whom, and where. What
+// was done in it are its events.
+type Match struct {
+	ID       GameID
+	Rules    string // "two-button@1"
+	Setup    rules.Setup
+	Clock    clock.Control
+	Rated    bool   // its result is to count for a rating, once there is one
+	Opener   Person // who asked for the game
+	Invited  Person // the only person who may join; empty: anyone
+	Where    Room
+	Number   int // in its channel, from 1; given by the store
+	Opened   time.Time
+	Standing // how it stands now
+}
+
+// Standing is what may change in a Match. It follows from the events and is
+// kept beside them so that lists need no replay.
+type Standing struct {
+	State        State
+	Black, White Person // empty while the seat is open
+	ToMove       Person // empty when nobody is to move
+	Seq          int    // of the last event
+	Result       string
+	Deadline     time.Time // when the flag falls if nothing happens; zero: never
+	Changed      time.Time
+}
+
+// A State is how far a match has come.
+type State string
+
+// The states.
+const (
+	Open      State = "open"      // waits for somebody to join
+	Going     State = "going"     // being played or settled
+	Ended     State = "ended"     // has a result
+	Cancelled State = "cancelled" // ended without one, by agreement or before it began
+	Sandbox   State = "sandbox"   // a position to talk about: its opener plays both colours, and nothing counts
+	Deleted   State = "deleted"   // is to be forgotten: both wanted that, or a moderator
+)
+
+// An Event is one line of a match's log. Body is its written form:
+//
+//	join W p7        person p7 takes the white seat
+//	turn B place D4  a turn, as rules.Turn writes it
+//	undo 12          the game is again as after event 12
+//	cancel
+type Event struct {
+	Seq   int // from 1, consecutive, never used twice
+	At    time.Time
+	By    Person
+	Body  string
+	Proof string // rules.Game.Proof of the game after it
+}
+
+// The kinds of posts.
+const (
+	Show   = "show"   // the board and the ledger; a newer one makes an unsent older one pointless
+	Notice = "notice" // something that must be read, each once and in order
+	Status = "status" // replaces the last status
+	Remove = "remove" // takes a message away
+)
+
+// An Owed post is a post before it is worded: it refers to the game and holds
+// words by key, so that it can be worded again at any time.
+type Owed struct {
+	ID      string
+	Game    GameID
+	Where   Room
+	Kind    string
+	Seq     int
+	Texts   []Text
+	Notify  []Person
+	Private bool
+	Reply   string
+	Attempt int // set by Claim: how often it has been claimed
+}
+
+// A Reply is an answer as the inbox keeps it: words by key, without names.
+type Reply struct {
+	Texts    []Text
+	Private  bool
+	Controls []Control
+	Game     GameID // for the scene of an answer that shows the board; else empty
+}
+
+// A Control is a button below a message: pressing it is asking for the command
+// with these arguments. It carries the seq for which it was made, so that a
+// press after the game has moved on is answered so.
+type Control struct {
+	Label   string
+	Command string
+	Args    map[string]string
+	Ask     string // the option of the command to be asked for first: a point, or some of what Suggest suggests; may be empty
+}
+
+// A Step is everything that one request changes. All of it is stored, or none.
+type Step struct {
+	Request string // inbox key
+	At      time.Time
+	Answer  Reply
+	Match   *Match    // new or changed; nil when nothing changed
+	New     bool      // Match is new: the store gives it its Number
+	Was     *Standing // of Match before the step, if known: the store need not write what is the same
+	Events  []Event   // consecutive, from Match.Seq before the step + 1
+	Posts   []Owed    // in the order in which they are to be read
+	Due     []Due     // of Match from now on: they replace all that were due before
+	Prefs   *Preferences
+	Room    *RoomSettings
+	Where   Room     // where it was asked; empty: not known
+	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
+
+	// Claim is until when the posts are claimed that nothing older in their lanes
+	// waits for: whoever stored the step delivers them, and the store sets their
+	// Attempt to 1. Zero: none is.
+	Claim time.Time
+
+	// Replaces are open challenges that Match, a new one, takes the place of. The
+	// bot cancels them once the step is stored; the store ignores them.
+	Replaces []GameID
+
+	// After is the match after Events, for whoever keeps it in memory; the store
+	// ignores it.
+	After *position
+}
+
+// A Due is something that is to be done for a match at a time if nothing
+// happens before: a flag falls, a reminder is sent, a challenge expires. It is
+// done by a request whose id is made of Kind, Game and Seq, so that doing it
+// twice is doing it once.
+type Due struct {
+	Game GameID
+	Kind string // "flag", "remind", "expire"; one of each kind and At for a match
+	At   time.Time
+	Seq  int // of the match when it became due
+}
+
+// Preferences are what a person has chosen for themselves. The zero value of
+// each field is the default.
+type Preferences struct {
+	Person Person
+	Remind string      // "channel" (default), "direct" or "none"
+	Zone   string      // IANA name; empty: UTC
+	Quiet  clock.Hours // no reminders between From and To, minutes of the day in Zone
+	Lang   string      // BCP 47 tag; empty: that of their program
+	Theme  string      // of the pictures that they alone see; empty: that of the room
+}
+
+// RoomSettings are what has been chosen for a channel, or for all channels of a
+// server. The zero value of each field leaves it to the server, and there to the
+// default.
+type RoomSettings struct {
+	Room   Room   // without its thread; of a server the platform alone
+	Server string // the server's id; empty: they are a channel's
+	Rules  string // name of the ruleset of new games
+	Size   string // "13x13"
+	Clock  string // as clock.Parse reads it
+	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
+	Opens  string // who may open games: "anyone" (default), "moderators" or "nobody"
+	Theme  string // of pictures
+	Coords string // of pictures
+	Lang   string // BCP 47 tag; empty: as the platform says, or English
+}

@@ -1,0 +1,101 @@
+package bot
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// reminder words a reminder when it is delivered.
+func reminder(m Match, p *position, now time.Time) []Text {
+	n := strconv.Itoa(m.Number)
+	if p.game.Phase() == rules.Settling {
+		return []Text{say("remind.count", n)}
+	}
+	r := p.reading(now)
+	if r.Deadline.IsZero() {
+		return []Text{say("remind.turn", n, text.Color(p.game.ToPlay()))}
+	}
+	return []Text{say("remind.until", n, text.Color(p.game.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+}
+
+// timeLeft says how much time the player to move has left.
+func timeLeft(m Match, r clock.Reading) Text {
+	l := r.Left(r.ToPlay)
+	key := "left"
+	switch {
+	case l.Turn == 0 && l.Vacation > 0: // the words say that it is left
+		return l.Text(m.Clock)
+	case r.Deadline.After(r.Due) && l.Vacation > 0:
+		key = "left.vacation"
+	}
+	return say(key, l.Text(m.Clock))
+}
+
+// remind keeps how a person wants to be reminded.
+func remind(in *task) Step {
+	p := in.prefs[in.by]
+	p.Person = in.by
+	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.request.Args[name])) }
+	switch how := arg("how"); how {
+	case "":
+	case "channel", "direct", "none":
+		p.Remind = how
+	default:
+		return in.refuse(say("remind.how", shortened(how)))
+	}
+	if q := arg("quiet"); q == "none" {
+		p.Quiet = clock.Hours{}
+	} else if q != "" {
+		h, ok := clock.ParseHours(q)
+		if !ok {
+			return in.refuse(say("remind.quiet", shortened(q)))
+		}
+		p.Quiet = h
+	}
+	if z := strings.TrimSpace(in.request.Args["zone"]); z != "" {
+		name, ok := clock.ZoneName(z)
+		if !ok {
+			return in.refuse(say("remind.zone", shortened(z)))
+		}
+		p.Zone = name
+	}
+	how := p.Remind
+	if how == "" {
+		how = "channel"
+	}
+	texts := []Text{say("remind.is." + how)}
+	if p.Quiet != (clock.Hours{}) {
+		zone := p.Zone
+		if zone == "" {
+			zone = "UTC"
+		}
+		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
+	}
+	return Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+}
+
+// clocks says what the clocks of a game show.
+func clocks(q *question) Answer {
+	m, now := q.match, q.now
+	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
+	if m.Clock.Kind != clock.None && m.State == Going {
+		r := q.pos.reading(now)
+		for _, c := range []rules.Color{rules.Black, rules.White} {
+			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))
+		}
+		switch {
+		case r.Paused:
+			out = append(out, say("clock.paused"))
+		case r.Flagged != rules.None:
+			out = append(out, say("clock.flagged", text.Color(r.Flagged)))
+		case !r.Deadline.IsZero():
+			out = append(out, say("clock.deadline", text.Color(r.ToPlay), clock.InstantText(r.Deadline, now)))
+		}
+	}
+	return q.answer(out...)
+}
