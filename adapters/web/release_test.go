@@ -1,0 +1,97 @@
+package web
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
+)
+
+const releases = "../../bot/store/testdata/release/"
+
+// The first release was killed before it showed the last move of a game. Two hours
+// later the bot shows it, once, and the games go on: those of the seats, and that of
+// two who have given names. Nobody's time ran meanwhile.
+func TestFirstRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		killed := time.Date(2026, 11, 2, 12, 1, 0, 0, time.UTC)
+		time.Sleep(time.Until(killed))
+		want, err := os.ReadFile(releases + "web.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := storetest.Tells(t, storetest.Unpack(t, releases+"web.db.gz"), time.Now(), black, here,
+			"/games", "/board game:2", "/clock game:2", "/sgf game:2", "/sgf game:1", "/board game:3", "/clock game:3")
+		if diff := gocmp.Diff(string(want), got); diff != "" {
+			t.Errorf("the games are others (−release +now):\n%s", diff)
+		}
+
+		time.Sleep(2 * time.Hour)
+		st, err := store.Open(t.Context(), storetest.Unpack(t, releases+"web.db.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		before, err := st.Since(t.Context(), channel, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRoom(st)
+		desk := bot.New(st, bot.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		delivering := make(chan error, 1)
+		go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
+		url, stop := run(t, r, desk)
+		n := 1000
+		says := func(seat, text string) {
+			t.Helper()
+			n++
+			if a := post(t, url, submission{ID: id(n), Seat: seat, Text: text}); a.Private {
+				t.Errorf("%s says %s and is told %q", seat, text, a.Message.Text)
+			}
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Minute)
+		says("white", "/place A4 game:2")
+		says("name:Dave", "/place E4 game:3")
+		says("black", "/rematch game:1")
+		synctest.Wait()
+		all, err := st.Since(t.Context(), channel, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, m := range all[len(before):] {
+			if m.From == "" {
+				line, _, _ := strings.Cut(bot.Fill(m.Text, bot.Format{}), "\n")
+				said = append(said, line)
+			}
+		}
+		slices.Sort(said) // games in any order
+		if diff := gocmp.Diff([]string{
+			"From Mon 2 Nov 12:00 UTC to Mon 2 Nov 14:01 UTC I could not be reached: in game 2 that time does not count.",
+			"From Mon 2 Nov 12:00 UTC to Mon 2 Nov 14:01 UTC I could not be reached: in game 3 that time does not count.",
+			"Game 2, move 7: Black B2.",
+			"Game 2, move 8: White A4.",
+			"Game 3, move 2: White E4.",
+			"Game 4 begins: Button Go, 5×5, komi 7. Black is White, White is Black. Black to play: /place C3",
+			"Game 4: Button Go.",
+		}, said); diff != "" {
+			t.Errorf("the bot says (−want +got):\n%s", diff)
+		}
+		stop()
+		cancel()
+		if err := <-delivering; err != nil {
+			t.Error(err)
+		}
+	})
+}
