@@ -643,6 +643,10 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 		return nil
 	})
 	group.Go(func() error {
+		b.prune(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		b.delivering(ctx, adapters)
 		return nil
 	})

@@ -45,6 +45,7 @@
 //     as it likes;
 //   - one that ticks: it does what is due, such as flags and reminders, and credits
 //     outages to games in batches;
+//   - one that prunes the store once a day, in small steps;
 //   - one that claims posts whenever it is woken, and every two seconds;
 //   - one for each lane that has claimed posts, of which at most Config.Deliveries
 //     of a platform call its adapter at a time. A commit starts them as well.

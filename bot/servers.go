@@ -89,7 +89,7 @@ func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
 			b.log.Info("a server was left", "platform", platform, "server", s.ID)
 			err = b.store.Left(ctx, platform, s.ID, now)
 		case now.Sub(s.Left) >= forgetAfter:
-			err = b.store.ForgetServer(ctx, platform, s.ID, now)
+			err = b.store.ForgetServer(ctx, platform, s.ID)
 			b.cache.clear()
 			if err == nil {
 				b.log.Info("a server that was left is forgotten", "platform", platform)

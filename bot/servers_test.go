@@ -278,7 +278,7 @@ type forgetful struct {
 func (f *forgetful) Take(ctx context.Context, step *bot.Step) error {
 	if f.times > 0 {
 		f.times--
-		if err := errors.Join(f.Belongs(ctx, bot.Room{Platform: "chat", Channel: "x"}, "x"), f.ForgetServer(ctx, "chat", "x", step.At)); err != nil {
+		if err := errors.Join(f.Belongs(ctx, bot.Room{Platform: "chat", Channel: "x"}, "x"), f.ForgetServer(ctx, "chat", "x")); err != nil {
 			f.t.Error(err)
 		}
 	}

@@ -124,7 +124,11 @@ type Store interface {
 	Left(ctx context.Context, platform, server string, since time.Time) error
 	// ForgetServer forgets a server, the games of its channels and all that belongs
 	// to them, and people of whom then nothing is kept but who they are.
-	ForgetServer(ctx context.Context, platform, server string, now time.Time) error
+	ForgetServer(ctx context.Context, platform, server string) error
+	// Prune looks at no more than limit rows, those after a place, and deletes the
+	// ones that are no longer needed; never games and their events. It returns the
+	// place from which to go on; empty: it has seen all. The first place is empty, too.
+	Prune(ctx context.Context, now time.Time, after string, limit int) (next string, err error)
 	// Shown returns the receipts of posts of a game that were shown in a channel: of
 	// the last one of a kind, among those for all or those for some alone, or an
 	// empty one if it has been removed since; and of the very first, because what is

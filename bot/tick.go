@@ -81,6 +81,40 @@ func (b *Bot) Watch(ctx context.Context) {
 	}
 }
 
+// When the store is pruned: in small steps, between which turns have it.
+const (
+	pruneFirst = time.Minute    // after the start
+	pruneEvery = 24 * time.Hour // after the last step
+	prunePause = time.Second    // between two steps
+	pruneRows  = 500            // that a step looks at
+)
+
+// prune deletes what nothing needs any more until ctx is done.
+func (b *Bot) prune(ctx context.Context) {
+	wait, after := pruneFirst, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		next, err := b.store.Prune(ctx, b.now(), after, pruneRows)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			b.log.Error("pruning the database failed, will retry", "error", err)
+			wait = pruneFirst
+			continue
+		case next == "":
+			wait = pruneEvery
+		default:
+			wait = prunePause
+		}
+		after = next
+	}
+}
+
 // credit adds the time from and to, in which the bot, a platform or a server could
 // not be reached, to every clock that runs there, or with "" to all. Crediting
 // the same twice is crediting it once, and where two outages overlap the time is

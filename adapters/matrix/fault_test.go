@@ -588,6 +588,14 @@ func TestPoison(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0].event != poisoned || len(rows[0].evt.Content.Raw) == 0 {
 			t.Errorf("left alone: %+v, %v", rows, err)
 		}
+		for _, keep := range []struct{ days, rows int }{{29, 1}, {31, 0}} {
+			if err := c.a.queue.forget(t.Context(), time.Now().AddDate(0, 0, keep.days)); err != nil {
+				t.Fatal(err)
+			}
+			if rows, err := c.a.queue.rows(t.Context(), "state = $1", poison); err != nil || len(rows) != keep.rows {
+				t.Errorf("after %d days %d are left alone, %v", keep.days, len(rows), err)
+			}
+		}
 		if s := c.log.String(); !strings.Contains(s, "left alone") || !strings.Contains(s, "cannot be") {
 			t.Errorf("the log does not say so:\n%s", s)
 		}

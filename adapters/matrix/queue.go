@@ -421,12 +421,12 @@ func (q *queue) told(ctx context.Context, r *row) error {
 
 // forget drops what is no longer needed: what became of events, nothings sooner
 // than the rest, and small facts that nobody will ask for again. What is still
-// to be done stays, and what could not be.
+// to be done stays.
 func (q *queue) forget(ctx context.Context, now time.Time) error {
 	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()); err != nil {
 		return err
 	}
-	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3) AND at < $4", accepted, refused, keyless, now.Add(-keepFor).UnixMilli()); err != nil {
+	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()); err != nil {
 		return err
 	}
 	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {

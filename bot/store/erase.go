@@ -10,10 +10,16 @@ import (
 // What a person has said of games, and the posts that said it: posts are named
 // after the game and the event that they follow.
 const (
-	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND body LIKE 'comment %'"
-	saidBy     = `SELECT post.id FROM event JOIN post ON post.id = event.game || '-' || event.seq || '-before'
-		WHERE event.actor = $1 AND event.body LIKE 'comment%' AND post.state <> 'waiting' AND post.body <> '{}'`
-	eventsBy = "SELECT game, seq, at, body, proof FROM event WHERE actor = $1 ORDER BY game, seq"
+	noTurn     = "substr(body, 1, 5) <> 'turn '" // as the index of events by their actors says it
+	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment %'"
+	saidBy     = `SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (
+		SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%')`
+	// Turns are made by the players alone.
+	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
+		UNION ALL
+		SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND NOT (` + noTurn + `) AND game IN (
+			SELECT id FROM game WHERE opener = $1 UNION SELECT id FROM game WHERE black = $1 UNION SELECT id FROM game WHERE white = $1)
+		ORDER BY game, seq`
 )
 
 // Erase forgets who a person is, what they have chosen and what they have said

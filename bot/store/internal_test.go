@@ -385,7 +385,6 @@ func TestStrangersAreLookedAtAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	since := time.UnixMilli(1700000000000)
 	var left []string
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
@@ -397,13 +396,54 @@ func TestStrangersAreLookedAtAgain(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return removeStrangers(ctx, tx, []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, since)
+		return removeStrangers(ctx, tx, []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"})
 	})
 	if err == nil {
 		left, err = s.column(ctx, "SELECT id FROM person ORDER BY platform_id")
 	}
 	if diff := cmp.Diff([]string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// The transcript of the local room is kept for 90 days, and its newest messages for
+// ever.
+func TestPruneMessages(t *testing.T) {
+	ctx := t.Context()
+	s, err := Open(ctx, Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	now := time.UnixMilli(1700000000000)
+	for _, test := range []struct{ from, n, at, first int64 }{
+		{1, leastKept, 0, 1}, // old
+		{leastKept + 1, 700, millis(now.Add(-keepMessages)), 701}, // all of these are younger than what goes
+		{leastKept + 701, leastKept, millis(now.Add(-keepMessages)), 10_001},
+		{2*leastKept + 701, 1, millis(now), 10_001},
+	} {
+		err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `
+				WITH RECURSIVE next(n) AS (SELECT $1 UNION ALL SELECT n + 1 FROM next WHERE n < $1 + $2 - 1)
+				INSERT INTO message (n, key, room, at, sender, body, game, seq, kind, removed) SELECT n, n, 'r', $3, '', '', '', 0, '', 0 FROM next`,
+				test.from, test.n, test.at)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next := "message"; ; {
+			if next, err = s.Prune(ctx, now, next, 500); err != nil {
+				t.Fatal(err)
+			}
+			if next == "" {
+				break
+			}
+		}
+		ms, err := s.After(ctx, 0, 1)
+		if err != nil || len(ms) == 0 || ms[0].N != test.first {
+			t.Errorf("the oldest message is %v, want %d, %v", ms, test.first, err)
+		}
 	}
 }
 

@@ -47,9 +47,6 @@ const (
 	forgetGames = 5
 )
 
-// stepsUnderway is how long before it is stored a step may have been decided.
-const stepsUnderway = time.Hour
-
 // What is of a server.
 const (
 	gamesOf = `SELECT g.game FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
@@ -62,20 +59,13 @@ const (
 		OR inbox.channel = '' AND EXISTS (
 			SELECT 1 FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 			WHERE c.platform = $1 AND c.server = $2 AND inbox.request LIKE '%:' || g.game || ':%')`
-	// Strangers are people of whom nothing is kept but who they are.
-	strangersOf = `SELECT id FROM person WHERE platform = $1
-		AND NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
-		AND id NOT IN (SELECT invited FROM game)
-		AND id NOT IN (SELECT actor FROM event) ORDER BY id`
+	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
 // ForgetServer forgets a server: the games of its channels, their posts and what
 // is due, what was answered there, what was chosen; and people who are now in no
 // game and have chosen nothing. What fails in the middle is done by the next call.
-func (s *Store) ForgetServer(ctx context.Context, platform, server string, now time.Time) (err error) {
+func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
 	requests, err := s.column(ctx, requestsOf, platform, server)
 	if err != nil {
@@ -102,13 +92,11 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string, now t
 	if err != nil {
 		return err
 	}
-	strangers, err := s.column(ctx, strangersOf, platform)
+	lonely, err := s.column(ctx, strangersOf, platform)
 	if err != nil {
 		return err
 	}
-	err = s.portions(ctx, strangers, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		return removeStrangers(ctx, tx, some, now.Add(-stepsUnderway))
-	})
+	err = s.portions(ctx, lonely, forgetRows, removeStrangers)
 	if err != nil {
 		return err
 	}
@@ -134,17 +122,9 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string, now t
 }
 
 // removeStrangers forgets those who are still strangers: since they were looked
-// for, some may have opened a game or done something in one that changed since.
-func removeStrangers(ctx context.Context, tx *sql.Tx, some []string, since time.Time) error {
-	args := anys(some)
-	_, err := tx.ExecContext(ctx, `DELETE FROM person WHERE id IN (`+placeholders(1, len(some))+`)
-		AND NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
-		AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
-		AND id NOT IN (SELECT invited FROM game)
-		AND id NOT IN (SELECT actor FROM event WHERE game IN (SELECT id FROM game WHERE changed >= `+placeholders(len(some)+1, 1)+`))`,
-		append(args, millis(since))...)
+// for, some may have opened a game or done something in one.
+func removeStrangers(ctx context.Context, tx *sql.Tx, some []string) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM person WHERE id IN ("+placeholders(1, len(some))+") AND "+strangers, anys(some)...)
 	return err
 }
 

@@ -66,7 +66,7 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 // migrations take ten times as long as a copy of what they make, and tests open
 // thousands of databases in memory, so a process runs them once for all of these.
 var migratedImage = sync.OnceValues(func() (image []byte, err error) {
-	db, err := connect(Memory, 1)
+	db, err := connect(Memory+"?"+settings.Encode(), 1)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,25 @@
 package store
 
+import "testing"
+
 // OnStatement has f called with the text of each statement that stores opened from
 // now on run, until the function that it returns is called.
 func OnStatement(f func(text string)) (stop func()) {
 	onStatement = f
 	return func() { onStatement = nil }
+}
+
+// PageSize is the size of a page, in bytes.
+const PageSize = 2048
+
+// PagesInUse returns how many pages of a database hold something.
+func PagesInUse(t testing.TB, s *Store) (n int) {
+	t.Helper()
+	var size int
+	err := s.read.QueryRowContext(t.Context(), `SELECT page_count - freelist_count, page_size
+		FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()`).Scan(&n, &size)
+	if err != nil || size != PageSize {
+		t.Fatal(size, err)
+	}
+	return n
 }

@@ -147,7 +147,7 @@ func forgottenServer(d *desk) {
 		step := d.turn(m, post("show-"+string(id), bot.Show, m))
 		step.Request = fmt.Sprintf("request of %s", id)
 		step.Where = where
-		step.Events[0].By = by
+		step.Events[0].By, step.Events[0].Body = by, "adjudicate W+R"
 		step.Due = []bot.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
 		d.must(d.Take(d.ctx(), step))
 		return step.Match
@@ -211,7 +211,7 @@ func forgottenServer(d *desk) {
 	before := kept()
 
 	for range 2 { // what is forgotten may be forgotten again
-		d.must(d.ForgetServer(d.ctx(), "chat", "gone", d.now))
+		d.must(d.ForgetServer(d.ctx(), "chat", "gone"))
 	}
 	d.same("what is of the others", kept(), before)
 	d.same("servers", len(d.servers("chat")), 1)
@@ -258,7 +258,7 @@ func strangersStep(d *desk) {
 	a := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
 	b := d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})
 	d.must(d.Belongs(d.ctx(), garden, "club"))
-	d.must(d.ForgetServer(d.ctx(), "web", "club", d.now))
+	d.must(d.ForgetServer(d.ctx(), "web", "club"))
 	step := &bot.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []bot.Person{a, b}}
 	d.conflict(d.Take(d.ctx(), step))
 	_, ok, err := d.Answered(d.ctx(), step.Request)

@@ -86,6 +86,10 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a server is forgotten with all that belongs to it, and nothing else", forgottenServer},
 		{"who is forgotten meanwhile does nothing", strangersStep},
 
+		{"answers are pruned after a month", prunedAnswers},
+		{"posts are pruned that no game needs", prunedPosts},
+		{"strangers are pruned", prunedPeople},
+
 		{"a name has one holder", holders},
 		{"of many who take a name one gets it", racingHolders},
 		{"a bookmark is kept", bookmarks},

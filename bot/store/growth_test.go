@@ -1,0 +1,81 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// bytesOfAGame is what an ended game of 60 turns may take in the database, in bytes,
+// once it has been pruned, without what it shares with others. It was 33,000 before
+// games were pruned.
+const bytesOfAGame = 8_000
+
+// A far adapter shows everything at once, under ids as long as Discord's.
+type far struct{ n int }
+
+func (*far) Name() string { return "bench" }
+
+func (*far) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (f *far) Deliver(context.Context, bot.Post) (bot.Receipt, error) {
+	f.n++
+	return bot.Receipt(fmt.Sprintf("%019d", f.n)), nil
+}
+
+// An archived game takes little more than its events.
+func TestBytesOfAGame(t *testing.T) {
+	games := tier.Pick(25, 200, 200)
+	s := open(t, store.Memory)
+	empty := store.PagesInUse(t, s)
+	now := noon
+	service := bot.New(s, bot.Config{Log: slog.New(slog.DiscardHandler), Deliveries: 1, Now: func() time.Time { return now },
+		Rand: rand.NewChaCha8([32]byte{})})
+	shown := &far{}
+	n := 0
+	ask := func(game int, who, command string, args map[string]string) {
+		t.Helper()
+		n++
+		now = now.Add(time.Second)
+		a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("bench:%019d", n), Command: command, Args: args,
+			Who:   bot.Who{Platform: "bench", ID: who, Name: who},
+			Where: bot.Room{Platform: "bench", Channel: fmt.Sprintf("%019d", game)}})
+		if err != nil || a.Private {
+			t.Fatalf("%s: %q, %v", command, a.Text, err)
+		}
+		must(t, service.Flush(t.Context(), shown))
+	}
+	for game := range games {
+		black, white := fmt.Sprintf("%019d", 2*game), fmt.Sprintf("%019d", 2*game+1)
+		ask(game, black, "new", map[string]string{"rules": "two-button", "size": "19x19"})
+		ask(game, white, "join", nil)
+		for i := range 60 {
+			ask(game, []string{black, white}[i%2], "place", map[string]string{"at": fmt.Sprintf("%c%d", "ABCDEFGHJKLMNOPQRS"[i%18], i/18+1)})
+		}
+		ask(game, black, "resign", map[string]string{"confirm": "yes"})
+	}
+	before := store.PagesInUse(t, s)
+	now = now.AddDate(0, 0, 31)
+	for next := ""; ; {
+		var err error
+		next, err = s.Prune(t.Context(), now, next, 500)
+		must(t, err)
+		if next == "" {
+			break
+		}
+	}
+	after := store.PagesInUse(t, s)
+	each := (after - empty) * store.PageSize / games
+	t.Logf("an archived game takes %d bytes, with its part of an empty database %d; before pruning %d",
+		each, after*store.PageSize/games, (before-empty)*store.PageSize/games)
+	if each > bytesOfAGame {
+		t.Errorf("an archived game takes %d bytes, want at most %d", each, bytesOfAGame)
+	}
+}

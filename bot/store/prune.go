@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// How long rows are kept that nothing but an accident needs. docs/retention.md
+// tells people.
+const (
+	keepAnswers  = 30 * 24 * time.Hour // what requests were answered
+	keepPosts    = 30 * 24 * time.Hour // that posts were shown, once no game needs to know
+	keepMessages = 90 * 24 * time.Hour // the transcript of the local room,
+	leastKept    = 10_000              // or so many of its newest messages, if these are more
+)
+
+// A sweep goes through a table in the order of its key and deletes what nothing
+// needs any more.
+type sweep struct {
+	table, key string
+	number     bool          // the key is one; else a text
+	keep       time.Duration // $1 in useless is the time so long ago
+	useless    string        // condition on a row
+}
+
+// Strangers are people of whom nothing is kept but who they are. Turns are the
+// players' alone, see event_actor.
+const strangers = `
+	NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
+	AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
+	AND NOT EXISTS (SELECT 1 FROM game WHERE black = person.id)
+	AND NOT EXISTS (SELECT 1 FROM game WHERE white = person.id)
+	AND NOT EXISTS (SELECT 1 FROM game WHERE invited = person.id AND invited <> '')
+	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
+
+// sweeps are all that Prune does. Games and their events are never pruned.
+//
+// Of the posts that were shown in a place it keeps the first and the last with a
+// receipt, the last of each kind, and all with receipts of a game that goes on:
+// [Store.Shown], [Store.GameUnder] and [Store.Unpark] look for these.
+var sweeps = []sweep{
+	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},
+	{table: "post", key: "id", keep: keepPosts, useless: `due < $1 AND (
+		state IN ('superseded', 'refused')
+		OR state = 'settled'
+			AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled'
+				AND newer.kind = post.kind AND newer.private = post.private AND newer.thread = post.thread)
+			AND (receipt = ''
+				OR NOT EXISTS (SELECT 1 FROM game WHERE id = post.game AND state IN ('open', 'going', 'sandbox'))
+				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n > post.n AND newer.state = 'settled' AND newer.receipt <> '')
+				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
+	{table: "message", key: "n", number: true, keep: keepMessages,
+		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
+	// Who asks something at this moment may be a stranger still: then their step is
+	// refused, for it names somebody unknown, and decided anew.
+	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `
+		AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`},
+}
+
+const sameLane = "newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game"
+
+// Prune looks at no more than limit rows, those after a place, and deletes the ones
+// that are no longer needed. It returns the place from which to go on; empty: it has
+// seen all. The first place is empty, too.
+func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit int) (next string, err error) {
+	defer annotate(&err, "prune after %q", after)
+	i, key, err := placeOfSweep(after)
+	if err != nil {
+		return "", err
+	}
+	sw := sweeps[i]
+	since := millis(now.Add(-sw.keep))
+	found, last, err := s.examine(ctx, sw, since, key, limit)
+	if err != nil {
+		return "", err
+	}
+	if len(found) > 0 {
+		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "DELETE FROM "+sw.table+" WHERE "+sw.key+" IN ("+placeholders(2, len(found))+") AND "+sw.useless,
+				append([]any{since}, found...)...)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case last != nil:
+		return fmt.Sprintf("%s %v", sw.table, last), nil
+	case i+1 < len(sweeps):
+		return sweeps[i+1].table, nil
+	}
+	return "", nil
+}
+
+// placeOfSweep reads a place: a table, and the key after which to go on in it.
+func placeOfSweep(after string) (i int, key any, err error) {
+	table, text, inside := strings.Cut(after, " ")
+	for i, sw := range sweeps {
+		switch {
+		case after != "" && sw.table != table:
+			continue
+		case !sw.number:
+			return i, text, nil
+		case !inside:
+			return i, int64(-1), nil
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		return i, n, err
+	}
+	return 0, nil, fmt.Errorf("there is no such place")
+}
+
+// examine returns the keys of useless rows among the next limit ones, and the last
+// key that it has seen; nil: there are no more rows.
+func (s *Store) examine(ctx context.Context, sw sweep, since int64, after any, limit int) (found []any, last any, err error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+sw.key+", "+sw.useless+" FROM "+sw.table+
+		" WHERE "+sw.key+" > $2 ORDER BY "+sw.key+" LIMIT $3", since, after, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	n := 0
+	for ; rows.Next(); n++ {
+		var useless bool
+		if err := rows.Scan(&last, &useless); err != nil {
+			return nil, nil, err
+		}
+		if useless {
+			found = append(found, last)
+		}
+	}
+	if n < limit {
+		last = nil
+	}
+	return found, last, rows.Err()
+}

@@ -1,0 +1,181 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// month is how long answers and posts are kept that nothing needs.
+const month = 30 * day
+
+// prune does a whole round of pruning in steps that look at few rows.
+func (d *desk) prune() {
+	d.Helper()
+	for next := ""; ; {
+		var err error
+		next, err = d.Prune(d.ctx(), d.now, next, 3)
+		d.must(err)
+		if next == "" {
+			return
+		}
+	}
+}
+
+// prunedAnswers: what a request was answered is kept for a month.
+func prunedAnswers(d *desk) {
+	var old []string
+	for range 10 {
+		step := &bot.Step{Request: d.request(), At: d.now}
+		d.must(d.Take(d.ctx(), step))
+		old = append(old, step.Request)
+	}
+	kept := func(request string) bool {
+		_, ok, err := d.Answered(d.ctx(), request)
+		d.must(err)
+		return ok
+	}
+	d.pass(month)
+	d.prune()
+	d.same("after a month", 10, len(slices.DeleteFunc(slices.Clone(old), func(r string) bool { return !kept(r) })))
+	young := &bot.Step{Request: d.request(), At: d.now}
+	d.must(d.Take(d.ctx(), young))
+	d.pass(time.Millisecond)
+	d.prune()
+	d.same("after more", 0, len(slices.DeleteFunc(slices.Clone(old), func(r string) bool { return !kept(r) })))
+	d.same("the young one is kept", true, kept(young.Request))
+}
+
+// prunedPosts: pruning changes nothing of what is asked of the posts of a game that
+// goes on; of one that has ended the first and the last receipt stay.
+func prunedPosts(d *desk) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	kinds := []string{bot.Show, bot.Notice, bot.Status, bot.Remove}
+	var games []*bot.Match
+	var receipts [][]bot.Receipt
+	for i := range 30 {
+		where := bot.Room{Platform: "chat", Channel: fmt.Sprint("channel", i%7)}
+		m := d.open(bot.GameID(fmt.Sprint("game", i)), where)
+		games, receipts = append(games, m), append(receipts, nil)
+		for j := range rng.IntN(20) {
+			p := post(fmt.Sprintf("%s-%d", m.ID, j), kinds[rng.IntN(4)], m)
+			p.Private, p.Where.Thread = rng.IntN(3) == 0, []string{"", "t"}[rng.IntN(2)]
+			d.pass(time.Second)
+			d.play(m, p)
+			for len(d.claim()) > 0 {
+				switch rng.IntN(5) {
+				case 0:
+					d.must(d.Settle(d.ctx(), p.ID, ""))
+				case 1:
+					d.must(d.Refuse(d.ctx(), p.ID, "no"))
+				case 2:
+					_, err := d.Park(d.ctx(), p.Where, m.ID, "gone")
+					d.must(err)
+				default:
+					d.settle(p.ID)
+					receipts[i] = append(receipts[i], bot.Receipt("receipt of "+p.ID))
+				}
+			}
+		}
+	}
+	asked := func(m *bot.Match) (answers []string) {
+		for _, kind := range kinds {
+			for _, private := range []bool{false, true} {
+				for _, thread := range []string{"", "t"} {
+					where := m.Where
+					where.Thread = thread
+					last, first, err := d.Shown(d.ctx(), m.ID, where, kind, private)
+					answers = append(answers, fmt.Sprint(kind, private, thread, last, first, err))
+				}
+			}
+		}
+		return answers
+	}
+	under := func(r bot.Receipt) bot.GameID {
+		game, err := d.GameUnder(d.ctx(), "chat", r)
+		if !errors.Is(err, bot.ErrNotFound) {
+			d.must(err)
+		}
+		return game
+	}
+	d.pass(2 * month)
+	before := make([][]string, len(games))
+	for i, m := range games {
+		before[i] = asked(m)
+		if i%2 == 0 {
+			d.pass(time.Second)
+			ended := d.turn(m)
+			ended.Match.State = bot.Ended
+			d.must(d.Take(d.ctx(), ended))
+		}
+	}
+	d.prune()
+	gone := 0
+	for i, m := range games {
+		d.same("what was shown of "+string(m.ID), before[i], asked(m))
+		for j, r := range receipts[i] {
+			switch got := under(r); {
+			case got == m.ID:
+			case i%2 == 1:
+				d.Errorf("%s goes on and is not found by %s", m.ID, r)
+			case j == 0 || j == len(receipts[i])-1:
+				d.Errorf("%s has ended and is not found by %s, its message %d of %d", m.ID, r, j, len(receipts[i]))
+			default:
+				gone++
+			}
+		}
+	}
+	if gone == 0 {
+		d.Error("nothing was pruned")
+	}
+	// What was set aside is tried again as if nothing had been pruned: only after
+	// all that was shown.
+	for i := range 7 {
+		_, err := d.Unpark(d.ctx(), bot.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)}, d.now)
+		d.must(err)
+	}
+	for _, id := range d.drain() {
+		for i := range receipts {
+			for _, r := range receipts[i] {
+				var n, later int
+				var g, g2 int
+				fmt.Sscanf(id, "game%d-%d", &g, &n)
+				fmt.Sscanf(string(r), "receipt of game%d-%d", &g2, &later)
+				if g == g2 && later > n {
+					d.Errorf("%s comes after %s", id, r)
+				}
+			}
+		}
+	}
+}
+
+// prunedPeople: who has done nothing, chosen nothing and holds nothing is forgotten,
+// and nobody else.
+func prunedPeople(d *desk) {
+	meet := func(name string) bot.Person {
+		p, err := d.Person(d.ctx(), bot.Who{Platform: "web", ID: "name:" + name, Name: name})
+		d.must(err)
+		return p
+	}
+	opener, black, white, invited, speaker, chooser := meet("opener"), meet("black"), meet("white"), meet("invited"), meet("speaker"), meet("chooser")
+	holder, stranger := meet("holder"), meet("stranger")
+	m := d.open("g", garden, func(m *bot.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
+	step := d.turn(m)
+	step.Events[0].By, step.Events[0].Body = speaker, "comment 1 Nice"
+	d.must(d.Take(d.ctx(), step))
+	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: chooser, Lang: "de"}}))
+	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")
+	d.must(err)
+	d.prune()
+	known, err := d.People(d.ctx(), []bot.Person{opener, black, white, invited, speaker, chooser, holder, stranger})
+	d.must(err)
+	delete(known, stranger)
+	d.same("who is known", 7, len(known))
+	if again := meet("stranger"); again == stranger {
+		d.Error("the stranger was not forgotten")
+	}
+}
