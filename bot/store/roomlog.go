@@ -11,6 +11,11 @@ import (
 
 const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed, extra FROM message "
 
+// messageWithKey finds a message by its key. The second condition is that of the index.
+const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
+
+func messageOf(row *sql.Row) (bot.Message, error) { return scanMessage(row.Scan) }
+
 func scanMessage(scan func(...any) error) (bot.Message, error) {
 	var m bot.Message
 	var at, removed int64
@@ -27,21 +32,10 @@ func scanMessage(scan func(...any) error) (bot.Message, error) {
 // the message that has it.
 func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
-	extra, err := encodeExtra(m)
-	if err != nil {
-		return m, err
-	}
 	for {
 		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `
-				INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, extra, n)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
-				ON CONFLICT DO NOTHING`,
-				m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra)
-			if err != nil {
-				return err
-			}
-			kept, err = scanMessage(tx.QueryRowContext(ctx, messagesFrom+"WHERE key = $1", m.Key).Scan)
+			var err error
+			kept, err = putMessage(ctx, tx, m)
 			return err
 		})
 		// Neither written nor there: another process got the N first.
@@ -51,21 +45,53 @@ func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, er
 	}
 }
 
+// putMessage stores a message and returns it with its N, or the message that has its
+// key. The error is sql.ErrNoRows if another process has taken the N.
+func putMessage(ctx context.Context, tx *sql.Tx, m bot.Message) (bot.Message, error) {
+	extra, err := encodeExtra(m)
+	if err != nil {
+		return m, err
+	}
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO message (key, room, at, sender, body, game, seq, kind, removed, extra, n)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT COALESCE(MAX(n), 0) + 1 FROM message))
+		ON CONFLICT DO NOTHING RETURNING n`,
+		m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra).Scan(&m.N)
+	if errors.Is(err, sql.ErrNoRows) {
+		return messageOf(tx.QueryRowContext(ctx, messageWithKey, m.Key))
+	}
+	m.At = moment(millis(m.At))
+	return m, err
+}
+
 // Message gives the message of a key, or ErrNotFound.
 func (s *Store) Message(ctx context.Context, key string) (m bot.Message, err error) {
 	defer annotate(&err, "find message %s", key)
-	m, err = scanMessage(s.read.QueryRowContext(ctx, messagesFrom+"WHERE key = $1", key).Scan)
+	m, err = messageOf(s.read.QueryRowContext(ctx, messageWithKey, key))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
 	return m, err
 }
 
+// publicRoom is the room in which nearly all messages are. It has no index: they are
+// found by their numbers.
+const publicRoom = "local"
+
+// messagesOf returns the query for the newest messages of a room after one.
+func messagesOf(room string) string {
+	where := "WHERE room = $1 AND n > $2"
+	if room != publicRoom {
+		where += " AND room <> '" + publicRoom + "'" // the condition of the index
+	}
+	return messagesFrom + where + " ORDER BY n DESC LIMIT $3"
+}
+
 // Since gives at most limit messages of a room with N above after, the newest
 // ones if there are more, in order.
 func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []bot.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)
-	messages, err = s.messages(ctx, "WHERE room = $1 AND n > $2 ORDER BY n DESC LIMIT $3", room, after, max(limit, 0))
+	messages, err = s.messages(ctx, messagesOf(room), room, after, max(limit, 0))
 	slices.Reverse(messages)
 	return messages, err
 }
@@ -74,7 +100,7 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 // ones if there are more, in order.
 func (s *Store) After(ctx context.Context, after int64, limit int) (messages []bot.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
-	return s.messages(ctx, "WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
+	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
 }
 
 // Last returns the N of the newest message of all rooms; 0: there is none.
@@ -84,8 +110,8 @@ func (s *Store) Last(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-func (s *Store) messages(ctx context.Context, which string, args ...any) (messages []bot.Message, err error) {
-	rows, err := s.read.QueryContext(ctx, messagesFrom+which, args...)
+func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []bot.Message, err error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -47,24 +47,24 @@ func messages(d *desk) {
 	none, err := d.Last(d.ctx())
 	d.must(err)
 	d.same("the newest of none", none, int64(0))
-	full := bot.Message{Key: "k", Room: "hall", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: bot.Show, Removed: true}
+	full := bot.Message{Key: "k", Room: "local", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: bot.Show, Removed: true}
 	kept, err := d.Append(d.ctx(), full)
 	d.must(err)
 	full.N = 1
 	d.same("message", kept, full)
-	read, err := d.Since(d.ctx(), "hall", 0, 10)
+	read, err := d.Since(d.ctx(), "local", 0, 10)
 	d.must(err)
 	d.same("messages", read, []bot.Message{full})
 
 	for i := range 3 {
 		d.say(fmt.Sprint("a", i), "attic", fmt.Sprint("attic ", i))
-		d.say(fmt.Sprint("h", i), "hall", fmt.Sprint("hall ", i))
+		d.say(fmt.Sprint("h", i), "local", fmt.Sprint("hall ", i))
 	}
 	d.same("all of the attic", d.heard("attic", 0, 10), []string{"attic 0", "attic 1", "attic 2"})
 	d.same("the newest two", d.heard("attic", 0, 2), []string{"attic 1", "attic 2"})
-	d.same("after the first", d.heard("hall", kept.N, 10), []string{"hall 0", "hall 1", "hall 2"})
-	d.same("after the last", d.heard("hall", 7, 10), []string{})
-	d.same("none", d.heard("hall", 0, 0), []string{})
+	d.same("after the first", d.heard("local", kept.N, 10), []string{"hall 0", "hall 1", "hall 2"})
+	d.same("after the last", d.heard("local", 7, 10), []string{})
+	d.same("none", d.heard("local", 0, 0), []string{})
 	d.same("of nowhere", d.heard("nowhere", 0, 10), []string{})
 
 	last, err := d.Last(d.ctx())
