@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -23,14 +24,26 @@ type Adapter interface {
 	// of events only after Ask has returned.
 	Run(ctx context.Context, desk Desk) error
 
-	// Deliver shows a post and gives the id of the message it became. It is
-	// called by one goroutine at a time for each game and channel, at once for
-	// different games even in one channel, and may be called again with the same
-	// post after an error or a crash: Post.ID is the key by which
-	// the platform must recognize it. Its errors are RetryAfter, ErrGone,
+	// Deliver shows a post and returns the id of the message it became, and what
+	// the adapter owes after it. It is called by one goroutine at a time for each
+	// game and channel, at once for different games even in one channel, and may be
+	// called again with the same post after an error or a crash: Post.ID is the key
+	// by which the platform must recognize it. Its errors are RetryAfter, ErrGone,
 	// Forbidden, ErrTooLarge, ErrRefused and ErrAmbiguous, in InThread where they
 	// concern the game's thread alone; any other is tried again later.
-	Deliver(ctx context.Context, p Post) (Receipt, error)
+	//
+	// Decorations come the same way, beside the posts of their game: doing one twice
+	// must do no harm.
+	Deliver(ctx context.Context, p Post) (Receipt, []Owes, error)
+}
+
+// A Limited adapter says what its platform surely allows the bot's account. Posts
+// never wait for that, only for [RetryAfter]; decorations are sent while more than
+// half of the burst is left.
+type Limited interface {
+	// Budget returns how many messages a second the platform takes for good, and how
+	// many at once.
+	Budget() (perSecond float64, burst int)
 }
 
 // A Desk is where an adapter brings its requests. All methods may be called
@@ -42,6 +55,17 @@ type Desk interface {
 	// nothing and gives the same answer. An error means that nothing is known to
 	// have been done and that asking again is safe.
 	Ask(ctx context.Context, r Request) (Answer, error)
+	// Settle stores that the asker has shown a post of Answer.Posts, and what it owes
+	// after it. Settling twice is settling once.
+	Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error
+	// Release gives back a post of Answer.Posts that the asker could not show, and
+	// those after it: err says why, as an error of Deliver does, and the bot goes on
+	// from there.
+	Release(ctx context.Context, p Post, err error) error
+	// Owe stores decorations that follow no post. Where says for which platform.
+	Owe(ctx context.Context, where Room, owes ...Owes) error
+	// Done drops the decoration of a kind and key, if there is one.
+	Done(ctx context.Context, where Room, kind, key string) error
 	// Suggest gives at most 25 choices for an option of a command that is being
 	// typed. It reads only.
 	Suggest(ctx context.Context, r Request, option, prefix string) []Choice
@@ -92,6 +116,7 @@ type Request struct {
 	Seats   *Seats // the persons who sit at the board of a local room; nil elsewhere
 	Under   string // receipt of the message in whose thread it is asked; may be empty
 	Reply   string // opaque route by which this very request can be answered; may be empty
+	Shows   bool   // the asker shows Answer.Posts, and settles or releases each of them
 	thread  GameID // the game in whose thread it is asked
 }
 
@@ -108,6 +133,10 @@ type Answer struct {
 	Scene    *render.Scene
 	File     *File
 	Controls []Control
+	// Posts are the request's own, if it Shows them: those that everybody may see, in
+	// the place where it was asked, in order. There are none if an older post of the
+	// game is still on its way, or if the request was asked before.
+	Posts []Post
 }
 
 // A File is something to download.
@@ -118,6 +147,27 @@ type File struct {
 
 // A Choice is a suggestion while typing: what is shown and what is meant.
 type Choice struct{ Label, Value string }
+
+// The kinds of decorations: what follows posts, outside their order. Of those of a
+// platform, kind and key only the newest is done.
+const (
+	Header   = outbox.Header   // has the first message of a game say how the game stands
+	Attach   = outbox.Attach   // puts a picture or file where its words are; dropped once a newer board was shown
+	Clear    = outbox.Clear    // takes the controls off a message; sleeps until something newer of the game was shown
+	Reaction = outbox.Reaction // has a message carry these reactions
+	Ending   = outbox.Ending   // ends what shows that the bot still thinks, after a restart or once NotBefore has passed
+)
+
+// Owes is a decoration as an adapter owes it.
+type Owes struct {
+	Kind      string
+	Key       string        // of those with the same key the newest counts
+	Target    Receipt       // the message that it changes; Post.Replaces
+	Data      string        // for the adapter alone; Post.Data
+	Every     time.Duration // at most so often, by key; 0: as soon as possible
+	NotBefore time.Time     // zero: at once
+	NotAfter  time.Time     // given up then; zero: a day after it was owed
+}
 
 // A Post is something owed to a room, worded and ready to be shown. Its Text is
 // to be put through [Fill].
@@ -141,14 +191,19 @@ type Post struct {
 	File     *File         // something to download that belongs to it, or nil
 	Controls []Control     // instead of those of the post of its kind that was shown before
 	Reply    string        // route of the request that made this post, while it lives
+	Data     string        // of a decoration, as it was owed
 	Attempt  int           // 1 for the first; from 2 on the message may be there already
 }
 
 // A Receipt is the platform's id of a message, opaque to the bot.
 type Receipt string
 
-// RetryAfter is the error of a platform that asks to wait.
-type RetryAfter struct{ Wait time.Duration }
+// RetryAfter is the error of a platform that asks to wait: with this post, or with
+// everything that the account sends.
+type RetryAfter struct {
+	Wait    time.Duration
+	Account bool
+}
 
 // Error says how long.
 func (e RetryAfter) Error() string { return fmt.Sprintf("the platform asks to wait %v", e.Wait) }

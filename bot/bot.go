@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -36,14 +37,23 @@ type Bot struct {
 	slots int // lanes of a platform delivered at once
 	games GameLimits
 	cache *cache
+
+	outbox      *outbox.Queue // of decorations
+	decorations decorations
+
 	shown func(platform string, after time.Duration)
 
 	rulesets Rulesets // besides the catalogue
 
 	delivery  sync.Mutex // one round of deliveries at a time
 	mu        sync.Mutex
-	underway  map[lane][]claimed        // claimed and not yet shown
-	start     func(lane)                // starts to deliver a lane; nil while Run does not deliver
+	underway  map[Lane][]claimed        // claimed and not yet shown
+	asked     map[string]claimed        // by id: those that their askers show
+	wanted    map[string]chan claimed   // by id: those that an asker waits for
+	turns     map[Lane]time.Time        // when a post of the lane was last tried
+	narrow    map[string]chan struct{}  // by platform: holds a value while its one post is sent
+	running   bool                      // posts are claimed by themselves
+	start     func(Lane)                // starts to deliver a lane; nil while Run does not deliver
 	writing   map[string]chan struct{}  // a place for each lane that is delivered, by platform
 	claims    int                       // calls of claim that are running
 	finished  map[string]bool           // posts whose delivery has ended since the first of these began
@@ -104,7 +114,13 @@ func New(store Store, c Config) *Bot {
 	if c.Deliveries == 0 {
 		c.Deliveries = deliveries
 	}
-	return &Bot{cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown, underway: map[lane][]claimed{}, finished: map[string]bool{}, writing: map[string]chan struct{}{}, store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1)}
+	return &Bot{
+		cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown,
+		outbox: outbox.NewQueue(clock.now().UnixMicro()), decorations: decorations{wake: make(chan struct{}, 1)},
+		underway: map[Lane][]claimed{}, asked: map[string]claimed{}, wanted: map[string]chan claimed{}, turns: map[Lane]time.Time{},
+		finished: map[string]bool{}, writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{},
+		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1),
+	}
 }
 
 var _ Desk = (*Bot)(nil)
@@ -224,7 +240,12 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
-	if err := b.commit(ctx, &step, in); err != nil {
+	var asker *Room
+	if r.Shows {
+		asker = &r.Where
+	}
+	own, err := b.commit(ctx, &step, in, asker)
+	if err != nil {
 		return Answer{}, err
 	}
 	for _, old := range step.Replaces {
@@ -240,7 +261,11 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	if step.Prefs != nil {
 		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
-	return b.reply(ctx, step.Answer, s)
+	answer, err := b.reply(ctx, step.Answer, s)
+	if err == nil {
+		answer.Posts = b.give(ctx, own)
+	}
+	return answer, err
 }
 
 // A task is a request on its way to a step: what the step is decided from, and

@@ -175,7 +175,7 @@ func TestWrongPositionHeals(t *testing.T) {
 func TestRecentIsRecent(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := New(nil, Config{Now: func() time.Time { return now }})
-	o := claimed{Owed{Game: "g", Seq: 3}, &situation{match: Match{ID: "g", Standing: Standing{Seq: 3}}, at: now}}
+	o := claimed{Owed: Owed{Game: "g", Seq: 3}, situation: &situation{match: Match{ID: "g", Standing: Standing{Seq: 3}}, at: now}}
 	if b.recent(o) == nil {
 		t.Error("a turn that was just made is not recent")
 	}

@@ -38,12 +38,12 @@ type channel struct {
 func (*channel) Name() string                              { return "chat" }
 func (*channel) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (c *channel) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (c *channel) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.posts = append(c.posts, p)
 	c.shown++
-	return bot.Receipt(strconv.Itoa(c.shown)), nil
+	return bot.Receipt(strconv.Itoa(c.shown)), nil, nil
 }
 
 func (c *channel) take() []bot.Post {

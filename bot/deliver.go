@@ -24,6 +24,8 @@ const (
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
 	settleFor  = 5 * time.Second  // to write down that a post was shown
+	renewEvery = 10 * time.Second // claims that are in use
+	askerWaits = time.Second      // for older posts of its lane
 )
 
 // deliveries is how many lanes of a platform are delivered at once, unless told
@@ -57,7 +59,11 @@ func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	var wait sync.WaitGroup
 	n, err := b.takeUp(ctx, adapters, &wait)
 	wait.Wait()
-	return n, err
+	if err != nil || ctx.Err() != nil {
+		return n, err
+	}
+	decorated, err := b.decorate(ctx, adapters)
+	return n + decorated, err
 }
 
 // delivering delivers until ctx is done.
@@ -68,12 +74,16 @@ func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 	defer wait.Wait()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishIn, cancel) })()
 	if b.slots > 1 {
-		b.startLanes(func(l lane) { wait.Go(func() { b.write(finishing, adapters, l) }) })
+		b.startLanes(func(l Lane) { wait.Go(func() { b.write(finishing, adapters, l) }) })
 		defer b.startLanes(nil)
 	}
+	b.setRunning(true)
+	defer b.setRunning(false)
+	wait.Go(func() { b.decorating(ctx, finishing, adapters) })
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		b.renew(ctx)
 		n, err := b.takeUp(finishing, adapters, &wait)
 		if err != nil && ctx.Err() == nil {
 			b.log.Error("deliver", "error", err)
@@ -88,16 +98,6 @@ func (b *Bot) delivering(ctx context.Context, adapters []Adapter) {
 		}
 	}
 }
-
-// A lane names posts that are shown one after another, in their order: those of a
-// game in a channel, or of a channel that belong to no game. Lanes do not wait for
-// one another: platforms limit a game's thread, not its channel.
-type lane struct {
-	platform, channel string
-	game              GameID
-}
-
-func laneOf(o Owed) lane { return lane{o.Where.Platform, o.Where.Channel, o.Game} }
 
 // takeUp claims the posts that are due, starts delivering them in wait, each lane
 // on a goroutine of its own, and returns how many there are.
@@ -118,16 +118,18 @@ func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGro
 
 // startLanes sets how commit starts to deliver a lane; nil: it leaves that to the
 // next claim.
-func (b *Bot) startLanes(start func(lane)) {
+func (b *Bot) startLanes(start func(Lane)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.start = start
 }
 
-// A claimed post is one that this process delivers.
+// A claimed post is one that this process shows.
 type claimed struct {
 	Owed
 	situation *situation // in which this process stored it, or nil
+	since     time.Time  // when it was claimed
+	renewed   time.Time  // when its claim was made or renewed
 }
 
 // A situation is what a step left behind: a post that is delivered right after it
@@ -152,50 +154,111 @@ func (b *Bot) recent(o claimed) *situation {
 
 // commit stores a step, which was decided from in unless that is nil, and starts
 // to deliver its posts: those that it could claim at once, the others after they
-// are claimed.
-func (b *Bot) commit(ctx context.Context, step *Step, in *task) error {
+// are claimed. It returns those that the asker is to show, who asked there.
+func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Room) ([]claimed, error) {
 	b.mu.Lock()
-	if b.start != nil {
-		step.Claim = b.now().Add(claimFor)
-	}
+	start := b.start != nil
 	b.mu.Unlock()
-	if err := b.store.Take(ctx, step); err != nil {
-		return err
+	now := b.now()
+	for i := range step.Posts {
+		switch o := &step.Posts[i]; {
+		case b.outbox.Held(o.Where.Platform, now) > 0:
+		case asker != nil && !o.Private && o.Where.Platform == asker.Platform && o.Where.Channel == asker.Channel &&
+			(i == 0 || !step.New): // what follows the first post of a game needs its receipt
+			o.For = Asker
+		case start:
+			o.For = Outbox
+		}
+		step.Claim = now.Add(claimFor)
 	}
-	var now *situation
+	if err := b.store.Take(ctx, step); err != nil {
+		return nil, err
+	}
+	var left *situation
 	if step.After != nil {
 		b.cache.keep(step.Match.ID, step.After, in.epoch)
-		now = &situation{*step.Match, step.After, in.place, b.now()}
+		left = &situation{*step.Match, step.After, in.place, b.now()}
+	}
+	b.mu.Lock()
+	var own []claimed
+	var late chan claimed
+	for _, o := range step.Posts {
+		c := claimed{o, left, now, now}
+		switch {
+		case o.Held():
+			own = append(own, c)
+			b.asked[o.ID] = c
+		case o.For == Asker && len(own) == 0 && late == nil && b.running:
+			late = make(chan claimed, 1)
+			b.wanted[o.ID] = late
+			b.Wake()
+		case o.Attempt == 0 || b.start == nil:
+			b.Wake()
+		default:
+			l := o.Lane()
+			posts, busy := b.underway[l]
+			b.underway[l] = append(posts, c)
+			if !busy {
+				b.start(l)
+			}
+		}
+	}
+	b.mu.Unlock()
+	if late != nil {
+		own = b.await(ctx, late)
+		for i := range own {
+			own[i].situation = left
+		}
+	}
+	return own, nil
+}
+
+// await waits a while until the claim is the asker's that is to be handed over.
+func (b *Bot) await(ctx context.Context, late chan claimed) []claimed {
+	wait := time.NewTimer(askerWaits)
+	defer wait.Stop()
+	select {
+	case c := <-late:
+		return []claimed{c}
+	case <-wait.C:
+	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, o := range step.Posts {
-		if o.Attempt == 0 || b.start == nil {
-			b.Wake()
-			continue
-		}
-		l := laneOf(o)
-		posts, busy := b.underway[l]
-		b.underway[l] = append(posts, claimed{o, now})
-		if !busy {
-			b.start(l)
+	for id, w := range b.wanted {
+		if w == late {
+			delete(b.wanted, id)
 		}
 	}
-	return nil
+	select {
+	case c := <-late:
+		return []claimed{c}
+	default:
+		return nil
+	}
 }
 
 // claim claims the posts that are due, and returns how many there are and the
 // lanes that nobody delivers yet.
-func (b *Bot) claim(ctx context.Context) (n int, begin []lane, err error) {
+func (b *Bot) claim(ctx context.Context) (n int, begin []Lane, err error) {
 	b.mu.Lock()
 	b.claims++
 	b.mu.Unlock()
 	now := b.now()
-	due, err := b.store.Claim(ctx, now, now.Add(claimFor))
+	due, err := b.store.Claim(ctx, now, now.Add(claimFor), b.outbox.HeldPlatforms(now)...)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range due {
-		l := laneOf(o)
+		l := o.Lane()
+		if asker := b.wanted[o.ID]; asker != nil {
+			delete(b.wanted, o.ID)
+			b.asked[o.ID] = claimed{Owed: o, since: now, renewed: now}
+			asker <- b.asked[o.ID]
+			continue
+		}
+		if _, asked := b.asked[o.ID]; asked {
+			continue
+		}
 		posts, busy := b.underway[l]
 		// A delivery may take longer than its claim, and end while the post is
 		// claimed once more.
@@ -205,8 +268,10 @@ func (b *Bot) claim(ctx context.Context) (n int, begin []lane, err error) {
 		if !busy {
 			begin = append(begin, l)
 		}
-		b.underway[l] = append(posts, claimed{Owed: o})
+		b.underway[l] = append(posts, claimed{Owed: o, since: now, renewed: now})
 	}
+	// After a hold there may be room for one: who has waited longest comes first.
+	slices.SortStableFunc(begin, func(x, y Lane) int { return b.turns[x].Compare(b.turns[y]) })
 	if b.claims--; b.claims == 0 {
 		clear(b.finished)
 	}
@@ -214,8 +279,8 @@ func (b *Bot) claim(ctx context.Context) (n int, begin []lane, err error) {
 }
 
 // write delivers what has been taken up of a lane, until there is no more.
-func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
-	slot := b.slotsOf(l.platform)
+func (b *Bot) write(ctx context.Context, adapters []Adapter, l Lane) {
+	slot := b.slotsOf(l.Platform)
 	slot <- struct{}{}
 	defer func() { <-slot }()
 	for {
@@ -227,9 +292,7 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
 			return
 		}
 		b.mu.Unlock()
-		limited, cancel := context.WithTimeout(ctx, deliverFor)
-		ok := b.deliver(limited, adapters, posts[0])
-		cancel()
+		ok := b.inTurn(ctx, adapters, posts[0])
 		b.mu.Lock()
 		if b.claims > 0 {
 			b.finished[posts[0].ID] = true
@@ -240,7 +303,7 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
 		}
 		b.mu.Unlock()
 		if !ok {
-			b.release(ctx, rest)
+			b.letGo(ctx, rest)
 		}
 		b.Wake() // the next of the same game can be taken up now
 		if !ok {
@@ -249,13 +312,85 @@ func (b *Bot) write(ctx context.Context, adapters []Adapter, l lane) {
 	}
 }
 
-// release ends the claims on posts that are not going to be delivered now.
-func (b *Bot) release(ctx context.Context, posts []claimed) {
+// inTurn delivers a post when its turn has come, and reports whether the next of its
+// lane may follow. While an account may send nothing, nothing waits for it with a
+// claim; after that posts go one at a time for a while.
+func (b *Bot) inTurn(ctx context.Context, adapters []Adapter, o claimed) bool {
+	platform := o.Where.Platform
+	if b.outbox.Narrow(platform, b.now()) {
+		turn := b.turnOf(platform)
+		turn <- struct{}{}
+		defer func() { <-turn }()
+	}
+	if b.outbox.Held(platform, b.now()) > 0 {
+		b.letGo(ctx, []claimed{o})
+		return false
+	}
+	b.outbox.Spend(platform, b.now())
+	ctx, cancel := context.WithTimeout(ctx, deliverFor)
+	defer cancel()
+	return b.deliver(ctx, adapters, o)
+}
+
+// letGo ends the claims on posts that are not going to be delivered now.
+func (b *Bot) letGo(ctx context.Context, posts []claimed) {
 	for _, o := range posts {
-		if err := b.store.Later(ctx, o.ID, b.now()); err != nil && ctx.Err() == nil {
-			b.log.Error("release a claimed post", "post", o.ID, "error", err)
+		if err := b.store.Later(ctx, o.ID, o.Attempt, b.now()); err != nil && ctx.Err() == nil {
+			b.log.Error("claim not released, it runs out by itself", "post", o.ID, "error", err)
 		}
 	}
+}
+
+// renew renews the claims that have been in use for a while. One that an asker has
+// had for longer than any delivery takes is let go.
+func (b *Bot) renew(ctx context.Context) {
+	now := b.now()
+	var old []Owed
+	b.mu.Lock()
+	renewed := func(c *claimed) {
+		if now.Sub(c.renewed) >= renewEvery {
+			c.renewed = now
+			old = append(old, c.Owed)
+		}
+	}
+	for _, posts := range b.underway {
+		for i := range posts {
+			renewed(&posts[i])
+		}
+	}
+	for id, c := range b.asked {
+		if now.Sub(c.since) > deliverFor {
+			delete(b.asked, id)
+			continue
+		}
+		renewed(&c)
+		b.asked[id] = c
+	}
+	b.mu.Unlock()
+	if len(old) == 0 {
+		return
+	}
+	if err := b.store.Renew(ctx, old, now.Add(claimFor)); err != nil && ctx.Err() == nil {
+		b.log.Error("claims not renewed", "posts", len(old), "error", err)
+	}
+}
+
+func (b *Bot) setRunning(is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running = is
+}
+
+// turnOf holds a value while a post to a platform is sent that is narrow.
+func (b *Bot) turnOf(platform string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.narrow[platform]
+	if t == nil {
+		t = make(chan struct{}, 1)
+		b.narrow[platform] = t
+	}
+	return t
 }
 
 // slotsOf bounds how many lanes of a platform are delivered at once: one platform
@@ -271,23 +406,14 @@ func (b *Bot) slotsOf(platform string) chan struct{} {
 	return s
 }
 
-// deliver shows one post and writes down what became of it. It reports false if
+// deliver shows one post and stores what became of it. It reports false if
 // nothing more may be shown in its lane now.
 func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o claimed) bool {
-	log := b.log.With("post", o.ID, "channel", o.Where.Channel)
-	failed := func(err error) {
-		if err != nil && ctx.Err() == nil {
-			log.Error("after a delivery", "error", err)
-		}
-	}
-	var adapter Adapter
-	for _, a := range adapters {
-		if a.Name() == o.Where.Platform {
-			adapter = a
-		}
-	}
+	adapter := adapterOf(adapters, o.Where.Platform)
 	if adapter == nil {
-		failed(b.store.Postpone(ctx, o.Where, b.now().Add(time.Hour)))
+		if err := b.store.Postpone(ctx, o.Where, b.now().Add(time.Hour)); err != nil && ctx.Err() == nil {
+			b.log.Error("post not put off", "post", o.ID, "error", err)
+		}
 		return false
 	}
 	var post Post
@@ -295,34 +421,67 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o claimed) bool {
 		post, err = b.worded(ctx, o)
 		return err
 	})
-	if errors.Is(err, errStale) {
-		failed(b.store.Settle(ctx, o.ID, ""))
-		return true
-	}
 	var receipt Receipt
+	var owes []Owes
 	if err == nil {
-		receipt, err = deliver(ctx, adapter, post)
+		receipt, owes, err = deliver(ctx, adapter, post)
 	}
+	return b.delivered(ctx, o, post.At, receipt, owes, err)
+}
+
+func adapterOf(adapters []Adapter, platform string) Adapter {
+	for _, a := range adapters {
+		if a.Name() == platform {
+			return a
+		}
+	}
+	return nil
+}
+
+// delivered stores what became of a post, and reports whether the next of its lane
+// may follow at once.
+func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Receipt, owes []Owes, err error) bool {
+	log := b.log.With("post", o.ID, "channel", o.Where.Channel)
+	failed := func(err error) {
+		if err != nil && ctx.Err() == nil {
+			log.Error("outcome of a delivery not stored", "error", err)
+		}
+	}
+	now := b.now()
+	b.mu.Lock()
+	b.turns[o.Lane()] = now
+	if len(b.turns) > maxTurns {
+		clear(b.turns)
+	}
+	b.mu.Unlock()
 	var wait RetryAfter
 	var forbidden Forbidden
 	var panicked errPanic
 	switch {
+	case errors.Is(err, errStale):
+		failed(b.store.Settle(ctx, o.ID, "", Decorations{}))
+		return true
 	case err == nil:
-		// It was shown, however late: what is not written down is shown again.
+		// It was shown, however late: what is not stored is shown again.
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		if err := b.store.Settle(settling, o.ID, receipt); err != nil {
-			log.Error("after a delivery", "error", err)
+		if err := b.settle(settling, o.Owed, receipt, owes); err != nil {
+			log.Error("outcome of a delivery not stored", "error", err)
 		}
-		if b.shown != nil && post.Kind == Show && !post.At.IsZero() {
-			b.shown(o.Where.Platform, max(0, b.now().Sub(post.At)))
+		if b.shown != nil && o.Kind == Show && !at.IsZero() {
+			b.shown(o.Where.Platform, max(0, now.Sub(at)))
 		}
 		return true
 	case ctx.Err() != nil:
 		// The claim runs out; the post is taken up again after the restart.
 	case errors.As(err, &wait):
-		failed(b.store.Later(ctx, o.ID, b.now().Add(wait.Wait)))
-		return true
+		if wait.Account {
+			b.outbox.Hold(o.Where.Platform, now, wait.Wait)
+			time.AfterFunc(wait.Wait+time.Millisecond, b.Wake)
+			failed(b.store.Later(ctx, o.ID, o.Attempt, now))
+			break
+		}
+		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(wait.Wait)))
 	case errors.Is(err, ErrGone), errors.As(err, &forbidden):
 		game := GameID("")
 		if errors.As(err, new(InThread)) {
@@ -331,35 +490,116 @@ func (b *Bot) deliver(ctx context.Context, adapters []Adapter, o claimed) bool {
 		first, e := b.store.Park(ctx, o.Where, game, err.Error())
 		failed(e)
 		if first {
-			log.Warn("a room cannot be written to; what is owed there is set aside", "error", err)
+			log.Warn("cannot post to a room; its posts wait until somebody speaks there", "error", err)
 		}
 	case errors.Is(err, ErrTooLarge):
-		log.Error("a post is too large even without its picture", "error", err)
-		failed(b.store.Settle(ctx, o.ID, ""))
+		log.Error("post too large even without its picture, dropped", "error", err)
+		failed(b.store.Settle(ctx, o.ID, "", Decorations{}))
 		return true
 	case o.Attempt >= maxTries && (errors.Is(err, ErrRefused) || errors.As(err, &panicked)):
-		log.Error("a post is given up", "attempt", o.Attempt, "error", err, "stack", panicked.stack)
-		failed(b.store.Refuse(ctx, o.ID, err.Error()))
+		log.Error("post given up", "attempt", o.Attempt, "error", err, "stack", panicked.stack)
+		failed(b.store.Refuse(ctx, o.ID, o.Attempt, err.Error()))
 		return true
 	default: // ErrAmbiguous too: the adapter looks for the message on the next attempt
-		log.Warn("a post was not delivered", "attempt", o.Attempt, "error", err)
-		failed(b.store.Later(ctx, o.ID, b.now().Add(min(retryAfter<<min(o.Attempt-1, 10), retryMost))))
-		return true
+		log.Warn("post not delivered, will retry", "attempt", o.Attempt, "error", err)
+		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(min(retryAfter<<min(o.Attempt-1, 10), retryMost))))
 	}
 	return false
 }
 
+// maxTurns is of how many lanes it is remembered when they had their turn.
+const maxTurns = 10_000
+
+// Settle stores that the asker has shown a post; see [Desk].
+func (b *Bot) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
+	o, ok := b.given(p.ID)
+	if !ok {
+		o = claimed{Owed: Owed{ID: p.ID, Game: p.Game, Where: p.Where, Kind: p.Kind, Seq: p.Seq}}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	defer b.Wake()
+	if err := b.settle(ctx, o.Owed, r, owes); err != nil {
+		return err
+	}
+	if b.shown != nil && p.Kind == Show && !p.At.IsZero() {
+		b.shown(p.Where.Platform, max(0, b.now().Sub(p.At)))
+	}
+	return nil
+}
+
+// Release gives back a post that the asker could not show; see [Desk].
+func (b *Bot) Release(ctx context.Context, p Post, why error) error {
+	o, ok := b.given(p.ID)
+	if !ok {
+		return nil // its claim has run out
+	}
+	ctx = context.WithoutCancel(ctx)
+	if errors.Is(why, ErrTooLarge) && p.Scene != nil {
+		why = RetryAfter{} // the outbox shows it without its picture
+	}
+	b.delivered(ctx, o, p.At, "", nil, why)
+	b.mu.Lock()
+	var after []claimed
+	for id, c := range b.asked {
+		if c.Lane() == o.Lane() && c.since.Equal(o.since) {
+			after = append(after, c)
+			delete(b.asked, id)
+		}
+	}
+	b.mu.Unlock()
+	b.letGo(ctx, after)
+	b.Wake()
+	return nil
+}
+
+// given ends the asker's hold on a post.
+func (b *Bot) given(id string) (claimed, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, ok := b.asked[id]
+	delete(b.asked, id)
+	if ok && b.claims > 0 {
+		b.finished[id] = true
+	}
+	return o, ok
+}
+
+// give words the posts that the asker is to show. What cannot be worded now the
+// outbox shows later.
+func (b *Bot) give(ctx context.Context, own []claimed) (posts []Post) {
+	for i, o := range own {
+		var p Post
+		err := guarded(func() (err error) {
+			p, err = b.worded(ctx, o)
+			return err
+		})
+		if err != nil {
+			b.log.Warn("post not worded for its asker, will be delivered", "post", o.ID, "error", err)
+			for _, o := range own[i:] {
+				b.given(o.ID)
+			}
+			b.letGo(context.WithoutCancel(ctx), own[i:])
+			b.Wake()
+			break
+		}
+		b.outbox.Spend(o.Where.Platform, b.now())
+		posts = append(posts, p)
+	}
+	return posts
+}
+
 // deliver has a post shown by its adapter, without its picture if it is too large.
-func deliver(ctx context.Context, adapter Adapter, post Post) (r Receipt, err error) {
+func deliver(ctx context.Context, adapter Adapter, post Post) (r Receipt, owes []Owes, err error) {
 	err = guarded(func() (err error) {
-		r, err = adapter.Deliver(ctx, post)
+		r, owes, err = adapter.Deliver(ctx, post)
 		if errors.Is(err, ErrTooLarge) && post.Scene != nil {
 			post.Scene = nil // the words say it too
-			r, err = adapter.Deliver(ctx, post)
+			r, owes, err = adapter.Deliver(ctx, post)
 		}
 		return err
 	})
-	return r, err
+	return r, owes, err
 }
 
 // errPanic is the error of what has panicked: the fault is in one post, and the

@@ -22,13 +22,13 @@ type late struct {
 func (*late) Name() string                              { return "chat" }
 func (*late) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (l *late) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (l *late) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Kind == bot.Show && l.busy > 0 {
 		l.busy--
-		return "", bot.RetryAfter{Wait: 45 * time.Second}
+		return "", nil, bot.RetryAfter{Wait: 45 * time.Second}
 	}
 	*l.clock = l.clock.Add(time.Second)
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // How long a board took is counted from its turn, however often it was tried.
@@ -82,7 +82,7 @@ type picky struct {
 func (*picky) Name() string                              { return "chat" }
 func (*picky) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, error) {
+func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.tries != nil && post.Kind == bot.Show {
 		p.tries[fmt.Sprint(post.Number)]++
 	}
@@ -90,12 +90,12 @@ func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, error) {
 	case post.Number == 1 && post.Kind == bot.Show:
 		panic("cannot draw this")
 	case post.Number == 2 && post.Kind == bot.Show:
-		return "", fmt.Errorf("the platform's filter: %w", bot.ErrRefused)
+		return "", nil, fmt.Errorf("the platform's filter: %w", bot.ErrRefused)
 	case post.Number == 3 && post.Kind == bot.Show:
-		return "", bot.InThread{Err: bot.ErrGone}
+		return "", nil, bot.InThread{Err: bot.ErrGone}
 	}
 	p.shown = append(p.shown, fmt.Sprintf("%d %s", post.Number, post.Kind))
-	return bot.Receipt(post.ID), nil
+	return bot.Receipt(post.ID), nil, nil
 }
 
 // What cannot be shown is given up after three tries, and holds up no other game
@@ -164,10 +164,10 @@ type lastMoment struct{ shown map[string]int }
 func (*lastMoment) Name() string                              { return "chat" }
 func (*lastMoment) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (l *lastMoment) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (l *lastMoment) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	<-ctx.Done()
 	l.shown[p.ID]++
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // What was shown at the last moment is written down all the same, and not shown

@@ -35,7 +35,7 @@ func (*chat) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return n
 
 func laneName(p bot.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
 
-func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	key := laneName(p)
 	c.mu.Lock()
 	c.busy[key]++
@@ -55,13 +55,13 @@ func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	}()
 	if c.fails != nil {
 		if err := c.fails(p); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	select {
 	case <-time.After(c.takes(p)):
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return "", nil, ctx.Err()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	}
 	c.shown[key] = append(c.shown[key], p)
 	c.when[p.ID] = time.Since(c.began)
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // boards returns the boards of a game that were shown, by the number of the event,
@@ -320,8 +320,11 @@ type laggard struct {
 	claimed func([]bot.Owed)
 }
 
-func (l laggard) Claim(ctx context.Context, now, until time.Time) ([]bot.Owed, error) {
-	owed, err := l.Store.Claim(ctx, now, until)
+// Renew does nothing, as when the disk is too busy.
+func (l laggard) Renew(context.Context, []bot.Owed, time.Time) error { return nil }
+
+func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.Owed, error) {
+	owed, err := l.Store.Claim(ctx, now, until, except...)
 	l.claimed(owed)
 	return owed, err
 }

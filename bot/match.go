@@ -103,8 +103,29 @@ type Owed struct {
 	Notify  []Person
 	Private bool
 	Reply   string
-	Attempt int // set by Claim: how often it has been claimed
+	Attempt int    // set by Take and Claim: how often it has been claimed
+	For     string // who shows it if Take can claim it: Asker, Outbox, or nobody yet; not stored
 }
+
+// Who shows a post right after the step in which it was stored.
+const (
+	Asker  = "asker"
+	Outbox = "outbox"
+)
+
+// Held reports whether the asker has claimed the post.
+func (o Owed) Held() bool { return o.For == Asker && o.Attempt > 0 }
+
+// A Lane names posts that are shown one after another, in their order: those of a
+// game in a channel, or of a channel that belong to no game. Lanes do not wait for
+// one another: platforms limit a game's thread, not its channel.
+type Lane struct {
+	Platform, Channel string
+	Game              GameID
+}
+
+// Lane returns the lane of the post.
+func (o Owed) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Game} }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
 type Reply struct {
@@ -140,9 +161,9 @@ type Step struct {
 	Where   Room     // where it was asked; empty: not known
 	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
 
-	// Claim is until when the posts are claimed that nothing older in their lanes
-	// waits for: whoever stored the step delivers them, and the store sets their
-	// Attempt to 1. Zero: none is.
+	// Claim is until when those posts are claimed that are For somebody, and in whose
+	// lanes nothing older waits: the store sets their Attempt to 1. Posts of one lane
+	// that the asker shows are claimed together.
 	Claim time.Time
 
 	// Replaces are open challenges that Match, a new one, takes the place of. The

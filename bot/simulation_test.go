@@ -60,32 +60,32 @@ func (w *world) Take(ctx context.Context, s *bot.Step) error {
 }
 
 // Settle is what a crash comes before.
-func (w *world) Settle(ctx context.Context, id string, r bot.Receipt) error {
+func (w *world) Settle(ctx context.Context, id string, r bot.Receipt, c bot.Decorations) error {
 	if w.fails(1, 6) {
 		return errLost
 	}
-	return w.Store.Settle(ctx, id, r)
+	return w.Store.Settle(ctx, id, r, c)
 }
 
 func (w *world) Name() string { return "chat" }
 
 func (w *world) Run(context.Context, bot.Desk) error { return nil }
 
-func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	switch {
 	case w.fails(1, 10):
-		return "", bot.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
+		return "", nil, bot.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
 	case w.fails(1, 12):
-		return "", errLost
+		return "", nil, errLost
 	}
 	if !w.keys[p.ID] {
 		w.keys[p.ID] = true
 		w.shown = append(w.shown, p)
 	}
 	if w.fails(1, 12) {
-		return "", bot.ErrAmbiguous
+		return "", nil, bot.ErrAmbiguous
 	}
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // request makes something that somebody may ask.

@@ -4,7 +4,13 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
+
+// Decorations are changes of what follows posts: rows to be put in place of older
+// ones of their platform, kind and key, and rows that are done.
+type Decorations struct{ Put, Gone []outbox.Row }
 
 // A Channel is what is known of a channel.
 type Channel struct {
@@ -83,16 +89,25 @@ type Store interface {
 	// Claim gives the posts to deliver now: of each game and channel the oldest
 	// that is neither settled nor parked, if it is due. They are not given again
 	// before until. A show or status that a newer one of the same game and
-	// channel supersedes is never given.
-	Claim(ctx context.Context, now, until time.Time) ([]Owed, error)
-	// Settle writes down that a post was shown. Settling twice is settling once.
-	Settle(ctx context.Context, post string, r Receipt) error
+	// channel supersedes is never given. Posts of the platforms in except stay.
+	Claim(ctx context.Context, now, until time.Time, except ...string) ([]Owed, error)
+	// Renew lets claims hold until a later time, unless they have ended.
+	Renew(ctx context.Context, posts []Owed, until time.Time) error
+	// Settle stores that a post was shown, and what follows from that for
+	// decorations. Settling twice is settling once.
+	Settle(ctx context.Context, post string, r Receipt, c Decorations) error
+	// Decorate stores changes of decorations. Storing them twice is storing them once.
+	Decorate(ctx context.Context, c Decorations) error
+	// Decorations returns all decorations that wait, the oldest first.
+	Decorations(ctx context.Context) ([]outbox.Row, error)
 	// Postpone makes all posts of a channel wait.
 	Postpone(ctx context.Context, where Room, until time.Time) error
-	// Later makes one post wait, and with it those of its game in that channel.
-	Later(ctx context.Context, post string, until time.Time) error
-	// Refuse gives up a post that cannot be shown, so that those after it can be.
-	Refuse(ctx context.Context, post, why string) error
+	// Later makes one post wait, and with it those of its game in that channel, if
+	// the claim of that attempt still holds.
+	Later(ctx context.Context, post string, attempt int, until time.Time) error
+	// Refuse gives up a post that cannot be shown, so that those after it can be, if
+	// the claim of that attempt still holds.
+	Refuse(ctx context.Context, post string, attempt int, why string) error
 	// Park sets aside the unsettled posts of a room that cannot be reached, or with
 	// a game those of the game there, and reports whether it is the first time.
 	Park(ctx context.Context, where Room, game GameID, why string) (first bool, err error)

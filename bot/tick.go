@@ -295,7 +295,7 @@ func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, 
 		was := in.match.Standing
 		step := what(&in.input)
 		step.Was, step.Where = &was, in.match.Where
-		if err := b.commit(ctx, &step, in); !errors.Is(err, ErrConflict) {
+		if _, err := b.commit(ctx, &step, in, nil); !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ type span struct{ from, to time.Time }
 func (c *club) Name() string                        { return "chat" }
 func (c *club) Run(context.Context, bot.Desk) error { return nil }
 
-func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if _, ok := c.posts[p.ID]; ok {
 		c.t.Errorf("%s was shown twice", p.ID)
 	}
@@ -54,7 +54,7 @@ func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 		}
 		c.heard[p.Notify[0].ID+string(p.Game)] = c.now
 	}
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 var controls = []string{"3d", "12h", "2d weekends", "fischer 2d+12h max 4d", "byoyomi 3d 3x1d", "canadian 2d 5/3d",

@@ -139,12 +139,12 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 	})
 	with("a post is shown, and the same post once", func(t *testing.T, _ *desk, p Platform) {
 		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 1 begins", Attempt: 1}
-		a, err := p.Adapter().Deliver(t.Context(), post)
+		a, _, err := p.Adapter().Deliver(t.Context(), post)
 		if err != nil || a == "" {
 			t.Fatalf("receipt %q, %v", a, err)
 		}
 		post.Attempt = 2
-		b, err := p.Adapter().Deliver(t.Context(), post)
+		b, _, err := p.Adapter().Deliver(t.Context(), post)
 		if err != nil || b != a {
 			t.Errorf("the receipt was %q and is %q, %v", a, b, err)
 		}
@@ -160,7 +160,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		scene := render.Of(g, render.Names{})
 		for i := range 3 {
 			post := bot.Post{ID: fmt.Sprint("post-", i), Where: p.Room(), Kind: bot.Show, Game: "g", Seq: i + 1, Text: fmt.Sprint("turn ", i), Scene: &scene, Attempt: 1}
-			if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+			if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,7 +178,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		d.answer.Private = false
 		p.Says("white", "/clock")
 		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "A game until " + marked + " begins.", Attempt: 1}
-		if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+		if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 			t.Fatal(err)
 		}
 		seen := p.Sees("black")
@@ -200,7 +200,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 3 is over",
 			File: &bot.File{Name: "game-3.sgf", Type: "application/x-go-sgf", Data: record}, Attempt: 1}
 		for range 2 {
-			if _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
+			if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 				t.Fatal(err)
 			}
 			post.Attempt++
@@ -236,6 +236,11 @@ func (d *desk) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
 	d.asked = append(d.asked, r)
 	return d.answer, nil
 }
+
+func (d *desk) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
+func (d *desk) Release(context.Context, bot.Post, error) error                   { return nil }
+func (d *desk) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
+func (d *desk) Done(context.Context, bot.Room, string, string) error             { return nil }
 
 func (d *desk) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 

@@ -249,7 +249,7 @@ func (b between) Run(ctx context.Context, desk bot.Desk) error {
 	return b.Adapter.Run(ctx, desk)
 }
 
-func (b between) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (b between) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if b.posts != nil {
 		b.posts(p)
 	}

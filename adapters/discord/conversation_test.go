@@ -143,12 +143,12 @@ type patient struct {
 	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error)
 }
 
-func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, error) {
-	receipt, err := p.Adapter.Deliver(context.WithoutCancel(ctx), post)
+func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
+	receipt, owes, err := p.Adapter.Deliver(context.WithoutCancel(ctx), post)
 	if p.delivered != nil {
-		return p.delivered(post, receipt, err)
+		receipt, err = p.delivered(post, receipt, err)
 	}
-	return receipt, err
+	return receipt, owes, err
 }
 
 // quiet waits until nothing is on its way.

@@ -16,15 +16,16 @@ import (
 )
 
 // Deliver shows a post; see [bot.Adapter]. The receipt is "channel/message".
-func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	switch {
 	case p.Where.Platform != Name || p.Where.Channel == "":
-		return "", bot.ErrGone
+		return "", nil, bot.ErrGone
 	case p.Kind == bot.Remove:
 		a.remove(p.Replaces)
-		return bot.Receipt(p.Replaces), nil
+		return bot.Receipt(p.Replaces), nil, nil
 	case p.Private:
-		return a.direct(ctx, p)
+		r, err := a.direct(ctx, p)
+		return r, nil, err
 	}
 	r, live := readRoute(p.Reply, time.Now())
 	at, err := a.place(ctx, p, r)
@@ -33,7 +34,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 		if live {
 			(&delivery{a: a, p: p, route: r}).report(ctx, a.waits(r.ID), "", err)
 		}
-		return "", err
+		return "", nil, err
 	}
 	c := content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if at.hint != "" {
@@ -47,14 +48,14 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 	}
 	d := &delivery{a: a, p: p, at: at, c: c, route: r}
 	if err := d.build(); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	sent, err := d.show(ctx, live)
 	if err != nil {
 		if at.channel != p.Where.Channel && p.Where.Thread == "" {
 			err = bot.InThread{Err: err}
 		}
-		return "", err
+		return "", nil, err
 	}
 	d.shown(sent)
 	d.follow(sent)
@@ -62,7 +63,7 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) 
 		a.bare(p.Previous, sent)
 		a.stands(ctx, p, sent)
 	}
-	return sent, nil
+	return sent, nil, nil
 }
 
 // inLetters makes the board of a message letters, and says why, once for each

@@ -463,7 +463,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 				p := kept[tried]
 				p.Attempt = 2
 				before := len(c.room.Messages())
-				r, err := again.Deliver(t.Context(), p)
+				r, _, err := again.Deliver(t.Context(), p)
 				if n := len(c.room.Messages()); err != nil || r != keep.receipts[tried] || n != before {
 					t.Errorf("post %d is %s and was %s, %v; %d messages, %d before\n%s", tried, r, keep.receipts[tried], err, n, before, c.d.Transcript())
 				}
@@ -485,13 +485,13 @@ type keeper struct {
 	receipts []bot.Receipt
 }
 
-func (k *keeper) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
-	r, err := k.Adapter.Deliver(ctx, p)
+func (k *keeper) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+	r, owes, err := k.Adapter.Deliver(ctx, p)
 	if err == nil {
 		*k.posts = append(*k.posts, p)
 		k.receipts = append(k.receipts, r)
 	}
-	return r, err
+	return r, owes, err
 }
 
 // What comes twice is done once.

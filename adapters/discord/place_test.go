@@ -320,7 +320,8 @@ func (c *club) deliver(p bot.Post) (bot.Receipt, error) {
 	if p.Attempt == 0 {
 		p.Attempt = 1
 	}
-	return c.a.Deliver(c.Context(), p)
+	r, _, err := c.a.Deliver(c.Context(), p)
+	return r, err
 }
 
 func (c *club) where(ch *discordtest.Channel) bot.Room {
@@ -418,7 +419,7 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 		c.d.Fault(discordtest.Fault{Route: "POST /channels/{channel_id}/messages/{message_id}/threads", Status: 401})
 		c.ok(c.bob.Press(m, "Join"))
 		synctest.Wait()
-		if !strings.Contains(c.log.String(), "a post was not delivered") {
+		if !strings.Contains(c.log.String(), "post not delivered") {
 			t.Errorf("nothing was refused\n%s", c.log.String())
 		}
 		if there, known := c.a.threads.get(m.ID); known {

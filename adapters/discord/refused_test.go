@@ -257,7 +257,7 @@ func TestPutOff(t *testing.T) {
 		}
 		// What comes after that is not set aside with it.
 		synctest.Wait()
-		if !strings.Contains(c.log.String(), "a room cannot be written to") {
+		if !strings.Contains(c.log.String(), "cannot post to a room") {
 			t.Error("the log does not say that the room cannot be written to")
 		}
 		thread.Reopen()

@@ -153,7 +153,7 @@ func TestLostRights(t *testing.T) {
 				lost.take(c, thread)
 				before := len(c.d.Requests(""))
 				close(d.gate)
-				const says = "a room cannot be written to"
+				const says = "cannot post to a room"
 				synctest.Wait()
 				if !strings.Contains(c.log.String(), says) {
 					t.Fatalf("the log does not say %q\n%s", says, c.log.String())

@@ -25,33 +25,34 @@ import (
 )
 
 // Deliver shows a post; see [bot.Adapter].
-func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Where.Platform != Name || p.Where.Channel == "" {
-		return "", bot.ErrGone
+		return "", nil, bot.ErrGone
 	}
 	dev := a.device()
 	if dev == nil {
-		return "", bot.RetryAfter{Wait: time.Second}
+		return "", nil, bot.RetryAfter{Wait: time.Second}
 	}
 	switch {
 	case p.Kind == bot.Remove:
-		return bot.Receipt(p.Replaces), a.remove(ctx, dev, p)
+		return bot.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
 	case p.Private:
-		return a.direct(ctx, dev, p)
+		r, err := a.direct(ctx, dev, p)
+		return r, nil, err
 	}
 	at := a.current(id.RoomID(p.Where.Channel))
 	if a.hasRead() && !at.joined {
-		return "", bot.ErrGone
+		return "", nil, bot.ErrGone
 	}
 	root, err := a.threadFor(ctx, dev, at, p)
 	if err != nil {
-		return "", botError(err)
+		return "", nil, botError(err)
 	}
 	sent, err := a.post(ctx, dev, at.id, root, p)
 	if errors.As(err, new(bot.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
-		return "", bot.RetryAfter{Wait: moveAgain}
+		return "", nil, bot.RetryAfter{Wait: moveAgain}
 	}
-	return sent, err
+	return sent, nil, err
 }
 
 // A room that has moved may not be written to any more before the bot has followed:

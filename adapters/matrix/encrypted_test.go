@@ -418,7 +418,7 @@ func TestSpeaksAtOnce(t *testing.T) {
 		if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
+		if _, _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
 			t.Fatal(err)
 		}
 		anna.Await(at, "the notice", func(v matrixtest.View) bool {

@@ -357,7 +357,7 @@ func TestReplacedAfterAMove(t *testing.T) {
 		old := receipt("!before:"+id.RoomID(c.user.ID.Homeserver()), "$gone")
 		last := old
 		for k, says := range []string{"Five minutes are left.", "Four minutes are left.", "Three minutes are left."} {
-			sent, err := c.a.Deliver(t.Context(), bot.Post{ID: fmt.Sprint("reminder ", k), Kind: bot.Status, Attempt: 1, Replaces: last, Text: says,
+			sent, _, err := c.a.Deliver(t.Context(), bot.Post{ID: fmt.Sprint("reminder ", k), Kind: bot.Status, Attempt: 1, Replaces: last, Text: says,
 				Where: bot.Room{Platform: Name, Channel: anna.at.String()}})
 			if err != nil {
 				t.Fatal(err)

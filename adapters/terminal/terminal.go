@@ -175,11 +175,11 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 }
 
 // Deliver writes a post.
-func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.shown[p.ID] || p.Kind == bot.Remove { // what was written stays written
-		return bot.Receipt(p.ID), nil
+		return bot.Receipt(p.ID), nil, nil
 	}
 	if p.Kind == bot.Show {
 		for _, w := range p.Notify {
@@ -191,13 +191,13 @@ func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
 		text += "\n" + strings.Join(grid(*p.Scene), "\n")
 	}
 	if _, err := fmt.Fprintf(t.Out, "%s\n\n", text); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if t.shown == nil {
 		t.shown = map[string]bool{}
 	}
 	t.shown[p.ID] = true
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // grid draws the board with its coordinates, brackets around the last stone

@@ -350,7 +350,7 @@ func TestControlsInChromium(t *testing.T) {
 		if kind == bot.Notice {
 			q.File = &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}
 		}
-		if _, err := r.Deliver(t.Context(), q); err != nil {
+		if _, _, err := r.Deliver(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
 		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private], .status)').length === %d`, n))
@@ -416,13 +416,13 @@ func TestControlsInChromium(t *testing.T) {
 	buttons()
 
 	// A reminder that is said again stands at the end, and once.
-	first, err := r.Deliver(t.Context(), bot.Post{ID: "first", Where: here, Kind: bot.Status, Game: "g1", Text: "first reminder"})
+	first, _, err := r.Deliver(t.Context(), bot.Post{ID: "first", Where: here, Kind: bot.Status, Game: "g1", Text: "first reminder"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.sees("first reminder")
 	deliver(bot.Notice, "in between")
-	if _, err := r.Deliver(t.Context(), bot.Post{ID: "again", Where: here, Kind: bot.Status, Game: "g1", Text: "again", Replaces: string(first)}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "again", Where: here, Kind: bot.Status, Game: "g1", Text: "again", Replaces: string(first)}); err != nil {
 		t.Fatal(err)
 	}
 	p.wait(`[...document.querySelectorAll('#log .text')].at(-1).textContent === 'again' && !document.querySelector('#log').innerText.includes('first reminder')`)

@@ -63,7 +63,7 @@ func TestSceneOncePerTurn(t *testing.T) {
 		s.until("ready")
 		pages = append(pages, s)
 	}
-	if _, err := r.Deliver(t.Context(), post); err != nil {
+	if _, _, err := r.Deliver(t.Context(), post); err != nil {
 		t.Fatal(err)
 	}
 	var picture string
@@ -104,7 +104,7 @@ func TestNothingIsKeptForLong(t *testing.T) {
 		d := &drawing{}
 		r := newRoom(&memory{})
 		url := open(t, r, d)
-		if _, err := r.Deliver(t.Context(), bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
+		if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
 			t.Fatal(err)
 		}
 		see := func() string {
@@ -152,7 +152,7 @@ func TestFlushes(t *testing.T) {
 			}
 		}()
 		deliver := func(n int) {
-			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestFarBehind(t *testing.T) {
 		const n = 300
 		text := strings.Repeat("x", 100_000)
 		for i := range n {
-			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(i), Where: here, Kind: bot.Notice, Text: text}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(i), Where: here, Kind: bot.Notice, Text: text}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)

@@ -36,7 +36,7 @@ func told(t *testing.T, url string, n int, seat, text, browser string) string {
 // tell delivers a private post.
 func tell(t *testing.T, r *Room, id string, who bot.Who, text string) {
 	t.Helper()
-	if _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.Who{who},
+	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.Who{who},
 		File: &bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	}
 	tell(t, r, "p2", bob, "for the second")
 	equal(t, "the second sees", sees(t, url, "name:Bob", "second"), []string{"for the second"})
-	if _, err := r.Deliver(t.Context(), bot.Post{ID: "p3", Where: here, Kind: bot.Notice, Text: "for all"}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p3", Where: here, Kind: bot.Notice, Text: "for all"}); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "the page of the first goes on", page.until("for all"), []string{"for all"})

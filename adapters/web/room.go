@@ -147,9 +147,9 @@ func (r *Room) Name() string { return platform }
 // of its own for each person whom it notifies. The receipt is the number of the
 // message, or of each of them, "12,14". Pages that have none of those that a post
 // takes away do nothing.
-func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
+func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Where.Platform != platform || p.Where.Channel != channel {
-		return "", bot.ErrGone
+		return "", nil, bot.ErrGone
 	}
 	if p.Scene != nil && p.Game != "" && p.Kind == bot.Show {
 		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
@@ -165,18 +165,18 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	}
 	if !p.Private || p.Kind == bot.Remove {
 		said, err := r.say(ctx, m)
-		return receipt(said), err
+		return receipt(said), nil, err
 	}
 	var receipts []string
 	for _, who := range p.Notify {
 		m.Key, m.Room, m.To = p.ID+"/"+who.ID, privateRoom(who), []string{bot.CleanName(who.Name)}
 		said, err := r.say(ctx, m)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		receipts = append(receipts, string(receipt(said)))
 	}
-	return bot.Receipt(strings.Join(receipts, ",")), nil
+	return bot.Receipt(strings.Join(receipts, ",")), nil, nil
 }
 
 func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }

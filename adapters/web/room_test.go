@@ -174,6 +174,11 @@ func (d desk) Away(context.Context, string) error { return nil }
 func (d desk) Servers(context.Context, string, []string) error { return nil }
 func (d desk) Back(context.Context, string) error              { return nil }
 
+func (d desk) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
+func (d desk) Release(context.Context, bot.Post, error) error                   { return nil }
+func (d desk) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
+func (d desk) Done(context.Context, bot.Room, string, string) error             { return nil }
+
 func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice
 	for _, c := range map[string][]bot.Choice{
@@ -454,23 +459,23 @@ func TestDeliver(t *testing.T) {
 	sc := scene(2)
 	board := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
 		Notify: []bot.Who{black}, Controls: []bot.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
-	first, err := r.Deliver(ctx, board)
+	first, _, err := r.Deliver(ctx, board)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := r.Deliver(ctx, board)
+	again, _, err := r.Deliver(ctx, board)
 	if err != nil || again != first {
 		t.Errorf("delivered again: %q, %v; first %q", again, err, first)
 	}
 	// p2 takes its place, p3 takes p2 away.
-	second, err := r.Deliver(ctx, bot.Post{ID: "p2", Where: here, Kind: bot.Status, Replaces: string(first), Text: "status"})
+	second, _, err := r.Deliver(ctx, bot.Post{ID: "p2", Where: here, Kind: bot.Status, Replaces: string(first), Text: "status"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Deliver(ctx, bot.Post{ID: "p3", Where: here, Kind: bot.Remove, Replaces: string(second)}); err != nil {
+	if _, _, err := r.Deliver(ctx, bot.Post{ID: "p3", Where: here, Kind: bot.Remove, Replaces: string(second)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Deliver(ctx, bot.Post{ID: "p4", Where: bot.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, bot.ErrGone) {
+	if _, _, err := r.Deliver(ctx, bot.Post{ID: "p4", Where: bot.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, bot.ErrGone) {
 		t.Errorf("a post for another platform: %v", err)
 	}
 
@@ -517,7 +522,7 @@ func TestRestartKeepsAll(t *testing.T) {
 		{ID: "p3", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []bot.Who{ada}, File: &record,
 			Controls: []bot.Control{{Label: "Rematch", Command: "rematch"}}},
 	} {
-		if _, err := r.Deliver(t.Context(), p); err != nil {
+		if _, _, err := r.Deliver(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -592,7 +597,7 @@ func TestInstants(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	if _, err := r.Deliver(t.Context(), bot.Post{ID: "p", Where: here, Kind: bot.Notice, Text: "by " + mark}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p", Where: here, Kind: bot.Notice, Text: "by " + mark}); err != nil {
 		t.Fatal(err)
 	}
 	// What people type means nothing of the kind.
@@ -634,7 +639,7 @@ func TestPrivatePost(t *testing.T) {
 	ctx := t.Context()
 	say := func(id, text string, private bool) {
 		t.Helper()
-		if _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.Who{white}}); err != nil {
+		if _, _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.Who{white}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -646,11 +651,11 @@ func TestPrivatePost(t *testing.T) {
 
 	// One for several is one for each, and is taken away from all.
 	several := bot.Post{ID: "4", Where: here, Kind: bot.Status, Text: "for both", Private: true, Notify: []bot.Who{white, black}}
-	given, err := r.Deliver(ctx, several)
+	given, _, err := r.Deliver(ctx, several)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Deliver(ctx, bot.Post{ID: "5", Where: here, Kind: bot.Remove, Private: true, Replaces: string(given)}); err != nil {
+	if _, _, err := r.Deliver(ctx, bot.Post{ID: "5", Where: here, Kind: bot.Remove, Private: true, Replaces: string(given)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, seat := range []string{"White", "Black"} {
@@ -676,7 +681,7 @@ func TestLineBeforePost(t *testing.T) {
 		started := make(chan bool)
 		go func() {
 			close(started)
-			_, err := r.Deliver(ctx, bot.Post{ID: "p", Where: here, Kind: bot.Show, Text: "board", Reply: req.Reply})
+			_, _, err := r.Deliver(ctx, bot.Post{ID: "p", Where: here, Kind: bot.Show, Text: "board", Reply: req.Reply})
 			delivered <- err
 		}()
 		<-started
@@ -806,7 +811,7 @@ func TestSlowReader(t *testing.T) {
 		begin := time.Now()
 		text := strings.Repeat("x", 100_000)
 		for n := range 10 { // more than the network holds
-			if _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: text}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: text}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,7 +21,7 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":4}                          first
+//	{"halfpoint":"export","version":5}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
 //	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
 //
@@ -37,7 +37,7 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 4
+	exportVersion = 5
 )
 
 // maxLine is the longest line of an export, in bytes.
@@ -75,6 +75,7 @@ var tables = []table{
 	newTable("holder", "platform, platform_id", "", "", "", "platform platform_id looks secret since#"),
 	newTable("bookmark", "adapter", "adapter value"),
 	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
+	newTable("decoration", "platform, kind, key", "", "", "", "", "platform kind key n# channel thread game seq# follows target data not_before# not_after# sleeps# attempt#"),
 }
 
 // newTable makes a table of the columns that each version of exports brought; #

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -124,7 +125,8 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			posts, err := s.Claim(ctx, now, now.Add(time.Minute))
 			must(t, err)
 			for _, p := range posts[:len(posts)/2] {
-				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything())))
+				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything()), bot.Decorations{Put: []outbox.Row{{Platform: "web", Channel: anything(),
+					Game: string(p.Game), Kind: pick(bot.Header, bot.Clear), Key: anything(), Seq: p.Seq, Data: anything(), Sleeps: rng.IntN(2) > 0, N: rng.Int64N(9)}}}))
 			}
 		case 1:
 			_, err := s.Park(ctx, room(), "", anything())
@@ -179,7 +181,7 @@ func TestExportIsAllThereIs(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":4}
+const smallExport = `{"halfpoint":"export","version":5}
 {"person":{"id":"pa","platform":"web","platform_id":"1","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
@@ -196,7 +198,8 @@ const smallExport = `{"halfpoint":"export","version":4}
 {"holder":{"platform":"web","platform_id":"name:ada","looks":"ada","secret":"cafe","since":7}}
 {"bookmark":{"adapter":"matrix","value":"s1"}}
 {"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}"}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1}}
+{"decoration":{"platform":"web","kind":"header","key":"m1","n":7,"channel":"c","thread":"","game":"g","seq":1,"follows":"show","target":"m1","data":"d","not_before":0,"not_after":1700000009000,"sleeps":1,"attempt":2}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1}}
 `
 
 // thirdExport is of the third version.
@@ -267,13 +270,25 @@ func TestExportForm(t *testing.T) {
 	}
 }
 
+// The fourth did not know decorations.
+func TestFourthExportIsRead(t *testing.T) {
+	decoration := regexp.MustCompile(`(?m)^{"decoration".*\n`)
+	fourth := strings.NewReplacer(`"version":5`, `"version":4`, `,"decoration":1}}`, `}}`).Replace(decoration.ReplaceAllString(smallExport, ""))
+	s := open(t, store.Memory)
+	must(t, s.Import(t.Context(), strings.NewReader(fourth)))
+	want := strings.NewReplacer(`"version":4`, `"version":5`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(fourth)
+	if diff := cmp.Diff(want, export(t, s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // The third did not know who holds a name: nobody does.
 func TestThirdExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(thirdExport)))
-	want := strings.NewReplacer(`"version":3`, `"version":4`,
+	want := strings.NewReplacer(`"version":3`, `"version":5`,
 		`{"bookmark":{`, `{"holder":{"platform":"web","platform_id":"name:ada","looks":"","secret":"","since":0}}`+"\n"+`{"bookmark":{`,
-		`"server_channel":1,`, `"server_channel":1,"holder":1,`).Replace(thirdExport)
+		`"server_channel":1,`, `"server_channel":1,"holder":1,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(thirdExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -283,8 +298,8 @@ func TestThirdExportIsRead(t *testing.T) {
 func TestSecondExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(secondExport)))
-	want := strings.NewReplacer(`"version":2`, `"version":4`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,"holder":0,`).Replace(secondExport)
+	want := strings.NewReplacer(`"version":2`, `"version":5`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
+		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(secondExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -294,9 +309,9 @@ func TestSecondExportIsRead(t *testing.T) {
 func TestFirstExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(firstExport)))
-	want := strings.NewReplacer(`"version":1`, `"version":4`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
+	want := strings.NewReplacer(`"version":1`, `"version":5`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
 		`"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,"holder":0,`).Replace(firstExport)
+		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(firstExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -348,7 +363,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":4`, `"version":5,"more":true`), "line 1: written by a newer halfpoint: it has version 5, this program reads 4"},
+		{"a newer version", swap(`"version":5`, `"version":6,"more":true`), "line 1: written by a newer halfpoint: it has version 6, this program reads 5"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},

@@ -304,7 +304,7 @@ func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 		{"a database from the future", func(t *testing.T, name string) {
 			write(good)(t, name)
 			sqlDo(t, name, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
-		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows 11"},
+		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows "},
 		{"a directory", func(t *testing.T, name string) {
 			if err := os.Mkdir(name, 0o700); err != nil {
 				t.Fatal(err)

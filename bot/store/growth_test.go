@@ -25,9 +25,9 @@ func (*far) Name() string { return "bench" }
 
 func (*far) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (f *far) Deliver(context.Context, bot.Post) (bot.Receipt, error) {
+func (f *far) Deliver(context.Context, bot.Post) (bot.Receipt, []bot.Owes, error) {
 	f.n++
-	return bot.Receipt(fmt.Sprintf("%019d", f.n)), nil
+	return bot.Receipt(fmt.Sprintf("%019d", f.n)), nil, nil
 }
 
 // An archived game takes little more than its events.

@@ -28,10 +28,13 @@ import (
 // claim to run out is therefore left alone until then, superseded or not: it may
 // be arriving at this moment, and what follows it must come after it.
 
-// putPost stores a post that is due at once. If nothing of its game waits in its
-// channel, and the channel has not asked to wait, it is claimed until the time
-// given, unless that is zero.
-func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time) error {
+// putPost stores a post that is due at once. If it is to be claimed, and nothing of
+// its game waits in its channel but posts that its asker holds too, and the channel
+// has not asked to wait, it is claimed until the time given.
+func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time, after bool) error {
+	if p.For == "" {
+		claim = time.Time{}
+	}
 	body, err := encode(storedBody{Texts: p.Texts, Notify: p.Notify, Reply: p.Reply})
 	if err != nil {
 		return err
@@ -44,10 +47,10 @@ func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time) 
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
 			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', ''
 		FROM (SELECT CAST($11 AS BIGINT) > 0
-			AND NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2)
+			AND (CAST($12 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2))
 			AND NOT EXISTS (SELECT 1 FROM room_wait WHERE platform = $3 AND channel = $4 AND due > $10) AS free) AS lane
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING attempt`,
-		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim)).
+		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim), flag(after)).
 		Scan(&p.Attempt)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
@@ -62,15 +65,22 @@ func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time) 
 // that is neither settled nor parked, if it is due. They are not returned again
 // before until. A show or status that a newer one of the same game and channel
 // supersedes is never returned; one that only some may see supersedes nothing.
-func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.Owed, err error) {
+// Those of the platforms in except are left alone.
+func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []bot.Owed, err error) {
 	defer annotate(&err, "claim posts")
-	var any bool // mostly there is nothing, which need not wait for a write
-	err = s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND due <= $1)", millis(now)).Scan(&any)
-	if err != nil || !any {
+	var some bool // mostly there is nothing, which need not wait for a write
+	others := ""
+	args := []any{millis(now)}
+	if len(except) > 0 {
+		others = " AND platform NOT IN (" + placeholders(2, len(except)) + ")"
+		args = append(args, anys(except)...)
+	}
+	err = s.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND due <= $1"+others+")", args...).Scan(&some)
+	if err != nil || !some {
 		return nil, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		found, err := duePosts(ctx, tx, now)
+		found, err := duePosts(ctx, tx, others, args)
 		if err != nil {
 			return err
 		}
@@ -81,7 +91,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time) (claimed []bot.
 			if err != nil {
 				return err
 			}
-			if found, err = duePosts(ctx, tx, now); err != nil {
+			if found, err = duePosts(ctx, tx, others, args); err != nil {
 				return err
 			}
 		}
@@ -121,19 +131,19 @@ type duePost struct {
 }
 
 // duePosts returns the oldest waiting post of each game and channel, if it is
-// due and its channel has not asked to wait.
-func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error) {
+// due and its channel has not asked to wait, on the condition others. The time is
+// the first of args.
+func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]duePost, error) {
 	rows, err := tx.QueryContext(ctx, `
 		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+` FROM post
-		WHERE state = 'waiting' AND due <= $1
+		WHERE state = 'waiting' AND due <= $1`+others+`
 			AND NOT EXISTS (
 				SELECT 1 FROM post older WHERE older.state = 'waiting'
 					AND older.platform = post.platform AND older.channel = post.channel AND older.game = post.game
 					AND older.n < post.n)
 			AND NOT EXISTS (
 				SELECT 1 FROM room_wait r WHERE r.platform = post.platform AND r.channel = post.channel AND r.due > $1)
-		ORDER BY due, platform, channel, game`,
-		millis(now))
+		ORDER BY due, platform, channel, game`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +168,15 @@ func duePosts(ctx context.Context, tx *sql.Tx, now time.Time) ([]duePost, error)
 	return found, rows.Err()
 }
 
-// Settle stores that a post was shown. Settling twice is settling once: the first
-// receipt stays. A post that was parked meanwhile was shown after all. Its room, if
-// it had been out of reach, no longer is.
-func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt) (err error) {
+// Settle stores that a post was shown, with changes of decorations. Settling twice is
+// settling once: the first receipt stays. A post that was parked meanwhile was shown
+// after all. Its room, if it had been out of reach, no longer is.
+func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, c bot.Decorations) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := decorate(ctx, tx, c); err != nil {
+			return err
+		}
 		var where bot.Room
 		var game bot.GameID
 		var parked bool
@@ -209,21 +222,22 @@ func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (
 }
 
 // Later makes one post wait, and with it those of its game in that channel, and
-// ends the claim on it.
-func (s *Store) Later(ctx context.Context, post string, until time.Time) (err error) {
+// ends the claim on it. It does nothing if the claim of that attempt has ended.
+func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time) (err error) {
 	defer annotate(&err, "put post %s off", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND state = 'waiting'", millis(until), post)
+		_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND attempt = $3 AND state = 'waiting'", millis(until), post, attempt)
 		return err
 	})
 }
 
 // Refuse gives up a post that cannot be shown, so that those after it can be. It
-// stays where it is, for somebody to look at.
-func (s *Store) Refuse(ctx context.Context, post, why string) (err error) {
+// stays where it is, for somebody to look at. It does nothing if the claim of that
+// attempt has ended.
+func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string) (err error) {
 	defer annotate(&err, "give up post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return leave(ctx, tx, "refused", why, "id = $3", post)
+		return leave(ctx, tx, "refused", why, "id = $3 AND attempt = $4", post, attempt)
 	})
 }
 

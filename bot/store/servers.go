@@ -106,7 +106,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, channel := range channels {
-			for _, table := range []string{"post", "room_wait", "room_parked", "room_setting", "server_channel"} {
+			for _, table := range []string{"post", "decoration", "room_wait", "room_parked", "room_setting", "server_channel"} {
 				if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE platform = $1 AND channel = $2", platform, channel); err != nil {
 					return err
 				}

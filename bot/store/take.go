@@ -41,7 +41,11 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 			}
 		}
 		for i := range step.Posts {
-			if err := putPost(ctx, tx, &step.Posts[i], step.At, step.Claim); err != nil {
+			// What the asker shows comes after what it holds already of the same game.
+			p := &step.Posts[i]
+			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o bot.Owed) bool { return o.Lane() != p.Lane() })
+			after := len(before) > 0 && !slices.ContainsFunc(before, func(o bot.Owed) bool { return !o.Held() })
+			if err := putPost(ctx, tx, p, step.At, step.Claim, after && p.For == bot.Asker); err != nil {
 				return err
 			}
 		}

@@ -26,18 +26,18 @@ func (s *screen) Name() string { return "bench" }
 
 func (s *screen) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
 
-func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Kind != bot.Show || p.Scene == nil {
-		return bot.Receipt(p.ID), nil
+		return bot.Receipt(p.ID), nil, nil
 	}
 	if s.draws {
 		var b bytes.Buffer
 		if err := render.PNG(&b, *p.Scene, render.Options{}); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	s.of(p.Where.Channel, p.Number) <- p.Seq
-	return bot.Receipt(p.ID), nil
+	return bot.Receipt(p.ID), nil, nil
 }
 
 // of returns the channel on which the boards of a game arrive.

@@ -28,12 +28,12 @@ func (h *hall) Run(ctx context.Context, _ bot.Desk) error {
 	return nil
 }
 
-func (h *hall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, error) {
+func (h *hall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Kind == bot.Show && h.refuses != "" && strings.Contains(p.Text, h.refuses) {
-		return "", fmt.Errorf("%w: no such picture", bot.ErrRefused)
+		return "", nil, fmt.Errorf("%w: no such picture", bot.ErrRefused)
 	}
 	h.shown = append(h.shown, p.ID)
-	return bot.Receipt("m-" + p.ID), nil
+	return bot.Receipt("m-" + p.ID), nil, nil
 }
 
 // What was given up is listed, also while the program runs, and is shown when it is

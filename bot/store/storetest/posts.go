@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -81,6 +82,11 @@ func claimedByStep(d *desk) {
 		d.Helper()
 		step := d.turn(m, posts...)
 		step.Claim = d.now.Add(lease)
+		for i := range step.Posts {
+			if step.Posts[i].For == "" {
+				step.Posts[i].For = bot.Outbox
+			}
+		}
 		d.must(d.Take(d.ctx(), step))
 		*m = *step.Match
 		for _, p := range step.Posts {
@@ -111,6 +117,85 @@ func claimedByStep(d *desk) {
 	d.settle("a4")
 	d.must(d.Postpone(d.ctx(), garden, d.now.Add(2*lease)))
 	d.same("in a room that waits", take(m, post("a5", bot.Show, m)), []int{0})
+
+	// An asker shows all its posts of a game, but nothing that is before or between
+	// others'.
+	mine := func(id, kind string) bot.Owed {
+		p := post(id, kind, other)
+		p.Where, p.For = attic, bot.Asker
+		return p
+	}
+	others := post("c3", bot.Notice, other)
+	others.Where = attic
+	d.same("the asker's", take(other, mine("c1", bot.Notice), mine("c2", bot.Show), others, mine("c4", bot.Show)), []int{1, 1, 0, 0})
+	d.same("behind the asker's", take(other, mine("c5", bot.Notice)), []int{0})
+}
+
+func claimsRenewed(d *desk) {
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Notice, m))
+	first, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	d.must(err)
+	d.pass(lease - time.Millisecond)
+	d.must(d.Renew(d.ctx(), first, d.now.Add(lease)))
+	d.pass(lease - time.Millisecond)
+	d.same("while it is renewed", d.claim(), []string{})
+	d.pass(time.Millisecond)
+	second, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	d.must(err)
+	d.same("its attempt", second[0].Attempt, 2)
+	// Who held it before can do nothing more with it but say that it was shown.
+	d.must(d.Renew(d.ctx(), first, d.now.Add(5*lease)))
+	d.must(d.Later(d.ctx(), "p1", 1, d.now))
+	d.must(d.Refuse(d.ctx(), "p1", 1, "refused"))
+	d.same("claimed by another", d.claim(), []string{})
+	d.pass(lease)
+	d.same("after the second claim", d.claim(), []string{"p1"})
+	d.must(d.Settle(d.ctx(), "p1", "shown after all", bot.Decorations{}))
+	d.pass(lease)
+	d.same("shown", d.claim(), []string{})
+}
+
+func platformsLeftAlone(d *desk) {
+	m := d.open("g1", garden)
+	here, there := post("here", bot.Notice, m), post("there", bot.Notice, m)
+	there.Where.Platform = "elsewhere"
+	d.play(m, here, there)
+	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease), garden.Platform)
+	d.must(err)
+	d.same("one", len(got), 1)
+	d.same("of the other platform", got[0].ID, "there")
+	d.same("afterwards", d.claim(), []string{"here"})
+}
+
+func decorations(d *desk) {
+	row := func(kind, key string, n int64, data string) outbox.Row {
+		return outbox.Row{Platform: "chat", Channel: "garden", Thread: "t", Game: "g1", Kind: kind, Key: key, Seq: 3, Of: bot.Show, Target: "m1", Data: data,
+			NotBefore: d.now, NotAfter: d.now.Add(time.Hour), Sleeps: n%2 == 0, Attempt: int(n), N: n}
+	}
+	stored := func() (data []string) {
+		rows, err := d.Decorations(d.ctx())
+		d.must(err)
+		for _, r := range rows {
+			data = append(data, r.Data)
+		}
+		return data
+	}
+	old, newer, other := row(bot.Header, "m1", 5, "old"), row(bot.Header, "m1", 7, "newer"), row(bot.Clear, "m1", 6, "clear")
+	d.must(d.Decorate(d.ctx(), bot.Decorations{Put: []outbox.Row{old, other}}))
+	m := d.open("g1", garden)
+	d.play(m, post("p1", bot.Show, m))
+	d.claim()
+	d.must(d.Settle(d.ctx(), "p1", "r", bot.Decorations{Put: []outbox.Row{newer}}))
+	d.same("the newest of each key", stored(), []string{"clear", "newer"})
+	rows, err := d.Decorations(d.ctx())
+	d.must(err)
+	newer.Every = 0
+	d.same("as stored", rows, []outbox.Row{other, newer})
+	d.must(d.Decorate(d.ctx(), bot.Decorations{Put: []outbox.Row{old}, Gone: []outbox.Row{old}}))
+	d.same("an older one does nothing", stored(), []string{"clear", "newer"})
+	d.must(d.Decorate(d.ctx(), bot.Decorations{Gone: []outbox.Row{newer, other}}))
+	d.same("done", stored(), []string(nil))
 }
 
 func racingClaims(d *desk) {
@@ -195,13 +280,13 @@ func settleTwice(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Show, m), post("p2", bot.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "first"))
-	d.must(d.Settle(d.ctx(), "p1", "second"))
+	d.must(d.Settle(d.ctx(), "p1", "first", bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "second", bot.Decorations{}))
 	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("first"))
 	d.same("claimed", d.claim(), []string{"p2"})
-	if err := d.Settle(d.ctx(), "never owed", "r"); !errors.Is(err, bot.ErrNotFound) {
+	if err := d.Settle(d.ctx(), "never owed", "r", bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
 	}
 }
@@ -231,7 +316,7 @@ func lastReceipt(d *desk) {
 	d.drain()
 	d.play(m, post("pointless", bot.Remove, m))
 	d.same("claimed", d.claim(), []string{"pointless"})
-	d.must(d.Settle(d.ctx(), "pointless", ""))
+	d.must(d.Settle(d.ctx(), "pointless", "", bot.Decorations{}))
 	d.same("status that stands", shown(bot.Status), bot.Receipt("receipt of status 2"))
 	d.play(m, post("remove", bot.Remove, m))
 	d.drain()
@@ -433,7 +518,7 @@ func later(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Later(d.ctx(), "p1", d.now.Add(5*time.Second)))
+	d.must(d.Later(d.ctx(), "p1", 1, d.now.Add(5*time.Second)))
 	d.play(other, post("o1", bot.Notice, other))
 	d.same("claimed", d.claim(), []string{"o1"})
 	d.pass(5*time.Second - time.Millisecond)
@@ -441,7 +526,7 @@ func later(d *desk) {
 	d.pass(time.Millisecond)
 	d.same("claimed afterwards", d.claim(), []string{"p1"}) // long before the claim would have run out
 	d.settle("p1")
-	d.must(d.Later(d.ctx(), "p1", d.now)) // it was shown after all
+	d.must(d.Later(d.ctx(), "p1", 1, d.now)) // it was shown after all
 	d.same("claimed", d.claim(), []string{"p2"})
 }
 
@@ -449,7 +534,7 @@ func refuse(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Refuse(d.ctx(), "p1", "refused by the platform"))
+	d.must(d.Refuse(d.ctx(), "p1", 1, "refused by the platform"))
 	d.same("shown", d.drain(), []string{"p2"})
 	d.pass(24 * time.Hour)
 	some, err := d.Unpark(d.ctx(), garden, d.now)
@@ -484,7 +569,7 @@ func oracle(d *desk) {
 					d.must(d.Postpone(d.ctx(), where, d.now.Add(time.Second)))
 				default:
 					shown = append(shown, p)
-					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID)))
+					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID), bot.Decorations{}))
 				}
 			}
 			return len(posts)

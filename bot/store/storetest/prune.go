@@ -66,12 +66,12 @@ func prunedPosts(d *desk) {
 			p.Private, p.Where.Thread = rng.IntN(3) == 0, []string{"", "t"}[rng.IntN(2)]
 			d.pass(time.Second)
 			d.play(m, p)
-			for len(d.claim()) > 0 {
+			for attempt := 1; len(d.claim()) > 0; attempt++ {
 				switch rng.IntN(5) {
 				case 0:
-					d.must(d.Settle(d.ctx(), p.ID, ""))
+					d.must(d.Settle(d.ctx(), p.ID, "", bot.Decorations{}))
 				case 1:
-					d.must(d.Refuse(d.ctx(), p.ID, "no"))
+					d.must(d.Refuse(d.ctx(), p.ID, attempt, "no"))
 				case 2:
 					_, err := d.Park(d.ctx(), p.Where, m.ID, "gone")
 					d.must(err)

@@ -56,6 +56,9 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a post comes back as it was owed", postReadBack},
 		{"a claimed post is not given again until its time", claimOnce},
 		{"a step claims what nothing older waits before", claimedByStep},
+		{"claims are renewed by those who have them", claimsRenewed},
+		{"platforms can be left alone", platformsLeftAlone},
+		{"decorations", decorations},
 		{"of many who claim one gets the post", racingClaims},
 		{"a newer show or status supersedes an older one", supersede},
 		{"a notice is never superseded", noticesStay},
@@ -121,6 +124,7 @@ const (
 
 var (
 	garden = bot.Room{Platform: "web", Channel: "garden"}
+	attic  = bot.Room{Platform: "web", Channel: "attic"}
 	cellar = bot.Room{Platform: "web", Channel: "cellar"}
 )
 
@@ -210,7 +214,7 @@ func (d *desk) claim() []string {
 func (d *desk) settle(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
-		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id)))
+		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id), bot.Decorations{}))
 	}
 }
 

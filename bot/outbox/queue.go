@@ -1,0 +1,311 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The kinds of decorations, those that come first first.
+const (
+	Ending   = "ending"
+	Attach   = "attach"
+	Header   = "header"
+	Clear    = "clear"
+	Reaction = "reaction"
+)
+
+// priority is the order in which kinds come when several are due.
+var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4}
+
+// A Row is a decoration.
+type Row struct {
+	Platform, Channel, Thread string
+	Game                      string // empty: it is about no game
+	Kind, Key                 string // of those of a platform, kind and key the newest counts
+	Seq                       int    // of the game when it was owed
+	Of                        string // kind of the post that it follows; empty: none
+	Target, Data              string // receipt of the message that it changes; what the adapter needs
+	Every                     time.Duration
+	NotBefore, NotAfter       time.Time
+	Sleeps                    bool  // until something newer of the game was shown in the channel
+	Attempt                   int   // how often it has failed
+	N                         int64 // a newer row has a higher one
+}
+
+type id struct{ platform, kind, key string }
+
+func (r Row) id() id { return id{r.Platform, r.Kind, r.Key} }
+
+type place struct{ platform, channel, game string }
+
+func (r Row) place() place { return place{r.Platform, r.Channel, r.Game} }
+
+// atOnce is how many decorations of a platform are sent at once.
+const atOnce = 4
+
+// A Queue holds the decorations that wait. Its methods may be called concurrently.
+type Queue struct {
+	mu       sync.Mutex
+	n        int64
+	rows     map[id]Row
+	places   map[place]map[id]bool // of the rows of a game in a channel
+	awake    map[id]bool           // rows that do not sleep
+	busy     map[id]bool           // being sent
+	sending  map[string]int        // how many of a platform are
+	last     map[id]time.Time      // until when a row that names Every is not sent again
+	accounts map[string]*Account
+}
+
+// NewQueue returns an empty queue that numbers its rows from n on. What was stored
+// before must have lower numbers.
+func NewQueue(n int64) *Queue {
+	return &Queue{n: n, rows: map[id]Row{}, places: map[place]map[id]bool{}, awake: map[id]bool{}, busy: map[id]bool{},
+		sending: map[string]int{}, last: map[id]time.Time{}, accounts: map[string]*Account{}}
+}
+
+// Number gives new rows their N.
+func (q *Queue) Number(rows []Row) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range rows {
+		q.n++
+		rows[i].N = q.n
+	}
+}
+
+// Put adds rows that have their N. A row takes the place of an older one with its
+// platform, kind and key, and gives way to a newer one.
+func (q *Queue) Put(rows ...Row) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range rows {
+		q.n = max(q.n, r.N)
+		if was, ok := q.rows[r.id()]; ok && was.N > r.N {
+			continue
+		}
+		q.remove(r.id())
+		q.rows[r.id()] = r
+		if q.places[r.place()] == nil {
+			q.places[r.place()] = map[id]bool{}
+		}
+		q.places[r.place()][r.id()] = true
+		if !r.Sleeps {
+			q.awake[r.id()] = true
+		}
+	}
+}
+
+func (q *Queue) remove(i id) {
+	r, ok := q.rows[i]
+	if !ok {
+		return
+	}
+	delete(q.rows, i)
+	delete(q.awake, i)
+	if in := q.places[r.place()]; in != nil {
+		if delete(in, i); len(in) == 0 {
+			delete(q.places, r.place())
+		}
+	}
+}
+
+// Shown is to be called when a post of a game was shown in a channel, with what its
+// adapter owes after it: older rows there that slept wake up, and with a board older
+// pictures of boards are dropped. It returns the rows that woke and those that went.
+func (q *Queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range q.places[place{platform, channel, game}] {
+		r := q.rows[i]
+		switch {
+		case r.Seq >= seq:
+		case r.Sleeps:
+			r.Sleeps = false
+			q.rows[i], q.awake[i] = r, true
+			woken = append(woken, r)
+		case r.Kind == Attach && board && r.Of != "notice":
+			q.remove(i)
+			dropped = append(dropped, r)
+		}
+	}
+	byN := func(a, b Row) int { return cmp.Compare(a.N, b.N) }
+	slices.SortFunc(woken, byN)
+	slices.SortFunc(dropped, byN)
+	return woken, dropped
+}
+
+// Next returns the row to be sent now, which is the caller's until Done, Later or
+// Drop. If there is none it returns when to ask again; zero: when something changes.
+func (q *Queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	later := func(t time.Time) {
+		if again.IsZero() || t.Before(again) {
+			again = t
+		}
+	}
+	var best Row
+	for i := range q.awake {
+		r := q.rows[i]
+		a := q.account(r.Platform)
+		most := atOnce
+		if now.Before(a.narrow) {
+			most = 1
+		}
+		if q.busy[i] || q.sending[r.Platform] >= most {
+			continue // Done comes
+		}
+		from := r.NotBefore
+		if last := q.last[i]; last.After(from) && r.Every > 0 {
+			from = last
+		}
+		if now.Before(from) {
+			later(from)
+			continue
+		}
+		if wait := a.spare(now); wait > 0 {
+			later(now.Add(wait))
+			continue
+		}
+		if !ok || before(r, best) {
+			best, ok = r, true
+		}
+	}
+	if !ok {
+		return Row{}, false, again
+	}
+	q.busy[best.id()] = true
+	q.sending[best.Platform]++
+	q.account(best.Platform).spend(now)
+	return best, true, time.Time{}
+}
+
+// before reports whether a is to be sent before b.
+func before(a, b Row) bool {
+	return cmp.Or(cmp.Compare(priority[a.Kind], priority[b.Kind]), cmp.Compare(a.N, b.N)) < 0
+}
+
+// free ends the caller's hold on a row.
+func (q *Queue) free(r Row) {
+	if q.busy[r.id()] {
+		delete(q.busy, r.id())
+		q.sending[r.Platform]--
+	}
+}
+
+// Done is to be called when a row was sent, or never will be.
+func (q *Queue) Done(r Row, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.free(r)
+	if q.rows[r.id()].N == r.N {
+		q.remove(r.id())
+	}
+	for i, until := range q.last { // few: only what names Every
+		if !now.Before(until) {
+			delete(q.last, i)
+		}
+	}
+	if r.Every > 0 {
+		q.last[r.id()] = now.Add(r.Every)
+	}
+}
+
+// Later is to be called when a row could not be sent and is to be tried again at a
+// time. It returns the row as it is to be stored, and false if a newer one has taken
+// its place.
+func (q *Queue) Later(r Row, at time.Time, failed bool) (Row, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.free(r)
+	if q.rows[r.id()].N != r.N {
+		return r, false
+	}
+	if r.NotBefore = at; failed {
+		r.Attempt++
+	}
+	q.rows[r.id()] = r
+	return r, true
+}
+
+// Drop removes the row of a platform, kind and key, and returns it if it was there.
+func (q *Queue) Drop(platform, kind, key string) (Row, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := id{platform, kind, key}
+	r, ok := q.rows[i]
+	q.remove(i)
+	return r, ok
+}
+
+// Forget removes the rows of a channel's game, or with "" of all of the channel's.
+func (q *Queue) Forget(platform, channel, game string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, r := range q.rows {
+		if r.Platform == platform && r.Channel == channel && (game == "" || r.Game == game) {
+			q.remove(i)
+		}
+	}
+}
+
+func (q *Queue) account(platform string) *Account {
+	a := q.accounts[platform]
+	if a == nil {
+		a = &Account{}
+		q.accounts[platform] = a
+	}
+	return a
+}
+
+// Limit says how many messages a second a platform takes for good, and how many at
+// once. Without it decorations are sent as they come.
+func (q *Queue) Limit(platform string, perSecond float64, burst int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.account(platform).limit(perSecond, burst)
+}
+
+// Spend is to be called when a post is sent.
+func (q *Queue) Spend(platform string, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.account(platform).spend(now)
+}
+
+// Hold has nothing sent to a platform for a while, because it has said so.
+func (q *Queue) Hold(platform string, now time.Time, wait time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.account(platform).hold(now, wait)
+}
+
+// Held returns for how long nothing may be sent to a platform; 0: something may be
+// now.
+func (q *Queue) Held(platform string, now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return max(0, q.account(platform).held.Sub(now))
+}
+
+// HeldPlatforms returns the platforms to which nothing may be sent now.
+func (q *Queue) HeldPlatforms(now time.Time) (held []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for platform, a := range q.accounts {
+		if now.Before(a.held) {
+			held = append(held, platform)
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+// Narrow reports whether posts to a platform are to be sent one at a time.
+func (q *Queue) Narrow(platform string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return now.Before(q.account(platform).narrow)
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
+
+// Decorations returns all decorations that wait, the oldest first.
+func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) {
+	defer annotate(&err, "read decorations")
+	found, err := s.read.QueryContext(ctx, `
+		SELECT platform, kind, key, n, channel, thread, game, seq, follows, target, data, not_before, not_after, sleeps, attempt
+		FROM decoration ORDER BY n`)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var r outbox.Row
+		var before, after, sleeps int64
+		if err := found.Scan(&r.Platform, &r.Kind, &r.Key, &r.N, &r.Channel, &r.Thread, &r.Game, &r.Seq, &r.Of, &r.Target, &r.Data,
+			&before, &after, &sleeps, &r.Attempt); err != nil {
+			return nil, err
+		}
+		r.NotBefore, r.NotAfter, r.Sleeps = timed(before), timed(after), sleeps != 0
+		rows = append(rows, r)
+	}
+	return rows, found.Err()
+}
+
+// Decorate stores changes of decorations. Storing them twice is storing them once.
+func (s *Store) Decorate(ctx context.Context, c bot.Decorations) (err error) {
+	defer annotate(&err, "store decorations")
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return decorate(ctx, tx, c) })
+}
+
+func decorate(ctx context.Context, tx *sql.Tx, c bot.Decorations) error {
+	for _, r := range c.Gone {
+		_, err := tx.ExecContext(ctx, "DELETE FROM decoration WHERE platform = $1 AND kind = $2 AND key = $3 AND n = $4", r.Platform, r.Kind, r.Key, r.N)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+		}
+	}
+	for _, r := range c.Put {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO decoration (platform, kind, key, n, channel, thread, game, seq, follows, target, data, not_before, not_after, sleeps, attempt)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+			ON CONFLICT (platform, kind, key) DO UPDATE SET n = excluded.n, channel = excluded.channel, thread = excluded.thread,
+				game = excluded.game, seq = excluded.seq, follows = excluded.follows, target = excluded.target, data = excluded.data,
+				not_before = excluded.not_before, not_after = excluded.not_after, sleeps = excluded.sleeps, attempt = excluded.attempt
+			WHERE decoration.n <= excluded.n`,
+			r.Platform, r.Kind, r.Key, r.N, r.Channel, r.Thread, r.Game, r.Seq, r.Of, r.Target, r.Data,
+			timer(r.NotBefore), timer(r.NotAfter), flag(r.Sleeps), r.Attempt)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+		}
+	}
+	return nil
+}
+
+// Renew lets claims hold until a later time: those that nobody has taken over.
+func (s *Store) Renew(ctx context.Context, posts []bot.Owed, until time.Time) (err error) {
+	defer annotate(&err, "renew claims")
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, p := range posts {
+			_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND attempt = $3 AND state = 'waiting'", millis(until), p.ID, p.Attempt)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
