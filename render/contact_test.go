@@ -38,7 +38,7 @@ func TestContactSheet(t *testing.T) {
 		if *contact == "" {
 			c.o.Size = "small"
 		}
-		img, err := Image(c.scene, c.o)
+		img, err := imageOf(c.scene, c.o)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}

@@ -50,7 +50,7 @@ func TestGIF(t *testing.T) {
 					}
 				}
 			}
-			want, err := Image(scenes[i], x.o)
+			want, err := imageOf(scenes[i], x.o)
 			if err != nil {
 				t.Fatal(err)
 			}

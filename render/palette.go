@@ -1,7 +1,5 @@
 package render
 
-import "image/color"
-
 // maxColors is how many colours a picture has at most: with more it looks the
 // same and takes more bytes. An animation needs one besides, for "as it was".
 const maxColors = 192
@@ -29,15 +27,6 @@ func (p *palette) of(c rgb) uint8 {
 		return i
 	}
 	return p.index(c.r, c.g, c.b)
-}
-
-// model gives the colours as package image has them.
-func (p *palette) model() color.Palette {
-	out := make(color.Palette, p.n)
-	for i, c := range p.colors[:p.n] {
-		out[i] = color.RGBA{c.r, c.g, c.b, 255}
-	}
-	return out
 }
 
 // newPalette takes the colours that must be exact and then the ways between

@@ -129,7 +129,7 @@ func TestKitsAreBounded(t *testing.T) {
 	}
 	for i := range maxKits + 20 {
 		s := Scene{Board: []string{strings.Repeat(".", 10+i/8%12)}}
-		if _, _, err := kitOf(&s, Options{Theme: Themes()[i%4], Panel: Panels()[i/4%2], Size: "small"}); err != nil {
+		if _, _, err := kitOf(&s, Options{Theme: Themes()[i%4], Panel: []string{"dark", "light"}[i/4%2], Size: "small"}); err != nil {
 			t.Fatal(err)
 		}
 	}

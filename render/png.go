@@ -18,7 +18,7 @@ import (
 // dark panel at 960 by 660 pixels.
 type Options struct {
 	Theme       string // one of [Themes]; "" is "wood"
-	Panel       string // one of [Panels]; "" is what goes with the theme
+	Panel       string // "dark" or "light"; "" is what goes with the theme
 	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels
 	Coordinates string // one of [Coordinates]; "" is "letters"
 	Colors      int    // 16 or 256 at most; 0 is 256, or 16 where the theme has no more
@@ -90,20 +90,6 @@ func PNG(w io.Writer, s Scene, o Options) error {
 	}
 	defer presses[p.kit.quarter].Put(p)
 	return encode(w, &p.canvas, p.kit.bits, nil)
-}
-
-// Image gives the picture of a scene in memory.
-func Image(s Scene, o Options) (*image.Paletted, error) {
-	p, err := pressOf(&s, o)
-	if err != nil {
-		return nil, err
-	}
-	defer presses[p.kit.quarter].Put(p)
-	img := image.NewPaletted(p.canvas.bounds(), p.kit.palette.model())
-	for y := range p.canvas.h {
-		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))
-	}
-	return img, nil
 }
 
 // A press holds what making a picture needs, to be used again.

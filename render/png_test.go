@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 		if race && i%20 > 0 {
 			continue
 		}
-		got, err := Image(c.scene, c.o)
+		got, err := imageOf(c.scene, c.o)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -184,7 +184,7 @@ func TestPixels(t *testing.T) {
 			if p, ok := img.(*image.Paletted); !ok || len(p.Palette) > 256 {
 				t.Fatalf("%v: not a table of colours", o)
 			}
-			memory, err := Image(s, o)
+			memory, err := imageOf(s, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestEverySize(t *testing.T) {
 				continue
 			}
 			s := Of(random(t, "area-2", w, h, 12, 1), Names{})
-			if _, err := Image(s, Options{Size: "small"}); err != nil {
+			if _, err := imageOf(s, Options{Size: "small"}); err != nil {
 				t.Fatal(err)
 			}
 			for _, size := range Sizes() {
@@ -367,4 +367,27 @@ func TestAdler32(t *testing.T) {
 			}
 		}
 	}
+}
+
+// imageOf gives the picture of a scene in memory.
+func imageOf(s Scene, o Options) (*image.Paletted, error) {
+	p, err := pressOf(&s, o)
+	if err != nil {
+		return nil, err
+	}
+	defer presses[p.kit.quarter].Put(p)
+	img := image.NewPaletted(p.canvas.bounds(), p.kit.palette.model())
+	for y := range p.canvas.h {
+		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))
+	}
+	return img, nil
+}
+
+// model gives the colours as package image has them.
+func (p *palette) model() color.Palette {
+	out := make(color.Palette, p.n)
+	for i, c := range p.colors[:p.n] {
+		out[i] = color.RGBA{c.r, c.g, c.b, 255}
+	}
+	return out
 }

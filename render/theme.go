@@ -168,9 +168,6 @@ func Themes() []string { return []string{"wood", "book", "slate", "contrast"} }
 // formerThemes are names that themes had.
 var formerThemes = map[string]string{"dark": "slate", "paper": "book"}
 
-// Panels gives the names that Options.Panel takes.
-func Panels() []string { return []string{"dark", "light"} }
-
 // Sizes gives the names that Options.Size takes.
 func Sizes() []string { return []string{"small", "medium", "large"} }
 

@@ -290,7 +290,7 @@ func (c *composer) ruleset() *Ruleset {
 		if f, ok, _ := findCondition(c.tidy(name)); ok && f.said {
 			r.Say = append(r.Say, f.Fact)
 		} else {
-			c.fail("%q is not a fact that the table hears%s", cut(name), didYouMean(name, factNames(0, true)))
+			c.fail("%q is not a fact that the table hears%s", Shorten(name, 80), didYouMean(name, factNames(0, true)))
 		}
 	}
 	c.where = "closing"
@@ -301,7 +301,7 @@ func (c *composer) ruleset() *Ruleset {
 	for _, name := range s.Closing {
 		k := slices.Index(kindNames[:], name)
 		if k != int(Pass) && k != int(Button) {
-			c.fail("%q: a game is closed by pass and button", cut(name))
+			c.fail("%q: a game is closed by pass and button", Shorten(name, 80))
 			return nil
 		}
 		r.Closing = append(r.Closing, Kind(k))
@@ -413,7 +413,7 @@ func (c *composer) lists(heading string, lists map[string][]string, allowed ...K
 				known = append(known, k.String())
 			}
 			c.where = heading
-			c.fail("%q is not one of %s", cut(name), strings.Join(known, ", "))
+			c.fail("%q is not one of %s", Shorten(name, 80), strings.Join(known, ", "))
 			return nil
 		}
 		if rules := c.list(heading+", "+name, lists[name], on(Kind(k))); len(rules) > 0 {
@@ -454,7 +454,7 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 		return Rule{}
 	}
 	if depth > maxNesting {
-		c.fail("%q: too many conditions", cut(s))
+		c.fail("%q: too many conditions", Shorten(s, 80))
 		return Rule{}
 	}
 	if rest, ok := cutPrefixFold(s, "only if "); ok {
@@ -476,7 +476,7 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 				}
 			}
 			if at == 0 {
-				c.fail("%q: it goes %sFACT, SENTENCE", cut(s), prefix)
+				c.fail("%q: it goes %sFACT, SENTENCE", Shorten(s, 80), prefix)
 				return Rule{}
 			}
 			return conditional(c.fact(rest[:at], p), c.rule(rest[at+2:], p, depth+1))
@@ -485,9 +485,9 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 	w, ok, errText := findWord(s)
 	switch {
 	case errText != "":
-		c.fail("%q: %s", cut(s), errText)
+		c.fail("%q: %s", Shorten(s, 80), errText)
 	case !ok:
-		c.fail("unknown sentence %q%s", cut(s), didYouMean(s, wordNames(p)))
+		c.fail("unknown sentence %q%s", Shorten(s, 80), didYouMean(s, wordNames(p)))
 	case w.places&p == 0:
 		c.fail("%q cannot stand here: it belongs to %s", w.Name, w.places)
 	}
@@ -502,9 +502,9 @@ func (c *composer) fact(s string, p place) Fact {
 	f, ok, errText := findCondition(s)
 	switch {
 	case errText != "":
-		c.fail("%q: %s", cut(s), errText)
+		c.fail("%q: %s", Shorten(s, 80), errText)
 	case !ok:
-		c.fail("unknown fact %q%s", cut(s), didYouMean(s, factNames(p, false)))
+		c.fail("unknown fact %q%s", Shorten(s, 80), didYouMean(s, factNames(p, false)))
 	case f.places&p == 0:
 		c.fail("%q cannot be asked here%s", f.Name, f.places.asked())
 	}
@@ -585,7 +585,7 @@ func didYouMean(s string, names []string) string {
 	s = strings.ToLower(s)
 	best, least := "", 0
 	for _, name := range names {
-		if d := distance(s, strings.ToLower(name)); best == "" || d < least {
+		if d := Distance(s, strings.ToLower(name)); best == "" || d < least {
 			best, least = name, d
 		}
 	}
@@ -595,9 +595,9 @@ func didYouMean(s string, names []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", best)
 }
 
-// distance is how many letters must be put in, taken out or changed to make b
-// of a (Levenshtein).
-func distance(a, b string) int {
+// Distance is how many letters must be put in, taken out or changed to make b of
+// a (Levenshtein); of a long a it is not computed.
+func Distance(a, b string) int {
 	if len(a) > maxSentence {
 		return len(a) + len(b)
 	}
@@ -617,12 +617,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// cut cuts a sentence to a length fit for an answer.
-func cut(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
 }

@@ -66,20 +66,6 @@ func Judge(b Board, seed uint64) Judgement {
 	return j
 }
 
-// Propose says which stones of g look dead and which look alive in seki, by whole
-// chains, sorted: a proposal that both players must accept. It is made by
-// [Judge] from the board as it lies, whether play has stopped or not; where what
-// stands at the end is alive it can so warn before a pass, best without what is
-// [Unsettled]. The same position and seed give the same answer.
-func Propose(g *Game, seed uint64) (dead, seki []Point) {
-	j := Judge(g.board, seed)
-	return j.Dead, j.Seki
-}
-
-// Unsettled gives the stones of g of which Propose with the same seed is not
-// sure, by whole chains, sorted. Who wants both asks [Judge].
-func Unsettled(g *Game, seed uint64) []Point { return Judge(g.board, seed).Unsettled }
-
 // finish plays until neither player finds a point worth playing. It stops
 // cycles that are too long for it.
 func (p *playout) finish(first Color) {

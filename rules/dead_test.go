@@ -43,7 +43,7 @@ func drawings(t testing.TB, file string) (ds []drawing) {
 func readDrawing(name string, rows []string) drawing {
 	d := drawing{name: name, truth: map[Point]byte{}}
 	stones := strings.NewReplacer("x", "X", "o", "O", "B", "X", "W", "O")
-	d.board = Drawn(strings.Split(stones.Replace(strings.Join(rows, "\n")), "\n")...)
+	d.board = boardOf(strings.Split(stones.Replace(strings.Join(rows, "\n")), "\n")...)
 	for i, row := range rows {
 		for x, c := range []byte(row) {
 			if c != '.' {
@@ -158,46 +158,6 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// A proposal looks at the board alone: not at whose turn it is, at what came
-// before, or at whether play has stopped.
-func TestProposeLooksAtTheBoard(t *testing.T) {
-	d := drawings(t, "shapes.txt")[2]
-	s := Setup{W: 7, H: 7}
-	for p := range d.truth {
-		if d.board.At(p) == Black {
-			s.Black = append(s.Black, p)
-		} else {
-			s.White = append(s.White, p)
-		}
-	}
-	g, err := New(&TrompTaylor, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.First = White
-	h, err := New(&AGA, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if h, err = h.Replay([]Turn{{Kind: Pass, By: White}, {Kind: Pass, By: Black}}); err != nil {
-		t.Fatal(err)
-	}
-	j := Judge(d.board, 7)
-	if len(j.Dead) == 0 || h.Phase() != Settling {
-		t.Fatal("this is not what the test is about")
-	}
-	for _, g := range []*Game{g, h} {
-		dead, seki := Propose(g, 7)
-		if !slices.Equal(dead, j.Dead) || !slices.Equal(seki, j.Seki) || !slices.Equal(Unsettled(g, 7), j.Unsettled) {
-			t.Errorf("%s: %v %v, not %v %v", g.Rules().Name, dead, seki, j.Dead, j.Seki)
-		}
-	}
-	// It is fit to be marked.
-	if _, err := h.Settled(j.Dead, j.Seki); err != nil {
-		t.Error(err)
-	}
-}
-
 // Any board can be judged: empty, tiny, long, the largest, in the middle of a
 // game. The judgement is about whole chains, sorted, and the same every time.
 func TestJudgeAnyBoard(t *testing.T) {
@@ -260,7 +220,7 @@ func TestVital(t *testing.T) {
 
 func checkVital(t *testing.T, rows []string, kills bool) {
 	t.Helper()
-	b := Drawn(strings.Split(strings.ReplaceAll(strings.Join(rows, "\n"), "+", "."), "\n")...)
+	b := boardOf(strings.Split(strings.ReplaceAll(strings.Join(rows, "\n"), "+", "."), "\n")...)
 	var shape []int16
 	want := 0
 	for y, row := range rows {

@@ -13,7 +13,7 @@ import (
 // drawn begins a game of a ruleset on a drawn board.
 func drawn(t testing.TB, id string, first Color, rows ...string) *Game {
 	t.Helper()
-	s := setupOf(Drawn(rows...))
+	s := setupOf(boardOf(rows...))
 	s.First = first
 	g, err := New(ruleset(t, id), s)
 	if err != nil {
@@ -434,7 +434,7 @@ func TestPassFights(t *testing.T) {
 	board := []string{"..XO.", "..XO.", "..XO.", "..XO.", "..XO."}
 	// White's stone is dead in the end; the closing passes are the ruleset's.
 	count := func(r *Ruleset, s, dead string) Points {
-		setup := setupOf(Drawn(board...))
+		setup := setupOf(boardOf(board...))
 		g, err := Close(r, setup, moves(t, 5, 5, Black, s), points(t, 5, 5, dead), nil)
 		if err != nil {
 			t.Fatal(err)

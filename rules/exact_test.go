@@ -218,7 +218,7 @@ func TestPerftTables(t *testing.T) {
 	var out strings.Builder
 	for _, r := range Catalogue {
 		for _, x := range perftBoards {
-			s := setupOf(Drawn(x.rows...))
+			s := setupOf(boardOf(x.rows...))
 			s.Komi = One // so that it is seen; a whole number, as ultimate wants it
 			g, err := New(r, s)
 			if err != nil {

@@ -86,27 +86,6 @@ func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(),
 // to be dead.
 const LiftedDead = "stones agreed to be dead become prisoners"
 
-// Recited gives the sentence with which the book recites a sentence of the
-// ledger: itself, or with the condition that it stands under. It reports false
-// if the book does not have it: where play is played out and stones were
-// lifted all the same, see [Game.Lift].
-func (r *Ruleset) Recited(why string) (string, bool) {
-	if why == LiftedDead {
-		switch {
-		case r.Has(Agree):
-			why = AcceptMarks.Name
-		case r.Has(Accept):
-			why = RemoveSuggested.Name
-		}
-	}
-	for _, s := range r.sentences() {
-		if s.Name == why || strings.HasSuffix(s.Name, ", "+why) {
-			return s.Name, true
-		}
-	}
-	return "", false
-}
-
 // sentences gives every sentence of the book, in the order of Book.
 func (r *Ruleset) sentences() []Rule {
 	all := slices.Clone(r.Start)

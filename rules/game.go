@@ -532,10 +532,6 @@ func (g *Game) Holds(c Color, t Thing) int {
 // Captured gives how many stones of colour c have been taken off the board.
 func (g *Game) Captured(c Color) int { return g.captured[c] }
 
-// Placed gives how many stones of colour c were put on the board, setup
-// stones included. Placed = on the board + captured, always.
-func (g *Game) Placed(c Color) int { return g.placed[c] }
-
 // Taken gives the points from which the last turn took stones.
 func (g *Game) Taken() []Point { return g.taken }
 

@@ -167,7 +167,7 @@ func TestG1(t *testing.T) {
 }
 
 func TestHalfPassH1(t *testing.T) {
-	b := Drawn("..XO.", "..XO.", "..XO.", "..XO.", "..XO.")
+	b := boardOf("..XO.", "..XO.", "..XO.", "..XO.", "..XO.")
 	s := setupOf(b)
 	s.White = append(s.White, Point{1, 2})
 	g, err := Replay(&HalfPass, s, moves(t, 5, 5, Black, "pass pass A3 pass B2 pass B4x pass pass"))
@@ -197,7 +197,7 @@ func setupOf(b Board) Setup {
 }
 
 func TestArea3W1(t *testing.T) {
-	s := setupOf(Drawn(".....", "XXXXX", "XX.OO", "OOOOO", "....."))
+	s := setupOf(boardOf(".....", "XXXXX", "XX.OO", "OOOOO", "....."))
 	g, err := Replay(&Area3, s, moves(t, 5, 5, Black, "pass pass pass"))
 	if err != nil || g.Result() != "0" {
 		t.Error(g.Result(), err)

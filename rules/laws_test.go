@@ -206,8 +206,8 @@ func everything(g *Game) string {
 func conserved(t *testing.T, g *Game) {
 	for _, c := range []Color{Black, White} {
 		b := g.Board()
-		if g.Placed(c) != b.Stones(c)+g.Captured(c) {
-			t.Errorf("%v placed %d, %d on the board, %d captured", c, g.Placed(c), b.Stones(c), g.Captured(c))
+		if g.placed[c] != b.Stones(c)+g.Captured(c) {
+			t.Errorf("%v placed %d, %d on the board, %d captured", c, g.placed[c], b.Stones(c), g.Captured(c))
 		}
 	}
 }

@@ -101,20 +101,6 @@ func (p *playout) play(n int, c Color) {
 	p.remember()
 }
 
-// placements adds the points where c may place a stone to ps, from A1.
-func (p *playout) placements(c Color, ps []Point) []Point {
-	for y := range p.h {
-		i := p.index(Point{0, y})
-		for x := range p.w {
-			if p.cell[i] == None && p.legal(i, c) {
-				ps = append(ps, Point{x, y})
-			}
-			i++
-		}
-	}
-	return ps
-}
-
 // legal reports whether c may place a stone on the empty point i.
 func (p *playout) legal(i int, c Color) bool {
 	s, means := int(p.w)+1, &meanings[c&3]

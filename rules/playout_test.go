@@ -129,7 +129,7 @@ func TestPlayoutKnowsKo(t *testing.T) {
 		{"two stones taken", []string{"XXO.", "OO.O", "XXO."}, "C2", "B2", White, false},
 		{"another liberty", []string{".X..", "XO.O", ".XO."}, "C2", "B2", White, false},
 	} {
-		b := Drawn(x.rows...)
+		b := boardOf(x.rows...)
 		p := newPlayout(&b, 0)
 		p.place(p.index(point(x.at)), Black)
 		if got := p.retakes(p.index(point(x.back)), x.c); got != x.ko {
@@ -140,7 +140,7 @@ func TestPlayoutKnowsKo(t *testing.T) {
 
 // Nobody fills an eye, so that what has two of them lives.
 func TestPlayoutKeepsEyes(t *testing.T) {
-	b := Drawn(
+	b := boardOf(
 		".XXOO",
 		"X.XO.",
 		"XXXOO",
@@ -359,4 +359,18 @@ func TestNaivePlacementsAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+// placements adds the points where c may place a stone to ps, from A1.
+func (p *playout) placements(c Color, ps []Point) []Point {
+	for y := range p.h {
+		i := p.index(Point{0, y})
+		for x := range p.w {
+			if p.cell[i] == None && p.legal(i, c) {
+				ps = append(ps, Point{x, y})
+			}
+			i++
+		}
+	}
+	return ps
 }

@@ -88,14 +88,15 @@ func ParsePoint(s string, w, h int) (Point, error) {
 	return Point{int8(x), int8(row - 1)}, nil
 }
 
-// short cuts what somebody typed to a length fit for an answer.
-func short(s string) string {
-	r := []rune(s)
-	if len(r) > 20 {
-		return string(r[:20]) + "…"
+// Shorten cuts what somebody typed to n letters, a length fit for an answer.
+func Shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
 	}
 	return s
 }
+
+func short(s string) string { return Shorten(s, 20) }
 
 // Points is a score in half points: 13 is 6½.
 type Points int

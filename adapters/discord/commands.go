@@ -89,8 +89,8 @@ var (
 func project(commands []bot.Command, guild bool) []command {
 	var out []command
 	for _, c := range commands {
-		p := command{Type: interaction.Slash, Name: c.Name, Description: clip(c.Summary, maxDescription),
-			Descriptions: localized(c.Summary, func(tag string) string { return clip(c.In(tag).Summary, maxDescription) }), Contexts: anywhere, Installs: anyhow}
+		p := command{Type: interaction.Slash, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
+			Descriptions: localized(c.Summary, func(tag string) string { return rest.Clip(c.In(tag).Summary, maxDescription) }), Contexts: anywhere, Installs: anyhow}
 		if may, ok := reserved[c.Name]; ok {
 			p.May = new(strconv.FormatUint(uint64(may), 10))
 			p.Contexts, p.Installs = inGuilds, byGuild
@@ -124,8 +124,8 @@ func before(o option) int {
 }
 
 func projectOption(o bot.Option) option {
-	p := option{Type: interaction.OptionString, Name: o.Name, Description: clip(o.Summary, maxDescription), Required: o.Required,
-		Descriptions: localized(o.Summary, func(tag string) string { return clip(o.In(tag).Summary, maxDescription) })}
+	p := option{Type: interaction.OptionString, Name: o.Name, Description: rest.Clip(o.Summary, maxDescription), Required: o.Required,
+		Descriptions: localized(o.Summary, func(tag string) string { return rest.Clip(o.In(tag).Summary, maxDescription) })}
 	switch o.Type {
 	case bot.Integer:
 		p.Type = interaction.OptionInteger
@@ -142,7 +142,7 @@ func projectOption(o bot.Option) option {
 	case len(o.Choices) > 0:
 		for i, c := range o.Choices {
 			made := choice(o, c)
-			made.Localizations = localized(c.Label, func(tag string) string { return clip(o.In(tag).Choices[i].Label, maxChoice) })
+			made.Localizations = localized(c.Label, func(tag string) string { return rest.Clip(o.In(tag).Choices[i].Label, maxChoice) })
 			p.Choices = append(p.Choices, made)
 		}
 		return p
@@ -155,7 +155,7 @@ func projectOption(o bot.Option) option {
 
 // choice makes Discord's choice of the bot's.
 func choice(o bot.Option, c bot.Choice) rest.Choice {
-	out := rest.Choice{Name: clip(c.Label, maxChoice), Value: c.Value}
+	out := rest.Choice{Name: rest.Clip(c.Label, maxChoice), Value: c.Value}
 	if o.Type == bot.Integer {
 		if n, err := strconv.Atoi(c.Value); err == nil {
 			out.Value = n

@@ -86,7 +86,7 @@ func buttons(controls []bot.Control) []rest.Component {
 			style = rest.Secondary
 		}
 		last := &rows[len(rows)-1].Components
-		*last = append(*last, rest.Component{Type: rest.Button, CustomID: id, Label: clip(c.Label, maxLabel), Style: style})
+		*last = append(*last, rest.Component{Type: rest.Button, CustomID: id, Label: rest.Clip(c.Label, maxLabel), Style: style})
 	}
 	return rows
 }
@@ -101,23 +101,23 @@ func form(p press, o bot.Option, tag string) rest.Response {
 	if !o.Rest {
 		most = 10
 	}
-	label := rest.Component{Type: rest.Label, Label: clip(o.Summary, 45), Component: &rest.Component{
+	label := rest.Component{Type: rest.Label, Label: rest.Clip(o.Summary, 45), Component: &rest.Component{
 		Type: rest.TextInput, CustomID: o.Name, Style: rest.Short, MinLength: 1, MaxLength: most, Required: new(true),
 	}}
-	return rest.Ask(rest.Modal{CustomID: p.String(), Title: clip(title, maxTitle), Components: []rest.Component{label}})
+	return rest.Ask(rest.Modal{CustomID: p.String(), Title: rest.Clip(title, maxTitle), Components: []rest.Component{label}})
 }
 
 // menuOf lets an option be chosen from what the bot suggests; false if that is
 // nothing.
 func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) {
-	c := rest.Component{Type: rest.StringSelect, CustomID: p.String(), Placeholder: clip(o.Summary, 150), MinValues: new(1), MaxValues: 1}
+	c := rest.Component{Type: rest.StringSelect, CustomID: p.String(), Placeholder: rest.Clip(o.Summary, 150), MinValues: new(1), MaxValues: 1}
 	seen := map[string]bool{}
 	for _, ch := range choices[:min(len(choices), maxMenu)] {
 		if ch.Value == "" || len(ch.Value) > maxOption || seen[ch.Value] {
 			continue
 		}
 		seen[ch.Value] = true
-		c.Options = append(c.Options, rest.SelectOption{Label: clip(ch.Label, maxOption), Value: ch.Value})
+		c.Options = append(c.Options, rest.SelectOption{Label: rest.Clip(ch.Label, maxOption), Value: ch.Value})
 	}
 	if o.Rest {
 		c.MaxValues = len(c.Options)

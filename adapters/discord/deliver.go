@@ -100,7 +100,7 @@ func (d *delivery) build() error {
 	if len(ms) > 1 { // the last piece holds those who are called
 		d.m.AllowedMentions.Users = ms[len(ms)-1].AllowedMentions.Users
 		call, _ := mention(d.c.notify)
-		d.m.Content = new(clip(*d.m.Content, maxContent-len(call)-1) + "\n" + call)
+		d.m.Content = new(rest.Clip(*d.m.Content, maxContent-len(call)-1) + "\n" + call)
 	}
 	return nil
 }

@@ -19,14 +19,6 @@ const (
 	maxMessages = 5 // of one answer
 )
 
-// clip shortens a text to n characters.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
-
 // Where an instant or a room stands in a text while it is escaped.
 const (
 	holeBegin = "\x0e"
@@ -124,7 +116,7 @@ func pieces(text string) []string {
 		out = append(out, text[:at])
 		text = strings.TrimPrefix(text[at:], "\n")
 	}
-	return append(out, clip(text, maxContent))
+	return append(out, rest.Clip(text, maxContent))
 }
 
 // mention calls people.

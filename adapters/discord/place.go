@@ -233,5 +233,5 @@ func (a *Adapter) threadName(ctx context.Context, p bot.Post) string {
 	if scene == nil || scene.Black.Name == "" || scene.White.Name == "" {
 		return bot.Translated(p.Lang, wordThread, n)
 	}
-	return clip(bot.Translated(p.Lang, wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
+	return rest.Clip(bot.Translated(p.Lang, wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
 }

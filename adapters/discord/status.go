@@ -244,7 +244,7 @@ func (a *Adapter) editOpening(ctx context.Context, key string) {
 	if link := a.link(ctx, channel, board); link != "" {
 		says += "\n" + bot.Translated(lang, wordSee, link)
 	}
-	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(clip(says, maxContent)), Components: []rest.Component{}})
+	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 
 	now := time.Now()
 	a.roots.mu.Lock()

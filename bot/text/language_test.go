@@ -129,7 +129,7 @@ func TestPluralsAreComplete(t *testing.T) {
 	}
 }
 
-// The words of pictures are complete, and the letters can be drawn.
+// The words of pictures are complete; render tests that they can be drawn.
 func TestPictureWordsInEveryLanguage(t *testing.T) {
 	w := render.English
 	english := pictureFields(&w)
@@ -140,9 +140,6 @@ func TestPictureWordsInEveryLanguage(t *testing.T) {
 			if n != len(takes(l.Picture[key])) || l.Picture[key] == "" && *text != "" {
 				t.Errorf("%s: %q is said as %q, in English %q", l.Tag, key, l.Picture[key], *text)
 			}
-			if !render.CanDraw(holes.ReplaceAllString(l.Picture[key], "")) {
-				t.Errorf("%s: %q cannot be drawn", l.Tag, l.Picture[key])
-			}
 		}
 		for key := range l.Picture {
 			if english[key] == nil {
@@ -152,9 +149,6 @@ func TestPictureWordsInEveryLanguage(t *testing.T) {
 		for english, text := range l.Sentences {
 			if !slices.Equal(takes(english), takes(text)) {
 				t.Errorf("%s: %q has not the arguments of %q", l.Tag, text, english)
-			}
-			if !render.CanDraw(holes.ReplaceAllString(text, "")) {
-				t.Errorf("%s: %q cannot be drawn", l.Tag, text)
 			}
 		}
 	}

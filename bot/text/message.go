@@ -216,10 +216,7 @@ func Explain(err error) Message {
 
 // Shorten cuts what somebody typed to a length fit for an answer: 30 characters.
 func Shorten(s string) string {
-	if r := []rune(s); len(r) > 30 {
-		return string(r[:30]) + "…"
-	}
-	return s
+	return rules.Shorten(s, 30)
 }
 
 // People returns the ids of the persons whom messages name, in order.

@@ -55,7 +55,7 @@ func recordFile(name string) string {
 // drawnEnd gives the end of the example, counted as the score command counts it,
 // as a picture and in words. The picture is as the bot draws it but for fewer
 // colours, which make it a third as long.
-func drawnEnd(t *testing.T, r *rules.Ruleset) (scene render.Scene, picture *image.Paletted) {
+func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	t.Helper()
 	words := example(r)
 	flags := countFlags{File: recordFile(words[0])}
@@ -78,11 +78,16 @@ func drawnEnd(t *testing.T, r *rules.Ruleset) (scene render.Scene, picture *imag
 	if g.Phase() != rules.Over {
 		t.Errorf("%s: the example does not end", r.Name)
 	}
-	scene = render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
-	if picture, err = render.Image(scene, render.Options{Colors: 16}); err != nil {
+	scene := render.Of(g, render.Names{Black: rec.Info.Black, White: rec.Info.White})
+	var b bytes.Buffer
+	if err := render.PNG(&b, scene, render.Options{Colors: 16}); err != nil {
 		t.Fatal(err)
 	}
-	return scene, picture
+	decoded, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scene, decoded.(*image.Paletted)
 }
 
 // alt shortens what the picture says of itself to one line: who leads, and of

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // A charset makes text of the bytes of a record.
@@ -93,9 +95,5 @@ func escape(s string) string {
 
 // cut gives the beginning of what a file says, on one line, for a message.
 func cut[T string | []byte](s T, n int) string {
-	r := []rune(oneLine(string(s)))
-	if len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return string(r)
+	return rules.Shorten(oneLine(string(s)), n)
 }

@@ -129,17 +129,14 @@ func (m Message) withFiles() Message {
 	}
 	list := append([]Attachment{}, m.Attachments...)
 	for i, f := range m.Files {
-		list = append(list, Attachment{ID: strconv.Itoa(i), Filename: f.Name, Description: cut(f.Alt, AltLimit)})
+		list = append(list, Attachment{ID: strconv.Itoa(i), Filename: f.Name, Description: Clip(f.Alt, AltLimit)})
 	}
 	m.Attachments = list
 	return m
 }
 
-// cut shortens s to so many characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
+// Clip shortens a text to n characters.
+func Clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
