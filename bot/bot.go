@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -43,7 +44,7 @@ type Bot struct {
 
 	shown func(platform string, after time.Duration)
 
-	rulesets Rulesets // besides the catalogue
+	rulesets match.Rulesets // besides the catalogue
 
 	delivery  sync.Mutex // one round of deliveries at a time
 	mu        sync.Mutex
@@ -220,11 +221,11 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	if refusal != nil {
 		step = *refusal
 	} else {
-		in = &task{req: r, h: h, speech: s, input: input{
-			request: request{r.ID, r.Command, r.Args, r.Where, r.Reply, r.Moderator}, kind: h.kind,
-			by: by, match: m, now: when(r, now).Truncate(time.Millisecond),
+		in = &task{req: r, h: h, speech: s, Input: match.Input{
+			Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.Moderator}, Kind: h.kind,
+			By: by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 		}}
-		if in.newID, in.coin, err = newID(b.rand); err != nil {
+		if in.NewID, in.Coin, err = newID(b.rand); err != nil {
 			return Answer{}, err
 		}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
@@ -235,7 +236,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		} else if credited {
 			return Answer{}, ErrConflict // the game is another one now
 		}
-		was := in.match.Standing
+		was := in.Match.Standing
 		step = in.decide()
 		step.Was, step.People = &was, in.people()
 	}
@@ -271,21 +272,21 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 // A task is a request on its way to a step: what the step is decided from, and
 // what the bot itself knows besides. Everything is looked up before the decision.
 type task struct {
-	input
+	match.Input
 	req    Request
 	h      handler
 	speech speech
 	place  place // where the match is played, or where it is asked
-	epoch  int   // of the cache, when pos was looked up
+	epoch  int   // of the cache, when the position was looked up
 }
 
 // decide decides what the request changes.
 func (in *task) decide() Step {
 	what := in.h.change
 	if in.h.prefer != nil {
-		what = func(*input) Step { return in.h.prefer(in) }
+		what = func(*match.Input) Step { return in.h.prefer(in) }
 	}
-	return decide(&in.input, what)
+	return match.Decide(&in.Input, what)
 }
 
 // newID draws an id for a game, and a coin for its nigiri. The id must be hard to
@@ -335,12 +336,12 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 			return Answer{}, false, err
 		}
 	}
-	if m := in.match; m.ID != "" {
+	if m := in.Match; m.ID != "" {
 		var err error
 		in.epoch = b.cache.now()
-		if in.pos, err = b.position(ctx, m, m.Seq); errors.As(err, new(errLog)) {
-			b.log.Error("a game does not replay", "game", m.ID, "request", in.request.ID, "error", err)
-			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.request.ID)), false, nil
+		if in.Position, err = b.position(ctx, m, m.Seq); errors.As(err, new(errLog)) {
+			b.log.Error("a game does not replay", "game", m.ID, "request", in.Request.ID, "error", err)
+			return in.speech.tell(say("stale.game", strconv.Itoa(m.Number), in.Request.ID)), false, nil
 		}
 		if err != nil {
 			return Answer{}, false, err
@@ -351,38 +352,38 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 				return Answer{}, false, err
 			}
 		}
-		in.room, in.left = in.place.RoomSettings, !in.place.server.Left.IsZero()
-		if in.welcome, err = b.welcome(ctx, in); err != nil {
+		in.Room, in.Left = in.place.RoomSettings, !in.place.server.Left.IsZero()
+		if in.Welcome, err = b.welcome(ctx, in); err != nil {
 			return Answer{}, false, err
 		}
 		if err := b.seat(ctx, in); err != nil {
 			return Answer{}, false, err
 		}
-		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.by)
+		return Answer{}, true, b.preferences(ctx, in, m.Black, m.White, in.By)
 	}
 	var err error
 	in.place = in.speech.here
-	in.room = in.place.RoomSettings
-	if in.welcome, err = b.welcome(ctx, in); err != nil {
+	in.Room = in.place.RoomSettings
+	if in.Welcome, err = b.welcome(ctx, in); err != nil {
 		return Answer{}, false, err
 	}
-	in.rulesets = b.rulesets
-	in.users = map[string]Person{}
+	in.Rulesets = b.rulesets
+	in.Users = map[string]Person{}
 	for option, who := range in.req.Users {
-		if in.users[option], err = b.store.Person(ctx, who); err != nil {
+		if in.Users[option], err = b.store.Person(ctx, who); err != nil {
 			return Answer{}, false, err
 		}
 	}
 	if err := b.seat(ctx, in); err != nil {
 		return Answer{}, false, err
 	}
-	return Answer{}, true, b.preferences(ctx, in, in.by, in.seats[0], in.seats[1])
+	return Answer{}, true, b.preferences(ctx, in, in.By, in.Seats[0], in.Seats[1])
 }
 
 // people gives who asks and who is meant, each once.
 func (in *task) people() []Person {
-	ps := []Person{in.by, in.seats[0], in.seats[1]}
-	for _, p := range in.users {
+	ps := []Person{in.By, in.Seats[0], in.Seats[1]}
+	for _, p := range in.Users {
 		ps = append(ps, p)
 	}
 	slices.Sort(ps)
@@ -392,16 +393,16 @@ func (in *task) people() []Person {
 // preferences looks up what those have chosen who may have to be reminded after
 // the step.
 func (b *Bot) preferences(ctx context.Context, in *task, people ...Person) (err error) {
-	in.prefs = map[Person]Preferences{}
+	in.Prefs = map[Person]Preferences{}
 	for _, p := range people {
 		if p == "" {
 			continue
 		}
 		if p == in.speech.prefs.Person {
-			in.prefs[p] = in.speech.prefs
+			in.Prefs[p] = in.speech.prefs
 			continue
 		}
-		if in.prefs[p], err = b.store.Preferences(ctx, p); err != nil {
+		if in.Prefs[p], err = b.store.Preferences(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -414,10 +415,10 @@ func (b *Bot) seat(ctx context.Context, in *task) (err error) {
 	if s == nil {
 		return nil
 	}
-	if in.seats[0], err = b.store.Person(ctx, s.Black); err != nil {
+	if in.Seats[0], err = b.store.Person(ctx, s.Black); err != nil {
 		return err
 	}
-	in.seats[1], err = b.store.Person(ctx, s.White)
+	in.Seats[1], err = b.store.Person(ctx, s.White)
 	return err
 }
 
@@ -548,7 +549,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m M
 	if m.ID != "" {
 		var err error
 		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
-			q.game = q.pos.game
+			q.game = q.pos.Game
 			q.who, err = b.who(ctx, concerned(m, q.pos)...)
 		}
 		if err != nil {
@@ -608,7 +609,7 @@ func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, erro
 }
 
 // scene draws a match in the words of a language.
-func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language, look render.Options) (render.Scene, error) {
+func (b *Bot) scene(ctx context.Context, m Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
 	who, err := b.who(ctx, m.Black, m.White)
 	if err != nil {
 		return render.Scene{}, err
@@ -617,17 +618,17 @@ func (b *Bot) scene(ctx context.Context, m Match, p *position, l *text.Language,
 }
 
 // sceneOf draws a match whose players are known.
-func sceneOf(m Match, p *position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
-	scene := l.PictureWords().Of(p.final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
-	if p.result != "" {
-		scene = scene.Ended(p.result, l.Say(text.Sentence(p.why)))
+func sceneOf(m Match, p *match.Position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
+	scene := l.PictureWords().Of(p.Final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
+	if p.Result != "" {
+		scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
 	}
 	scene.Look, scene.Series = look, string(m.ID)
 	return scene
 }
 
 // at returns a match, and its position as it was after event seq.
-func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *position, error) {
+func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *match.Position, error) {
 	m, err := b.store.Header(ctx, id)
 	if err != nil {
 		return m, nil, err

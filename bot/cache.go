@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -32,12 +33,12 @@ type cache struct {
 // everybody who looks.
 type cachedGame struct {
 	id     GameID
-	latest []*position
+	latest []*match.Position
 	scenes []cachedScene // the newest last
 }
 
 type cachedScene struct {
-	of    *position
+	of    *match.Position
 	key   sceneKey
 	scene render.Scene
 }
@@ -62,13 +63,13 @@ func newCache() *cache {
 }
 
 func (g *cachedGame) weight() int {
-	return len(g.latest[0].events) + positionWeight*(len(g.latest)+len(g.scenes))
+	return len(g.latest[0].Events) + positionWeight*(len(g.latest)+len(g.scenes))
 }
 
 // get returns the last position that is kept of a game not after event seq, or
 // nil. If it is not that after seq, the events up to seq may be there all the same,
 // from a later position. With them comes the epoch, for keep.
-func (c *cache) get(id GameID, seq int) (p *position, events []Event, epoch int) {
+func (c *cache) get(id GameID, seq int) (p *match.Position, events []Event, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.games[id]
@@ -77,17 +78,17 @@ func (c *cache) get(id GameID, seq int) (p *position, events []Event, epoch int)
 	}
 	c.used.MoveToFront(e)
 	for _, p := range e.Value.(*cachedGame).latest {
-		if p.seq() <= seq {
+		if p.Seq() <= seq {
 			return p, events, c.epoch
 		}
-		events = p.events[:seq]
+		events = p.Events[:seq]
 	}
 	return nil, events, c.epoch
 }
 
 // keep keeps a position that follows from what is stored, unless everything has
 // been dropped since the epoch in which it was read.
-func (c *cache) keep(id GameID, p *position, epoch int) {
+func (c *cache) keep(id GameID, p *match.Position, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if epoch != c.epoch {
@@ -103,10 +104,10 @@ func (c *cache) keep(id GameID, p *position, epoch int) {
 	}
 	g := e.Value.(*cachedGame)
 	i := 0
-	for i < len(g.latest) && g.latest[i].seq() > p.seq() {
+	for i < len(g.latest) && g.latest[i].Seq() > p.Seq() {
 		i++
 	}
-	if i < len(g.latest) && g.latest[i].seq() == p.seq() {
+	if i < len(g.latest) && g.latest[i].Seq() == p.Seq() {
 		g.latest[i] = p
 	} else {
 		g.latest = slices.Insert(g.latest, i, p)
@@ -129,7 +130,7 @@ func (c *cache) shrink() {
 
 // scene returns a scene of a position that is kept, and has it made if it is not
 // kept, too.
-func (c *cache) scene(id GameID, p *position, key sceneKey, draw func() render.Scene) render.Scene {
+func (c *cache) scene(id GameID, p *match.Position, key sceneKey, draw func() render.Scene) render.Scene {
 	c.mu.Lock()
 	g := c.holds(id, p)
 	if g != nil {
@@ -155,7 +156,7 @@ func (c *cache) scene(id GameID, p *position, key sceneKey, draw func() render.S
 }
 
 // holds returns a game that is kept, if the position is.
-func (c *cache) holds(id GameID, p *position) *cachedGame {
+func (c *cache) holds(id GameID, p *match.Position) *cachedGame {
 	if e := c.games[id]; e != nil {
 		if g := e.Value.(*cachedGame); slices.Contains(g.latest, p) {
 			return g
@@ -200,17 +201,17 @@ type errLog struct{ error }
 func (e errLog) Unwrap() error { return e.error }
 
 // position returns how a match stood after event seq. Its error may be an errLog.
-func (b *Bot) position(ctx context.Context, m Match, seq int) (*position, error) {
+func (b *Bot) position(ctx context.Context, m Match, seq int) (*match.Position, error) {
 	if seq < 0 || seq > m.Seq {
 		return nil, fmt.Errorf("game %s has no event %d: %w", m.ID, seq, ErrNotFound)
 	}
 	p, events, epoch := b.cache.get(m.ID, seq)
-	if p != nil && p.seq() == seq {
+	if p != nil && p.Seq() == seq {
 		return p, nil
 	}
 	after := 0
 	if p != nil {
-		after = p.seq()
+		after = p.Seq()
 	}
 	var err error
 	if events != nil {
@@ -219,12 +220,12 @@ func (b *Bot) position(ctx context.Context, m Match, seq int) (*position, error)
 		return nil, err
 	}
 	if p != nil {
-		p, err = p.next(m, events...)
+		p, err = p.Next(m, events...)
 	} else {
-		p, err = fold(m, events)
+		p, err = match.Fold(m, events)
 	}
 	if err == nil {
-		err = p.prove()
+		err = p.Prove()
 	}
 	if err != nil {
 		b.cache.drop(m.ID) // and look at the whole log the next time
@@ -235,7 +236,7 @@ func (b *Bot) position(ctx context.Context, m Match, seq int) (*position, error)
 }
 
 // draw returns the scene of a match, the players of which are known.
-func (b *Bot) draw(m Match, p *position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
+func (b *Bot) draw(m Match, p *match.Position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
 	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
 	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
 }

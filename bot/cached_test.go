@@ -9,12 +9,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// folded folds the bodies of a log.
+func folded(t *testing.T, m Match, bodies ...string) *match.Position {
+	t.Helper()
+	var events []Event
+	for i, body := range bodies {
+		events = append(events, Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
+	}
+	p, err := match.Fold(m, events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func turnsOf(p *match.Position) string {
+	var turns []string
+	for _, t := range p.Game.Log() {
+		turns = append(turns, t.String())
+	}
+	return strings.Join(turns, ", ")
+}
+
 // after returns a position of so many events.
-func after(t *testing.T, events int) *position {
+func after(t *testing.T, events int) *match.Position {
 	return folded(t, Match{Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5}}, slices.Repeat([]string{"open"}, events)...)
 }
 
@@ -27,7 +50,7 @@ func TestCacheKeepsTheLastPositions(t *testing.T) {
 		p, events, _ := c.get("g", test.seq)
 		got := 0
 		if p != nil {
-			got = p.seq()
+			got = p.Seq()
 		}
 		if got != test.want || len(events) != test.events {
 			t.Errorf("up to event %d: the position after %d, and %d events; want %d and %d", test.seq, got, len(events), test.want, test.events)
@@ -111,7 +134,7 @@ func TestCacheIsBounded(t *testing.T) {
 func TestScenesAreMadeOnce(t *testing.T) {
 	c := newCache()
 	made := 0
-	scene := func(p *position, key sceneKey) {
+	scene := func(p *match.Position, key sceneKey) {
 		c.scene("g", p, key, func() render.Scene { made++; return render.Scene{Move: made} })
 	}
 	was := func(want int, what string) {
@@ -157,8 +180,8 @@ func TestWrongPositionHeals(t *testing.T) {
 	var events []Event
 	for i := range right {
 		p := folded(t, m, right[:i+1]...)
-		events = append(events, p.events[i])
-		events[i].Proof = p.game.Proof()
+		events = append(events, p.Events[i])
+		events[i].Proof = p.Game.Proof()
 	}
 	b := New(logStore{events: events}, Config{})
 	b.cache.keep("g", folded(t, m, "begin", "turn B place C3"), b.cache.now())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -13,13 +14,13 @@ import (
 // caption says in words what the picture of a game after its last line shows:
 // what was done, what it moved and by which sentence, how the count stands, and
 // who is to play.
-func caption(m Match, p *position, now time.Time) []Text {
+func caption(m Match, p *match.Position, now time.Time) []Text {
 	var out []Text
-	g := p.game
+	g := p.Game
 	n := strconv.Itoa(m.Number)
 	log := g.Log()
-	if k := len(p.stones); len(log) == 0 && k > 0 {
-		out = append(out, say("placed", n, p.stones[k-1].String()))
+	if k := len(p.Stones); len(log) == 0 && k > 0 {
+		out = append(out, say("placed", n, p.Stones[k-1].String()))
 	} else if len(log) == 0 {
 		out = append(out, say("start", n, g.Rules().Title))
 	} else {
@@ -31,10 +32,10 @@ func caption(m Match, p *position, now time.Time) []Text {
 		}
 		out = append(out, entries("entry", g.Entries()[len(g.Before().Entries()):])...)
 	}
-	if p.result != "" {
-		return append(out, say("facts", text.Begins(p.why)))
+	if p.Result != "" {
+		return append(out, say("facts", text.Begins(p.Why)))
 	}
-	if p.placing > 0 {
+	if p.Placing > 0 {
 		return append(out, next(m, p, now)...)
 	}
 	out = append(out, count(g)...)
@@ -101,27 +102,27 @@ func lead(margin rules.Points) Text {
 }
 
 // next says whose turn it is and until when, or who must still accept.
-func next(m Match, p *position, now time.Time) []Text {
-	g := p.game
-	if p.over() {
+func next(m Match, p *match.Position, now time.Time) []Text {
+	g := p.Game
+	if p.Over() {
 		return nil
 	}
 	switch g.Phase() {
 	case rules.Playing:
 		out := []Text{say("to.play", text.Color(g.ToPlay()))}
-		if r := p.reading(now); r.Paused {
+		if r := p.Reading(now); r.Paused {
 			out = append(out, say("clock.paused"))
 		} else if !r.Deadline.IsZero() {
 			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 		}
-		if p.placing > 0 {
-			out = append(out, say("placing", p.placing))
+		if p.Placing > 0 {
+			out = append(out, say("placing", p.Placing))
 		}
-		if p.branch > 0 {
+		if p.Branch > 0 {
 			out = append(out, say("branch.here"))
 		}
-		if p.asked != nil {
-			out = append(out, say("asked."+p.asked.what, text.Color(p.asked.by), text.Color(p.asked.by.Opponent())))
+		if p.Asked != nil {
+			out = append(out, say("asked."+p.Asked.What, text.Color(p.Asked.By), text.Color(p.Asked.By.Opponent())))
 		}
 		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
 			out = append(out, say("offer.accept", text.Color(g.ToPlay())))

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -19,7 +20,7 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 type handler struct {
 	Command
 	kind     rules.Kind // of the turn, for commands that are one
-	change   change
+	change   match.Change
 	prefer   func(in *task) Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
 	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) // touches more than one game
@@ -43,34 +44,34 @@ func init() {
 			{Name: "rated", Summary: "Whether the result is to count for a rating one day", Type: Bool},
 			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
-		}}, change: newGame, noGame: true, opens: true},
-		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: join},
+		}}, change: match.NewGame, noGame: true, opens: true},
+		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
 		{Command: Command{"place", "Place a stone", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: Point, Required: true, Suggest: true}, gameOption,
-		}}, kind: rules.Place, change: turn},
+		}}, kind: rules.Place, change: match.MakeTurn},
 		{Command: Command{"handicap", "Place your handicap stones, where they are placed freely", []Option{
 			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
-		}}, change: placeHandicap},
+		}}, change: match.PlaceHandicap},
 		{Command: Command{"pass", "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
 			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: Bool}, gameOption,
-		}}, kind: rules.Pass, change: turn},
-		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: turn},
-		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: turn},
-		{Command: Command{"draw", "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, change: draw},
+		}}, kind: rules.Pass, change: match.MakeTurn},
+		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: match.MakeTurn},
+		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: match.MakeTurn},
+		{Command: Command{"draw", "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, change: match.Draw},
 		{Command: Command{"resign", "Resign the game", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
-		}}, kind: rules.Resign, change: resign},
+		}}, kind: rules.Resign, change: match.Resign},
 		{Command: Command{"dead", "Mark dead stones, once play has stopped", []Option{
 			{Name: "points", Summary: "A stone of each chain: C3 D5", Required: true, Rest: true, Suggest: true},
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
-		}}, kind: rules.MarkDead, change: mark},
-		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, change: propose},
-		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.Agree, change: accept},
-		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: talk},
-		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: dispute},
-		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: goBack},
+		}}, kind: rules.MarkDead, change: match.Mark},
+		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, change: match.Propose},
+		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.Agree, change: match.Accept},
+		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: match.Resume},
+		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: match.Dispute},
+		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: match.Return},
 		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
 		{Command: Command{"why", "Where every half point of the count comes from", []Option{gameOption, shareOption}}, question: why},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
@@ -83,7 +84,7 @@ func init() {
 		{Command: Command{"comment", "Say something of a turn of a game that is over", []Option{
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
 			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: Integer}, gameOption,
-		}}, change: comment},
+		}}, change: match.Comment},
 		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
 		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
 			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
@@ -103,14 +104,14 @@ func init() {
 		{Command: Command{"setup", "Put up a position in which you play both colours, to show something", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
-		}}, change: setup, noGame: true, opens: true},
+		}}, change: match.SetUp, noGame: true, opens: true},
 		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
-		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: undo},
-		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: decline},
+		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: match.Undo},
+		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: match.Decline},
 		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clocks},
-		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, change: pauseClocks},
-		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, change: claim},
-		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: rematch, opens: true},
+		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, change: match.Pause},
+		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, change: match.Claim},
+		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: match.Rematch, opens: true},
 		{Command: Command{"remind", "How you want to be reminded", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
@@ -120,10 +121,10 @@ func init() {
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
 			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
-		}}, change: adjudicate},
+		}}, change: match.Adjudicate},
 		{Command: Command{"delete", "Have a game forgotten: both must want it, or a moderator", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
-		}}, change: deleteGame},
+		}}, change: match.Delete},
 		{Command: Command{"settings", "What new games here are like; moderators change it", []Option{
 			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
 			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes, Suggest: true},
@@ -136,7 +137,7 @@ func init() {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
 		}}, prefer: settings, noGame: true},
-		{Command: Command{"cancel", "Cancel a game in which not both have moved; moderators: any", []Option{gameOption}}, change: cancel},
+		{Command: Command{"cancel", "Cancel a game in which not both have moved; moderators: any", []Option{gameOption}}, change: match.Cancel},
 		{Command: Command{"privacy", "What is kept of you, and how to be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},

@@ -280,7 +280,7 @@ func (b *Bot) decorateOne(ctx context.Context, adapters []Adapter, r outbox.Row)
 		if err != nil && !errors.Is(err, errStale) {
 			log.Info("decoration dropped", "error", err)
 		}
-		rows := b.rowsOf(Room{r.Platform, r.Channel, r.Thread}, GameID(r.Game), r.Seq, r.Of, "", owes)
+		rows := b.rowsOf(Room{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, GameID(r.Game), r.Seq, r.Of, "", owes)
 		if len(rows) > 0 {
 			b.outbox.Put(rows...)
 			if err := b.store.Decorate(ctx, Decorations{Put: rows}); err != nil && ctx.Err() == nil {
@@ -302,7 +302,7 @@ func (b *Bot) decorateOne(ctx context.Context, adapters []Adapter, r outbox.Row)
 // decoration makes a post of a decoration, with what can be drawn and said of the
 // game after the event at which it was owed.
 func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
-	where := Room{r.Platform, r.Channel, r.Thread}
+	where := Room{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}
 	p := Post{ID: r.Kind + " " + r.Key, Where: where, Kind: r.Kind, Game: GameID(r.Game), Seq: r.Seq,
 		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
 	if r.Game == "" || r.Kind != Header && r.Kind != Attach {
@@ -316,7 +316,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.at, l.Tag
+	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.At, l.Tag
 	if r.Kind == Attach && r.Of == Notice {
 		if p.File, err = b.ended(ctx, m, pos, r.Seq); err == nil && p.File == nil {
 			err = errStale

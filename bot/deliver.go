@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -136,7 +137,7 @@ type claimed struct {
 // need not look that up.
 type situation struct {
 	match Match
-	pos   *position
+	pos   *match.Position
 	place place // where the match is played
 	at    time.Time
 }
@@ -636,7 +637,7 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number, p.State, p.At, players = m.Number, m.State, pos.at, []Person{m.Black, m.White}
+		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []Person{m.Black, m.White}
 		kind, private := Status, o.Private
 		if o.Kind == Show {
 			kind, private = Show, false
@@ -671,7 +672,7 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 			if len(more) > 0 {
 				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
 			}
-			if strings.HasSuffix(o.ID, againMark) {
+			if strings.HasSuffix(o.ID, match.AgainMark) {
 				p.Replaces = string(last)
 			}
 		case Remove:
@@ -716,7 +717,7 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 
 // shownAt returns the match that a post is about, and its position then. A status
 // needs the match as it is now: it never comes after the next turn.
-func (b *Bot) shownAt(ctx context.Context, o claimed) (Match, *position, error) {
+func (b *Bot) shownAt(ctx context.Context, o claimed) (Match, *match.Position, error) {
 	if s := b.recent(o); s != nil && o.Kind != Status {
 		return s.match, s.pos, nil
 	}
@@ -725,11 +726,11 @@ func (b *Bot) shownAt(ctx context.Context, o claimed) (Match, *position, error) 
 
 // ended gives the record of a game that the event seq has ended, for the notice
 // that says so.
-func (b *Bot) ended(ctx context.Context, m Match, p *position, seq int) (*File, error) {
-	if m.State != Ended || !p.over() || p.deleted {
+func (b *Bot) ended(ctx context.Context, m Match, p *match.Position, seq int) (*File, error) {
+	if m.State != Ended || !p.Over() || p.Deleted {
 		return nil, nil
 	}
-	if before, err := b.position(ctx, m, seq-1); err != nil || before.over() {
+	if before, err := b.position(ctx, m, seq-1); err != nil || before.Over() {
 		return nil, err
 	}
 	who, err := b.who(ctx, concerned(m, p)...)
@@ -804,15 +805,15 @@ func label(m Match, seq int, key, command, ask string) Control {
 
 // controls gives the buttons below a board: what can be done at this moment, for
 // as long as nothing else has been done.
-func controls(m Match, p *position, seq int) []Control {
+func controls(m Match, p *match.Position, seq int) []Control {
 	var out []Control
-	g := p.game
+	g := p.Game
 	switch {
-	case p.over():
+	case p.Over():
 		return nil
-	case p.placing > 0:
+	case p.Placing > 0:
 		out = append(out, label(m, seq, "label.stones", "handicap", "points"))
-		if len(p.stones) > 0 {
+		if len(p.Stones) > 0 {
 			out = append(out, label(m, seq, "label.undo", "undo", ""))
 		}
 		return out
@@ -826,7 +827,7 @@ func controls(m Match, p *position, seq int) []Control {
 		if g.Turns() > 0 {
 			out = append(out, label(m, seq, "label.undo", "undo", ""))
 		}
-		if p.branch > 0 {
+		if p.Branch > 0 {
 			out = append(out, label(m, seq, "label.return", "return", ""))
 		}
 	case g.Phase() == rules.Settling:
@@ -840,7 +841,7 @@ func controls(m Match, p *position, seq int) []Control {
 }
 
 // answers gives the buttons below a notice that asks somebody something.
-func answers(m Match, p *position, seq int) []Control {
+func answers(m Match, p *match.Position, seq int) []Control {
 	switch {
 	case m.State == Open:
 		out := []Control{label(m, 0, "label.join", "join", "")}
@@ -848,9 +849,9 @@ func answers(m Match, p *position, seq int) []Control {
 			out = append(out, label(m, 0, "label.decline", "decline", ""))
 		}
 		return out
-	case p.asked != nil && p.asked.seq == seq && p.asked.what == "delete":
+	case p.Asked != nil && p.Asked.Seq == seq && p.Asked.What == "delete":
 		return []Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
-	case p.asked != nil && p.asked.seq == seq:
+	case p.Asked != nil && p.Asked.Seq == seq:
 		return []Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
 	}
 	return nil

@@ -15,8 +15,8 @@
 //
 // Ask looks the request up in its inbox and repeats the answer if there is one.
 // Otherwise it finds the match and folds its events into a position, from the last
-// position that it has in memory, and one pure function, decide, returns a [Step]:
-// an answer, events, posts. One transaction stores the step, or nothing of it; if
+// position that it has in memory, and one pure function, [match.Decide], returns a
+// [Step]: an answer, events, posts. One transaction stores the step, or nothing of it; if
 // another request came first, Ask decides anew.
 //
 // The same transaction claims the posts that nothing older waits before in their

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // GameLimits bound how many unfinished games there may be in one channel, so that
@@ -26,13 +28,13 @@ func (l GameLimits) look() int { return 2 * l.Channel }
 
 // unfinished looks up the games that count against the limits.
 func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
-	in.limits = limits(b.games)
+	in.Limits = match.Limits(b.games)
 	here := Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
-	in.here, err = b.store.Matches(ctx, Query{Where: here, States: []State{Open, Going}, Limit: b.games.Channel})
+	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []State{Open, Going}, Limit: b.games.Channel})
 	if err != nil {
 		return err
 	}
-	in.yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.by, States: []State{Open, Going, Sandbox}, Limit: b.games.Person + b.games.look()})
+	in.Yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.By, States: []State{Open, Going, Sandbox}, Limit: b.games.Person + b.games.look()})
 	return err
 }
 
@@ -40,5 +42,5 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 // somebody has joined it meanwhile.
 func (b *Bot) replace(ctx context.Context, old GameID, by *Match, opener Person) error {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
-	return b.act(ctx, old, request, b.now(), nil, func(in *input) Step { return replace(in, opener, by.Number) })
+	return b.act(ctx, old, request, b.now(), nil, func(in *match.Input) Step { return match.Replace(in, opener, by.Number) })
 }

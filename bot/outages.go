@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // When the bot was away, that time is credited to every game whose clock ran. With
@@ -122,7 +124,7 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]Match, error) {
 // not replay, so that nothing else can be done with it either.
 func (b *Bot) creditOnce(ctx context.Context, id GameID, from, to time.Time) error {
 	request := fmt.Sprintf("credit:%s:%d:%d", id, from.UnixMilli(), to.UnixMilli())
-	err := b.actOn(ctx, id, request, to, nil, func(in *input) Step { return in.credit(from, to) })
+	err := b.actOn(ctx, id, request, to, nil, func(in *match.Input) Step { return match.Credit(in, from, to) })
 	if err != nil && !errors.Is(err, errNotReplayed) {
 		return fmt.Errorf("credit game %s: %w", id, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -119,7 +120,7 @@ func (b *Bot) forget(ctx context.Context, by Person) error {
 	}
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		err := b.act(ctx, m.ID, request, b.now(), nil, func(in *input) Step { return leave(in, by) })
+		err := b.act(ctx, m.ID, request, b.now(), nil, func(in *match.Input) Step { return match.Leave(in, by) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -24,7 +25,7 @@ type question struct {
 	req    Request
 	by     Person
 	match  Match
-	pos    *position
+	pos    *match.Position
 	game   *rules.Game
 	who    map[Person]Who // the players, and others whom the game names
 	now    time.Time      // in the zone of who reads the answer
@@ -69,7 +70,7 @@ func seatName(l *text.Language, p Person, who map[Person]Who) string {
 }
 
 func score(q *question) Answer {
-	g := q.pos.final()
+	g := q.pos.Final()
 	s := g.Score()
 	if s == nil {
 		return q.answer(append(caption(q.match, q.pos, q.now), say("score.none", g.Rules().Title))...)
@@ -92,8 +93,8 @@ func score(q *question) Answer {
 		out = append(out, say("facts", text.Begins(fact)))
 	}
 	switch {
-	case q.pos.over():
-		out = append(out, say("over", q.number(), outcome(q.pos), cmp.Or(q.pos.result, g.Result()), text.Begins(decided(q.pos))))
+	case q.pos.Over():
+		out = append(out, say("over", q.number(), match.Outcome(q.pos), cmp.Or(q.pos.Result, g.Result()), text.Begins(decided(q.pos))))
 		if m, ok := g.AreaAgrees(); ok {
 			out = append(out, say("area.agrees", lead(m)))
 		}
@@ -107,7 +108,7 @@ func score(q *question) Answer {
 // what in the game made it; then by the other ways of counting, and by the
 // theorem.
 func why(q *question) Answer {
-	g := q.pos.final()
+	g := q.pos.Final()
 	s := g.Score()
 	if s == nil {
 		return q.answer(say("score.none", g.Rules().Title))
@@ -157,11 +158,11 @@ func reason(r rules.Reason) Text {
 }
 
 // decided returns what decided the match.
-func decided(p *position) rules.Saying {
-	if p.result != "" {
-		return p.why
+func decided(p *match.Position) rules.Saying {
+	if p.Result != "" {
+		return p.Why
 	}
-	return p.game.Decided()
+	return p.Game.Decided()
 }
 
 func board(q *question) Answer {
@@ -197,7 +198,7 @@ func recite(q *question) Answer {
 	if name != "" {
 		r, err := q.b.rulesets.Find(name)
 		if err != nil {
-			return q.refuse(noRuleset(name))
+			return q.refuse(match.NoRuleset(name))
 		}
 		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
@@ -210,7 +211,7 @@ func recite(q *question) Answer {
 
 func compare(q *question) Answer {
 	g := q.game
-	dead, err := parsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
+	dead, err := match.ParsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
 	if err != nil {
 		return q.refuse(wrong(err))
 	}
@@ -258,13 +259,13 @@ func review(q *question) Answer {
 	if n < 0 || n > q.game.Turns() {
 		return q.refuse(say("review.range", q.number(), strconv.Itoa(q.game.Turns())))
 	}
-	at := &position{game: q.game.At(n)}
+	at := &match.Position{Game: q.game.At(n)}
 	m := q.match
 	m.Clock = clock.Control{} // what was shown then is gone
 	texts := caption(m, at, q.now)
-	for _, r := range q.pos.remarks {
-		if r.turn == n {
-			texts = append(texts, say("remark", named(r.by), r.text))
+	for _, r := range q.pos.Remarks {
+		if r.Turn == n {
+			texts = append(texts, say("remark", named(r.By), r.Text))
 		}
 	}
 	a := q.answer(texts...)
@@ -291,7 +292,7 @@ const (
 
 // replay gives the game, or some of it, as an animation.
 func replay(q *question) Answer {
-	g := q.pos.game
+	g := q.pos.Game
 	first, last := 0, g.Turns()
 	for name, into := range map[string]*int{"from": &first, "to": &last} {
 		text := strings.TrimSpace(q.req.Args[name])
@@ -334,41 +335,41 @@ func record(q *question) Answer {
 
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
-func recordFile(m Match, p *position, who map[Person]Who) (*File, error) {
+func recordFile(m Match, p *match.Position, who map[Person]Who) (*File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != clock.None {
 		info.Overtime = m.Clock.Words()
 	}
 	remarks := map[int][]Text{}
-	for _, r := range p.remarks {
-		remarks[r.turn] = append(remarks[r.turn], say("remark", named(r.by), r.text))
+	for _, r := range p.Remarks {
+		remarks[r.Turn] = append(remarks[r.Turn], say("remark", named(r.By), r.Text))
 	}
 	var said []string
-	for _, l := range p.lines {
-		if l.turn.Kind.IsTurn() {
-			e := p.events[l.seq-1]
+	for _, l := range p.Lines {
+		if l.Turn.Kind.IsTurn() {
+			e := p.Events[l.Seq-1]
 			said = append(said, seatName(text.English, e.By, who)+", "+e.At.UTC().Format("2006-01-02 15:04 MST"))
 			if rs := remarks[len(said)]; rs != nil {
 				said[len(said)-1] += "\n" + word(text.English, rs, who, 0)
 			}
 		}
 	}
-	if n := len(said); n > 0 && p.result != "" {
-		said[n-1] += "\n" + text.English.Say(say("facts", text.Begins(p.why)))
+	if n := len(said); n > 0 && p.Result != "" {
+		said[n-1] += "\n" + text.English.Say(say("facts", text.Begins(p.Why)))
 	}
 	var b bytes.Buffer
-	if err := sgf.Write(&b, p.game, info, said...); err != nil {
+	if err := sgf.Write(&b, p.Game, info, said...); err != nil {
 		return nil, err
 	}
 	return &File{Name: "game-" + strconv.Itoa(m.Number) + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}, nil
 }
 
 // concerned gives everybody whom a game names.
-func concerned(m Match, p *position) []Person {
+func concerned(m Match, p *match.Position) []Person {
 	ps := []Person{m.Black, m.White}
-	for _, r := range p.remarks {
-		ps = append(ps, r.by)
+	for _, r := range p.Remarks {
+		ps = append(ps, r.By)
 	}
 	return ps
 }
@@ -457,7 +458,7 @@ func help(q *question) Answer {
 
 // show draws a position for everybody, or for the person who asked alone.
 func show(q *question) Answer {
-	g, problem, ok := drawnGame(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	g, problem, ok := match.Diagram(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
 	if !ok {
 		return q.refuse(problem)
 	}

@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // reminder words a reminder when it is delivered.
-func reminder(m Match, p *position, now time.Time) []Text {
+func reminder(m Match, p *match.Position, now time.Time) []Text {
 	n := strconv.Itoa(m.Number)
-	if p.game.Phase() == rules.Settling {
+	if p.Game.Phase() == rules.Settling {
 		return []Text{say("remind.count", n)}
 	}
-	r := p.reading(now)
+	r := p.Reading(now)
 	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, text.Color(p.game.ToPlay()))}
+		return []Text{say("remind.turn", n, text.Color(p.Game.ToPlay()))}
 	}
-	return []Text{say("remind.until", n, text.Color(p.game.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+	return []Text{say("remind.until", n, text.Color(p.Game.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 }
 
 // timeLeft says how much time the player to move has left.
@@ -38,29 +39,29 @@ func timeLeft(m Match, r clock.Reading) Text {
 
 // remind keeps how a person wants to be reminded.
 func remind(in *task) Step {
-	p := in.prefs[in.by]
-	p.Person = in.by
-	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.request.Args[name])) }
+	p := in.Prefs[in.By]
+	p.Person = in.By
+	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.Request.Args[name])) }
 	switch how := arg("how"); how {
 	case "":
 	case "channel", "direct", "none":
 		p.Remind = how
 	default:
-		return in.refuse(say("remind.how", shortened(how)))
+		return in.Refuse(say("remind.how", shortened(how)))
 	}
 	if q := arg("quiet"); q == "none" {
 		p.Quiet = clock.Hours{}
 	} else if q != "" {
 		h, ok := clock.ParseHours(q)
 		if !ok {
-			return in.refuse(say("remind.quiet", shortened(q)))
+			return in.Refuse(say("remind.quiet", shortened(q)))
 		}
 		p.Quiet = h
 	}
-	if z := strings.TrimSpace(in.request.Args["zone"]); z != "" {
+	if z := strings.TrimSpace(in.Request.Args["zone"]); z != "" {
 		name, ok := clock.ZoneName(z)
 		if !ok {
-			return in.refuse(say("remind.zone", shortened(z)))
+			return in.Refuse(say("remind.zone", shortened(z)))
 		}
 		p.Zone = name
 	}
@@ -76,7 +77,7 @@ func remind(in *task) Step {
 		}
 		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
 	}
-	return Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // clocks says what the clocks of a game show.
@@ -84,7 +85,7 @@ func clocks(q *question) Answer {
 	m, now := q.match, q.now
 	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
 	if m.Clock.Kind != clock.None && m.State == Going {
-		r := q.pos.reading(now)
+		r := q.pos.Reading(now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
 			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))
 		}

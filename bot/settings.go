@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -23,12 +24,12 @@ func settings(in *task) Step {
 		return ownSettings(in)
 	case "server":
 		if !in.inServer() {
-			return in.refuse(say("settings.server.none"))
+			return in.Refuse(say("settings.server.none"))
 		}
 		rs, may, refusal, everywhere = in.place.server.Settings, in.req.Manager, say("managers.only"), true
 	case "", "here":
 	default:
-		return in.refuse(say("settings.whose.bad", shortened(whose)))
+		return in.Refuse(say("settings.whose.bad", shortened(whose)))
 	}
 	changed := false
 	for _, set := range []struct {
@@ -37,9 +38,9 @@ func settings(in *task) Step {
 	}{
 		{"rules", func(v string) (Text, bool) {
 			if v != "" {
-				r, err := in.rulesets.Find(v)
+				r, err := in.Rulesets.Find(v)
 				if err != nil {
-					return noRuleset(v), false
+					return match.NoRuleset(v), false
 				}
 				v = r.Name
 			}
@@ -47,7 +48,7 @@ func settings(in *task) Step {
 			return Text{}, true
 		}},
 		{"size", func(v string) (Text, bool) {
-			if _, _, ok := parseSize(v); !ok && v != "" {
+			if _, _, ok := match.ParseSize(v); !ok && v != "" {
 				return say("bad.size", shortened(v)), false
 			}
 			rs.Size = v
@@ -97,15 +98,15 @@ func settings(in *task) Step {
 		}
 		if !may {
 			if set.name == "language" || set.name == "theme" {
-				return in.refuse(refusal, say("settings.mine.how", set.name, shortened(value)))
+				return in.Refuse(refusal, say("settings.mine.how", set.name, shortened(value)))
 			}
-			return in.refuse(refusal)
+			return in.Refuse(refusal)
 		}
 		if value == "default" {
 			value = ""
 		}
 		if problem, ok := set.put(value); !ok {
-			return in.refuse(problem)
+			return in.Refuse(problem)
 		}
 		changed = true
 	}
@@ -121,7 +122,7 @@ func settings(in *task) Step {
 	if !changed && in.req.Manager && in.inServer() {
 		texts = append(texts, say("settings.how.server"))
 	}
-	s := Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: !changed}}
+	s := Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: !changed}}
 	if changed {
 		s.Room = &rs
 	}
@@ -137,7 +138,7 @@ func (in *task) inServer() bool {
 // told says what holds, beginning with the words of a key for what new games are
 // like.
 func told(rs RoomSettings, are string) []Text {
-	undo := say("settings.undo.free", strconv.Itoa(int(freeUndo.Seconds())))
+	undo := say("settings.undo.free", strconv.Itoa(int(match.FreeUndo.Seconds())))
 	switch {
 	case rs.Undo < 0:
 		undo = say("settings.undo.never")
@@ -158,11 +159,11 @@ func told(rs RoomSettings, are string) []Text {
 // ownSettings says what a person has chosen for themselves, for what they alone
 // read and see, and lets them change it.
 func ownSettings(in *task) Step {
-	p := in.prefs[in.by]
-	p.Person = in.by
+	p := in.Prefs[in.By]
+	p.Person = in.By
 	for option, value := range in.req.Args {
 		if option != "whose" && option != "theme" && option != "language" && option != "seq" && strings.TrimSpace(value) != "" {
-			return in.refuse(say("settings.mine.only", option))
+			return in.Refuse(say("settings.mine.only", option))
 		}
 	}
 	for _, set := range []struct {
@@ -180,7 +181,7 @@ func ownSettings(in *task) Step {
 			value = ""
 		}
 		if problem, ok := set.put(value); !ok {
-			return in.refuse(problem)
+			return in.Refuse(problem)
 		}
 	}
 	texts := []Text{say("settings.mine.language.none")}
@@ -192,7 +193,7 @@ func ownSettings(in *task) Step {
 	} else {
 		texts = append(texts, say("settings.mine.theme", p.Theme))
 	}
-	return Step{Request: in.request.ID, At: in.now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // chosenLanguage puts a language, or none: by its tag, "de", or by what its

@@ -80,7 +80,7 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *te
 	if err != nil {
 		return nil
 	}
-	g := pos.game
+	g := pos.Game
 	board := g.Board()
 	seen := map[rules.Point]bool{}
 	var out []Choice

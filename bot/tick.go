@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -201,15 +202,15 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 // fall now by that outage alone, so that whoever is heard meanwhile moves, and
 // claims, as if it were over. It reports whether it has.
 func (b *Bot) creditFirst(ctx context.Context, in *task) (bool, error) {
-	if in.pos == nil || in.match.State != Going || in.match.Clock.Kind == clock.None {
+	if in.Position == nil || in.Match.State != Going || in.Match.Clock.Kind == clock.None {
 		return false, nil
 	}
-	since, err := b.awaySince(ctx, in.match.Where.Platform)
-	if err != nil || since.IsZero() || in.pos.reading(in.now).Flagged == rules.None || in.pos.reading(since).Flagged != rules.None {
+	since, err := b.awaySince(ctx, in.Match.Where.Platform)
+	if err != nil || since.IsZero() || in.Position.Reading(in.Now).Flagged == rules.None || in.Position.Reading(since).Flagged != rules.None {
 		return false, err
 	}
-	request := fmt.Sprintf("credit:%s:%d:%d", in.match.ID, since.UnixMilli(), in.now.UnixMilli())
-	return true, b.act(ctx, in.match.ID, request, in.now, nil, func(now *input) Step { return now.credit(since, in.now) })
+	request := fmt.Sprintf("credit:%s:%d:%d", in.Match.ID, since.UnixMilli(), in.Now.UnixMilli())
+	return true, b.act(ctx, in.Match.ID, request, in.Now, nil, func(now *match.Input) Step { return match.Credit(now, since, in.Now) })
 }
 
 // due does one thing that is due, if it still is.
@@ -218,9 +219,9 @@ func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
 	done := false
 	var unknown error
 	err := b.act(ctx, d.Game, request, now, func(in *task) {
-		done = in.match.Seq == d.Seq
+		done = in.Match.Seq == d.Seq
 		unknown = b.around(ctx, in, d)
-	}, func(in *input) Step { return decideDue(in, d) })
+	}, func(in *match.Input) Step { return match.DecideDue(in, d) })
 	return done, errors.Join(err, unknown)
 }
 
@@ -228,20 +229,20 @@ func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
 // cannot be found out it takes to be so that nobody loses by it: an error leaves
 // the platform away, and one reminder too many is better than none.
 func (b *Bot) around(ctx context.Context, in *task, d Due) (unknown error) {
-	if d.Kind == "remind" && in.match.State == Going && in.match.ToMove != "" {
+	if d.Kind == "remind" && in.Match.State == Going && in.Match.ToMove != "" {
 		if unknown = b.others(ctx, in); unknown != nil {
-			in.input.others = nil
+			in.Others = nil
 		}
 	}
-	since, err := b.awaySince(ctx, in.match.Where.Platform)
-	in.away = err != nil || !since.IsZero()
+	since, err := b.awaySince(ctx, in.Match.Where.Platform)
+	in.Away = err != nil || !since.IsZero()
 	return errors.Join(unknown, err)
 }
 
 // others looks up what else waits for the person who is to be reminded.
 func (b *Bot) others(ctx context.Context, in *task) error {
-	person := in.match.ToMove
-	ms, err := b.alsoWaiting(ctx, in.match, person, in.prefs[person].Remind == "direct")
+	person := in.Match.ToMove
+	ms, err := b.alsoWaiting(ctx, in.Match, person, in.Prefs[person].Remind == "direct")
 	if err != nil {
 		return err
 	}
@@ -254,7 +255,7 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 			return err
 		}
 		if m.ToMove == person {
-			in.others = append(in.others, waits{m, p})
+			in.Others = append(in.Others, match.Waiting{Match: m, Position: p})
 		}
 	}
 	return nil
@@ -262,7 +263,7 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 
 // act takes a step in a match that nobody asked for. look looks up what the
 // decision depends on besides the match; nil: nothing.
-func (b *Bot) act(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what change) error {
+func (b *Bot) act(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what match.Change) error {
 	if err := b.creditPending(ctx, game); err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func (b *Bot) act(ctx context.Context, game GameID, id string, now time.Time, lo
 var errNotReplayed = errors.New("the game does not replay")
 
 // actOn is act on a match that has been credited.
-func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what change) error {
+func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what match.Change) error {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return err
@@ -282,7 +283,7 @@ func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, 
 		if err != nil {
 			return err
 		}
-		in := &task{input: input{request: request{ID: id}, match: m, now: now.UTC().Truncate(time.Millisecond)}}
+		in := &task{Input: match.Input{Request: match.Request{ID: id}, Match: m, Now: now.UTC().Truncate(time.Millisecond)}}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
@@ -292,9 +293,9 @@ func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, 
 		if look != nil {
 			look(in)
 		}
-		was := in.match.Standing
-		step := what(&in.input)
-		step.Was, step.Where = &was, in.match.Where
+		was := in.Match.Standing
+		step := what(&in.Input)
+		step.Was, step.Where = &was, in.Match.Where
 		if _, err := b.commit(ctx, &step, in, nil); !errors.Is(err, ErrConflict) {
 			return err
 		}

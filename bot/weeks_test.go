@@ -10,6 +10,8 @@ import (
 	_ "time/tzdata"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -245,7 +247,7 @@ func (c *club) judge() {
 			if i != len(events)-1 {
 				c.t.Errorf("game %d goes on after its flag: %s", m.Number, events[i+1].Body)
 			}
-			r, err := bot.ReadClocks(m, events[:i], e.At)
+			r, err := clocksAt(m, events[:i], e.At)
 			if err != nil || r.Flagged.Letter() != strings.TrimPrefix(e.Body, "flag ") {
 				c.t.Errorf("game %d: %q at %v, but the deadline is %v, %v", m.Number, e.Body, e.At, r.Deadline, err)
 			}
@@ -268,7 +270,7 @@ func (c *club) judge() {
 			c.t.Errorf("game %d: %d flags", m.Number, fell)
 		}
 		if m.State == bot.Going {
-			r, err := bot.ReadClocks(m, events, c.now)
+			r, err := clocksAt(m, events, c.now)
 			if err != nil {
 				c.t.Fatal(err)
 			}
@@ -371,4 +373,13 @@ func TestPlatformAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// clocksAt reads the clocks of a match after its events.
+func clocksAt(m bot.Match, events []bot.Event, now time.Time) (clock.Reading, error) {
+	p, err := match.Fold(m, events)
+	if err != nil {
+		return clock.Reading{}, err
+	}
+	return p.Reading(now), nil
 }

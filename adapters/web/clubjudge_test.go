@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
@@ -209,7 +210,7 @@ func (j *judge) reminded(m message) {
 
 // expected gives when reminders of the turn are due, as somebody has chosen.
 func (j *judge) expected(m bot.Match, events []bot.Event, p bot.Preferences) (at []time.Time) {
-	r, err := bot.ReadClocks(m, events, j.c.now)
+	r, err := clocksAt(m, events, j.c.now)
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
@@ -332,7 +333,7 @@ func (j *judge) sum() {
 // flag judges that somebody lost by time: not early, not while the bot was away,
 // as was said, and after the reminders that they had chosen.
 func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
-	r, err := bot.ReadClocks(m, events, e.At)
+	r, err := clocksAt(m, events, e.At)
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
@@ -364,7 +365,7 @@ func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
 	if p.Remind == "none" {
 		return
 	}
-	before, err := bot.ReadClocks(m, events, r.Began) // when no flag had fallen
+	before, err := clocksAt(m, events, r.Began) // when no flag had fallen
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
@@ -459,4 +460,13 @@ func (j *judge) hangs(m bot.Match, events []bot.Event) {
 			}
 		}
 	}
+}
+
+// clocksAt reads the clocks of a match after its events.
+func clocksAt(m bot.Match, events []bot.Event, now time.Time) (clock.Reading, error) {
+	p, err := match.Fold(m, events)
+	if err != nil {
+		return clock.Reading{}, err
+	}
+	return p.Reading(now), nil
 }

@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"slices"
@@ -43,7 +43,7 @@ func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 }
 
 // looksDead says which stones look dead, as a proposal that nobody need accept.
-func looksDead(g *rules.Game) (out []Text) {
+func looksDead(g *rules.Game) (out []text.Message) {
 	dead, seki, unsure := judged(g)
 	for _, l := range []struct {
 		key string
@@ -62,13 +62,13 @@ func looksDead(g *rules.Game) (out []Text) {
 // stillStanding warns who is about to pass, where what stands at the end is alive,
 // of opponent stones that look dead and would count: they are to be captured
 // first. Who has been warned may pass anyway.
-func (in *input) stillStanding(t rules.Turn) (Step, bool) {
-	g := in.pos.game
+func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
+	g := in.Position.Game
 	r := g.Rules()
-	if t.Kind != rules.Pass || r.Has(rules.Agree) || r.Has(rules.Accept) || len(r.Count) == 0 || in.pos.branch > 0 || !g.Allows(t) {
+	if t.Kind != rules.Pass || r.Has(rules.Agree) || r.Has(rules.Accept) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) {
 		return Step{}, false
 	}
-	switch strings.ToLower(strings.TrimSpace(in.request.Args["anyway"])) {
+	switch strings.ToLower(strings.TrimSpace(in.Request.Args["anyway"])) {
 	case "yes", "y", "true":
 		return Step{}, false
 	}
@@ -78,9 +78,9 @@ func (in *input) stillStanding(t rules.Turn) (Step, bool) {
 	if len(dead) == 0 {
 		return Step{}, false
 	}
-	s := in.refuse(say("pass.standing", pointList(dead), r.Title))
+	s := in.Refuse(say("pass.standing", pointList(dead), r.Title))
 	s.Answer.Controls = []Control{{Label: "pass.anyway", Command: "pass", Args: map[string]string{
-		"anyway": "yes", "game": in.number(), "seq": strconv.Itoa(in.match.Seq)}}}
+		"anyway": "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
 	return s, true
 }
 
@@ -92,18 +92,18 @@ func pointList(ps []rules.Point) string {
 	return strings.Join(names, ", ")
 }
 
-// propose marks what looks dead, for both to look at. Chains that are marked
+// Propose marks what looks dead, for both to look at. Chains that are marked
 // already stay as they are.
-func propose(in *input) Step {
+func Propose(in *Input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	g := in.pos.game
+	g := in.Position.Game
 	if !g.Rules().Has(rules.Agree) {
-		return in.refuse(noAgreement(g.Rules()))
+		return in.Refuse(noAgreement(g.Rules()))
 	}
 	if g.Phase() != rules.Settling {
-		return in.refuse(say("playing", in.number()))
+		return in.Refuse(say("playing", in.number()))
 	}
 	dead, seki, _ := judged(g)
 	var ts []rules.Turn
@@ -118,33 +118,33 @@ func propose(in *input) Step {
 		}
 	}
 	if len(ts) == 0 {
-		return in.refuse(say("looks.settled", in.number()))
+		return in.Refuse(say("looks.settled", in.number()))
 	}
 	return in.play(ts...)
 }
 
-// adjudicate ends a game as a moderator decides.
-func adjudicate(in *input) Step {
-	m := in.match
+// Adjudicate ends a game as a moderator decides.
+func Adjudicate(in *Input) Step {
+	m := in.Match
 	switch {
-	case !in.request.Moderator:
-		return in.refuse(say("moderators.only"))
-	case m.State == Going && (m.Black == in.by) != (m.White == in.by):
-		return in.refuse(say("adjudicate.yours", in.number()))
+	case !in.Request.Moderator:
+		return in.Refuse(say("moderators.only"))
+	case m.State == Going && (m.Black == in.By) != (m.White == in.By):
+		return in.Refuse(say("adjudicate.yours", in.number()))
 	case m.State != Going:
 		if s, blocked := in.blocked(); blocked {
 			return s
 		}
 	}
 	d := in.draft()
-	if d.pos.branch > 0 { // what was tried out decides nothing
+	if d.pos.Branch > 0 { // what was tried out decides nothing
 		if err := in.add(&d, "return"); err != nil {
-			return in.refuse(wrong(err))
+			return in.Refuse(wrong(err))
 		}
 	}
-	game := d.pos.game
+	game := d.pos.Game
 	result, dead := "", ""
-	switch as := strings.ToLower(strings.TrimSpace(in.request.Args["as"])); as {
+	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
 	case "black":
 		result = "B+F"
 	case "white":
@@ -154,25 +154,25 @@ func adjudicate(in *input) Step {
 	case "void":
 		result = "Void"
 	case "count":
-		ps, err := parsePoints(in.request.Args["dead"], m.Setup.W, m.Setup.H)
+		ps, err := ParsePoints(in.Request.Args["dead"], m.Setup.W, m.Setup.H)
 		if err != nil {
-			return in.refuse(wrong(err))
+			return in.Refuse(wrong(err))
 		}
-		if in.request.Args["dead"] == "" { // as it is marked
+		if in.Request.Args["dead"] == "" { // as it is marked
 			ps = game.Dead()
 		}
 		g, err := counted(game, ps)
 		if err != nil {
-			return in.refuse(say("facts", text.Begins(err)))
+			return in.Refuse(say("facts", text.Begins(err)))
 		}
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)
 		}
 	default:
-		return in.refuse(say("adjudicate.as", shortened(as)))
+		return in.Refuse(say("adjudicate.as", shortened(as)))
 	}
 	if err := in.add(&d, "adjudicate "+result+dead); err != nil {
-		return in.refuse(wrong(err))
+		return in.Refuse(wrong(err))
 	}
 	s := in.end(d, nil, nil)
 	key := "adjudicated"
@@ -180,8 +180,8 @@ func adjudicate(in *input) Step {
 		key = "adjudicated.dead"
 	}
 	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
-		Seq: s.Match.Seq, Reply: in.request.Reply,
-		Texts: []Text{say(key, named(in.by), in.number(), outcome(d.pos), result, strings.TrimSpace(dead))}})
+		Seq: s.Match.Seq, Reply: in.Request.Reply,
+		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(d.pos), result, strings.TrimSpace(dead))}})
 	return s
 }
 
@@ -198,43 +198,43 @@ func counted(g *rules.Game, dead []rules.Point) (*rules.Game, error) {
 	return g, err
 }
 
-// final gives the game that is to be looked at and counted: the one that was
+// Final gives the game that is to be looked at and counted: the one that was
 // played, or what a moderator has made of it.
-func (p *position) final() *rules.Game {
-	if len(p.result) < 3 || p.result[2] < '0' || p.result[2] > '9' {
-		return p.game
+func (p *Position) Final() *rules.Game {
+	if len(p.Result) < 3 || p.Result[2] < '0' || p.Result[2] > '9' {
+		return p.Game
 	}
-	g, err := counted(p.game, p.dead)
+	g, err := counted(p.Game, p.dead)
 	if err != nil { // it could be counted when it was decided
-		return p.game
+		return p.Game
 	}
 	return g
 }
 
-// deleteGame has a game forgotten: both must want it, or a moderator.
-func deleteGame(in *input) Step {
-	m := in.match
+// Delete has a game forgotten: both must want it, or a moderator.
+func Delete(in *Input) Step {
+	m := in.Match
 	black, white := in.colors()
-	switch a := in.pos.asked; {
+	switch a := in.Position.Asked; {
 	case m.State == Deleted:
-		return in.refuse(say("game.deleted", in.number()))
+		return in.Refuse(say("game.deleted", in.number()))
 	case black && white:
 		return in.forget()
-	case !black && !white && !in.request.Moderator:
-		return in.refuse(say("delete.whose", in.number()))
-	case !black && !white && strings.EqualFold(in.request.Args["confirm"], "yes"):
+	case !black && !white && !in.Request.Moderator:
+		return in.Refuse(say("delete.whose", in.number()))
+	case !black && !white && strings.EqualFold(in.Request.Args["confirm"], "yes"):
 		return in.forget()
-	case (black || white) && a != nil && a.what == "delete" && m.seat(a.by) != in.by:
+	case (black || white) && a != nil && a.What == "delete" && m.seat(a.By) != in.By:
 		return in.forget()
 	case !black && !white:
-		s := in.refuse(say("delete.sure", in.number()))
+		s := in.Refuse(say("delete.sure", in.number()))
 		s.Answer.Controls = []Control{{Label: "delete.button", Command: "delete", Args: map[string]string{
 			"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(m.Seq)}}}
 		return s
 	case m.State == Open:
-		return in.refuse(say("delete.open", in.number()))
+		return in.Refuse(say("delete.open", in.number()))
 	}
-	s := in.ask("delete", say("asks.delete", named(in.by), in.number()))
+	s := in.ask("delete", say("asks.delete", named(in.By), in.number()))
 	for i := range s.Posts { // /accept could mean the count
 		if s.Posts[i].Kind == Notice {
 			s.Posts[i].Texts[len(s.Posts[i].Texts)-1] = say("asked.delete.how")
@@ -243,25 +243,25 @@ func deleteGame(in *input) Step {
 	return s
 }
 
-// leave ends the match for a person who is to be forgotten.
-func leave(in *input, by Person) Step {
+// Leave ends the match for a person who is to be forgotten.
+func Leave(in *Input, by Person) Step {
 	in = in.as(by)
-	m := in.match
+	m := in.Match
 	black, white := in.colors()
 	switch {
 	case m.State == Open && m.Opener == by:
 		m.State = Cancelled
-		return in.with(m.Standing).step([]string{"cancel"}, []Text{say("cancelled", named(by), in.number())}, nil)
+		return in.with(m.Standing).step([]string{"cancel"}, []text.Message{say("cancelled", named(by), in.number())}, nil)
 	case m.State == Going && black && white:
 		return in.step([]string{"delete"}, nil, nil)
 	case m.State == Going && (black || white):
 		return in.play(rules.Turn{Kind: rules.Resign, By: in.color()})
 	}
-	return in.refuse()
+	return in.Refuse()
 }
 
-func (in *input) forget() Step {
-	return in.step([]string{"delete"}, []Text{say("deleted", named(in.by), in.number())}, nil)
+func (in *Input) forget() Step {
+	return in.step([]string{"delete"}, []text.Message{say("deleted", named(in.By), in.number())}, nil)
 }
 
 // Limits on what is said of a game.
@@ -270,32 +270,32 @@ const (
 	maxRemark  = 500 // characters
 )
 
-// comment says something of a turn of a game that is over. It is kept in the
+// Comment says something of a turn of a game that is over. It is kept in the
 // record.
-func comment(in *input) Step {
-	if in.match.State != Ended {
-		return in.refuse(say("comment.when", in.number()))
+func Comment(in *Input) Step {
+	if in.Match.State != Ended {
+		return in.Refuse(say("comment.when", in.number()))
 	}
-	text := strings.TrimSpace(in.request.Args["text"])
-	n := in.pos.game.Turns()
-	if move := strings.TrimSpace(in.request.Args["move"]); move != "" {
+	remark := strings.TrimSpace(in.Request.Args["text"])
+	n := in.Position.Game.Turns()
+	if move := strings.TrimSpace(in.Request.Args["move"]); move != "" {
 		var err error
 		if n, err = strconv.Atoi(move); err != nil {
-			return in.refuse(say("bad.number", shortened(move)))
+			return in.Refuse(say("bad.number", shortened(move)))
 		}
 	}
 	switch {
-	case n < 1 || n > in.pos.game.Turns():
-		return in.refuse(say("review.range", in.number(), strconv.Itoa(in.pos.game.Turns())))
-	case text == "":
-		return in.refuse(say("missing", "comment", say("needs.comment"), "/comment Why not C3? move:12"))
-	case len([]rune(text)) > maxRemark:
-		return in.refuse(say("text.too.long", strconv.Itoa(maxRemark)))
-	case len(in.pos.remarks) >= maxRemarks:
-		return in.refuse(say("comment.many", in.number(), strconv.Itoa(maxRemarks)))
+	case n < 1 || n > in.Position.Game.Turns():
+		return in.Refuse(say("review.range", in.number(), strconv.Itoa(in.Position.Game.Turns())))
+	case remark == "":
+		return in.Refuse(say("missing", "comment", say("needs.comment"), "/comment Why not C3? move:12"))
+	case len([]rune(remark)) > maxRemark:
+		return in.Refuse(say("text.too.long", strconv.Itoa(maxRemark)))
+	case len(in.Position.Remarks) >= maxRemarks:
+		return in.Refuse(say("comment.many", in.number(), strconv.Itoa(maxRemarks)))
 	}
 	move := strconv.Itoa(n)
-	s := in.step([]string{"comment " + move + " " + text}, []Text{say("commented", named(in.by), move, in.number(), text)}, nil)
+	s := in.step([]string{"comment " + move + " " + remark}, []text.Message{say("commented", named(in.By), move, in.number(), remark)}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
 	return s
 }

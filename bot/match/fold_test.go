@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"fmt"
@@ -94,23 +94,23 @@ func control(typed string) clock.Control {
 
 // body writes what may come next, possible or not. There is no verb that it does
 // not know.
-func (s *scribe) body(p *position) string {
+func (s *scribe) body(p *Position) string {
 	point := func() string {
 		return rules.Point{X: int8(s.IntN(s.match.Setup.W)), Y: int8(s.IntN(s.match.Setup.H))}.String()
 	}
 	player := []string{"B", "W"}[s.IntN(2)]
 	toPlay, last, playing := "B", 0, true
 	if p != nil {
-		toPlay, last, playing = p.game.ToPlay().Letter(), p.seq(), p.game.Phase() == rules.Playing
+		toPlay, last, playing = p.Game.ToPlay().Letter(), p.Seq(), p.Game.Phase() == rules.Playing
 	}
-	if p != nil && p.placing > 0 && s.IntN(2) == 0 {
+	if p != nil && p.Placing > 0 && s.IntN(2) == 0 {
 		return "stone " + point()
 	}
 	if p != nil && s.IntN(5) == 0 {
 		switch {
-		case p.branch > 0:
+		case p.Branch > 0:
 			return "return"
-		case p.game.Phase() == rules.Settling:
+		case p.Game.Phase() == rules.Settling:
 			return "branch " + player
 		}
 	}
@@ -151,11 +151,11 @@ func (s *scribe) body(p *position) string {
 }
 
 // event is the next event, with what somebody may have said.
-func (s *scribe) event(p *position) Event {
+func (s *scribe) event(p *Position) Event {
 	s.now = s.now.Add(time.Duration(s.Int64N(int64(6 * time.Hour)))).Truncate(time.Millisecond)
 	seq := 1
 	if p != nil {
-		seq = p.seq() + 1
+		seq = p.Seq() + 1
 	}
 	return Event{Seq: seq, At: s.now, By: "ada", Body: s.body(p)}
 }
@@ -167,8 +167,8 @@ func TestFoldOneByOne(t *testing.T) {
 	did := map[string]int{}
 	for seed := range uint64(60) {
 		s := newScribe(seed)
-		var all []*position
-		var p *position
+		var all []*Position
+		var p *Position
 		for range 60 {
 			if len(all) > 0 && s.IntN(10) == 0 {
 				p = all[s.IntN(len(all))] // from here in another way
@@ -176,12 +176,12 @@ func TestFoldOneByOne(t *testing.T) {
 			e := s.event(p)
 			var events []Event
 			if p != nil {
-				events = p.events
+				events = p.Events
 			}
-			whole, errWhole := fold(s.match, append(slices.Clip(events), e))
+			whole, errWhole := Fold(s.match, append(slices.Clip(events), e))
 			next, err := whole, errWhole
 			if p != nil {
-				next, err = p.next(s.match, e)
+				next, err = p.Next(s.match, e)
 			}
 			if fmt.Sprint(err) != fmt.Sprint(errWhole) {
 				t.Fatalf("seed %d: %q: at once %v, by itself %v", seed, e.Body, errWhole, err)
@@ -197,27 +197,27 @@ func TestFoldOneByOne(t *testing.T) {
 			p, all = next, append(all, next)
 		}
 		for _, p := range all {
-			whole, err := fold(s.match, p.events)
+			whole, err := Fold(s.match, p.Events)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(whole, p, samePosition); diff != "" {
-				t.Fatalf("seed %d: the position after %d events has changed:\n%s", seed, p.seq(), diff)
+				t.Fatalf("seed %d: the position after %d events has changed:\n%s", seed, p.Seq(), diff)
 			}
 			// In two parts is in one, too.
-			n := s.IntN(p.seq())
+			n := s.IntN(p.Seq())
 			if n == 0 {
 				continue
 			}
-			half, err := fold(s.match, p.events[:n])
+			half, err := Fold(s.match, p.Events[:n])
 			if err == nil {
-				half, err = half.next(s.match, p.events[n:]...)
+				half, err = half.Next(s.match, p.Events[n:]...)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(whole, half, samePosition); diff != "" {
-				t.Fatalf("seed %d: the position after %d and %d events differs:\n%s", seed, n, p.seq()-n, diff)
+				t.Fatalf("seed %d: the position after %d and %d events differs:\n%s", seed, n, p.Seq()-n, diff)
 			}
 		}
 	}
@@ -229,12 +229,12 @@ func TestFoldOneByOne(t *testing.T) {
 }
 
 // folded folds the bodies of a log.
-func folded(t *testing.T, m Match, bodies ...string) *position {
+func folded(t *testing.T, m Match, bodies ...string) *Position {
 	t.Helper()
-	p, err := fold(m, nil)
+	p, err := Fold(m, nil)
 	for i, body := range bodies {
 		if err == nil {
-			p, err = p.next(m, Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
+			p, err = p.Next(m, Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
 		}
 	}
 	if err != nil {
@@ -255,9 +255,9 @@ func TestUndoBringsBack(t *testing.T) {
 	}
 }
 
-func turnsOf(p *position) string {
+func turnsOf(p *Position) string {
 	var turns []string
-	for _, t := range p.game.Log() {
+	for _, t := range p.Game.Log() {
 		turns = append(turns, t.String())
 	}
 	return strings.Join(turns, ", ")
@@ -268,23 +268,23 @@ func TestFuturesAreApart(t *testing.T) {
 	m := Match{Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5, Handicap: 9}}
 	log := []string{"stone A1", "stone A2", "stone A3", "comment 1 a", "comment 1 b", "comment 1 c"}
 	p := folded(t, m, log...)
-	said := map[string]*position{}
+	said := map[string]*Position{}
 	for _, body := range []string{"comment 2 x", "stone A5", "comment 3 y", "stone B5"} {
-		next, err := p.next(m, Event{Seq: p.seq() + 1, Body: body})
+		next, err := p.Next(m, Event{Seq: p.Seq() + 1, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}
 		said[body] = next
 	}
-	if got := said["comment 2 x"].remarks[3].text + said["comment 3 y"].remarks[3].text; got != "xy" {
+	if got := said["comment 2 x"].Remarks[3].Text + said["comment 3 y"].Remarks[3].Text; got != "xy" {
 		t.Errorf("the last remarks are %q", got)
 	}
 	for body, p := range said {
-		if got := p.events[len(p.events)-1].Body; got != body {
+		if got := p.Events[len(p.Events)-1].Body; got != body {
 			t.Errorf("%q is kept as %q", body, got)
 		}
-		if n := len(p.stones); strings.HasPrefix(body, "stone") && "stone "+p.stones[n-1].String() != body {
-			t.Errorf("%q placed %v", body, p.stones[n-1])
+		if n := len(p.Stones); strings.HasPrefix(body, "stone") && "stone "+p.Stones[n-1].String() != body {
+			t.Errorf("%q placed %v", body, p.Stones[n-1])
 		}
 	}
 }
@@ -304,10 +304,10 @@ func TestNextCostsTheSame(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for _, body := range bodies[n : n+50] {
-				if _, err := p.next(m, Event{Seq: p.seq() + 1, At: p.at, Body: bodies[n-1]}); err == nil {
+				if _, err := p.Next(m, Event{Seq: p.Seq() + 1, At: p.At, Body: bodies[n-1]}); err == nil {
 					t.Fatal("a stone stands there")
 				}
-				next, err := p.next(m, Event{Seq: p.seq() + 1, At: p.at, Body: body})
+				next, err := p.Next(m, Event{Seq: p.Seq() + 1, At: p.At, Body: body})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"errors"
@@ -27,8 +27,8 @@ func (own Rulesets) Find(name string) (*rules.Ruleset, error) {
 	return rules.Find(name)
 }
 
-// noRuleset says that there is no such ruleset, and which may have been meant.
-func noRuleset(id string) Text {
+// NoRuleset says that there is no such ruleset, and which may have been meant.
+func NoRuleset(id string) text.Message {
 	var hint any = ""
 	if near := text.Nearest(strings.ToLower(id), rulesetNames()); near != "" {
 		hint = say("did.you.mean", near)

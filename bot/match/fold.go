@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"errors"
@@ -11,50 +11,51 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A line is a line of a game's log that has not been taken back, and the event
+// A Line is a line of a game's log that has not been taken back, and the event
 // that wrote it.
-type line struct {
-	seq  int
-	turn rules.Turn
+type Line struct {
+	Seq  int
+	Turn rules.Turn
 }
 
-// A position is a match folded from its events: the game, and what lies beside
+// A Position is a match folded from its events: the game, and what lies beside
 // it on the table. Everything shown and decided follows from it. It does not
-// change: next makes another one.
-type position struct {
-	events  []Event     // that it was folded from
+// change, and nobody may change what its fields refer to: Next makes another one.
+// It may be read from many goroutines.
+type Position struct {
+	Events  []Event     // that it was folded from
 	begun   *rules.Game // before the first turn
-	game    *rules.Game
-	lines   []line // that survive
+	Game    *rules.Game
+	Lines   []Line // that survive
 	clock   clock.Clocks
 	paused  bool
-	stones  []rules.Point // handicap stones that Black has placed, where they are placed freely
-	placing int           // how many of them are still to be placed
-	remarks []remark
-	branch  int    // the event that began a branch, on which nothing counts; 0: the game itself
-	asked   *ask   // what one player has asked the other, until a turn is made
-	result  string // how it ended, if not by the rulebook: "W+T", "0"; else empty
-	why     rules.Saying
+	Stones  []rules.Point // handicap stones that Black has placed, where they are placed freely
+	Placing int           // how many of them are still to be placed
+	Remarks []Remark
+	Branch  int    // the event that began a branch, on which nothing counts; 0: the game itself
+	Asked   *Ask   // what one player has asked the other, until a turn is made
+	Result  string // how it ended, if not by the rulebook: "W+T", "0"; else empty
+	Why     rules.Saying
 	dead    []rules.Point // by a moderator's decision
-	deleted bool
+	Deleted bool
 	sandbox bool
-	at      time.Time // of the last event
+	At      time.Time // of the last event
 	spare   *spare
 }
 
-// A remark is what somebody said of a turn, after the game.
-type remark struct {
-	turn int // 0: before the first
-	by   Person
-	text string
+// A Remark is what somebody said of a turn, after the game.
+type Remark struct {
+	Turn int // 0: before the first
+	By   Person
+	Text string
 }
 
-// An ask is what one player asks the other.
-type ask struct {
-	what string // "undo", "draw", "pause" or "delete"
-	by   rules.Color
-	back int // undo: the event after which the game would stand again
-	seq  int // of the event that asked
+// An Ask is what one player asks the other.
+type Ask struct {
+	What string // "undo", "draw", "pause" or "delete"
+	By   rules.Color
+	Back int // undo: the event after which the game would stand again
+	Seq  int // of the event that asked
 }
 
 // A spare is the memory behind the events and lines of a position and of those
@@ -63,18 +64,18 @@ type ask struct {
 type spare struct {
 	used   atomic.Int64 // events in use; -1 while a position is being made
 	events []Event
-	lines  []line
+	lines  []Line
 }
 
-// over reports whether the match is over, by the rulebook or otherwise.
-func (p *position) over() bool { return p.result != "" || p.deleted || p.game.Phase() == rules.Over }
+// Over reports whether the match is over, by the rulebook or otherwise.
+func (p *Position) Over() bool { return p.Result != "" || p.Deleted || p.Game.Phase() == rules.Over }
 
-// seq is the number of the last event.
-func (p *position) seq() int { return len(p.events) }
+// Seq is the number of the last event.
+func (p *Position) Seq() int { return len(p.Events) }
 
 // A folding is a fold under way: what the next events find, and change.
 type folding struct {
-	position
+	Position
 	match Match // what it is played with; who plays does not matter
 	// A fold from the first event plays its turns on a builder, and knows how it
 	// was after each event, for those that go back. Others have neither.
@@ -87,7 +88,7 @@ type folding struct {
 
 // survivors is what an event leaves of those before it.
 type survivors struct {
-	lines  []line
+	lines  []Line
 	stones []rules.Point
 }
 
@@ -101,49 +102,49 @@ var (
 	errGoesBack = errors.New("goes back")
 )
 
-// fold folds a match from its first event. Its error means that the log cannot
+// Fold folds a match from its first event. Its error means that the log cannot
 // be read.
-func fold(m Match, events []Event) (*position, error) {
+func Fold(m Match, events []Event) (*Position, error) {
 	r, err := rules.Find(m.Rules)
 	if err != nil {
 		return nil, err
 	}
 	f := &folding{match: m, after: make([]survivors, 1, len(events)+1)}
 	f.spare = &spare{}
-	f.events = make([]Event, 0, len(events))
-	if f.begun, f.placing, err = m.begin(r, nil); err != nil {
+	f.Events = make([]Event, 0, len(events))
+	if f.begun, f.Placing, err = m.begin(r, nil); err != nil {
 		return nil, err
 	}
 	f.build = f.begun.Build()
 	return f.take(events)
 }
 
-// next returns the position after more events. p stays as it is. What an event
+// Next returns the position after more events. p stays as it is. What an event
 // costs does not depend on how many there were, except where one goes back.
-func (p *position) next(m Match, events ...Event) (*position, error) {
-	f := &folding{position: *p, match: m, played: len(p.lines)}
-	shared := p.spare.used.CompareAndSwap(int64(len(p.events)), -1)
+func (p *Position) Next(m Match, events ...Event) (*Position, error) {
+	f := &folding{Position: *p, match: m, played: len(p.Lines)}
+	shared := p.spare.used.CompareAndSwap(int64(len(p.Events)), -1)
 	if shared {
-		f.events, f.lines = p.spare.events[:len(p.events)], p.spare.lines[:len(p.lines)]
+		f.Events, f.Lines = p.spare.events[:len(p.Events)], p.spare.lines[:len(p.Lines)]
 	} else {
 		f.spare = &spare{}
 	}
 	after, err := f.take(events)
 	if err != nil && shared {
-		p.spare.used.Store(int64(len(p.events)))
+		p.spare.used.Store(int64(len(p.Events)))
 	}
 	if errors.Is(err, errGoesBack) {
-		return fold(m, slices.Concat(p.events, events))
+		return Fold(m, slices.Concat(p.Events, events))
 	}
 	return after, err
 }
 
 // take folds events, and ends the fold.
-func (f *folding) take(events []Event) (*position, error) {
+func (f *folding) take(events []Event) (*Position, error) {
 	for _, e := range events {
 		a, err := parseBody(e.Body, f.match.Setup)
 		if err == nil {
-			f.at = e.At
+			f.At = e.At
 			err = a.apply(f, e)
 		}
 		if errors.Is(err, errUnreadable) {
@@ -152,45 +153,45 @@ func (f *folding) take(events []Event) (*position, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
-		f.events = append(f.events, e)
+		f.Events = append(f.Events, e)
 		if f.after != nil {
-			f.after = append(f.after, survivors{f.lines, f.stones})
+			f.after = append(f.after, survivors{f.Lines, f.Stones})
 		}
 	}
 	if seq, err := f.play(); err != nil {
 		return nil, fmt.Errorf("event %d: %w", seq, err)
 	}
 	if f.build != nil {
-		f.game = f.build.Game()
+		f.Game = f.build.Game()
 		f.clock = f.match.Clock.Run(f.ticks)
 	}
-	p := f.position
-	p.spare.events, p.spare.lines = p.events, p.lines
-	p.spare.used.Store(int64(len(p.events)))
-	p.events, p.lines = slices.Clip(p.events), slices.Clip(p.lines)
+	p := f.Position
+	p.spare.events, p.spare.lines = p.Events, p.Lines
+	p.spare.used.Store(int64(len(p.Events)))
+	p.Events, p.Lines = slices.Clip(p.Events), slices.Clip(p.Lines)
 	return &p, nil
 }
 
 // play plays the lines that have not been played yet. With an error it returns
 // the event that wrote the line that cannot be played.
 func (f *folding) play() (seq int, err error) {
-	for ; f.played < len(f.lines); f.played++ {
-		l := f.lines[f.played]
+	for ; f.played < len(f.Lines); f.played++ {
+		l := f.Lines[f.played]
 		if f.build != nil {
-			err = f.build.Play(l.turn)
+			err = f.build.Play(l.Turn)
 		} else {
-			f.game, err = f.game.Play(l.turn)
+			f.Game, err = f.Game.Play(l.Turn)
 		}
 		if err != nil {
-			return l.seq, err
+			return l.Seq, err
 		}
 	}
 	return 0, nil
 }
 
-// turn adds a line, which is a turn or something said about the end of play.
+// MakeTurn adds a line, which is a turn or something said about the end of play.
 func (f *folding) turn(e Event, t rules.Turn) error {
-	f.lines = append(f.lines, line{e.Seq, t})
+	f.Lines = append(f.Lines, Line{e.Seq, t})
 	if f.match.Clock.Kind == clock.None {
 		return nil
 	}
@@ -203,7 +204,7 @@ func (f *folding) turn(e Event, t rules.Turn) error {
 	if f.build != nil {
 		phase, toPlay = f.build.Phase(), f.build.ToPlay()
 	} else {
-		phase, toPlay = f.game.Phase(), f.game.ToPlay()
+		phase, toPlay = f.Game.Phase(), f.Game.ToPlay()
 	}
 	return f.tick(e, clockTurn(t, phase, toPlay))
 }
@@ -214,20 +215,20 @@ func (f *folding) back(s int) error {
 		return errGoesBack
 	}
 	was := f.after[s]
-	f.lines, f.stones = slices.Clip(was.lines), was.stones
+	f.Lines, f.Stones = slices.Clip(was.lines), was.stones
 	return f.restart()
 }
 
 // restart begins the game with the handicap stones that Black has placed.
 func (f *folding) restart() (err error) {
-	if f.begun, f.placing, err = f.match.begin(f.begun.Rules(), f.stones); err != nil {
+	if f.begun, f.Placing, err = f.match.begin(f.begun.Rules(), f.Stones); err != nil {
 		return err
 	}
 	f.played = 0
 	if f.build != nil {
 		f.build = f.begun.Build()
 	} else {
-		f.game = f.begun
+		f.Game = f.begun
 	}
 	return nil
 }
@@ -281,48 +282,48 @@ func (m Match) begin(r *rules.Ruleset, stones []rules.Point) (_ *rules.Game, pla
 // after another, before White's first turn.
 func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) == 0 }
 
-// prove returns an error if the game is not what was proved when its last event
+// Prove returns an error if the game is not what was proved when its last event
 // was stored: then the program no longer plays the ruleset that the game began
 // under, and must not go on as if it did.
-func (p *position) prove() error {
-	if n := len(p.events); n > 0 && p.events[n-1].Proof != p.game.Proof() {
-		return fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.game.Proof(), p.events[n-1].Proof)
+func (p *Position) Prove() error {
+	if n := len(p.Events); n > 0 && p.Events[n-1].Proof != p.Game.Proof() {
+		return fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.Game.Proof(), p.Events[n-1].Proof)
 	}
 	return nil
 }
 
-// reading is what the clocks of the match show.
-func (p *position) reading(now time.Time) clock.Reading { return p.clock.Read(now) }
+// Reading is what the clocks of the match show.
+func (p *Position) Reading(now time.Time) clock.Reading { return p.clock.Read(now) }
 
 // standing is how the match stands, with the players of m.
-func (p *position) standing(m Match, now time.Time) Standing {
+func (p *Position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
 	switch {
 	case s.State == Open || s.State == Cancelled || s.State == Deleted:
 		return s
-	case p.deleted:
+	case p.Deleted:
 		s.State = Deleted
 		return s
 	case p.sandbox:
 		return s
-	case p.result != "":
-		s.State, s.Result = Ended, p.result
+	case p.Result != "":
+		s.State, s.Result = Ended, p.Result
 		return s
-	case p.game.Phase() == rules.Over:
-		s.State, s.Result = Ended, p.game.Result()
+	case p.Game.Phase() == rules.Over:
+		s.State, s.Result = Ended, p.Game.Result()
 		return s
-	case p.game.Phase() == rules.Settling:
-		for _, c := range []rules.Color{p.game.ToPlay(), p.game.ToPlay().Opponent()} {
-			if !p.game.HasAgreed(c) {
+	case p.Game.Phase() == rules.Settling:
+		for _, c := range []rules.Color{p.Game.ToPlay(), p.Game.ToPlay().Opponent()} {
+			if !p.Game.HasAgreed(c) {
 				s.ToMove = s.seat(c)
 				break
 			}
 		}
 	default:
-		s.ToMove = s.seat(p.game.ToPlay())
+		s.ToMove = s.seat(p.Game.ToPlay())
 	}
-	if r := p.reading(now); !r.Paused {
+	if r := p.Reading(now); !r.Paused {
 		s.Deadline = r.Deadline
 	}
 	return s
@@ -333,13 +334,4 @@ func (s Standing) seat(c rules.Color) Person {
 		return s.White
 	}
 	return s.Black
-}
-
-// ReadClocks reads the clocks of a match after its events.
-func ReadClocks(m Match, events []Event, now time.Time) (clock.Reading, error) {
-	p, err := fold(m, events)
-	if err != nil {
-		return clock.Reading{}, err
-	}
-	return p.reading(now), nil
 }

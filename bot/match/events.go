@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"slices"
@@ -81,14 +81,14 @@ func parseStone(args string, s rules.Setup) (action, error) {
 }
 
 func (a stonePlaced) apply(f *folding, e Event) error {
-	if f.placing == 0 {
+	if f.Placing == 0 {
 		return errUnreadable
 	}
-	f.stones = append(slices.Clip(f.stones), a.at)
+	f.Stones = append(slices.Clip(f.Stones), a.at)
 	if err := f.restart(); err != nil {
 		return err
 	}
-	if f.placing > 0 {
+	if f.Placing > 0 {
 		return nil
 	}
 	return f.tick(e, clock.Event{Kind: clock.Turn, By: rules.Black, ToPlay: f.begun.ToPlay()})
@@ -116,7 +116,7 @@ func parseComment(args string, _ rules.Setup) (action, error) {
 
 func (a commented) apply(f *folding, e Event) error {
 	if !a.forgotten {
-		f.remarks = append(slices.Clip(f.remarks), remark{a.turn, e.By, a.text})
+		f.Remarks = append(slices.Clip(f.Remarks), Remark{a.turn, e.By, a.text})
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func parseAdjudication(args string, s rules.Setup) (action, error) {
 	if len(words) == 0 {
 		return nil, errUnreadable
 	}
-	dead, err := parsePoints(strings.Join(words[1:], " "), s.W, s.H)
+	dead, err := ParsePoints(strings.Join(words[1:], " "), s.W, s.H)
 	return adjudication{words[0], dead}, err
 }
 
 func (a adjudication) apply(f *folding, e Event) error {
-	f.result, f.why, f.dead, f.asked = a.result, rules.Saying{Text: "a moderator decided it"}, a.dead, nil
+	f.Result, f.Why, f.dead, f.Asked = a.result, rules.Saying{Text: "a moderator decided it"}, a.dead, nil
 	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
@@ -146,7 +146,7 @@ func (a adjudication) apply(f *folding, e Event) error {
 type deletion struct{}
 
 func (deletion) apply(f *folding, e Event) error {
-	f.deleted, f.asked = true, nil
+	f.Deleted, f.Asked = true, nil
 	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
@@ -167,7 +167,7 @@ func parseTurn(args string, s rules.Setup) (action, error) {
 
 func (a turnMade) apply(f *folding, e Event) error {
 	if a.turn.Kind.IsTurn() {
-		f.asked = nil
+		f.Asked = nil
 	}
 	return f.turn(e, a.turn)
 }
@@ -189,14 +189,14 @@ func parseUndo(args string, _ rules.Setup) (action, error) {
 }
 
 func (a undoing) apply(f *folding, e Event) error {
-	if a.to > len(f.events) {
+	if a.to > len(f.Events) {
 		return errUnreadable
 	}
-	placing := f.placing > 0
+	placing := f.Placing > 0
 	if err := f.back(a.to); err != nil {
 		return err
 	}
-	f.asked = nil
+	f.Asked = nil
 	if placing { // taking back while placing is placing still
 		return nil
 	}
@@ -211,7 +211,7 @@ func parseBranch(args string, _ rules.Setup) (action, error) {
 }
 
 func (a branching) apply(f *folding, e Event) error {
-	f.branch, f.asked = e.Seq, nil
+	f.Branch, f.Asked = e.Seq, nil
 	return f.turn(e, rules.Turn{Kind: rules.Resume, By: a.by})
 }
 
@@ -219,29 +219,29 @@ func (a branching) apply(f *folding, e Event) error {
 type returning struct{}
 
 func (returning) apply(f *folding, e Event) error {
-	if f.branch == 0 {
+	if f.Branch == 0 {
 		return errUnreadable
 	}
-	if err := f.back(f.branch - 1); err != nil {
+	if err := f.back(f.Branch - 1); err != nil {
 		return err
 	}
-	f.branch, f.asked = 0, nil
+	f.Branch, f.Asked = 0, nil
 	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
 // ask W undo 12: White asks Black whether the game may be again as after event
 // 12; or for a draw, a pause, or to delete the game.
-type asking struct{ ask }
+type asking struct{ Ask }
 
 func parseAsk(args string, _ rules.Setup) (action, error) {
 	words := strings.Fields(args)
 	if len(words) < 2 {
 		return nil, errUnreadable
 	}
-	a := ask{what: words[1], by: colorOf(words[0])}
+	a := Ask{What: words[1], By: colorOf(words[0])}
 	if len(words) > 2 {
 		var err error
-		if a.back, err = strconv.Atoi(words[2]); err != nil {
+		if a.Back, err = strconv.Atoi(words[2]); err != nil {
 			return nil, errUnreadable
 		}
 	}
@@ -249,8 +249,8 @@ func parseAsk(args string, _ rules.Setup) (action, error) {
 }
 
 func (a asking) apply(f *folding, e Event) error {
-	a.seq = e.Seq
-	f.asked = &a.ask
+	a.Seq = e.Seq
+	f.Asked = &a.Ask
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (a asking) apply(f *folding, e Event) error {
 type denial struct{}
 
 func (denial) apply(f *folding, _ Event) error {
-	f.asked = nil
+	f.Asked = nil
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (denial) apply(f *folding, _ Event) error {
 type pausing struct{ on bool }
 
 func (a pausing) apply(f *folding, e Event) error {
-	f.asked, f.paused = nil, a.on
+	f.Asked, f.paused = nil, a.on
 	if a.on {
 		return f.tick(e, clock.Event{Kind: clock.Pause})
 	}
@@ -301,7 +301,7 @@ func parseFlag(args string, _ rules.Setup) (action, error) {
 }
 
 func (a flagFall) apply(f *folding, e Event) error {
-	f.result, f.why = a.by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{a.by}}
+	f.Result, f.Why = a.by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{a.by}}
 	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 
@@ -309,7 +309,7 @@ func (a flagFall) apply(f *folding, e Event) error {
 type drawAgreed struct{}
 
 func (drawAgreed) apply(f *folding, e Event) error {
-	f.result, f.why = "0", rules.Saying{Text: "both agreed on a draw"}
+	f.Result, f.Why = "0", rules.Saying{Text: "both agreed on a draw"}
 	return f.tick(e, clock.Event{Kind: clock.Stop})
 }
 

@@ -1,4 +1,37 @@
-package bot
+// Package match is the game that two people play, and all decisions about it.
+//
+// A [Match] is a header; what was done in it is a log of [Event]s. [Fold] makes a
+// [Position] of the log, [Position.Next] makes the one after it:
+//
+//	p, err := match.Fold(m, events)
+//	p.Game          // the game of Go, as package rules plays it
+//	p.Reading(now)  // what the clocks show
+//
+// Whoever wants to change a match puts everything that the decision depends on into
+// an [Input], and has it decided:
+//
+//	step := match.Decide(&match.Input{
+//		Request:  match.Request{ID: "web:0b9f…", Command: "place", Args: map[string]string{"at": "D4"}},
+//		Kind:     rules.Place,
+//		By:       "p7",
+//		Match:    m,
+//		Position: p,
+//		Now:      now,
+//	}, match.MakeTurn)
+//
+// There is a [Change] for each command: [NewGame], [Join], [MakeTurn], [Undo] and
+// others; [DecideDue] decides about what nobody asks for, such as flags and
+// reminders. The [Step] is all that changes: an answer, new events, posts, and what
+// is due next. Whoever decides again with the same input gets the same step, so a
+// step that comes too late to be stored is thrown away and decided anew.
+//
+// events.go has the kinds of events and how each changes a position; fold.go folds
+// them; the other files decide.
+//
+// The package does no input or output, takes no [context.Context], and never asks
+// the time or for chance: the caller hands in both. Its functions may be called
+// from any goroutine.
+package match
 
 import (
 	"time"
@@ -24,7 +57,7 @@ type Room struct {
 }
 
 // Link writes a room so that a platform may make a link of it.
-func (r Room) Link(words Text) Text {
+func (r Room) Link(words text.Message) text.Message {
 	return text.Link(text.Place{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, words)
 }
 
@@ -99,7 +132,7 @@ type Owed struct {
 	Where   Room
 	Kind    string
 	Seq     int
-	Texts   []Text
+	Texts   []text.Message
 	Notify  []Person
 	Private bool
 	Reply   string
@@ -129,7 +162,7 @@ func (o Owed) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Gam
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
 type Reply struct {
-	Texts    []Text
+	Texts    []text.Message
 	Private  bool
 	Controls []Control
 	Game     GameID // for the scene of an answer that shows the board; else empty
@@ -172,7 +205,7 @@ type Step struct {
 
 	// After is the match after Events, for whoever keeps it in memory; the store
 	// ignores it.
-	After *position
+	After *Position
 }
 
 // A Due is something that is to be done for a match at a time if nothing

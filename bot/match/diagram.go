@@ -1,4 +1,4 @@
-package bot
+package match
 
 import (
 	"errors"
@@ -23,9 +23,9 @@ func drawn(drawing string) (*sgf.Record, error) {
 	return sgf.Diagram(drawing)
 }
 
-// position plays what somebody drew under the ruleset they name, the record's
+// Diagram plays what somebody drew under the ruleset they name, the record's
 // own, or the one given. A part of the text that cannot be read is an error.
-func drawnGame(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, Text, bool) {
+func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, text.Message, bool) {
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
 		return nil, say("diagram.none"), false
@@ -41,7 +41,7 @@ func drawnGame(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*r
 	}
 	if name != "" {
 		if r, err = own.Find(name); err != nil {
-			return nil, noRuleset(name), false
+			return nil, NoRuleset(name), false
 		}
 	}
 	komi := r.Komi
@@ -52,32 +52,32 @@ func drawnGame(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*r
 	if err != nil {
 		return nil, say("diagram.bad", text.Sentence(err)), false
 	}
-	return g, Text{}, true
+	return g, text.Message{}, true
 }
 
-// setup puts a position up as a sandbox.
-func setup(in *input) Step {
+// SetUp puts a position up as a sandbox.
+func SetUp(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s
 	}
 	otherwise := &rules.TwoButton
-	if r, err := in.rulesets.Find(in.room.Rules); in.room.Rules != "" && err == nil {
+	if r, err := in.Rulesets.Find(in.Room.Rules); in.Room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, problem, ok := drawnGame(in.rulesets, in.request.Args["diagram"], strings.TrimSpace(in.request.Args["rules"]), otherwise)
+	g, problem, ok := Diagram(in.Rulesets, in.Request.Args["diagram"], strings.TrimSpace(in.Request.Args["rules"]), otherwise)
 	if !ok {
-		return in.refuse(problem)
+		return in.Refuse(problem)
 	}
-	if n := howMany(in.yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.by }); n >= maxSandboxes {
-		return in.refuse(say("sandbox.many"))
+	if n := howMany(in.Yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.By }); n >= maxSandboxes {
+		return in.Refuse(say("sandbox.many"))
 	}
-	m := Match{ID: in.newID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.by, Where: in.request.Where,
-		Opened: in.now, Standing: Standing{State: Sandbox, Black: in.by, White: in.by}}
+	m := Match{ID: in.NewID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.By, Where: in.Request.Where,
+		Opened: in.Now, Standing: Standing{State: Sandbox, Black: in.By, White: in.By}}
 	bodies := []string{"sandbox"}
 	for _, t := range g.Log() {
 		bodies = append(bodies, "turn "+t.String())
 	}
-	s := in.opening(m).step(bodies, []Text{say("sandbox", named(in.by), text.ThisGame, g.Rules().Title)}, nil)
+	s := in.opening(m).step(bodies, []text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, nil)
 	s.New = true
 	return s
 }

@@ -1,0 +1,543 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Games that live for weeks: deadlines, reminders, second thoughts, and what
+// one player asks the other.
+
+const (
+	challengeLives = 7 * 24 * time.Hour  // an open game waits so long for somebody to join
+	sandboxLives   = 14 * 24 * time.Hour // a sandbox in which nobody has moved
+	FreeUndo       = 60 * time.Second    // one's own last turn may be taken back so long without asking, unless the room says otherwise
+	flagGrace      = 90 * time.Second    // a turn made in time may be so long on its way
+	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
+	announced      = 2 * time.Minute     // an outage of longer is announced in each game that is credited
+)
+
+// slow are the reminders of games without a clock, and of players who have not
+// accepted a count: so long after the last thing that happened.
+var (
+	slowTurns  = []time.Duration{3 * 24 * time.Hour, 10 * 24 * time.Hour}
+	slowCounts = []time.Duration{24 * time.Hour, 4 * 24 * time.Hour, 10 * 24 * time.Hour}
+)
+
+// dues lists what is due for a match that stands so: each in its time, if nothing
+// happens before.
+func (in *Input) dues(m Match, p *Position) []Due {
+	switch m.State {
+	case Open:
+		return []Due{{m.ID, "expire", m.Opened.Add(challengeLives), m.Seq}}
+	case Sandbox:
+		return []Due{{m.ID, "expire", in.Now.Add(sandboxLives), m.Seq}}
+	case Going:
+	default:
+		return nil
+	}
+	var ds []Due
+	r := p.Reading(in.Now)
+	if !r.Deadline.IsZero() && !r.Paused && !m.Clock.Claim {
+		ds = append(ds, Due{m.ID, "flag", r.Deadline.Add(flagGrace), m.Seq})
+	}
+	for _, at := range in.reminders(m, p, r, m.Changed) {
+		if at.After(in.Now) {
+			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
+		}
+	}
+	return ds
+}
+
+// reminders gives when the player to move is to be reminded. Without a
+// deadline that is some days after the last thing that happened.
+func (in *Input) reminders(m Match, p *Position, r clock.Reading, changed time.Time) []time.Time {
+	var out []time.Time
+	for _, who := range in.listening(m, p) {
+		out = append(out, in.remindersOf(who, p, r, changed)...)
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return slices.CompactFunc(out, time.Time.Equal)
+}
+
+// remindersOf gives when one of them is to be reminded.
+func (in *Input) remindersOf(who Person, p *Position, r clock.Reading, changed time.Time) []time.Time {
+	if r.Paused {
+		return nil
+	}
+	prefs := in.Prefs[who]
+	var out []time.Time
+	if !r.Deadline.IsZero() && p.Game.Phase() == rules.Playing {
+		when := clock.DefaultReminding
+		when.Quiet, when.Zone = prefs.Quiet, prefs.Zone
+		for _, reminder := range clock.Reminders(r, when) {
+			out = append(out, reminder.At)
+		}
+		return out
+	}
+	after := slowTurns
+	if p.Game.Phase() == rules.Settling {
+		after = slowCounts
+	}
+	zone, _ := clock.Zone(prefs.Zone)
+	for _, d := range after {
+		at := changed.Add(d)
+		if end, within := prefs.Quiet.Until(at, zone); within {
+			at = end
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// listening gives those for whom the match waits and who want to be reminded.
+func (in *Input) listening(m Match, p *Position) (who []Person) {
+	waits := []Person{m.ToMove}
+	if g := p.Game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
+		waits = []Person{m.Black, m.White}
+	}
+	for _, w := range waits {
+		if w != "" && in.Prefs[w].Remind != "none" {
+			who = append(who, w)
+		}
+	}
+	return who
+}
+
+// reminded reports whether the turn that ends with the position after has been
+// reminded of, so that the reminder is to be taken away.
+func (in *Input) reminded(after *Position) bool {
+	before := in.Position
+	if before == nil || in.Match.State != Going || before.Over() {
+		return false
+	}
+	r := before.Reading(in.Match.Changed)
+	if r.Flagged != rules.None && !r.Deadline.IsZero() { // an outage was credited after the flag fell, and nobody claimed
+		r = before.Reading(r.Deadline.Add(-time.Millisecond))
+	}
+	if now := after.Reading(in.Now); in.Match.Clock.Kind != clock.None && !after.Over() &&
+		before.Game.Phase() == rules.Playing && after.Game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
+		return false
+	}
+	for _, at := range in.reminders(in.Match, before, r, in.Match.Changed) {
+		if !at.After(in.Now) {
+			return true
+		}
+	}
+	return false
+}
+
+// DecideDue decides what is due now. What has become pointless gives a step
+// that only says what is due next.
+func DecideDue(in *Input, d Due) Step {
+	m := in.Match
+	going := m
+	next := Step{Request: in.Request.ID, At: in.Now, Match: &going, Due: in.dues(m, in.Position)}
+	switch {
+	case d.Kind == "expire" && m.State == Sandbox:
+		m.State = Deleted
+		return in.with(m.Standing).step([]string{"delete"}, nil, nil)
+	case d.Kind == "expire" && m.State == Open:
+		m.State = Cancelled
+		return in.with(m.Standing).step([]string{"expire"}, []text.Message{say("expired", in.number())}, nil)
+	case d.Kind == "flag" && m.State == Going && (in.Away || in.Left):
+		// Nobody could have moved: see Back and Servers.
+		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })
+		next.Due = append(next.Due, Due{m.ID, "flag", in.Now.Add(awayWait), m.Seq})
+	case d.Kind == "flag" && m.State == Going:
+		if s, fell := in.flag(); fell {
+			return s
+		}
+	case d.Kind == "remind" && m.State == Going && !in.Left && len(in.listening(m, in.Position)) > 0 && !in.told(d):
+		r := in.Position.Reading(in.Now)
+		n := 0
+		for _, at := range in.reminders(m, in.Position, r, m.Changed) {
+			if !at.After(in.Now) {
+				n++
+			}
+		}
+		id := fmt.Sprintf("%s-%d-remind-%d", m.ID, m.Seq, d.At.UnixMilli())
+		if n > 1 {
+			id += AgainMark
+		}
+		var everybody, alone []Person
+		for _, p := range in.listening(m, in.Position) {
+			switch mine := in.remindersOf(p, in.Position, r, m.Changed); {
+			case !slices.ContainsFunc(mine, d.At.Equal): // theirs come at other times
+			case in.Prefs[p].Remind == "direct":
+				alone = append(alone, p)
+			default:
+				everybody = append(everybody, p)
+			}
+		}
+		if len(everybody) > 0 {
+			next.Posts = append(next.Posts, Owed{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq, Notify: everybody})
+		}
+		if len(alone) > 0 {
+			next.Posts = append(next.Posts, Owed{ID: strings.Replace(id, "-remind", "-direct", 1), Game: m.ID, Where: m.Where,
+				Kind: Status, Seq: m.Seq, Notify: alone, Private: true})
+		}
+	}
+	return next
+}
+
+// A Waiting is a game that waits for somebody.
+type Waiting struct {
+	Match    Match
+	Position *Position
+}
+
+// together is how soon after a reminder another game that it spoke of is not
+// spoken of again: who has many games is told of all at once.
+const together = 30 * time.Minute
+
+// told reports whether the person has just been told that this game waits, by a
+// reminder of another. It follows from when the reminders of all that wait for
+// them are due.
+func (in *Input) told(d Due) bool {
+	type ping struct {
+		at, since time.Time // when it is due, and since when its game waits
+		game      GameID
+	}
+	var pings []ping
+	for _, w := range append([]Waiting{{in.Match, in.Position}}, in.Others...) {
+		r := w.Position.Reading(in.Now)
+		for _, at := range in.reminders(w.Match, w.Position, r, w.Match.Changed) {
+			if !at.After(in.Now) {
+				pings = append(pings, ping{at, w.Match.Changed, w.Match.ID})
+			}
+		}
+	}
+	slices.SortFunc(pings, func(a, b ping) int {
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(string(a.game), string(b.game)))
+	})
+	var last time.Time
+	for _, p := range pings {
+		told := !last.IsZero() && p.at.Sub(last) < together && !p.since.After(last)
+		if p.game == d.Game && p.at.Equal(d.At) {
+			return told
+		}
+		if !told {
+			last = p.at
+		}
+	}
+	return false
+}
+
+// AgainMark ends the id of a reminder that takes the place of an earlier one of
+// the same turn.
+const AgainMark = "-again"
+
+// flag ends the match if the flag of the player to move has fallen, and reports
+// whether it has.
+func (in *Input) flag() (Step, bool) {
+	r := in.Position.Reading(in.Now)
+	if r.Flagged == rules.None {
+		return Step{}, false
+	}
+	over := "W+T"
+	if r.Flagged == rules.White {
+		over = "B+T"
+	}
+	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []text.Message{say("over.time", in.number(), text.Color(r.Flagged.Opponent()), over, text.Color(r.Flagged))}), true
+}
+
+// late ends the match instead of doing what was asked, if the flag had fallen
+// before the request was made.
+func (in *Input) late() (Step, bool) {
+	if in.Match.State != Going || in.Match.Clock.Kind == clock.None || in.Match.Clock.Claim {
+		return Step{}, false
+	}
+	s, fell := in.flag()
+	if fell {
+		s.Answer = Reply{Texts: []text.Message{say("too.late", in.number())}, Private: true}
+	}
+	return s, fell
+}
+
+// Claim ends the game by time, if the flag of the opponent has fallen.
+func Claim(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	r := in.Position.Reading(in.Now)
+	black, white := in.colors()
+	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {
+		return in.Refuse(say("claim.nothing", in.number()))
+	}
+	s, _ := in.flag()
+	return s
+}
+
+// Credit adds time that does not count, because the bot was away. If that was
+// short it says nothing about it.
+func Credit(in *Input, from, to time.Time) Step {
+	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
+	s := in.step([]string{body}, []text.Message{say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now))}, nil)
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
+	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
+		last := &s.Posts[len(s.Posts)-1]
+		last.Texts = append(last.Texts, say("deadline.now", clock.InstantText(d, in.Now)))
+	}
+	return s
+}
+
+// Undo takes back the person's own last turn: freely for a minute and before it
+// is answered, later by asking the opponent.
+func Undo(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	nothing := in.Refuse(say("undo.nothing", in.number()))
+	if len(in.Position.Lines) == 0 && len(in.Position.Stones) > 0 {
+		return in.undoStone()
+	}
+	if len(in.Position.Lines) == 0 {
+		return nothing
+	}
+	last := in.Position.Lines[len(in.Position.Lines)-1]
+	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.seat(l.Turn.By) == in.By }
+	alone := in.Match.Black == in.Match.White
+	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
+		return in.step([]string{"undo " + strconv.Itoa(last.Seq-1)}, []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
+	}
+	if in.Position.Game.Phase() != rules.Playing {
+		return in.Refuse(say("undo.settling", in.number()))
+	}
+	for i := len(in.Position.Lines) - 1; i >= 0; i-- {
+		if l := in.Position.Lines[i]; mine(l) && l.Seq > in.Position.Branch {
+			return in.ask("undo "+strconv.Itoa(l.Seq-1), say("asks.undo", named(in.By), in.number(), text.Turn(l.Turn)))
+		}
+	}
+	return nothing
+}
+
+// soon reports whether what an event did may be taken back without asking.
+func (in *Input) soon(seq int) bool {
+	free := FreeUndo
+	if in.Room.Undo != 0 {
+		free = time.Duration(in.Room.Undo) * time.Second
+	}
+	return in.Now.Sub(in.events()[seq-1].At) <= free
+}
+
+// ask puts a question to the opponent. It holds until it is answered or a turn
+// is made.
+func (in *Input) ask(what string, question text.Message) Step {
+	if a := in.Position.Asked; a != nil {
+		if in.Match.seat(a.By) == in.By {
+			return in.Refuse(say("asked.already", in.number()))
+		}
+		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
+	}
+	by := in.color()
+	if black, white := in.colors(); !black || !white {
+		by = rules.Black
+		if white {
+			by = rules.White
+		}
+	}
+	s := in.step([]string{"ask " + by.Letter() + " " + what}, []text.Message{question, say("asked.how")}, nil)
+	in.notify(&s, in.Match.seat(by.Opponent()))
+	return s
+}
+
+// notify makes the notices of a step call on somebody, and leaves its board
+// out: nothing on it has changed.
+func (in *Input) notify(s *Step, p Person) {
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && p != in.By {
+			s.Posts[i].Notify = []Person{p}
+		}
+	}
+}
+
+// yes answers what the opponent has asked.
+func (in *Input) yes() (Step, bool) {
+	a := in.Position.Asked
+	if a == nil || a.What == "delete" || in.Position.Game.Phase() != rules.Playing { // to that /delete is the answer
+		return Step{}, false
+	}
+	if in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By {
+		return in.Refuse(say("asked.already", in.number())), true
+	}
+	switch a.What {
+	case "undo":
+		return in.step([]string{"undo " + strconv.Itoa(a.Back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
+	case "draw":
+		return in.step([]string{"drawn"}, nil, []text.Message{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
+	}
+	return in.pause(), true
+}
+
+// Decline refuses a challenge, or what the opponent has asked; what one has
+// asked oneself it takes back.
+func Decline(in *Input) Step {
+	m := in.Match
+	if m.State == Open {
+		if m.Invited != in.By {
+			return in.Refuse(say("decline.nothing", in.number()))
+		}
+		m.State = Cancelled
+		s := in.with(m.Standing).step([]string{"decline"}, []text.Message{say("declined", named(in.By), in.number())}, nil)
+		in.notify(&s, m.Opener)
+		return s
+	}
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	a := in.Position.Asked
+	if a == nil {
+		return in.Refuse(say("decline.nothing", in.number()))
+	}
+	said, other := say("denied", named(in.By), in.number()), m.seat(a.By)
+	if other == in.By {
+		said, other = say("withdrawn", named(in.By), in.number()), m.seat(a.By.Opponent())
+	}
+	s := in.step([]string{"deny"}, []text.Message{said}, nil)
+	in.notify(&s, other)
+	return s
+}
+
+// Draw declares the draw of Ultimate Go, and offers one elsewhere.
+func Draw(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.Position.Game.Rules().Has(rules.Draw) {
+		return MakeTurn(in)
+	}
+	if in.Position.Game.Phase() != rules.Playing {
+		return in.Refuse(say("stopped", in.number()))
+	}
+	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.seat(a.By) != in.By {
+		s, _ := in.yes()
+		return s
+	}
+	return in.ask("draw", say("asks.draw", named(in.By), in.number()))
+}
+
+// Pause asks to stop the clocks, or lets them run again.
+func Pause(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	switch a := in.Position.Asked; {
+	case in.Match.Clock.Kind == clock.None:
+		return in.Refuse(say("pause.noclock", in.number()))
+	case in.Position.paused:
+		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
+	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
+		return in.pause()
+	}
+	return in.ask("pause", say("asks.pause", named(in.By), in.number()))
+}
+
+func (in *Input) pause() Step {
+	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
+}
+
+// Dispute goes on playing on a branch, to find out who is right about the dead.
+func Dispute(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if !in.Position.Game.Rules().Has(rules.Agree) {
+		return in.Refuse(noAgreement(in.Position.Game.Rules()))
+	}
+	if in.Position.Game.Phase() != rules.Settling {
+		return in.Refuse(say("playing", in.number()))
+	}
+	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("branch.begins", named(in.By), in.number())}, nil)
+	other := in.Match.seat(in.color().Opponent())
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
+			s.Posts[i].Notify = []Person{other} // who is to move is called by the board
+		}
+	}
+	return s
+}
+
+// Return leaves the branch.
+func Return(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.Position.Branch == 0 {
+		return in.Refuse(say("branch.none", in.number()))
+	}
+	return in.step([]string{"return"}, []text.Message{say("branch.left", named(in.By), in.number())}, nil)
+}
+
+// Rematch opens the same game again with colours changed.
+func Rematch(in *Input) Step {
+	old := in.Match
+	if old.State != Ended {
+		return in.Refuse(say("rematch.when", in.number()))
+	}
+	if old.Black != in.By && old.White != in.By {
+		return in.Refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+	}
+	if s, closed := in.closed(); closed {
+		return s
+	}
+	r, err := rules.Find(old.Rules)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	g, _, err := old.begin(r, nil)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.By, Where: in.Request.Where,
+		Opened: in.Now, Standing: Standing{State: Open}}
+	m.Black, m.White = old.White, old.Black
+	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)
+	if !local && m.Black != m.White {
+		if m.Black == in.By {
+			m.Invited, m.White = m.White, ""
+		} else {
+			m.Invited, m.Black = m.Black, ""
+		}
+	}
+	return in.opening(m).openOrBegin(g)
+}
+
+// openOrBegin begins the match if both seats are taken, and else opens it.
+func (in *Input) openOrBegin(g *rules.Game) Step {
+	m := in.Match
+	var replaces []GameID
+	if m.Black == "" || m.White == "" {
+		replaces = in.replaced()
+	}
+	if s, many := in.tooMany(); many && len(replaces) == 0 {
+		return s
+	}
+	var s Step
+	if m.Black != "" && m.White != "" {
+		m.State = Going
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
+	} else {
+		free := rules.White
+		if m.Black == "" {
+			free = rules.Black
+		}
+		s = in.step([]string{"open"}, []text.Message{in.opened(), in.seatOpen(free)}, nil)
+		if m.Invited != "" {
+			for i := range s.Posts {
+				s.Posts[i].Notify = []Person{m.Invited}
+			}
+		}
+	}
+	s.New, s.Replaces = true, replaces
+	return s
+}

@@ -1,0 +1,69 @@
+package match
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// PlaceHandicap places handicap stones where Black likes them.
+func PlaceHandicap(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.Position.Placing == 0 {
+		return in.Refuse(say("placing.none", in.number()))
+	}
+	return in.stones(in.Request.Args["points"])
+}
+
+// stones places handicap stones: those that are named, or none of them.
+func (in *Input) stones(points string) Step {
+	if in.Match.Black != in.By {
+		return in.Refuse(say("not.your.turn", in.number(), text.Color(rules.Black)))
+	}
+	ps, err := ParsePoints(points, in.Match.Setup.W, in.Match.Setup.H)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	left := in.Position.Placing
+	if len(ps) == 0 || len(ps) > left {
+		return in.Refuse(say("placing.many", left, in.number()))
+	}
+	var bodies []string
+	for _, p := range ps {
+		bodies = append(bodies, "stone "+p.String())
+	}
+	all := slices.Concat(in.Position.Stones, ps)
+	for i, p := range all {
+		if slices.Contains(all[:i], p) {
+			return in.Refuse(say("placing.twice", p.String()))
+		}
+	}
+	if _, _, err := in.Match.begin(in.Position.Game.Rules(), all); err != nil { // a stone may lack a liberty
+		return in.Refuse(say("bad.handicap", text.Begins(err)))
+	}
+	return in.step(bodies, nil, nil)
+}
+
+// undoStone takes back the last handicap stone: freely while they are being
+// placed, later as any turn.
+func (in *Input) undoStone() Step {
+	if in.Match.Black != in.By {
+		return in.Refuse(say("undo.nothing", in.number()))
+	}
+	last, seq := in.Position.Stones[len(in.Position.Stones)-1], 0
+	for _, e := range in.events() {
+		if e.Body == "stone "+last.String() {
+			seq = e.Seq
+		}
+	}
+	back := strconv.Itoa(seq - 1)
+	words := say("stone.words", last.String())
+	if in.Position.Placing > 0 || in.Match.White == in.By || in.soon(seq) {
+		return in.step([]string{"undo " + back}, []text.Message{say("undone", named(in.By), words)}, nil)
+	}
+	return in.ask("undo "+back, say("asks.undo", named(in.By), in.number(), words))
+}
