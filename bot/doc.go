@@ -27,6 +27,21 @@
 // therefore loses nothing: what was answered is stored, and what is stored will be
 // shown.
 //
+// # Packages
+//
+// What can be said without a clock, a store or a platform has packages of its own,
+// which import neither this one nor anything that does input or output; the test of
+// imports keeps it so:
+//
+//   - match: the game that two people play, its log, and all decisions about it;
+//   - clock: time controls, and reading clocks off a log;
+//   - text: what people read, by key and in several languages.
+//
+// Package outbox says what is sent next to a platform, package store keeps everything
+// in SQLite. This package loads what a decision needs, stores and words its outcome,
+// and answers questions. It gives the types of package match that adapters and stores
+// use its own names, see aliases.go.
+//
 // # Who is who
 //
 // Logs hold persons by internal id only. Names come from the platform, are

@@ -27,7 +27,7 @@ var mayImport = map[string]struct {
 	"bot/text":   {"rules render", true},
 	"bot/clock":  {"rules bot/text", true},
 	"bot/match":  {"rules rules/sgf bot/text bot/clock", true},
-	"bot/outbox": {"render bot/text bot/match", false},
+	"bot/outbox": {"render bot/text bot/match", true},
 	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox", false},
 	"bot/store":  {"rules bot bot/text bot/clock bot/match bot/outbox", false},
 }

@@ -1,23 +1,17 @@
 package match
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Limits on arguments.
-const (
-	maxArgument = 1000
-	maxFree     = 50 // handicap stones that are placed freely
-)
+// maxArgument is how long an argument may be, in bytes, unless it is a diagram.
+const maxArgument = 1000
 
 // A Request is what somebody asks, as far as a decision depends on it.
 type Request struct {
@@ -59,7 +53,7 @@ type Input struct {
 type Change func(in *Input) Step
 
 // Decide is the heart of the bot: what one request changes and answers.
-func Decide(in *Input, what Change) Step {
+func Decide(in *Input, change Change) Step {
 	for name, a := range in.Request.Args {
 		most := maxArgument
 		if name == "diagram" {
@@ -75,7 +69,7 @@ func Decide(in *Input, what Change) Step {
 	if seq := in.Request.Args["seq"]; seq != "" && !in.stands(seq) {
 		return in.Refuse(say("moved.on", in.number()))
 	}
-	return what(in)
+	return change(in)
 }
 
 // stands reports whether the game still stands as it did after event seq: a
@@ -107,12 +101,12 @@ func (in *Input) Refuse(texts ...text.Message) Step {
 
 func (in *Input) number() string { return strconv.Itoa(in.Match.Number) }
 
-// colors gives the seats that the person holds in the match.
+// colors reports which seats that the person holds in the match.
 func (in *Input) colors() (black, white bool) {
 	return in.Match.Black == in.By, in.Match.White == in.By
 }
 
-// color gives the seat for which the person speaks: their own, or with both
+// color returns the seat for which the person speaks: their own, or with both
 // seats the one whose turn it is.
 func (in *Input) color() rules.Color {
 	black, white := in.colors()
@@ -236,206 +230,6 @@ func (in *Input) events() []Event {
 	return in.Position.Events
 }
 
-// NewGame opens a game, and begins it if both seats are known.
-func NewGame(in *Input) Step {
-	if s, closed := in.closed(); closed {
-		return s
-	}
-	if in.Room.Opens == "moderators" && !in.Request.Moderator {
-		return in.Refuse(say("opens.moderators"))
-	}
-	arg := func(name string) string { return strings.TrimSpace(in.Request.Args[name]) }
-	r := &rules.TwoButton
-	id, board := arg("rules"), arg("size")
-	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
-		id, board = board, id
-	}
-	id, board = cmp.Or(id, in.Room.Rules), cmp.Or(board, in.Room.Size)
-	if id != "" {
-		found, err := in.Rulesets.Find(id)
-		if err != nil {
-			return in.Refuse(NoRuleset(id))
-		}
-		r = found
-	}
-	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
-	if board != "" {
-		w, h, ok := ParseSize(board)
-		if !ok {
-			return in.Refuse(say("bad.size", shortened(board)))
-		}
-		s.W, s.H = w, h
-	}
-	if komi := arg("komi"); komi != "" && komi != "default" {
-		k, err := rules.ParsePoints(komi)
-		if err == nil && (k > rules.MaxKomi || k < -rules.MaxKomi) {
-			err = rules.Saying{Text: "{0} is too large", Args: []any{k}}
-		}
-		if err != nil {
-			return in.Refuse(say("bad.komi", text.Sentence(err)))
-		}
-		s.Komi = k
-	}
-	if h := arg("handicap"); h != "" {
-		n, err := strconv.Atoi(h)
-		if err != nil {
-			return in.Refuse(say("bad.number", shortened(h)))
-		}
-		switch how := strings.ToLower(arg("placement")); how {
-		case "", "fixed":
-			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.Refuse(say("bad.handicap", text.Begins(err)))
-			}
-		case "free":
-			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
-				return in.Refuse(say("bad.free", strconv.Itoa(most)))
-			}
-		default:
-			return in.Refuse(say("bad.placement", shortened(how)))
-		}
-		s.Handicap = n
-	}
-	rated := false
-	switch answer := strings.ToLower(arg("rated")); answer {
-	case "", "no", "n", "false":
-	case "yes", "y", "true":
-		rated = true
-	default:
-		return in.Refuse(say("bad.rated", shortened(answer)))
-	}
-	var tc clock.Control
-	if c := cmp.Or(arg("clock"), in.Room.Clock); c != "" {
-		var err error
-		if tc, err = clock.Parse(c); err != nil {
-			return in.Refuse(wrong(err))
-		}
-	}
-	g, _, err := Match{Setup: s}.begin(r, nil)
-	if err != nil {
-		return in.Refuse(say("bad.handicap", text.Begins(err)))
-	}
-	mine := rules.Black
-	switch c := strings.ToLower(arg("color")); c {
-	case "", "black", "b":
-	case "white", "w":
-		mine = rules.White
-	case "random", "nigiri":
-		if in.Coin {
-			mine = rules.White
-		}
-	default:
-		return in.Refuse(say("bad.color", shortened(c)))
-	}
-	m := Match{
-		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Open},
-	}
-	if mine == rules.Black {
-		m.Black = in.By
-	} else {
-		m.White = in.By
-	}
-	both := func(b, w Person) { m.Black, m.White = b, w }
-	opponent := arg("opponent")
-	switch other, known := in.Users["opponent"]; {
-	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.By:
-		both(in.By, in.By)
-	case known && (other == in.Seats[0] || other == in.Seats[1]):
-		if mine == rules.Black {
-			both(in.By, other)
-		} else {
-			both(other, in.By)
-		}
-	case known:
-		m.Invited = other
-	case opponent != "":
-		return in.Refuse(say("unknown.user", shortened(opponent)))
-	case in.By == in.Seats[0] || in.By == in.Seats[1]:
-		if arg("color") == "" || in.By == in.Seats[0] && mine == rules.Black || in.By == in.Seats[1] && mine == rules.White {
-			both(in.Seats[0], in.Seats[1])
-		} else {
-			both(in.Seats[1], in.Seats[0])
-		}
-	}
-	return in.opening(m).openOrBegin(g)
-}
-
-func (in *Input) opened() text.Message {
-	title, size, komi, handicap := in.terms()
-	return say("opened", named(in.By), text.ThisGame, title, size, komi, handicap)
-}
-
-func (in *Input) seatOpen(c rules.Color) text.Message {
-	if in.Match.Invited != "" {
-		return say("opened.for", named(in.Match.Invited))
-	}
-	return say("opened.anyone", text.Color(c))
-}
-
-func (in *Input) started(g *rules.Game) []text.Message {
-	title, size, komi, handicap := in.terms()
-	first := centre(in.Match.Setup).String()
-	out := []text.Message{say("started", text.ThisGame, title, size, komi, handicap, named(in.Match.Black), named(in.Match.White), text.Color(g.ToPlay()), first)}
-	if in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1] {
-		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap, text.Color(g.ToPlay()), first)}
-	}
-	if in.Match.free() {
-		out = append(out, say("placing.how", strconv.Itoa(in.Match.Setup.Handicap)))
-	}
-	return out
-}
-
-// terms gives what a game is played with, as arguments.
-func (in *Input) terms() (title, size, komi string, handicap text.Message) {
-	r, err := rules.Find(in.Match.Rules)
-	if err != nil {
-		return in.Match.Rules, "", "", text.Message{}
-	}
-	s := in.Match.Setup
-	var stones, rated, timed any = "", "", ""
-	switch {
-	case in.Match.free():
-		stones = say("handicap.free", s.Handicap)
-	case s.Handicap > 0:
-		stones = say("handicap", s.Handicap)
-	}
-	if in.Match.Rated {
-		rated = say("rated")
-	}
-	if in.Match.Clock.Kind != clock.None {
-		timed = say("with.clock", in.Match.Clock.Text())
-	}
-	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, timed, "")
-}
-
-// Join takes the open seat.
-func Join(in *Input) Step {
-	m := in.Match
-	switch {
-	case m.State == Open && m.Invited != "" && m.Invited != in.By && m.Opener != in.By:
-		return in.Refuse(say("not.invited", in.number(), named(m.Invited)))
-	case m.State == Open && m.Opener == in.By:
-		return in.Refuse(say("yourself", in.number()))
-	case m.Black == in.By || m.White == in.By:
-		return in.Refuse(say("already.in", in.number()))
-	case m.State == Cancelled:
-		return in.Refuse(say("game.cancelled", in.number()))
-	case m.State == Deleted:
-		return in.Refuse(say("game.deleted", in.number()))
-	case m.State != Open:
-		return in.Refuse(say("full", in.number(), named(m.Black), named(m.White)))
-	}
-	seat := rules.White
-	if m.Black == "" {
-		seat, m.Black = rules.Black, in.By
-	} else {
-		m.White = in.By
-	}
-	m.State = Going
-	in = in.with(m.Standing)
-	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(in.Position.Game), nil)
-}
-
 // blocked refuses what cannot be done in a match that is not being played, or
 // by somebody who does not play in it.
 func (in *Input) blocked() (Step, bool) {
@@ -457,292 +251,4 @@ func (in *Input) blocked() (Step, bool) {
 		return in.Refuse(say("waiting", in.number())), true
 	}
 	return Step{}, false
-}
-
-// MakeTurn plays placements, passes and all that a rulebook calls a turn.
-func MakeTurn(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	t := rules.Turn{Kind: in.Kind, By: in.color()}
-	w, h := in.Match.Setup.W, in.Match.Setup.H
-	if in.Position.Placing > 0 && t.Kind != rules.Resign {
-		return in.stones(in.Request.Args["at"])
-	}
-	if t.Kind == rules.Place {
-		if in.Request.Args["at"] == "" {
-			return in.Refuse(say("missing", "place", say("needs.point"), "/place "+centre(in.Match.Setup).String()))
-		}
-		p, err := rules.ParsePoint(in.Request.Args["at"], w, h)
-		if err != nil {
-			return in.Refuse(wrong(err))
-		}
-		t.At = p
-	}
-	if dead := in.Request.Args["dead"]; dead != "" && t.Kind == rules.Pass {
-		ps, err := ParsePoints(dead, w, h)
-		if err != nil {
-			return in.Refuse(wrong(err))
-		}
-		t.Dead = ps
-	}
-	if s, warned := in.stillStanding(t); warned {
-		return s
-	}
-	return in.play(t)
-}
-
-// Resume goes on playing after play has stopped.
-func Resume(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	return in.play(rules.Turn{Kind: in.Kind, By: in.color()})
-}
-
-// Mark marks chains as dead, alive or alive in seki, once play has stopped.
-func Mark(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
-	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
-	case "", "dead":
-	case "alive":
-		t.Kind = rules.Unmark
-	case "seki":
-		t.Kind = rules.MarkSeki
-	default:
-		return in.Refuse(say("bad.as", shortened(as)))
-	}
-	ps, err := ParsePoints(in.Request.Args["points"], in.Match.Setup.W, in.Match.Setup.H)
-	if err != nil {
-		return in.Refuse(wrong(err))
-	}
-	if len(ps) == 0 {
-		return in.Refuse(say("missing", "dead", say("needs.chains"), "/dead C3 D5"))
-	}
-	t.Dead = ps
-	return in.play(t)
-}
-
-// Accept accepts whatever there is to accept: the count, a suggestion of dead
-// stones, or that a game has no result.
-func Accept(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	if s, answered := in.yes(); answered {
-		return s
-	}
-	g, by := in.Position.Game, in.color()
-	switch {
-	case g.Phase() == rules.Settling:
-		black, white := in.colors()
-		if black && white {
-			return in.play(rules.Turn{Kind: rules.Agree, By: rules.Black}, rules.Turn{Kind: rules.Agree, By: rules.White})
-		}
-		if g.HasAgreed(by) {
-			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
-		}
-		return in.play(rules.Turn{Kind: rules.Agree, By: by})
-	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
-		if black, white := in.colors(); black && white {
-			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
-		}
-		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
-	case g.Rules().Has(rules.Accept):
-		return in.play(rules.Turn{Kind: rules.Accept, By: by})
-	case g.Rules().Has(rules.Agree):
-		return in.Refuse(say("playing", in.number()))
-	}
-	return in.Refuse(noAgreement(g.Rules()))
-}
-
-// noAgreement says how a ruleset without an agreement on dead stones goes about them.
-func noAgreement(r *rules.Ruleset) text.Message {
-	switch {
-	case len(r.Count) == 0:
-		return say("playing.nocount", r.Title)
-	case r.Has(rules.Accept):
-		return say("playing.named", r.Title)
-	}
-	return say("playing.never", r.Title)
-}
-
-// Resign resigns the game, once the person has confirmed that.
-func Resign(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	by := in.color()
-	switch strings.ToLower(strings.TrimSpace(in.Request.Args["confirm"])) {
-	case "yes", "y", "true":
-		return in.play(rules.Turn{Kind: rules.Resign, By: by})
-	}
-	s := in.Refuse(say("resign.sure", in.number(), text.Color(by.Opponent())))
-	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
-		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
-	return s
-}
-
-// Cancel ends a game without a result: before both have moved, by its players;
-// at any time, by a moderator who is not a party to it.
-func Cancel(in *Input) Step {
-	m := in.Match
-	black, white := in.colors()
-	yours := black || white || m.Opener == in.By
-	moderates := in.Request.Moderator && (!yours || black && white)
-	if !yours && !moderates {
-		return in.Refuse(say("cancel.not.yours", in.number()))
-	}
-	switch m.State {
-	case Cancelled:
-		return in.Refuse(say("game.cancelled", in.number()))
-	case Deleted:
-		return in.Refuse(say("game.deleted", in.number()))
-	case Ended:
-		return in.Refuse(say("game.over", in.number(), Outcome(in.Position)))
-	}
-	moved := map[rules.Color]bool{}
-	for _, l := range in.Position.Lines {
-		moved[l.Turn.By] = true
-	}
-	if moved[rules.Black] && moved[rules.White] && !moderates {
-		return in.Refuse(say("cancel.late", in.number()))
-	}
-	m.State = Cancelled
-	return in.with(m.Standing).step([]string{"cancel"}, []text.Message{say("cancelled", named(in.By), in.number())}, nil)
-}
-
-// play makes turns, or says which rule they break.
-func (in *Input) play(turns ...rules.Turn) Step {
-	d := in.draft()
-	for _, t := range turns {
-		if err := in.add(&d, "turn "+t.String()); err != nil {
-			return in.Refuse(in.illegal(err))
-		}
-		if d.pos.Game.Phase() == rules.Over {
-			break
-		}
-	}
-	g := d.pos.Game
-	if in.Position.Branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
-		if err := in.add(&d, "return"); err != nil {
-			return in.Refuse(wrong(err))
-		}
-		return in.end(d, []text.Message{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
-	}
-	var after []text.Message
-	switch {
-	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), Outcome(&Position{Game: g}), g.Result(), text.Begins(g.Decided())))
-	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
-		after = append(append(after, say("settle", in.number())), looksDead(g)...)
-	}
-	return in.end(d, nil, after)
-}
-
-// illegal says what is wrong with a turn.
-func (in *Input) illegal(err error) text.Message {
-	var i *rules.Illegal
-	if !errors.As(err, &i) {
-		return wrong(err)
-	}
-	r := in.Position.Game.Rules()
-	switch {
-	case errors.Is(err, rules.ErrNotYourTurn):
-		return say("not.your.turn", in.number(), text.Color(in.Position.Game.ToPlay()))
-	case errors.Is(err, rules.ErrNoSuchTurn):
-		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
-			return noAgreement(r)
-		}
-		var turns []string
-		for k := rules.Place; k <= rules.Resign; k++ {
-			if r.Has(k) {
-				turns = append(turns, "/"+k.String())
-			}
-		}
-		if i.Turn.Kind == rules.Button && (in.Position.Game.Table() > 0 || in.Position.Game.Holds(rules.Black, rules.ButtonThing)+in.Position.Game.Holds(rules.White, rules.ButtonThing) > 0) {
-			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
-		}
-		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), strings.Join(turns, ", "))
-	case errors.Is(err, rules.ErrStopped):
-		return say("stopped", in.number())
-	case errors.Is(err, rules.ErrPlaying):
-		return say("playing", in.number())
-	case i.Rule != "":
-		return say("illegal", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
-	}
-	return say("illegal.plain", what(i.Turn), text.Sentence(i.Because))
-}
-
-// what makes an argument of a turn without its player.
-func what(t rules.Turn) any {
-	if t.Kind == rules.Place {
-		return t.At.String()
-	}
-	return say("what." + t.Kind.String())
-}
-
-// Outcome says how a game ended.
-func Outcome(p *Position) text.Message {
-	who := map[byte]text.Message{'B': text.Color(rules.Black), 'W': text.Color(rules.White)}
-	result := p.Game.Result()
-	if p.Result != "" {
-		result = p.Result
-	}
-	switch r := result; {
-	case r == "0" && p.Result != "":
-		return say("draw")
-	case r == "0":
-		return say("jigo")
-	case r == "Draw":
-		return say("draw")
-	case r == "Void" || r == "":
-		return say("void")
-	default:
-		if m, err := rules.ParsePoints(r[2:]); err == nil {
-			return say("win", who[r[0]], m.String())
-		}
-		return say("win.other", who[r[0]])
-	}
-}
-
-// centre is a point to give as an example.
-func centre(s rules.Setup) rules.Point {
-	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
-}
-
-// ParseSize reads "9", "9x13", "9×13" and "9*13".
-func ParseSize(s string) (w, h int, ok bool) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	a, b, two := s, s, false
-	for _, sep := range []string{"x", "×", "*", ":"} {
-		if a, b, two = strings.Cut(s, sep); two {
-			break
-		}
-	}
-	if !two {
-		a, b = s, s
-	}
-	w, err1 := strconv.Atoi(strings.TrimSpace(a))
-	h, err2 := strconv.Atoi(strings.TrimSpace(b))
-	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
-}
-
-// ParsePoints reads "C3 D5", "C3,D5"; "none" is no point.
-func ParsePoints(s string, w, h int) ([]rules.Point, error) {
-	var ps []rules.Point
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		if strings.EqualFold(word, "none") {
-			continue
-		}
-		p, err := rules.ParsePoint(word, w, h)
-		if err != nil {
-			return nil, err
-		}
-		ps = append(ps, p)
-	}
-	return ps, nil
 }

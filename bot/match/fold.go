@@ -189,7 +189,7 @@ func (f *folding) play() (seq int, err error) {
 	return 0, nil
 }
 
-// MakeTurn adds a line, which is a turn or something said about the end of play.
+// turn adds a line, which is a turn or something said about the end of play.
 func (f *folding) turn(e Event, t rules.Turn) error {
 	f.Lines = append(f.Lines, Line{e.Seq, t})
 	if f.match.Clock.Kind == clock.None {

@@ -25,8 +25,10 @@
 // is due next. Whoever decides again with the same input gets the same step, so a
 // step that comes too late to be stored is thrown away and decided anew.
 //
-// events.go has the kinds of events and how each changes a position; fold.go folds
-// them; the other files decide.
+// In events.go are the kinds of events and how each changes a position, in fold.go
+// the fold. decide.go has what all decisions share; those about new games, turns,
+// questions between players, the end, and what is due are in new.go, turns.go,
+// ask.go, settle.go and due.go.
 //
 // The package does no input or output, takes no [context.Context], and never asks
 // the time or for chance: the caller hands in both. Its functions may be called

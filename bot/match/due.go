@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,19 +12,18 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Games that live for weeks: deadlines, reminders, second thoughts, and what
-// one player asks the other.
+// What is due without anybody asking: flags, reminders, and the end of games that
+// nobody joins.
 
 const (
 	challengeLives = 7 * 24 * time.Hour  // an open game waits so long for somebody to join
 	sandboxLives   = 14 * 24 * time.Hour // a sandbox in which nobody has moved
-	FreeUndo       = 60 * time.Second    // one's own last turn may be taken back so long without asking, unless the room says otherwise
 	flagGrace      = 90 * time.Second    // a turn made in time may be so long on its way
 	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
 	announced      = 2 * time.Minute     // an outage of longer is announced in each game that is credited
 )
 
-// slow are the reminders of games without a clock, and of players who have not
+// slowTurns and slowCounts are the reminders of games without a clock, and of players who have not
 // accepted a count: so long after the last thing that happened.
 var (
 	slowTurns  = []time.Duration{3 * 24 * time.Hour, 10 * 24 * time.Hour}
@@ -57,7 +55,7 @@ func (in *Input) dues(m Match, p *Position) []Due {
 	return ds
 }
 
-// reminders gives when the player to move is to be reminded. Without a
+// reminders returns when the player to move is to be reminded. Without a
 // deadline that is some days after the last thing that happened.
 func (in *Input) reminders(m Match, p *Position, r clock.Reading, changed time.Time) []time.Time {
 	var out []time.Time
@@ -68,7 +66,7 @@ func (in *Input) reminders(m Match, p *Position, r clock.Reading, changed time.T
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
-// remindersOf gives when one of them is to be reminded.
+// remindersOf returns when one of them is to be reminded.
 func (in *Input) remindersOf(who Person, p *Position, r clock.Reading, changed time.Time) []time.Time {
 	if r.Paused {
 		return nil
@@ -98,7 +96,7 @@ func (in *Input) remindersOf(who Person, p *Position, r clock.Reading, changed t
 	return out
 }
 
-// listening gives those for whom the match waits and who want to be reminded.
+// listening returns those for whom the match waits and who want to be reminded.
 func (in *Input) listening(m Match, p *Position) (who []Person) {
 	waits := []Person{m.ToMove}
 	if g := p.Game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
@@ -135,8 +133,8 @@ func (in *Input) reminded(after *Position) bool {
 	return false
 }
 
-// DecideDue decides what is due now. What has become pointless gives a step
-// that only says what is due next.
+// DecideDue decides what is due now. If that has become pointless, the step only
+// says what is due next.
 func DecideDue(in *Input, d Due) Step {
 	m := in.Match
 	going := m
@@ -196,7 +194,7 @@ type Waiting struct {
 }
 
 // together is how soon after a reminder another game that it spoke of is not
-// spoken of again: who has many games is told of all at once.
+// spoken of again: a person with many games is told of all at once.
 const together = 30 * time.Minute
 
 // told reports whether the person has just been told that this game waits, by a
@@ -287,257 +285,5 @@ func Credit(in *Input, from, to time.Time) Step {
 		last := &s.Posts[len(s.Posts)-1]
 		last.Texts = append(last.Texts, say("deadline.now", clock.InstantText(d, in.Now)))
 	}
-	return s
-}
-
-// Undo takes back the person's own last turn: freely for a minute and before it
-// is answered, later by asking the opponent.
-func Undo(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	nothing := in.Refuse(say("undo.nothing", in.number()))
-	if len(in.Position.Lines) == 0 && len(in.Position.Stones) > 0 {
-		return in.undoStone()
-	}
-	if len(in.Position.Lines) == 0 {
-		return nothing
-	}
-	last := in.Position.Lines[len(in.Position.Lines)-1]
-	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.seat(l.Turn.By) == in.By }
-	alone := in.Match.Black == in.Match.White
-	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
-		return in.step([]string{"undo " + strconv.Itoa(last.Seq-1)}, []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
-	}
-	if in.Position.Game.Phase() != rules.Playing {
-		return in.Refuse(say("undo.settling", in.number()))
-	}
-	for i := len(in.Position.Lines) - 1; i >= 0; i-- {
-		if l := in.Position.Lines[i]; mine(l) && l.Seq > in.Position.Branch {
-			return in.ask("undo "+strconv.Itoa(l.Seq-1), say("asks.undo", named(in.By), in.number(), text.Turn(l.Turn)))
-		}
-	}
-	return nothing
-}
-
-// soon reports whether what an event did may be taken back without asking.
-func (in *Input) soon(seq int) bool {
-	free := FreeUndo
-	if in.Room.Undo != 0 {
-		free = time.Duration(in.Room.Undo) * time.Second
-	}
-	return in.Now.Sub(in.events()[seq-1].At) <= free
-}
-
-// ask puts a question to the opponent. It holds until it is answered or a turn
-// is made.
-func (in *Input) ask(what string, question text.Message) Step {
-	if a := in.Position.Asked; a != nil {
-		if in.Match.seat(a.By) == in.By {
-			return in.Refuse(say("asked.already", in.number()))
-		}
-		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
-	}
-	by := in.color()
-	if black, white := in.colors(); !black || !white {
-		by = rules.Black
-		if white {
-			by = rules.White
-		}
-	}
-	s := in.step([]string{"ask " + by.Letter() + " " + what}, []text.Message{question, say("asked.how")}, nil)
-	in.notify(&s, in.Match.seat(by.Opponent()))
-	return s
-}
-
-// notify makes the notices of a step call on somebody, and leaves its board
-// out: nothing on it has changed.
-func (in *Input) notify(s *Step, p Person) {
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
-	for i := range s.Posts {
-		if s.Posts[i].Kind == Notice && p != in.By {
-			s.Posts[i].Notify = []Person{p}
-		}
-	}
-}
-
-// yes answers what the opponent has asked.
-func (in *Input) yes() (Step, bool) {
-	a := in.Position.Asked
-	if a == nil || a.What == "delete" || in.Position.Game.Phase() != rules.Playing { // to that /delete is the answer
-		return Step{}, false
-	}
-	if in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By {
-		return in.Refuse(say("asked.already", in.number())), true
-	}
-	switch a.What {
-	case "undo":
-		return in.step([]string{"undo " + strconv.Itoa(a.Back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
-	case "draw":
-		return in.step([]string{"drawn"}, nil, []text.Message{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
-	}
-	return in.pause(), true
-}
-
-// Decline refuses a challenge, or what the opponent has asked; what one has
-// asked oneself it takes back.
-func Decline(in *Input) Step {
-	m := in.Match
-	if m.State == Open {
-		if m.Invited != in.By {
-			return in.Refuse(say("decline.nothing", in.number()))
-		}
-		m.State = Cancelled
-		s := in.with(m.Standing).step([]string{"decline"}, []text.Message{say("declined", named(in.By), in.number())}, nil)
-		in.notify(&s, m.Opener)
-		return s
-	}
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	a := in.Position.Asked
-	if a == nil {
-		return in.Refuse(say("decline.nothing", in.number()))
-	}
-	said, other := say("denied", named(in.By), in.number()), m.seat(a.By)
-	if other == in.By {
-		said, other = say("withdrawn", named(in.By), in.number()), m.seat(a.By.Opponent())
-	}
-	s := in.step([]string{"deny"}, []text.Message{said}, nil)
-	in.notify(&s, other)
-	return s
-}
-
-// Draw declares the draw of Ultimate Go, and offers one elsewhere.
-func Draw(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	if in.Position.Game.Rules().Has(rules.Draw) {
-		return MakeTurn(in)
-	}
-	if in.Position.Game.Phase() != rules.Playing {
-		return in.Refuse(say("stopped", in.number()))
-	}
-	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.seat(a.By) != in.By {
-		s, _ := in.yes()
-		return s
-	}
-	return in.ask("draw", say("asks.draw", named(in.By), in.number()))
-}
-
-// Pause asks to stop the clocks, or lets them run again.
-func Pause(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	switch a := in.Position.Asked; {
-	case in.Match.Clock.Kind == clock.None:
-		return in.Refuse(say("pause.noclock", in.number()))
-	case in.Position.paused:
-		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
-	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
-		return in.pause()
-	}
-	return in.ask("pause", say("asks.pause", named(in.By), in.number()))
-}
-
-func (in *Input) pause() Step {
-	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
-}
-
-// Dispute goes on playing on a branch, to find out who is right about the dead.
-func Dispute(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	if !in.Position.Game.Rules().Has(rules.Agree) {
-		return in.Refuse(noAgreement(in.Position.Game.Rules()))
-	}
-	if in.Position.Game.Phase() != rules.Settling {
-		return in.Refuse(say("playing", in.number()))
-	}
-	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("branch.begins", named(in.By), in.number())}, nil)
-	other := in.Match.seat(in.color().Opponent())
-	for i := range s.Posts {
-		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
-			s.Posts[i].Notify = []Person{other} // who is to move is called by the board
-		}
-	}
-	return s
-}
-
-// Return leaves the branch.
-func Return(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
-	if in.Position.Branch == 0 {
-		return in.Refuse(say("branch.none", in.number()))
-	}
-	return in.step([]string{"return"}, []text.Message{say("branch.left", named(in.By), in.number())}, nil)
-}
-
-// Rematch opens the same game again with colours changed.
-func Rematch(in *Input) Step {
-	old := in.Match
-	if old.State != Ended {
-		return in.Refuse(say("rematch.when", in.number()))
-	}
-	if old.Black != in.By && old.White != in.By {
-		return in.Refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
-	}
-	if s, closed := in.closed(); closed {
-		return s
-	}
-	r, err := rules.Find(old.Rules)
-	if err != nil {
-		return in.Refuse(wrong(err))
-	}
-	g, _, err := old.begin(r, nil)
-	if err != nil {
-		return in.Refuse(wrong(err))
-	}
-	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.By, Where: in.Request.Where,
-		Opened: in.Now, Standing: Standing{State: Open}}
-	m.Black, m.White = old.White, old.Black
-	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)
-	if !local && m.Black != m.White {
-		if m.Black == in.By {
-			m.Invited, m.White = m.White, ""
-		} else {
-			m.Invited, m.Black = m.Black, ""
-		}
-	}
-	return in.opening(m).openOrBegin(g)
-}
-
-// openOrBegin begins the match if both seats are taken, and else opens it.
-func (in *Input) openOrBegin(g *rules.Game) Step {
-	m := in.Match
-	var replaces []GameID
-	if m.Black == "" || m.White == "" {
-		replaces = in.replaced()
-	}
-	if s, many := in.tooMany(); many && len(replaces) == 0 {
-		return s
-	}
-	var s Step
-	if m.Black != "" && m.White != "" {
-		m.State = Going
-		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
-	} else {
-		free := rules.White
-		if m.Black == "" {
-			free = rules.Black
-		}
-		s = in.step([]string{"open"}, []text.Message{in.opened(), in.seatOpen(free)}, nil)
-		if m.Invited != "" {
-			for i := range s.Posts {
-				s.Posts[i].Notify = []Person{m.Invited}
-			}
-		}
-	}
-	s.New, s.Replaces = true, replaces
 	return s
 }

@@ -1,0 +1,205 @@
+package match
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// What players take back, and what they ask each other.
+
+// FreeUndo is for how long somebody may take back their own last turn without
+// asking, unless the room says otherwise.
+const FreeUndo = 60 * time.Second
+
+// Undo takes back the person's own last turn: freely for a minute and before it
+// is answered, later by asking the opponent.
+func Undo(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	nothing := in.Refuse(say("undo.nothing", in.number()))
+	if len(in.Position.Lines) == 0 && len(in.Position.Stones) > 0 {
+		return in.undoStone()
+	}
+	if len(in.Position.Lines) == 0 {
+		return nothing
+	}
+	last := in.Position.Lines[len(in.Position.Lines)-1]
+	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.seat(l.Turn.By) == in.By }
+	alone := in.Match.Black == in.Match.White
+	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {
+		return in.step([]string{"undo " + strconv.Itoa(last.Seq-1)}, []text.Message{say("undone", named(in.By), text.Turn(last.Turn))}, nil)
+	}
+	if in.Position.Game.Phase() != rules.Playing {
+		return in.Refuse(say("undo.settling", in.number()))
+	}
+	for i := len(in.Position.Lines) - 1; i >= 0; i-- {
+		if l := in.Position.Lines[i]; mine(l) && l.Seq > in.Position.Branch {
+			return in.ask("undo "+strconv.Itoa(l.Seq-1), say("asks.undo", named(in.By), in.number(), text.Turn(l.Turn)))
+		}
+	}
+	return nothing
+}
+
+// soon reports whether what an event did may be taken back without asking.
+func (in *Input) soon(seq int) bool {
+	free := FreeUndo
+	if in.Room.Undo != 0 {
+		free = time.Duration(in.Room.Undo) * time.Second
+	}
+	return in.Now.Sub(in.events()[seq-1].At) <= free
+}
+
+// ask puts a question to the opponent. It holds until it is answered or a turn
+// is made.
+func (in *Input) ask(what string, question text.Message) Step {
+	if a := in.Position.Asked; a != nil {
+		if in.Match.seat(a.By) == in.By {
+			return in.Refuse(say("asked.already", in.number()))
+		}
+		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
+	}
+	by := in.color()
+	if black, white := in.colors(); !black || !white {
+		by = rules.Black
+		if white {
+			by = rules.White
+		}
+	}
+	s := in.step([]string{"ask " + by.Letter() + " " + what}, []text.Message{question, say("asked.how")}, nil)
+	in.notify(&s, in.Match.seat(by.Opponent()))
+	return s
+}
+
+// notify makes the notices of a step call on somebody, and leaves its board
+// out: nothing on it has changed.
+func (in *Input) notify(s *Step, p Person) {
+	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && p != in.By {
+			s.Posts[i].Notify = []Person{p}
+		}
+	}
+}
+
+// yes answers what the opponent has asked.
+func (in *Input) yes() (Step, bool) {
+	a := in.Position.Asked
+	if a == nil || a.What == "delete" || in.Position.Game.Phase() != rules.Playing { // to that /delete is the answer
+		return Step{}, false
+	}
+	if in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By {
+		return in.Refuse(say("asked.already", in.number())), true
+	}
+	switch a.What {
+	case "undo":
+		return in.step([]string{"undo " + strconv.Itoa(a.Back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
+	case "draw":
+		return in.step([]string{"drawn"}, nil, []text.Message{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
+	}
+	return in.pause(), true
+}
+
+// Decline refuses a challenge, or what the opponent has asked; what one has
+// asked oneself it takes back.
+func Decline(in *Input) Step {
+	m := in.Match
+	if m.State == Open {
+		if m.Invited != in.By {
+			return in.Refuse(say("decline.nothing", in.number()))
+		}
+		m.State = Cancelled
+		s := in.with(m.Standing).step([]string{"decline"}, []text.Message{say("declined", named(in.By), in.number())}, nil)
+		in.notify(&s, m.Opener)
+		return s
+	}
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	a := in.Position.Asked
+	if a == nil {
+		return in.Refuse(say("decline.nothing", in.number()))
+	}
+	said, other := say("denied", named(in.By), in.number()), m.seat(a.By)
+	if other == in.By {
+		said, other = say("withdrawn", named(in.By), in.number()), m.seat(a.By.Opponent())
+	}
+	s := in.step([]string{"deny"}, []text.Message{said}, nil)
+	in.notify(&s, other)
+	return s
+}
+
+// Draw declares the draw of Ultimate Go, and offers one elsewhere.
+func Draw(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.Position.Game.Rules().Has(rules.Draw) {
+		return MakeTurn(in)
+	}
+	if in.Position.Game.Phase() != rules.Playing {
+		return in.Refuse(say("stopped", in.number()))
+	}
+	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.seat(a.By) != in.By {
+		s, _ := in.yes()
+		return s
+	}
+	return in.ask("draw", say("asks.draw", named(in.By), in.number()))
+}
+
+// Pause asks to stop the clocks, or lets them run again.
+func Pause(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	switch a := in.Position.Asked; {
+	case in.Match.Clock.Kind == clock.None:
+		return in.Refuse(say("pause.noclock", in.number()))
+	case in.Position.paused:
+		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
+	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
+		return in.pause()
+	}
+	return in.ask("pause", say("asks.pause", named(in.By), in.number()))
+}
+
+func (in *Input) pause() Step {
+	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
+}
+
+// Dispute goes on playing on a branch, to find out who is right about the dead.
+func Dispute(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if !in.Position.Game.Rules().Has(rules.Agree) {
+		return in.Refuse(noAgreement(in.Position.Game.Rules()))
+	}
+	if in.Position.Game.Phase() != rules.Settling {
+		return in.Refuse(say("playing", in.number()))
+	}
+	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("branch.begins", named(in.By), in.number())}, nil)
+	other := in.Match.seat(in.color().Opponent())
+	for i := range s.Posts {
+		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
+			s.Posts[i].Notify = []Person{other} // who is to move is called by the board
+		}
+	}
+	return s
+}
+
+// Return leaves the branch.
+func Return(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if in.Position.Branch == 0 {
+		return in.Refuse(say("branch.none", in.number()))
+	}
+	return in.step([]string{"return"}, []text.Message{say("branch.left", named(in.By), in.number())}, nil)
+}

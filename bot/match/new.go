@@ -1,0 +1,375 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// How games begin: opened, joined, or opened again with colours changed.
+
+// maxFree is how many handicap stones Black may place freely.
+const maxFree = 50
+
+// Limits bound how many unfinished games there may be in one channel.
+type Limits struct {
+	Person  int // of each person who opens games
+	Channel int // of all
+}
+
+// NewGame opens a game, and begins it if both seats are known.
+func NewGame(in *Input) Step {
+	if s, closed := in.closed(); closed {
+		return s
+	}
+	if in.Room.Opens == "moderators" && !in.Request.Moderator {
+		return in.Refuse(say("opens.moderators"))
+	}
+	arg := func(name string) string { return strings.TrimSpace(in.Request.Args[name]) }
+	r := &rules.TwoButton
+	id, board := arg("rules"), arg("size")
+	if id != "" && id[0] >= '0' && id[0] <= '9' { // "/new 9x9" and "/new 9x9 aga" are plain enough
+		id, board = board, id
+	}
+	id, board = cmp.Or(id, in.Room.Rules), cmp.Or(board, in.Room.Size)
+	if id != "" {
+		found, err := in.Rulesets.Find(id)
+		if err != nil {
+			return in.Refuse(NoRuleset(id))
+		}
+		r = found
+	}
+	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
+	if board != "" {
+		w, h, ok := ParseSize(board)
+		if !ok {
+			return in.Refuse(say("bad.size", shortened(board)))
+		}
+		s.W, s.H = w, h
+	}
+	if komi := arg("komi"); komi != "" && komi != "default" {
+		k, err := rules.ParsePoints(komi)
+		if err == nil && (k > rules.MaxKomi || k < -rules.MaxKomi) {
+			err = rules.Saying{Text: "{0} is too large", Args: []any{k}}
+		}
+		if err != nil {
+			return in.Refuse(say("bad.komi", text.Sentence(err)))
+		}
+		s.Komi = k
+	}
+	if h := arg("handicap"); h != "" {
+		n, err := strconv.Atoi(h)
+		if err != nil {
+			return in.Refuse(say("bad.number", shortened(h)))
+		}
+		switch how := strings.ToLower(arg("placement")); how {
+		case "", "fixed":
+			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
+				return in.Refuse(say("bad.handicap", text.Begins(err)))
+			}
+		case "free":
+			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
+				return in.Refuse(say("bad.free", strconv.Itoa(most)))
+			}
+		default:
+			return in.Refuse(say("bad.placement", shortened(how)))
+		}
+		s.Handicap = n
+	}
+	rated := false
+	switch answer := strings.ToLower(arg("rated")); answer {
+	case "", "no", "n", "false":
+	case "yes", "y", "true":
+		rated = true
+	default:
+		return in.Refuse(say("bad.rated", shortened(answer)))
+	}
+	var tc clock.Control
+	if c := cmp.Or(arg("clock"), in.Room.Clock); c != "" {
+		var err error
+		if tc, err = clock.Parse(c); err != nil {
+			return in.Refuse(wrong(err))
+		}
+	}
+	g, _, err := Match{Setup: s}.begin(r, nil)
+	if err != nil {
+		return in.Refuse(say("bad.handicap", text.Begins(err)))
+	}
+	mine := rules.Black
+	switch c := strings.ToLower(arg("color")); c {
+	case "", "black", "b":
+	case "white", "w":
+		mine = rules.White
+	case "random", "nigiri":
+		if in.Coin {
+			mine = rules.White
+		}
+	default:
+		return in.Refuse(say("bad.color", shortened(c)))
+	}
+	m := Match{
+		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.By, Where: in.Request.Where,
+		Opened: in.Now, Standing: Standing{State: Open},
+	}
+	if mine == rules.Black {
+		m.Black = in.By
+	} else {
+		m.White = in.By
+	}
+	both := func(b, w Person) { m.Black, m.White = b, w }
+	opponent := arg("opponent")
+	switch other, known := in.Users["opponent"]; {
+	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.By:
+		both(in.By, in.By)
+	case known && (other == in.Seats[0] || other == in.Seats[1]):
+		if mine == rules.Black {
+			both(in.By, other)
+		} else {
+			both(other, in.By)
+		}
+	case known:
+		m.Invited = other
+	case opponent != "":
+		return in.Refuse(say("unknown.user", shortened(opponent)))
+	case in.By == in.Seats[0] || in.By == in.Seats[1]:
+		if arg("color") == "" || in.By == in.Seats[0] && mine == rules.Black || in.By == in.Seats[1] && mine == rules.White {
+			both(in.Seats[0], in.Seats[1])
+		} else {
+			both(in.Seats[1], in.Seats[0])
+		}
+	}
+	return in.opening(m).openOrBegin(g)
+}
+
+func (in *Input) opened() text.Message {
+	title, size, komi, handicap := in.terms()
+	return say("opened", named(in.By), text.ThisGame, title, size, komi, handicap)
+}
+
+func (in *Input) seatOpen(c rules.Color) text.Message {
+	if in.Match.Invited != "" {
+		return say("opened.for", named(in.Match.Invited))
+	}
+	return say("opened.anyone", text.Color(c))
+}
+
+func (in *Input) started(g *rules.Game) []text.Message {
+	title, size, komi, handicap := in.terms()
+	first := centre(in.Match.Setup).String()
+	out := []text.Message{say("started", text.ThisGame, title, size, komi, handicap, named(in.Match.Black), named(in.Match.White), text.Color(g.ToPlay()), first)}
+	if in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1] {
+		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap, text.Color(g.ToPlay()), first)}
+	}
+	if in.Match.free() {
+		out = append(out, say("placing.how", strconv.Itoa(in.Match.Setup.Handicap)))
+	}
+	return out
+}
+
+// terms returns what a game is played with, as arguments.
+func (in *Input) terms() (title, size, komi string, handicap text.Message) {
+	r, err := rules.Find(in.Match.Rules)
+	if err != nil {
+		return in.Match.Rules, "", "", text.Message{}
+	}
+	s := in.Match.Setup
+	var stones, rated, timed any = "", "", ""
+	switch {
+	case in.Match.free():
+		stones = say("handicap.free", s.Handicap)
+	case s.Handicap > 0:
+		stones = say("handicap", s.Handicap)
+	}
+	if in.Match.Rated {
+		rated = say("rated")
+	}
+	if in.Match.Clock.Kind != clock.None {
+		timed = say("with.clock", in.Match.Clock.Text())
+	}
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, timed, "")
+}
+
+// Join takes the open seat.
+func Join(in *Input) Step {
+	m := in.Match
+	switch {
+	case m.State == Open && m.Invited != "" && m.Invited != in.By && m.Opener != in.By:
+		return in.Refuse(say("not.invited", in.number(), named(m.Invited)))
+	case m.State == Open && m.Opener == in.By:
+		return in.Refuse(say("yourself", in.number()))
+	case m.Black == in.By || m.White == in.By:
+		return in.Refuse(say("already.in", in.number()))
+	case m.State == Cancelled:
+		return in.Refuse(say("game.cancelled", in.number()))
+	case m.State == Deleted:
+		return in.Refuse(say("game.deleted", in.number()))
+	case m.State != Open:
+		return in.Refuse(say("full", in.number(), named(m.Black), named(m.White)))
+	}
+	seat := rules.White
+	if m.Black == "" {
+		seat, m.Black = rules.Black, in.By
+	} else {
+		m.White = in.By
+	}
+	m.State = Going
+	in = in.with(m.Standing)
+	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(in.Position.Game), nil)
+}
+
+// ParseSize reads "9", "9x13", "9×13" and "9*13".
+func ParseSize(s string) (w, h int, ok bool) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	a, b, two := s, s, false
+	for _, sep := range []string{"x", "×", "*", ":"} {
+		if a, b, two = strings.Cut(s, sep); two {
+			break
+		}
+	}
+	if !two {
+		a, b = s, s
+	}
+	w, err1 := strconv.Atoi(strings.TrimSpace(a))
+	h, err2 := strconv.Atoi(strings.TrimSpace(b))
+	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
+}
+
+// Rematch opens the same game again with colours changed.
+func Rematch(in *Input) Step {
+	old := in.Match
+	if old.State != Ended {
+		return in.Refuse(say("rematch.when", in.number()))
+	}
+	if old.Black != in.By && old.White != in.By {
+		return in.Refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+	}
+	if s, closed := in.closed(); closed {
+		return s
+	}
+	r, err := rules.Find(old.Rules)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	g, _, err := old.begin(r, nil)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.By, Where: in.Request.Where,
+		Opened: in.Now, Standing: Standing{State: Open}}
+	m.Black, m.White = old.White, old.Black
+	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)
+	if !local && m.Black != m.White {
+		if m.Black == in.By {
+			m.Invited, m.White = m.White, ""
+		} else {
+			m.Invited, m.Black = m.Black, ""
+		}
+	}
+	return in.opening(m).openOrBegin(g)
+}
+
+// openOrBegin begins the match if both seats are taken, and else opens it.
+func (in *Input) openOrBegin(g *rules.Game) Step {
+	m := in.Match
+	var replaces []GameID
+	if m.Black == "" || m.White == "" {
+		replaces = in.replaced()
+	}
+	if s, many := in.tooMany(); many && len(replaces) == 0 {
+		return s
+	}
+	var s Step
+	if m.Black != "" && m.White != "" {
+		m.State = Going
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
+	} else {
+		free := rules.White
+		if m.Black == "" {
+			free = rules.Black
+		}
+		s = in.step([]string{"open"}, []text.Message{in.opened(), in.seatOpen(free)}, nil)
+		if m.Invited != "" {
+			for i := range s.Posts {
+				s.Posts[i].Notify = []Person{m.Invited}
+			}
+		}
+	}
+	s.New, s.Replaces = true, replaces
+	return s
+}
+
+// closed refuses to open a game where they are not to be opened.
+func (in *Input) closed() (Step, bool) {
+	if in.Room.Opens != "nobody" {
+		return Step{}, false
+	}
+	texts := []text.Message{say("opens.nobody")}
+	if len(in.Welcome) > 0 {
+		var rooms []text.Message
+		for _, r := range in.Welcome {
+			rooms = append(rooms, r.Link(say("games.here")))
+		}
+		texts = append(texts, say("opens.elsewhere", text.List(rooms...)))
+	} else {
+		texts = append(texts, say("opens.how"))
+	}
+	return in.Refuse(texts...), true
+}
+
+// tooMany refuses to open one more game than there may be.
+func (in *Input) tooMany() (Step, bool) {
+	yours := howMany(in.Yours, func(m Match) bool { return m.State != Sandbox })
+	switch {
+	case len(in.Here) >= in.Limits.Channel:
+		return in.Refuse(say("too.many.here", strconv.Itoa(len(in.Here)))), true
+	case yours >= in.Limits.Person:
+		return in.Refuse(say("too.many.yours", strconv.Itoa(yours))), true
+	}
+	return Step{}, false
+}
+
+// replaced returns the open challenges of the same person that in.Match, another
+// one, takes the place of: those to the same opponent, and of those to anybody
+// the ones with the same terms. Whoever asks again has changed their mind, or did
+// not see that they had asked.
+func (in *Input) replaced() (ids []GameID) {
+	m := in.Match
+	for _, old := range in.Yours {
+		if old.State != Open || old.Opener != in.By || old.Where != m.Where || old.Invited != m.Invited {
+			continue
+		}
+		same := old.Rules == m.Rules && old.Clock == m.Clock && old.Rated == m.Rated && reflect.DeepEqual(old.Setup, m.Setup)
+		if m.Invited != "" || same {
+			ids = append(ids, old.ID)
+		}
+	}
+	return ids
+}
+
+// Replace cancels an open challenge that game by of the same opener has replaced,
+// unless somebody has joined it meanwhile.
+func Replace(in *Input, opener Person, by int) Step {
+	if in.Match.State != Open {
+		return in.Refuse()
+	}
+	m := in.Match
+	m.State = Cancelled
+	return in.as(opener).with(m.Standing).step([]string{"cancel"}, []text.Message{say("replaced", strconv.Itoa(by), in.number())}, nil)
+}
+
+// howMany counts matches.
+func howMany(ms []Match, are func(Match) bool) (n int) {
+	for _, m := range ms {
+		if are(m) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,283 @@
+package match
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Turns, and what is said about the end of play.
+
+// MakeTurn plays placements, passes and all that a rulebook calls a turn.
+func MakeTurn(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	t := rules.Turn{Kind: in.Kind, By: in.color()}
+	w, h := in.Match.Setup.W, in.Match.Setup.H
+	if in.Position.Placing > 0 && t.Kind != rules.Resign {
+		return in.stones(in.Request.Args["at"])
+	}
+	if t.Kind == rules.Place {
+		if in.Request.Args["at"] == "" {
+			return in.Refuse(say("missing", "place", say("needs.point"), "/place "+centre(in.Match.Setup).String()))
+		}
+		p, err := rules.ParsePoint(in.Request.Args["at"], w, h)
+		if err != nil {
+			return in.Refuse(wrong(err))
+		}
+		t.At = p
+	}
+	if dead := in.Request.Args["dead"]; dead != "" && t.Kind == rules.Pass {
+		ps, err := ParsePoints(dead, w, h)
+		if err != nil {
+			return in.Refuse(wrong(err))
+		}
+		t.Dead = ps
+	}
+	if s, warned := in.stillStanding(t); warned {
+		return s
+	}
+	return in.play(t)
+}
+
+// Resume goes on playing after play has stopped.
+func Resume(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	return in.play(rules.Turn{Kind: in.Kind, By: in.color()})
+}
+
+// Mark marks chains as dead, alive or alive in seki, once play has stopped.
+func Mark(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
+	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
+	case "", "dead":
+	case "alive":
+		t.Kind = rules.Unmark
+	case "seki":
+		t.Kind = rules.MarkSeki
+	default:
+		return in.Refuse(say("bad.as", shortened(as)))
+	}
+	ps, err := ParsePoints(in.Request.Args["points"], in.Match.Setup.W, in.Match.Setup.H)
+	if err != nil {
+		return in.Refuse(wrong(err))
+	}
+	if len(ps) == 0 {
+		return in.Refuse(say("missing", "dead", say("needs.chains"), "/dead C3 D5"))
+	}
+	t.Dead = ps
+	return in.play(t)
+}
+
+// Accept accepts whatever there is to accept: the count, a suggestion of dead
+// stones, or that a game has no result.
+func Accept(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	if s, answered := in.yes(); answered {
+		return s
+	}
+	g, by := in.Position.Game, in.color()
+	switch {
+	case g.Phase() == rules.Settling:
+		black, white := in.colors()
+		if black && white {
+			return in.play(rules.Turn{Kind: rules.Agree, By: rules.Black}, rules.Turn{Kind: rules.Agree, By: rules.White})
+		}
+		if g.HasAgreed(by) {
+			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
+		}
+		return in.play(rules.Turn{Kind: rules.Agree, By: by})
+	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
+		if black, white := in.colors(); black && white {
+			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
+		}
+		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
+	case g.Rules().Has(rules.Accept):
+		return in.play(rules.Turn{Kind: rules.Accept, By: by})
+	case g.Rules().Has(rules.Agree):
+		return in.Refuse(say("playing", in.number()))
+	}
+	return in.Refuse(noAgreement(g.Rules()))
+}
+
+// noAgreement says how a ruleset without an agreement on dead stones goes about them.
+func noAgreement(r *rules.Ruleset) text.Message {
+	switch {
+	case len(r.Count) == 0:
+		return say("playing.nocount", r.Title)
+	case r.Has(rules.Accept):
+		return say("playing.named", r.Title)
+	}
+	return say("playing.never", r.Title)
+}
+
+// Resign resigns the game, once the person has confirmed that.
+func Resign(in *Input) Step {
+	if s, blocked := in.blocked(); blocked {
+		return s
+	}
+	by := in.color()
+	switch strings.ToLower(strings.TrimSpace(in.Request.Args["confirm"])) {
+	case "yes", "y", "true":
+		return in.play(rules.Turn{Kind: rules.Resign, By: by})
+	}
+	s := in.Refuse(say("resign.sure", in.number(), text.Color(by.Opponent())))
+	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
+		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
+	return s
+}
+
+// Cancel ends a game without a result: before both have moved, by its players;
+// at any time, by a moderator who is not a party to it.
+func Cancel(in *Input) Step {
+	m := in.Match
+	black, white := in.colors()
+	yours := black || white || m.Opener == in.By
+	moderates := in.Request.Moderator && (!yours || black && white)
+	if !yours && !moderates {
+		return in.Refuse(say("cancel.not.yours", in.number()))
+	}
+	switch m.State {
+	case Cancelled:
+		return in.Refuse(say("game.cancelled", in.number()))
+	case Deleted:
+		return in.Refuse(say("game.deleted", in.number()))
+	case Ended:
+		return in.Refuse(say("game.over", in.number(), Outcome(in.Position)))
+	}
+	moved := map[rules.Color]bool{}
+	for _, l := range in.Position.Lines {
+		moved[l.Turn.By] = true
+	}
+	if moved[rules.Black] && moved[rules.White] && !moderates {
+		return in.Refuse(say("cancel.late", in.number()))
+	}
+	m.State = Cancelled
+	return in.with(m.Standing).step([]string{"cancel"}, []text.Message{say("cancelled", named(in.By), in.number())}, nil)
+}
+
+// play makes turns, or says which rule they break.
+func (in *Input) play(turns ...rules.Turn) Step {
+	d := in.draft()
+	for _, t := range turns {
+		if err := in.add(&d, "turn "+t.String()); err != nil {
+			return in.Refuse(in.illegal(err))
+		}
+		if d.pos.Game.Phase() == rules.Over {
+			break
+		}
+	}
+	g := d.pos.Game
+	if in.Position.Branch > 0 && g.Phase() != rules.Playing && turns[0].Kind != rules.Resign {
+		if err := in.add(&d, "return"); err != nil {
+			return in.Refuse(wrong(err))
+		}
+		return in.end(d, []text.Message{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
+	}
+	var after []text.Message
+	switch {
+	case g.Phase() == rules.Over:
+		after = append(after, say("over", in.number(), Outcome(&Position{Game: g}), g.Result(), text.Begins(g.Decided())))
+	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
+		after = append(append(after, say("settle", in.number())), looksDead(g)...)
+	}
+	return in.end(d, nil, after)
+}
+
+// illegal says what is wrong with a turn.
+func (in *Input) illegal(err error) text.Message {
+	var i *rules.Illegal
+	if !errors.As(err, &i) {
+		return wrong(err)
+	}
+	r := in.Position.Game.Rules()
+	switch {
+	case errors.Is(err, rules.ErrNotYourTurn):
+		return say("not.your.turn", in.number(), text.Color(in.Position.Game.ToPlay()))
+	case errors.Is(err, rules.ErrNoSuchTurn):
+		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
+			return noAgreement(r)
+		}
+		var turns []string
+		for k := rules.Place; k <= rules.Resign; k++ {
+			if r.Has(k) {
+				turns = append(turns, "/"+k.String())
+			}
+		}
+		if i.Turn.Kind == rules.Button && (in.Position.Game.Table() > 0 || in.Position.Game.Holds(rules.Black, rules.ButtonThing)+in.Position.Game.Holds(rules.White, rules.ButtonThing) > 0) {
+			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
+		}
+		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), strings.Join(turns, ", "))
+	case errors.Is(err, rules.ErrStopped):
+		return say("stopped", in.number())
+	case errors.Is(err, rules.ErrPlaying):
+		return say("playing", in.number())
+	case i.Rule != "":
+		return say("illegal", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
+	}
+	return say("illegal.plain", what(i.Turn), text.Sentence(i.Because))
+}
+
+// what makes an argument of a turn without its player.
+func what(t rules.Turn) any {
+	if t.Kind == rules.Place {
+		return t.At.String()
+	}
+	return say("what." + t.Kind.String())
+}
+
+// Outcome says how a game ended.
+func Outcome(p *Position) text.Message {
+	who := map[byte]text.Message{'B': text.Color(rules.Black), 'W': text.Color(rules.White)}
+	result := p.Game.Result()
+	if p.Result != "" {
+		result = p.Result
+	}
+	switch r := result; {
+	case r == "0" && p.Result != "":
+		return say("draw")
+	case r == "0":
+		return say("jigo")
+	case r == "Draw":
+		return say("draw")
+	case r == "Void" || r == "":
+		return say("void")
+	default:
+		if m, err := rules.ParsePoints(r[2:]); err == nil {
+			return say("win", who[r[0]], m.String())
+		}
+		return say("win.other", who[r[0]])
+	}
+}
+
+// centre is a point to give as an example.
+func centre(s rules.Setup) rules.Point {
+	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
+}
+
+// ParsePoints reads "C3 D5", "C3,D5"; "none" is no point.
+func ParsePoints(s string, w, h int) ([]rules.Point, error) {
+	var ps []rules.Point
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+		if strings.EqualFold(word, "none") {
+			continue
+		}
+		p, err := rules.ParsePoint(word, w, h)
+		if err != nil {
+			return nil, err
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
