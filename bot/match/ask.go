@@ -98,7 +98,7 @@ func (in *Input) yes() (Step, bool) {
 	}
 	switch a.What {
 	case "undo":
-		return in.step([]string{"undo " + strconv.Itoa(a.Back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
+		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
 	case "draw":
 		return in.step([]string{"drawn"}, nil, []text.Message{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
 	}

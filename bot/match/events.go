@@ -241,7 +241,7 @@ func parseAsk(args string, _ rules.Setup) (action, error) {
 	a := Ask{What: words[1], By: colorOf(words[0])}
 	if len(words) > 2 {
 		var err error
-		if a.Back, err = strconv.Atoi(words[2]); err != nil {
+		if a.back, err = strconv.Atoi(words[2]); err != nil {
 			return nil, errUnreadable
 		}
 	}

@@ -54,7 +54,7 @@ type Remark struct {
 type Ask struct {
 	What string // "undo", "draw", "pause" or "delete"
 	By   rules.Color
-	Back int // undo: the event after which the game would stand again
+	back int // undo: the event after which the game would stand again
 	Seq  int // of the event that asked
 }
 
