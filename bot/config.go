@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -30,6 +31,7 @@ type Settings struct {
 	Limits   Limits
 	Discord  Discord
 	Matrix   Matrix
+	Former   []string // keys in the file that only older versions knew: they change nothing
 }
 
 // Limits bound what people may do. Requests are those of Discord and Matrix, in a
@@ -61,24 +63,35 @@ type Matrix struct {
 	Token       Secret   // instead of the password, with less that works
 	RecoveryKey Secret   // of the account's cross-signing; empty: made at the first start
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
-	Describe    bool     // describe the commands in rooms where the bot may (MSC4391)
 }
 
 // Defaults is what holds when nothing is said.
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: DefaultGameLimits}}
 
-// keys are all that a configuration may hold.
-var keys = []string{"listen", "hosts", "owner_token", "database", "metrics", "rulesets",
-	"limits.person", "limits.channel", "limits.games_person", "limits.games_channel",
-	"discord.token", "discord.application", "discord.public_key", "discord.guild", "discord.api", "discord.listen",
-	"discord.shards", "discord.first", "discord.count",
-	"matrix.homeserver", "matrix.user", "matrix.password", "matrix.token", "matrix.recovery_key", "matrix.allow", "matrix.describe"}
+// table gives where each setting goes, by its key: all that a configuration may
+// hold.
+func (s *Settings) table() map[string]any {
+	d, m, l := &s.Discord, &s.Matrix, &s.Limits
+	return map[string]any{
+		"listen": &s.Listen, "hosts": &s.Hosts, "owner_token": &s.Owner, "database": &s.Database, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
+		"limits.person": &l.Person, "limits.channel": &l.Channel, "limits.games_person": &l.Games.Person, "limits.games_channel": &l.Games.Channel,
+		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
+		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
+		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
+		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow,
+	}
+}
+
+// former are settings of older versions. They change nothing.
+var former = []string{"matrix.describe"}
 
 // ReadSettings reads the file, which may be empty for none, and the
 // environment: HALFPOINT_ and the key in capitals, "." written "_". Its errors
 // name the file and the key.
 func ReadSettings(path string) (Settings, error) {
 	s := Defaults
+	table := s.table()
+	keys := slices.Sorted(maps.Keys(table))
 	k := koanf.New(".")
 	if path != "" {
 		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
@@ -88,7 +101,9 @@ func ReadSettings(path string) (Settings, error) {
 			return s, &BadSetting{path, "", strings.Join(strings.Fields(err.Error()), " ")}
 		}
 		for _, key := range k.Keys() {
-			if !slices.Contains(keys, key) {
+			if slices.Contains(former, key) {
+				s.Former = append(s.Former, key)
+			} else if table[key] == nil {
 				hint := ""
 				if near := text.Nearest(key, keys); near != "" {
 					hint = "; did you mean " + near + "?"
@@ -105,7 +120,7 @@ func ReadSettings(path string) (Settings, error) {
 			return "", nil // HALFPOINT_RECORDS and what later versions may know
 		}
 		key := keys[i]
-		if key == "hosts" || key == "rulesets" || key == "matrix.allow" {
+		if _, list := table[key].(*[]string); list {
 			return key, strings.Split(value, ",")
 		}
 		return key, value
@@ -113,55 +128,27 @@ func ReadSettings(path string) (Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	if k.Exists("listen") {
-		s.Listen = k.String("listen")
-	}
-	if k.Exists("database") {
-		s.Database = k.String("database")
-	}
-	s.Metrics = strings.TrimSpace(k.String("metrics"))
-	s.Hosts = k.Strings("hosts")
-	s.Rulesets = k.Strings("rulesets")
-	for key, to := range map[string]*string{
-		"application": &s.Discord.Application, "public_key": &s.Discord.PublicKey,
-		"guild": &s.Discord.Guild, "api": &s.Discord.API, "listen": &s.Discord.Listen,
-	} {
-		*to = strings.TrimSpace(k.String("discord." + key))
-	}
-	for key, to := range map[string]*string{
-		"homeserver": &s.Matrix.Homeserver, "user": &s.Matrix.User,
-	} {
-		*to = strings.TrimSpace(k.String("matrix." + key))
-	}
-	for key, to := range map[string]*Secret{
-		"owner_token": &s.Owner, "discord.token": &s.Discord.Token,
-		"matrix.password": &s.Matrix.Password, "matrix.token": &s.Matrix.Token, "matrix.recovery_key": &s.Matrix.RecoveryKey,
-	} {
-		*to = NewSecret(strings.TrimSpace(k.String(key)))
-	}
-	s.Matrix.Allow = k.Strings("matrix.allow")
-	switch describe := k.String("matrix.describe"); describe {
-	case "", "false", "true":
-		s.Matrix.Describe = describe == "true"
-	default:
-		return s, &BadSetting{path, "matrix.describe", "must be true or false"}
-	}
-	for key, to := range map[string]*int{"shards": &s.Discord.Shards, "first": &s.Discord.First, "count": &s.Discord.Count} {
-		n, err := strconv.Atoi(cmp.Or(k.String("discord."+key), "0"))
-		if err != nil || n < 0 {
-			return s, &BadSetting{path, "discord." + key, "must be a whole number, 0 or more"}
+	for _, key := range keys {
+		if !k.Exists(key) {
+			continue
 		}
-		*to = n
-	}
-	for key, to := range map[string]*int{
-		"limits.person": &s.Limits.Person, "limits.channel": &s.Limits.Channel,
-		"limits.games_person": &s.Limits.Games.Person, "limits.games_channel": &s.Limits.Games.Channel,
-	} {
-		n, err := strconv.Atoi(cmp.Or(k.String(key), strconv.Itoa(*to)))
-		if err != nil || n < 1 {
-			return s, &BadSetting{path, key, "must be a whole number, 1 or more"}
+		value := strings.TrimSpace(k.String(key))
+		switch to := table[key].(type) {
+		case *string:
+			*to = value
+		case *Secret:
+			*to = NewSecret(value)
+		case *[]string:
+			*to = k.Strings(key)
+		case *int:
+			least := 0
+			if strings.HasPrefix(key, "limits.") {
+				least = 1
+			}
+			if *to, err = strconv.Atoi(cmp.Or(value, strconv.Itoa(*to))); err != nil || *to < least {
+				return s, &BadSetting{path, key, fmt.Sprintf("must be a whole number, %d or more", least)}
+			}
 		}
-		*to = n
 	}
 	return s, s.Check(path)
 }

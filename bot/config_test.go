@@ -3,6 +3,7 @@ package bot
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range keys {
+	for key := range new(Settings).table() {
 		line := "\n" + key + ":"
 		if group, name, ok := strings.Cut(key, "."); ok {
 			line = "\n  " + name + ":"
@@ -48,6 +49,11 @@ func TestSettings(t *testing.T) {
 	if err != nil || s.Listen != "0.0.0.0:80" || len(s.Hosts) != 1 || s.Database != Defaults.Database {
 		t.Errorf("%+v %v", s, err)
 	}
+	write("matrix:\n  describe: true\n") // as older versions knew it
+	if s, err = ReadSettings(file); err != nil || !slices.Equal(s.Former, []string{"matrix.describe"}) {
+		t.Errorf("%+v %v", s, err)
+	}
+	write("listen: 0.0.0.0:80\n")
 	t.Setenv("HALFPOINT_LISTEN", "127.0.0.1:1")
 	t.Setenv("HALFPOINT_RECORDS", "elsewhere")
 	t.Setenv("HALFPOINT_HOSTS", "a.example,b.example")

@@ -81,9 +81,6 @@ func reaction(e *event.Event) (to id.EventID, command string, ok bool) {
 // parse reads a message as a command. In a room where only one person listens
 // it needs no mark.
 func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEventContent, commands []bot.Command, direct bool) (command.Parsed, bool) {
-	if p, ok := command.Structured(commands, e.Content.VeryRaw); ok {
-		return p, m.Mentions != nil && m.Mentions.Has(dev.Client.UserID) // or it is for another bot
-	}
 	t := command.Typed{Body: m.Body, Direct: direct, Self: dev.Client.UserID, SelfName: "Halfpoint", Reply: m.RelatesTo.GetReplyTo() != ""}
 	if m.Format == event.FormatHTML {
 		t.Formatted = m.FormattedBody

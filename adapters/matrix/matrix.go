@@ -61,7 +61,6 @@ type Config struct {
 	Token       bot.Secret       // without a password a lost device cannot be replaced
 	RecoveryKey bot.Secret       // of the account's cross-signing; empty: made, kept and told once
 	Allow       []string         // who may invite: users, servers or rooms; empty: everybody
-	Describe    bool             // write the commands into rooms where the bot may (MSC4391)
 	DB          *dbutil.Database // for the device, its keys and what waits
 
 	Person int // requests a minute that a person may make; 0: 60

@@ -14,7 +14,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // lively is a club whose bot soon does what else can wait a minute.
@@ -106,7 +105,7 @@ func TestWithoutPower(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
+		c.cfg.Homeserver = proxy.URL
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 		anna, bob := people[0], people[1]
@@ -135,67 +134,6 @@ func TestWithoutPower(t *testing.T) {
 			}
 		}
 		c.check(anna, anna.at)
-	})
-}
-
-// Where the bot may, it writes its commands into the room, each once, also if the
-// homeserver fails meanwhile: then a while later.
-func TestDescribed(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver, c.cfg.Describe = proxy.URL, true
-		fails := proxy.Always(matrixtest.On("PUT", "/state/"+event.StateMSC4391BotCommand.Type), matrixtest.Fails(502, ""))
-		c.start()
-		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
-		anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}, Power: &event.PowerLevelsEventContent{
-			Users: map[id.UserID]int{anna.ID: 100, c.user.ID: 50}}})
-		described := func(v matrixtest.View) map[string]int {
-			out := map[string]int{}
-			for _, e := range v.Events {
-				if e.Type == event.StateMSC4391BotCommand.Type && e.Sender == c.user.ID {
-					name, _ := e.Content["command"].(string)
-					out[name]++
-				}
-			}
-			return out
-		}
-		fails.Await(t, 1)
-		for range 10 {
-			c.idle() // so that it has heard of it
-			c.a.describeDue()
-		}
-		c.idle()
-		if n := fails.Made(); n != 1 {
-			t.Errorf("the homeserver fails, and is asked %d times", n)
-		}
-		fails.Stop()
-		time.Sleep(describeAgain)
-		anna.Await(anna.at, "all commands", func(v matrixtest.View) bool { return len(described(v)) == len(bot.Commands()) })
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
-		c.start()
-		anna.asks("", "!new 5x5")
-		anna.reads("opens game 1")
-		c.settled()
-		for name, n := range described(anna.View(anna.at)) {
-			if n != 1 {
-				t.Errorf("%s is described %d times", name, n)
-			}
-		}
-		// And so it is asked, by a client that has read it.
-		anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{c.user.ID}},
-			"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "4x4"}}})
-		anna.reads("Button Go, 4×4")
-		// What is for another bot is not for this one.
-		e := anna.Sends(anna.at, event.EventMessage, map[string]any{"msgtype": "m.text", "body": "new", "m.mentions": map[string]any{"user_ids": []id.UserID{anna.ID}},
-			"org.matrix.msc4391.command": map[string]any{"command": "new", "arguments": map[string]any{"rules": "button", "size": "3x3"}}})
-		c.dealt(anna.at, e)
-		c.settled()
-		if strings.Contains(anna.Sees(anna.at), "3×3") {
-			t.Error(anna.Sees(anna.at))
-		}
 	})
 }
 

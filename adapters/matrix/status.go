@@ -63,9 +63,6 @@ type spare struct {
 	recent  []time.Time // what was sent in the last minute
 	later   chan func(context.Context)
 	unput   time.Time // when reactions are to be put that are on disk; zero: there are none
-
-	undescribed map[id.RoomID]bool // rooms in which commands are still to be described
-	describe    time.Time          // and before when none are
 }
 
 // A homeserver that has said that it was too much is asked for no more than so
@@ -200,7 +197,6 @@ func (a *Adapter) tidy(ctx context.Context) {
 			a.keepDue(now)
 		}
 		a.editDue(now)
-		a.describeDue()
 		a.unreadable(ctx, now)
 		if now.Sub(again) > 5*time.Minute {
 			again = now

@@ -254,9 +254,6 @@ func (a *Adapter) joined(ctx context.Context, b *batch, dev *device.Device, at i
 		l.event = events[len(events)-1].ID
 	}
 	b.last[at] = l
-	if known.id == at && !known.joined || slices.ContainsFunc(slices.Concat(j.State.Events, events), func(e *event.Event) bool { return e.Type.Type == event.StatePowerLevels.Type }) {
-		a.later(func(ctx context.Context) { a.describe(ctx, at) })
-	}
 	if l.people > 0 { // whether commands need a mark depends on it
 		known.people = l.people
 	}

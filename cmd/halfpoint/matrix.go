@@ -18,7 +18,7 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	m := s.Matrix
 	return matrix.Config{
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
-		Allow: m.Allow, Describe: m.Describe, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
+		Allow: m.Allow, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
 }
 
@@ -26,6 +26,9 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 // closes its part of the database.
 func matrices(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
+	for _, key := range s.Former {
+		log.Warn("setting has no effect any more, remove it", "file", e.cli.Config, "key", key)
+	}
 	if s.Matrix.Homeserver == "" {
 		return nil, nothing, nil
 	}

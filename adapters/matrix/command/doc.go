@@ -1,5 +1,4 @@
-// Package command makes requests of what people type on Matrix, and describes
-// the commands of the bot to clients that can help to type them (MSC4391).
+// Package command makes requests of what people type on Matrix.
 //
 // A command begins with "!", "/" where the client sends it on, or with the name
 // of the bot when it is mentioned; in a room of the bot and one person it needs
