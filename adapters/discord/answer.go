@@ -1,8 +1,11 @@
 package discord
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime/debug"
 	"sync"
@@ -17,198 +20,126 @@ import (
 // firstAnswer is the time after which Discord takes no first answer.
 const firstAnswer = 3 * time.Second
 
-// late is when there is no point in a first answer any more.
-func (w *waiting) late() time.Time { return w.since.Add(firstAnswer) }
-
-// How far the first answer to an interaction has come.
-type stage int
+// An ackState is how far the first answer to an interaction has come.
+type ackState int
 
 const (
-	open      stage = iota // nobody has answered
-	answering              // somebody is about to
-	deferring              // it is being put off
-	deferred               // it has been put off: the person sees that the bot thinks
+	unclaimed ackState = iota // the timer may defer it
+	open                      // whoever handles the interaction is to give it
+	deferred                  // the person sees that the bot thinks
 	answered
 )
 
-// A waiting is an interaction whose first answer is awaited. One of those who
-// have something to say takes it; what is said later goes otherwise.
-type waiting struct {
+// A pendingInteraction is an interaction that is being handled. One goroutine does
+// that at a time, and it alone looks at state; a timer defers the interaction if
+// it takes long.
+type pendingInteraction struct {
 	in      interaction.Interaction
 	respond interaction.Responder
 	since   time.Time
-	timer   *time.Timer
 
-	mu       sync.Mutex
-	stage    stage
-	changed  chan struct{} // closed when a deferral is done
-	begun    chan struct{} // closed when the first answer, or a deferral, was given
-	accepted bool          // a post is the answer
-	promised bool          // the deferral ended before the post came
+	state    ackState
+	timer    *time.Timer
+	deferral chan ackState // has what became of the deferral once the timer has fired
+	stored   chan struct{} // closed when the deferral is stored, or cannot be
 
-	ending chan struct{} // holds a value while somebody ends the deferral: one after the other
+	begun chan struct{} // closed once the first answer or a deferral was given, or none will be
+	begin func()        // closes it
 }
 
-func newWaiting(in interaction.Interaction, respond interaction.Responder) *waiting {
-	return &waiting{in: in, respond: respond, since: time.Now(), changed: make(chan struct{}), begun: make(chan struct{}), ending: make(chan struct{}, 1)}
+func newPending(in interaction.Interaction, respond interaction.Responder) *pendingInteraction {
+	x := &pendingInteraction{in: in, respond: respond, since: time.Now(), deferral: make(chan ackState, 1), begun: make(chan struct{})}
+	x.begin = sync.OnceFunc(func() { close(x.begun) })
+	return x
 }
 
-// take takes the first answer. Waiting for a deferral that is on its way, it
-// reports what the stage was: open if it is the caller's now.
-func (w *waiting) take(ctx context.Context) stage {
-	for {
-		w.mu.Lock()
-		was, changed := w.stage, w.changed
-		if was == open {
-			w.stage = answering
-			w.timer.Stop()
-		}
-		w.mu.Unlock()
-		if was != deferring {
-			return was
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return answered
+// late is when there is no point in a first answer any more.
+func (x *pendingInteraction) late() time.Time { return x.since.Add(firstAnswer) }
+
+// claim returns how far the first answer has come, once a deferral that is on its
+// way has ended. If it is open the caller is to give it.
+func (x *pendingInteraction) claim() ackState {
+	if x.state == unclaimed {
+		if x.state = open; x.timer != nil && !x.timer.Stop() {
+			x.state = <-x.deferral
 		}
 	}
+	return x.state
 }
 
-// set writes down what became of the first answer.
-func (w *waiting) set(s stage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	was := w.stage
-	w.stage = s
-	if was == deferring {
-		close(w.changed)
-	}
-	switch {
-	case s == open: // it was not to be: the next who has something to say
-		w.timer.Reset(time.Until(w.since.Add(answerAfter)))
-	case was != deferred && was != answered:
-		close(w.begun)
-	}
+// onMessage reports whether somebody has used the controls of a message.
+func (x *pendingInteraction) onMessage() bool {
+	return (x.in.Kind == interaction.Press || x.in.Kind == interaction.Form) && x.in.Message != nil
 }
 
-// first waits for the first answer.
-func (w *waiting) first() { <-w.begun }
-
-// over reports whether nothing more is to be said.
-func (w *waiting) over() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stage == answered
-}
-
-// drops leaves an interaction without an answer. It reports false if somebody sees
-// already that the bot thinks, or will: that has to be ended.
-func (w *waiting) drops() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stage != open {
-		return false
-	}
-	w.timer.Stop()
-	w.stage = answered
-	close(w.begun)
-	return true
-}
-
-// keepFor is how long an interaction that is answered is remembered, so that
-// what belongs to it finds out, and what comes twice is known.
-const keepFor = 15 * time.Second
-
-// receive takes an interaction and returns at once; what is asked is asked in
-// the order of its channel. What it gives is nil if the interaction is known.
-func (a *Adapter) receive(in interaction.Interaction, respond interaction.Responder) *waiting {
+// receive takes an interaction and returns at once; requests are asked in the order
+// of their channel. It returns nil if the interaction is known.
+func (a *Adapter) receive(in interaction.Interaction, respond interaction.Responder) *pendingInteraction {
 	if in.User.Bot || in.User.ID == "" {
 		return nil
 	}
-	w := newWaiting(in, respond)
 	a.mu.Lock()
-	if a.waiting[in.ID] != nil || a.asks == nil {
-		a.mu.Unlock()
+	asks, ctx := a.asks, a.ctx
+	a.mu.Unlock()
+	if asks == nil {
 		return nil
 	}
-	a.sweep(w.since)
-	a.waiting[in.ID] = w
-	asks, ctx := a.asks, a.ctx
-	w.mu.Lock()
-	w.timer = time.AfterFunc(answerAfter, func() {
-		if in.Kind != interaction.Typing { // choices cannot be put off
-			a.putOff(w)
-		}
-	})
-	w.mu.Unlock()
-	a.mu.Unlock()
-	a.met(in)
-	a.leftover(in)
-	if in.Kind != interaction.Typing && a.refuses(w) {
-		return w
+	if known, _ := a.seen.ContainsOrAdd(in.ID, struct{}{}); known {
+		return nil
 	}
+	a.met(in)
+	a.removeStaleCommands(in)
+	x := newPending(in, respond)
 	key, work := "channel "+in.Channel.ID, a.handle
 	if in.Kind == interaction.Typing {
-		key, work = "typing "+in.User.ID, a.typing
-		w.timer.Stop()
-	}
-	err := asks.Go(ctx, key, func() {
-		defer a.caught(w)
-		if in.Kind == interaction.Typing {
-			defer w.set(answered)
+		key, work = "typing "+in.User.ID, func(ctx context.Context, x *pendingInteraction) {
+			defer x.begin()
+			a.typing(ctx, x)
 		}
-		work(ctx, w)
-	})
+	} else {
+		switch a.limited(in) {
+		case lanes.Fine:
+		case lanes.TooMuch:
+			key, work = "refused "+in.User.ID, func(ctx context.Context, x *pendingInteraction) { a.replyEphemeral(ctx, x, wordTooMuch) }
+		default:
+			x.begin()
+			return x
+		}
+		x.timer = time.AfterFunc(answerAfter, func() { a.putOff(x) })
+	}
+	err := asks.Go(ctx, key, func() { a.guarded(x, func() { work(ctx, x) }) })
 	switch {
 	case errors.Is(err, lanes.ErrFull) && in.Kind != interaction.Typing:
-		a.whisper(ctx, w, wordBusy)
-	case err != nil: // too much is typed, or the bot ends: what is put off, the next one ends
-		w.drops()
-	}
-	return w
-}
-
-// refuses reports whether somebody asks too much, or too much is asked where they
-// are. They are told so for a while.
-func (a *Adapter) refuses(w *waiting) bool {
-	v := a.people.Take(w.in.User.ID, time.Now())
-	if v == lanes.Fine {
-		v = a.crowds.Take(w.in.Channel.ID, time.Now())
-	}
-	if v == lanes.Fine {
-		return false
-	}
-	if v == lanes.TooMuch || !w.drops() {
-		if err := a.asks.Go(a.ctx, "refused "+w.in.User.ID, func() { a.whisper(a.ctx, w, wordTooMuch) }); err != nil {
-			w.drops()
+		a.replyEphemeral(ctx, x, wordBusy)
+	case err != nil: // too much is typed, or the bot ends: what is deferred, the next process ends
+		if x.timer != nil {
+			x.timer.Stop()
 		}
+		x.begin()
 	}
-	return true
+	return x
 }
 
-// sweep forgets interactions that are answered. It is called with the lock held.
-func (a *Adapter) sweep(now time.Time) {
-	if now.Sub(a.swept) < keepFor/4 {
-		return
+// limited says whether somebody asks too much, or too much is asked where they are.
+func (a *Adapter) limited(in interaction.Interaction) lanes.Verdict {
+	if v := a.people.Take(in.User.ID, time.Now()); v != lanes.Fine {
+		return v
 	}
-	a.swept = now
-	for id, w := range a.waiting {
-		if age := now.Sub(w.since); age > routeLife || age > keepFor && w.over() {
-			delete(a.waiting, id)
+	return a.crowds.Take(in.Channel.ID, time.Now())
+}
+
+// guarded does a piece of work for an interaction. A panic ends that piece alone.
+func (a *Adapter) guarded(x *pendingInteraction, work func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.log.Error("request panicked", "interaction", x.in.ID, "panic", v, "stack", string(debug.Stack()))
+			ctx, cancel := context.WithTimeout(context.Background(), firstAnswer)
+			defer cancel()
+			a.replyEphemeral(ctx, x, wordFailed)
+			x.begin()
 		}
-	}
-}
-
-// caught ends a panic with the piece of work in which it happened.
-func (a *Adapter) caught(w *waiting) {
-	if v := recover(); v != nil {
-		a.log.Error("a request panicked", "interaction", w.in.ID, "panic", v, "stack", string(debug.Stack()))
-		ctx, cancel := context.WithTimeout(context.Background(), firstAnswer)
-		defer cancel()
-		a.whisper(ctx, w, wordFailed)
-		w.set(answered)
-	}
+	}()
+	work()
 }
 
 // asks again what failed, so often and after so long.
@@ -217,169 +148,255 @@ const (
 	askPause = 100 * time.Millisecond
 )
 
-// handle asks what an interaction asks for, and tells the answer.
-func (a *Adapter) handle(ctx context.Context, w *waiting) {
-	in := w.in
-	r := request(in, time.Now())
-	ok := false
+// handle asks what an interaction asks for, and has the answer shown.
+func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
+	r, ok := a.requested(ctx, x)
+	if !ok {
+		return
+	}
+	answer, err := a.theDesk().Ask(ctx, r)
+	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
+		a.log.Warn("request failed, will retry", "request", r.ID, "try", try, "error", err)
+		pause(ctx, askPause<<try)
+		answer, err = a.theDesk().Ask(ctx, r)
+	}
+	if err != nil {
+		a.log.Error("request failed", "request", r.ID, "error", err)
+		a.replyEphemeral(ctx, x, wordFailed)
+		return
+	}
+	// Each game is shown beside the others, however slow one is.
+	key := x.in.ID
+	if len(answer.Posts) > 0 {
+		key = string(answer.Posts[0].Game)
+	}
+	a.mu.Lock()
+	shows := a.shows
+	a.mu.Unlock()
+	if err := shows.Go(ctx, key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
+		a.replyEphemeral(ctx, x, wordBusy)
+		a.release(ctx, answer.Posts, err)
+	}
+}
+
+// requested makes a request of an interaction. It returns false if the interaction
+// has been answered instead.
+func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.Request, ok bool) {
+	in := x.in
+	r = request(in, time.Now())
 	switch in.Kind {
 	case interaction.Command:
 		ok = commanded(&r, in.Command)
 		r.Moderator = r.Moderator || permitted(in, r.Command)
 		if err := a.withRecord(ctx, &r, in.Command); err != nil {
-			a.log.Debug("a record was not read", "error", err)
-			a.whisper(ctx, w, wordNoRecordIn)
-			return
+			a.log.Debug("record not read", "error", err)
+			a.replyEphemeral(ctx, x, wordNoRecordIn)
+			return r, false
 		}
 	case interaction.Press, interaction.Form:
 		var ask *rest.Response
-		if ask, ok = a.pressed(ctx, w, &r); ok && ask != nil {
-			a.reply(ctx, w, *ask)
-			return
+		if ask, ok = a.pressed(ctx, x, &r); ok && ask != nil {
+			a.reply(ctx, x, *ask)
+			return r, false
 		}
 	}
 	if !ok {
-		a.whisper(ctx, w, wordFailed)
-		return
+		a.replyEphemeral(ctx, x, wordFailed)
+		return r, false
 	}
 	if missing := a.missing(in, r.Command); missing != "" {
-		a.whisper(ctx, w, wordMissing, missing)
-		return
+		a.replyEphemeral(ctx, x, wordMissing, missing)
+		return r, false
 	}
 	if r.Command == "remind" { // they may have opened their direct messages for it
 		a.closed.drop(in.User.ID)
 	}
-	answer, err := a.theDesk().Ask(ctx, r)
-	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
-		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)
-		pause(ctx, askPause<<try)
-		answer, err = a.theDesk().Ask(ctx, r)
+	return r, true
+}
+
+// showAnswer shows the posts of an answer, and then what it says.
+func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
+	defer x.begin()
+	for k, p := range answer.Posts {
+		receipt, owes, err := a.show(ctx, p, x)
+		if errors.Is(err, bot.ErrTooLarge) && p.Scene != nil {
+			p.Scene = nil // the words say it too
+			receipt, owes, err = a.show(ctx, p, x)
+		}
+		if err != nil {
+			a.log.Info("post not shown by its asker, the outbox goes on", "request", r.ID, "error", err)
+			a.release(ctx, answer.Posts[k:], err)
+			break
+		}
+		if err := a.theDesk().Settle(ctx, p, receipt, owes...); err != nil {
+			a.log.Error("post shown, but not stored", "post", p.ID, "error", err)
+		}
 	}
 	switch {
-	case err != nil:
-		a.log.Error("a request failed", "request", r.ID, "error", err)
-		a.whisper(ctx, w, wordFailed)
-	case answer.Text == "" && answer.Scene == nil && answer.File == nil && len(answer.Controls) == 0:
-		w.mu.Lock()
-		w.accepted = true
-		put := w.stage == deferred
-		w.mu.Unlock()
-		if put {
-			a.owes(w)
-		}
-	default:
-		a.tell(ctx, w, r, answer)
+	case answer.Text != "" || answer.Scene != nil || answer.File != nil || len(answer.Controls) > 0:
+		a.tell(ctx, x, r, answer)
+	case x.claim() == open && x.onMessage():
+		a.reply(ctx, x, rest.DeferUpdate())
+	default: // the outbox shows it, or has before
+		a.replyEphemeral(ctx, x, wordDone)
+	}
+}
+
+// release gives posts back that are not shown here.
+func (a *Adapter) release(ctx context.Context, posts []bot.Post, why error) {
+	if len(posts) == 0 {
+		return
+	}
+	if err := a.theDesk().Release(ctx, posts[0], why); err != nil {
+		a.log.Error("post not released, its claim runs out", "post", posts[0].ID, "error", err)
 	}
 }
 
 // putOff defers an interaction that nobody has answered in time.
-func (a *Adapter) putOff(w *waiting) {
-	w.mu.Lock()
-	if w.stage != open {
-		w.mu.Unlock()
-		return
-	}
-	w.stage = deferring
-	w.mu.Unlock()
-	kept := a.deferred()
-	kept.begins(w.in.Token, w.in.Locale, time.Now())
-	ctx, cancel := context.WithDeadline(context.Background(), w.late())
+func (a *Adapter) putOff(x *pendingInteraction) {
+	state := answered
+	defer func() {
+		x.deferral <- state
+		x.begin()
+	}()
+	a.owesEnding(x)
+	ctx, cancel := context.WithDeadline(context.Background(), x.late())
 	defer cancel()
-	_, err := w.respond(ctx, rest.Defer(rest.Ephemeral))
+	_, err := x.respond(ctx, rest.Defer(rest.Ephemeral))
 	if isAmbiguous(err) {
-		_, e := a.original(w)
+		_, e := a.original(x)
 		if rest.Gone(e) {
-			_, err = w.respond(ctx, rest.Defer(rest.Ephemeral))
+			_, err = x.respond(ctx, rest.Defer(rest.Ephemeral))
 		}
 		if !rest.Gone(e) || rest.Code(err) == rest.CodeAcknowledged {
 			err = nil // it is there, or may be
 		}
 	}
 	if err != nil {
-		a.log.Warn("an interaction could not be answered in time", "interaction", w.in.ID, "error", err)
-		kept.ended(w.in.Token)
-		w.set(answered)
+		a.log.Warn("interaction not answered in time", "interaction", x.in.ID, "error", err)
+		a.ended(x)
 		return
 	}
-	w.set(deferred)
-	w.mu.Lock()
-	accepted := w.accepted
-	w.mu.Unlock()
-	if accepted {
-		a.owes(w)
-	}
+	state = deferred
 }
 
 // shortly is long enough for a request that nobody waits for.
 const shortly = 10 * time.Second
 
-// owes waits a while for the post that is the answer to a deferred interaction: its
-// delivery ends the deferral. Nothing happens after the end of Run.
-func (a *Adapter) owes(w *waiting) {
-	a.mu.Lock()
-	asking := a.ctx
-	a.mu.Unlock()
-	time.AfterFunc(owedAfter, func() {
-		ctx, cancel := context.WithTimeout(asking, shortly)
+// An ending is what is stored of an interaction that is deferred, so that somebody
+// who sees that the bot thinks is told, after the program was killed meanwhile,
+// that it does not any more.
+type ending struct {
+	Token string
+	Lang  string
+	Text  string `json:",omitempty"` // empty: that it was interrupted
+}
+
+func (e ending) owes(x *pendingInteraction, from time.Time) bot.Owes {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return bot.Owes{} // nothing in it can fail
+	}
+	return bot.Owes{Kind: bot.Ending, Key: x.in.ID, Data: string(data), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
+}
+
+// owesEnding stores that an interaction is about to be deferred. It does not wait for
+// long: a database that is slow is one reason to defer.
+func (a *Adapter) owesEnding(x *pendingInteraction) {
+	x.stored = make(chan struct{})
+	go func() {
+		defer close(x.stored)
+		ctx, cancel := context.WithTimeout(context.Background(), shortly)
 		defer cancel()
-		a.promise(ctx, w)
-	})
+		err := a.theDesk().Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
+		if err != nil {
+			a.log.Error("deferral not stored", "interaction", x.in.ID, "error", err)
+		}
+	}()
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case <-x.stored:
+	case <-wait.C:
+	}
 }
 
-// promise ends a deferral whose post is still to come, or was not needed any
-// more: a newer board has been shown.
-func (a *Adapter) promise(ctx context.Context, w *waiting) {
-	w.mu.Lock()
-	owed := w.stage == deferred
-	w.mu.Unlock()
-	if !owed {
+func (x *pendingInteraction) room() bot.Room {
+	return bot.Room{Platform: Name, Channel: x.in.Channel.ID}
+}
+
+// ended notes that nobody sees any more that the bot thinks.
+func (a *Adapter) ended(x *pendingInteraction) {
+	<-x.stored
+	ctx, cancel := context.WithTimeout(context.Background(), shortly)
+	defer cancel()
+	if err := a.theDesk().Done(ctx, x.room(), bot.Ending, x.in.ID); err != nil {
+		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
+	}
+}
+
+// ending ends a deferral that an earlier process has left, or whose end Discord did
+// not take. Whether the request was done is not known here: its posts come by
+// themselves.
+func (a *Adapter) ending(ctx context.Context, p bot.Post) error {
+	var e ending
+	if err := json.Unmarshal([]byte(p.Data), &e); err != nil {
+		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+	}
+	s, err := a.rest.Original(ctx, e.Token)
+	if err == nil && s.Flags&flagLoading != 0 {
+		text := cmp.Or(e.Text, bot.Translated(e.Lang, wordInterrupted))
+		_, err = a.rest.EditOriginal(ctx, e.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
+	}
+	return rest.BotError(err, "")
+}
+
+// end shows a message in place of a deferral, which nobody else ends.
+func (a *Adapter) end(ctx context.Context, x *pendingInteraction, m rest.Message) {
+	x.state = answered
+	if !a.thinks(ctx, x) {
+		a.ended(x)
 		return
 	}
-	if s, err := a.rest.Original(ctx, w.in.Token); err == nil && s.Flags&flagLoading == 0 {
-		w.set(answered) // another process has delivered it
-		a.deferred().ended(w.in.Token)
+	m.Flags &^= rest.Ephemeral
+	_, err := a.rest.EditOriginal(ctx, x.in.Token, m)
+	a.endedWith(x, m, err)
+}
+
+// endedWith notes how showing the end of a deferral ended. If Discord does not take
+// it now the outbox shows its words later.
+func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
+	if err == nil || final(err) {
+		a.ended(x)
+	}
+	if err == nil {
 		return
 	}
-	a.ends(ctx, w, bot.Translated(w.in.Locale, wordDone), true)
-}
-
-// finish ends a deferral whose answer is a message of the bot's own, or what was
-// promised when that took long. It reports false if there is none.
-func (a *Adapter) finish(ctx context.Context, w *waiting, text string) bool {
-	return a.ends(ctx, w, text, false)
-}
-
-// ends ends a deferral; with promise what is said will be said better once the
-// post is there.
-func (a *Adapter) ends(ctx context.Context, w *waiting, text string, promise bool) bool {
-	w.ending <- struct{}{}
-	defer func() { <-w.ending }()
-	w.mu.Lock()
-	promised := w.promised
-	mine := w.stage == deferred || promised
-	if mine {
-		w.stage, w.promised = answered, promise
+	a.log.Warn("end of a deferral not shown", "interaction", x.in.ID, "error", err)
+	if final(err) || m.Content == nil {
+		return
 	}
-	w.mu.Unlock()
-	if mine && (promised || a.thinks(ctx, w)) { // nobody else ends it
-		a.editOriginal(ctx, w.in.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
+	<-x.stored
+	ctx, cancel := context.WithTimeout(context.Background(), shortly)
+	defer cancel()
+	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content}.owes(x, time.Now().Add(time.Second))
+	if err := a.theDesk().Owe(ctx, x.room(), later); err != nil {
+		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
-	return mine
 }
 
 // thinks reports whether the person sees that the bot thinks. Over HTTP the
 // deferral may have gone to somebody who has sent an old request once more, and
 // what stands as the answer is the answer.
-func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
+func (a *Adapter) thinks(ctx context.Context, x *pendingInteraction) bool {
 	if a.cfg.Listen == "" {
 		return true // Discord itself refuses a second first answer
 	}
 	for try := range askTries {
-		s, err := a.rest.Original(ctx, w.in.Token)
+		s, err := a.rest.Original(ctx, x.in.Token)
 		switch {
 		case err == nil && s.Flags&flagLoading == 0:
-			a.log.Warn("an interaction came again that has its answer", "interaction", w.in.ID)
-			a.deferred().ended(w.in.Token)
+			a.log.Warn("interaction repeated that has its answer", "interaction", x.in.ID)
 			return false
 		case !rest.Gone(err):
 			return true
@@ -389,96 +406,48 @@ func (a *Adapter) thinks(ctx context.Context, w *waiting) bool {
 	return true
 }
 
-// editOriginal shows the end of a deferral.
-func (a *Adapter) editOriginal(ctx context.Context, token string, m rest.Message) {
-	_, err := a.rest.EditOriginal(ctx, token, m)
-	if err == nil || rest.Gone(err) {
-		a.deferred().ended(token)
-	}
-	if err != nil {
-		a.unended(token, m, err)
-	}
-}
-
-// unended deals with an error of showing the end of a deferral: it is shown as soon
-// as Discord takes it, unless the person sees another by then.
-func (a *Adapter) unended(token string, m rest.Message, err error) {
-	a.log.Warn("the end of a deferral was not shown", "error", err)
-	until := time.Now().Add(routeLife)
-	var again func(err error, wait time.Duration)
-	again = func(err error, wait time.Duration) {
-		if final(err) || time.Now().Add(wait).After(until) {
-			return
-		}
-		time.AfterFunc(wait, func() {
-			placed := a.spare("end "+token, func(ctx context.Context) {
-				ctx, cancel := context.WithTimeout(ctx, tidyFor)
-				defer cancel()
-				s, err := a.low.Original(ctx, token)
-				if err == nil && s.Flags&flagLoading != 0 {
-					_, err = a.low.EditOriginal(ctx, token, m)
-				}
-				if err == nil || rest.Gone(err) {
-					a.deferred().ended(token)
-				}
-				if err != nil {
-					again(err, min(2*wait, time.Minute))
-				}
-			})
-			if !placed { // too much waits, or the bot ends
-				again(err, min(2*wait, time.Minute))
-			}
-		})
-	}
-	again(err, time.Second)
-}
-
 // original reads the first answer to an interaction.
-func (a *Adapter) original(w *waiting) (*rest.Sent, error) {
+func (a *Adapter) original(x *pendingInteraction) (*rest.Sent, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	return a.rest.Original(ctx, w.in.Token)
+	return a.rest.Original(ctx, x.in.Token)
 }
 
-// whisper tells the person alone something of the adapter's own.
-func (a *Adapter) whisper(ctx context.Context, w *waiting, english string, args ...string) {
-	a.reply(ctx, w, rest.Reply(rest.Message{Content: new(escape(bot.Translated(w.in.Locale, english, args...))), Flags: rest.Ephemeral}))
+// replyEphemeral tells the person alone something of the adapter's own.
+func (a *Adapter) replyEphemeral(ctx context.Context, x *pendingInteraction, english string, args ...string) {
+	a.reply(ctx, x, rest.Reply(rest.Message{Content: new(escape(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral}))
 }
 
-// reply gives the first answer, or what takes the place of a deferral. A form
-// that comes too late is not shown.
-func (a *Adapter) reply(ctx context.Context, w *waiting, r rest.Response) {
-	switch w.take(ctx) {
+// reply gives the first answer, or what takes the place of a deferral; nothing if
+// there is an answer. A form that comes too late is not shown.
+func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Response) {
+	switch x.claim() {
 	case open:
-		if err := a.first(ctx, w, r); err != nil {
-			a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
+		if err := a.first(ctx, x, r); err != nil {
+			a.log.Warn("interaction not answered", "interaction", x.in.ID, "error", err)
 		}
 	case deferred:
-		defer w.set(answered)
-		if !a.thinks(ctx, w) {
-			return
-		}
-		m := rest.Message{Content: new(bot.Translated(w.in.Locale, wordFailed))}
+		m := rest.Message{Content: new(bot.Translated(x.in.Locale, wordFailed))}
 		if r.Message != nil {
 			m = *r.Message
 		}
-		m.Flags &^= rest.Ephemeral
-		a.editOriginal(ctx, w.in.Token, m)
+		a.end(ctx, x, m)
 	}
 }
 
-// first gives the first answer, which the caller has taken. After an ambiguous
+// first gives the first answer, which the caller has claimed. After an ambiguous
 // end it looks whether the answer is there, and says it once more if not.
-func (a *Adapter) first(ctx context.Context, w *waiting, r rest.Response) error {
-	defer w.set(answered)
-	ctx, cancel := context.WithDeadline(ctx, w.late())
+func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) error {
+	x.state = answered
+	defer x.begin()
+	ctx, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	_, err := w.respond(ctx, r)
+	_, err := x.respond(ctx, r)
 	if !isAmbiguous(err) || r.Type == rest.ResponseModal {
 		return err
 	}
-	if _, e := a.original(w); rest.Gone(e) {
-		_, err = w.respond(ctx, r)
+	if _, e := a.original(x); rest.Gone(e) {
+		_, err = x.respond(ctx, r)
 	} else if e == nil {
 		err = nil
 	}
@@ -493,9 +462,10 @@ func isAmbiguous(err error) bool {
 	return errors.As(err, &a)
 }
 
-// tell tells the answer to a request.
-func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bot.Answer) {
-	in := w.in
+// tell tells the answer to a request. Where its files take too long or do not get
+// through the words come first.
+func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
+	in := x.in
 	c := content{text: written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
 	if c.scene != nil && c.plain {
@@ -506,45 +476,73 @@ func (a *Adapter) tell(ctx context.Context, w *waiting, r bot.Request, answer bo
 	}
 	ms, err := c.messages()
 	if err != nil {
-		a.log.Error("an answer cannot be drawn", "request", r.ID, "error", err)
+		a.log.Error("answer not drawn", "request", r.ID, "error", err)
 		c.scene = nil
 		if ms, err = c.messages(); err != nil {
 			return
 		}
 	}
-	switch w.take(ctx) {
+	edit := func(ctx context.Context, m rest.Message) error {
+		_, err := a.rest.EditOriginal(ctx, in.Token, m)
+		return err
+	}
+	switch x.claim() {
 	case open:
 		as := rest.Reply
 		if answer.Private && in.Message != nil && in.Message.Flags&rest.Ephemeral != 0 {
 			as = rest.Update // what was for the person alone turns into the answer
 		}
-		if err := a.firstInTime(ctx, w, c, ms[0], as); err != nil {
-			a.log.Warn("an answer was not shown", "request", r.ID, "error", err)
+		say := func(ctx context.Context, m rest.Message) error { return a.first(ctx, x, as(m)) }
+		if err := a.tells(ctx, in.Channel.ID, x.since.Add(slowAfter/2), c, ms[0], say, edit); err != nil {
+			a.log.Warn("answer not shown", "request", r.ID, "error", err)
 			return
 		}
 	case deferred:
-		defer w.set(answered)
-		if !a.thinks(ctx, w) {
+		x.state = answered
+		switch {
+		case !a.thinks(ctx, x):
+			a.ended(x)
+			return
+		case !answer.Private && !in.OnlyUser() && a.tellAll(ctx, x, r, c, ms[0]) == nil:
 			return
 		}
-		if !answer.Private && !in.OnlyUser() {
-			if s, err := a.sendInTime(ctx, in.Channel.ID, rest.Nonce(r.ID), c, ms[0]); err == nil {
-				a.editOriginal(ctx, in.Token, rest.Message{Content: new(link(in.Locale, in.Guild, received(s))), Flags: rest.SuppressEmbeds})
-				ms = nil
-			}
+		m := ms[0]
+		m.Flags &^= rest.Ephemeral
+		err := a.tells(ctx, in.Channel.ID, soon(), c, m, edit, edit)
+		if _, words, e := c.inWords(); e == nil && len(m.Files) > 0 {
+			m = words
 		}
-		if ms != nil {
-			a.endInTime(ctx, w, c, ms[0])
-		}
+		a.endedWith(x, m, err)
 	default: // by a post, which does not say this
 		ms = append([]rest.Message{{}}, ms...)
 	}
 	for _, m := range ms[min(1, len(ms)):] {
 		if _, err := a.rest.FollowUp(ctx, in.Token, m); err != nil {
-			a.log.Warn("the rest of an answer was not shown", "request", r.ID, "error", err)
+			a.log.Warn("rest of an answer not shown", "request", r.ID, "error", err)
 			return
 		}
 	}
+}
+
+// tellAll shows an answer that is for everybody as a message of the bot's own, and
+// leads the person to it who sees that the bot thinks.
+func (a *Adapter) tellAll(ctx context.Context, x *pendingInteraction, r bot.Request, c content, m rest.Message) error {
+	in := x.in
+	var s *rest.Sent
+	say := func(ctx context.Context, m rest.Message) (err error) {
+		m.Nonce = rest.Nonce(r.ID)
+		if s, err = a.rest.Send(ctx, in.Channel.ID, m); err != nil {
+			return err
+		}
+		there := rest.Message{Content: new(link(in.Locale, in.Guild, received(s))), Flags: rest.SuppressEmbeds}
+		_, failed := a.rest.EditOriginal(ctx, in.Token, there)
+		a.endedWith(x, there, failed)
+		return nil
+	}
+	return a.tells(ctx, in.Channel.ID, soon(), c, m, say, func(ctx context.Context, m rest.Message) error {
+		_, err := a.low.Edit(ctx, in.Channel.ID, s.ID, m)
+		return err
+	})
 }
 
 // status is the HTTP status of a refusal; 200 of what is none.

@@ -54,7 +54,7 @@ type club struct {
 
 	store bot.Store
 	desk  func(bot.Desk) bot.Desk // what stands between the adapter and the bot; nil: nothing
-	posts func(bot.Post)          // told of each post before it is delivered; may be nil
+	posts func(bot.Post)          // told of each post before it is shown; may be nil
 	cfg   Config
 	a     *Adapter
 	log   logged
@@ -246,7 +246,24 @@ func (b between) Run(ctx context.Context, desk bot.Desk) error {
 	if b.wrap != nil {
 		desk = b.wrap(desk)
 	}
+	if b.posts != nil {
+		desk = tellingDesk{desk, b.posts}
+	}
 	return b.Adapter.Run(ctx, desk)
+}
+
+// A tellingDesk tells of the posts that the asker is to show.
+type tellingDesk struct {
+	bot.Desk
+	posts func(bot.Post)
+}
+
+func (d tellingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	answer, err := d.Desk.Ask(ctx, r)
+	for _, p := range answer.Posts {
+		d.posts(p)
+	}
+	return answer, err
 }
 
 func (b between) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {

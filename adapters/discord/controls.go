@@ -127,8 +127,8 @@ func menuOf(p press, o bot.Option, choices []bot.Choice) (rest.Component, bool) 
 
 // pressed makes a request of a press, a choice or a form. If the option must be
 // asked for first, what asks for it is given instead, and the request is empty.
-func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask *rest.Response, ok bool) {
-	in := w.in
+func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Request) (ask *rest.Response, ok bool) {
+	in := x.in
 	id := in.Press.ID
 	if in.Kind == interaction.Form {
 		id = in.Form.ID
@@ -172,10 +172,10 @@ func (a *Adapter) pressed(ctx context.Context, w *waiting, r *bot.Request) (ask 
 }
 
 // typing answers a command that is being typed.
-func (a *Adapter) typing(ctx context.Context, w *waiting) {
-	r := request(w.in, time.Now())
+func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
+	r := request(x.in, time.Now())
 	var out []rest.Choice
-	if o, ok := w.in.Command.Focused(); ok && commanded(&r, w.in.Command) {
+	if o, ok := x.in.Command.Focused(); ok && commanded(&r, x.in.Command) {
 		known, _ := findOption(a.commands(), r.Command, o.Name)
 		delete(r.Args, o.Name)
 		prefix, head := o.Text, ""
@@ -194,7 +194,7 @@ func (a *Adapter) typing(ctx context.Context, w *waiting) {
 		}
 	}
 	out = slices.Clip(out[:min(len(out), maxChoices)])
-	if _, err := w.respond(ctx, rest.Suggest(out)); err != nil {
+	if _, err := x.respond(ctx, rest.Suggest(out)); err != nil {
 		a.log.Debug("choices were not shown", "error", err)
 	}
 }

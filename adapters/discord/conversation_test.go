@@ -67,8 +67,6 @@ type table struct {
 	here    *discordtest.Channel // where the last board is
 	watcher *discordtest.Stranger
 	out     strings.Builder
-
-	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error) // what the bot is told of a delivery; nil: the truth
 }
 
 // newTable makes a table in a bubble.
@@ -125,30 +123,35 @@ type flushing struct {
 }
 
 func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
-	f.tb.busy.Add(1)
-	defer func() {
-		go func() {
-			defer f.tb.busy.Done()
-			if err := f.Flush(context.Background(), patient{f.tb.a, f.tb.delivered}); err != nil {
-				f.tb.Error(err)
-			}
-		}()
-	}()
+	defer f.flush()
 	return f.Bot.Ask(ctx, r)
 }
 
-// patient delivers even if this machine is slow.
-type patient struct {
-	*Adapter
-	delivered func(bot.Post, bot.Receipt, error) (bot.Receipt, error)
+func (f flushing) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+	defer f.flush()
+	return f.Bot.Settle(ctx, p, r, owes...)
 }
 
+func (f flushing) Release(ctx context.Context, p bot.Post, err error) error {
+	defer f.flush()
+	return f.Bot.Release(ctx, p, err)
+}
+
+func (f flushing) flush() {
+	f.tb.busy.Add(1)
+	go func() {
+		defer f.tb.busy.Done()
+		if err := f.Flush(context.Background(), patient{f.tb.a}); err != nil {
+			f.tb.Error(err)
+		}
+	}()
+}
+
+// patient delivers even if this machine is slow.
+type patient struct{ *Adapter }
+
 func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
-	receipt, owes, err := p.Adapter.Deliver(context.WithoutCancel(ctx), post)
-	if p.delivered != nil {
-		receipt, err = p.delivered(post, receipt, err)
-	}
-	return receipt, owes, err
+	return p.Adapter.Deliver(context.WithoutCancel(ctx), post)
 }
 
 // quiet waits until nothing is on its way.
@@ -158,7 +161,7 @@ func (tb *table) quiet() {
 		synctest.Wait()
 		return
 	}
-	for tb.a.work.Waiting()+tb.a.asks.Waiting() > 0 {
+	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 {
 		time.Sleep(time.Millisecond)
 	}
 }

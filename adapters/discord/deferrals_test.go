@@ -1,49 +1,32 @@
 package discord
 
 import (
-	"database/sql"
+	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// beside is a database for the adapter's tables.
-func beside(t *testing.T) *sql.DB {
-	t.Helper()
-	st, err := store.Open(t.Context(), store.Memory)
+// stored returns the decorations of a kind that are stored.
+func (c *club) stored(kind string) (rows []outbox.Row) {
+	c.Helper()
+	all, err := c.store.(*store.Store).Decorations(c.Context())
 	if err != nil {
-		t.Fatal(err)
+		c.Fatal(err)
 	}
-	t.Cleanup(func() { st.Close() })
-	db, err := st.Beside()
-	if err != nil {
-		t.Fatal(err)
+	for _, r := range all {
+		if r.Kind == kind {
+			rows = append(rows, r)
+		}
 	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-// noted counts the deferrals that are written down.
-func noted(t *testing.T, db *sql.DB) (n int) {
-	t.Helper()
-	if err := db.QueryRow(`SELECT COUNT(*) FROM discord_deferral`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// isNoted reports whether one is written down.
-func isNoted(t *testing.T, db *sql.DB, i *discordtest.Interaction) bool {
-	t.Helper()
-	n := 0
-	if err := db.QueryRow(`SELECT COUNT(*) FROM discord_deferral WHERE token = $1`, i.Token()).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n > 0
+	return rows
 }
 
 // A program that is killed while somebody sees that it thinks, before anything is
@@ -52,7 +35,6 @@ func isNoted(t *testing.T, db *sql.DB, i *discordtest.Interaction) bool {
 func TestKilledWhileThinking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.cfg.DB = beside(t)
 		gate := make(chan bool)
 		_, stop, kill := c.alone(&slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate})
 		thinks := func(who *discordtest.Person) *discordtest.Interaction {
@@ -61,35 +43,37 @@ func TestKilledWhileThinking(t *testing.T) {
 			if kind, took := i.First(); kind != 5 || took != answerAfter {
 				t.Fatalf("first answered by %d after %v", kind, took)
 			}
+			synctest.Wait()
+			var e ending
+			rows := c.stored(bot.Ending)
+			if err := json.Unmarshal([]byte(rows[len(rows)-1].Data), &e); err != nil || e.Token != i.Token() {
+				t.Errorf("stored is %+v, %v", rows, err)
+			}
 			return i
 		}
 		told := thinks(c.alice)
 		gate <- true
 		said := c.ok(told).Content
 		old := thinks(c.alice)
-		synctest.Wait()
-		if !isNoted(t, c.cfg.DB, old) {
-			t.Fatal("it is not written down")
-		}
-		time.Sleep(routeLife)
+		time.Sleep(routeLife + time.Minute)
 		c.bob.Locale("de")
 		lost := thinks(c.bob)
-		synctest.Wait()
-		if n := noted(t, c.cfg.DB); !isNoted(t, c.cfg.DB, lost) || n != 1 { // the old one is of no use any more
-			t.Errorf("%d are written down", n)
-		}
 		kill()
 		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
+		reads := c.d.Count(originalRoute)
 		c.start()
 		if m := c.ok(lost); m.To != "Bob" || m.Content != bot.Translated("de", wordInterrupted) {
 			t.Errorf("it ends as %q to %q", m.Content, m.To)
 		}
-		synctest.Wait()
-		if n := noted(t, c.cfg.DB); n != 0 {
-			t.Errorf("%d are written down still", n)
+		c.passes(2 * time.Second)
+		if rows := c.stored(bot.Ending); len(rows) > 0 {
+			t.Errorf("still stored are %+v", rows)
 		}
 		if m := c.ok(told); m.Content != said {
 			t.Errorf("%q became %q", said, m.Content)
+		}
+		if n := c.d.Count(originalRoute) - reads; n != 1 { // Bob's
+			t.Errorf("%d answers are read; %v is too old", n, old)
 		}
 		c.stop()
 		close(gate)
@@ -98,14 +82,17 @@ func TestKilledWhileThinking(t *testing.T) {
 	})
 }
 
-// What is put off and answered leaves nothing behind; and where nothing can be
-// written down, people are answered all the same.
+// What is deferred and answered leaves nothing behind; and where nothing can be
+// stored, people are answered all the same.
 func TestDeferralsAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.cfg.DB = beside(t)
 		d := &slowDesk{}
-		c.desk = d.before
+		full := &fullDesk{}
+		c.desk = func(desk bot.Desk) bot.Desk {
+			full.Desk = d.before(desk)
+			return full
+		}
 		c.start()
 		thread := c.begin(t)
 		d.gate = make(chan bool)
@@ -120,15 +107,26 @@ func TestDeferralsAreForgotten(t *testing.T) {
 		slowly(c.alice.Slash(thread, "place", opt("at", "C3")))
 		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
 		slowly(c.alice.Slash(thread, "score", opt("share", true)))
-		synctest.Wait()
-		if n := noted(t, c.cfg.DB); n != 0 {
-			t.Errorf("%d are written down still", n)
+		c.passes(2 * time.Second)
+		if rows := c.stored(bot.Ending); len(rows) > 0 {
+			t.Errorf("still stored are %+v", rows)
 		}
-		if _, err := c.cfg.DB.Exec(`DROP TABLE discord_deferral`); err != nil {
-			t.Fatal(err)
-		}
+		full.full = true
 		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
 		c.stop()
 		c.check()
 	})
+}
+
+// A fullDesk stores no decorations once it is full.
+type fullDesk struct {
+	bot.Desk
+	full bool
+}
+
+func (d *fullDesk) Owe(ctx context.Context, where bot.Room, owes ...bot.Owes) error {
+	if d.full {
+		return errors.New("the disk is full")
+	}
+	return d.Desk.Owe(ctx, where, owes...)
 }

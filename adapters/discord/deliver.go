@@ -10,60 +10,40 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Deliver shows a post; see [bot.Adapter]. The receipt is "channel/message".
+// Deliver shows a post that nobody who asked shows, or changes a message; see
+// [bot.Adapter]. The receipt is "channel/message".
 func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	switch {
-	case p.Where.Platform != Name || p.Where.Channel == "":
+	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil:
 		return "", nil, bot.ErrGone
-	case p.Kind == bot.Remove:
-		a.remove(p.Replaces)
-		return bot.Receipt(p.Replaces), nil, nil
-	case p.Private:
-		r, err := a.direct(ctx, p)
-		return r, nil, err
+	case p.Private && changes[p.Kind] == nil:
+		sent, err := a.direct(ctx, p)
+		return sent, nil, err
 	}
-	r, live := readRoute(p.Reply, time.Now())
-	at, err := a.place(ctx, p, r)
+	return a.show(ctx, p, nil)
+}
+
+// Budget is how many requests a second Discord takes from a bot.
+func (a *Adapter) Budget() (perSecond float64, burst int) { return 50, 50 }
+
+// show shows a post where it belongs, as the answer to x, an interaction that is
+// being handled, if it can be, or changes a message; x may be nil.
+func (a *Adapter) show(ctx context.Context, p bot.Post, x *pendingInteraction) (bot.Receipt, []bot.Owes, error) {
+	if change := changes[p.Kind]; change != nil {
+		return bot.Receipt(p.Replaces), nil, change(a, ctx, p)
+	}
+	d := &delivery{a: a, p: p, x: x}
+	d.route, d.live = readRoute(p.Reply, time.Now())
+	sent, err := d.show(ctx)
+	d.report(ctx, sent, err)
 	if err != nil {
-		err = a.refusedBy(ctx, err, p.Where.Channel, false)
-		if live {
-			(&delivery{a: a, p: p, route: r}).report(ctx, a.waits(r.ID), "", err)
-		}
 		return "", nil, err
 	}
-	c := content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
-	if at.hint != "" {
-		c.hints = append(c.hints, at.hint)
-	}
-	if p.Kind == bot.Show && p.Previous == "" && at.channel != p.Where.Channel {
-		c.hints = append(c.hints, small+bot.Translated(p.Lang, wordArchived))
-	}
-	if known, ok := a.rooms.get(at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
-		a.inLetters(&c, at.channel)
-	}
-	d := &delivery{a: a, p: p, at: at, c: c, route: r}
-	if err := d.build(); err != nil {
-		return "", nil, err
-	}
-	sent, err := d.show(ctx, live)
-	if err != nil {
-		if at.channel != p.Where.Channel && p.Where.Thread == "" {
-			err = bot.InThread{Err: err}
-		}
-		return "", nil, err
-	}
-	d.shown(sent)
-	d.follow(sent)
-	if p.Kind == bot.Show {
-		a.bare(p.Previous, sent)
-		a.stands(ctx, p, sent)
-	}
-	return sent, nil, nil
+	return sent, d.owes(sent), nil
 }
 
 // inLetters makes the board of a message letters, and says why, once for each
@@ -79,15 +59,17 @@ func (a *Adapter) inLetters(c *content, channel string) {
 type delivery struct {
 	a     *Adapter
 	p     bot.Post
+	x     *pendingInteraction // that brought it about and is being handled here; or nil
 	at    place
 	c     content
 	m     rest.Message
 	whole rest.Message // with the files that follow m
 	first bool         // it is the first answer to its interaction
 	route route
+	live  bool // the route can be used
 
-	loading bool // the person who asked sees that the bot thinks, since before a restart
-	locked  bool // the thread is: nothing was sent
+	waits  bool // whoever asked sees that the bot thinks, or that the post is to come
+	locked bool // the thread is: nothing was sent
 }
 
 // build draws the message.
@@ -105,48 +87,64 @@ func (d *delivery) build() error {
 	return nil
 }
 
-// show shows the message by the way that is best now.
-func (d *delivery) show(ctx context.Context, live bool) (bot.Receipt, error) {
+// show finds out where the post goes and brings it there.
+func (d *delivery) show(ctx context.Context) (sent bot.Receipt, err error) {
 	a, p := d.a, d.p
-	if p.Replaces != "" {
+	if d.at, err = a.place(ctx, p, d.route); err != nil {
+		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
+	}
+	d.c = content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	if d.at.hint != "" {
+		d.c.hints = append(d.c.hints, d.at.hint)
+	}
+	if p.Kind == bot.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
+		d.c.hints = append(d.c.hints, small+bot.Translated(p.Lang, wordArchived))
+	}
+	if known, ok := a.rooms.get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
+		a.inLetters(&d.c, d.at.channel)
+	}
+	if err := d.build(); err != nil {
+		return "", err
+	}
+	sent, err = d.bringOnce(ctx)
+	if err != nil && d.at.channel != p.Where.Channel && p.Where.Thread == "" {
+		err = bot.InThread{Err: err}
+	}
+	return sent, err
+}
+
+// bringOnce shows the message by the way that is best now, unless it is there.
+func (d *delivery) bringOnce(ctx context.Context) (bot.Receipt, error) {
+	if d.p.Replaces != "" {
 		if receipt, done, err := d.replace(ctx); done {
 			return receipt, err
 		}
 	}
-	var w *waiting
-	if live && (p.Kind == bot.Show || p.Kind == bot.Notice) {
-		w = a.waits(d.route.ID)
-		if w == nil || d.route.Alone && p.Attempt > 1 { // asked before a restart, or where nobody could look for it later
-			sent, loading, err := d.answeredBefore(ctx)
-			if err != nil || sent != "" {
-				return sent, err
-			}
-			d.loading = loading && w == nil
+	if d.x == nil && d.live && (d.p.Kind == bot.Show || d.p.Kind == bot.Notice) {
+		if sent, err := d.answeredBefore(ctx); err != nil || sent != "" {
+			return sent, err
 		}
 	}
-	sent, err := d.bring(ctx, w, live)
+	sent, err := d.bring(ctx)
 	if errors.Is(err, bot.ErrGone) && d.at.under { // somebody has deleted the thread
 		if err = d.goOn(); err == nil {
-			sent, err = d.bring(ctx, w, live)
+			sent, err = d.bring(ctx)
 		}
 	}
-	d.report(ctx, w, sent, err)
 	return sent, err
 }
 
-// bring shows the message as the answer to its interaction w, which may be nil, or
-// else as one of the bot's own.
-func (d *delivery) bring(ctx context.Context, w *waiting, live bool) (bot.Receipt, error) {
-	if w != nil && d.at.channel == d.route.Channel {
-		if sent, err, done := d.answer(ctx, w); done {
+// bring shows the message as the answer to its interaction, or else as one of the
+// bot's own.
+func (d *delivery) bring(ctx context.Context) (bot.Receipt, error) {
+	if d.x != nil && d.at.channel == d.x.in.Channel.ID {
+		if sent, err, done := d.answer(ctx, d.x); done {
 			return sent, err
 		}
 	}
 	if d.route.Alone {
-		if d.end(ctx, w, bot.Translated(d.route.Lang, wordDone)) { // the first follow-up would take its place
-			d.loading = false
-		}
-		return d.followUp(ctx, live)
+		d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
+		return d.followUp(ctx)
 	}
 	return d.send(ctx)
 }
@@ -160,40 +158,31 @@ func (d *delivery) goOn() error {
 	return d.build()
 }
 
-// waits gives the interaction of a route, if this process knows it.
-func (a *Adapter) waits(id string) *waiting {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.waiting[id]
-}
-
 // answer makes the post the first answer to the interaction that brought it
 // about. It reports false if the post must go otherwise.
-func (d *delivery) answer(ctx context.Context, w *waiting) (sent bot.Receipt, err error, done bool) {
-	if w.take(ctx) != open {
+func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent bot.Receipt, err error, done bool) {
+	if x.claim() != open {
 		return "", nil, false
 	}
-	s := answered
-	defer func() { w.set(s) }()
-	if w.in.Guild != "" && !w.in.BotMay.Has(rest.AttachFiles) && !d.c.plain {
+	x.state = answered
+	if x.in.Guild != "" && !x.in.BotMay.Has(rest.AttachFiles) && !d.c.plain {
 		d.a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
 			return "", err, true
 		}
 	}
-	respond, cancel := context.WithDeadline(ctx, w.late())
+	respond, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
 	response, updates := rest.Reply, false
-	onMessage := w.in.Kind == interaction.Press || w.in.Kind == interaction.Form
-	if onMessage && w.in.Message != nil && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(w.in.Channel.ID, w.in.Message.ID)) {
+	if x.onMessage() && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
 		response, updates = rest.Update, true
 	}
 	var shown *rest.Sent
 	gives := func(ctx context.Context, m rest.Message) (err error) {
-		shown, err = w.respond(ctx, response(m))
+		shown, err = x.respond(ctx, response(m))
 		return err
 	}
-	late, err := d.a.inTime(respond, d.at.channel, w.since.Add(slowAfter/2), d.m, gives)
+	late, err := d.a.inTime(respond, d.at.channel, x.since.Add(slowAfter/2), d.m, gives)
 	if late {
 		if err := d.inWords(); err != nil {
 			return "", err, true
@@ -208,14 +197,14 @@ again:
 			if err := d.inWords(); err != nil {
 				return "", err, true
 			}
-			shown, err = d.a.rest.Edit(ctx, w.in.Channel.ID, w.in.Message.ID, d.m)
+			shown, err = d.a.rest.Edit(ctx, x.in.Channel.ID, x.in.Message.ID, d.m)
 			if rest.Gone(err) { // the message was deleted, not where it was
 				return "", nil, false
 			}
 			break
 		}
 		was := err
-		if shown, err = d.a.original(w); rest.Gone(err) {
+		if shown, err = d.a.original(x); rest.Gone(err) {
 			if late && len(d.m.Files) == 0 || respond.Err() != nil {
 				return "", nil, false
 			}
@@ -230,48 +219,42 @@ again:
 			return "", nil, false
 		}
 	case rest.TooLarge(err):
-		s = open // the post comes again without its picture
+		x.state = open // the post comes again without its picture
 		return "", rest.BotError(err, ""), true
 	default:
-		d.a.log.Warn("an interaction could not be answered; its post goes to the channel", "interaction", w.in.ID, "error", err)
+		d.a.log.Warn("interaction not answered, its post goes to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
 	}
 	if err != nil {
 		return "", d.a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel), true
 	}
-	d.pressed(w, shown.ID)
+	x.begin()
 	d.first = true
 	if len(shown.Attachments) > 0 {
 		d.whole = rest.Message{} // they are there
 	}
-	return receipt(w.in.Channel.ID, shown.ID), nil, true
-}
-
-// pressed takes the controls away that brought a post about, if no later post
-// will.
-func (d *delivery) pressed(w *waiting, shown string) {
-	m := w.in.Message
-	if m != nil && m.Flags&rest.Ephemeral == 0 && m.ID != shown && d.p.Previous != string(receipt(w.in.Channel.ID, m.ID)) {
-		d.a.bare(string(receipt(w.in.Channel.ID, m.ID)), "")
-	}
+	return receipt(x.in.Channel.ID, shown.ID), nil, true
 }
 
 // answeredBefore looks whether the post is the answer to its interaction already,
-// or whether the person still sees that the bot thinks. An error is given where a
-// message of the bot's own could not be found either.
-func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, loading bool, err error) {
+// or whether whoever asked still waits for it. An error is given where a message of
+// the bot's own could not be found either.
+func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, err error) {
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
 	case err != nil && d.route.Alone && d.p.Attempt > 1 && !rest.Gone(err):
-		return "", false, rest.BotError(err, "")
+		return "", rest.BotError(err, "")
 	case err != nil:
-		return "", false, nil
+		return "", nil
 	case s.Flags&flagLoading != 0:
-		return "", true, nil
-	case d.p.Attempt > 1 && s.Flags&rest.Ephemeral == 0 && d.mine(*s):
-		return receipt(d.route.Channel, s.ID), false, nil
+		d.waits = true
+	case s.Flags&rest.Ephemeral != 0:
+		says := strings.ReplaceAll(s.Content, `\\`, "")
+		d.waits = !d.route.Alone && (says == bot.Translated(d.route.Lang, wordDone) || says == bot.Translated(d.route.Lang, wordInterrupted))
+	case d.p.Attempt > 1 && d.mine(*s):
+		return receipt(d.route.Channel, s.ID), nil
 	}
-	return "", false, nil
+	return "", nil
 }
 
 // flagLoading is on a message that stands for one to come.
@@ -296,55 +279,46 @@ func (d *delivery) mine(s rest.Sent) bool {
 	return m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*m.Content)
 }
 
-// report tells who asked what became of the post: where it is, if that is not
-// where they are or came too late to be the answer, or why it is nowhere. A post
-// that will be tried again is not reported.
-func (d *delivery) report(ctx context.Context, w *waiting, sent bot.Receipt, err error) {
-	if w == nil && !d.loading {
-		return
-	}
+// report tells who asked what became of the post, unless it is the answer: where it
+// is, why it is nowhere, or that it is to come.
+func (d *delivery) report(ctx context.Context, sent bot.Receipt, err error) {
 	var forbidden bot.Forbidden
 	text, done := "", err == nil
 	switch {
+	case d.x == nil && !d.waits, errors.Is(err, bot.ErrTooLarge) && d.p.Scene != nil: // which comes again
+		return
 	case done:
 		text = link(d.route.Lang, d.route.Guild, sent)
 	case errors.Is(err, bot.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
+	case d.x == nil: // it is tried again
+		return
 	default:
+		text = bot.Translated(d.route.Lang, wordDone)
+	}
+	if d.x == nil || d.x.claim() == deferred {
+		d.end(ctx, text)
 		return
 	}
-	if w == nil {
-		d.end(ctx, w, text)
-		return
+	response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text})
+	if done && d.x.onMessage() {
+		response = rest.DeferUpdate()
 	}
-	switch w.take(ctx) {
-	case open:
-		response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text})
-		if done && (w.in.Kind == interaction.Press || w.in.Kind == interaction.Form && w.in.Message != nil) {
-			response = rest.DeferUpdate()
-		}
-		if err := d.a.first(ctx, w, response); err != nil {
-			d.a.log.Warn("an interaction was not answered", "interaction", w.in.ID, "error", err)
-		}
-		if done {
-			_, id := readReceipt(string(sent))
-			d.pressed(w, id)
-		}
-	default:
-		d.end(ctx, w, text)
-	}
+	d.a.reply(ctx, d.x, response)
 }
 
-// end ends what the person still sees that the bot thinks, or that it has
-// promised. It reports false if there is nothing of the kind.
-func (d *delivery) end(ctx context.Context, w *waiting, text string) bool {
+// end ends what the person still sees that the bot thinks, or that it has promised.
+func (d *delivery) end(ctx context.Context, text string) {
+	m := rest.Message{Content: &text, Flags: rest.SuppressEmbeds}
 	switch {
-	case w != nil:
-		return d.a.finish(ctx, w, text)
-	case d.loading:
-		d.a.editOriginal(ctx, d.route.Token, rest.Message{Content: &text, Flags: rest.SuppressEmbeds})
+	case d.x != nil && d.x.claim() == deferred:
+		d.a.end(ctx, d.x, m)
+	case d.waits:
+		d.waits = false
+		if _, err := d.a.rest.EditOriginal(ctx, d.route.Token, m); err != nil {
+			d.a.log.Warn("end of a deferral not shown", "error", err)
+		}
 	}
-	return d.loading
 }
 
 // link leads to a message.
@@ -372,8 +346,8 @@ func (d *delivery) excuse(lacks bot.Forbidden) string {
 }
 
 // followUp shows the post where the bot can only answer.
-func (d *delivery) followUp(ctx context.Context, live bool) (bot.Receipt, error) {
-	if !live {
+func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
+	if !d.live {
 		return "", bot.ErrGone
 	}
 	if len(d.m.Files) > 0 && d.a.slowIn(d.at.channel) {
@@ -447,7 +421,7 @@ func (d *delivery) sendOwn(ctx context.Context) (s *rest.Sent, err error) {
 		s, err = d.a.rest.Send(ctx, d.at.channel, m)
 		return err
 	}
-	late, err := d.a.inTime(ctx, d.at.channel, d.a.soon(), d.own(), sends)
+	late, err := d.a.inTime(ctx, d.at.channel, soon(), d.own(), sends)
 	if late || isAmbiguous(err) && len(d.m.Files) > 0 && ctx.Err() == nil {
 		if err := d.inWords(); err != nil {
 			return nil, err

@@ -3,20 +3,19 @@ package discord
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
@@ -42,8 +41,6 @@ type Config struct {
 
 	Person, Channel int // requests a minute that a person, and a channel, may make; 0: 60, 120
 
-	DB *sql.DB // where what is put off is written down, in a table of its own; nil: nowhere
-
 	Log *slog.Logger // nil logs nothing
 
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to Discord; nil: TCP
@@ -64,15 +61,14 @@ func Invite(application string) string {
 // How much runs and waits.
 const (
 	answerAfter = 1500 * time.Millisecond // an interaction is deferred
-	owedAfter   = 5 * time.Second         // somebody who waits behind a deferral for a post is told that it will come
 	awayAfter   = 15 * time.Second        // Discord counts as away when the gateway is gone
 	patience    = 300 * time.Millisecond  // for a bucket; then the bot waits, and others are not held up
 	askWorkers  = 32
-	tidyWorkers = 4
-	tidyWaiting = 2000
+	showWorkers = 32
 	httpWorkers = 128
 	drainFor    = 6 * time.Second
 	remembered  = 20_000 // channels, threads, people
+	seenMost    = 10_000 // interactions
 )
 
 // How much a person, and a channel, may ask: so many at once, and then so many
@@ -95,25 +91,21 @@ type Adapter struct {
 	closed  *memory[time.Time] // when people were found to take none
 	hinted  *memory[bool]      // what was said once
 	sent    *memory[time.Time] // when posts were first tried
-	refused *memory[time.Time] // openings that could not be edited, and until when they are left alone
+	refused *memory[time.Time] // status messages that could not be edited, and until when they are left alone
 	people  *lanes.Limit       // of what each may ask
 	crowds  *lanes.Limit       // of what is asked in each channel
 	barred  *memory[refusal]   // by channel: why nothing may be sent there
-	newest  *memory[int]       // the event of the newest board, by channel and game
 	slow    *memory[time.Time] // by channel: until when pictures follow their words
 
-	mu       sync.Mutex
-	desk     bot.Desk
-	known    []bot.Command
-	ctx      context.Context // of asking; ends a while after Run was told to stop
-	asks     *lanes.Lanes    // what is asked, by channel
-	work     *lanes.Lanes    // what can wait
-	pictures *lanes.Lanes    // those that follow their words
-	waiting  map[string]*waiting
-	swept    time.Time
-	kept     *deferrals // nil: they are not written down
+	mu    sync.Mutex
+	desk  bot.Desk
+	known []bot.Command
+	ctx   context.Context // of asking; ends a while after Run was told to stop
+	asks  *lanes.Lanes    // what is asked, by channel
+	shows *lanes.Lanes    // answers on their way, each game's one after the other
+	run   context.Context // ends when Run is told to stop
 
-	roots roots
+	seen *lru.Cache[string, struct{}] // ids of interactions: some come twice
 
 	out     atomic.Bool   // the desk may hold that Discord cannot be reached
 	telling chan struct{} // holds a value while somebody tells the desk that it can, or cannot, from the look on
@@ -146,14 +138,17 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	seen, err := lru.New[string, struct{}](seenMost)
+	if err != nil {
+		return nil, err
+	}
 	return &Adapter{
-		cfg: cfg, log: log, rest: client, low: client.Low(),
+		seen: seen, cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
 		closed: newMemory[time.Time](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		waiting: map[string]*waiting{}, telling: make(chan struct{}, 1), barred: newMemory[refusal](remembered), newest: newMemory[int](remembered), slow: newMemory[time.Time](remembered),
-		roots: roots{m: map[string]*root{}, direct: true},
+		telling: make(chan struct{}, 1), barred: newMemory[refusal](remembered), slow: newMemory[time.Time](remembered),
 	}, nil
 }
 
@@ -180,6 +175,13 @@ func (a *Adapter) theDesk() bot.Desk {
 	return a.desk
 }
 
+// running returns a context that ends when Run is told to stop.
+func (a *Adapter) running() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.run
+}
+
 func (a *Adapter) commands() []bot.Command {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -192,34 +194,22 @@ func (a *Adapter) commands() []bot.Command {
 func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	kept, left, err := openDeferrals(ctx, a.cfg.DB, time.Now(), func(err error) {
-		a.log.Error("a deferral was not written down", "error", err)
-	})
-	if err != nil {
-		return fmt.Errorf("discord: what was put off cannot be read: %w", err)
-	}
-	defer kept.close()
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
 	a.mu.Lock()
 	a.desk, a.known, a.ctx = desk, desk.Commands(), asking
 	a.out.Store(true)
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
-	a.work = lanes.New(lanes.Config{Workers: tidyWorkers, Total: tidyWaiting, Panic: panicked})
-	a.kept, a.pictures = kept, followers(panicked)
-	asks, work, pictures := a.asks, a.work, a.pictures
-	a.mu.Unlock()
-
-	a.roots.mu.Lock()
-	a.roots.direct = false
-	a.roots.mu.Unlock()
-
+	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})
+	asks, shows := a.asks, a.shows
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	a.run = running
+	a.mu.Unlock()
+
 	var group sync.WaitGroup
 	group.Go(func() { a.registered(running, stop) })
 	group.Go(func() { a.servers(running) })
-	group.Go(func() { a.keepStanding(running) })
-	group.Go(func() { a.interrupted(running, left) })
+	var err error
 	if a.cfg.Listen != "" {
 		err = a.serve(running)
 	} else {
@@ -228,18 +218,13 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	stop(nil)
 	group.Wait()
 
-	// What was asked is answered, then what can wait is left.
+	// Requests that were taken are answered.
 	defer time.AfterFunc(drainFor, cancel).Stop()
 	asks.Close()
-	a.settled()
-	a.leave(asking)
-	a.lastEdits(asking)
+	shows.Close()
 	cancel()
-	work.Close()
-	pictures.Close()
 	a.mu.Lock()
-	a.asks, a.work, a.pictures, a.kept = nil, nil, nil, nil
-	clear(a.waiting)
+	a.asks, a.shows = nil, nil
 	a.mu.Unlock()
 	a.rest.Close()
 	if err == nil && ctx.Err() == nil {
@@ -249,44 +234,6 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 		err = nil
 	}
 	return err
-}
-
-// settled waits until everybody who asked has a first answer, which comes by
-// itself.
-func (a *Adapter) settled() {
-	for {
-		a.mu.Lock()
-		left := 0
-		for _, w := range a.waiting {
-			w.mu.Lock()
-			if w.stage == open || w.stage == answering || w.stage == deferring {
-				left++
-			}
-			w.mu.Unlock()
-		}
-		ctx := a.ctx
-		a.mu.Unlock()
-		if left == 0 || ctx.Err() != nil {
-			return
-		}
-		pause(ctx, 10*time.Millisecond)
-	}
-}
-
-// leave tells those who still wait behind a deferral for what a post shows that
-// it will come.
-func (a *Adapter) leave(ctx context.Context) {
-	a.mu.Lock()
-	all := slices.Collect(maps.Values(a.waiting))
-	a.mu.Unlock()
-	for _, w := range all {
-		w.mu.Lock()
-		owed := w.accepted && w.stage == deferred
-		w.mu.Unlock()
-		if owed && ctx.Err() == nil {
-			a.promise(ctx, w)
-		}
-	}
 }
 
 // registered registers the commands, again and again until it is done. A token
@@ -365,8 +312,8 @@ func (a *Adapter) serve(ctx context.Context) error {
 		PublicKey: a.cfg.PublicKey, Client: a.rest, Lanes: doors, Log: a.log,
 		Key: func(in interaction.Interaction) string { return in.ID },
 		Handle: func(_ context.Context, in interaction.Interaction, respond interaction.Responder) {
-			if w := a.receive(in, respond); w != nil {
-				w.first() // the response is held open meanwhile
+			if x := a.receive(in, respond); x != nil {
+				<-x.begun // the response is held open meanwhile
 			}
 		},
 	})

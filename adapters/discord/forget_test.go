@@ -90,7 +90,7 @@ func (tb *table) late(d time.Duration) {
 		if _, err := tb.bot.Tick(tb.Context()); err != nil {
 			tb.Fatal(err)
 		}
-		if err := tb.bot.Flush(tb.Context(), patient{tb.a, nil}); err != nil {
+		if err := tb.bot.Flush(tb.Context(), patient{tb.a}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -101,7 +101,7 @@ func (tb *table) tell() {
 	if err := tb.a.tellServers(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	if err := tb.bot.Flush(tb.Context(), patient{tb.a, nil}); err != nil {
+	if err := tb.bot.Flush(tb.Context(), patient{tb.a}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.quiet()

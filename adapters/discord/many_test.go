@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -154,23 +155,8 @@ func TestDuplicates(t *testing.T) {
 func TestCoalescing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		var mu sync.Mutex
-		var gate, arrived chan bool
-		c.posts = func(p bot.Post) {
-			if p.Kind != bot.Show || p.Seq <= 3 {
-				return
-			}
-			mu.Lock()
-			g, here := gate, arrived
-			mu.Unlock()
-			if g != nil {
-				select {
-				case here <- true:
-				default:
-				}
-				<-g
-			}
-		}
+		d := &settlingDesk{}
+		c.desk = d.before
 		c.start()
 		for round := range many(1, 200) {
 			room := c.guild.Channel(fmt.Sprint("games-", round))
@@ -178,9 +164,8 @@ func TestCoalescing(t *testing.T) {
 			c.ok(c.bob.Press(c.shows(room, "Anyone may join"), "Join"))
 			thread := room.WaitThread(0)
 			c.shows(thread, "Black to play")
-			mu.Lock()
-			gate, arrived = make(chan bool), make(chan bool, 1)
-			mu.Unlock()
+			gate, arrived := make(chan bool), make(chan bool, 1)
+			d.hold(gate, arrived)
 			var turns []*discordtest.Interaction
 			for turn := range 20 {
 				who := []*discordtest.Person{c.alice, c.bob}[turn%2]
@@ -190,11 +175,12 @@ func TestCoalescing(t *testing.T) {
 				}
 				time.Sleep(time.Second) // as quick as people may be
 			}
-			for turn, i := range turns {
+			for turn, i := range turns[1:] {
 				if m := c.ok(i); m.Content != wordDone {
 					t.Errorf("turn %d is answered %q", turn+1, m.Content)
 				}
 			}
+			d.hold(nil, nil)
 			close(gate)
 			c.shows(thread, "move 20:")
 			if n := count(thread.Messages(), withPicture); n != 3 {
@@ -204,6 +190,35 @@ func TestCoalescing(t *testing.T) {
 		}
 		c.stop()
 	})
+}
+
+// A settlingDesk hears of boards that were shown when it is let.
+type settlingDesk struct {
+	bot.Desk
+	mu            sync.Mutex
+	gate, arrived chan bool
+}
+
+func (d *settlingDesk) before(desk bot.Desk) bot.Desk {
+	d.Desk = desk
+	return d
+}
+
+func (d *settlingDesk) hold(gate, arrived chan bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gate, d.arrived = gate, arrived
+}
+
+func (d *settlingDesk) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+	d.mu.Lock()
+	gate, arrived := d.gate, d.arrived
+	d.mu.Unlock()
+	if gate != nil && p.Kind == bot.Show {
+		arrived <- true
+		<-gate
+	}
+	return d.Desk.Settle(ctx, p, r, owes...)
 }
 
 // A room in which hundreds ask at once is told to wait, and then not heard;

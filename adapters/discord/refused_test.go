@@ -43,18 +43,17 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				c := newTable(t) // in which what a turn brought about is over before the next
+				c := newClub(t, discordtest.Options{})
+				c.start()
 				m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 				c.ok(c.bob.Press(m, "Join"))
-				c.quiet()
 				thread := c.room.WaitThread(0)
-				lost.take(c.club, thread)
+				lost.take(c, thread)
 				before := len(c.d.Requests(""))
 				place := func(turn int) *discordtest.Message {
-					time.Sleep(2 * time.Minute) // what was set aside is taken up again
+					time.Sleep(5 * time.Second)
 					who := []*discordtest.Person{c.alice, c.bob}[turn%2]
 					m := c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
-					c.quiet()
 					return m
 				}
 				for turn := range 8 {
@@ -75,12 +74,13 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 				if n := count(thread.Messages(), withPicture); n != 1 {
 					t.Errorf("%d boards", n)
 				}
-				lost.give(c.club, thread)
+				lost.give(c, thread)
 				m = place(8)
 				last := thread.Last()
 				if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
 					t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
 				}
+				c.stop()
 				c.check()
 			})
 		})
@@ -317,7 +317,8 @@ func TestStoppedWhilePutOff(t *testing.T) {
 			thread := c.begin(t)
 			c.stop()
 			time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
-			_, stop, kill := c.alone(bot.New(c.store, bot.Config{}))
+			gate := make(chan bool)
+			_, stop, kill := c.alone(&slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate})
 			i := c.alice.Slash(thread, "place", opt("at", "C3"))
 			if kind, took := i.First(); kind != 5 || took != answerAfter {
 				t.Fatalf("first answered by %d after %v", kind, took)
@@ -325,24 +326,22 @@ func TestStoppedWhilePutOff(t *testing.T) {
 			synctest.Wait()
 			if killed {
 				kill()
-			} else {
-				stop()
-				if m := c.ok(i); m.Content != wordDone {
-					t.Errorf("it ends as %q", m.Content)
-				}
+			}
+			time.AfterFunc(time.Second, func() { close(gate) })
+			stop()
+			if m := i.Answer(); !killed && m.Content != c.linkTo(thread.Last()) {
+				t.Errorf("it ends as %q", m.Content)
 			}
 			c.start()
 			board := c.shows(thread, "Black C3")
-			if m := c.ok(i); killed && m.Content != c.linkTo(board) {
+			c.passes(time.Minute)
+			if m := c.ok(i); m.Content != c.linkTo(board) {
 				t.Errorf("it ends as %q", m.Content)
 			}
 			if n := count(thread.Messages(), withPicture); n != 2 {
 				t.Errorf("%d boards", n)
 			}
 			c.stop()
-			if m := c.ok(i); killed && m.Content != c.linkTo(board) {
-				t.Errorf("in the end it says %q", m.Content)
-			}
 			c.check()
 		}
 	})

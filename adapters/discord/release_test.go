@@ -48,10 +48,6 @@ func TestFirstRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { st.Close() })
-		if c.cfg.DB, err = st.Beside(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.cfg.DB.Close() })
 		c.store = st
 		c.start()
 		thread := c.room.Threads()[0]

@@ -1,17 +1,12 @@
 package discord
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
 // withBoard reports whether a message shows a board, drawn or in letters.
@@ -77,29 +72,6 @@ func TestSlowPictures(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A picture that does not get out of the house is tried again.
-func TestPictureThatWasNotSent(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
-		var tried atomic.Int32
-		c.a.follows("game", func() bool { return false }, func(context.Context) error {
-			if tried.Add(1) == 1 {
-				return &rest.NotSent{What: "edit a message", Cause: errors.New("no route to host")}
-			}
-			return nil
-		})
-		for want := int32(1); want <= 2; want++ {
-			synctest.Wait()
-			if n := tried.Load(); n != want {
-				t.Errorf("it was tried %d times, not %d", n, want)
-			}
-			time.Sleep(followPause)
-		}
-		c.stop()
-	})
 }
 
 // What somebody asks to see comes in words, too, where pictures do not get

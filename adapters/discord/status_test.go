@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,16 +49,10 @@ func (c *club) edits(m *discordtest.Message) int {
 	return n
 }
 
-// kept gives how many openings are kept.
-func (c *club) kept() int {
-	c.a.roots.mu.Lock()
-	defer c.a.roots.mu.Unlock()
-	return len(c.a.roots.m)
-}
-
-// passes lets time pass.
+// passes lets time pass, and waits until what is due then is done.
 func (tb *table) passes(d time.Duration) {
 	time.Sleep(d)
+	flushing{tb.bot, tb}.flush()
 	tb.quiet()
 }
 
@@ -101,10 +94,6 @@ func TestOpeningIsEditedNowAndThen(t *testing.T) {
 		after("Move 4", 4)
 		tb.passes(time.Minute)
 		after("Move 6", 5)
-		tb.passes(oldPace)
-		if n := tb.kept(); n != 0 {
-			t.Errorf("%d openings are kept", n)
-		}
 		tb.check()
 	})
 }
@@ -130,97 +119,48 @@ func TestOpeningCallsNobody(t *testing.T) {
 	})
 }
 
-// The end of a game is shown before the bot hears that its board was, however
-// lately the opening was edited.
+// The end of a game is shown at once, however lately the opening was edited.
 func TestEndIsShownAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tb := newTable(t)
 		opening := tb.plays()
 		tb.does("alice", "", "/place at:C3")
-		var says string
-		tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
-			if p.Kind == bot.Show {
-				says = opening.Now().Content
-			}
-			return r, err
-		}
 		tb.does("bob", "", "/resign confirm:yes")
-		if !strings.Contains(says, "Move 2: White resigns · game over\nBlack wins") {
-			t.Errorf("when the board was settled the opening said %q", says)
-		}
+		tb.opens(opening, "Move 2: White resigns · game over\nBlack wins")
 		if n := tb.edits(opening); n != 2 {
 			t.Errorf("edited %d times", n)
 		}
-		if n := tb.kept(); n != 0 {
-			t.Errorf("%d openings are kept", n)
-		}
 		tb.check()
 	})
 }
 
-// A program that is killed between the last board of a game and the edit of its
-// opening makes up for it when it is back.
-func TestEndAfterACrash(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		tb := newTable(t)
-		opening := tb.plays()
-		isBoard := func(m *discordtest.Message) bool {
-			return len(m.Attachments) > 0 && m.Attachments[0].Type == "image/png"
-		}
-		boards := count(tb.here.Messages(), isBoard)
-		end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
-		tb.delivered = func(p bot.Post, r bot.Receipt, err error) (bot.Receipt, error) {
-			return "", errors.New("killed")
-		}
-		tb.does("alice", "", "/resign confirm:yes")
-		tb.opens(opening, "New game")
-		if n := count(tb.here.Messages(), isBoard); n != boards+1 {
-			t.Fatalf("%d boards, %d before", n, boards)
-		}
-		tb.a.roots.mu.Lock()
-		clear(tb.a.roots.m) // dead
-		tb.a.roots.mu.Unlock()
-		end()
-		again, err := New(tb.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer again.rest.Close()
-		time.Sleep(10 * time.Minute)
-		if err := tb.bot.Flush(t.Context(), again); err != nil {
-			t.Fatal(err)
-		}
-		tb.opens(opening, "game over")
-		tb.opens(opening, "See https://discord.com/channels/"+tb.guild.ID()+"/"+tb.here.ID()+"/")
-		if n := count(tb.here.Messages(), isBoard); n != boards+1 {
-			t.Errorf("%d boards, %d before", n, boards)
-		}
-		tb.check()
-	})
-}
-
-// What waits for its time when the program is told to stop is written before it
-// ends, and so is what is shown after that.
-func TestOpeningAtTheStop(t *testing.T) {
+// What an opening is to say when the program ends it says when it is back.
+func TestOpeningAfterARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.start()
 		thread := c.begin(t)
 		opening := c.room.Messages()[0]
+		end := c.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 502, Times: -1})
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
+		c.ok(c.alice.Slash(thread, "resign", opt("confirm", "yes")))
 		c.stop()
-		if says := opening.Now().Content; !strings.Contains(says, "Move 2: White C4") {
+		if says := opening.Now().Content; strings.Contains(says, "game over") {
+			t.Fatalf("the opening says %q", says)
+		}
+		end()
+		c.start()
+		c.passes(decorateMost)
+		if says := opening.Now().Content; !strings.Contains(says, "game over") || !strings.Contains(says, "See https://discord.com/channels/"+c.guild.ID()+"/"+thread.ID()+"/") {
 			t.Errorf("the opening says %q", says)
 		}
-		late := bot.Post{Kind: bot.Show, Where: c.where(c.room), Under: string(receipt(c.room.ID(), opening.ID)), Number: 1, Seq: 99, Scene: &render.Scene{Told: "Move 3"}}
-		c.a.stands(t.Context(), late, receipt(thread.ID(), thread.Last().ID))
-		if says := opening.Now().Content; !strings.Contains(says, "Move 3") {
-			t.Errorf("in the end it says %q", says)
-		}
+		c.stop()
 		c.check()
 	})
 }
+
+// decorateMost is longer than the bot waits before it tries a decoration again.
+const decorateMost = 5 * time.Minute
 
 // An opening that was deleted, or may not be edited, is left alone, and the game
 // goes on.
@@ -244,9 +184,6 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 				if n := tb.edits(opening); n != 2 { // the first was before
 					t.Errorf("edited %d times", n)
 				}
-				if n := tb.kept(); n != 0 {
-					t.Errorf("%d openings are kept", n)
-				}
 				tb.passes(24 * time.Hour)
 				tb.does("alice", "", "/place at:D3")
 				if n := tb.edits(opening); n != 3 {
@@ -264,55 +201,35 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 // Where Discord asks to wait the end of a game is shown later, and what belongs
 // in the thread is there already.
 func TestOpeningHasToWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		tb := newTable(t)
-		opening := tb.plays()
-		tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 429, RetryAfter: time.Second}) // longer than anybody has patience
-		tb.does("alice", "", "/resign confirm:yes")
-		tb.opens(opening, "New game")
-		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
-			t.Errorf("the thread ends with %q", last.Content)
-		}
-		tb.passes(9 * time.Second)
-		tb.opens(opening, "New game")
-		tb.passes(time.Second)
-		tb.opens(opening, "game over")
-		tb.check()
-	})
-}
-
-// An opening that Discord lets nobody edit any more is tried so often and no
-// more; the next board is another chance.
-func TestOpeningIsGivenUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		tb := newTable(t)
-		opening := tb.plays()
-		end := tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 400, Code: codeOldEdits, Times: -1})
-		before := tb.edits(opening)
-		tb.passes(time.Minute)
-		tb.does("alice", "", "/place at:C3")
-		tb.does("bob", "", "/place at:C4") // waits as long
-
-		for k, after := range []time.Duration{0, 9, 1, 19, 1, 39, 1} { // seconds
-			tb.passes(after * time.Second)
-			if n, want := tb.edits(opening)-before, 1+k/2; n != want {
-				t.Errorf("tried %d times, not %d", n, want)
-			}
-		}
-		for range 3 * editTries {
-			tb.passes(time.Hour)
-		}
-		if n := tb.edits(opening) - before; n != editTries+1 {
-			t.Errorf("tried %d times", n)
-		}
-		if n := tb.kept(); n != 0 {
-			t.Errorf("%d openings are kept", n)
-		}
-		end()
-		tb.does("alice", "", "/place at:B3")
-		tb.opens(opening, "Move 3")
-		tb.check()
-	})
+	for name, fault := range map[string]struct {
+		discordtest.Fault
+		wait time.Duration
+	}{
+		"limited":          {discordtest.Fault{Status: 429, RetryAfter: 10 * time.Second}, 10 * time.Second}, // longer than anybody has patience
+		"edited too often": {discordtest.Fault{Status: 400, Code: codeOldEdits}, oldPace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				tb := newTable(t)
+				opening := tb.plays()
+				fault.Route, fault.Path = editRoute, "/messages/"+opening.ID
+				tb.d.Fault(fault.Fault)
+				tb.does("alice", "", "/resign confirm:yes")
+				tb.opens(opening, "New game")
+				if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
+					t.Errorf("the thread ends with %q", last.Content)
+				}
+				tb.passes(fault.wait - time.Second)
+				tb.opens(opening, "New game")
+				tb.passes(time.Second)
+				tb.opens(opening, "game over")
+				if n := tb.edits(opening); n != 3 { // the first was before
+					t.Errorf("edited %d times", n)
+				}
+				tb.check()
+			})
+		})
+	}
 }
 
 // Where the boards are in the same place as the opening it stays as it is.
@@ -332,9 +249,6 @@ func TestOpeningBesideItsBoards(t *testing.T) {
 			if n := tb.edits(m); n != 0 {
 				tb.Errorf("%s: %q was edited %d times", where, m.Content, n)
 			}
-		}
-		if n := tb.kept(); n != 0 {
-			tb.Errorf("%s: %d openings are kept", where, n)
 		}
 	}
 	t.Run("direct messages", func(t *testing.T) {
@@ -391,44 +305,6 @@ func TestStanding(t *testing.T) {
 	if want := `Game 7: my\_rules · 3×2` + "\n" + `⚫ \*\*a\*\* \@here – ⚪ # b \<\@1\>` + "\nBlack to play"; got != want {
 		t.Errorf("it says %q, not %q", got, want)
 	}
-}
-
-// What is kept of openings is bounded.
-func TestOpeningsAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
-		c.a.roots.mu.Lock()
-		for k := range maxRoots {
-			r := newRoot()
-			r.due = c.d.Now().Add(time.Hour)
-			c.a.roots.m[fmt.Sprint("1/", k)] = r
-		}
-		c.a.roots.mu.Unlock()
-		sent, err := c.a.rest.Send(t.Context(), c.room.ID(), rest.Message{Content: new("Alice opens game 1")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := bot.Post{Kind: bot.Show, Under: string(received(sent)), Where: c.where(c.room), Scene: &render.Scene{Ruleset: "x", Result: "B+R"}}
-		c.a.stands(t.Context(), p, receipt("2", "3"))
-		if n := c.kept(); n != maxRoots || c.room.Last().Edits != 0 {
-			t.Errorf("%d openings are kept, this one was edited %d times", n, c.room.Last().Edits)
-		}
-		c.a.roots.mu.Lock()
-		clear(c.a.roots.m)
-		c.a.roots.mu.Unlock()
-		// What was shown of a newer turn is not undone by an older board.
-		p.Scene, p.Seq = &render.Scene{Ruleset: "newer"}, 5
-		c.a.stands(t.Context(), p, receipt("2", "3"))
-		older := p
-		older.Scene, older.Seq = &render.Scene{Ruleset: "older", Result: "B+R"}, 4
-		c.a.stands(t.Context(), older, receipt("2", "2"))
-		c.a.editDue()
-		c.stop()
-		if says := c.room.Last().Content; !strings.HasPrefix(says, "Game 0: newer") {
-			t.Errorf("it says %q", says)
-		}
-	})
 }
 
 // The age of a message is in its id.

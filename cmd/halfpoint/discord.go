@@ -8,7 +8,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord"
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // discordConfig is what the configuration says of Discord.
@@ -20,24 +19,16 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	}
 }
 
-// discords gives the adapter of Discord, none if it is not configured, and what
-// closes its part of the database.
-func discords(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
-	nothing := func() error { return nil }
+// discords returns the adapter of Discord, none if it is not configured.
+func discords(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
 	if s.Discord.Token.IsZero() {
-		return nil, nothing, nil
+		return nil, nil
 	}
-	db, err := st.Beside()
+	a, err := discord.New(discordConfig(s, log))
 	if err != nil {
-		return nil, nothing, err
+		return nil, badDiscord(e, err)
 	}
-	c := discordConfig(s, log)
-	c.DB = db
-	a, err := discord.New(c)
-	if err != nil {
-		return nil, db.Close, badDiscord(e, err)
-	}
-	return []bot.Adapter{a}, db.Close, nil
+	return []bot.Adapter{a}, nil
 }
 
 // checkDiscord prints what a try on Discord finds.

@@ -51,8 +51,7 @@ func (*serveCmd) Run(e *env) error {
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner.Reveal(), Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
-	others, closed, err := discords(e, s, st, log)
-	defer closed()
+	others, err := discords(e, s, log)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,221 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// This file changes messages that were shown before: it takes them or their
+// controls away, puts pictures into them, and has the status message, a game's first
+// message above its thread, say how the game stands.
+
+// How often a status message is edited. Of messages older than an hour Discord
+// allows few edits (error 30046) and does not say how many: with one in ten minutes
+// even the 50 games that a channel can have come to no more than one in twelve
+// seconds.
+const (
+	pace    = time.Minute
+	oldPace = 10 * time.Minute
+	oldAge  = time.Hour
+)
+
+// refusedFor is how long a status message is left alone that could not be edited.
+const refusedFor = 24 * time.Hour
+
+// codeOldEdits is Discord's code when old messages were edited too often.
+const codeOldEdits = 30046
+
+// changes are what the kinds of posts do that change a message.
+var changes = map[string]func(*Adapter, context.Context, bot.Post) error{
+	bot.Remove: (*Adapter).remove,
+	bot.Header: (*Adapter).header,
+	bot.Clear:  (*Adapter).clear,
+	bot.Attach: (*Adapter).attach,
+	bot.Ending: (*Adapter).ending,
+}
+
+// remove takes a message away. What Discord refuses is left: nothing is wrong with
+// the channel.
+func (a *Adapter) remove(ctx context.Context, p bot.Post) error {
+	channel, message := readReceipt(p.Replaces)
+	if channel == "" {
+		return nil
+	}
+	err := a.low.Delete(ctx, channel, message)
+	if final(err) {
+		return nil
+	}
+	return rest.BotError(err, "")
+}
+
+// clear takes the controls off a message.
+func (a *Adapter) clear(ctx context.Context, p bot.Post) error {
+	channel, message := readReceipt(p.Replaces)
+	_, err := a.low.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
+	return rest.BotError(err, "")
+}
+
+// owes returns what is to follow a message that shows the post.
+func (d *delivery) owes(sent bot.Receipt) (owes []bot.Owes) {
+	a, p := d.a, d.p
+	bare := func(message bot.Receipt) {
+		if !d.route.Alone { // else it can only answer
+			owes = append(owes, bot.Owes{Kind: bot.Clear, Key: string(message), Target: message})
+		}
+	}
+	switch previous := bot.Receipt(p.Previous); {
+	case p.Kind != bot.Show:
+		if len(d.m.Components) > 0 {
+			bare(sent)
+		}
+	case previous != "" && previous != sent:
+		bare(previous) // notices leave the controls of the board that they stand below
+	}
+	if x := d.x; x != nil && x.onMessage() && x.in.Message.Flags&rest.Ephemeral == 0 {
+		if pressed := receipt(x.in.Channel.ID, x.in.Message.ID); pressed != sent && string(pressed) != p.Previous {
+			bare(pressed)
+		}
+	}
+	if len(d.whole.Files) > 0 {
+		f := follows{Content: *d.whole.Content, Users: d.whole.AllowedMentions.Users}
+		o := bot.Owes{Kind: bot.Attach, Key: string(sent), Target: sent}
+		if d.route.Alone {
+			f.Token, f.Original, o.NotAfter = d.route.Token, d.first, time.UnixMilli(d.route.At).Add(routeLife)
+		}
+		o.Data = f.String()
+		owes = append(owes, o)
+	}
+	channel, message := readReceipt(p.Under)
+	until, refused := a.refused.get(p.Under)
+	refused = refused && time.Now().Before(until)
+	thread, _ := readReceipt(string(sent))
+	// Beside its boards the status message stays as it is; where nothing counts it says so.
+	if p.Kind == bot.Show && channel != "" && thread != channel && p.State != bot.Sandbox && !refused {
+		o := bot.Owes{Kind: bot.Header, Key: p.Under, Target: bot.Receipt(p.Under), Data: string(sent)}
+		if p.Scene == nil || p.Scene.Result == "" { // the end is shown at once
+			o.Every = paceOf(message, time.Now())
+		}
+		owes = append(owes, o)
+	}
+	return owes
+}
+
+// A follows is what is known of a message whose files follow its words.
+type follows struct {
+	Content  string   // once they are there
+	Users    []string `json:",omitempty"` // whom it calls
+	Token    string   `json:",omitempty"` // of the interaction, where the bot can only answer;
+	Original bool     `json:",omitempty"` // then: it is the first answer
+}
+
+func (f follows) String() string {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// attach puts the files into a message that was shown in words.
+func (a *Adapter) attach(ctx context.Context, p bot.Post) error {
+	var f follows
+	if err := json.Unmarshal([]byte(p.Data), &f); err != nil {
+		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+	}
+	ms, err := content{scene: p.Scene, name: pictureName(p), file: p.File}.messages()
+	if err != nil {
+		return fmt.Errorf("draw a post: %w", err)
+	}
+	if len(ms[0].Files) == 0 {
+		return bot.ErrGone
+	}
+	m := ms[0]
+	m.Content, m.AllowedMentions.Users = &f.Content, f.Users
+	m.Components = nil // they may be gone by now
+	channel, message := readReceipt(p.Replaces)
+	began := time.Now()
+	switch {
+	case f.Original:
+		_, err = a.rest.EditOriginal(ctx, f.Token, m)
+	case f.Token != "":
+		_, err = a.rest.EditFollowUp(ctx, f.Token, message, m)
+	default:
+		_, err = a.low.Edit(ctx, channel, message, m)
+	}
+	if err == nil {
+		a.uploaded(channel, began)
+	}
+	return rest.BotError(err, "")
+}
+
+// header has a status message say how its game stands.
+func (a *Adapter) header(ctx context.Context, p bot.Post) error {
+	if p.Scene == nil {
+		return bot.ErrGone
+	}
+	says := standing(p, *p.Scene)
+	channel, message := readReceipt(p.Replaces)
+	if link := a.link(ctx, channel, bot.Receipt(p.Data)); link != "" {
+		says += "\n" + bot.Translated(p.Lang, wordSee, link)
+	}
+	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
+	switch {
+	case rest.Code(err) == codeOldEdits:
+		return bot.RetryAfter{Wait: oldPace}
+	case final(err): // it was deleted, say
+		a.refused.put(p.Replaces, time.Now().Add(refusedFor))
+	}
+	return rest.BotError(err, "")
+}
+
+// standing says how a game stands.
+func standing(p bot.Post, s render.Scene) string {
+	what := s.Ruleset
+	if len(s.Board) > 0 {
+		what += fmt.Sprintf(" · %d×%d", len(s.Board[0]), len(s.Board))
+	}
+	lines := append([]string{bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), what)}, bot.HowItStands(s)...)
+	return escape(strings.Join(lines, "\n"))
+}
+
+// paceOf returns the time between two edits of a message.
+func paceOf(message string, now time.Time) time.Duration {
+	if now.Sub(created(message)) > oldAge {
+		return oldPace
+	}
+	return pace
+}
+
+// created returns when a message was sent: its id holds that.
+func created(id string) time.Time {
+	n, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(n>>22) + epoch)
+}
+
+// link returns the address of a board in the thread of a message in channel, or
+// nothing if it cannot be found out.
+func (a *Adapter) link(ctx context.Context, channel string, board bot.Receipt) string {
+	thread, _ := readReceipt(string(board))
+	at, ok := a.rooms.get(thread)
+	if !ok {
+		var err error
+		if at, err = a.room(ctx, channel); err != nil {
+			return ""
+		}
+	}
+	if at.guild == "" {
+		return ""
+	}
+	return "https://discord.com/channels/" + at.guild + "/" + string(board)
+}

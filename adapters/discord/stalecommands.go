@@ -1,0 +1,34 @@
+package discord
+
+import (
+	"context"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+)
+
+// removeStaleCommands removes the commands of one server that were registered there
+// before discord.guild was taken out or named another: people would see each
+// command twice. Which servers have some only shows when somebody uses one. What
+// fails is tried again with the next.
+func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
+	guild := in.Command.Guild
+	if guild == "" || guild == a.cfg.Guild || !a.hinted.put("commands "+guild, true) {
+		return
+	}
+	a.mu.Lock()
+	asks, ctx := a.asks, a.ctx
+	a.mu.Unlock()
+	err := asks.Try("commands "+guild, func() {
+		ctx, cancel := context.WithTimeout(ctx, shortly)
+		defer cancel()
+		if _, err := a.low.PutCommands(ctx, guild, []command{}); err != nil {
+			a.log.Debug("commands of one server not removed", "guild", guild, "error", err)
+			a.hinted.drop("commands " + guild)
+			return
+		}
+		a.log.Info("commands of one server removed: they are registered elsewhere now", "guild", guild)
+	})
+	if err != nil {
+		a.hinted.drop("commands " + guild)
+	}
+}
