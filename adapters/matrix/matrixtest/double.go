@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -31,7 +32,14 @@ func InMemory(t testing.TB, options ...Options) *Server {
 		s.options = o
 	}
 	s.double = newDouble(s.options)
-	listener, err := s.network.Listen("localhost:8008")
+	var listener net.Listener
+	var err error
+	if s.options.TCP {
+		s.network = nil
+		listener, s.URL, err = s.listen()
+	} else {
+		listener, err = s.network.Listen("localhost:8008")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,13 +167,21 @@ func (d *double) put(r *room, sender id.UserID, kind string, key any, content an
 	e := &roomEvent{id: id.EventID("$" + d.newID("event")), sender: sender, kind: kind, content: must(json.Marshal(content)), time: time.Now().UnixMilli()}
 	if k, ok := key.(string); ok {
 		e.key = &k
-		at := stateKey{kind, k}
+	}
+	r.add(e, d.happens())
+	return e
+}
+
+// add adds an event that has its position.
+func (r *room) add(e *roomEvent, position int64) {
+	if e.key != nil {
+		at := stateKey{e.kind, *e.key}
 		e.before = r.state[at]
 		r.state[at] = e
 	}
-	e.position = d.happens()
+	e.position = position
 	r.events = append(r.events, e)
-	if kind == "m.room.member" {
+	if e.kind == "m.room.member" {
 		user := id.UserID(*e.key)
 		now, was := e.field("membership"), e.before.field("membership")
 		switch {
@@ -183,7 +191,6 @@ func (d *double) put(r *room, sender id.UserID, kind string, key any, content an
 			delete(r.joined, user)
 		}
 	}
-	return e
 }
 
 func (d *double) createRoom(c *call) (any, error) {

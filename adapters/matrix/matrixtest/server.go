@@ -37,7 +37,7 @@ const Name = "halfpoint.test"
 const secret = "matrixtest"
 
 // Options of a homeserver. The zero value has no rate limits. In memory there are
-// none but MaxUpload, and Takes is for there alone.
+// none but MaxUpload, and Takes and TCP are for there alone.
 type Options struct {
 	// Burst and Cooloff switch Dendrite's own rate limits on: a device has
 	// Burst slots, each taken by a request for Cooloff; a request without a
@@ -57,6 +57,9 @@ type Options struct {
 	// may never reach it; with it, it may come half a minute after Again, when
 	// Dendrite tries once more, and every event waits for the disk.
 	Durable bool
+
+	// TCP makes a homeserver in memory that listens on loopback, in real time.
+	TCP bool
 
 	// Takes is how long a request takes in memory, half of it before and half after
 	// it is done: so much can happen meanwhile.
@@ -368,7 +371,7 @@ func (s *Server) register(t testing.TB, name string, admin bool) User {
 		local = fmt.Sprintf("%s-%d", local, n)
 	}
 	s.mu.Unlock()
-	user := User{ID: id.NewUserID(local, Name), Password: "a good password of " + local}
+	user := User{ID: id.NewUserID(local, Name), Password: passwordOf(local)}
 	if s.double != nil {
 		s.double.register(user.ID, user.Password, name)
 		user.Token, user.Device = s.Login(t, user)
@@ -409,7 +412,7 @@ func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceI
 }
 
 // Virtual reports whether this is the homeserver of a Bubble, where time is virtual.
-func (s *Server) Virtual() bool { return s.double != nil }
+func (s *Server) Virtual() bool { return s.network != nil }
 
 // Dial connects to the homeserver and to its proxies; hand it to the bot.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
