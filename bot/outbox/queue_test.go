@@ -1,0 +1,218 @@
+package outbox
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+
+// A bench is a queue and a clock that moves only when told to.
+type bench struct {
+	*testing.T
+	*Queue
+	now time.Time
+}
+
+func newBench(t *testing.T) *bench { return &bench{t, NewQueue(1), noon} }
+
+func (b *bench) put(rows ...Row) {
+	for i := range rows {
+		if rows[i].Platform == "" {
+			rows[i].Platform = "chat"
+		}
+	}
+	b.Number(rows)
+	b.Put(rows...)
+}
+
+// next returns what is to be sent now, or how long nothing is.
+func (b *bench) next() (Row, string) {
+	r, ok, again := b.Next(b.now)
+	switch {
+	case ok:
+		return r, r.Kind + " " + r.Key
+	case again.IsZero():
+		return r, "nothing"
+	}
+	return r, fmt.Sprint("in ", again.Sub(b.now).Round(time.Millisecond))
+}
+
+// all sends everything that can be sent now.
+func (b *bench) all() string {
+	var sent []string
+	for {
+		r, name := b.next()
+		if r.Kind == "" {
+			return strings.Join(append(sent, name), ", ")
+		}
+		sent = append(sent, name)
+		b.Done(r, b.now)
+	}
+}
+
+func (b *bench) same(what, got, want string) {
+	b.Helper()
+	if got != want {
+		b.Errorf("%s: %s, not %s", what, got, want)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	b := newBench(t)
+	b.put(Row{Kind: Reaction, Key: "m1"}, Row{Kind: Clear, Key: "m0"}, Row{Kind: Header, Key: "g2"}, Row{Kind: Header, Key: "g1"},
+		Row{Kind: Attach, Key: "p1"}, Row{Kind: Ending, Key: "i1"})
+	b.same("by kind, then by age", b.all(), "ending i1, attach p1, header g2, header g1, clear m0, reaction m1, nothing")
+}
+
+func TestNewestWins(t *testing.T) {
+	b := newBench(t)
+	b.put(Row{Kind: Header, Key: "g", Data: "1"}, Row{Kind: Header, Key: "g", Data: "2"}, Row{Kind: Header, Key: "g", Platform: "other", Data: "x"})
+	r, _ := b.next()
+	b.same("the newest", r.Data, "2")
+	b.put(Row{Kind: Header, Key: "g", Data: "3"}) // while the second is being sent
+	b.same("one at a time", b.all(), "header g, nothing")
+	b.Done(r, b.now)
+	again, _ := b.next()
+	b.same("what came meanwhile", again.Data, "3")
+	if _, ok := b.Later(r, b.now, true); ok {
+		t.Error("an old row takes the place of a newer one")
+	}
+	b.Put(Row{Platform: "chat", Kind: Header, Key: "g", Data: "older", N: r.N})
+	b.Done(again, b.now)
+	b.same("in the end", b.all(), "nothing")
+}
+
+func TestEvery(t *testing.T) {
+	b := newBench(t)
+	edit := Row{Kind: Header, Key: "g", Every: time.Minute}
+	b.put(edit)
+	b.same("at first", b.all(), "header g, nothing")
+	b.put(edit)
+	b.same("at once", b.all(), "in 1m0s")
+	b.put(Row{Kind: Header, Key: "g"})
+	b.same("the last, which does not wait", b.all(), "header g, nothing")
+	b.put(Row{Kind: Header, Key: "g", NotBefore: b.now.Add(time.Second)})
+	b.same("before its time", b.all(), "in 1s")
+}
+
+func TestShownWakesAndDrops(t *testing.T) {
+	b := newBench(t)
+	at := func(kind, key, of string, seq int) Row {
+		return Row{Kind: kind, Key: key, Channel: "club", Game: "g", Of: of, Seq: seq, Sleeps: kind == Clear}
+	}
+	elsewhere := at(Clear, "m9", "show", 1)
+	elsewhere.Channel = "cellar"
+	b.put(at(Clear, "m1", "show", 1), at(Clear, "m2", "show", 2), at(Attach, "p1", "show", 1), at(Attach, "n1", "notice", 1), elsewhere)
+	woken, dropped := b.Shown("chat", "club", "g", 2, false)
+	b.same("after a notice", fmt.Sprint(len(woken), woken[0].Key, woken[0].Sleeps, len(dropped)), "1m1false 0")
+	_, dropped = b.Shown("chat", "club", "g", 2, true)
+	b.same("after a board", fmt.Sprint(len(dropped), dropped[0].Key), "1p1")
+	b.same("to be done", b.all(), "attach n1, clear m1, nothing")
+	b.Forget("chat", "club", "")
+	b.Shown("chat", "club", "g", 9, true)
+	b.same("of a channel that is forgotten", b.all(), "nothing")
+}
+
+// Decorations take what posts leave over, and never the second half of the burst.
+func TestBudget(t *testing.T) {
+	b := newBench(t)
+	b.Limit("chat", 0.2, 10)
+	for i := range 8 {
+		b.put(Row{Kind: Reaction, Key: fmt.Sprint("m", i)})
+	}
+	b.Spend("chat", b.now)
+	b.Spend("chat", b.now)
+	b.same("three tokens are spare", b.all(), "reaction m0, reaction m1, reaction m2, in 5.001s")
+	b.now = b.now.Add(5001 * time.Millisecond)
+	b.same("five seconds later", b.all(), "reaction m3, in 5s")
+	for range 20 {
+		b.Spend("chat", b.now) // posts do not ask
+	}
+	b.same("after many posts", b.all(), "in 1m20.001s")
+	b.Drop("chat", Reaction, "m4")
+	b.now = b.now.Add(80001 * time.Millisecond)
+	b.same("dropped meanwhile", b.all(), "reaction m5, in 5s")
+	b.put(Row{Kind: Header, Key: "g", Platform: "other"})
+	b.same("another account", b.all(), "header g, in 5s")
+}
+
+// An account that the platform holds sends nothing, and then one thing at a time.
+func TestHold(t *testing.T) {
+	b := newBench(t)
+	b.put(Row{Kind: Header, Key: "g1"}, Row{Kind: Header, Key: "g2"})
+	b.Hold("chat", b.now, 3*time.Second)
+	b.same("held", b.all(), "in 3s")
+	b.same("platforms", fmt.Sprint(b.HeldPlatforms(b.now), b.Held("chat", b.now), b.Held("other", b.now)), "[chat] 3s 0s")
+	b.now = b.now.Add(3 * time.Second)
+	first, _ := b.next()
+	b.same("one at a time", b.all(), "nothing")
+	if !b.Narrow("chat", b.now) || b.Narrow("chat", b.now.Add(narrowFor)) || b.Narrow("other", b.now) {
+		t.Error("it is not narrow for as long as it should be")
+	}
+	b.Done(first, b.now)
+	b.same("then the next", b.all(), "header g2, nothing")
+}
+
+// Whatever happens, each key ends with its newest row sent or dropped, once.
+func TestRandomQueues(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		b := newBench(t)
+		b.Limit("chat", 1, 8)
+		newest, sent := map[string]int64{}, map[string]int64{}
+		var out []Row
+		for range 200 {
+			b.now = b.now.Add(time.Duration(rng.IntN(3000)) * time.Millisecond)
+			switch rng.IntN(5) {
+			case 0, 1:
+				rows := []Row{{Platform: "chat", Kind: []string{Header, Attach, Reaction}[rng.IntN(3)], Key: fmt.Sprint(rng.IntN(4)), Game: "g", Every: time.Duration(rng.IntN(3)) * time.Second}}
+				b.Number(rows)
+				b.Put(rows...)
+				newest[rows[0].Kind+rows[0].Key] = rows[0].N
+			case 2:
+				if r, ok, _ := b.Next(b.now); ok {
+					if slices.ContainsFunc(out, func(o Row) bool { return o.id() == r.id() }) {
+						t.Fatalf("seed %d: %s %s twice at once", seed, r.Kind, r.Key)
+					}
+					out = append(out, r)
+				}
+			case 3, 4:
+				if len(out) == 0 {
+					continue
+				}
+				k := rng.IntN(len(out))
+				r := out[k]
+				if out = slices.Delete(out, k, k+1); rng.IntN(3) == 0 {
+					b.Later(r, b.now.Add(time.Second), true)
+				} else {
+					b.Done(r, b.now)
+					sent[r.Kind+r.Key] = r.N
+				}
+			}
+		}
+		for _, r := range out {
+			b.Done(r, b.now)
+			sent[r.Kind+r.Key] = r.N
+		}
+		for range 1000 {
+			b.now = b.now.Add(time.Second)
+			if r, ok, _ := b.Next(b.now); ok {
+				b.Done(r, b.now)
+				sent[r.Kind+r.Key] = r.N
+			}
+		}
+		for key, n := range newest {
+			if sent[key] != n {
+				t.Errorf("seed %d: of %s the last that was sent is %d, not %d", seed, key, sent[key], n)
+			}
+		}
+		if len(b.rows)+len(b.awake)+len(b.busy)+len(b.places) > 0 || b.sending["chat"] != 0 {
+			t.Errorf("seed %d: something is left: %d rows", seed, len(b.rows))
+		}
+	}
+}
