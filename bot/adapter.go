@@ -193,6 +193,7 @@ type Post struct {
 	Reply    string        // route of the request that made this post, while it lives
 	Data     string        // of a decoration, as it was owed
 	Attempt  int           // 1 for the first; from 2 on the message may be there already
+	Unsent   bool          // no earlier attempt can have sent it: it need not be looked for
 }
 
 // A Receipt is the platform's id of a message, opaque to the bot.

@@ -117,7 +117,7 @@ func New(store Store, c Config) *Bot {
 	}
 	return &Bot{
 		cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown,
-		outbox: outbox.NewQueue(clock.now().UnixMicro()), decorations: decorations{wake: make(chan struct{}, 1)},
+		outbox: outbox.NewQueue(clock.now().UnixMicro()), decorations: decorations{wake: make(chan struct{}, 1), reading: make(chan struct{}, 1)},
 		underway: map[Lane][]claimed{}, asked: map[string]claimed{}, wanted: map[string]chan claimed{}, turns: map[Lane]time.Time{},
 		finished: map[string]bool{}, writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{},
 		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1),
@@ -654,6 +654,10 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	b.ticking.Unlock()
 	if err != nil {
 		return fmt.Errorf("look at the time: %w", err)
+	}
+	b.limit(adapters)
+	if err := b.readDecorations(ctx); err != nil {
+		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, a := range adapters {

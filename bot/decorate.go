@@ -13,10 +13,11 @@ import (
 // they follow and kept in memory as well, so that nobody looks for them on disk. That
 // one is done need not be stored at once: doing it again does no harm.
 type decorations struct {
-	wake chan struct{}
+	wake    chan struct{}
+	reading chan struct{} // guards read: holds a value while what is stored is read
+	read    bool
 
 	mu   sync.Mutex
-	read bool         // what is stored was read
 	gone []outbox.Row // done, and not yet stored to be so
 }
 
@@ -46,6 +47,9 @@ func (b *Bot) rowsOf(where Room, game GameID, seq int, of string, shown Receipt,
 
 // settle stores that a post was shown, with what follows from that for decorations.
 func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, owes []Owes) error {
+	if err := b.readDecorations(ctx); err != nil {
+		return err
+	}
 	rows := b.rowsOf(o.Where, o.Game, o.Seq, o.Kind, r, owes)
 	change := Decorations{Put: rows, Gone: b.takeGone()}
 	if o.Game != "" && !o.Private {
@@ -55,6 +59,7 @@ func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, owes []Owes) error 
 	}
 	err := b.store.Settle(ctx, o.ID, r, change)
 	if err != nil && !errors.Is(err, ErrNotFound) {
+		b.addGone(change.Gone...)
 		return err
 	}
 	b.outbox.Put(rows...)
@@ -66,6 +71,9 @@ func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, owes []Owes) error 
 
 // Owe stores decorations that follow no post; see [Desk].
 func (b *Bot) Owe(ctx context.Context, where Room, owes ...Owes) error {
+	if err := b.readDecorations(ctx); err != nil {
+		return err
+	}
 	rows := b.rowsOf(where, "", 0, "", "", owes)
 	b.outbox.Put(rows...) // newer rows may come before these are stored
 	if err := b.store.Decorate(ctx, Decorations{Put: rows}); err != nil {
@@ -90,12 +98,12 @@ func (b *Bot) wakeDecorations() {
 	}
 }
 
-// addGone takes note of a row that is done.
-func (b *Bot) addGone(r outbox.Row) {
+// addGone takes note of rows that are done.
+func (b *Bot) addGone(rows ...outbox.Row) {
 	d := &b.decorations
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.gone = append(d.gone, r)
+	d.gone = append(d.gone, rows...)
 	if len(d.gone) == 1 || len(d.gone) >= maxGone {
 		b.wakeDecorations()
 	}
@@ -124,17 +132,18 @@ func (b *Bot) storeGone(ctx context.Context) {
 		return
 	}
 	if err := b.store.Decorate(ctx, Decorations{Gone: gone}); err != nil && ctx.Err() == nil {
-		b.log.Error("done decorations not stored, some may be repeated after a restart", "error", err)
+		b.log.Error("done decorations not stored, will retry", "error", err)
+		b.addGone(gone...)
 	}
 }
 
-// readDecorations reads once what was stored before this process.
+// readDecorations reads once what was stored before this process, before anything
+// else is put.
 func (b *Bot) readDecorations(ctx context.Context) error {
 	d := &b.decorations
-	d.mu.Lock()
-	read := d.read
-	d.mu.Unlock()
-	if read {
+	d.reading <- struct{}{}
+	defer func() { <-d.reading }()
+	if d.read {
 		return nil
 	}
 	rows, err := b.store.Decorations(ctx)
@@ -147,9 +156,7 @@ func (b *Bot) readDecorations(ctx context.Context) error {
 		}
 	}
 	b.outbox.Put(rows...)
-	d.mu.Lock()
 	d.read = true
-	d.mu.Unlock()
 	return nil
 }
 
@@ -159,27 +166,17 @@ func (b *Bot) decorating(ctx, finishing context.Context, adapters []Adapter) {
 	var wait sync.WaitGroup
 	defer b.storeGone(finishing)
 	defer wait.Wait()
-	b.limit(adapters)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	tidy := time.Time{}
 	for ctx.Err() == nil {
-		again := time.Time{}
-		if err := b.readDecorations(ctx); err != nil {
-			if ctx.Err() == nil {
-				b.log.Error("decorations not read, will retry", "error", err)
-			}
-			again = b.now().Add(retryAfter)
-		} else {
-			var r outbox.Row
-			var ok bool
-			if r, ok, again = b.outbox.Next(b.now()); ok {
-				wait.Go(func() {
-					defer b.wakeDecorations()
-					b.decorateOne(finishing, adapters, r)
-				})
-				continue
-			}
+		r, ok, again := b.outbox.Next(b.now())
+		if ok {
+			wait.Go(func() {
+				defer b.wakeDecorations()
+				b.decorateOne(finishing, adapters, r)
+			})
+			continue
 		}
 		switch now := b.now(); {
 		case !b.someGone():

@@ -336,7 +336,7 @@ func (b *Bot) inTurn(ctx context.Context, adapters []Adapter, o claimed) bool {
 // letGo ends the claims on posts that are not going to be delivered now.
 func (b *Bot) letGo(ctx context.Context, posts []claimed) {
 	for _, o := range posts {
-		if err := b.store.Later(ctx, o.ID, o.Attempt, b.now()); err != nil && ctx.Err() == nil {
+		if err := b.store.Later(ctx, o.ID, o.Attempt, b.now(), true); err != nil && ctx.Err() == nil {
 			b.log.Error("claim not released, it runs out by itself", "post", o.ID, "error", err)
 		}
 	}
@@ -479,10 +479,10 @@ func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Re
 		if wait.Account {
 			b.outbox.Hold(o.Where.Platform, now, wait.Wait)
 			time.AfterFunc(wait.Wait+time.Millisecond, b.Wake)
-			failed(b.store.Later(ctx, o.ID, o.Attempt, now))
+			failed(b.store.Later(ctx, o.ID, o.Attempt, now, true))
 			break
 		}
-		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(wait.Wait)))
+		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(wait.Wait), true))
 	case errors.Is(err, ErrGone), errors.As(err, &forbidden):
 		game := GameID("")
 		if errors.As(err, new(InThread)) {
@@ -503,7 +503,7 @@ func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Re
 		return true
 	default: // ErrAmbiguous too: the adapter looks for the message on the next attempt
 		log.Warn("post not delivered, will retry", "attempt", o.Attempt, "error", err)
-		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(min(retryAfter<<min(o.Attempt-1, 10), retryMost))))
+		failed(b.store.Later(ctx, o.ID, o.Attempt, now.Add(min(retryAfter<<min(o.Attempt-1, 10), retryMost)), false))
 	}
 	return false
 }
@@ -624,7 +624,7 @@ var errStale = errors.New("there is nothing to say any more")
 
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
-	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt}
+	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
 	texts, players := o.Texts, []Person{}
 	var draw func(known map[Person]Who)
 	room, l, err := b.postLang(ctx, o)

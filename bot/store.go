@@ -103,8 +103,9 @@ type Store interface {
 	// Postpone makes all posts of a channel wait.
 	Postpone(ctx context.Context, where Room, until time.Time) error
 	// Later makes one post wait, and with it those of its game in that channel, if
-	// the claim of that attempt still holds.
-	Later(ctx context.Context, post string, attempt int, until time.Time) error
+	// the claim of that attempt still holds. Unsent means that it was not sent under
+	// this claim: a newer board may supersede it.
+	Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error
 	// Refuse gives up a post that cannot be shown, so that those after it can be, if
 	// the claim of that attempt still holds.
 	Refuse(ctx context.Context, post string, attempt int, why string) error

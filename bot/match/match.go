@@ -139,6 +139,7 @@ type Owed struct {
 	Private bool
 	Reply   string
 	Attempt int    // set by Take and Claim: how often it has been claimed
+	Unsent  bool   // set by Take and Claim: no earlier claim can have sent it
 	For     string // who shows it if Take can claim it: Asker, Outbox, or nobody yet; not stored
 }
 

@@ -189,6 +189,11 @@ func TestNothingIsLostWhenKilled(t *testing.T) {
 			if len(posts) != 1 || posts[0].Seq != m.Seq {
 				t.Errorf("round %d: after event %d these posts are owed: %v", round, m.Seq, posts)
 			}
+			for _, p := range posts {
+				if err := s.Later(t.Context(), p.ID, p.Attempt, m.Changed, true); err != nil {
+					t.Fatal(err)
+				}
+			}
 			again := turn(&bot.Match{ID: "g", Standing: bot.Standing{Seq: m.Seq - 1, Changed: noon}})
 			if err := s.Take(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
 				t.Errorf("round %d: the last request, asked again: %v", round, err)

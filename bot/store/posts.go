@@ -45,13 +45,14 @@ func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time, 
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT),
 			CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS TEXT), CASE WHEN free THEN CAST($11 AS BIGINT) ELSE CAST($10 AS BIGINT) END,
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
-			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', ''
+			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', CASE WHEN free THEN 'clean' ELSE '' END
 		FROM (SELECT CAST($11 AS BIGINT) > 0
 			AND (CAST($12 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2))
 			AND NOT EXISTS (SELECT 1 FROM room_wait WHERE platform = $3 AND channel = $4 AND due > $10) AS free) AS lane
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING attempt`,
 		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim), flag(after)).
 		Scan(&p.Attempt)
+	p.Unsent = true
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrConflict
 	}
@@ -86,7 +87,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 		}
 		if slices.ContainsFunc(found, func(p duePost) bool { return p.superseded }) {
 			_, err := tx.ExecContext(ctx, `
-				UPDATE post SET state = 'superseded', body = '{}'
+				UPDATE post SET state = 'superseded', body = '{}', why = ''
 				WHERE state = 'waiting' AND due <= $1 AND `+superseded, millis(now))
 			if err != nil {
 				return err
@@ -98,7 +99,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 		for _, p := range found {
 			// Another process may have claimed it in between: then it is theirs.
 			err := put(ctx, tx, "post "+p.ID,
-				"UPDATE post SET due = $1, attempt = attempt + 1 WHERE id = $2 AND due = $3 AND state = 'waiting'",
+				"UPDATE post SET due = $1, attempt = attempt + 1, why = CASE WHEN "+neverSent+" THEN 'clean' ELSE '' END WHERE id = $2 AND due = $3 AND state = 'waiting'",
 				millis(until), p.ID, p.due)
 			if errors.Is(err, bot.ErrConflict) {
 				continue
@@ -117,8 +118,14 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 	return claimed, nil
 }
 
-// superseded says of a waiting post that it need not be shown any more.
-const superseded = `kind IN ('show', 'status') AND EXISTS (
+// While a post waits, why says whether it may be there already: "clean" while the
+// claim is the first under which it may have been sent, "unsent" once such a claim
+// was released by somebody who knows that it was not.
+const neverSent = `(attempt = 0 OR why = 'unsent')`
+
+// superseded says of a waiting post that it need not be shown any more. What may be
+// there already is shown once more, to learn its receipt: its controls must go.
+const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS (
 	SELECT 1 FROM post newer WHERE newer.state = 'waiting'
 		AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 		AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`
@@ -135,7 +142,7 @@ type duePost struct {
 // the first of args.
 func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]duePost, error) {
 	rows, err := tx.QueryContext(ctx, `
-		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+` FROM post
+		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+`, `+neverSent+` FROM post
 		WHERE state = 'waiting' AND due <= $1`+others+`
 			AND NOT EXISTS (
 				SELECT 1 FROM post older WHERE older.state = 'waiting'
@@ -154,7 +161,7 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 		var private int64
 		var text string
 		err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due, &p.superseded)
+			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due, &p.superseded, &p.Unsent)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +188,7 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, c bot.De
 		var game bot.GameID
 		var parked bool
 		err := tx.QueryRowContext(ctx, `
-			UPDATE post SET state = 'settled', receipt = $1, body = '{}' WHERE id = $2 AND state <> 'settled'
+			UPDATE post SET state = 'settled', receipt = $1, body = '{}', why = '' WHERE id = $2 AND state <> 'settled'
 			RETURNING platform, channel, thread, game, EXISTS (
 				SELECT 1 FROM room_parked r WHERE r.platform = post.platform AND r.channel = post.channel)`,
 			r, post).Scan(&where.Platform, &where.Channel, &where.Thread, &game, &parked)
@@ -222,11 +229,14 @@ func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (
 }
 
 // Later makes one post wait, and with it those of its game in that channel, and
-// ends the claim on it. It does nothing if the claim of that attempt has ended.
-func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time) (err error) {
+// ends the claim on it. Unsent means that it was not sent under this claim. It does
+// nothing if the claim of that attempt has ended.
+func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) (err error) {
 	defer annotate(&err, "put post %s off", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE post SET due = $1 WHERE id = $2 AND attempt = $3 AND state = 'waiting'", millis(until), post, attempt)
+		_, err := tx.ExecContext(ctx, `
+			UPDATE post SET due = $1, why = CASE WHEN why = 'clean' AND $4 = 1 THEN 'unsent' ELSE '' END
+			WHERE id = $2 AND attempt = $3 AND state = 'waiting'`, millis(until), post, attempt, flag(unsent))
 		return err
 	})
 }
@@ -346,7 +356,7 @@ func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some
 		return false, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1 WHERE id IN ("+triedAgain+")", args...)
+		err := put(ctx, tx, "parked posts", "UPDATE post SET state = 'waiting', due = $1, why = 'unsent' WHERE id IN ("+triedAgain+")", args...)
 		if errors.Is(err, bot.ErrConflict) {
 			return nil
 		}

@@ -60,7 +60,7 @@ func postReadBack(d *desk) {
 	for attempt := 1; attempt <= 2; attempt++ {
 		got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 		d.must(err)
-		owed.Attempt = attempt
+		owed.Attempt, owed.Unsent = attempt, attempt == 1
 		d.same("post", got, []bot.Owed{owed})
 		d.pass(lease)
 	}
@@ -146,7 +146,7 @@ func claimsRenewed(d *desk) {
 	d.same("its attempt", second[0].Attempt, 2)
 	// Who held it before can do nothing more with it but say that it was shown.
 	d.must(d.Renew(d.ctx(), first, d.now.Add(5*lease)))
-	d.must(d.Later(d.ctx(), "p1", 1, d.now))
+	d.must(d.Later(d.ctx(), "p1", 1, d.now, true))
 	d.must(d.Refuse(d.ctx(), "p1", 1, "refused"))
 	d.same("claimed by another", d.claim(), []string{})
 	d.pass(lease)
@@ -261,11 +261,26 @@ func showInFlight(d *desk) {
 	d.play(m, post("show 4", bot.Show, m))
 	d.same("claimed", d.claim(), []string{"show 4"})
 	d.play(m, post("show 5", bot.Show, m))
-	d.pass(lease) // it never arrived
-	d.same("shown", d.drain(), []string{"show 5"})
+	d.pass(lease) // it may have arrived: it is shown again, to be found
+	d.same("shown", d.drain(), []string{"show 4", "show 5"})
+
+	d.play(m, post("show 6", bot.Show, m))
+	d.same("claimed", d.claim(), []string{"show 6"})
+	d.must(d.Later(d.ctx(), "show 6", 1, d.now, true)) // it has not been sent
+	d.play(m, post("show 7", bot.Show, m))
+	d.same("shown", d.drain(), []string{"show 7"})
+	d.play(m, post("show 8", bot.Show, m))
+	d.same("claimed", d.claim(), []string{"show 8"})
+	d.must(d.Later(d.ctx(), "show 8", 1, d.now, false)) // it may have been,
+	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
+	d.must(err)
+	d.same("it may be there", got[0].Unsent, false)
+	d.must(d.Later(d.ctx(), "show 8", 2, d.now, true)) // however the second attempt ended
+	d.play(m, post("show 9", bot.Show, m))
+	d.same("shown", d.drain(), []string{"show 8", "show 9"})
 	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
-	d.same("receipt", receipt, bot.Receipt("receipt of show 5"))
+	d.same("receipt", receipt, bot.Receipt("receipt of show 9"))
 }
 
 func privateShow(d *desk) {
@@ -518,7 +533,7 @@ func later(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Later(d.ctx(), "p1", 1, d.now.Add(5*time.Second)))
+	d.must(d.Later(d.ctx(), "p1", 1, d.now.Add(5*time.Second), true))
 	d.play(other, post("o1", bot.Notice, other))
 	d.same("claimed", d.claim(), []string{"o1"})
 	d.pass(5*time.Second - time.Millisecond)
@@ -526,7 +541,7 @@ func later(d *desk) {
 	d.pass(time.Millisecond)
 	d.same("claimed afterwards", d.claim(), []string{"p1"}) // long before the claim would have run out
 	d.settle("p1")
-	d.must(d.Later(d.ctx(), "p1", 1, d.now)) // it was shown after all
+	d.must(d.Later(d.ctx(), "p1", 1, d.now, true)) // it was shown after all
 	d.same("claimed", d.claim(), []string{"p2"})
 }
 

@@ -1,0 +1,170 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// shows asks for a change as somebody who shows the posts of the request.
+func (p *playing) shows(id, who, channel, command string, args map[string]string) bot.Answer {
+	p.Helper()
+	a, err := p.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Shows: true,
+		Where: bot.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
+	if err != nil || a.Private {
+		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
+	}
+	return a
+}
+
+func kinds(posts []bot.Post) string {
+	var out []string
+	for _, p := range posts {
+		out = append(out, fmt.Sprint(p.Kind, " ", p.Seq))
+	}
+	return strings.Join(out, ", ")
+}
+
+func at(point string) map[string]string { return map[string]string{"at": point} }
+
+// delivered returns the posts that the adapter showed, and forgets them.
+func (p *playing) delivered() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := kinds(p.shown["club 1"])
+	p.shown["club 1"] = nil
+	return out
+}
+
+// The asker shows its posts; nobody else does, and asking again brings none.
+func TestAskerShowsItsPosts(t *testing.T) {
+	onChat(t, nil, func(p *playing) {
+		p.opens("club", 1, 1)
+		p.delivered()
+		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
+		if kinds(a.Posts) != "show 4" || a.Posts[0].Scene == nil || a.Posts[0].Attempt != 1 {
+			p.Fatalf("its posts: %s", kinds(a.Posts))
+		}
+		time.Sleep(50 * time.Second) // the claim holds while it is in use
+		if err := p.b.Settle(p.Context(), a.Posts[0], "m4"); err != nil {
+			p.Error(err)
+		}
+		if err := p.b.Settle(p.Context(), a.Posts[0], "twice"); err != nil {
+			p.Error(err)
+		}
+		if again := p.shows("chat:a", "black1", "club", "place", at("D4")); again.Posts != nil {
+			p.Errorf("asked again: %s", kinds(again.Posts))
+		}
+		b := p.shows("chat:b", "white1", "club", "place", at("C3"))
+		if kinds(b.Posts) != "show 5" || b.Posts[0].Previous != "m4" {
+			p.Fatalf("the next: %s after %q", kinds(b.Posts), b.Posts[0].Previous)
+		}
+		time.Sleep(10 * time.Minute) // the asker has died
+		if got := p.delivered(); got != "show 5" {
+			p.Errorf("delivered: %s", got)
+		}
+	})
+}
+
+// An asker waits a second for what is before its posts, and then leaves them to the
+// outbox.
+func TestAskerWaitsItsTurn(t *testing.T) {
+	onChat(t, nil, func(p *playing) {
+		p.opens("club", 1, 1)
+		p.delivered()
+		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
+		var b bot.Answer
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			b = p.shows("chat:b", "white1", "club", "place", at("C3"))
+		}()
+		time.Sleep(600 * time.Millisecond)
+		if err := p.b.Settle(p.Context(), a.Posts[0], "m4"); err != nil {
+			p.Error(err)
+		}
+		<-done
+		if kinds(b.Posts) != "show 5" || b.Posts[0].Previous != "m4" {
+			p.Fatalf("the second: %s", kinds(b.Posts))
+		}
+		began := time.Now()
+		c := p.shows("chat:c", "black1", "club", "place", at("E5"))
+		if waited := time.Since(began); c.Posts != nil || waited != time.Second {
+			p.Errorf("the third has %s after %v", kinds(c.Posts), waited)
+		}
+		if err := p.b.Settle(p.Context(), b.Posts[0], "m5"); err != nil {
+			p.Error(err)
+		}
+		time.Sleep(time.Second)
+		if got := p.delivered(); got != "show 6" {
+			p.Errorf("delivered: %s", got)
+		}
+	})
+}
+
+// What the asker could not show the outbox shows: at once, later or never, as the
+// error says.
+func TestAskerReleasesItsPosts(t *testing.T) {
+	for _, c := range []struct {
+		err        error
+		after      time.Duration
+		soon, late string
+	}{
+		{bot.RetryAfter{Wait: 20 * time.Second}, 19 * time.Second, "", "show 4"},
+		{bot.RetryAfter{Wait: 20 * time.Second, Account: true}, 19 * time.Second, "", "show 4"},
+		{bot.ErrTooLarge, time.Second, "show 4", "show 4"},
+		{bot.ErrAmbiguous, 4 * time.Second, "", "show 4"},
+		{errors.New("the line is broken"), 4 * time.Second, "", "show 4"},
+		{bot.ErrGone, time.Hour, "", ""},
+		{bot.Forbidden{Permission: "send"}, time.Hour, "", ""},
+	} {
+		t.Run(c.err.Error(), func(t *testing.T) {
+			onChat(t, nil, func(p *playing) {
+				p.opens("club", 1, 1)
+				p.delivered()
+				a := p.shows("chat:a", "black1", "club", "place", at("D4"))
+				if err := p.b.Release(p.Context(), a.Posts[0], c.err); err != nil {
+					p.Error(err)
+				}
+				time.Sleep(c.after)
+				synctest.Wait()
+				soon := kinds(p.shown["club 1"])
+				time.Sleep(10 * time.Second)
+				if late := kinds(p.shown["club 1"]); soon != c.soon || late != c.late {
+					p.Errorf("delivered %q, and in the end %q", soon, late)
+				}
+			})
+		})
+	}
+}
+
+// Only what all may see in the place of the request is the asker's.
+func TestAskerShowsNoOthersPosts(t *testing.T) {
+	onChat(t, nil, func(p *playing) {
+		p.opens("club", 1, 1)
+		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:r", Who: person("white1"), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: "remind",
+			Args: map[string]string{"how": "direct"}})
+		if err != nil {
+			p.Fatal(err)
+		}
+		for turn, at := range []string{"A1", "B1", "C1", "D1"} {
+			who := []string{"black1", "white1"}[turn%2]
+			a := p.shows(fmt.Sprint("chat:t", turn), who, "club", "place", map[string]string{"at": at})
+			if slices.ContainsFunc(a.Posts, func(post bot.Post) bool { return post.Private || post.Where.Channel != "club" }) || len(a.Posts) != 1 {
+				p.Errorf("turn %d: %s", turn, kinds(a.Posts))
+			}
+			for _, post := range a.Posts {
+				if err := p.b.Settle(p.Context(), post, bot.Receipt(post.ID)); err != nil {
+					p.Error(err)
+				}
+			}
+		}
+	})
+}

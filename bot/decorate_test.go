@@ -1,0 +1,317 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
+)
+
+// A wall is a platform that keeps messages: words, perhaps a picture, perhaps
+// controls; and above them a header.
+type wall struct {
+	mu       sync.Mutex
+	posts    []string // ids, in order
+	pictures map[string]bool
+	controls map[string]bool
+	header   int
+	edits    int // of the header
+	trouble  func(p bot.Post) (before, after error)
+	errors   []string
+}
+
+func newWall() *wall {
+	return &wall{pictures: map[string]bool{}, controls: map[string]bool{}}
+}
+
+func (*wall) Name() string                              { return "chat" }
+func (*wall) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+
+func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var after error
+	if w.trouble != nil {
+		var before error
+		if before, after = w.trouble(p); before != nil {
+			return "", nil, before
+		}
+	}
+	var owes []bot.Owes
+	switch p.Kind {
+	case bot.Header:
+		if p.Scene == nil || p.Seq < w.header {
+			w.errors = append(w.errors, fmt.Sprintf("the header of event %d after that of %d", p.Seq, w.header))
+		}
+		w.header, w.edits = p.Seq, w.edits+1
+	case bot.Attach:
+		if p.Scene == nil {
+			w.errors = append(w.errors, "nothing is attached")
+		}
+		w.pictures[p.Replaces] = true
+	case bot.Clear:
+		delete(w.controls, p.Replaces)
+	default:
+		if slices.Contains(w.posts, p.ID) && p.Attempt == 1 {
+			w.errors = append(w.errors, p.ID+" comes twice as if for the first time")
+		}
+		if !slices.Contains(w.posts, p.ID) {
+			w.posts = append(w.posts, p.ID)
+			w.controls[p.ID] = len(p.Controls) > 0
+		}
+		if p.Kind == bot.Show {
+			owes = append(owes, bot.Owes{Kind: bot.Header, Key: "header", Every: time.Minute, Target: bot.Receipt(p.Under)},
+				bot.Owes{Kind: bot.Attach, Key: p.ID, Target: bot.Receipt(p.ID)})
+		}
+		if len(p.Controls) > 0 || p.Attempt > 1 && !p.Unsent { // it may have had some
+			owes = append(owes, bot.Owes{Kind: bot.Clear, Key: p.ID, Target: bot.Receipt(p.ID)})
+		}
+	}
+	if after != nil {
+		return "", nil, after
+	}
+	return bot.Receipt(p.ID), owes, nil
+}
+
+// stands says what is on the wall in the end.
+func (w *wall) stands() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := w.posts[len(w.posts)-1]
+	maps.DeleteFunc(w.controls, func(_ string, has bool) bool { return !has })
+	return fmt.Sprintf("last %s, picture %v, controls on %s, header %d", last[strings.Index(last, "-")+1:], w.pictures[last],
+		strings.Join(slices.Collect(func(yield func(string) bool) {
+			for id := range w.controls {
+				if !yield(id[strings.Index(id, "-")+1:]) {
+					return
+				}
+			}
+		}), " "), w.header)
+}
+
+// A run is a bot on a store and a wall, as long as it lives.
+type run struct {
+	*testing.T
+	b    *bot.Bot
+	w    *wall
+	stop func()
+}
+
+func start(t *testing.T, st bot.Store, w *wall) run {
+	b := bot.New(st, bot.Config{Log: silent})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, w) }()
+	return run{t, b, w, sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})}
+}
+
+func (r run) ask(who, command string, args map[string]string) {
+	r.Helper()
+	id := fmt.Sprint("chat:", who, command, args)
+	a, err := r.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+	if err != nil || a.Private {
+		r.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
+	}
+}
+
+const wantOnWall = "last 8-show, picture true, controls on 8-show, header 8"
+
+// play plays five turns, with a restart after the turn given.
+func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
+	inner, err := store.Open(context.Background(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	r := start(t, st(inner), w)
+	defer func() { r.stop() }()
+	r.ask("anna", "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
+	r.ask("ben", "join", nil)
+	time.Sleep(time.Second)
+	for turn, point := range []string{"D4", "E5", "F6", "C3", "G7"} {
+		r.ask([]string{"anna", "ben"}[turn%2], "place", map[string]string{"at": point})
+		if turn == restart {
+			r.stop()
+			r = start(t, st(inner), w)
+		}
+		time.Sleep(time.Duration(turn) * 400 * time.Millisecond)
+	}
+	time.Sleep(15 * time.Minute)
+	synctest.Wait()
+	if got := w.stands(); got != wantOnWall {
+		t.Errorf("%s\nnot %s", got, wantOnWall)
+	}
+	for _, e := range w.errors {
+		t.Error(e)
+	}
+	rows, err := inner.Decorations(context.Background())
+	if err != nil || len(rows) != 1 || rows[0].Kind != bot.Clear || !rows[0].Sleeps {
+		t.Errorf("left to be done: %v %v", rows, err)
+	}
+}
+
+// unsettled is a store that loses every third of what is settled or done.
+type unsettled struct {
+	bot.Store
+	mu sync.Mutex
+	n  int
+}
+
+func (u *unsettled) fails() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n++; u.n%3 == 0 {
+		return errors.New("the disk is full")
+	}
+	return nil
+}
+
+func (u *unsettled) Settle(ctx context.Context, id string, r bot.Receipt, c bot.Decorations) error {
+	if err := u.fails(); err != nil {
+		return err
+	}
+	return u.Store.Settle(ctx, id, r, c)
+}
+
+func (u *unsettled) Decorate(ctx context.Context, c bot.Decorations) error {
+	if err := u.fails(); err != nil {
+		return err
+	}
+	return u.Store.Decorate(ctx, c)
+}
+
+// Whatever the platform does, and whenever the program is stopped, in the end the
+// newest board has its picture and its controls, older ones have none, and the
+// header says how the game stands.
+func TestFaults(t *testing.T) {
+	broken := errors.New("the line is broken")
+	faults := map[string]struct{ before, after error }{
+		"nothing":             {},
+		"fails":               {before: broken},
+		"its answer is lost":  {after: broken},
+		"ambiguous":           {after: bot.ErrAmbiguous},
+		"asks to wait":        {before: bot.RetryAfter{Wait: 7 * time.Second}},
+		"holds the account":   {before: bot.RetryAfter{Wait: 7 * time.Second, Account: true}},
+		"takes it and panics": {},
+	}
+	restarts := []int{0, 1, 2, 3, 4, 5}[tier.Pick(4, 0, 0):] // 5: never
+	plain := func(st bot.Store) bot.Store { return st }
+	lossy := func(st bot.Store) bot.Store { return &unsettled{Store: st} }
+	for name, f := range faults {
+		for _, kind := range []string{bot.Show, bot.Notice, bot.Header, bot.Attach, bot.Clear} {
+			for _, restart := range restarts {
+				if name == "nothing" && kind != bot.Show {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/restart %d", kind, name, restart), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						w := newWall()
+						tries := map[string]int{}
+						w.trouble = func(p bot.Post) (before, after error) {
+							if tries[p.ID]++; p.Kind != kind || tries[p.ID] > 2 {
+								return nil, nil
+							}
+							if name == "takes it and panics" {
+								panic("in the middle")
+							}
+							return f.before, f.after
+						}
+						play(t, plain, w, restart)
+					})
+				})
+			}
+		}
+	}
+	for _, restart := range restarts {
+		t.Run(fmt.Sprintf("the store loses what was done/restart %d", restart), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { play(t, lossy, newWall(), restart) })
+		})
+	}
+}
+
+// The header of a game is edited at most as often as its adapter says, and ends with
+// the newest.
+func TestHeaderIsNotEditedTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(context.Background(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		w := newWall()
+		r := start(t, st, w)
+		defer func() { r.stop() }()
+		r.ask("anna", "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
+		r.ask("ben", "join", nil)
+		for turn := range 60 {
+			r.ask([]string{"anna", "ben"}[turn%2], "place", map[string]string{"at": fmt.Sprintf("%c%d", "ABCDEFGHJ"[turn%9], 1+turn/9)})
+			time.Sleep(5 * time.Second)
+		}
+		time.Sleep(2 * time.Minute)
+		if w.edits > 8 || w.header != 63 {
+			t.Errorf("%d edits in five minutes, the last of event %d", w.edits, w.header)
+		}
+	})
+}
+
+// What was put off before a restart is ended after it, and not before.
+func TestEnding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(context.Background(), store.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		w := newWall()
+		var ended []string
+		w.trouble = func(p bot.Post) (error, error) {
+			if p.Kind == bot.Ending {
+				ended = append(ended, p.Data)
+				return bot.ErrGone, nil
+			}
+			return nil, nil
+		}
+		where := bot.Room{Platform: "chat", Channel: "club"}
+		owe := func(r run, key string) {
+			err := r.b.Owe(t.Context(), where, bot.Owes{Kind: bot.Ending, Key: key, Data: "token of " + key,
+				NotBefore: time.Now().Add(14 * time.Minute), NotAfter: time.Now().Add(15 * time.Minute)})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := start(t, st, w)
+		owe(r, "answered")
+		if err := r.b.Done(t.Context(), where, bot.Ending, "answered"); err != nil {
+			t.Fatal(err)
+		}
+		owe(r, "thinks")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(ended) > 0 {
+			t.Errorf("ended while the asker was at it: %q", ended)
+		}
+		r.stop()
+		r = start(t, st, w)
+		defer func() { r.stop() }()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := fmt.Sprint(ended); got != "[token of thinks]" {
+			t.Errorf("ended after the restart: %s", got)
+		}
+	})
+}
