@@ -117,7 +117,14 @@ type Request struct {
 	Under   string // receipt of the message in whose thread it is asked; may be empty
 	Reply   string // opaque route by which this very request can be answered; may be empty
 	Shows   bool   // the asker shows Answer.Posts, and settles or releases each of them
-	thread  GameID // the game in whose thread it is asked
+	// Flat: there are no threads where it is asked, so that of a new game the asker
+	// shows more than the first post, to which others would have to refer.
+	Flat bool
+	// Typed is what the person typed, if the bot keeps the log of the room: it is stored
+	// there together with what comes of the request, unless the answer is private.
+	// Answer.Logged reports whether it was.
+	Typed  *Typed
+	thread GameID // the game in whose thread it is asked
 }
 
 // Seats are the two persons who play when nobody else is named: in a local
@@ -133,6 +140,7 @@ type Answer struct {
 	Scene    *render.Scene
 	File     *File
 	Controls []Control
+	Logged   bool // Request.Typed is in the log of the room
 	// Posts are the request's own, if it Shows them: those that everybody may see, in
 	// the place where it was asked, in order. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.
@@ -194,6 +202,9 @@ type Post struct {
 	Data     string        // of a decoration, as it was owed
 	Attempt  int           // 1 for the first; from 2 on the message may be there already
 	Unsent   bool          // no earlier attempt can have sent it: it need not be looked for
+	// Message is set by an asker that shows the post in a room whose log the bot keeps:
+	// what it is there. It is stored when the post is settled; its N is the receipt.
+	Message *Message
 }
 
 // A Receipt is the platform's id of a message, opaque to the bot.

@@ -13,6 +13,7 @@ type (
 	State        = match.State
 	Event        = match.Event
 	Step         = match.Step
+	Typed        = match.Typed
 	Owed         = match.Owed
 	Lane         = match.Lane
 	Due          = match.Due

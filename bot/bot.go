@@ -201,7 +201,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	}
 	by := s.by
 	if h.question == nil && s.answer != nil {
-		return b.reply(ctx, *s.answer, s)
+		return b.changed(ctx, *s.answer, r, s)
 	}
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil {
@@ -241,16 +241,21 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		step.Was, step.People = &was, in.people()
 	}
 	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
-	var asker *Room
+	if !step.Answer.Private {
+		step.Typed = r.Typed
+	}
+	var asker *Request
 	if r.Shows {
-		asker = &r.Where
+		asker = &r
 	}
 	own, err := b.commit(ctx, &step, in, asker)
 	if err != nil {
 		return Answer{}, err
 	}
 	for _, old := range step.Replaces {
-		if err := b.replace(ctx, old, step.Match, by); err != nil {
+		more, err := b.replace(ctx, asker, old, step.Match, by)
+		own = append(own, more...)
+		if err != nil {
 			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
 		}
 	}
@@ -262,7 +267,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	if step.Prefs != nil {
 		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
-	answer, err := b.reply(ctx, step.Answer, s)
+	answer, err := b.changed(ctx, step.Answer, r, s)
 	if err == nil {
 		answer.Posts = b.give(ctx, own)
 	}
@@ -409,10 +414,11 @@ func (b *Bot) preferences(ctx context.Context, in *task, people ...Person) (err 
 	return nil
 }
 
-// seat looks up who sits at the board of a local room.
+// seat looks up who sits at the board of a local room, unless both seats of the
+// match are taken already.
 func (b *Bot) seat(ctx context.Context, in *task) (err error) {
 	s := in.req.Seats
-	if s == nil {
+	if s == nil || in.Match.Black != "" && in.Match.White != "" && !in.h.opens {
 		return nil
 	}
 	if in.Seats[0], err = b.store.Person(ctx, s.Black); err != nil {
@@ -571,6 +577,13 @@ func (q *question) failed(err error) Answer {
 // tell tells the person who asks something that names nobody.
 func (s speech) tell(t Text) Answer {
 	return Answer{Text: s.mine.Say(t), Private: true, Lang: s.mine.Tag}
+}
+
+// changed words the answer to a request that is in the inbox.
+func (b *Bot) changed(ctx context.Context, answer Reply, r Request, s speech) (Answer, error) {
+	a, err := b.reply(ctx, answer, s)
+	a.Logged = r.Typed != nil && !a.Private
+	return a, err
 }
 
 // reply words an answer of the inbox.

@@ -46,7 +46,7 @@ func (b *Bot) rowsOf(where Room, game GameID, seq int, of string, shown Receipt,
 }
 
 // settle stores that a post was shown, with what follows from that for decorations.
-func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, owes []Owes) error {
+func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, shown *Message, owes []Owes) error {
 	if err := b.readDecorations(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (b *Bot) settle(ctx context.Context, o Owed, r Receipt, owes []Owes) error 
 		change.Put = append(change.Put, woken...)
 		change.Gone = append(change.Gone, dropped...)
 	}
-	err := b.store.Settle(ctx, o.ID, r, change)
+	err := b.store.Settle(ctx, o.ID, r, shown, change)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		b.addGone(change.Gone...)
 		return err

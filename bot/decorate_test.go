@@ -181,11 +181,11 @@ func (u *unsettled) fails() error {
 	return nil
 }
 
-func (u *unsettled) Settle(ctx context.Context, id string, r bot.Receipt, c bot.Decorations) error {
+func (u *unsettled) Settle(ctx context.Context, id string, r bot.Receipt, m *bot.Message, c bot.Decorations) error {
 	if err := u.fails(); err != nil {
 		return err
 	}
-	return u.Store.Settle(ctx, id, r, c)
+	return u.Store.Settle(ctx, id, r, m, c)
 }
 
 func (u *unsettled) Decorate(ctx context.Context, c bot.Decorations) error {

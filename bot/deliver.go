@@ -34,8 +34,7 @@ const (
 // from one bot; more would only hold more pictures in memory, a megabyte each.
 const deliveries = 32
 
-// Flush delivers until nothing is due, for adapters that show what a line of
-// input brought about before they read the next.
+// Flush delivers until nothing is due, for tests.
 func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {
 	for {
 		if n, err := b.Deliver(ctx, adapters...); n == 0 || err != nil {
@@ -156,7 +155,7 @@ func (b *Bot) recent(o claimed) *situation {
 // commit stores a step, which was decided from in unless that is nil, and starts
 // to deliver its posts: those that it could claim at once, the others after they
 // are claimed. It returns those that the asker is to show, who asked there.
-func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Room) ([]claimed, error) {
+func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) ([]claimed, error) {
 	b.mu.Lock()
 	start := b.start != nil
 	b.mu.Unlock()
@@ -164,8 +163,8 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Room) ([]
 	for i := range step.Posts {
 		switch o := &step.Posts[i]; {
 		case b.outbox.Held(o.Where.Platform, now) > 0:
-		case asker != nil && !o.Private && o.Where.Platform == asker.Platform && o.Where.Channel == asker.Channel &&
-			(i == 0 || !step.New): // what follows the first post of a game needs its receipt
+		case asker != nil && !o.Private && o.Where.Platform == asker.Where.Platform && o.Where.Channel == asker.Where.Channel &&
+			(i == 0 || !step.New || asker.Flat): // what follows the first post of a game needs its receipt
 			o.For = Asker
 		case start:
 			o.For = Outbox
@@ -460,13 +459,13 @@ func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Re
 	var panicked errPanic
 	switch {
 	case errors.Is(err, errStale):
-		failed(b.store.Settle(ctx, o.ID, "", Decorations{}))
+		failed(b.store.Settle(ctx, o.ID, "", nil, Decorations{}))
 		return true
 	case err == nil:
 		// It was shown, however late: what is not stored is shown again.
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		if err := b.settle(settling, o.Owed, receipt, owes); err != nil {
+		if err := b.settle(settling, o.Owed, receipt, nil, owes); err != nil {
 			log.Error("outcome of a delivery not stored", "error", err)
 		}
 		if b.shown != nil && o.Kind == Show && !at.IsZero() {
@@ -495,7 +494,7 @@ func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Re
 		}
 	case errors.Is(err, ErrTooLarge):
 		log.Error("post too large even without its picture, dropped", "error", err)
-		failed(b.store.Settle(ctx, o.ID, "", Decorations{}))
+		failed(b.store.Settle(ctx, o.ID, "", nil, Decorations{}))
 		return true
 	case o.Attempt >= maxTries && (errors.Is(err, ErrRefused) || errors.As(err, &panicked)):
 		log.Error("post given up", "attempt", o.Attempt, "error", err, "stack", panicked.stack)
@@ -520,7 +519,7 @@ func (b *Bot) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
 	defer b.Wake()
-	if err := b.settle(ctx, o.Owed, r, owes); err != nil {
+	if err := b.settle(ctx, o.Owed, r, p.Message, owes); err != nil {
 		return err
 	}
 	if b.shown != nil && p.Kind == Show && !p.At.IsZero() {
@@ -575,6 +574,11 @@ func (b *Bot) give(ctx context.Context, own []claimed) (posts []Post) {
 			p, err = b.worded(ctx, o)
 			return err
 		})
+		if errors.Is(err, errStale) {
+			b.given(o.ID)
+			b.delivered(ctx, o, p.At, "", nil, err)
+			continue
+		}
 		if err != nil {
 			b.log.Warn("post not worded for its asker, will be delivered", "post", o.ID, "error", err)
 			for _, o := range own[i:] {

@@ -20,7 +20,10 @@
 // another request came first, Ask decides anew.
 //
 // The same transaction claims the posts that nothing older waits before in their
-// lane, and their delivery starts at once. A lane is a game in a channel: its posts
+// lane. Those for the place where somebody asked come back with the answer, if the
+// adapter shows them itself (Request.Shows): it shows each and settles it. The bot
+// delivers all others, and those whose asker did not get that far: their delivery
+// starts at once. A lane is a game in a channel: its posts
 // are shown in order, each notice once, while an unsent board gives way to a newer
 // one. Lanes do not wait for one another. The database holds keys and arguments, not
 // words; a post is worded, and its picture drawn, when it is delivered. A crash
@@ -75,7 +78,7 @@
 //   - serving: one change at a time of what is known about servers;
 //   - ticking: one tick, outage or return of a platform at a time;
 //   - crediting: the list of outages that are still to be credited;
-//   - delivery: one call of Deliver at a time, for tests and the terminal;
+//   - delivery: one call of Deliver at a time, for tests;
 //   - mu: the lanes (underway, start, writing, claims, finished). It is held for
 //     moments, never during a call of the store;
 //   - the cache's own: its games and scenes. Nothing is folded or drawn under it.

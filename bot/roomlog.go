@@ -9,7 +9,7 @@ import (
 // because no chat platform does: the local room.
 type Message struct {
 	N        int64  // grows by one with each message of the log; given by Append
-	Key      string // the same key is the same message
+	Key      string // the same key is the same message; empty: of a step, which is stored once
 	Room     string
 	At       time.Time
 	From     string // who said it; empty: the bot

@@ -60,11 +60,11 @@ func (w *world) Take(ctx context.Context, s *bot.Step) error {
 }
 
 // Settle is what a crash comes before.
-func (w *world) Settle(ctx context.Context, id string, r bot.Receipt, c bot.Decorations) error {
+func (w *world) Settle(ctx context.Context, id string, r bot.Receipt, m *bot.Message, c bot.Decorations) error {
 	if w.fails(1, 6) {
 		return errLost
 	}
-	return w.Store.Settle(ctx, id, r, c)
+	return w.Store.Settle(ctx, id, r, m, c)
 }
 
 func (w *world) Name() string { return "chat" }

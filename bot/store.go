@@ -94,8 +94,9 @@ type Store interface {
 	// Renew lets claims hold until a later time, unless they have ended.
 	Renew(ctx context.Context, posts []Owed, until time.Time) error
 	// Settle stores that a post was shown, and what follows from that for
-	// decorations. Settling twice is settling once.
-	Settle(ctx context.Context, post string, r Receipt, c Decorations) error
+	// decorations. If it is shown as a line of a room's log, Settle appends that, and
+	// its N is the receipt. Settling twice is settling once.
+	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations) error
 	// Decorate stores changes of decorations. Storing them twice is storing them once.
 	Decorate(ctx context.Context, c Decorations) error
 	// Decorations returns all decorations that wait, the oldest first.

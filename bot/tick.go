@@ -275,20 +275,26 @@ var errNotReplayed = errors.New("the game does not replay")
 
 // actOn is act on a match that has been credited.
 func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, look func(*task), what match.Change) error {
+	_, err := b.actFor(ctx, nil, game, id, now, look, what)
+	return err
+}
+
+// actFor is actOn, and returns the posts that the asker is to show, unless it is nil.
+func (b *Bot) actFor(ctx context.Context, asker *Request, game GameID, id string, now time.Time, look func(*task), what match.Change) ([]claimed, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
-			return err
+			return nil, err
 		}
 		m, err := b.store.Header(ctx, game)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		in := &task{Input: match.Input{Request: match.Request{ID: id}, Match: m, Now: now.UTC().Truncate(time.Millisecond)}}
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
 			}
-			return err
+			return nil, err
 		}
 		if look != nil {
 			look(in)
@@ -296,9 +302,9 @@ func (b *Bot) actOn(ctx context.Context, game GameID, id string, now time.Time, 
 		was := in.Match.Standing
 		step := what(&in.Input)
 		step.Was, step.Where = &was, in.Match.Where
-		if _, err := b.commit(ctx, &step, in, nil); !errors.Is(err, ErrConflict) {
-			return err
+		if own, err := b.commit(ctx, &step, in, asker); !errors.Is(err, ErrConflict) {
+			return own, err
 		}
 	}
-	return ErrConflict
+	return nil, ErrConflict
 }

@@ -11,12 +11,15 @@ package terminal
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -39,9 +42,8 @@ var room = bot.Room{Platform: Name, Channel: "terminal"}
 type Terminal struct {
 	In     io.Reader
 	Out    io.Writer
-	Prompt bool                        // somebody is sitting there: show whose turn it is
-	Flush  func(context.Context) error // waits until what is owed has been shown
-	Lang   string                      // of who sits there, as $LANG says it: "de_AT.UTF-8"; empty: English
+	Prompt bool   // somebody is sitting there: show whose turn it is
+	Lang   string // of who sits there, as $LANG says it: "de_AT.UTF-8"; empty: English
 
 	mu    sync.Mutex      // guards Out and what follows
 	turn  string          // the seat that is to move
@@ -59,12 +61,8 @@ func who(seat string) bot.Who {
 	return bot.Who{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
 }
 
-// Run reads lines until they end or ctx is done.
+// Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
 func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
-	// What is owed from before a crash comes first.
-	if err := t.flush(ctx); err != nil {
-		return err
-	}
 	prefix := rand.Text()
 	lines := make(chan string)
 	failed := make(chan error, 1)
@@ -90,8 +88,8 @@ func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
 			if !ok {
 				select {
 				case err := <-failed:
-					return err
-				default:
+					return cmp.Or(err, io.EOF)
+				default: // it was told to stop
 					return nil
 				}
 			}
@@ -137,12 +135,22 @@ func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) err
 	if o := args["opponent"]; o != "" && !strings.EqualFold(o, "me") {
 		r.Users = map[string]bot.Who{"opponent": who(o)}
 	}
+	r.Shows, r.Flat = true, true
 	a, err := desk.Ask(ctx, r)
 	if err != nil {
 		return err
 	}
 	t.answer(seat, a)
-	return t.flush(ctx)
+	for _, p := range a.Posts {
+		receipt, _, err := t.Deliver(ctx, p)
+		if err != nil {
+			return errors.Join(err, desk.Release(ctx, p, err))
+		}
+		if err := desk.Settle(ctx, p, receipt); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Terminal) answer(seat string, a bot.Answer) {
@@ -159,9 +167,9 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 	}
 	for _, c := range a.Controls {
 		line := "/" + c.Command
-		for k, v := range c.Args {
+		for _, k := range slices.Sorted(maps.Keys(c.Args)) {
 			if k != "seq" {
-				line += " " + k + ":" + v
+				line += " " + k + ":" + c.Args[k]
 			}
 		}
 		if c.Ask != "" {
@@ -256,13 +264,6 @@ func (t *Terminal) print(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fmt.Fprintf(t.Out, format, args...)
-}
-
-func (t *Terminal) flush(ctx context.Context) error {
-	if t.Flush == nil {
-		return nil
-	}
-	return t.Flush(ctx)
 }
 
 // Interactive reports whether f is a terminal at which somebody sits.

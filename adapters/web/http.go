@@ -307,9 +307,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if utf8.RuneCountInString(sub.Text) > maxText {
 		return s.refusal(bot.Translated(sub.lang, wordTooLong, strconv.Itoa(maxText))), nil
 	}
-	line := bot.Message{Key: platform + ":" + sub.ID, Room: channel, From: who.Name, Text: cleanText(sub.Text)}
+	line := bot.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
-	req.ID, req.Reply, req.Moderator, req.Lang = line.Key, line.Key, sub.owner, sub.lang
+	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
 	commands := s.desk.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
@@ -335,34 +335,59 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	case problem != "":
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
 	}
+	sayLine := func() error { // beside no turn
+		_, err := s.say(ctx, bot.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
+		return err
+	}
 	if req.Command == "" {
-		_, err := s.say(ctx, line)
-		return answer{}, err
+		return answer{}, sayLine()
 	}
 	req.Users = users(commands, req.Command, req.Args)
-
-	defer s.begin(req.ID)()
+	req.Shows, req.Flat = true, true
+	if line.Text != "" {
+		req.Typed = &line
+	}
 	got, err := s.desk.Ask(ctx, req)
 	if err != nil {
 		return answer{}, err
 	}
-	answered := bot.Message{Key: line.Key + ":answer", Room: channel, Text: got.Text, Controls: got.Controls, File: got.File}
+	answered := bot.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: got.Text, Controls: got.Controls, File: got.File}
 	if got.Scene != nil || got.File != nil && got.Private {
 		s.answers.Add(answered.Key, shown{got.Scene, got.File})
 	}
-	if got.Private {
+	var a answer
+	switch {
+	case got.Private:
 		m := s.show(ctx, answered, true)
-		return answer{Private: true, Message: &m}, nil
+		a = answer{Private: true, Message: &m}
+	case line.Text != "" && !got.Logged:
+		err = sayLine()
 	}
-	if line.Text != "" {
-		if _, err := s.say(ctx, line); err != nil {
-			return answer{}, err
-		}
-	}
-	if got.Text != "" || got.Scene != nil || got.File != nil || len(got.Controls) > 0 {
+	if err == nil && !got.Private && (got.Text != "" || got.Scene != nil || got.File != nil || len(got.Controls) > 0) {
 		_, err = s.say(ctx, answered)
 	}
-	return answer{}, err
+	s.showPosts(ctx, got.Posts, err)
+	return a, err
+}
+
+// showPosts puts the posts of a request into the transcript as they are settled. If
+// what comes before them failed, or one of them does, the bot shows them later.
+func (s *server) showPosts(ctx context.Context, posts []bot.Post, err error) {
+	defer s.wakePublisher() // for what was typed, too
+	for _, p := range posts {
+		if err == nil {
+			m := s.line(p)
+			p.Message = &m
+			err = s.desk.Settle(ctx, p, "")
+		}
+		if err != nil {
+			s.log.Warn("post not shown by its asker, will be delivered", "post", p.ID, "error", err)
+			if err := s.desk.Release(ctx, p, err); err != nil {
+				s.log.Error("post not released", "post", p.ID, "error", err)
+			}
+			return
+		}
+	}
 }
 
 // refusal tells a person, and nobody else, what is wrong.

@@ -80,7 +80,6 @@ type Room struct {
 	frames  *lru.Cache[int64, []byte]    // messages as events, by number
 	flight  singleflight.Group           // what is being made ready
 	slow    time.Duration                // a reader who takes longer for what is sent is dropped
-	behind  time.Duration                // for so long a post waits for the line that brought it about
 	said    chan struct{}                // wakes the publisher
 
 	mu           sync.Mutex
@@ -88,10 +87,9 @@ type Room struct {
 	clients      map[string]int // how many of the readers come from an address
 	backlog      []entry        // what readers may still have to read
 	backlogBytes int
-	dropped      int                      // entries that were in the backlog before
-	published    int64                    // number of the last message that was collected; collecting guards it, too
-	seats        map[string]*seat         // Black's and White's, by the id of the person; the map itself does not change
-	asking       map[string]chan struct{} // requests being asked; closed when what was typed is in the transcript
+	dropped      int              // entries that were in the backlog before
+	published    int64            // number of the last message that was collected; collecting guards it, too
+	seats        map[string]*seat // Black's and White's, by the id of the person; the map itself does not change
 }
 
 // What is shown with an answer and the log does not keep: its picture, and the
@@ -124,11 +122,9 @@ func New(cfg Config) *Room {
 		drawn:   newLRU[string, []byte](128),
 		frames:  newLRU[int64, []byte](2 * history),
 		slow:    10 * time.Second,
-		behind:  2 * time.Second,
 		said:    make(chan struct{}, 1),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
-		asking:  map[string]chan struct{}{},
 	}
 }
 
@@ -151,18 +147,7 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes
 	if p.Where.Platform != platform || p.Where.Channel != channel {
 		return "", nil, bot.ErrGone
 	}
-	if p.Scene != nil && p.Game != "" && p.Kind == bot.Show {
-		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
-	}
-	r.waitForLine(ctx, p.Reply)
-	m := bot.Message{Key: p.ID, Room: channel, Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind, Removed: p.Kind == bot.Remove,
-		Controls: p.Controls, File: p.File}
-	if p.Replaces != "" {
-		m.Kind += " " + p.Replaces
-	}
-	for _, who := range p.Notify {
-		m.To = append(m.To, bot.CleanName(who.Name))
-	}
+	m := r.line(p)
 	if !p.Private || p.Kind == bot.Remove {
 		said, err := r.say(ctx, m)
 		return receipt(said), nil, err
@@ -179,12 +164,29 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes
 	return bot.Receipt(strings.Join(receipts, ",")), nil, nil
 }
 
+// line returns what a post becomes in the transcript, and keeps its board for the
+// pages.
+func (r *Room) line(p bot.Post) bot.Message {
+	if p.Scene != nil && p.Game != "" && p.Kind == bot.Show {
+		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
+	}
+	m := bot.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind,
+		Removed: p.Kind == bot.Remove, Controls: p.Controls, File: p.File}
+	if p.Replaces != "" {
+		m.Kind += " " + p.Replaces
+	}
+	for _, who := range p.Notify {
+		m.To = append(m.To, bot.CleanName(who.Name))
+	}
+	return m
+}
+
 func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }
 
 // privateRoom names the transcript of what is for one person alone.
 func privateRoom(who bot.Who) string { return channel + "/" + who.ID }
 
-// replaced reads what Deliver wrote: the kind of the post, and the messages that
+// replaced reads what line wrote: the kind of the post, and the messages that
 // it takes the place of or removes.
 func replaced(m bot.Message) (kind string, ns []int64) {
 	kind, receipts, _ := strings.Cut(m.Kind, " ")
@@ -198,7 +200,6 @@ func replaced(m bot.Message) (kind string, ns []int64) {
 
 // say puts a message into its transcript, once, and wakes the publisher.
 func (r *Room) say(ctx context.Context, m bot.Message) (bot.Message, error) {
-	m.At = r.cfg.Now()
 	m, err := r.cfg.Log.Append(ctx, m)
 	if err != nil {
 		return m, fmt.Errorf("web: transcript: %w", err)
@@ -211,39 +212,5 @@ func (r *Room) wakePublisher() {
 	select {
 	case r.said <- struct{}{}:
 	default: // it has not looked yet, and will
-	}
-}
-
-// begin notes that a request is being asked. What it gives must be called when
-// the line that asked is in the transcript, or will not be.
-func (r *Room) begin(request string) (end func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.asking[request] != nil { // the page asks again while the first is on its way
-		return func() {}
-	}
-	done := make(chan struct{})
-	r.asking[request] = done
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.asking, request)
-		close(done)
-	}
-}
-
-// waitForLine lets what was typed come before the post that it caused, which
-// may be ready first.
-func (r *Room) waitForLine(ctx context.Context, request string) {
-	r.mu.Lock()
-	done := r.asking[request]
-	r.mu.Unlock()
-	if done == nil {
-		return
-	}
-	select {
-	case <-done:
-	case <-ctx.Done():
-	case <-time.After(r.behind):
 	}
 }

@@ -670,30 +670,6 @@ func TestPrivatePost(t *testing.T) {
 	equal(t, "and again", follow(t, url, "seat=white&after=6&own=2", "").until("ready"), []string{"for both"})
 }
 
-// What somebody typed comes before the post that it brings about, although the
-// post may be ready first.
-func TestLineBeforePost(t *testing.T) {
-	l := &memory{}
-	r := newRoom(l)
-	r.behind = time.Hour
-	delivered := make(chan error, 1)
-	url := open(t, r, desk{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
-		started := make(chan bool)
-		go func() {
-			close(started)
-			_, _, err := r.Deliver(ctx, bot.Post{ID: "p", Where: here, Kind: bot.Show, Text: "board", Reply: req.Reply})
-			delivered <- err
-		}()
-		<-started
-		return bot.Answer{}, nil
-	}})
-	post(t, url, submission{ID: id(1), Seat: "black", Text: "/place D4"})
-	if err := <-delivered; err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "transcript", l.said(channel), []string{"Black: /place D4", ": board"})
-}
-
 func TestRunErrors(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

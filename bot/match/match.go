@@ -181,6 +181,14 @@ type Control struct {
 	Ask     string // the option of the command to be asked for first: a point, or some of what Suggest suggests; may be empty
 }
 
+// Typed is what somebody typed in a room whose log the store keeps.
+type Typed struct {
+	Room string
+	At   time.Time
+	From string // their name
+	Text string
+}
+
 // A Step is everything that one request changes. All of it is stored, or none.
 type Step struct {
 	Request string // inbox key
@@ -194,6 +202,7 @@ type Step struct {
 	Due     []Due     // of Match from now on: they replace all that were due before
 	Prefs   *Preferences
 	Room    *RoomSettings
+	Typed   *Typed   // what was typed, in a room whose log the store keeps; nil: nothing
 	Where   Room     // where it was asked; empty: not known
 	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
 

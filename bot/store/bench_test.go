@@ -117,7 +117,7 @@ func BenchmarkDeliver(b *testing.B) {
 		if err != nil || len(posts) != 1 {
 			b.Fatal(posts, err)
 		}
-		if err := s.Settle(b.Context(), posts[0].ID, "receipt", bot.Decorations{}); err != nil {
+		if err := s.Settle(b.Context(), posts[0].ID, "receipt", nil, bot.Decorations{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -125,7 +125,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			posts, err := s.Claim(ctx, now, now.Add(time.Minute))
 			must(t, err)
 			for _, p := range posts[:len(posts)/2] {
-				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything()), bot.Decorations{Put: []outbox.Row{{Platform: "web", Channel: anything(),
+				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything()), nil, bot.Decorations{Put: []outbox.Row{{Platform: "web", Channel: anything(),
 					Game: string(p.Game), Kind: pick(bot.Header, bot.Clear), Key: anything(), Seq: p.Seq, Data: anything(), Sleeps: rng.IntN(2) > 0, N: rng.Int64N(9)}}}))
 			}
 		case 1:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -175,14 +176,22 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 	return found, rows.Err()
 }
 
-// Settle stores that a post was shown, with changes of decorations. Settling twice is
-// settling once: the first receipt stays. A post that was parked meanwhile was shown
+// Settle stores that a post was shown, with changes of decorations, and the line of a
+// room's log, if there is one, whose N is then the receipt. Settling twice is settling
+// once: the first receipt stays. A post that was parked meanwhile was shown
 // after all. Its room, if it had been out of reach, no longer is.
-func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, c bot.Decorations) (err error) {
+func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, line *bot.Message, c bot.Decorations) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := decorate(ctx, tx, c); err != nil {
 			return err
+		}
+		if line != nil {
+			kept, err := putMessage(ctx, tx, *line)
+			if err != nil {
+				return fmt.Errorf("line: %w", err)
+			}
+			r = bot.Receipt(strconv.FormatInt(kept.N, 10))
 		}
 		var where bot.Room
 		var game bot.GameID

@@ -54,6 +54,12 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 				return err
 			}
 		}
+		if step.Typed != nil {
+			line := bot.Message{Room: step.Typed.Room, At: step.Typed.At, From: step.Typed.From, Text: step.Typed.Text}
+			if _, err := putMessage(ctx, tx, line); err != nil {
+				return fmt.Errorf("what was typed: %w", err)
+			}
+		}
 		if step.Prefs != nil {
 			if err := putPreferences(ctx, tx, *step.Prefs); err != nil {
 				return err

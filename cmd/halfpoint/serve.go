@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/terminal"
@@ -78,7 +78,7 @@ func (*serveCmd) Run(e *env) error {
 
 type playCmd struct{}
 
-// Run plays in the terminal until its input ends.
+// Run plays in the terminal until its input ends or it is told to stop.
 func (*playCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
@@ -104,17 +104,8 @@ func (*playCmd) Run(e *env) error {
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)
 	}
-	t.Flush = func(ctx context.Context) error {
-		if _, err := b.Tick(ctx); err != nil {
-			return err
-		}
-		return b.Flush(ctx, t)
+	if err := b.Run(ctx, t); !errors.Is(err, io.EOF) {
+		return err
 	}
-	// Somebody who thinks for long must not look like a bot that was away.
-	watching, done := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() { b.Watch(watching) })
-	defer watch.Wait()
-	defer done()
-	return t.Run(ctx, b)
+	return nil
 }

@@ -151,7 +151,7 @@ func claimsRenewed(d *desk) {
 	d.same("claimed by another", d.claim(), []string{})
 	d.pass(lease)
 	d.same("after the second claim", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "shown after all", bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "shown after all", nil, bot.Decorations{}))
 	d.pass(lease)
 	d.same("shown", d.claim(), []string{})
 }
@@ -186,7 +186,7 @@ func decorations(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Show, m))
 	d.claim()
-	d.must(d.Settle(d.ctx(), "p1", "r", bot.Decorations{Put: []outbox.Row{newer}}))
+	d.must(d.Settle(d.ctx(), "p1", "r", nil, bot.Decorations{Put: []outbox.Row{newer}}))
 	d.same("the newest of each key", stored(), []string{"clear", "newer"})
 	rows, err := d.Decorations(d.ctx())
 	d.must(err)
@@ -295,13 +295,13 @@ func settleTwice(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Show, m), post("p2", bot.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "first", bot.Decorations{}))
-	d.must(d.Settle(d.ctx(), "p1", "second", bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "first", nil, bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "second", nil, bot.Decorations{}))
 	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
 	d.must(err)
 	d.same("receipt", receipt, bot.Receipt("first"))
 	d.same("claimed", d.claim(), []string{"p2"})
-	if err := d.Settle(d.ctx(), "never owed", "r", bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+	if err := d.Settle(d.ctx(), "never owed", "r", nil, bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
 	}
 }
@@ -331,7 +331,7 @@ func lastReceipt(d *desk) {
 	d.drain()
 	d.play(m, post("pointless", bot.Remove, m))
 	d.same("claimed", d.claim(), []string{"pointless"})
-	d.must(d.Settle(d.ctx(), "pointless", "", bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "pointless", "", nil, bot.Decorations{}))
 	d.same("status that stands", shown(bot.Status), bot.Receipt("receipt of status 2"))
 	d.play(m, post("remove", bot.Remove, m))
 	d.drain()
@@ -584,7 +584,7 @@ func oracle(d *desk) {
 					d.must(d.Postpone(d.ctx(), where, d.now.Add(time.Second)))
 				default:
 					shown = append(shown, p)
-					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID), bot.Decorations{}))
+					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID), nil, bot.Decorations{}))
 				}
 			}
 			return len(posts)

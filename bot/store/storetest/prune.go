@@ -69,7 +69,7 @@ func prunedPosts(d *desk) {
 			for attempt := 1; len(d.claim()) > 0; attempt++ {
 				switch rng.IntN(5) {
 				case 0:
-					d.must(d.Settle(d.ctx(), p.ID, "", bot.Decorations{}))
+					d.must(d.Settle(d.ctx(), p.ID, "", nil, bot.Decorations{}))
 				case 1:
 					d.must(d.Refuse(d.ctx(), p.ID, attempt, "no"))
 				case 2:

@@ -214,7 +214,7 @@ func (d *desk) claim() []string {
 func (d *desk) settle(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
-		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id), bot.Decorations{}))
+		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id), nil, bot.Decorations{}))
 	}
 }
 
