@@ -281,8 +281,9 @@ type task struct {
 	req    Request
 	h      handler
 	speech speech
-	place  place // where the match is played, or where it is asked
-	epoch  int   // of the cache, when the position was looked up
+	place  place          // where the match is played, or where it is asked
+	who    map[Person]Who // the players and who asks
+	epoch  int            // of the cache, when the position was looked up
 }
 
 // decide decides what the request changes.
@@ -395,23 +396,16 @@ func (in *task) people() []Person {
 	return slices.DeleteFunc(slices.Compact(ps), func(p Person) bool { return p == "" })
 }
 
-// preferences looks up what those have chosen who may have to be reminded after
-// the step.
+// preferences looks up who those are and what they have chosen who may have to be
+// reminded after the step.
 func (b *Bot) preferences(ctx context.Context, in *task, people ...Person) (err error) {
-	in.Prefs = map[Person]Preferences{}
+	in.who, in.Prefs, err = b.store.Players(ctx, people)
 	for _, p := range people {
-		if p == "" {
-			continue
-		}
-		if p == in.speech.prefs.Person {
-			in.Prefs[p] = in.speech.prefs
-			continue
-		}
-		if in.Prefs[p], err = b.store.Preferences(ctx, p); err != nil {
-			return err
+		if _, known := in.Prefs[p]; !known && p != "" && err == nil {
+			in.Prefs[p] = Preferences{Person: p} // erased
 		}
 	}
-	return nil
+	return err
 }
 
 // seat looks up who sits at the board of a local room, unless both seats of the

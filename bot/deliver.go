@@ -138,6 +138,7 @@ type situation struct {
 	match Match
 	pos   *match.Position
 	place place // where the match is played
+	who   map[Person]Who
 	at    time.Time
 }
 
@@ -177,7 +178,7 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) 
 	var left *situation
 	if step.After != nil {
 		b.cache.keep(step.Match.ID, step.After, in.epoch)
-		left = &situation{*step.Match, step.After, in.place, b.now()}
+		left = &situation{*step.Match, step.After, in.place, in.who, b.now()}
 	}
 	b.mu.Lock()
 	var own []claimed
@@ -702,7 +703,7 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 			}
 		}
 	}
-	known, err := b.store.People(ctx, append(append(people(texts), o.Notify...), players...))
+	known, err := b.peopleIn(ctx, o, append(append(people(texts), o.Notify...), players...))
 	if err != nil {
 		return p, err
 	}
@@ -717,6 +718,25 @@ func (b *Bot) worded(ctx context.Context, o claimed) (Post, error) {
 	}
 	p.Text = word(l, texts, who, p.Number)
 	return p, nil
+}
+
+// peopleIn returns who the persons in a post are; those erased are left out.
+func (b *Bot) peopleIn(ctx context.Context, o claimed, ids []Person) (map[Person]Who, error) {
+	s := b.recent(o)
+	if s == nil {
+		return b.store.People(ctx, ids)
+	}
+	known := map[Person]Who{}
+	for _, id := range ids {
+		who, ok := s.who[id]
+		if !ok && id != "" {
+			return b.store.People(ctx, ids)
+		}
+		if ok {
+			known[id] = who
+		}
+	}
+	return known, nil
 }
 
 // shownAt returns the match that a post is about, and its position then. A status

@@ -124,6 +124,9 @@ type Store interface {
 	NextDue(ctx context.Context) (time.Time, error)
 	// Preferences gives what a person has chosen; Person is always set.
 	Preferences(ctx context.Context, p Person) (Preferences, error)
+	// Players gives who persons are and what they have chosen, in one look. Those
+	// erased or unknown are left out.
+	Players(ctx context.Context, ids []Person) (map[Person]Who, map[Person]Preferences, error)
 	// Known returns what is known when somebody asks something: of them, of the
 	// channel and of the request, in one look.
 	Known(ctx context.Context, who Who, where Room, request string) (Known, error)

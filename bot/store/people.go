@@ -85,6 +85,42 @@ func (s *Store) Preferences(ctx context.Context, p bot.Person) (prefs bot.Prefer
 	return prefs, err
 }
 
+// Players returns who persons are and what they have chosen, in one look; those erased
+// or unknown are left out.
+func (s *Store) Players(ctx context.Context, ids []bot.Person) (_ map[bot.Person]bot.Who, _ map[bot.Person]bot.Preferences, err error) {
+	defer annotate(&err, "find players")
+	people, chosen := map[bot.Person]bot.Who{}, map[bot.Person]bot.Preferences{}
+	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p bot.Person) bool { return p == "" }); len(ids) == 0 {
+		return people, chosen, nil
+	}
+	var args []any
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	rows, err := s.read.QueryContext(ctx, `
+		SELECT id, platform, platform_id, name, COALESCE(body, '{}') FROM person LEFT JOIN preference ON person = id
+		WHERE id IN (`+placeholders(1, len(args))+`)`, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id bot.Person
+		var who bot.Who
+		var body string
+		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name, &body); err != nil {
+			return nil, nil, err
+		}
+		prefs, err := decodePreferences(body)
+		if err != nil {
+			return nil, nil, err
+		}
+		prefs.Person = id
+		people[id], chosen[id] = who, prefs
+	}
+	return people, chosen, rows.Err()
+}
+
 // putPreferences keeps what a person has chosen, unless they were erased
 // meanwhile.
 func putPreferences(ctx context.Context, tx *sql.Tx, p bot.Preferences) error {

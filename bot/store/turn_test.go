@@ -17,7 +17,7 @@ import (
 // A turn should not cross the database more often than it must. Whoever makes it
 // cheaper lowers these numbers; whoever raises them should know why.
 const (
-	statementsOfATurn = 13 // until its board is shown and settled
+	statementsOfATurn = 12 // until its board is shown and settled
 	writesOfATurn     = 7  // of these in its commit and the settling
 )
 
