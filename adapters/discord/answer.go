@@ -209,7 +209,7 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 		return r, false
 	}
 	if r.Command == "remind" { // they may have opened their direct messages for it
-		a.closed.drop(in.User.ID)
+		a.closed.Remove(in.User.ID)
 	}
 	return r, true
 }

@@ -94,7 +94,7 @@ func (d *delivery) owes(sent bot.Receipt) (owes []bot.Owes) {
 		owes = append(owes, o)
 	}
 	channel, message := readReceipt(p.Under)
-	until, refused := a.refused.get(p.Under)
+	until, refused := a.refused.Get(p.Under)
 	refused = refused && time.Now().Before(until)
 	thread, _ := readReceipt(string(sent))
 	// Beside its boards the status message stays as it is; where nothing counts it says so.
@@ -171,7 +171,7 @@ func (a *Adapter) header(ctx context.Context, p bot.Post) error {
 	case rest.Code(err) == codeOldEdits:
 		return bot.RetryAfter{Wait: oldPace}
 	case final(err): // it was deleted, say
-		a.refused.put(p.Replaces, time.Now().Add(refusedFor))
+		a.refused.Add(p.Replaces, time.Now().Add(refusedFor))
 	}
 	return rest.BotError(err, "")
 }
@@ -207,7 +207,7 @@ func created(id string) time.Time {
 // nothing if it cannot be found out.
 func (a *Adapter) link(ctx context.Context, channel string, board bot.Receipt) string {
 	thread, _ := readReceipt(string(board))
-	at, ok := a.rooms.get(thread)
+	at, ok := a.rooms.Get(thread)
 	if !ok {
 		var err error
 		if at, err = a.room(ctx, channel); err != nil {

@@ -50,7 +50,7 @@ func (a *Adapter) show(ctx context.Context, p bot.Post, x *pendingInteraction) (
 // channel.
 func (a *Adapter) inLetters(c *content, channel string) {
 	c.plain = true
-	if c.scene != nil && a.hinted.put("files "+channel, true) {
+	if c.scene != nil && a.once("files "+channel) {
 		c.hints = append(c.hints, bot.Translated(c.lang, wordNoFiles, filesPermission))
 	}
 }
@@ -100,7 +100,7 @@ func (d *delivery) show(ctx context.Context) (sent bot.Receipt, err error) {
 	if p.Kind == bot.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
 		d.c.hints = append(d.c.hints, small+bot.Translated(p.Lang, wordArchived))
 	}
-	if known, ok := a.rooms.get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
+	if known, ok := a.rooms.Get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
 		a.inLetters(&d.c, d.at.channel)
 	}
 	if err := d.build(); err != nil {
@@ -152,7 +152,7 @@ func (d *delivery) bring(ctx context.Context) (bot.Receipt, error) {
 // goOn leads a post whose thread is no longer there to the channel.
 func (d *delivery) goOn() error {
 	a, thread := d.a, d.at.channel
-	a.threads.put(thread, false)
+	a.threads.Add(thread, false)
 	d.at = place{channel: d.p.Where.Channel}
 	d.c.hints = append(d.c.hints, bot.Translated(d.p.Lang, wordThreadGone))
 	return d.build()
@@ -369,7 +369,7 @@ func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
 // if there is none any more.
 func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
-	if r, _ := d.a.barred.get(channel); channel == "" || r.locked {
+	if r, _ := d.a.barred.Get(channel); channel == "" || r.locked {
 		return "", false, nil
 	}
 	_, err = d.a.low.Edit(ctx, channel, message, d.m)
@@ -401,8 +401,8 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 	}
 	switch {
 	case err == nil:
-		a.sent.drop(d.p.ID)
-		a.barred.drop(d.at.channel)
+		a.sent.Remove(d.p.ID)
+		a.barred.Remove(d.at.channel)
 		return receipt(d.at.channel, s.ID), nil
 	case rest.Code(err) == rest.CodeLockedThread, rest.Code(err) == rest.CodeArchivedThread:
 		d.locked = true
@@ -454,12 +454,12 @@ const looked = 10
 func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
 	a := d.a
 	now := time.Now()
-	first, known := a.sent.get(d.p.ID)
+	first, known := a.sent.Get(d.p.ID)
 	switch {
 	case known && now.Sub(first) < nonceLife:
 		return "", nil
 	case d.p.Attempt < 2:
-		a.sent.put(d.p.ID, now)
+		a.sent.Add(d.p.ID, now)
 		return "", nil
 	}
 	if !known { // since before a restart: no earlier than what it says
@@ -490,7 +490,7 @@ func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
 		}
 		after = page[0].ID // the newest
 	}
-	a.sent.put(d.p.ID, now) // it is not there: its nonce is known from now on
+	a.sent.Add(d.p.ID, now) // it is not there: its nonce is known from now on
 	return "", nil
 }
 
@@ -523,17 +523,17 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 }
 
 func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
-	if since, closed := a.closed.get(who.ID); closed && time.Since(since) < closedFor {
+	if since, closed := a.closed.Get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
-	channel, known := a.dms.get(who.ID)
+	channel, known := a.dms.Get(who.ID)
 	if !known {
 		c, err := a.rest.DM(ctx, who.ID)
 		if err != nil {
 			return a.closedTo(ctx, p, who, err)
 		}
 		channel = c.ID
-		a.dms.put(who.ID, channel)
+		a.dms.Add(who.ID, channel)
 	}
 	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
@@ -563,7 +563,7 @@ func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err err
 	}
 	a.log.Warn("somebody cannot be written to directly; they are called in the channel", "error", err)
 	if rest.Code(err) != rest.CodeTooManyDMs { // which says nothing of them
-		a.closed.put(who.ID, time.Now())
+		a.closed.Add(who.ID, time.Now())
 	}
 	return a.call(ctx, p, who)
 }
@@ -575,7 +575,7 @@ func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.Who) (bot.Receip
 		at = p.Where.Thread
 	}
 	once := fmt.Sprintf("%s called in %s of %s after %d", who.ID, at, p.Game, p.Seq)
-	if _, called := a.hinted.get(once); called {
+	if _, called := a.hinted.Get(once); called {
 		return "", nil
 	}
 	text, ids := mention([]bot.Who{who})
@@ -585,6 +585,6 @@ func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.Who) (bot.Receip
 	if err != nil {
 		return "", rest.BotError(err, "")
 	}
-	a.hinted.put(once, true)
+	a.hinted.Add(once, struct{}{})
 	return receipt(at, s.ID), nil
 }

@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -85,17 +83,17 @@ type Adapter struct {
 	rest *rest.Client
 	low  *rest.Client
 
-	rooms   *memory[room]      // by channel
-	threads *memory[bool]      // by message: whether there is a thread under it
-	dms     *memory[string]    // channel of direct messages, by person
-	closed  *memory[time.Time] // when people were found to take none
-	hinted  *memory[bool]      // what was said once
-	sent    *memory[time.Time] // when posts were first tried
-	refused *memory[time.Time] // status messages that could not be edited, and until when they are left alone
-	people  *lanes.Limit       // of what each may ask
-	crowds  *lanes.Limit       // of what is asked in each channel
-	barred  *memory[refusal]   // by channel: why nothing may be sent there
-	slow    *memory[time.Time] // by channel: until when pictures follow their words
+	rooms   *cache[room]      // by channel
+	threads *cache[bool]      // by message: whether there is a thread under it
+	dms     *cache[string]    // channel of direct messages, by person
+	closed  *cache[time.Time] // when people were found to take none
+	hinted  *cache[struct{}]  // what was said once
+	sent    *cache[time.Time] // when posts were first tried
+	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
+	people  *lanes.Limit      // of what each may ask
+	crowds  *lanes.Limit      // of what is asked in each channel
+	barred  *cache[refusal]   // by channel: why nothing may be sent there
+	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
 	mu    sync.Mutex
 	desk  bot.Desk
@@ -105,7 +103,7 @@ type Adapter struct {
 	shows *lanes.Lanes    // answers on their way, each game's one after the other
 	run   context.Context // ends when Run is told to stop
 
-	seen *lru.Cache[string, struct{}] // ids of interactions: some come twice
+	seen *cache[struct{}] // ids of interactions: some come twice
 
 	out     atomic.Bool   // the desk may hold that Discord cannot be reached
 	telling chan struct{} // holds a value while somebody tells the desk that it can, or cannot, from the look on
@@ -138,17 +136,13 @@ func New(cfg Config) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := lru.New[string, struct{}](seenMost)
-	if err != nil {
-		return nil, err
-	}
 	return &Adapter{
-		seen: seen, cfg: cfg, log: log, rest: client, low: client.Low(),
-		rooms: newMemory[room](remembered), threads: newMemory[bool](remembered), dms: newMemory[string](remembered),
-		closed: newMemory[time.Time](remembered), hinted: newMemory[bool](remembered), sent: newMemory[time.Time](remembered), refused: newMemory[time.Time](remembered),
+		cfg: cfg, log: log, rest: client, low: client.Low(),
+		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
+		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), sent: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		telling: make(chan struct{}, 1), barred: newMemory[refusal](remembered), slow: newMemory[time.Time](remembered),
+		telling: make(chan struct{}, 1), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
 	}, nil
 }
 

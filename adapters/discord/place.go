@@ -5,7 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -23,39 +24,21 @@ const (
 	maxThread   = 100         // characters of its name
 )
 
-// A memory keeps what was learned of Discord, to ask less. It forgets all when
-// it is full. It may be used from any number of goroutines.
-type memory[T any] struct {
-	mu   sync.Mutex
-	most int
-	m    map[string]T
-}
+// A cache keeps what was learned of Discord, to ask less.
+type cache[T any] = lru.Cache[string, T]
 
-func newMemory[T any](most int) *memory[T] { return &memory[T]{most: most, m: map[string]T{}} }
-
-func (m *memory[T]) get(key string) (v T, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	v, ok = m.m[key]
-	return v, ok
-}
-
-// put reports whether key is new.
-func (m *memory[T]) put(key string, v T) (fresh bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.m) >= m.most {
-		clear(m.m)
+func newCache[T any](size int) *cache[T] {
+	c, err := lru.New[string, T](size)
+	if err != nil {
+		panic(err) // sizes are constants
 	}
-	_, known := m.m[key]
-	m.m[key] = v
-	return !known
+	return c
 }
 
-func (m *memory[T]) drop(key string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.m, key)
+// once reports whether something is said for the first time.
+func (a *Adapter) once(what string) bool {
+	said, _ := a.hinted.ContainsOrAdd(what, struct{}{})
+	return !said
 }
 
 // A room is a channel as the last interaction there described it.
@@ -72,16 +55,16 @@ func (a *Adapter) met(in interaction.Interaction) {
 		return
 	}
 	r := room{kind: in.Channel.Type, guild: in.Guild, mayKnow: in.Guild != "", may: in.BotMay}
-	a.rooms.put(in.Channel.ID, r)
+	a.rooms.Add(in.Channel.ID, r)
 	if in.Channel.IsThread() {
-		a.threads.put(in.Channel.ID, true)
+		a.threads.Add(in.Channel.ID, true)
 		// What holds in a thread holds in its channel, but for sending.
 	}
 }
 
 // room gives a channel, asking Discord if need be.
 func (a *Adapter) room(ctx context.Context, id string) (room, error) {
-	if r, ok := a.rooms.get(id); ok {
+	if r, ok := a.rooms.Get(id); ok {
 		return r, nil
 	}
 	c, err := a.rest.Channel(ctx, id)
@@ -89,7 +72,7 @@ func (a *Adapter) room(ctx context.Context, id string) (room, error) {
 		return room{}, err
 	}
 	r := room{kind: c.Type, guild: c.Guild}
-	a.rooms.put(id, r)
+	a.rooms.Add(id, r)
 	return r, nil
 }
 
@@ -107,15 +90,15 @@ func (a *Adapter) mayDo(ctx context.Context, channel string) (rest.Permissions, 
 
 // learned writes down what the bot may do in a channel, if it is known.
 func (a *Adapter) learned(channel string, may rest.Permissions, known bool) {
-	if r, ok := a.rooms.get(channel); ok {
+	if r, ok := a.rooms.Get(channel); ok {
 		r.may, r.mayKnow = may, known
-		a.rooms.put(channel, r)
+		a.rooms.Add(channel, r)
 	}
 }
 
 // permits reports whether the bot is known to be permitted something in a channel.
 func (a *Adapter) permits(channel string, what rest.Permissions) bool {
-	r, ok := a.rooms.get(channel)
+	r, ok := a.rooms.Get(channel)
 	return ok && r.mayKnow && r.may.Has(what)
 }
 
@@ -159,7 +142,7 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 	if channel != p.Where.Channel || r.Alone {
 		return parent, nil
 	}
-	if there, known := a.threads.get(message); known {
+	if there, known := a.threads.Get(message); known {
 		if there {
 			return under(message), nil
 		}
@@ -181,7 +164,7 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 	if p.Kind != bot.Show { // the thread begins with the first board
 		switch _, err := a.rest.Channel(ctx, message); {
 		case err == nil:
-			a.threads.put(message, true)
+			a.threads.Add(message, true)
 			return under(message), nil
 		case rest.Gone(err):
 			return parent, nil
@@ -190,16 +173,16 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 		}
 	}
 	if missing := at.may.Missing(threading); at.mayKnow && len(missing) > 0 {
-		a.threads.put(message, false)
+		a.threads.Add(message, false)
 		return a.without(parent, p.Lang, missing), nil
 	}
 	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
 	switch {
 	case err == nil, rest.Code(err) == codeThreadThere:
-		a.threads.put(message, true)
+		a.threads.Add(message, true)
 		return under(message), nil
 	case final(err): // not permitted, the message is gone, no threads there
-		a.threads.put(message, false)
+		a.threads.Add(message, false)
 		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
 		if rest.Forbidden(err) {
 			return a.without(parent, p.Lang, rest.Permissions(0).Missing(threading)), nil
@@ -215,7 +198,7 @@ func under(message string) place { return place{channel: message, under: true} }
 // without is a channel in which a game stays because the bot lacks permissions.
 // Which is said once.
 func (a *Adapter) without(parent place, lang string, missing []string) place {
-	if a.hinted.put("thread "+parent.channel, true) {
+	if a.once("thread " + parent.channel) {
 		parent.hint = bot.Translated(lang, wordNoThreads, strings.Join(missing, ", "))
 	}
 	return parent

@@ -422,7 +422,7 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 		if !strings.Contains(c.log.String(), "post not delivered") {
 			t.Errorf("nothing was refused\n%s", c.log.String())
 		}
-		if there, known := c.a.threads.get(m.ID); known {
+		if there, known := c.a.threads.Get(m.ID); known {
 			t.Errorf("it is known of the thread that it is there: %v", there)
 		}
 		c.stop()

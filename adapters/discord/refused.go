@@ -38,8 +38,8 @@ func (d *delivery) refuse(why error) error {
 	if channel != d.p.Where.Channel && !d.locked {
 		a.learned(d.p.Where.Channel, 0, false) // what was heard of it before is out of date
 	}
-	r, _ := a.barred.get(channel)
-	a.barred.put(channel, refusal{why: why, locked: d.locked, times: r.times + 1, at: time.Now()})
+	r, _ := a.barred.Get(channel)
+	a.barred.Add(channel, refusal{why: why, locked: d.locked, times: r.times + 1, at: time.Now()})
 	return why
 }
 
@@ -48,7 +48,7 @@ func (d *delivery) refuse(why error) error {
 // do is heard with whatever is asked there.
 func (d *delivery) shut(ctx context.Context) error {
 	a := d.a
-	r, ok := a.barred.get(d.at.channel)
+	r, ok := a.barred.Get(d.at.channel)
 	if !ok {
 		return nil
 	}

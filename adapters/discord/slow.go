@@ -23,7 +23,7 @@ const (
 // slowIn reports whether files went up too slowly to a channel a moment ago. Other
 // channels learn that for themselves: one upload that is slow says little of theirs.
 func (a *Adapter) slowIn(channel string) bool {
-	until, ok := a.slow.get(channel)
+	until, ok := a.slow.Get(channel)
 	return ok && time.Now().Before(until)
 }
 
@@ -41,7 +41,7 @@ func (a *Adapter) inTime(ctx context.Context, channel string, by time.Time, m re
 	defer cancel()
 	err = do(up, m)
 	if err != nil && up.Err() != nil && ctx.Err() == nil {
-		a.slow.put(channel, time.Now().Add(crawlsFor))
+		a.slow.Add(channel, time.Now().Add(crawlsFor))
 		a.log.Info("uploads are slow, words go first", "channel", channel, "error", err)
 		return true, err
 	}
@@ -54,7 +54,7 @@ func soon() time.Time { return time.Now().Add(slowAfter / 2) }
 // uploaded takes note if files went up fast again to a channel.
 func (a *Adapter) uploaded(channel string, began time.Time) {
 	if time.Since(began) < slowAfter/2 {
-		a.slow.drop(channel)
+		a.slow.Remove(channel)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // fails is tried again with the next.
 func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 	guild := in.Command.Guild
-	if guild == "" || guild == a.cfg.Guild || !a.hinted.put("commands "+guild, true) {
+	if guild == "" || guild == a.cfg.Guild || !a.once("commands "+guild) {
 		return
 	}
 	a.mu.Lock()
@@ -23,12 +23,12 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 		defer cancel()
 		if _, err := a.low.PutCommands(ctx, guild, []command{}); err != nil {
 			a.log.Debug("commands of one server not removed", "guild", guild, "error", err)
-			a.hinted.drop("commands " + guild)
+			a.hinted.Remove("commands " + guild)
 			return
 		}
 		a.log.Info("commands of one server removed: they are registered elsewhere now", "guild", guild)
 	})
 	if err != nil {
-		a.hinted.drop("commands " + guild)
+		a.hinted.Remove("commands " + guild)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	ScopeShared     = "shared"     // everybody, on this channel; does not count as invalid
 	ScopeGlobal     = "global"     // this bot, everywhere
 	ScopeCloudflare = "cloudflare" // this machine's address
-	ScopeOwn        = "own"        // this client: too many invalid requests lately
+	ScopeOwn        = "own"        // this client: too much at once, or too many invalid requests lately
 	ScopeToken      = "token"      // this client: the token was not accepted a moment ago
 )
 
@@ -151,7 +151,7 @@ func BotError(err error, permission string) error {
 	case isAmbiguous(err):
 		return fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
 	case errors.As(err, &wait):
-		return bot.RetryAfter{Wait: wait.Wait}
+		return bot.RetryAfter{Wait: wait.Wait, Account: wait.Scope == ScopeGlobal}
 	case TooLarge(err):
 		return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
 	case Forbidden(err):

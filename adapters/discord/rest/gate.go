@@ -53,7 +53,7 @@ func (g *gate) pass(ctx context.Context, low bool) error {
 	}
 	if wait := time.Duration(place+1) * time.Second / time.Duration(rate); wait > max(g.patience, 0) {
 		g.mu.Unlock()
-		return &RateLimited{Wait: wait, Scope: ScopeGlobal}
+		return &RateLimited{Wait: wait, Scope: ScopeOwn}
 	}
 	w := &waiter{low: low, done: make(chan error, 1)}
 	g.waiting = slices.Insert(g.waiting, place, w)
