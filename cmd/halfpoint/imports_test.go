@@ -19,12 +19,15 @@ func TestImportsPointOneWay(t *testing.T) {
 		"rules/sgf":    {"rules"},
 		"render":       {"rules"},
 		"bot/text":     {"rules", "render"},
-		"bot":          {"bot/text", "rules", "rules/sgf", "render"},
-		"bot/store":    {"bot", "bot/text", "rules", "rules/sgf", "render"},
+		"bot/clock":    {"bot/text", "rules"},
+		"bot/match":    {"bot/clock", "bot/text", "rules", "rules/sgf"},
+		"bot/outbox":   {"bot/match", "bot/text", "render"},
+		"bot":          {"bot/clock", "bot/match", "bot/outbox", "bot/text", "rules", "rules/sgf", "render"},
+		"bot/store":    {"bot", "bot/clock", "bot/match", "bot/outbox", "bot/text", "rules", "rules/sgf", "render"},
 		"adapters/":    {"bot", "bot/text", "rules", "rules/sgf", "render"},
 		"internal/":    {},
 		"cmd/":         {"*"},
-		"bot/store/st": {"bot", "bot/store", "bot/text", "rules", "rules/sgf", "render"}, // storetest
+		"bot/store/st": {"bot", "bot/clock", "bot/match", "bot/outbox", "bot/store", "bot/text", "rules", "rules/sgf", "render"}, // storetest
 	}
 	out, err := exec.Command("go", "list", "-tags", "goolm", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, module+"...").Output()
 	if err != nil {
