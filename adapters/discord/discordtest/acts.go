@@ -69,10 +69,6 @@ func (p *Person) Select(m *Message, which string, values ...string) *Interaction
 		}
 		sent, labels := []string{}, []string{}
 		for _, v := range values {
-			if kind != partSelect {
-				sent, labels = append(sent, v), append(labels, v)
-				continue
-			}
 			k := slices.IndexFunc(asList(part["options"]), func(o any) bool { return o.(object)["value"] == v || o.(object)["label"] == v })
 			if k < 0 {
 				return nil, "", fmt.Errorf("the menu has no %q", v)
@@ -80,17 +76,7 @@ func (p *Person) Select(m *Message, which string, values ...string) *Interaction
 			o := asList(part["options"])[k].(object)
 			sent, labels = append(sent, text(o["value"])), append(labels, text(o["label"]))
 		}
-		data := object{"custom_id": part["custom_id"], "component_type": kind, "values": sent}
-		if kind >= partUserSelect && kind <= partChannels {
-			users := object{}
-			for _, id := range sent {
-				if u := p.s.users[id]; u != nil {
-					users[id] = u.json()
-				}
-			}
-			data["resolved"] = object{"users": users}
-		}
-		return data, "chooses " + strings.Join(labels, ", "), nil
+		return object{"custom_id": part["custom_id"], "component_type": kind, "values": sent}, "chooses " + strings.Join(labels, ", "), nil
 	})
 }
 
@@ -206,7 +192,6 @@ func (s *Server) fillModal(i *interaction, parts []any, left map[string]any, lab
 		case partLabel:
 			inner, _ := p["component"].(object)
 			filled["component"] = s.fillModal(i, []any{inner}, left, labels)[0]
-		case partText:
 		case partInput:
 			id := text(p["custom_id"])
 			value := text(p["value"])

@@ -3,7 +3,6 @@ package discordtest
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,7 +79,7 @@ func tooLong(at []string, step string, limit int) fieldError {
 }
 
 // settable are the flags that a client may send.
-const settable = flagSuppressEmbeds | flagEphemeral | flagSilent | 1<<13 | flagV2
+const settable = flagSuppressEmbeds | flagEphemeral | flagSilent | 1<<13
 
 // checkMessage checks the body of a message. had are the flags of the message
 // that it edits.
@@ -97,38 +96,10 @@ func checkMessage(at []string, o object, files []upload, had int) (bad []fieldEr
 		}
 		flags |= sent
 	}
-	size := 0
-	for i, e := range asList(o["embeds"]) {
-		e := e.(object)
-		for _, key := range []string{"title", "description"} {
-			size += utf8.RuneCountInString(text(e[key]))
-		}
-		for _, key := range []string{"footer", "author"} {
-			part, _ := e[key].(object)
-			size += utf8.RuneCountInString(text(part["text"])) + utf8.RuneCountInString(text(part["name"]))
-		}
-		for _, f := range asList(e["fields"]) {
-			size += utf8.RuneCountInString(text(f.(object)["name"])) + utf8.RuneCountInString(text(f.(object)["value"]))
-		}
-		if size > 6000 {
-			add(problem(at, "embeds."+itoa(i), "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000"))
-			break
-		}
-		for _, key := range []string{"image", "thumbnail"} {
-			part, _ := e[key].(object)
-			if name, ok := strings.CutPrefix(text(part["url"]), "attachment://"); ok && !slices.Contains(pictureEndings, strings.ToLower(path.Ext(name))) {
-				add(problem(at, "embeds."+itoa(i)+"."+key+".url", "URL_TYPE_INVALID", "%q is no picture", name))
-			}
-		}
+	if len(asList(o["embeds"])) > 0 {
+		add(problem(at, "embeds", "UNSUPPORTED", "the double has no embeds"))
 	}
-	if flags&flagV2 != 0 {
-		for _, key := range []string{"content", "embeds", "poll", "sticker_ids"} {
-			if v := o[key]; v != nil && v != "" && (key == "content" || len(asList(v)) > 0 || key == "poll") {
-				add(problem(at, key, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The '%s' field cannot be used when using MessageFlags.IS_COMPONENTS_V2", key))
-			}
-		}
-	}
-	bad = append(bad, checkComponents(at, asList(o["components"]), flags&flagV2 != 0)...)
+	bad = append(bad, checkComponents(at, asList(o["components"]), false)...)
 	bad = append(bad, checkAttachments(at, asList(o["attachments"]), files)...)
 	bad = append(bad, checkMentions(at, o["allowed_mentions"])...)
 	if o["enforce_nonce"] == true && o["nonce"] == nil {
@@ -136,8 +107,6 @@ func checkMessage(at []string, o object, files []upload, had int) (bad []fieldEr
 	}
 	return bad
 }
-
-var pictureEndings = []string{".jpg", ".jpeg", ".png", ".webp", ".gif"}
 
 func checkMentions(at []string, v any) (bad []fieldError) {
 	o, _ := v.(object)
@@ -186,30 +155,18 @@ const (
 	partButton      = 2
 	partSelect      = 3
 	partInput       = 4
-	partUserSelect  = 5
-	partChannels    = 8
-	partSection     = 9
-	partText        = 10
-	partThumbnail   = 11
-	partGallery     = 12
-	partFile        = 13
-	partSeparator   = 14
-	partContainer   = 17
 	partLabel       = 18
 	maxParts        = 40
 	maxRows         = 5
-	maxButtons      = 5
 	styleLink       = 5
 	stylePremium    = 6
-	maxPartsText    = 4000
 	maxModalParts   = 5
-	maxChoices      = 25
 	maxChoiceString = 100
 	maxCommandSize  = 8000
 )
 
-func checkComponents(at []string, list []any, v2 bool) (bad []fieldError) {
-	total, letters := 0, 0
+func checkComponents(at []string, list []any, modal bool) (bad []fieldError) {
+	total := 0
 	ids := map[string]bool{}
 	numbers := map[int]bool{}
 	var walk func(at []string, part object)
@@ -231,8 +188,8 @@ func checkComponents(at []string, list []any, v2 bool) (bad []fieldError) {
 			numbers[n] = true
 		}
 		kind := number(part["type"])
-		if !v2 && (kind >= partSection && kind <= partSeparator || kind == partContainer) {
-			add("type", "COMPONENT_V2_WITHOUT_FLAG", "component type %d needs MessageFlags.IS_COMPONENTS_V2", kind)
+		if !modal && kind > partSelect {
+			add("type", "UNSUPPORTED", "the double has no components of type %d in messages", kind)
 		}
 		switch kind {
 		case partRow:
@@ -280,16 +237,12 @@ func checkComponents(at []string, list []any, v2 bool) (bad []fieldError) {
 			if chosen > most {
 				add("options", "SELECT_COMPONENT_DEFAULTS", "%d defaults, at most %d", chosen, most)
 			}
-		case partText:
-			letters += utf8.RuneCountInString(text(part["content"]))
 		}
 		for i, c := range asList(part["components"]) {
 			walk(append(slices.Clone(at), "components", itoa(i)), c.(object))
 		}
-		for _, key := range []string{"accessory", "component"} {
-			if c, ok := part[key].(object); ok {
-				walk(append(slices.Clone(at), key), c)
-			}
+		if c, ok := part["component"].(object); ok {
+			walk(append(slices.Clone(at), "component"), c)
 		}
 	}
 	for i, p := range list {
@@ -298,11 +251,8 @@ func checkComponents(at []string, list []any, v2 bool) (bad []fieldError) {
 	if total > maxParts {
 		bad = append(bad, tooLong(at, "components", maxParts))
 	}
-	if !v2 && len(list) > maxRows {
+	if !modal && len(list) > maxRows {
 		bad = append(bad, tooLong(at, "components", maxRows))
-	}
-	if letters > maxPartsText {
-		bad = append(bad, tooLong(at, "components", maxPartsText))
 	}
 	return bad
 }
@@ -417,7 +367,6 @@ func checkOptions(at []string, options []any, size *int) (bad []fieldError) {
 	names := map[string]bool{}
 	localNames := map[string]bool{}
 	optional := false
-	nested := false
 	for i, o := range options {
 		o := o.(object)
 		at := append(slices.Clone(at), "options", itoa(i))
@@ -437,11 +386,9 @@ func checkOptions(at []string, options []any, size *int) (bad []fieldError) {
 		}
 		names[text(o["name"])] = true
 		kind := number(o["type"])
-		group := kind == optionSub || kind == optionGroup
-		if i > 0 && group != nested {
-			add("type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types are mutually exclusive to all other types")
+		if kind < optionString || kind > optionUser {
+			add("type", "UNSUPPORTED", "the double has no options of type %d", kind)
 		}
-		nested = group
 		if o["required"] == true && optional {
 			add("", "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
 		}
@@ -464,7 +411,6 @@ func checkOptions(at []string, options []any, size *int) (bad []fieldError) {
 		if least, most := o["min_length"], o["max_length"]; least != nil && most != nil && number(least) > number(most) {
 			add("min_length", "NUMBER_TYPE_MAX", "min_length is above max_length")
 		}
-		bad = append(bad, checkOptions(at, asList(o["options"]), size)...)
 	}
 	return bad
 }

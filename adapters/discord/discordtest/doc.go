@@ -61,8 +61,9 @@
 //
 // # What it is not
 //
-// There are no voice, reactions, webhooks of one's own, moderation or
-// monetisation; a route that it lacks fails the test. Sizes of buckets and the
+// There are no voice, reactions, webhooks of one's own, moderation, monetisation,
+// embeds, components V2, selects of people, or subcommands; what the bot does not
+// use is refused, and a route that it lacks fails the test. Sizes of buckets and the
 // time that a nonce or a session lives are not documented: tests should vary
 // them. System messages (a thread was opened) are lines of the transcript only.
 //

@@ -13,7 +13,7 @@ type Message struct {
 	To                             string // who alone sees it, "" for everybody
 	Loading                        bool   // "is thinking…"
 	Flags                          int
-	Embeds, Components             []any // as JSON
+	Components                     []any // as JSON
 	Controls                       []Control
 	Attachments                    []Attachment
 	Mentions, Pings                []string // names: marked in the text, and notified by it
@@ -90,7 +90,7 @@ func (s *Server) snapshots(c *channel, u *user) []*Message {
 func (s *Server) snapshot(m *message) *Message {
 	out := &Message{
 		ID: m.id, ChannelID: m.channel.id, Author: m.author.name, Content: m.content, Bot: m.author.bot, Flags: m.flags,
-		Loading: m.flags&flagLoading != 0, Embeds: m.embeds, Components: m.parts, Edits: m.edits, Deleted: m.gone,
+		Loading: m.flags&flagLoading != 0, Components: m.parts, Edits: m.edits, Deleted: m.gone,
 		Created: m.created, Edited: m.edited, m: m, s: s,
 	}
 	if m.only != nil {
@@ -137,13 +137,10 @@ func (s *Server) snapshot(m *message) *Message {
 // walkControls visits buttons and menus in the order in which they are shown.
 func walkControls(part any, see func(object)) {
 	o, _ := part.(object)
-	if kind := number(o["type"]); kind >= partButton && kind <= partChannels {
+	if kind := number(o["type"]); kind == partButton || kind == partSelect {
 		see(o)
 	}
 	for _, p := range asList(o["components"]) {
-		walkControls(p, see)
-	}
-	if p, ok := o["accessory"]; ok {
 		walkControls(p, see)
 	}
 }

@@ -12,19 +12,6 @@ var (
 	everyone    = regexp.MustCompile(`@(everyone|here)\b`)
 )
 
-// allText is everything in a message that can mention somebody.
-func (m *message) allText() string {
-	all := m.content
-	for _, p := range m.parts {
-		visit(p, func(o object) {
-			if number(o["type"]) == partText {
-				all += "\n" + text(o["content"])
-			}
-		})
-	}
-	return all
-}
-
 // mentioned sets whom a message names, by its allowed_mentions: without them,
 // everybody whom its text names.
 func (s *Server) mentioned(m *message, body object) {
@@ -35,7 +22,7 @@ func (s *Server) mentioned(m *message, body object) {
 		}
 		return slices.Contains(asList(allowed["parse"]), any(kind)) || slices.Contains(asList(allowed[kind]), any(id))
 	}
-	all := m.allText()
+	all := m.content
 	m.mentions, m.roles, m.pingedAll = nil, nil, false
 	for _, found := range userMention.FindAllStringSubmatch(all, -1) {
 		u := s.users[found[1]]

@@ -38,7 +38,7 @@ func (s *Server) create(c *channel, body object, files []upload, i *interaction,
 		}
 		m.kind = 19
 	}
-	m.flags |= max(number(body["flags"]), 0) & (flagSuppressEmbeds | flagSilent | flagV2)
+	m.flags |= max(number(body["flags"]), 0) & (flagSuppressEmbeds | flagSilent)
 	if err := s.fill(m, body, files); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) edit(m *message, body object, files []upload) error {
 		return err
 	}
 	if f := body["flags"]; f != nil {
-		m.flags = m.flags&^flagSuppressEmbeds | number(f)&flagSuppressEmbeds | number(f)&flagV2
+		m.flags = m.flags&^flagSuppressEmbeds | number(f)&flagSuppressEmbeds
 	}
 	m.flags &^= flagLoading
 	if wasLoading {
@@ -101,12 +101,6 @@ func (s *Server) fill(m *message, body object, files []upload) error {
 	next := *m
 	if v, ok := body["content"]; ok {
 		next.content = strings.TrimSpace(text(v))
-	}
-	if v, ok := body["embeds"]; ok {
-		next.embeds = nil
-		for _, e := range asList(v) {
-			next.embeds = append(next.embeds, shapeEmbed(e.(object)))
-		}
 	}
 	listed, given := body["attachments"]
 	keep := next.files
@@ -137,11 +131,10 @@ func (s *Server) fill(m *message, body object, files []upload) error {
 		n := 0
 		next.parts = nil
 		for _, p := range asList(v) {
-			next.parts = append(next.parts, s.shape(p.(object), &n, next.files))
+			next.parts = append(next.parts, shape(p.(object), &n))
 		}
 	}
-	poll := body["poll"] != nil
-	if next.content == "" && len(next.embeds) == 0 && len(next.files) == 0 && len(next.parts) == 0 && !poll {
+	if next.content == "" && len(next.files) == 0 && len(next.parts) == 0 {
 		return errEmpty
 	}
 	for _, old := range m.files {

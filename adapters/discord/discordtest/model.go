@@ -96,7 +96,6 @@ type message struct {
 	channel   *channel
 	author    *user
 	content   string
-	embeds    []any
 	parts     []any // components as they were sent, with ids
 	files     []*attachment
 	flags     int
@@ -122,7 +121,6 @@ const (
 	flagLoading        = 1 << 7
 	flagThread         = 1 << 5
 	flagSilent         = 1 << 12
-	flagV2             = 1 << 15
 )
 
 func botToken(id string) string {
@@ -336,7 +334,7 @@ func (m *message) basicJSON(s *Server) object {
 	o := object{
 		"id": m.id, "type": m.kind, "channel_id": m.channel.id, "author": m.author.json(), "content": m.content,
 		"mentions": mentions, "mention_roles": roles, "mention_everyone": m.pingedAll, "attachments": files,
-		"embeds": nonNil(m.embeds), "components": nonNil(m.parts), "timestamp": stamp(m.created),
+		"embeds": []any{}, "components": nonNil(m.parts), "timestamp": stamp(m.created),
 		"edited_timestamp": nil, "flags": m.flags, "pinned": false, "tts": false,
 	}
 	if !m.edited.IsZero() {

@@ -3,7 +3,6 @@ package discordtest_test
 import (
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,6 @@ func TestTheTranscript(t *testing.T) {
 	s.b.do("POST", s.messages(), object{
 		"content": "<@" + s.alice.ID() + "> and <@1> in <#" + s.room.ID() + ">:\n" + strings.Join([]string{
 			at(30 * time.Second), at(time.Minute), at(44 * time.Minute), at(3 * time.Hour), at(3*day + time.Hour), at(60 * day), at(800 * day), at(-2 * day)}, ", "),
-		"embeds": []object{{"title": "Ledger", "description": "Black leads.", "fields": []object{{"name": "Black", "value": "30½"}}, "footer": object{"text": "two-button"}}},
 		"components": append(row(
 			object{"type": 2, "style": 2, "label": "Pass", "custom_id": "p", "emoji": object{"name": "⏭"}},
 			object{"type": 2, "style": 2, "label": "Undo", "custom_id": "u", "disabled": true}),
@@ -28,35 +26,21 @@ func TestTheTranscript(t *testing.T) {
 		"allowed_mentions": object{"parse": []string{}},
 	}).want(t, 200)
 	m := s.alice.SayFile(s.room, "My game", "game.sgf", []byte("(;)"))
-	s.b.do("PATCH", s.messages()+"/"+s.room.Messages()[0].ID, object{"content": "Over.", "embeds": []object{}, "components": []object{}}).want(t, 200)
+	s.b.do("PATCH", s.messages()+"/"+s.room.Messages()[0].ID, object{"content": "Over.", "components": []object{}}).want(t, 200)
 	m.Delete()
-	s.b.do("POST", s.messages(), object{"flags": 1 << 15, "components": []object{
-		{"type": 17, "components": []object{{"type": 10, "content": "# Result"}, {"type": 14},
-			{"type": 9, "components": []object{{"type": 10, "content": "B+½"}}, "accessory": object{"type": 2, "style": 1, "label": "Review", "custom_id": "r"}}}}}}).want(t, 200)
 	want := strings.TrimLeft(`
 ── Go club #games
 Halfpoint: @alice and @unknown-user in #games:
     in 30 seconds, in 1 minute, in 44 minutes, in 3 hours, in 3 days, in 2 months, in 2 years, 2 days ago
-    Ledger
-    Black leads.
-    Black: 30½
-    two-button
     [⏭ Pass] [Undo, disabled]
     [Dead ▾ C3* | D4]
 alice: My game
     [file game.sgf]
 Halfpoint changes it to: Over.
 (gone: My game)
-Halfpoint: # Result
-    ———
-    B+½
-    [Review]
 `, "\n")
 	if got := s.d.Transcript(s.room); got != want {
 		t.Errorf("the transcript is\n%s", got)
-	}
-	if c := s.room.Last().Controls; len(c) != 1 || c[0].Label != "Review" || c[0].Style != 1 {
-		t.Errorf("the controls are %+v", c)
 	}
 }
 
@@ -92,49 +76,16 @@ func TestCommandsOnAMessage(t *testing.T) {
 	}
 }
 
-// TestAFileForACommand is found where the command says.
-func TestAFileForACommand(t *testing.T) {
-	s := newStage(t, discordtest.Options{})
-	s.b.register(slash("load", object{"type": 11, "name": "record", "description": "A game record", "required": true}))
-	if s.alice.Slash(s.room, "load", discordtest.Opt("record", "game.sgf")).Refused() == nil {
-		t.Error("a text was taken for a file")
-	}
-	if r := s.alice.Slash(s.room, "load", discordtest.Opt("record", discordtest.File{Name: "game.sgf", Data: []byte("(;)")})).Refused(); r != nil {
-		t.Fatal(r)
-	}
-	data := s.b.event("INTERACTION_CREATE")["data"].(object)
-	id := data["options"].([]any)[0].(object)["value"].(string)
-	f := data["resolved"].(object)["attachments"].(object)[id].(object)
-	response, err := s.b.http.Get(f["url"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if text, _ := io.ReadAll(response.Body); f["filename"] != "game.sgf" || f["size"] != 3.0 || string(text) != "(;)" {
-		t.Errorf("the file is %v, %q", f, text)
-	}
-}
-
 func TestPeopleAndTheirSettings(t *testing.T) {
 	s := newStage(t, discordtest.Options{})
 	s.alice.Rename("Alice Liddell")
 	s.alice.Locale("fr")
 	s.club.Locale("de")
-	i := s.alice.Slash(s.room, "go")
+	s.alice.Slash(s.room, "go")
 	got := s.b.event("INTERACTION_CREATE")
 	user := got["member"].(object)["user"].(object)
 	if user["global_name"] != "Alice Liddell" || user["username"] != "alice_liddell" || got["locale"] != "fr" || got["guild_locale"] != "de" || s.alice.Name() != "Alice Liddell" {
 		t.Errorf("the person is %v, locales %v, %v", user, got["locale"], got["guild_locale"])
-	}
-	s.b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "Pick.", "components": row(
-		object{"type": 5, "custom_id": "who", "max_values": 2})}}).want(t, 204)
-	i.Answer()
-	if r := s.bob.Select(s.room.Last(), "who", s.alice.ID()).Refused(); r != nil {
-		t.Fatal(r)
-	}
-	data := s.b.event("INTERACTION_CREATE")["data"].(object)
-	if !reflect.DeepEqual(data["values"], []any{s.alice.ID()}) || data["resolved"].(object)["users"].(object)[s.alice.ID()] == nil {
-		t.Errorf("chosen was %v", data)
 	}
 }
 

@@ -74,8 +74,6 @@ func TestWhatAMessageMayBe(t *testing.T) {
 		}
 		return list
 	}
-	v2 := func(parts ...object) object { return object{"flags": 1 << 15, "components": parts} }
-	said := func(n int) object { return object{"type": 10, "content": x(n)} }
 	attached := func(alt string, ids ...any) object {
 		list := []object{}
 		for _, id := range ids {
@@ -106,20 +104,9 @@ func TestWhatAMessageMayBe(t *testing.T) {
 		{"no nonce to enforce", object{"content": "x", "enforce_nonce": true}, nil, "nonce"},
 		{"mentions both ways", object{"content": "x", "allowed_mentions": object{"parse": []string{"users"}, "users": []string{"1"}}}, nil, "allowed_mentions"},
 		{"mentions of a kind", object{"content": "x", "allowed_mentions": object{"parse": []string{"people"}}}, nil, "allowed_mentions.parse.0"},
-		{"an embed with everything", object{"embeds": []object{{"title": "t", "url": "https://example.org", "description": "d", "color": 5, "timestamp": "2026-11-21T12:00:00Z",
-			"author": object{"name": "a", "url": "https://example.org", "icon_url": "https://example.org/i.png"}, "footer": object{"text": "f"},
-			"image": object{"url": "attachment://a.png"}, "thumbnail": object{"url": "https://example.org/t.png"}, "fields": []object{{"name": "n", "value": "v", "inline": true}}}}}, []file{one}, ""},
 		{"nulls", object{"content": "x", "embeds": nil, "components": nil, "allowed_mentions": nil, "flags": nil, "nonce": nil}, nil, ""},
 		{"a whole number as nonce", object{"content": "x", "nonce": 12, "enforce_nonce": true}, nil, ""},
-		{"a menu of everything", object{"content": "x", "components": append(append(row(object{"type": 5, "custom_id": "a", "placeholder": "p", "disabled": true}), row(object{"type": 6, "custom_id": "b"})...),
-			append(row(object{"type": 7, "custom_id": "c", "min_values": 0}), row(object{"type": 8, "custom_id": "d", "channel_types": []int{0}})...)...)}, nil, ""},
-		{"a container with everything", v2(object{"type": 17, "accent_color": 255, "spoiler": true, "components": []object{{"type": 1, "components": []object{button(nil)}}, {"type": 14, "divider": false, "spacing": 2}}}), nil, ""},
-		{"10 embeds", object{"embeds": slices.Repeat([]object{{"title": "x"}}, 10)}, nil, ""},
-		{"11 embeds", object{"embeds": slices.Repeat([]object{{"title": "x"}}, 11)}, nil, "embeds"},
-		{"6000 letters in embeds", object{"embeds": slices.Repeat([]object{{"description": x(3000)}}, 2)}, nil, ""},
-		{"6001 letters in embeds", object{"embeds": []object{{"description": x(3000)}, {"description": x(3000), "title": "x"}}}, nil, "embeds.1"},
-		{"an embed of an attached text", object{"embeds": []object{{"image": object{"url": "attachment://a.txt"}}}}, nil, "embeds.0.image.url"},
-
+		{"an embed", object{"embeds": []object{{"title": "x"}}}, nil, "embeds"},
 		{"5 rows", object{"content": "x", "components": rows(5)}, nil, ""},
 		{"6 rows", object{"content": "x", "components": rows(6)}, nil, "components"},
 		{"5 buttons", object{"content": "x", "components": row(many(5)...)}, nil, ""},
@@ -142,13 +129,7 @@ func TestWhatAMessageMayBe(t *testing.T) {
 		{"more than there are", object{"content": "x", "components": row(menu(object{"options": options(3), "max_values": 4}))}, nil, "components.0.components.0.max_values"},
 		{"one option twice", object{"content": "x", "components": row(menu(object{"options": []object{{"label": "a", "value": "a"}, {"label": "b", "value": "a"}}}))}, nil, "components.0.components.0.options.1.value"},
 
-		{"new components without the flag", object{"components": []object{said(5)}}, nil, "components.0.type"},
-		{"new components", v2(said(2000), object{"type": 14}, object{"type": 17, "components": []object{said(2000)}},
-			object{"type": 9, "components": []object{{"type": 10, "content": "x"}}, "accessory": button(nil)}), nil, "components"}, // 4001 letters
-		{"new components of 4000 letters", v2(said(2000), object{"type": 14}, object{"type": 17, "components": []object{said(2000)}}), nil, ""},
-		{"new components and content", object{"flags": 1 << 15, "content": "x", "components": []object{said(5)}}, nil, "content"},
-		{"40 components", v2(slices.Repeat([]object{said(1)}, 40)...), nil, ""},
-		{"41 components", v2(append(slices.Repeat([]object{said(1)}, 38), object{"type": 17, "components": []object{said(1), said(1)}})...), nil, "components"},
+		{"a container", object{"content": "x", "components": []object{{"type": 17, "components": row(button(nil))}}}, nil, "components.0.type"},
 
 		{"a picture", attached(x(1024), "0"), []file{one}, ""},
 		{"a number for an id", attached("alt", 0), []file{one}, ""},
@@ -254,7 +235,7 @@ func TestWhatACommandMayBe(t *testing.T) {
 		{"localised", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "los"}, "description_localizations": object{"de": "Los"}}}, true},
 		{"localised in capitals", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "Los"}}}, false},
 		{"permissions as text", []object{{"name": "go", "description": "d", "default_member_permissions": "32"}}, true},
-		{"a subcommand beside an option", of(object{"type": 1, "name": "a", "description": "d"}, option("b", nil)), false},
+		{"a subcommand", of(object{"type": 1, "name": "a", "description": "d"}), false},
 		{"a place that is none", []object{{"name": "go", "description": "d", "contexts": []int{3}}}, false},
 		{"a misspelt field", []object{{"name": "go", "description": "d", "integration_type": []int{0}}}, false},
 	} {
@@ -332,14 +313,6 @@ func TestPicturesAndTheirEdits(t *testing.T) {
 		t.Errorf("the message is %+v", m)
 	}
 	s.b.do("PATCH", s.messages()+"/"+a.id(), object{"components": []object{}}).want(t, 400, 50006)
-	// New components show the file by its name.
-	shown := s.b.do("POST", s.messages(), object{"flags": 1 << 15, "attachments": []object{{"id": "0", "filename": "g.png"}}, "components": []object{
-		{"type": 17, "components": []object{{"type": 12, "items": []object{{"media": object{"url": "attachment://g.png"}, "description": "A board."}}}}},
-		{"type": 9, "components": []object{{"type": 10, "content": "t"}}, "accessory": object{"type": 11, "media": object{"url": "attachment://g.png"}}},
-		{"type": 13, "file": object{"url": "attachment://g.png"}}, {"type": 14}}}, file{"g.png", picture(5, 5)}).want(t, 200)
-	if !strings.Contains(string(shown.text), "/g.png\"") || !strings.Contains(s.d.Transcript(), "[picture g.png: A board.]") {
-		t.Errorf("the gallery is %s", shown.text)
-	}
 }
 
 // TestWhomAMessagePings: without allowed_mentions everybody whom it names;

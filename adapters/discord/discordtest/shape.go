@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path"
 	"regexp"
-	"strings"
 )
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -36,103 +35,28 @@ func (s *Server) store(m *message, f upload, listed []any) *attachment {
 	return a
 }
 
-func shapeEmbed(e object) object {
-	out := withoutNulls(e).(object)
-	out["type"] = "rich"
-	for _, f := range asList(out["fields"]) {
-		if f := f.(object); f["inline"] == nil {
-			f["inline"] = false
-		}
-	}
-	return out
-}
-
-// shape is a component as Discord gives it back: with an id, defaults filled
-// in, and addresses for what is shown.
-func (s *Server) shape(part object, n *int, files []*attachment) object {
-	out := object{}
-	for key, v := range part {
-		if v != nil {
-			out[key] = v
-		}
-	}
+// shape is a component as Discord gives it back: with an id, and defaults filled
+// in.
+func shape(part object, n *int) object {
+	out := withoutNulls(part).(object)
 	if id := number(out["id"]); id <= 0 {
 		*n++
 		out["id"] = *n
 	}
-	orElse := func(key string, v any) {
-		if out[key] == nil {
-			out[key] = v
-		}
-	}
-	kind := number(part["type"])
-	switch kind {
-	case partSelect, partUserSelect, 6, 7, partChannels:
-		orElse("min_values", 1)
-		orElse("max_values", 1)
-		delete(out, "required")
-	case partGallery:
-		items := []any{}
-		for _, item := range asList(part["items"]) {
-			items = append(items, s.shapeMedia(item.(object), files))
-		}
-		out["items"] = items
-	case partThumbnail:
-		for key, v := range s.shapeMedia(out, files) {
-			out[key] = v
-		}
-	case partFile:
-		orElse("spoiler", false)
-		media, _ := part["file"].(object)
-		found := s.media(media, files)
-		out["file"] = found
-		name, size := "file", 0
-		for _, f := range files {
-			if f.id == found["attachment_id"] {
-				name, size = f.name, len(f.data)
+	if number(part["type"]) == partSelect {
+		for _, key := range []string{"min_values", "max_values"} {
+			if out[key] == nil {
+				out[key] = 1
 			}
 		}
-		out["name"], out["size"] = name, size
-	case partSeparator:
-		orElse("spacing", 1)
-		orElse("divider", true)
-	case partContainer:
-		if out["accent_color"] == nil {
-			out["accent_color"] = nil // said, not left out
-		}
-		orElse("spoiler", false)
+		delete(out, "required")
 	}
 	if list := asList(part["components"]); list != nil {
 		inner := []any{}
 		for _, p := range list {
-			inner = append(inner, s.shape(p.(object), n, files))
+			inner = append(inner, shape(p.(object), n))
 		}
 		out["components"] = inner
-	}
-	if p, ok := part["accessory"].(object); ok {
-		out["accessory"] = s.shape(p, n, files)
-	}
-	return out
-}
-
-func (s *Server) shapeMedia(item object, files []*attachment) object {
-	media, _ := item["media"].(object)
-	return object{"media": s.media(media, files), "description": item["description"], "spoiler": item["spoiler"] == true}
-}
-
-func (s *Server) media(media object, files []*attachment) object {
-	address := text(media["url"])
-	out := object{"id": "0", "url": address, "proxy_url": address}
-	if name, ok := strings.CutPrefix(address, "attachment://"); ok {
-		for _, f := range files {
-			if f.name == name {
-				out["url"], out["proxy_url"] = s.Address()+f.path, s.Address()+f.path
-				out["attachment_id"], out["content_type"] = f.id, f.kind
-				if f.width > 0 {
-					out["width"], out["height"] = f.width, f.height
-				}
-			}
-		}
 	}
 	return out
 }

@@ -5,18 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
-// A File is one that a person gives to a command.
-type File struct {
-	Name string
-	Data []byte
-}
-
 // An Option is what a person filled in: Value is a string, an int, a float64, a
-// bool, a *Person, a *Channel or a File.
+// bool or a *Person.
 type Option struct {
 	Name  string
 	Value any
@@ -33,20 +26,13 @@ type Choice struct {
 
 // Option types.
 const (
-	optionSub        = 1
-	optionGroup      = 2
-	optionString     = 3
-	optionInteger    = 4
-	optionBoolean    = 5
-	optionUser       = 6
-	optionChannel    = 7
-	optionMentioned  = 9
-	optionNumber     = 10
-	optionAttachment = 11
+	optionString  = 3
+	optionInteger = 4
+	optionBoolean = 5
+	optionUser    = 6
 )
 
-// Slash types a command, "place", or with its subcommands, "settings language".
-// What Discord's client would not let pass is in the Interaction's Refused.
+// Slash types a command. What Discord's client would not let pass is in the Interaction's Refused.
 func (p *Person) Slash(c *Channel, name string, options ...Option) *Interaction {
 	return p.slash(c, name, "", options)
 }
@@ -70,36 +56,23 @@ func (p *Person) slash(c *Channel, name, focused string, options []Option) *Inte
 		label += " " + o.Name + ":" + shown(o.Value)
 	}
 	i := s.newInteraction(p, c.c, kindCommand, label)
-	words := strings.Fields(name)
-	i.name = words[0]
-	i.command, i.refused = s.commandOf(p, c.c, i, words[0], 1)
+	i.name = name
+	i.command, i.refused = s.commandOf(p, c.c, i, name, 1)
 	if i.refused != nil {
 		return &Interaction{s, i}
 	}
 	resolved := object{}
-	data := object{"id": i.command["id"], "name": words[0], "type": 1}
+	data := object{"id": i.command["id"], "name": name, "type": 1}
 	if g := text(i.command["guild_id"]); g != "" {
 		data["guild_id"] = g
 	}
-	level := i.command
-	place := &data
-	for _, w := range words[1:] {
-		sub := optionNamed(level, w)
-		if sub == nil || number(sub["type"]) > optionGroup {
-			i.refused = fmt.Errorf("/%s has no subcommand %s", words[0], w)
-			return &Interaction{s, i}
-		}
-		inner := object{"name": w, "type": number(sub["type"])}
-		(*place)["options"] = []any{inner}
-		place, level = &inner, sub
-	}
-	filled, err := s.fillIn(level, options, focused, resolved)
+	filled, err := s.fillIn(i.command, options, focused, resolved)
 	if err != nil {
 		i.refused = err
 		return &Interaction{s, i}
 	}
 	if len(filled) > 0 {
-		(*place)["options"] = filled
+		data["options"] = filled
 	}
 	if len(resolved) > 0 {
 		data["resolved"] = resolved
@@ -115,10 +88,6 @@ func shown(v any) string {
 	switch v := v.(type) {
 	case *Person:
 		return "@" + v.user.name
-	case *Channel:
-		return "#" + v.c.name
-	case File:
-		return v.Name
 	}
 	return fmt.Sprint(v)
 }
@@ -230,9 +199,6 @@ func (s *Server) fillIn(level object, options []Option, focused string, resolved
 	}
 	for _, def := range asList(level["options"]) {
 		def := def.(object)
-		if number(def["type"]) <= optionGroup {
-			return nil, errors.New("a subcommand is wanted")
-		}
 		if def["required"] == true && !given[text(def["name"])] {
 			return nil, fmt.Errorf("option %s is required", def["name"])
 		}
@@ -252,29 +218,11 @@ func (s *Server) optionValue(def object, kind int, o Option, focused bool, resol
 	}
 	switch v := o.Value.(type) {
 	case *Person:
-		if kind != optionUser && kind != optionMentioned {
+		if kind != optionUser {
 			return nil, wrong("something else")
 		}
 		add("users", v.user.id, v.user.json())
 		return v.user.id, nil
-	case *Channel:
-		if kind != optionChannel {
-			return nil, wrong("something else")
-		}
-		if types := asList(def["channel_types"]); types != nil && !slices.ContainsFunc(types, func(t any) bool { return number(t) == v.c.kind }) {
-			return nil, wrong("another kind of channel")
-		}
-		add("channels", v.c.id, object{"id": v.c.id, "type": v.c.kind, "name": v.c.name, "permissions": "0"})
-		return v.c.id, nil
-	case File:
-		if kind != optionAttachment {
-			return nil, wrong("no file")
-		}
-		f := s.store(&message{channel: &channel{id: "ephemeral"}}, upload{name: v.Name, data: v.Data}, nil)
-		f.ephemeral = true
-		s.files[f.path] = f
-		add("attachments", f.id, f.json(s))
-		return f.id, nil
 	case string:
 		if kind != optionString && !focused {
 			return nil, wrong("no text")
@@ -298,11 +246,11 @@ func (s *Server) optionValue(def object, kind int, o Option, focused bool, resol
 			return nil, wrong("something else")
 		}
 	case int, float64:
-		if kind != optionInteger && kind != optionNumber {
+		if kind != optionInteger {
 			return nil, wrong("something else")
 		}
 		f := asFloat(v)
-		if kind == optionInteger && f != float64(int64(f)) {
+		if f != float64(int64(f)) {
 			return nil, wrong("a whole number")
 		}
 		if least, ok := def["min_value"].(json.Number); ok && f < asFloat(least) {
@@ -312,7 +260,7 @@ func (s *Server) optionValue(def object, kind int, o Option, focused bool, resol
 			return nil, wrong("a smaller number")
 		}
 	default:
-		return nil, wrong("a string, number, bool, person, channel or file")
+		return nil, wrong("a string, number, bool or person")
 	}
 	if choices := asList(def["choices"]); len(choices) > 0 && !focused {
 		if !slices.ContainsFunc(choices, func(c any) bool { return fmt.Sprint(c.(object)["value"]) == fmt.Sprint(o.Value) }) {

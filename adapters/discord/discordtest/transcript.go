@@ -143,69 +143,16 @@ func (s *Server) look(m *message) string {
 		}
 	}
 	add(m.content)
-	for _, e := range m.embeds {
-		e := e.(object)
-		add(strings.Trim(text(e["title"])+"\n"+text(e["description"]), "\n"))
-		for _, f := range asList(e["fields"]) {
-			add(text(f.(object)["name"]) + ": " + text(f.(object)["value"]))
-		}
-		if footer, ok := e["footer"].(object); ok {
-			add(text(footer["text"]))
-		}
+	for _, f := range m.files {
+		lines = append(lines, lookPicture(f.name, f.description))
 	}
-	inGallery := map[string]bool{}
-	var walk func(p object)
-	row := func(parts []any) {
+	for _, p := range m.parts {
 		var shown []string
-		for _, c := range parts {
+		for _, c := range asList(p.(object)["components"]) {
 			shown = append(shown, lookControl(c.(object)))
 		}
 		lines = append(lines, strings.Join(shown, " "))
 	}
-	walk = func(p object) {
-		switch number(p["type"]) {
-		case partRow:
-			row(asList(p["components"]))
-		case partText:
-			add(text(p["content"]))
-		case partSeparator:
-			lines = append(lines, "———")
-		case partGallery:
-			for _, item := range asList(p["items"]) {
-				media, _ := item.(object)["media"].(object)
-				name := text(media["url"])
-				for _, f := range m.files {
-					if f.id == media["attachment_id"] {
-						name = f.name
-						inGallery[f.id] = true
-					}
-				}
-				lines = append(lines, lookPicture(name, text(item.(object)["description"])))
-			}
-		default:
-			for _, c := range asList(p["components"]) {
-				walk(c.(object))
-			}
-			if a, ok := p["accessory"].(object); ok && number(a["type"]) == partButton {
-				row([]any{a})
-			}
-		}
-	}
-	var after []string
-	for _, f := range m.files {
-		after = append(after, f.id)
-	}
-	k := len(lines)
-	for _, p := range m.parts {
-		walk(p.(object))
-	}
-	var pictures []string
-	for _, f := range m.files {
-		if !inGallery[f.id] && slices.Contains(after, f.id) {
-			pictures = append(pictures, lookPicture(f.name, f.description))
-		}
-	}
-	lines = slices.Insert(lines, k, pictures...)
 	if len(m.pinged) > 0 && m.edits == 0 {
 		var names []string
 		for _, u := range m.pinged {
