@@ -49,15 +49,15 @@ func TestFirstRelease(t *testing.T) {
 		}
 		t.Cleanup(func() { st.Close() })
 		c.store = st
-		c.start()
 		thread := c.room.Threads()[0]
-		opening := c.room.Messages()[0]
+		opening, second := c.room.Messages()[0], thread.Last()
 		asked := c.d.Asked()
 		moves, asks := asked[len(asked)-2], asked[len(asked)-1]
+		c.start()
 		c.passes(time.Minute)
 		third := thread.Last()
-		if !strings.Contains(third.Content, "move 3: Black B4") || !withPicture(third) || len(third.Controls) == 0 {
-			t.Errorf("the move is shown as %q %v", third.Content, labelsOf(third))
+		if !strings.Contains(third.Content, "move 3: Black B4") || !withPicture(third) || len(third.Controls) == 0 || len(second.Now().Controls) > 0 {
+			t.Errorf("the move is shown as %q %v, above it stands %v", third.Content, labelsOf(third), labelsOf(second.Now()))
 		}
 		interrupted := bot.Translated("en", wordInterrupted)
 		// Whether the deferral or the move is seen to first is left open.
