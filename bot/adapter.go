@@ -116,7 +116,7 @@ type Request struct {
 	Seats   *Seats // the persons who sit at the board of a local room; nil elsewhere
 	Under   string // receipt of the message in whose thread it is asked; may be empty
 	Reply   string // opaque route by which this very request can be answered; may be empty
-	Shows   bool   // the asker shows Answer.Posts, and settles or releases each of them
+	Shows   bool   // the asker shows Answer.Posts as Deliver would, and settles or releases each, in order
 	// Flat: there are no threads where it is asked, so that of a new game the asker
 	// shows more than the first post, to which others would have to refer.
 	Flat bool

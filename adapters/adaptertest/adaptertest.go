@@ -12,6 +12,7 @@ package adaptertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,12 @@ type Platform interface {
 type Shelf interface {
 	// Files gives what somebody can download now, by name.
 	Files(who string) map[string][]byte
+}
+
+// A Faulty is a Platform that can fail to take what the adapter shows.
+type Faulty interface {
+	// Fails says whether it does from now on.
+	Fails(bool)
 }
 
 // Run runs the suite. start gives a new platform each time.
@@ -153,13 +160,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("posts are shown in order, with their picture in words", func(t *testing.T, _ *desk, p Platform) {
-		g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scene := render.Of(g, render.Names{})
-		for i := range 3 {
-			post := bot.Post{ID: fmt.Sprint("post-", i), Where: p.Room(), Kind: bot.Show, Game: "g", Seq: i + 1, Text: fmt.Sprint("turn ", i), Scene: &scene, Attempt: 1}
+		for _, post := range posts(t, p.Room(), 3) {
 			if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 				t.Fatal(err)
 			}
@@ -170,6 +171,35 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 		if !strings.Contains(seen, "A B C D E") {
 			t.Errorf("no board in letters in %q", seen)
+		}
+	})
+	with("the asker shows its posts, in order and once", func(t *testing.T, d *desk, p Platform) {
+		d.answer.Posts = posts(t, p.Room(), 2)
+		p.Says("black", "/place D4")
+		if !d.last(t).Shows {
+			return // it leaves them to Deliver
+		}
+		p.Again()
+		seen := p.Sees("white")
+		a, b := strings.Index(seen, "turn 0"), strings.Index(seen, "turn 1")
+		if a < 0 || b < a || strings.Count(seen, "turn ") != 2 || !strings.Contains(seen, "A B C D E") {
+			t.Errorf("white sees %q", seen)
+		}
+		if settled, released := d.outcome(); settled != "post-0 post-1" || released != "" {
+			t.Errorf("settled %q, released %q", settled, released)
+		}
+	})
+	with("the asker releases what it cannot show", func(t *testing.T, d *desk, p Platform) {
+		faulty, ok := p.(Faulty)
+		if !ok {
+			return
+		}
+		d.answer.Posts = posts(t, p.Room(), 2)
+		faulty.Fails(true)
+		p.Says("black", "/place D4")
+		faulty.Fails(false)
+		if settled, released := d.outcome(); d.last(t).Shows && (settled != "" || released != "post-0") {
+			t.Errorf("settled %q, released %q", settled, released)
 		}
 	})
 	with("instants and rooms are written out", func(t *testing.T, d *desk, p Platform) {
@@ -217,15 +247,31 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 	})
 }
 
+// posts returns boards of a game, as the bot would have worded them.
+func posts(t *testing.T, where bot.Room, n int) (posts []bot.Post) {
+	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scene := render.Of(g, render.Names{})
+	for i := range n {
+		posts = append(posts, bot.Post{ID: fmt.Sprint("post-", i), Where: where, Kind: bot.Show, Game: "g", Seq: i + 1,
+			Text: fmt.Sprint("turn ", i), Scene: &scene, Attempt: 1})
+	}
+	return posts
+}
+
 // marked is an instant and a room as they are in a text of the bot, before an
 // adapter puts it through [bot.Fill].
 const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06local\x06\x04the room\x05"
 
-// A desk writes down what it is asked.
+// A desk writes down what it is asked. Asked again with the same id, it answers
+// without posts, as the bot does.
 type desk struct {
-	mu     sync.Mutex
-	asked  []bot.Request
-	answer bot.Answer
+	mu                sync.Mutex
+	asked             []bot.Request
+	answer            bot.Answer
+	settled, released []string // ids of posts
 }
 
 func (d *desk) Commands() []bot.Command { return bot.Commands() }
@@ -233,14 +279,42 @@ func (d *desk) Commands() []bot.Command { return bot.Commands() }
 func (d *desk) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	again := slices.ContainsFunc(d.asked, func(o bot.Request) bool { return o.ID == r.ID })
 	d.asked = append(d.asked, r)
-	return d.answer, nil
+	a := d.answer
+	if !r.Shows || again {
+		a.Posts = nil
+	}
+	a.Posts = slices.Clone(a.Posts)
+	for i := range a.Posts {
+		a.Posts[i].Reply = r.Reply
+	}
+	return a, nil
 }
 
-func (d *desk) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
-func (d *desk) Release(context.Context, bot.Post, error) error                   { return nil }
-func (d *desk) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
-func (d *desk) Done(context.Context, bot.Room, string, string) error             { return nil }
+func (d *desk) Settle(_ context.Context, p bot.Post, _ bot.Receipt, _ ...bot.Owes) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settled = append(d.settled, p.ID)
+	return nil
+}
+
+func (d *desk) Release(_ context.Context, p bot.Post, _ error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.released = append(d.released, p.ID)
+	return nil
+}
+
+// outcome returns the ids of the posts that were settled and released.
+func (d *desk) outcome() (settled, released string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(d.settled, " "), strings.Join(d.released, " ")
+}
+
+func (d *desk) Owe(context.Context, bot.Room, ...bot.Owes) error     { return nil }
+func (d *desk) Done(context.Context, bot.Room, string, string) error { return nil }
 
 func (d *desk) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 type hall struct {
 	t    testing.TB
 	room *Room
+	desk *keeper
 	url  string
 	stop func()
 	last submission
@@ -21,6 +24,7 @@ type hall struct {
 }
 
 func (h *hall) Adapter() bot.Adapter { return h.room }
+func (h *hall) Fails(yes bool)       { h.desk.fails = yes }
 func (h *hall) Room() bot.Room       { return here }
 func (h *hall) OneScreen() bool      { return false }
 func (h *hall) Stop() error          { h.stop(); return nil }
@@ -66,10 +70,32 @@ func (h *hall) Files(who string) map[string][]byte {
 	return files
 }
 
+// A keeper is a desk that stores what is shown, as the bot does.
+type keeper struct {
+	bot.Desk
+	log   *memory
+	fails bool
+}
+
+func (k *keeper) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+	if k.fails {
+		return errors.New("the disk is full")
+	}
+	if p.Message != nil {
+		m, err := k.log.Append(ctx, *p.Message)
+		if err != nil {
+			return err
+		}
+		r = receipt(m)
+	}
+	return k.Desk.Settle(ctx, p, r, owes...)
+}
+
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
-		h := &hall{t: t, room: newRoom(&memory{}), told: map[string]string{}}
-		h.url, h.stop = run(t, h.room, desk)
+		log := &memory{}
+		h := &hall{t: t, room: newRoom(log), desk: &keeper{Desk: desk, log: log}, told: map[string]string{}}
+		h.url, h.stop = run(t, h.room, h.desk)
 		t.Cleanup(h.stop)
 		return h
 	})

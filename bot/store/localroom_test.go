@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ import (
 // TestStatementsOfATurn. Of the pages that it writes to the log some are full now and
 // then, and parted.
 const (
-	statementsInTheRoom = 15
+	statementsInTheRoom = 14
 	commitsInTheRoom    = 2
 	bytesInTheRoom      = 15 * (pageSize + frameHeader)
 
@@ -104,12 +105,13 @@ func openLocalRoom(t *testing.T, file string) *localRoom {
 	<-ready
 	transport := &http.Transport{DialContext: network.DialContext}
 	r.client = &http.Client{Transport: transport}
-	r.stop = func() {
+	r.stop = sync.OnceFunc(func() {
 		transport.CloseIdleConnections()
 		stop()
 		must(t, <-done)
 		must(t, s.Close())
-	}
+	})
+	t.Cleanup(r.stop)
 	synctest.Wait()
 	return r
 }
