@@ -13,9 +13,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// What is known of a person, and how they are forgotten. The only place where
-// people are is the table of persons: games, posts and answers know them by an
-// id that means nothing without it.
+// What is known of a person, and how they are forgotten. Games, posts and answers
+// know people by an id that means nothing without the table of persons. Names are
+// there and in the transcript of the local room, which holds what people read.
 
 // privacy tells a person what is kept of them, or forgets them.
 func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) {
@@ -29,8 +29,8 @@ func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person
 		a := private(say("privacy.export"))
 		a.File = file
 		return a, nil
-	case what == "delete" && strings.EqualFold(r.Args["confirm"], "yes"):
-		if err := b.forget(ctx, by); err != nil {
+	case r.Forgets():
+		if err := b.forget(ctx, r, by); err != nil {
 			return Answer{}, err
 		}
 		return private(say("privacy.deleted")), nil
@@ -47,6 +47,12 @@ func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person
 	default:
 		return private(say("privacy.what", shortened(what))), nil
 	}
+}
+
+// Forgets reports whether somebody asks to be forgotten and says that they are sure,
+// so that an adapter forgets them, too.
+func (r Request) Forgets() bool {
+	return r.Command == "privacy" && strings.EqualFold(strings.TrimSpace(r.Args["what"]), "delete") && strings.EqualFold(r.Args["confirm"], "yes")
 }
 
 // maxKnown is how many games an export lists.
@@ -69,6 +75,12 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 		At   time.Time `json:"at"`
 		Body string    `json:"what"`
 	}
+	type line struct {
+		At   time.Time `json:"at"`
+		From string    `json:"from,omitempty"` // empty: the bot
+		Text string    `json:"text,omitempty"`
+		File string    `json:"file,omitempty"`
+	}
 	out := struct {
 		Platform    string  `json:"platform"`
 		ID          string  `json:"id"`
@@ -81,6 +93,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 		Theme       string  `json:"theme,omitempty"`
 		Games       []game  `json:"games"`
 		Events      []event `json:"events"`
+		Transcript  []line  `json:"transcript,omitempty"`
 		Explanation string  `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
 		Explanation: l.Say(say("privacy.known"))}
@@ -108,12 +121,33 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 			out.Events = append(out.Events, event{id, e.At, e.Body})
 		}
 	}
+	messages, err := b.store.MessagesOf(ctx, by, who)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		said := line{At: m.At, From: m.From, Text: m.Text}
+		if m.File != nil {
+			said.File = string(m.File.Data)
+		}
+		out.Transcript = append(out.Transcript, said)
+	}
 	text, err := json.MarshalIndent(out, "", "  ")
 	return &File{Name: "halfpoint.json", Type: "application/json", Data: append(text, '\n')}, err
 }
 
-// forget ends what a person plays, and forgets who they are.
-func (b *Bot) forget(ctx context.Context, by Person) error {
+// forget ends what a person plays, and forgets who they are. Their name goes first:
+// nothing that is shown meanwhile has it.
+func (b *Bot) forget(ctx context.Context, r Request, by Person) error {
+	if err := b.store.Unname(ctx, by); err != nil {
+		return err
+	}
+	b.cache.clear() // it holds pictures with the name, and what they have said of games
+	defer b.cache.clear()
+	_, l, err := b.room(ctx, r.Where)
+	if err != nil {
+		return err
+	}
 	ms, err := b.store.Matches(ctx, Query{Player: by, States: []State{Open, Going}, Limit: maxKnown})
 	if err != nil {
 		return err
@@ -125,6 +159,5 @@ func (b *Bot) forget(ctx context.Context, by Person) error {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}
 	}
-	defer b.cache.clear() // it holds what they have said of games
-	return b.store.Erase(ctx, by)
+	return b.store.Erase(ctx, by, r.Who, l.Say(say("somebody")))
 }

@@ -63,9 +63,16 @@ type Store interface {
 	Person(ctx context.Context, who Who) (Person, error)
 	// People gives who persons are; those erased or unknown are left out.
 	People(ctx context.Context, ids []Person) (map[Person]Who, error)
-	// Erase forgets who a person is, what they have chosen and what they have said
-	// of games. Their id stays in games, posts and answers, and means nobody.
-	Erase(ctx context.Context, p Person) error
+	// Unname takes a person's name off, so that nothing more is said of them by it.
+	Unname(ctx context.Context, p Person) error
+	// Erase forgets a person, who were known as who: their name, what they have
+	// chosen and what they have said of games and in the local room, where others'
+	// lines have instead where they had the name. The person's id stays in games,
+	// posts and answers, and means nobody.
+	Erase(ctx context.Context, p Person, who Who, instead string) error
+	// MessagesOf returns what the transcript of the local room has of a person: what
+	// they have said, what quotes it, and what was for them alone.
+	MessagesOf(ctx context.Context, p Person, who Who) ([]Message, error)
 	// EventsBy gives what a person has done, by game, in order.
 	EventsBy(ctx context.Context, p Person) (map[GameID][]Event, error)
 	// Answered gives the answer that a request got, if it was taken.

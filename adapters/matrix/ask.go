@@ -459,7 +459,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if err != nil {
 		return "", err
 	}
-	if erases(q) {
+	if q.Forgets() {
 		if err := a.queue.erase(ctx, e.Sender); err != nil {
 			return "", err
 		}
@@ -517,12 +517,6 @@ func (a *Adapter) event(ctx context.Context, dev *device.Device, at id.RoomID, w
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	return dev.Client.GetEvent(ctx, at, what)
-}
-
-// erases reports whether somebody has asked for what makes the bot forget them,
-// so that the adapter forgets them too.
-func erases(q bot.Request) bool {
-	return q.Command == "privacy" && strings.EqualFold(strings.TrimSpace(q.Args["what"]), "delete") && strings.EqualFold(q.Args["confirm"], "yes")
 }
 
 // threadRoot gives the thread of an event of which the content need not be

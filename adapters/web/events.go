@@ -45,6 +45,10 @@ const (
 	keptFor = 10 * time.Minute
 )
 
+// beginAnew is an event after which a page comes back with the number of a message
+// that does not exist, and so is told all again.
+const beginAnew = "id: 9007199254740991\nevent: anew\ndata: {}\n\n"
+
 // An entry of the backlog is messages for everybody that follow each other, or one
 // private message, ready to be sent.
 type entry struct {
@@ -148,6 +152,23 @@ func (s *server) trim() {
 	s.backlog = slices.Clone(s.backlog[n:]) // pages may be reading the old one
 }
 
+// forget drops all that was made ready from the transcript, and has every page begin
+// anew: somebody was taken out of it.
+func (s *server) forget() {
+	s.frames.Purge()
+	s.answers.Purge()
+	s.boards.Purge()
+	s.drawn.Purge()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped += len(s.backlog)
+	s.backlog, s.backlogBytes = nil, 0
+	for st := range s.readers {
+		st.anew = true
+		st.notify()
+	}
+}
+
 // skip leaves what is new out of the backlog, and reports true, if nobody follows:
 // the next page finds it in the store.
 func (s *server) skip(ctx context.Context) (bool, error) {
@@ -216,6 +237,7 @@ type stream struct {
 	address string // of the client; empty: this machine
 	wake    chan struct{}
 
+	anew  bool  // it is to begin anew
 	next  int   // entry of the backlog that comes next, counted from the start
 	own   bool  // it gets what is for who alone,
 	since int64 // after this message
@@ -280,9 +302,14 @@ func (s *server) close(st *stream) {
 }
 
 // take returns what has come into the backlog for a stream since the last time. It
-// reports false if the stream has fallen too far behind.
+// reports false if the stream has to end: it has fallen too far behind, or is to
+// begin anew.
 func (s *server) take(st *stream) (data [][]byte, ok bool) {
 	s.mu.Lock()
+	if st.anew {
+		s.mu.Unlock()
+		return [][]byte{[]byte(beginAnew)}, false
+	}
 	if st.next < s.dropped {
 		s.mu.Unlock()
 		return nil, false
@@ -356,7 +383,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-st.wake:
 			data, ok := s.take(st)
-			if !ok || len(data) > 0 && send(data...) != nil {
+			if len(data) > 0 && send(data...) != nil || !ok {
 				return
 			}
 		case <-beat.C:

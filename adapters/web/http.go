@@ -352,6 +352,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		return answer{}, err
 	}
 	answered := bot.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: got.Text, Controls: got.Controls, File: got.File}
+	if req.Forgets() {
+		s.forget()
+	}
 	if got.Scene != nil || got.File != nil && got.Private {
 		s.answers.Add(answered.Key, shown{got.Scene, got.File})
 	}

@@ -20,7 +20,7 @@ func (s *Store) Beside() (*sql.DB, error) {
 	if s.path == "" {
 		return connect(Memory+"?"+settings.Encode(), 1)
 	}
-	own := url.Values{"_txlock": {"immediate"}, "_pragma": {besidesWaits, "foreign_keys(1)", "synchronous(FULL)"}}
+	own := url.Values{"_txlock": {"immediate"}, "_pragma": {besidesWaits, "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
 	db, err := s.connect(own, besides)
 	if err != nil {
 		return nil, fmt.Errorf("open the database once more: %w", err)

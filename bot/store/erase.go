@@ -12,8 +12,8 @@ import (
 const (
 	noTurn     = "substr(body, 1, 5) <> 'turn '" // as the index of events by their actors says it
 	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment %'"
-	saidBy     = `SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (
-		SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%')`
+	noticesBy  = "SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment%'"
+	saidBy     = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Turns are made by the players alone.
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
@@ -22,14 +22,31 @@ const (
 		ORDER BY game, seq`
 )
 
-// Erase forgets who a person is, what they have chosen and what they have said
-// of games. Their id stays in games, posts and answers, and means nobody.
+// Unname takes a person's name off, so that nothing more is said of them by it. What
+// they do goes on until they are erased.
+func (s *Store) Unname(ctx context.Context, p bot.Person) (err error) {
+	defer annotate(&err, "take the name off person %s", p)
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
+		return err
+	})
+}
+
+// Erase forgets a person, who were known as who: their name and id of the platform,
+// what they have chosen, what they have said of games and in the local room. There
+// others' lines have instead where they had the name. The person's id stays in
+// games, posts and answers, and means nobody.
 //
 // It changes a few rows at a time so that others have their turn between. The
-// person goes last: after an error the next call does what is left.
-func (s *Store) Erase(ctx context.Context, p bot.Person) (err error) {
+// person goes last: after an error the next call does what is left. What is deleted
+// is overwritten with zeros, also in the write-ahead log.
+func (s *Store) Erase(ctx context.Context, p bot.Person, who bot.Who, instead string) (err error) {
 	defer annotate(&err, "erase person %s", p)
-	if err := s.unsay(ctx, p); err != nil {
+	sp, err := s.speaker(ctx, p, who)
+	if err != nil {
+		return err
+	}
+	if err := s.unsay(ctx, p, sp, who, instead); err != nil {
 		return err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -47,12 +64,40 @@ func (s *Store) Erase(ctx context.Context, p bot.Person) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.unsay(ctx, p) // what they said meanwhile
+	if err := s.unsay(ctx, p, sp, who, instead); err != nil { // what they said meanwhile
+		return err
+	}
+	return s.scrub(ctx)
 }
 
-// unsay erases what a person has said of games: the notices first, which are found
-// by the events.
-func (s *Store) unsay(ctx context.Context, p bot.Person) error {
+// unsay erases what a person has said: in the transcript, then of games, there the
+// notices first, which are found by the events. Answers that quote a name are
+// emptied: what was asked is still not done twice.
+func (s *Store) unsay(ctx context.Context, p bot.Person, sp *speaker, who bot.Who, instead string) error {
+	names := map[string]bool{form(bot.CleanName(who.Name)): true}
+	if sp != nil {
+		if err := s.hush(ctx, sp, instead); err != nil {
+			return err
+		}
+		names = sp.forms
+	}
+	for name := range names {
+		quoted, err := encode(name)
+		if err != nil {
+			return err
+		}
+		requests, err := s.column(ctx, "SELECT request FROM inbox WHERE answer LIKE '%' || $1 || '%'", quoted[1:len(quoted)-1])
+		if err != nil {
+			return err
+		}
+		err = s.portions(ctx, requests, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+			_, err := tx.ExecContext(ctx, "UPDATE inbox SET answer = '{}' WHERE request IN ("+placeholders(1, len(some))+")", anys(some)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	posts, err := s.column(ctx, saidBy, p)
 	if err != nil {
 		return err

@@ -72,6 +72,11 @@ func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit in
 	if err != nil {
 		return "", err
 	}
+	if after == "" && s.unscrubbed.Load() {
+		if err := s.scrub(ctx); err != nil {
+			return "", err
+		}
+	}
 	sw := sweeps[i]
 	since := millis(now.Add(-sw.keep))
 	found, last, err := s.examine(ctx, sw, since, key, limit)

@@ -137,6 +137,9 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 			return nil, fmt.Errorf("open %s: %w", name, err)
 		}
 	}
+	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // of a process that was killed
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
 	// Whoever claimed posts is gone, for the file is ours alone now: what they
 	// were about to show is due at once and not when their claims run out.
 	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
@@ -148,6 +151,29 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	s.committer = startCommitter(s.write, s.inPlace)
 	return s, nil
 }
+
+// scrub empties the write-ahead log, which holds pages as they were before something
+// was erased. While somebody reads, that is not possible: then the next round of
+// pruning does it.
+func (s *Store) scrub(ctx context.Context) error {
+	if s.path == "" {
+		return nil
+	}
+	s.unscrubbed.Store(true)
+	db, err := s.connect(nil, 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var busy, pages, copied int
+	if err := db.QueryRowContext(ctx, truncate).Scan(&busy, &pages, &copied); err != nil {
+		return fmt.Errorf("empty the write-ahead log: %w", err)
+	}
+	s.unscrubbed.Store(busy != 0)
+	return nil
+}
+
+const truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 // resolve gives the file that name stands for, so that two names of one file
 // share one lock. The file need not exist; its directory must.

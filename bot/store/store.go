@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -38,12 +39,13 @@ var ErrMoved = errors.New("the database file was removed or replaced")
 
 // A Store is a bot.Store and a bot.RoomLog.
 type Store struct {
-	write     *sql.DB // one connection, through which the committer writes
-	read      *sql.DB // several that see what is committed; in memory the same as write
-	committer *committer
-	path      string // of the file; empty in memory
-	file      *os.File
-	unlock    func() error
+	write      *sql.DB // one connection, through which the committer writes
+	read       *sql.DB // several that see what is committed; in memory the same as write
+	committer  *committer
+	unscrubbed atomic.Bool // the write-ahead log still has what was erased
+	path       string      // of the file; empty in memory
+	file       *os.File
+	unlock     func() error
 }
 
 var (

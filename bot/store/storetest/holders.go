@@ -46,7 +46,7 @@ func holders(d *desk) {
 
 	// Forgetting the person forgets who held their name.
 	bob := d.person(bot.Who{Platform: "web", ID: "name:bob", Name: "Bob"})
-	d.must(d.Erase(d.ctx(), bob))
+	d.must(d.Erase(d.ctx(), bob, bot.Who{Platform: "web", ID: "name:bob", Name: "Bob"}, "somebody"))
 	if _, err := d.Holder(d.ctx(), "web", "name:bob"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("the holder of a forgotten name: %v", err)
 	}

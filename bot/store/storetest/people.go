@@ -107,7 +107,7 @@ func preferences(d *desk) {
 		d.Error("preferences of nobody are kept")
 	}
 
-	d.must(d.Erase(d.ctx(), a))
+	d.must(d.Erase(d.ctx(), a, bot.Who{Platform: "web", ID: "1", Name: "Ada"}, "somebody"))
 	d.same("of who is erased", of(a), bot.Preferences{Person: a})
 	choose(mine) // in a request that was under way
 	d.same("of who is erased, later", of(a), bot.Preferences{Person: a})
@@ -125,8 +125,8 @@ func erased(d *desk) {
 	before, log, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 
-	d.must(d.Erase(d.ctx(), a))
-	d.must(d.Erase(d.ctx(), a)) // who is forgotten may be forgotten again
+	d.must(d.Erase(d.ctx(), a, ada, "somebody"))
+	d.must(d.Erase(d.ctx(), a, ada, "somebody")) // who is forgotten may be forgotten again
 	d.same("people", d.people(a, b, "unknown"), map[bot.Person]bot.Who{b: bob})
 	d.same("nobody", d.people(), map[bot.Person]bot.Who{})
 	after, logAfter, err := d.Match(d.ctx(), "g1")

@@ -83,6 +83,6 @@ func known(d *desk) {
 	of.Parked = true
 	d.same("parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 
-	d.must(d.Erase(d.ctx(), a))
+	d.must(d.Erase(d.ctx(), a, who, "somebody"))
 	d.same("of somebody erased", look("web:3"), bot.Known{Channel: of})
 }

@@ -15,7 +15,6 @@ import (
 type Storage interface {
 	bot.Store
 	bot.RoomLog
-	Erase(context.Context, bot.Person) error
 	// Message gives the message of a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (bot.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)

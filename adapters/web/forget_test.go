@@ -1,0 +1,143 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/store"
+)
+
+// Somebody who is forgotten is nowhere any more: not in the database or its
+// write-ahead log, not on the pages that are open, not in files. What others have
+// said stays. Before that the export shows all of it.
+func TestForgottenInTheRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "halfpoint.db")
+		st, err := store.Open(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		r := newRoom(st)
+		desk := bot.New(st, bot.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		delivering := make(chan error, 1)
+		go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
+		url, stop := run(t, r, desk)
+		n := 0
+		says := func(seat, text string) *message {
+			t.Helper()
+			n++
+			a := post(t, url, submission{ID: id(n), Seat: seat, Text: text})
+			time.Sleep(time.Second)
+			return a.Message
+		}
+		const her, his = "name:Zyxqa", "name:Bob"
+		for i := range 40 { // others have names and games, too, so that pages of the database split
+			says(fmt.Sprintf("name:Guest %d", i), "/new aga 9x9 opponent:me")
+		}
+		says(her, "hello, zyxqword")
+		says(her, "/new two-button 5x5 opponent:Bob")
+		says(his, "/join")
+		turns := []string{her, his}
+		if m := says(her, "/place C3 game:41"); m != nil { // nigiri
+			turns = []string{his, her}
+			says(his, "/place C3 game:41")
+		}
+		for i := range 30 {
+			says(turns[(i+1)%2], fmt.Sprintf("/place %c%d game:41", "ABCDE"[i%5], i/5+1))
+		}
+		says(his, "/resign yes game:41")
+		says(her, "/comment zyxqcomment, is it not? game:41")
+		says(his, "/sgf game:41 share:yes")
+		says(his, "Well played, Zyxqa! Zyxqasphere is another word.")
+		says(her, "/new two-button 5x5 opponent:Bob") // which ends with her
+		says(his, "/opponent Zyxqa")                  // no command
+		says(his, "/new aga 5x5 color:Zyxqa")
+		tell(t, r, "private", bot.Who{Platform: platform, ID: "name:zyxqa", Name: "Zyxqa"}, "zyxqsecret")
+
+		var record string
+		for _, m := range read(follow(t, url, "seat="+his, "")) {
+			if m.File != nil {
+				if _, body := do(t, "GET", url+m.File.URL, ""); strings.Contains(body, "Zyxqa") {
+					record = m.File.URL
+				}
+			}
+		}
+		if record == "" {
+			t.Fatal("no record has her name")
+		}
+		export := says(her, "/privacy export").File.URL
+		_, all := do(t, "GET", url+export, "")
+		for _, trace := range []string{"zyxqword", "zyxqcomment", "zyxqsecret", "/place", `"name": "Zyxqa"`} {
+			if !strings.Contains(all, trace) {
+				t.Errorf("the export lacks %q", trace)
+			}
+		}
+		kept := func() []byte {
+			var all []byte
+			for _, suffix := range []string{"", "-wal"} {
+				data, err := os.ReadFile(file + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, bytes.ToLower(data)...)
+			}
+			return all
+		}
+		if !bytes.Contains(kept(), []byte("zyxqcomment")) {
+			t.Error("the file has nothing of her")
+		}
+		page := follow(t, url, "seat="+his, "")
+		read(page)
+
+		if m := says(her, "/privacy delete yes"); m == nil || !strings.Contains(m.Text, "forgotten") {
+			t.Fatalf("she is told %+v", m)
+		}
+		e, ok := page.next()
+		for ; ok && e.name == ""; e, ok = page.next() {
+			if strings.Contains(strings.ToLower(fmt.Sprint(e.message)), "zyxq") {
+				t.Errorf("meanwhile others read %+v", e.message)
+			}
+		}
+		if !ok || e.name != "anew" {
+			t.Errorf("open pages do not begin anew, but get %+v", e)
+		}
+		again := follow(t, url, "seat="+his, e.id)
+		if e, _ := again.next(); e.name != "reset" {
+			t.Errorf("a page that comes back gets %+v", e)
+		}
+		seen := fmt.Sprint(read(again), read(follow(t, url, "seat="+her, "", browserFor(her))))
+		if strings.Contains(strings.ToLower(strings.ReplaceAll(seen, "Zyxqasphere", "")), "zyxq") {
+			t.Errorf("others read of her: %s", seen)
+		}
+		for _, stays := range []string{"Well played, somebody! Zyxqasphere", "Game 41 begins", "is somebody", "Guest 3"} {
+			if !strings.Contains(seen, stays) {
+				t.Errorf("%q is gone", stays)
+			}
+		}
+		for _, address := range []string{record, export} {
+			if resp, _ := do(t, "GET", url+address, ""); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: %s", address, resp.Status)
+			}
+		}
+		left := bytes.ReplaceAll(kept(), []byte("zyxqasphere"), nil)
+		if i := bytes.Index(left, []byte("zyxq")); i >= 0 {
+			t.Errorf("the database has %d traces of her, as %q", bytes.Count(left, []byte("zyxq")), left[max(0, i-60):min(len(left), i+60)])
+		}
+		stop()
+		cancel()
+		if err := <-delivering; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// The transcript of the local room holds what people read: names and not ids. So
+// what it has of a person is found by reading all of it.
+
+// localPlatform is the platform of the transcript.
+const localPlatform = "web"
+
+// A speaker is a person as the transcript knows them.
+type speaker struct {
+	id    string          // of the platform; their private transcript is called after it
+	name  string          // in lower case; empty: they are a seat, which others sit in as well
+	forms map[string]bool // of the name, as it was written
+	seat  string          // what is said there is from it
+	since int64           // after this message what is said in the seat is theirs
+	posts map[string]bool // ids of the posts that say what they have said of games
+	games map[string]bool // of which they have said something
+}
+
+// speaker returns how the transcript knows a person; nil: it does not.
+func (s *Store) speaker(ctx context.Context, p bot.Person, who bot.Who) (*speaker, error) {
+	if who.Platform != localPlatform {
+		return nil, nil
+	}
+	sp := &speaker{id: who.ID, forms: map[string]bool{}, posts: map[string]bool{}, games: map[string]bool{}}
+	if name, ok := strings.CutPrefix(who.ID, "name:"); ok {
+		sp.name = name
+		sp.forms[form(who.Name)] = true
+	} else {
+		h, err := s.Holder(ctx, who.Platform, who.ID)
+		if errors.Is(err, bot.ErrNotFound) { // nobody sits there, or it is the place of all who only look on
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		sp.seat, sp.since = who.Name, h.Since
+	}
+	posts, err := s.column(ctx, noticesBy, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range posts {
+		sp.posts[id] = true
+		game, _, _ := strings.Cut(id, "-")
+		sp.games[game] = true
+	}
+	err = s.eachMessage(ctx, func(m bot.Message) {
+		for _, name := range append(m.To, m.From) {
+			if sp.is(name) {
+				sp.forms[form(name)] = true
+			}
+		}
+	})
+	delete(sp.forms, "")
+	return sp, err
+}
+
+// form returns a name without the marks around one that is written from right to
+// left.
+func form(name string) string { return strings.Trim(name, "\u2068\u2069") }
+
+// is reports whether a name is the speaker's.
+func (sp *speaker) is(name string) bool {
+	return sp.name != "" && name != "" && strings.ToLower(bot.CleanName(name)) == sp.name
+}
+
+// owns reports whether a message is the speaker's: they have said it, it quotes what
+// they have said, or it was for them alone.
+func (sp *speaker) owns(m bot.Message) bool {
+	if post, _, _ := strings.Cut(m.Key, "/"); sp.posts[post] {
+		return true
+	}
+	if _, id, private := strings.Cut(m.Room, "/"); private {
+		return id == sp.id && m.N > sp.since
+	}
+	return sp.is(m.From) || sp.seat != "" && m.From == sp.seat && m.N > sp.since
+}
+
+// without returns a message of others without the speaker's names, and reports
+// whether it had any. Files that may have the name or the words in them go: they can
+// be asked for again.
+func (sp *speaker) without(m bot.Message, instead string) (bot.Message, bool) {
+	changed := false
+	clean := func(s string) string {
+		out := s
+		for name := range sp.forms {
+			out = replaceName(out, name, instead)
+		}
+		changed = changed || out != s
+		return out
+	}
+	m.Text = clean(m.Text)
+	for i, name := range m.To {
+		m.To[i] = clean(name)
+	}
+	for i, c := range m.Controls {
+		m.Controls[i].Label = clean(c.Label)
+		for option, value := range c.Args {
+			c.Args[option] = clean(value)
+		}
+	}
+	if m.File != nil {
+		gone := len(sp.games) > 0 && (m.Game == "" || sp.games[string(m.Game)])
+		for name := range sp.forms {
+			gone = gone || strings.Contains(m.File.Name, name) || strings.Contains(string(m.File.Data), name)
+		}
+		if gone {
+			m.File, changed = nil, true
+		}
+	}
+	return m, changed
+}
+
+// replaceName replaces a name where it stands as a word of its own. Some languages
+// put no blanks between words.
+func replaceName(s, name, instead string) string {
+	var b strings.Builder
+	for from := 0; ; {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			b.WriteString(s[from:])
+			return b.String()
+		}
+		at, end := from+i, from+i+len(name)
+		before, _ := utf8.DecodeLastRuneInString(s[:at])
+		after, _ := utf8.DecodeRuneInString(s[end:])
+		first, _ := utf8.DecodeRuneInString(name)
+		last, _ := utf8.DecodeLastRuneInString(name)
+		b.WriteString(s[from:at])
+		if inWord(before) && inWord(first) || inWord(last) && inWord(after) {
+			b.WriteString(name)
+		} else {
+			b.WriteString(instead)
+		}
+		from = end
+	}
+}
+
+// inWord reports whether a letter is part of a word that blanks or punctuation end.
+func inWord(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// eachMessage calls f with every message of the transcript, in order.
+func (s *Store) eachMessage(ctx context.Context, f func(bot.Message)) error {
+	for after := int64(-1); ; {
+		ms, err := s.After(ctx, after, forgetRows)
+		if err != nil || len(ms) == 0 {
+			return err
+		}
+		for _, m := range ms {
+			f(m)
+		}
+		after = ms[len(ms)-1].N
+	}
+}
+
+// MessagesOf returns what the transcript of the local room has of a person: what they
+// have said, what quotes it, and what was for them alone.
+func (s *Store) MessagesOf(ctx context.Context, p bot.Person, who bot.Who) (messages []bot.Message, err error) {
+	defer annotate(&err, "find the messages of person %s", p)
+	sp, err := s.speaker(ctx, p, who)
+	if sp == nil || err != nil {
+		return nil, err
+	}
+	err = s.eachMessage(ctx, func(m bot.Message) {
+		if sp.owns(m) {
+			messages = append(messages, m)
+		}
+	})
+	return messages, err
+}
+
+// hush takes a speaker out of the transcript, a few messages at a time. The newest
+// message becomes an empty one instead, as numbers are not given twice.
+func (s *Store) hush(ctx context.Context, sp *speaker, instead string) error {
+	var gone []string
+	var stay []bot.Message
+	err := s.eachMessage(ctx, func(m bot.Message) {
+		if sp.owns(m) {
+			gone = append(gone, strconv.FormatInt(m.N, 10))
+		} else if m, changed := sp.without(m, instead); changed {
+			stay = append(stay, m)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = s.portions(ctx, gone, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+		which := "n IN (" + placeholders(1, len(some)) + ") AND n "
+		for _, query := range []string{
+			"DELETE FROM message WHERE " + which + "< (SELECT MAX(n) FROM message)",
+			`UPDATE message SET key = '', room = '', at = 0, sender = '', body = '', game = '', seq = 0, kind = '', removed = 1, extra = ''
+				WHERE ` + which + "= (SELECT MAX(n) FROM message)",
+		} {
+			if _, err := tx.ExecContext(ctx, query, anys(some)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for len(stay) > 0 && err == nil {
+		some := stay[:min(len(stay), forgetRows)]
+		stay = stay[len(some):]
+		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			for _, m := range some {
+				extra, err := encodeExtra(m)
+				if err != nil {
+					return err
+				}
+				if _, err := tx.ExecContext(ctx, "UPDATE message SET body = $1, extra = $2 WHERE n = $3", m.Text, extra, m.N); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
