@@ -51,7 +51,7 @@ type Bot struct {
 	underway  map[Lane][]claimed        // claimed and not yet shown
 	asked     map[string]claimed        // by id: those that their askers show
 	wanted    map[string]chan claimed   // by id: those that an asker waits for
-	turns     map[Lane]time.Time        // when a post of the lane was last tried
+	turns     map[Lane]time.Time        // when a post of the lane was last sent
 	narrow    map[string]chan struct{}  // by platform: holds a value while its one post is sent
 	running   bool                      // posts are claimed by themselves
 	start     func(Lane)                // starts to deliver a lane; nil while Run does not deliver

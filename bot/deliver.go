@@ -106,12 +106,23 @@ func (b *Bot) takeUp(ctx context.Context, adapters []Adapter, wait *sync.WaitGro
 	if err != nil {
 		return 0, err
 	}
+	inOrder := map[string][]Lane{}
 	for _, l := range begin {
-		if b.slots == 1 { // one after the other, in their order
+		switch {
+		case b.slots == 1: // one after the other, in their order
 			b.write(ctx, adapters, l)
-		} else {
+		case b.outbox.Narrow(l.Platform, b.now()):
+			inOrder[l.Platform] = append(inOrder[l.Platform], l)
+		default:
 			wait.Go(func() { b.write(ctx, adapters, l) })
 		}
+	}
+	for _, lanes := range inOrder {
+		wait.Go(func() {
+			for _, l := range lanes {
+				b.write(ctx, adapters, l)
+			}
+		})
 	}
 	return due, nil
 }
@@ -167,7 +178,7 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) 
 		case asker != nil && !o.Private && o.Where.Platform == asker.Where.Platform && o.Where.Channel == asker.Where.Channel &&
 			(i == 0 || !step.New || asker.Flat): // what follows the first post of a game needs its receipt
 			o.For = Asker
-		case start:
+		case start && !b.outbox.Narrow(o.Where.Platform, now): // or lanes that have waited longer come first
 			o.For = Outbox
 		}
 		step.Claim = now.Add(claimFor)
@@ -449,13 +460,15 @@ func (b *Bot) delivered(ctx context.Context, o claimed, at time.Time, receipt Re
 		}
 	}
 	now := b.now()
-	b.mu.Lock()
-	b.turns[o.Lane()] = now
-	if len(b.turns) > maxTurns {
-		clear(b.turns)
-	}
-	b.mu.Unlock()
 	var wait RetryAfter
+	if !errors.As(err, &wait) || !wait.Account {
+		b.mu.Lock()
+		b.turns[o.Lane()] = now
+		if len(b.turns) > maxTurns {
+			clear(b.turns)
+		}
+		b.mu.Unlock()
+	}
 	var forbidden Forbidden
 	var panicked errPanic
 	switch {
