@@ -151,7 +151,8 @@ func (b *Bot) readDecorations(ctx context.Context) error {
 		return err
 	}
 	for i := range rows {
-		if rows[i].Kind == Ending { // nobody else answers what an earlier process put off
+		rows[i].Attempt = max(rows[i].Attempt, 1) // the process may have ended over it
+		if rows[i].Kind == Ending {               // nobody else answers what an earlier process put off
 			rows[i].NotBefore = time.Time{}
 		}
 	}

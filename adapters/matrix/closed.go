@@ -13,29 +13,17 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // A challenge that was declined, withdrawn or has run out is over: its opening
-// says so instead of what can be pressed, and the bot's reactions go. That can
-// wait, like all that is done to roots.
+// says so instead of what can be pressed, and the bot's reactions go.
 
 // closes reports whether a post says that a challenge is over. The first event of
 // a game opens it; two begin it, and then a board is shown. So there is nothing
 // that can be asked for after the second only if that has ended the challenge.
 func closes(p bot.Post) bool {
 	return p.Kind == bot.Notice && p.Seq == 2 && p.Under != "" && !p.Private && len(p.Controls) == 0
-}
-
-// closed has the opening of a challenge say what a notice has said of it.
-func (a *Adapter) closed(ctx context.Context, at id.RoomID, in, notice id.EventID, p bot.Post) {
-	if room, first := readReceipt(p.Under); in == "" && room == at { // where there are no threads
-		in = first
-	}
-	if in != "" {
-		a.changes(ctx, root{Room: at, Event: in, Game: p.Game, Number: p.Number, Seq: p.Seq, Notice: notice, Lang: p.Lang})
-	}
 }
 
 // looks again for a notice that is not found, so often and after so long, twice as
@@ -103,53 +91,4 @@ func pressed(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventI
 		}
 	}
 	return own, nil
-}
-
-// unpress takes the bot's reactions to a message away, and puts no more.
-func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) error {
-	waiting, err := a.queue.marksOf(ctx, "press")
-	if err != nil {
-		return err
-	}
-	for key := range waiting {
-		if strings.HasPrefix(key, receipt(at, on)+" ") {
-			if err := a.queue.unmark(ctx, "press", key); err != nil {
-				return err
-			}
-		}
-	}
-	own, err := pressed(ctx, dev, at, on)
-	if err != nil {
-		return err
-	}
-	for _, e := range own {
-		if !a.spare.ok(a.cfg.Now()) { // the rest with the next edit: others wait, too
-			return errLater{time.Second}
-		}
-		_, err := dev.Client.RedactEvent(ctx, at, e.ID, mautrix.ReqRedact{TxnID: transaction("unpress " + e.ID.String())})
-		a.spare.sent(a.cfg.Now(), retryAfter(err))
-		if err != nil && !refusedBy(err) {
-			return fmt.Errorf("take a reaction away: %w", err)
-		}
-	}
-	return nil
-}
-
-// rootText gives what a root is to say.
-func (a *Adapter) rootText(ctx context.Context, dev *device.Device, r root) (*event.MessageEventContent, error) {
-	desk, _ := a.theDesk()
-	scene, err := desk.Scene(ctx, r.Game, r.Seq)
-	if err != nil {
-		return nil, err
-	}
-	text := status(r, scene)
-	if r.Notice != "" {
-		words, err := a.words(ctx, dev, r.Room, r.Notice)
-		if err != nil {
-			return nil, err
-		}
-		first, _, _ := strings.Cut(text, "\n")
-		text = strings.TrimSpace(first + "\n" + words)
-	}
-	return message.Text(message.Content{Text: text, Controls: r.Controls, Number: r.Number, Lang: r.Lang}), nil
 }

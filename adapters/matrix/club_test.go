@@ -68,8 +68,9 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 	t.Helper()
 	c := &club{T: t, server: s, user: s.Register(t, "Halfpoint"), file: filepath.Join(databaseDir(t), "halfpoint.db"), log: &lockedBuffer{}}
 	c.cfg = Config{Homeserver: s.URL, Dial: s.Dial, User: c.user.ID.String(), Password: bot.NewSecret(c.user.Password),
-		Person: 6000, // people in tests are quick
-		Log:    slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
+		Person: 6000,              // people in tests are quick
+		Rate:   1000, Burst: 1000, // and what can wait need not
+		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
 	if !s.Virtual() {
 		c.cfg.Slow = time.Minute // it may be the machine that is slow
 	}
@@ -265,22 +266,16 @@ func (g *guest) reads(what string) *matrixtest.Message {
 func (c *club) settled() {
 	c.Helper()
 	c.await("what the bot owes", func() bool { return c.owed() == 0 })
-	c.idle()
-	c.await("edits and reactions", func() bool {
-		var n int
-		if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM matrix_mark WHERE kind IN ('status', 'press', 'promise')").Scan(&n); err != nil {
-			c.Fatal(err)
-		}
-		return n == 0
-	})
-	c.idle()
+	c.await("edits and reactions", func() bool { return c.decorations("TRUE") == 0 })
 }
 
-// idle waits until what can wait has been done as far as it is in the queue.
-func (c *club) idle() {
-	done := make(chan struct{})
-	c.a.later(func(context.Context) { close(done) })
-	<-done
+// decorations is how many decorations wait.
+func (c *club) decorations(which string) (n int) {
+	c.Helper()
+	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM decoration WHERE "+which).Scan(&n); err != nil {
+		c.Fatal(err)
+	}
+	return n
 }
 
 // owed is how many posts are to be delivered now.
@@ -290,9 +285,6 @@ func (c *club) owed() (n int) {
 		now = c.now
 	}
 	claimed := now().Add(40 * time.Second) // what is being delivered is claimed for so long
-	if c.now != nil {                      // a clock that stands still ends no waiting, but for claims of 30 s
-		c.hurries(fmt.Sprint("due <> ", now().Add(30*time.Second).UnixMilli()))
-	}
 	if err := c.cfg.DB.QueryRow(context.Background(), "SELECT COUNT(*) FROM post WHERE state = 'waiting' AND due <= $1", claimed.UnixMilli()).Scan(&n); err != nil {
 		c.Fatal(err)
 	}

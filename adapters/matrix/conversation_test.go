@@ -78,7 +78,8 @@ func newTable(t *testing.T, s *matrixtest.Server) *table {
 		root: map[string]id.EventID{}, shown: map[id.EventID]shown{}}
 	if !s.Virtual() {
 		passed := func() time.Duration { return time.Duration(tb.seconds.Load()) * time.Second }
-		tb.now = func() time.Time { return matrixtest.Monday.Add(passed()) }
+		began := time.Now()
+		tb.now = func() time.Time { return matrixtest.Monday.Add(passed() + time.Since(began)) }
 		tb.cfg.Now = func() time.Time { return time.Now().Add(passed()) }
 	}
 	tb.cfg.Edit = soon(s)

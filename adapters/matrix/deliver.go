@@ -33,12 +33,15 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.O
 	if dev == nil {
 		return "", nil, bot.RetryAfter{Wait: time.Second}
 	}
-	switch {
-	case p.Kind == bot.Remove:
+	switch p.Kind {
+	case bot.Remove:
 		return bot.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
-	case p.Private:
-		r, err := a.direct(ctx, dev, p)
-		return r, nil, err
+	case bot.Header, bot.Reaction, bot.Attach, bot.Clear, bot.Ending:
+		owes, err := a.decorate(ctx, dev, p)
+		return "", owes, err
+	}
+	if p.Private {
+		return a.direct(ctx, dev, p)
 	}
 	at := a.current(id.RoomID(p.Where.Channel))
 	if a.hasRead() && !at.joined {
@@ -48,11 +51,11 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.O
 	if err != nil {
 		return "", nil, botError(err)
 	}
-	sent, err := a.post(ctx, dev, at.id, root, p)
+	sent, owes, err := a.post(ctx, dev, at.id, root, p)
 	if errors.As(err, new(bot.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
 		return "", nil, bot.RetryAfter{Wait: moveAgain}
 	}
-	return sent, nil, err
+	return sent, owes, err
 }
 
 // A room that has moved may not be written to any more before the bot has followed:
@@ -106,92 +109,109 @@ func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p 
 }
 
 // post shows a post in a room.
-func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (bot.Receipt, error) {
-	again := p.Attempt > 1 && !a.sends.unsent(p.ID) // it may be there
+func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+	again := p.Attempt > 1 // it may be there
 	var sent id.EventID
-	var err error
+	var owes []bot.Owes
+	bare := false // of its picture or file, which follows
 	if again {
-		if sent, err = a.lookFor(ctx, dev, at, p.ID); err != nil {
-			return "", botError(err)
+		found, err := a.find(ctx, dev, at, p.ID)
+		if err != nil {
+			return "", nil, botError(err)
+		}
+		if found != nil {
+			sent = found.event
+			bare = found.bare && (p.Scene != nil || p.File != nil)
 		}
 	}
-	if sent == "" {
-		if sent, err = a.first(ctx, dev, at, root, p); err != nil {
-			if retryAfter(err) > 0 {
-				a.sends.refuse(p.ID)
-			} else if !errors.As(err, new(errLater)) && !errors.Is(err, errUploading) {
-				a.sends.perhaps(p.ID)
-			}
-			if late, tell := a.sends.failed(p.Where.Channel, p.Under, a.cfg.Now()); tell {
-				a.log.Warn("a board is late", "room", at, "game", p.Number, "delay", late, "error", err)
-			}
-			return "", botError(err)
+	found := sent != ""
+	if !found {
+		var err error
+		if sent, bare, err = a.first(ctx, dev, at, root, p); err != nil {
+			return "", nil, botError(err)
 		}
 	}
-	a.sends.done(p.ID, p.Where.Channel, p.Under)
-	a.wordsSent(ctx, promiseOf(p))
+	words := bot.Receipt(receipt(at, sent))
+	if bare {
+		owes = append(owes, follows(p, words, attachment{Root: root, Sent: found}))
+	}
 	if p.Scene != nil && p.File != nil {
-		c := content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, id: p.ID + " file", line: lineOf(p) + " file"}
+		c := content{Content: message.Content{Text: p.File.Name, Number: p.Number}, file: p.File, line: lineOf(p) + " file"}
 		m, err := a.build(ctx, dev, at, &c)
 		if err != nil {
-			return "", botError(err)
+			return "", nil, botError(err)
 		}
 		message.InThread(m, root, "", "")
 		if _, err := a.sendOnce(ctx, dev, at, m, p.ID+" file", again); err != nil {
-			return "", botError(err)
+			return "", nil, botError(err)
 		}
 	}
-	a.shown(ctx, at, root, sent, p)
-	if in, target := readReceipt(p.Replaces); target != "" && in == at {
-		return bot.Receipt(p.Replaces), nil
+	var in bot.Receipt
+	if root != "" {
+		in = bot.Receipt(receipt(at, root))
+	} else if room, _ := readReceipt(p.Under); closes(p) && room == at { // where there are no threads
+		in = bot.Receipt(p.Under)
 	}
-	return bot.Receipt(receipt(at, sent)), nil
+	more, err := a.owes(ctx, words, in, p)
+	if err != nil {
+		return "", nil, err
+	}
+	owes = append(owes, more...)
+	if room, target := readReceipt(p.Replaces); target != "" && room == at {
+		words = bot.Receipt(p.Replaces)
+	}
+	return words, owes, nil
 }
 
-// first sends the message of a post.
-func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (id.EventID, error) {
+// lateAfter is when a board is late.
+const lateAfter = time.Minute
+
+// late reports whether a board comes so late that people wonder, because the
+// homeserver has said that it was too much.
+func (a *Adapter) late(p bot.Post) bool {
+	late := a.cfg.Now().Sub(p.At)
+	return p.Kind == bot.Show && !p.At.IsZero() && late > lateAfter && a.pace.limitedSince(p.At)
+}
+
+// first sends the message of a post, and reports whether its picture or file is still
+// to follow.
+func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (sent id.EventID, bare bool, err error) {
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
 	c := content{Content: message.Content{Text: p.Text, Notify: mine(p.Notify), Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
-		name: boardName(p.Number, p.Seq), id: p.ID, line: lineOf(p)}
+		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"
 	}
-	if p.Kind == bot.Show && a.sends.late(p.Where.Channel, p.Under, a.cfg.Now()) {
+	if a.late(p) {
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
+		a.log.Warn("a board is late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
 	}
-	if wait := a.sends.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
-		return "", errLater{wait}
+	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
+		return "", false, errLater{wait}
 	}
 	if p.Scene != nil {
 		defer a.typing(at)()
 	}
-	m, err := a.build(ctx, dev, at, &c)
-	promised := promiseOf(p)
-	switch {
-	case errors.Is(err, errUploading) && a.sends.slow(p.ID, a.cfg.Now(), a.cfg.Slow):
-		// The words come now, and the picture when it can.
-		promised.Room, promised.Root = at, root
-		if !promised.board() {
-			promised.file = c.file
-		}
-		m, err = c.words(), a.promise(ctx, promised)
-	case tooLarge(err):
-		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
-		m, err = c.words(), a.unpromise(ctx, promised)
-	case err == nil:
-		err = a.unpromise(ctx, promised)
-	}
+	m, bare, err := a.orWords(ctx, dev, at, &c)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if in, target := readReceipt(p.Replaces); target != "" && in == at {
 		m = message.Edit(m, target)
 	} else {
 		message.InThread(m, root, "", "")
 	}
-	return a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
+	if isBoard(p) {
+		turn := a.order.enter(c.line)
+		defer a.order.leave(c.line)
+		turn.mine <- struct{}{}
+		defer func() { <-turn.mine }()
+		turn.newest = max(turn.newest, p.Seq)
+	}
+	sent, err = a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
+	return sent, bare, err
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
@@ -211,27 +231,26 @@ func mine(who []bot.Who) (out []bot.Who) {
 }
 
 // direct shows a post to each person alone.
-func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (bot.Receipt, error) {
-	var first bot.Receipt
+func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (first bot.Receipt, owes []bot.Owes, err error) {
 	for _, who := range mine(p.Notify) {
 		at, err := a.directly(ctx, dev, id.UserID(who.ID))
 		if err != nil {
-			return "", alone(err)
+			return "", nil, alone(err)
 		}
 		q := p
 		q.ID, q.Notify = p.ID+" "+who.ID, []bot.Who{who}
 		if in, _ := readReceipt(p.Replaces); in != at {
 			q.Replaces = ""
 		}
-		sent, err := a.post(ctx, dev, at, "", q)
+		sent, more, err := a.post(ctx, dev, at, "", q)
 		if err != nil {
-			return "", alone(err)
+			return "", nil, alone(err)
 		}
-		if first == "" {
+		if owes = append(owes, more...); first == "" {
 			first = sent
 		}
 	}
-	return first, nil
+	return first, owes, nil
 }
 
 // alone gives an error of writing to somebody directly, which says nothing of the
@@ -264,7 +283,6 @@ type content struct {
 	scene *render.Scene
 	name  string // of the picture
 	file  *bot.File
-	id    string // of what is shown, by which what was uploaded is found again
 	line  string // in which it is uploaded
 }
 
@@ -299,11 +317,25 @@ func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c
 	if c.file == nil {
 		return message.Text(c.Content), nil
 	}
-	p, err := a.upload(ctx, dev, at, c.line, c.id, c.file)
+	p, err := a.upload(ctx, dev, at, c.line, c.file)
 	if err != nil {
 		return nil, err
 	}
 	return attached(c.Content, p), nil
+}
+
+// orWords makes a message with what belongs to it, or, if that cannot be uploaded
+// now, without it: then it reports that it is still to follow.
+func (a *Adapter) orWords(ctx context.Context, dev *device.Device, at id.RoomID, c *content) (m *event.MessageEventContent, bare bool, err error) {
+	m, err = a.build(ctx, dev, at, c)
+	switch {
+	case errors.Is(err, errUploading):
+		return c.words(), true, nil
+	case tooLarge(err):
+		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
+		return c.words(), false, nil
+	}
+	return m, false, err
 }
 
 // attached makes a message of a picture or another file.
@@ -333,7 +365,7 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 
 // sendWith sends a message with fields that are in no specification.
 func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, more map[string]any) (id.EventID, error) {
-	if wait := a.sends.wait(a.cfg.Now()); wait > 0 {
+	if wait := a.pace.wait(a.cfg.Now()); wait > 0 {
 		return "", errLater{wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
@@ -377,13 +409,7 @@ func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID
 
 // paced takes note of what came of sending: when the homeserver asks to wait, all
 // wait, for it counts what the bot sends to all rooms together.
-func (a *Adapter) paced(err error) {
-	now, wait := a.cfg.Now(), retryAfter(err)
-	a.spare.sent(now, wait)
-	if wait > 0 {
-		a.sends.hold(now.Add(wait))
-	}
-}
+func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), retryAfter(err)) }
 
 // sendOnce sends a message, unless it may have been sent before and is there.
 func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
@@ -407,24 +433,41 @@ const looked = 50
 // is not there. The transaction's id does the same, but homeservers forget it,
 // and a new device has others.
 func (a *Adapter) lookFor(ctx context.Context, dev *device.Device, at id.RoomID, key string) (id.EventID, error) {
+	found, err := a.find(ctx, dev, at, key)
+	if found == nil {
+		return "", err
+	}
+	return found.event, nil
+}
+
+// A sentMessage is a message that an earlier attempt has sent.
+type sentMessage struct {
+	event id.EventID
+	bare  bool // it is words alone
+}
+
+// find looks for a message that an earlier attempt may have sent; nil if it is not
+// there.
+func (a *Adapter) find(ctx context.Context, dev *device.Device, at id.RoomID, key string) (*sentMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	part, err := dev.Client.Messages(ctx, at, "", "", mautrix.DirectionBackward,
 		&mautrix.FilterPart{Types: []event.Type{event.EventMessage, event.EventEncrypted}, Senders: []id.UserID{dev.Client.UserID}}, looked)
 	if err != nil {
-		return "", fmt.Errorf("look for what may have been sent: %w", err)
+		return nil, fmt.Errorf("look for what may have been sent: %w", err)
 	}
 	want := transaction(key)
 	for _, e := range part.Chunk {
 		said, err := a.opened(ctx, dev, at, e)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if said != nil && said.Content.Raw[marker] == want {
-			return e.ID, nil
+			kind, _ := said.Content.Raw["msgtype"].(string)
+			return &sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // botError makes of an error one that the bot knows.
@@ -435,9 +478,9 @@ func botError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &later):
-		return bot.RetryAfter{Wait: later.wait}
+		return bot.RetryAfter{Wait: later.wait, Account: true}
 	case errors.Is(err, errUploading):
-		return bot.RetryAfter{Wait: uploadAgain}
+		return bot.RetryAfter{Wait: attachAgain}
 	case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, errEncryptedMeanwhile):
 		return bot.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
@@ -449,7 +492,7 @@ func botError(err error) error {
 	case errors.As(err, &e) && e.Response != nil:
 		switch e.Response.StatusCode {
 		case http.StatusTooManyRequests:
-			return bot.RetryAfter{Wait: retryAfter(err)}
+			return bot.RetryAfter{Wait: retryAfter(err), Account: true}
 		case http.StatusForbidden:
 			return fmt.Errorf("%w: %w", bot.Forbidden{Permission: "write messages"}, err)
 		case http.StatusNotFound:
@@ -484,7 +527,7 @@ func replaced(e *event.Event) id.EventID {
 // the person directly.
 func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", id: key, line: at.String() + " answer"}
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", line: at.String() + " answer"}
 	if answer.Scene == nil {
 		c.file = answer.File
 	}
@@ -500,6 +543,9 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 	} else if first := replaced(e); first != "" {
 		reply = first
+	}
+	if answer.Private && c.scene == nil && c.file == nil && a.merges(refusal{at, root, e.Sender, c.Text}, again) {
+		return nil
 	}
 	elsewhere := false
 	if personal(answer) {
@@ -521,20 +567,44 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 		at, root, reply = to, "", ""
 	}
-	var sent id.EventID
+	var found *sentMessage
 	var err error
 	if again {
-		sent, err = a.lookFor(ctx, dev, at, key)
+		if found, err = a.find(ctx, dev, at, key); err != nil {
+			return a.answerFailed(e, err)
+		}
 	}
-	if err == nil && sent == "" {
-		sent, err = a.say(ctx, dev, at, root, reply, &c)
-	}
-	if err != nil {
+	sent := found
+	if sent == nil {
+		m, bare, err := a.orWords(ctx, dev, at, &c)
+		if err != nil {
+			return a.answerFailed(e, err)
+		}
+		message.InThread(m, root, "", reply)
+		sent = &sentMessage{bare: bare}
+		if sent.event, err = a.send(ctx, dev, at, m, key); err != nil {
+			return a.answerFailed(e, err)
+		}
+	} else if err := c.draw(); err != nil {
 		return a.answerFailed(e, err)
 	}
-	a.wordsSent(ctx, promise{Post: key})
+	words := bot.Receipt(receipt(at, sent.event))
+	owes, err := a.reactions(ctx, words, answer.Controls)
+	if err != nil {
+		return err
+	}
+	if sent.bare && c.file != nil {
+		a.files.Add(key, c.file)
+		owes = append(owes, follows(bot.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found != nil}))
+	}
+	if len(owes) > 0 {
+		desk, _ := a.theDesk()
+		if err := desk.Owe(ctx, bot.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
+			return fmt.Errorf("owe what follows an answer: %w", err)
+		}
+	}
 	if answer.Scene != nil && answer.File != nil {
-		c.file, c.Text, c.Board, c.Controls, c.id = answer.File, answer.File.Name, "", nil, key+" file"
+		c.file, c.Text, c.Board, c.Controls = answer.File, answer.File.Name, "", nil
 		m, err := a.build(ctx, dev, at, &c)
 		if err != nil {
 			return a.answerFailed(e, err)
@@ -544,33 +614,32 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 			return a.answerFailed(e, err)
 		}
 	}
-	a.press(ctx, at, sent, answer.Controls)
 	return nil
 }
 
-// say sends an answer: without its picture or file if that cannot be uploaded in
-// time, and then that follows.
-func (a *Adapter) say(ctx context.Context, dev *device.Device, at id.RoomID, root, reply id.EventID, c *content) (id.EventID, error) {
-	m, err := a.build(ctx, dev, at, c)
-	if errors.Is(err, errUploading) {
-		m, err = a.build(ctx, dev, at, c)
+// A refusal is what somebody was told that they alone need to know.
+type refusal struct {
+	at   id.RoomID
+	root id.EventID
+	to   id.UserID
+	text string
+}
+
+// Equal refusals within mergeFor are one while the homeserver has no room for more.
+const (
+	mergeFor     = 30 * time.Second
+	refusalsKept = 256
+)
+
+// merges reports whether somebody was just told the same, so that it need not be
+// said to them once more; a second try to say it is not more.
+func (a *Adapter) merges(r refusal, again bool) bool {
+	now := a.cfg.Now()
+	if at, ok := a.refusals.Get(r); ok && !again && now.Sub(at) < mergeFor && a.pace.spare(now) > 0 {
+		return true
 	}
-	promised := promise{Room: at, Root: root, Post: c.id, Number: c.Number, reply: reply, file: c.file}
-	switch {
-	case errors.Is(err, errUploading):
-		err = a.promise(ctx, promised)
-		m = c.words()
-	case tooLarge(err):
-		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
-		m, err = c.words(), a.unpromise(ctx, promised)
-	case err == nil:
-		err = a.unpromise(ctx, promised)
-	}
-	if err != nil {
-		return "", err
-	}
-	message.InThread(m, root, "", reply)
-	return a.send(ctx, dev, at, m, c.id)
+	a.refusals.Add(r, now)
+	return false
 }
 
 // answerFailed gives an error after which the answer is to be given again, nil

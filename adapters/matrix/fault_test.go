@@ -794,7 +794,7 @@ func TestEndsBetweenUploadAndSend(t *testing.T) {
 		if n := len(p.Requests(matrixtest.Uploading)); n > 2 {
 			t.Errorf("%d uploads for one board", n)
 		}
-		if n := c.says(g.black, "Black C3"); n != 1 {
+		if n := c.says(g.black, "move 1: Black C3"); n != 1 {
 			t.Errorf("shown %d times", n)
 		}
 	})

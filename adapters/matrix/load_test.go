@@ -34,6 +34,7 @@ func TestLimits(t *testing.T) {
 			rooms, turns = 10, 20
 		}
 		c := newClub(t, s)
+		c.stock()
 		p := c.through()
 		c.start()
 		var tables []*board
@@ -102,6 +103,135 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// stock has the bot believe that the homeserver has the limits of Synapse.
+func (c *club) stock() { c.cfg.Rate, c.cfg.Burst = sendRate, sendBurst }
+
+// Three games of one turn each ten seconds are more than stock Synapse takes. While its
+// burst lasts boards come at once; then of each game the newest, soon after its turn;
+// and nothing that can wait comes before a board.
+func TestMoreThanTheHomeserverTakes(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.stock()
+		p := c.through()
+		c.start()
+		tables := []*board{c.begins("aga 19x19"), c.begins("aga 19x19"), c.begins("aga 19x19")}
+		time.Sleep(2 * time.Minute) // the burst is there again
+		limit := p.Limit(matrixtest.Sending, sendRate, sendBurst)
+		began := time.Now()
+		const turns = 18
+		for k := range 3 * turns {
+			time.Sleep(time.Until(began.Add(time.Duration(k) * 10 * time.Second / 3)))
+			g, move := tables[k%3], k/3
+			[]*guest{g.black, g.white}[move%2].SaysIn(g.black.at, g.root, fmt.Sprintf("!place %c%d", "ACEGJLNPRT"[move%10], 1+2*(move/10)))
+		}
+		c.settled()
+		limit.Stop()
+		var refused time.Time // when the burst was over
+		for _, r := range p.Requests(matrixtest.Sending) {
+			if r.Status == 429 && (refused.IsZero() || r.At.Before(refused)) {
+				refused = r.At
+			}
+		}
+		type span struct{ from, to int64 }
+		var waits []span   // of turns for their board, or a newer one
+		var others []int64 // when something else was sent
+		var early, late []time.Duration
+		boards := 0
+		for n, g := range tables {
+			caughtUp(g.black.Player, g.black.at)
+			c.once(g.black, g.black.at)
+			var said []int64 // when each turn was said
+			at, shown := map[int]int64{}, 0
+			for _, e := range g.black.View(g.black.at).Events {
+				if e.Time < began.UnixMilli() {
+					continue
+				}
+				kind, _ := e.Content["msgtype"].(string)
+				switch body, _ := e.Content["body"].(string); {
+				case e.Sender != c.user.ID && strings.HasPrefix(body, "!place"):
+					said = append(said, e.Time)
+				case e.Sender == c.user.ID && kind == "m.image":
+					move := moveOf(body)
+					for k := shown + 1; k <= move; k++ {
+						at[k] = e.Time
+						after := time.Duration(e.Time-said[k-1]) * time.Millisecond
+						if time.UnixMilli(e.Time).Before(refused) {
+							early = append(early, after)
+						} else {
+							late = append(late, after)
+						}
+					}
+					shown = move
+					boards++
+				case e.Sender == c.user.ID:
+					others = append(others, e.Time)
+				}
+			}
+			if shown != turns {
+				t.Errorf("game %d: the last board is that of move %d", n, shown)
+			}
+			for k, from := range said {
+				waits = append(waits, span{from + time.Second.Milliseconds(), at[k+1]})
+			}
+		}
+		t.Logf("%d boards for %d turns; the burst was over after %v; until then at most %v late, afterwards %v; %d others",
+			boards, 3*turns, refused.Sub(began), slices.Max(early), slices.Max(late), len(others))
+		if slices.Max(early) > time.Second || slices.Max(late) > 15*time.Second+10*time.Millisecond {
+			t.Error("boards come too late")
+		}
+		for _, w := range waits {
+			if i := slices.IndexFunc(others, func(at int64) bool { return w.from < at && at < w.to }); i >= 0 {
+				t.Errorf("what can wait comes %v before a board that waits", time.Duration(w.to-others[i])*time.Millisecond)
+			}
+		}
+	})
+}
+
+// A person who begins with a question and has passed soon after sees the board of the
+// pass, and equal refusals are one.
+func TestShortGameUnderLimit(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.stock()
+		p := c.through()
+		c.start()
+		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
+		limit := p.Limit(matrixtest.Sending, sendRate, sendBurst)
+		anna, bob := people[0], people[1]
+		anna.asks("", "!help")
+		anna.asks("", "!new two-button 5x5")
+		root := anna.reads("opens game 1").ID
+		bob.asks(root, "!join")
+		g := &board{c, anna, bob, root}
+		for k, turn := range []string{"!place C3", "!pass", "!pass"} {
+			began := time.Now()
+			[]*guest{anna, bob}[k%2].asks(root, turn)
+			g.shows(fmt.Sprintf("move %d:", k+1))
+			if late := time.Since(began); late > time.Second {
+				t.Errorf("%s: the board comes after %v", turn, late)
+			}
+		}
+		for range 3 {
+			anna.asks(root, "!place D3")
+		}
+		c.settled()
+		limit.Stop()
+		caughtUp(anna.Player, anna.at)
+		c.once(anna, anna.at)
+		refusals := map[string]int{}
+		for _, m := range anna.View(anna.at).From(c.user.ID) {
+			refusals[m.Text()]++
+			if refusals[m.Text()] > 1 {
+				t.Errorf("said twice: %q", m.Text())
+			}
+		}
+		if n := len(anna.View(anna.at).Message(root).Reactions); n == 0 {
+			t.Error("there are no reactions in the end")
+		}
+	})
+}
+
 func moveOf(caption string) (move int) {
 	if _, after, ok := strings.Cut(caption, "move "); ok {
 		move, _ = strconv.Atoi(strings.TrimRight(strings.Fields(after)[0], ":"))
@@ -127,16 +257,15 @@ func TestLate(t *testing.T) {
 		c.start()
 		g := c.begins("two-button 5x5")
 		c.settle()
-		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond))
+		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond)) // and the bot takes note of each
 		for k, at := range []string{"C3", "C4", "D3", "D4"} {
 			[]*guest{g.black, g.white}[k%2].asks(g.root, "!place "+at)
 		}
 		shut.Await(t, 2)
 		time.Sleep(2 * time.Minute)
-		c.await("the log to say that a board is late", func() bool { return strings.Contains(c.log.String(), "a board is late") })
 		shut.Stop()
 		m := g.shows("move 4:")
-		if !strings.Contains(m.Text(), wordLate) {
+		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "a board is late") {
 			t.Errorf("it does not say that it is late: %q", m.Text())
 		}
 		c.settle()

@@ -20,7 +20,12 @@
 // is the thread's root. A receipt is "room/event". Every board is one message:
 // the picture with its caption, in which the player to move is mentioned
 // (deliver.go). The root shows how the game stands: it is edited at most once a
-// minute, and carries the reactions that can be pressed (status.go).
+// minute, and carries the reactions that can be pressed. A picture that takes long
+// to upload (upload.go) follows its words. What follows a post the adapter owes: the
+// bot keeps it and has it delivered when the homeserver has room for it (decorate.go).
+//
+// Deliver shows the posts of a request too, not the asker: a room's requests are dealt
+// with one after another, and the games in it must not wait for each other's pictures.
 //
 // In a room that is encrypted nothing is sent in the clear: before anything is
 // sent the homeserver is asked whether the room is encrypted, and if it does
@@ -42,7 +47,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.mau.fi/util/dbutil"
+	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
@@ -66,14 +73,16 @@ type Config struct {
 	Person int // requests a minute that a person may make; 0: 60
 	Room   int // that all may make in a room; 0: any number
 
-	Away time.Duration                                                        // after which the homeserver counts as away; 0: 15 s
-	Told time.Duration                                                        // after which a room is told that a message could not be read; 0: 30 s
-	Edit time.Duration                                                        // between two edits of a game's root; 0: 1 minute
-	Slow time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
-	Look time.Duration                                                        // between two looks at which rooms the bot is in; 0: 6 hours
-	Now  func() time.Time                                                     // nil: time.Now
-	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
-	Log  *slog.Logger                                                         // nil logs nothing
+	Away  time.Duration                                                        // after which the homeserver counts as away; 0: 15 s
+	Told  time.Duration                                                        // after which a room is told that a message could not be read; 0: 30 s
+	Edit  time.Duration                                                        // between two edits of a game's root; 0: 1 minute
+	Rate  float64                                                              // messages a second that the homeserver surely takes for good; 0: 0.2, as Synapse does by default
+	Burst int                                                                  // and at once; 0: 10
+	Slow  time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
+	Look  time.Duration                                                        // between two looks at which rooms the bot is in; 0: 6 hours
+	Now   func() time.Time                                                     // nil: time.Now
+	Dial  func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
+	Log   *slog.Logger                                                         // nil logs nothing
 
 	Ready    func(user string)        // called when what people write reaches the bot; may be nil
 	Recovery func(recoveryKey string) // called with a recovery key that was made, once; nil: it waits in the database
@@ -93,6 +102,11 @@ const (
 	longPoll    = 30 * time.Second
 	sendFor     = 20 * time.Second // one request
 	uploadFor   = time.Minute
+	filesKept   = 64 // of answers
+
+	// What Synapse allows an account by default.
+	sendRate  = 0.2
+	sendBurst = 10
 )
 
 // How much a person, and a room, may ask: so many at once, and then so many a
@@ -132,17 +146,19 @@ type Adapter struct {
 	making turns        // of making a room for somebody
 	fresh  sync.Map     // by id: rooms that the bot has made, see [fresh]
 	guests guests       // how often the bot joins
-	root   roots
-	spare  spare
-	sends  uploads
 
-	promises promises
+	pace     pace
+	order    order
+	uploads  *uploads
+	files    *lru.Cache[string, *bot.File] // that are to follow the words of answers, by their keys
+	refusals *lru.Cache[refusal, time.Time]
+	empty    atomic.Bool // the bot may be alone in a room
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
 
 // New makes an adapter. It asks the homeserver nothing yet.
-func New(cfg Config) (*Adapter, error) {
+func New(cfg Config) (a *Adapter, err error) {
 	switch {
 	case cfg.Homeserver == "":
 		return nil, errors.New("matrix.homeserver: is missing")
@@ -165,6 +181,12 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Slow == 0 {
 		cfg.Slow = slowAfter
 	}
+	if cfg.Rate == 0 {
+		cfg.Rate = sendRate
+	}
+	if cfg.Burst == 0 {
+		cfg.Burst = sendBurst
+	}
 	if cfg.Look == 0 {
 		cfg.Look = tellEvery
 	}
@@ -174,8 +196,16 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
+	a = &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
 		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1)}
+	a.pace.tokens = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
+	a.uploads = newUploads()
+	if a.files, err = lru.New[string, *bot.File](filesKept); err != nil {
+		return nil, err
+	}
+	if a.refusals, err = lru.New[refusal, time.Time](refusalsKept); err != nil {
+		return nil, err
+	}
 	if cfg.Room > 0 {
 		a.crowds = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
 	}
@@ -215,9 +245,6 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	if err != nil {
 		return err
 	}
-	if err := a.restorePromises(ctx, q); err != nil {
-		return err
-	}
 	leftover, err := q.newest(ctx)
 	if err != nil {
 		return err
@@ -247,7 +274,6 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 	defer group.Wait()
 	defer stop()
 	group.Go(func() { a.tidy(running) })
-	group.Go(func() { a.manners(running) })
 	group.Go(func() { a.tellRooms(running) })
 	for wait := time.Second; ; {
 		began := time.Now()

@@ -16,7 +16,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 )
 
 // What the servers in front of a homeserver answer in its place, while it is started
@@ -183,45 +182,6 @@ func TestRootIsEditedOnce(t *testing.T) {
 			o.Stop()
 			caughtUp(g.black.Player, g.black.at)
 			c.once(g.black, g.black.at)
-		}
-	})
-}
-
-// That a root may have been edited is not forgotten because its board is shown once
-// more, before or after the bot finds that out.
-func TestRootMayBeEdited(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		c.cfg.Edit = time.Hour
-		c.start()
-		shows := func(attempt int) {
-			c.a.shown(t.Context(), "!room", "$root", "$board", bot.Post{Kind: bot.Show, Game: "g", Number: 1, Seq: 1, Attempt: attempt})
-		}
-		again := func() bool {
-			c.a.root.mu.Lock()
-			defer c.a.root.mu.Unlock()
-			return c.a.root.m["$root"].again
-		}
-		c.a.root.mu.Lock()
-		c.a.root.m = map[id.EventID]*root{"$root": {edited: time.Now()}} // so that it is not edited now
-		c.a.root.mu.Unlock()
-		shows(1)
-		if again() {
-			t.Error("a board that is shown for the first time")
-		}
-		shows(2)
-		shows(1)
-		if !again() {
-			t.Error("a board that is shown once more")
-		}
-		c.a.due(root{Event: "$root", Seq: 2})
-		if again() {
-			t.Error("the next board")
-		}
-		c.a.due(root{Event: "$root", Seq: 2, again: true})
-		c.a.due(root{Event: "$root", Seq: 2})
-		if !again() {
-			t.Error("what is found on disk, and shown")
 		}
 	})
 }

@@ -3,7 +3,6 @@ package matrix
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -63,11 +63,7 @@ func (t *board) follows(root id.EventID, number int) []string {
 	want := boardName(number, seq)
 	t.await("the picture "+want, func() bool { return slices.Contains(t.pictures(root), want) })
 	t.settle()
-	t.await("nothing more to follow", func() bool {
-		t.a.promises.mu.Lock()
-		defer t.a.promises.mu.Unlock()
-		return !slices.ContainsFunc(slices.Collect(maps.Values(t.a.promises.m)), (*promise).board)
-	})
+	t.await("nothing more to follow", func() bool { return t.decorations("kind = 'attach' AND game <> ''") == 0 })
 	names := t.pictures(root)
 	if last := names[len(names)-1]; last != want {
 		t.Errorf("the last picture is %s and not %s: %v", last, want, names)
@@ -282,8 +278,8 @@ func (c *club) expires() {
 	c.bot.Wake()
 }
 
-// Reactions are put also if the homeserver says that it is too much, each once
-// and in their order, and nothing waits for them.
+// Reactions are put also if the homeserver says that it is too much, or fails, each
+// once and in their order, and nothing waits for them.
 func TestReactionsUnderLimit(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
@@ -291,10 +287,8 @@ func TestReactionsUnderLimit(t *testing.T) {
 		c.start()
 		g := c.begins("two-button 5x5")
 		c.settled()
-		limited := p.Once(matrixtest.On("PUT", "/send/m.reaction/"), matrixtest.TooMany(500*time.Millisecond))
-		second := g.another("two-button 5x5", 2)
-		limited.Await(t, 1)
 		reactions := func(to id.EventID) (keys []string) {
+			caughtUp(g.black.Player, g.black.at)
 			for _, r := range g.black.View(g.black.at).Message(to).Reactions {
 				keys = append(keys, r.Key)
 				if len(r.By) != 1 {
@@ -307,42 +301,17 @@ func TestReactionsUnderLimit(t *testing.T) {
 		if len(want) < 3 {
 			t.Fatalf("without a limit there are %q", want)
 		}
-		c.await("the reactions", func() bool {
-			c.a.spare.mu.Lock()
-			c.a.spare.limited = time.Time{} // as if it were long ago
-			c.a.spare.mu.Unlock()
-			return len(reactions(second)) >= len(want)
-		})
-		if got := reactions(second); !slices.Equal(got, want) {
-			t.Errorf("the reactions are %q, want %q", got, want)
-		}
-	})
-}
-
-// A reaction that could not be put is not overtaken by those that come later for
-// the same message.
-func TestReactionsInTurn(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.start()
-		g := c.begins("two-button 5x5")
-		c.settled()
-		on := g.shows("Black to play").ID
-		if err := c.a.queue.mark(t.Context(), "press", receipt(g.black.at, on)+" ✋", "0", time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		c.a.spare.putLater(time.Now().Add(300 * time.Millisecond))
-		c.a.press(t.Context(), g.black.at, on, []bot.Control{{Command: "pass"}, {Command: "score"}})
-		var keys []string
-		c.await("the reactions", func() bool {
-			keys = nil
-			for _, r := range g.black.View(g.black.at).Message(on).Reactions {
-				keys = append(keys, r.Key)
+		for k, fault := range []matrixtest.Fault{matrixtest.TooMany(500 * time.Millisecond), matrixtest.Fails(500, "M_UNKNOWN"), matrixtest.Loses()} {
+			g.black.asks("", "!new two-button 5x5")
+			root := g.black.reads(fmt.Sprintf("opens game %d", k+2)).ID
+			c.settled()
+			failing := p.Once(matrixtest.On("PUT", "/send/m.reaction/"), fault)
+			g.white.asks(root, "!join")
+			failing.Await(t, 1)
+			c.settled()
+			if got := reactions(root); !slices.Equal(got, want) {
+				t.Errorf("the reactions are %q, want %q", got, want)
 			}
-			return len(keys) >= 3
-		})
-		if want := []string{"✋", "⏭️", "🧮"}; !slices.Equal(keys, want) {
-			t.Errorf("the reactions are %q, want %q", keys, want)
 		}
 	})
 }
@@ -390,122 +359,91 @@ func TestLeftAlone(t *testing.T) {
 	})
 }
 
-// A harbour is uploads whose flights land when the test says so.
-type harbour struct {
+// A quay is uploads that end when the test says so.
+type quay struct {
 	*testing.T
-	uploads
+	*uploads
 	now time.Time
-	to  map[string]chan error
+	end map[string]chan error
 }
 
-func newHarbour(t *testing.T) *harbour {
-	return &harbour{T: t, now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), to: map[string]chan error{}}
+func newQuay(t *testing.T) *quay {
+	return &quay{t, newUploads(), time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), map[string]chan error{}}
 }
 
-func (h *harbour) starts(line, key string) *flight {
-	land, taken := make(chan error), make(chan struct{})
-	f := &flight{key: key, done: make(chan struct{})}
-	f.fly = func() {
-		close(taken)
-		f.err = <-land
-		h.landed(f.err, h.now)
+// starts begins an upload, and returns whether it is known, and under way.
+func (q *quay) starts(line, key string) (known bool, under *upload) {
+	end := make(chan error)
+	p, under, _ := q.begin(line, key, q.now, func() (message.Picture, error) {
+		err := <-end
+		q.ended(err, q.now)
+		return message.Picture{Name: key}, err
+	})
+	if under != nil && q.end[under.key] == nil {
+		q.end[under.key] = end
 	}
-	h.to[key] = land
-	return h.begin(line, f, h.now)
+	return p != nil, under
 }
 
-// lands ends a flight that is under way.
-func (h *harbour) lands(f *flight, err error) {
-	h.Helper()
-	select {
-	case h.to[f.key] <- err:
-		<-f.done
-	case <-time.After(time.Minute):
-		h.Fatalf("%s is not under way", f.key)
-	}
+func (q *quay) ends(under *upload, err error) {
+	q.end[under.key] <- err
+	delete(q.end, under.key)
+	<-under.done
 }
 
-func (f *flight) over() bool {
-	select {
-	case <-f.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// In each line one upload is under way and the newest waits.
+// In each line one upload is under way, and what was uploaded is known.
 func TestUploadLines(t *testing.T) {
-	h := newHarbour(t)
-	first, second := h.starts("game 1", "1"), h.starts("game 1", "2")
-	other := h.starts("game 2", "other")
-	if h.starts("game 1", "2") != second {
-		t.Error("the same is uploaded twice")
+	q := newQuay(t)
+	_, first := q.starts("game 1", "1")
+	if _, under := q.starts("game 1", "2"); under != first {
+		t.Error("two are under way in a line")
 	}
-	third := h.starts("game 1", "3")
-	<-second.done
-	if first.over() || third.over() {
-		t.Error("the newest does not wait in the place of an older one")
-	}
-	if _, err := second.result(); err != errUploading {
-		t.Error(err)
-	}
-	h.lands(first, nil)
-	h.lands(third, nil)
-	h.lands(other, nil)
-	if _, err := third.result(); err != nil {
-		t.Error(err)
-	}
-	if h.starts("game 1", "3") != third {
+	_, other := q.starts("game 2", "other")
+	q.ends(first, nil)
+	q.ends(other, nil)
+	if known, _ := q.starts("game 1", "1"); !known {
 		t.Error("what is uploaded is uploaded again")
 	}
-	h.mu.Lock()
-	if len(h.uploads.lines) > 0 {
-		t.Errorf("lines are left: %v", h.uploads.lines)
-	}
-	h.mu.Unlock()
 	for n := range uploadsMost {
-		if h.starts(fmt.Sprint("line ", n), fmt.Sprint("key ", n)) == nil {
+		if _, under := q.starts(fmt.Sprint("line ", n), fmt.Sprint("key ", n)); under == nil {
 			t.Fatalf("only %d at once", n)
 		}
 	}
-	if h.starts("one more", "one more") != nil {
+	if _, under := q.starts("one more", "one more"); under != nil {
 		t.Error("too many at once")
+	}
+	for _, end := range q.end {
+		end <- nil
 	}
 }
 
 // After a failure there are none for a while, the longer the more often; then one
 // alone is tried.
 func TestUploadsRest(t *testing.T) {
-	h := newHarbour(t)
-	failure := errors.New("cut")
+	q := newQuay(t)
 	var rests []time.Duration
 	for n := range 10 {
-		f := h.starts("game 1", fmt.Sprint(n))
-		waits := h.starts("game 1", fmt.Sprint("waits ", n))
-		h.lands(f, failure)
-		<-waits.done // it would fail too
-		if h.starts("game 2", "other") != nil {
+		_, under := q.starts("game 1", fmt.Sprint(n))
+		if _, second := q.starts("game 2", "other"); n > 0 && second != nil {
+			t.Error("two are tried")
+		} else if second != nil {
+			q.ends(second, nil)
+		}
+		q.ends(under, errors.New("cut"))
+		if _, under := q.starts("game 2", "another"); under != nil {
 			t.Error("another is begun at once")
 		}
-		wait := h.grounded("game 2", h.now)
-		rests = append(rests, wait)
-		h.now = h.now.Add(wait)
+		rests = append(rests, q.rest(q.now))
+		q.now = q.now.Add(q.rest(q.now))
 	}
 	if want := []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 16e9, 32e9, 60e9, 60e9, 60e9}; !slices.Equal(rests, want) {
 		t.Errorf("it rests %v, want %v", rests, want)
 	}
-	f := h.starts("game 1", "works")
-	if h.starts("game 2", "other") != nil {
-		t.Error("two are tried")
-	}
-	h.lands(f, nil)
-	if f := h.starts("game 2", "other"); f == nil {
+	_, under := q.starts("game 1", "works")
+	q.ends(under, nil)
+	if _, under := q.starts("game 2", "another"); under == nil || q.rest(q.now) != 0 {
 		t.Error("none is begun after one has worked")
 	} else {
-		h.lands(f, nil)
-	}
-	if wait := h.grounded("game 1", h.now); wait != 0 {
-		t.Errorf("it rests %v after one has worked", wait)
+		q.ends(under, nil)
 	}
 }

@@ -534,30 +534,6 @@ func (q *queue) unmark(ctx context.Context, kind, key string) error {
 	return err
 }
 
-// unmarkIf drops a fact unless it has changed.
-func (q *queue) unmarkIf(ctx context.Context, kind, key, value string) error {
-	_, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2 AND value = $3", kind, key, value)
-	return err
-}
-
-// marksOf gives all facts of a kind.
-func (q *queue) marksOf(ctx context.Context, kind string) (map[string]string, error) {
-	rows, err := q.db.Query(ctx, "SELECT key, value FROM matrix_mark WHERE kind = $1", kind)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[string]string{}
-	for rows.Next() {
-		var k, v string
-		if err := rows.Scan(&k, &v); err != nil {
-			return nil, err
-		}
-		out[k] = v
-	}
-	return out, rows.Err()
-}
-
 // An Abandoned is an event that could not be dealt with and is left alone.
 type Abandoned struct {
 	Room  id.RoomID

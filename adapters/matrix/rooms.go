@@ -77,7 +77,7 @@ func (a *Adapter) learn(b batch) {
 			r.people = l.people
 		}
 		if l.people == 1 {
-			a.later(func(ctx context.Context) { a.leaveAlone(ctx, at) })
+			a.empty.Store(true)
 		}
 	}
 	for at := range b.left {
@@ -89,13 +89,17 @@ func (a *Adapter) learn(b batch) {
 
 // leaveEmpty leaves the rooms in which the bot is alone, which it may not have
 // been able to when everybody else went.
-func (a *Adapter) leaveEmpty() {
+func (a *Adapter) leaveEmpty(ctx context.Context) {
+	var empty []id.RoomID
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	for at, r := range a.rooms {
 		if r.joined && r.people == 1 {
-			a.later(func(ctx context.Context) { a.leaveAlone(ctx, at) })
+			empty = append(empty, at)
 		}
+	}
+	a.mu.Unlock()
+	for _, at := range empty {
+		a.aside(ctx, "leave", func(ctx context.Context) { a.leaveAlone(ctx, at) })
 	}
 }
 

@@ -135,17 +135,14 @@ func TestUnreadIsToldSeldom(t *testing.T) {
 			t.Errorf("after a while told %d times", n)
 		}
 		// While the homeserver has no room for more, it waits.
-		c.a.spare.sent(time.Now(), time.Second)
-		for range careful {
-			c.a.spare.sent(time.Now(), 0)
-		}
+		c.a.pace.sent(time.Now(), time.Second)
 		c.dealt(anna.at, anna.Sends(anna.at, event.EventEncrypted, sealed("b")))
 		in := time.Now().Add(time.Minute)
 		c.a.unreadable(t.Context(), in)
 		if rows, err := c.a.queue.overdue(t.Context(), in); err != nil || len(rows) != 1 {
 			t.Errorf("it does not wait: %v, %v", rows, err)
 		}
-		time.Sleep(carefulFor + time.Second)
+		time.Sleep(time.Minute + time.Second)
 		if n := c.hasTold(anna); n != 4 {
 			t.Errorf("told %d times", n)
 		}

@@ -34,6 +34,7 @@ type Proxy struct {
 
 // A Request is what somebody asked of the homeserver.
 type Request struct {
+	At     time.Time // when it came
 	Method string
 	Path   string // escaped as it came
 	Query  url.Values
@@ -231,7 +232,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	if token == "" {
 		token = r.URL.Query().Get("access_token")
 	}
-	x := &Exchange{R: r, W: w, p: p, ctx: r.Context(), Request: &Request{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Token: token}}
+	x := &Exchange{R: r, W: w, p: p, ctx: r.Context(), Request: &Request{At: time.Now(), Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Token: token}}
 	r.Body = &ear{r.Body, x, strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")}
 	x.W = &answer{x: x, ResponseWriter: w}
 	p.mu.Lock()

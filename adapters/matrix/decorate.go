@@ -1,0 +1,300 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// This file is what follows posts: the root of a game's thread shows how the game
+// stands, reactions stand for controls, and a picture follows words that were sent
+// without it. The adapter owes them with the post; the bot keeps them and has them
+// delivered when the homeserver has room for them.
+
+// Budget returns what Synapse allows an account unless it is told otherwise.
+func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a.cfg.Burst }
+
+var _ bot.Limited = (*Adapter)(nil)
+
+// noReactions is the data of the reactions of a message that is to have none; the
+// events of those that are still to go may follow.
+const noReactions = "none"
+
+// owes returns what follows a post that was shown: its controls become reactions,
+// and a board or the end of a challenge changes the root of its thread.
+func (a *Adapter) owes(ctx context.Context, at, in bot.Receipt, p bot.Post) ([]bot.Owes, error) {
+	header := bot.Owes{Kind: bot.Header, Key: string(in), Target: in, Every: a.cfg.Edit}
+	switch {
+	case closes(p) && in == "":
+		return nil, nil
+	case closes(p):
+		header.Data = string(at)
+		return []bot.Owes{header, {Kind: bot.Reaction, Key: string(in), Target: in, Data: noReactions}}, nil
+	case p.Kind != bot.Show || in == "": // without a thread each board has its own
+		return a.reactions(ctx, at, p.Controls)
+	}
+	owes, err := a.reactions(ctx, in, p.Controls)
+	return append(owes, header), err
+}
+
+// reactions returns what a message owes whose controls are to be reactions: those
+// that are not there yet, each of which is put once for all time.
+func (a *Adapter) reactions(ctx context.Context, on bot.Receipt, controls []bot.Control) ([]bot.Owes, error) {
+	var missing []string
+	for _, c := range controls {
+		emoji, ok := message.Reaction(c)
+		if !ok || slices.Contains(missing, emoji) {
+			continue
+		}
+		there, err := a.queue.marked(ctx, "reaction", string(on)+" "+emoji)
+		if err != nil {
+			return nil, fmt.Errorf("look up a reaction: %w", err)
+		}
+		if there == "" {
+			missing = append(missing, emoji)
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	return []bot.Owes{{Kind: bot.Reaction, Key: string(on), Target: on, Data: strings.Join(missing, " ")}}, nil
+}
+
+// decorate does what follows a post.
+func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p bot.Post) (owes []bot.Owes, err error) {
+	at, on := readReceipt(p.Replaces)
+	if on == "" {
+		return nil, bot.ErrGone
+	}
+	if wait := a.pace.spare(a.cfg.Now()); wait > 0 && p.Kind != bot.Attach {
+		return nil, bot.RetryAfter{Wait: wait}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendFor)
+	defer cancel()
+	switch p.Kind {
+	case bot.Header:
+		err = a.header(ctx, dev, at, on, p)
+	case bot.Reaction:
+		owes, err = a.react(ctx, dev, at, on, p)
+	case bot.Attach:
+		err = a.attach(ctx, dev, at, p)
+	default:
+		return nil, bot.ErrGone
+	}
+	if refusedBy(err) {
+		return nil, fmt.Errorf("%w: %w", bot.ErrRefused, err)
+	}
+	return owes, botError(err)
+}
+
+// header has the root of a thread say how the game stands, or what a notice has said
+// that ended it before it began.
+func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) error {
+	if p.Scene == nil {
+		return bot.ErrGone
+	}
+	first := bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), p.Scene.Ruleset)
+	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang}
+	if room, notice := readReceipt(p.Data); notice != "" {
+		words, err := a.words(ctx, dev, room, notice)
+		if err != nil {
+			return err
+		}
+		c.Text, c.Controls = strings.TrimSpace(first+"\n"+words), nil
+	}
+	_, err := a.sendOnce(ctx, dev, at, message.Edit(message.Text(c), root), fmt.Sprintf("root %s %d", root, p.Seq), p.Attempt > 1)
+	return err
+}
+
+// react puts the first reaction that a message lacks, and owes the others.
+func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p bot.Post) ([]bot.Owes, error) {
+	wanted := strings.Fields(p.Data)
+	if len(wanted) > 0 && wanted[0] == noReactions {
+		return a.unpress(ctx, dev, at, on, p, wanted[1:])
+	}
+	there := map[string]bool{}
+	if p.Attempt > 1 { // the homeserver may not have finished with the first when it is asked once more
+		own, err := pressed(ctx, dev, at, on)
+		if err != nil && !refusedBy(err) {
+			return nil, err
+		}
+		for _, e := range own {
+			relates, _ := e.Content.Raw["m.relates_to"].(map[string]any)
+			emoji, _ := relates["key"].(string)
+			there[emoji] = true
+		}
+	}
+	for i, emoji := range wanted {
+		key := p.Replaces + " " + emoji
+		if done, err := a.queue.marked(ctx, "reaction", key); err != nil {
+			return nil, err
+		} else if done != "" {
+			continue
+		}
+		if !there[emoji] {
+			c := &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: on, Key: emoji}}
+			_, err := dev.Client.SendMessageEvent(ctx, at, event.EventReaction, c, mautrix.ReqSendEvent{TransactionID: transaction("reaction " + key), DontEncrypt: true})
+			a.paced(err)
+			if err != nil && !refusedBy(err) { // as what is there already is
+				return nil, err
+			}
+		}
+		if err := a.queue.mark(ctx, "reaction", key, "there", a.cfg.Now()); err != nil {
+			return nil, err
+		}
+		if !there[emoji] && i+1 < len(wanted) {
+			return []bot.Owes{again(p, wanted[i+1:]...)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// unpress takes the first of the bot's reactions to a message away, and owes the
+// others: those named, or all.
+func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p bot.Post, events []string) ([]bot.Owes, error) {
+	if len(events) == 0 {
+		own, err := pressed(ctx, dev, at, on)
+		if err != nil || len(own) == 0 {
+			return nil, err
+		}
+		for _, e := range own {
+			events = append(events, e.ID.String())
+		}
+	}
+	_, err := dev.Client.RedactEvent(ctx, at, id.EventID(events[0]), mautrix.ReqRedact{TxnID: transaction("unpress " + events[0])})
+	a.paced(err)
+	if err != nil && !refusedBy(err) {
+		return nil, fmt.Errorf("take a reaction away: %w", err)
+	}
+	if len(events) == 1 {
+		return nil, nil
+	}
+	return []bot.Owes{again(p, append([]string{noReactions}, events[1:]...)...)}, nil
+}
+
+// again owes a decoration once more, with other data.
+func again(p bot.Post, data ...string) bot.Owes {
+	return bot.Owes{Kind: p.Kind, Key: p.Replaces, Target: bot.Receipt(p.Replaces), Data: strings.Join(data, " ")}
+}
+
+// An attachment is the data of a picture, or another file, that follows the words of
+// a post or of an answer.
+type attachment struct {
+	Post  string     // whose words they are
+	Root  id.EventID `json:",omitempty"` // of the thread
+	Reply id.EventID `json:",omitempty"`
+	Sent  bool       `json:",omitempty"` // it may have been sent
+}
+
+// How long an attachment may hold up a newer board, and after how long one is tried
+// again that takes long to upload.
+const (
+	attachHold  = 5 * time.Second
+	attachAgain = 5 * time.Second
+)
+
+// follows owes the file that belongs to words.
+func follows(p bot.Post, words bot.Receipt, of attachment) bot.Owes {
+	of.Post = p.ID
+	data, err := json.Marshal(of)
+	if err != nil {
+		panic(err)
+	}
+	key := p.ID
+	if isBoard(p) { // of a game the newest counts
+		key = lineOf(p)
+	}
+	return bot.Owes{Kind: bot.Attach, Key: key, Target: words, Data: string(data)}
+}
+
+func isBoard(p bot.Post) bool { return p.Kind == bot.Show && !p.Private }
+
+// attach sends a picture or file after its words, unless a newer board of the game
+// is on its way.
+func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, p bot.Post) error {
+	var of attachment
+	if err := json.Unmarshal([]byte(p.Data), &of); err != nil {
+		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+	}
+	line := lineOf(p)
+	c := content{scene: p.Scene, name: boardName(p.Number, p.Seq), file: p.File}
+	if p.Game == "" { // an answer's, which is kept here alone: it can be asked for again
+		line = at.String() + " answer"
+		c.file, _ = a.files.Get(of.Post)
+	} else if p.Scene == nil {
+		line += " file"
+	}
+	if err := c.draw(); err != nil || c.file == nil {
+		return bot.ErrGone
+	}
+	turn := a.order.enter(line)
+	defer a.order.leave(line)
+	picture, err := a.upload(ctx, dev, at, line, c.file)
+	if errors.Is(err, errUploading) {
+		return bot.RetryAfter{Wait: max(attachAgain, a.uploads.rest(a.cfg.Now()))}
+	} else if err != nil {
+		return err
+	}
+	m := attached(message.Content{Number: p.Number}, picture)
+	message.InThread(m, of.Root, "", of.Reply)
+	limited, cancel := context.WithTimeout(ctx, attachHold)
+	defer cancel()
+	turn.mine <- struct{}{}
+	defer func() { <-turn.mine }()
+	if p.Scene != nil && turn.newest > p.Seq {
+		return nil
+	}
+	_, err = a.sendOnce(limited, dev, at, m, of.Post+" picture", of.Sent || p.Attempt > 1)
+	return err
+}
+
+// An order has the pictures of a game sent one at a time, no older one after a newer
+// board: boards and what follows words are delivered beside each other.
+type order struct {
+	mu sync.Mutex
+	m  map[string]*turn
+}
+
+// A turn is that of a game.
+type turn struct {
+	mine   chan struct{} // holds a value while a picture, or words in its place, are sent
+	newest int           // event of the newest board that was sent; of who holds mine
+	users  int
+}
+
+func (o *order) enter(line string) *turn {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m == nil {
+		o.m = map[string]*turn{}
+	}
+	t := o.m[line]
+	if t == nil {
+		t = &turn{mine: make(chan struct{}, 1)}
+		o.m[line] = t
+	}
+	t.users++
+	return t
+}
+
+func (o *order) leave(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m[line].users--; o.m[line].users == 0 {
+		delete(o.m, line)
+	}
+}
