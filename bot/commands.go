@@ -41,7 +41,6 @@ func init() {
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: Integer},
 			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
-			{Name: "rated", Summary: "Whether the result is to count for a rating one day", Type: Bool},
 			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},

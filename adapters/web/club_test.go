@@ -472,8 +472,6 @@ func (c *club) open(p *member) bool {
 		text = strings.Replace(text, "6x5", "7x7", 1)
 	case 2:
 		text += " color:random"
-	case 3:
-		text += " rated:yes"
 	case 4:
 		text = "/new" // as the room has it
 	}

@@ -70,7 +70,7 @@ type Match struct {
 	Rules    string // "two-button@1"
 	Setup    rules.Setup
 	Clock    clock.Control
-	Rated    bool   // its result is to count for a rating, once there is one
+	Rated    bool   // an older version was asked to rate it, one day; shown where the game is
 	Opener   Person // who asked for the game
 	Invited  Person // the only person who may join; empty: anyone
 	Where    Room

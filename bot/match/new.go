@@ -83,14 +83,6 @@ func NewGame(in *Input) Step {
 		}
 		s.Handicap = n
 	}
-	rated := false
-	switch answer := strings.ToLower(arg("rated")); answer {
-	case "", "no", "n", "false":
-	case "yes", "y", "true":
-		rated = true
-	default:
-		return in.Refuse(say("bad.rated", shortened(answer)))
-	}
 	var tc clock.Control
 	if c := cmp.Or(arg("clock"), in.Room.Clock); c != "" {
 		var err error
@@ -115,7 +107,7 @@ func NewGame(in *Input) Step {
 		return in.Refuse(say("bad.color", shortened(c)))
 	}
 	m := Match{
-		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Rated: rated, Opener: in.By, Where: in.Request.Where,
+		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open},
 	}
 	if mine == rules.Black {
@@ -261,7 +253,7 @@ func Rematch(in *Input) Step {
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
-	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Rated: old.Rated, Opener: in.By, Where: in.Request.Where,
+	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
 	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)

@@ -43,7 +43,6 @@ var english = map[string]string{
 	"stone.words":                 "handicap stone {0}",
 	"bad.free":                    "Handicap stones to be placed freely are 2 to {0} on this board.",
 	"bad.placement":               "“{0}” is no placement: choose fixed or free.",
-	"bad.rated":                   "“{0}”? Rated is yes or no.",
 	"looks.dead":                  "These stones look dead to me: {0}.",
 	"looks.seki":                  "These look alive in seki to me: {0}.",
 	"looks.unsure":                "I am not sure about {0}.",
