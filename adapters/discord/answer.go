@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
@@ -268,7 +270,7 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 		if rest.Gone(e) {
 			_, err = x.respond(ctx, rest.Defer(rest.Ephemeral))
 		}
-		if !rest.Gone(e) || rest.Code(err) == rest.CodeAcknowledged {
+		if !rest.Gone(e) || rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged {
 			err = nil // it is there, or may be
 		}
 	}
@@ -451,7 +453,7 @@ func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Respo
 	} else if e == nil {
 		err = nil
 	}
-	if rest.Code(err) == rest.CodeAcknowledged {
+	if rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged {
 		err = nil
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -26,20 +28,20 @@ var reserved = map[string]rest.Permissions{"adjudicate": rest.ManageMessages}
 // look after the server, or because its administrators say that they may.
 func permitted(in interaction.Interaction, command string) bool {
 	_, ok := reserved[command]
-	return ok && in.Kind == interaction.Command && in.Command.Type == interaction.Slash && in.Guild != "" && in.ByGuild == in.Guild
+	return ok && in.Kind == interaction.Command && in.Command.Type == discordgo.ChatApplicationCommand && in.Guild != "" && in.ByGuild == in.Guild
 }
 
 // A menu is an entry in the menu of a user or a message that is a command with
 // that user or message as an option.
 type menu struct {
 	name            string
-	kind            int
+	kind            discordgo.ApplicationCommandType
 	command, option string
 }
 
 var menus = []menu{
-	{wordMenuInvite, interaction.UserMenu, "new", "opponent"},
-	{wordMenuShow, interaction.MessageMenu, "show", "diagram"},
+	{wordMenuInvite, discordgo.UserApplicationCommand, "new", "opponent"},
+	{wordMenuShow, discordgo.MessageApplicationCommand, "show", "diagram"},
 }
 
 // Limits of Discord's on commands.
@@ -49,28 +51,29 @@ const (
 	maxChoices     = 25
 )
 
-// A command is a command as it is registered.
+// A command is a command as it is registered. discordgo's would name for each option
+// what Discord allows of some alone.
 type command struct {
-	Type         int               `json:"type"`
-	Name         string            `json:"name"`
-	Names        map[string]string `json:"name_localizations,omitempty"` // of menus alone
-	Description  string            `json:"description,omitempty"`
-	Descriptions map[string]string `json:"description_localizations,omitempty"`
-	Options      []option          `json:"options,omitempty"`
-	May          *string           `json:"default_member_permissions,omitempty"`
-	Contexts     []int             `json:"contexts,omitempty"`          // not of a guild's commands
-	Installs     []int             `json:"integration_types,omitempty"` // likewise
+	Type         discordgo.ApplicationCommandType       `json:"type"`
+	Name         string                                 `json:"name"`
+	Names        map[discordgo.Locale]string            `json:"name_localizations,omitempty"` // of menus alone
+	Description  string                                 `json:"description,omitempty"`
+	Descriptions map[discordgo.Locale]string            `json:"description_localizations,omitempty"`
+	Options      []option                               `json:"options,omitempty"`
+	May          *string                                `json:"default_member_permissions,omitempty"`
+	Contexts     []discordgo.InteractionContextType     `json:"contexts,omitempty"`          // not of a guild's commands
+	Installs     []discordgo.ApplicationIntegrationType `json:"integration_types,omitempty"` // likewise
 }
 
 type option struct {
-	Type         int               `json:"type"`
-	Name         string            `json:"name"`
-	Description  string            `json:"description"`
-	Descriptions map[string]string `json:"description_localizations,omitempty"`
-	Required     bool              `json:"required,omitempty"`
-	Autocomplete bool              `json:"autocomplete,omitempty"`
-	Choices      []rest.Choice     `json:"choices,omitempty"`
-	MaxLength    int               `json:"max_length,omitempty"`
+	Type         discordgo.ApplicationCommandOptionType      `json:"type"`
+	Name         string                                      `json:"name"`
+	Description  string                                      `json:"description"`
+	Descriptions map[discordgo.Locale]string                 `json:"description_localizations,omitempty"`
+	Required     bool                                        `json:"required,omitempty"`
+	Autocomplete bool                                        `json:"autocomplete,omitempty"`
+	Choices      []*discordgo.ApplicationCommandOptionChoice `json:"choices,omitempty"`
+	MaxLength    int                                         `json:"max_length,omitempty"`
 }
 
 // maxTyped is as long as the bot lets anything typed be, in bytes; characters
@@ -79,17 +82,17 @@ const maxTyped = 1000
 
 // Where commands can be used, and how they come there.
 var (
-	anywhere = []int{interaction.InGuild, interaction.InBotDM, interaction.InPrivate}
-	inGuilds = []int{interaction.InGuild}
-	anyhow   = []int{0, 1} // installed in a server, by a person for themselves
-	byGuild  = []int{0}
+	inGuilds = []discordgo.InteractionContextType{discordgo.InteractionContextGuild}
+	anywhere = append(inGuilds, discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel)
+	byGuild  = []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
+	anyhow   = append(byGuild, discordgo.ApplicationIntegrationUserInstall)
 )
 
 // project makes Discord's commands of the bot's.
 func project(commands []bot.Command, guild bool) []command {
 	var out []command
 	for _, c := range commands {
-		p := command{Type: interaction.Slash, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
+		p := command{Type: discordgo.ChatApplicationCommand, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
 			Descriptions: localized(c.Summary, func(tag string) string { return rest.Clip(c.In(tag).Summary, maxDescription) }), Contexts: anywhere, Installs: anyhow}
 		if may, ok := reserved[c.Name]; ok {
 			p.May = new(strconv.FormatUint(uint64(may), 10))
@@ -124,16 +127,16 @@ func before(o option) int {
 }
 
 func projectOption(o bot.Option) option {
-	p := option{Type: interaction.OptionString, Name: o.Name, Description: rest.Clip(o.Summary, maxDescription), Required: o.Required,
+	p := option{Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: rest.Clip(o.Summary, maxDescription), Required: o.Required,
 		Descriptions: localized(o.Summary, func(tag string) string { return rest.Clip(o.In(tag).Summary, maxDescription) })}
 	switch o.Type {
 	case bot.Integer:
-		p.Type = interaction.OptionInteger
+		p.Type = discordgo.ApplicationCommandOptionInteger
 	case bot.User:
-		p.Type = interaction.OptionUser
+		p.Type = discordgo.ApplicationCommandOptionUser
 		return p
 	case bot.Bool:
-		p.Type = interaction.OptionBool
+		p.Type = discordgo.ApplicationCommandOptionBoolean
 		return p
 	}
 	switch {
@@ -142,20 +145,20 @@ func projectOption(o bot.Option) option {
 	case len(o.Choices) > 0:
 		for i, c := range o.Choices {
 			made := choice(o, c)
-			made.Localizations = localized(c.Label, func(tag string) string { return rest.Clip(o.In(tag).Choices[i].Label, maxChoice) })
+			made.NameLocalizations = localized(c.Label, func(tag string) string { return rest.Clip(o.In(tag).Choices[i].Label, maxChoice) })
 			p.Choices = append(p.Choices, made)
 		}
 		return p
 	}
-	if p.Type == interaction.OptionString && !o.Rest {
+	if p.Type == discordgo.ApplicationCommandOptionString && !o.Rest {
 		p.MaxLength = maxTyped
 	}
 	return p
 }
 
 // choice makes Discord's choice of the bot's.
-func choice(o bot.Option, c bot.Choice) rest.Choice {
-	out := rest.Choice{Name: rest.Clip(c.Label, maxChoice), Value: c.Value}
+func choice(o bot.Option, c bot.Choice) *discordgo.ApplicationCommandOptionChoice {
+	out := &discordgo.ApplicationCommandOptionChoice{Name: rest.Clip(c.Label, maxChoice), Value: c.Value}
 	if o.Type == bot.Integer {
 		if n, err := strconv.Atoi(c.Value); err == nil {
 			out.Value = n
@@ -208,7 +211,7 @@ func (a *Adapter) register(ctx context.Context, commands []bot.Command) error {
 func canonical(cs []command) []byte {
 	cs = slices.Clone(cs)
 	for i := range cs {
-		cs[i].Type = max(cs[i].Type, interaction.Slash)
+		cs[i].Type = max(cs[i].Type, discordgo.ChatApplicationCommand)
 		cs[i].Contexts, cs[i].Installs = slices.Sorted(slices.Values(cs[i].Contexts)), slices.Sorted(slices.Values(cs[i].Installs))
 	}
 	slices.SortFunc(cs, func(a, b command) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name)) })

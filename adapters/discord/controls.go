@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -174,7 +176,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 // typing answers a command that is being typed.
 func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 	r := request(x.in, time.Now())
-	var out []rest.Choice
+	var out []*discordgo.ApplicationCommandOptionChoice
 	if o, ok := x.in.Command.Focused(); ok && commanded(&r, x.in.Command) {
 		known, _ := findOption(a.commands(), r.Command, o.Name)
 		delete(r.Args, o.Name)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -29,9 +31,6 @@ const (
 
 // refusedFor is how long a status message is left alone that could not be edited.
 const refusedFor = 24 * time.Hour
-
-// codeOldEdits is Discord's code when old messages were edited too often.
-const codeOldEdits = 30046
 
 // changes are what the kinds of posts do that change a message.
 var changes = map[string]func(*Adapter, context.Context, bot.Post) error{
@@ -168,7 +167,7 @@ func (a *Adapter) header(ctx context.Context, p bot.Post) error {
 	}
 	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 	switch {
-	case rest.Code(err) == codeOldEdits:
+	case rest.Code(err) == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached:
 		return bot.RetryAfter{Wait: oldPace}
 	case final(err): // it was deleted, say
 		a.refused.Add(p.Replaces, time.Now().Add(refusedFor))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -192,7 +194,7 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent bot.
 again:
 	switch {
 	case err == nil && shown != nil:
-	case err == nil || isAmbiguous(err) || late && rest.Code(err) == rest.CodeAcknowledged:
+	case err == nil || isAmbiguous(err) || late && rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged:
 		if updates && !d.route.Alone { // editing twice is editing once
 			if err := d.inWords(); err != nil {
 				return "", err, true
@@ -357,7 +359,7 @@ func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
 	}
 	s, err := d.a.rest.FollowUp(ctx, d.route.Token, d.m)
 	if err != nil {
-		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == rest.CodeUnknownWebhook {
+		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == discordgo.ErrCodeUnknownWebhook {
 			return "", bot.ErrGone
 		}
 		return "", rest.BotError(err, "")
@@ -373,7 +375,7 @@ func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, er
 		return "", false, nil
 	}
 	_, err = d.a.low.Edit(ctx, channel, message, d.m)
-	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == rest.CodeArchivedThread {
+	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
 		return "", false, nil // a new message wakes an archived thread, too
 	}
 	return bot.Receipt(d.p.Replaces), true, rest.BotError(err, "")
@@ -392,7 +394,7 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 		return sent, err
 	}
 	s, err := d.sendOwn(ctx)
-	if len(d.m.Files) > 0 && rest.Code(err) == rest.CodeMissingPermissions && d.mayWrite(ctx) {
+	if len(d.m.Files) > 0 && rest.Code(err) == discordgo.ErrCodeMissingPermissions && d.mayWrite(ctx) {
 		a.inLetters(&d.c, d.at.channel)
 		if err := d.build(); err != nil {
 			return "", err
@@ -404,7 +406,7 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 		a.sent.Remove(d.p.ID)
 		a.barred.Remove(d.at.channel)
 		return receipt(d.at.channel, s.ID), nil
-	case rest.Code(err) == rest.CodeLockedThread, rest.Code(err) == rest.CodeArchivedThread:
+	case rest.Code(err) == discordgo.ErrCodeThreadIsLocked, rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		d.locked = true
 		err = bot.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
 		return "", d.refuse(err)
@@ -558,11 +560,11 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Re
 
 // closedTo deals with an error on the way to somebody's direct messages.
 func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err error) (bot.Receipt, error) {
-	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{rest.CodeCannotDM, rest.CodeCannotDMShared, rest.CodeTooManyDMs}, rest.Code(err)) {
+	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
 		return "", rest.BotError(err, "")
 	}
 	a.log.Warn("somebody cannot be written to directly; they are called in the channel", "error", err)
-	if rest.Code(err) != rest.CodeTooManyDMs { // which says nothing of them
+	if rest.Code(err) != discordgo.ErrCodeOpeningDirectMessagesTooFast { // which says nothing of them
 		a.closed.Add(who.ID, time.Now())
 	}
 	return a.call(ctx, p, who)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -45,6 +47,7 @@ func TestLocalizedCommands(t *testing.T) {
 	commands := project(bot.Commands(), false)
 	for _, c := range commands {
 		for _, tag := range bot.Languages()[1:] {
+			tag := discordgo.Locale(tag)
 			if c.Description != "" && (c.Descriptions[tag] == "" || c.Descriptions[tag] == c.Description || c.Names != nil) {
 				t.Errorf("/%s is %q in %s, names %v", c.Name, c.Descriptions[tag], tag, c.Names)
 			}
@@ -57,7 +60,7 @@ func TestLocalizedCommands(t *testing.T) {
 				}
 			}
 		}
-		for _, texts := range []map[string]string{c.Names, c.Descriptions} {
+		for _, texts := range []map[discordgo.Locale]string{c.Names, c.Descriptions} {
 			for locale := range texts {
 				if !slices.Contains(locales, locale) {
 					t.Errorf("/%s: there is no locale %q", c.Name, locale)
@@ -66,11 +69,11 @@ func TestLocalizedCommands(t *testing.T) {
 		}
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.Name == "adjudicate" })
-	if got := commands[i].Options[0].Choices[1].Localizations["de"]; got != "Schwarz gewinnt" {
+	if got := commands[i].Options[0].Choices[1].NameLocalizations["de"]; got != "Schwarz gewinnt" {
 		t.Errorf("a choice is called %q", got)
 	}
 	other := project(bot.Commands(), false)
-	other[0].Descriptions = map[string]string{"de": "anders"}
+	other[0].Descriptions = map[discordgo.Locale]string{"de": "anders"}
 	if string(canonical(other)) == string(canonical(commands)) {
 		t.Error("nobody would notice another translation")
 	}

@@ -193,7 +193,7 @@ func TestProjection(t *testing.T) {
 	}
 	var text strings.Builder
 	for _, c := range project(bot.Commands(), false) {
-		fmt.Fprintln(&text, c.Name, c.Type)
+		fmt.Fprintln(&text, c.Name, int(c.Type))
 	}
 	for _, want := range []string{"place 1\n", "new 1\n", "adjudicate 1\n", wordMenuInvite + " 2\n"} {
 		if !strings.Contains(text.String(), want) {

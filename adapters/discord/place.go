@@ -8,15 +8,11 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
-)
-
-// Codes of Discord's errors about threads.
-const (
-	codeThreadThere  = 160004 // the message has its thread already
-	codeNotThatThere = 50024  // such a channel has no threads
 )
 
 const (
@@ -178,7 +174,7 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 	}
 	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
 	switch {
-	case err == nil, rest.Code(err) == codeThreadThere:
+	case err == nil, rest.Code(err) == discordgo.ErrCodeThreadAlreadyCreatedForThisMessage:
 		a.threads.Add(message, true)
 		return under(message), nil
 	case final(err): // not permitted, the message is gone, no threads there

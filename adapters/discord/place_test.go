@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -440,7 +442,7 @@ func TestTooManyDirect(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				c := newClub(t, discordtest.Options{})
 				c.start()
-				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: rest.CodeTooManyDMs})
+				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: discordgo.ErrCodeOpeningDirectMessagesTooFast})
 				for k := range 2 {
 					if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
 						Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
@@ -687,7 +689,7 @@ func TestServersOwnPermissions(t *testing.T) {
 		if permitted(in, "adjudicate") {
 			t.Error("a press may adjudicate")
 		}
-		in.Kind, in.Command.Type = interaction.Command, interaction.Slash
+		in.Kind, in.Command.Type = interaction.Command, discordgo.ChatApplicationCommand
 		if in.ByGuild = ""; permitted(in, "adjudicate") {
 			t.Error("the command of a person's own may adjudicate")
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -26,7 +28,7 @@ var hosts = []string{"cdn.discordapp.com", "media.discordapp.net"}
 // option that is to hold it.
 func (a *Adapter) withRecord(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
 	i := slices.IndexFunc(menus, func(m menu) bool { return m.kind == c.Type && m.name == c.Name })
-	if i < 0 || c.Type != interaction.MessageMenu {
+	if i < 0 || c.Type != discordgo.MessageApplicationCommand {
 		return nil
 	}
 	for _, f := range c.Messages[c.Target].Files {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
@@ -100,7 +102,7 @@ func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thre
 		return rest.BotError(err, "")
 	}
 	a.learned(channel, 0, false)
-	if rest.Code(err) == rest.CodeMissingAccess {
+	if rest.Code(err) == discordgo.ErrCodeMissingAccess {
 		return rest.BotError(err, rest.Permissions(0).Missing(rest.ViewChannel)[0])
 	}
 	missing := rest.Permissions(0).Missing(needed(thread) &^ rest.ViewChannel) // it is seen, or Discord would have said so

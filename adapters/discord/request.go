@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -44,7 +46,7 @@ func person(u interaction.User) bot.Who {
 // commanded puts a slash command or an entry of a menu into a request. It
 // reports false if there is no such entry.
 func commanded(r *bot.Request, c interaction.CommandData) bool {
-	if c.Type != interaction.Slash && c.Type != 0 {
+	if c.Type != discordgo.ChatApplicationCommand && c.Type != 0 {
 		i := slices.IndexFunc(menus, func(m menu) bool { return m.kind == c.Type && m.name == c.Name })
 		if i < 0 {
 			return false
@@ -62,7 +64,7 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 	r.Command = c.Name
 	for _, o := range c.Options {
 		r.Args[o.Name] = o.Text
-		if u, ok := c.Users[o.Text]; ok && o.Type == interaction.OptionUser {
+		if u, ok := c.Users[o.Text]; ok && o.Type == discordgo.ApplicationCommandOptionUser {
 			if r.Users == nil {
 				r.Users = map[string]bot.Who{}
 			}

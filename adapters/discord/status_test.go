@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
-	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -168,7 +169,7 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 	for name, happens := range map[string]func(*table, *discordtest.Message){
 		"deleted": func(_ *table, m *discordtest.Message) { m.Delete() },
 		"refused": func(tb *table, m *discordtest.Message) {
-			tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + m.ID, Status: 403, Code: rest.CodeMissingPermissions, Times: -1})
+			tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + m.ID, Status: 403, Code: discordgo.ErrCodeMissingPermissions, Times: -1})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +207,7 @@ func TestOpeningHasToWait(t *testing.T) {
 		wait time.Duration
 	}{
 		"limited":          {discordtest.Fault{Status: 429, RetryAfter: 10 * time.Second}, 10 * time.Second}, // longer than anybody has patience
-		"edited too often": {discordtest.Fault{Status: 400, Code: codeOldEdits}, oldPace},
+		"edited too often": {discordtest.Fault{Status: 400, Code: discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached}, oldPace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

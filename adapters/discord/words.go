@@ -3,6 +3,8 @@ package discord
 import (
 	"strings"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -36,25 +38,25 @@ const (
 	wordNoRecordIn  = "The file could not be read."
 )
 
-// locales are those in which Discord shows commands.
-var locales = []string{"id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no", "pl", "pt-BR",
+// locales are those in which Discord shows commands; discordgo lacks Indonesian.
+var locales = []discordgo.Locale{"id", "da", "de", "en-GB", "en-US", "es-ES", "es-419", "fr", "hr", "it", "lt", "hu", "nl", "no", "pl", "pt-BR",
 	"ro", "fi", "sv-SE", "vi", "tr", "cs", "el", "bg", "ru", "uk", "hi", "th", "zh-CN", "ja", "zh-TW", "ko"}
 
 // localized gives something in every locale for whose language the bot has other
 // words than the English ones.
-func localized(english string, in func(tag string) string) map[string]string {
-	var out map[string]string
+func localized(english string, in func(tag string) string) map[discordgo.Locale]string {
+	var out map[discordgo.Locale]string
 	for _, tag := range bot.Languages() {
 		words := in(tag)
 		if words == english {
 			continue
 		}
 		for _, locale := range locales {
-			if base, _, _ := strings.Cut(locale, "-"); base != tag {
+			if base, _, _ := strings.Cut(string(locale), "-"); base != tag {
 				continue
 			}
 			if out == nil {
-				out = map[string]string{}
+				out = map[discordgo.Locale]string{}
 			}
 			out[locale] = words
 		}

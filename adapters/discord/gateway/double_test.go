@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -54,7 +56,7 @@ func TestConversation(t *testing.T) {
 				switch in.Kind {
 				case interaction.Typing:
 					o, _ := in.Command.Focused()
-					_, err = respond(ctx, rest.Suggest([]rest.Choice{{Name: o.Text + "4", Value: o.Text + "4"}}))
+					_, err = respond(ctx, rest.Suggest([]*discordgo.ApplicationCommandOptionChoice{{Name: o.Text + "4", Value: o.Text + "4"}}))
 				case interaction.Command:
 					board := rest.File{Name: "board.png", Alt: "a board", Data: []byte("\x89PNG\r\n\x1a\n")}
 					m := rest.Message{Content: new(in.User.Name() + " plays " + in.Command.Option("at").Text), Components: []rest.Component{pass}, Files: []rest.File{board}}

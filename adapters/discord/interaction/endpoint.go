@@ -1,6 +1,7 @@
 package interaction
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
@@ -106,7 +109,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if !e.signed(r.Header, body) {
+	if !e.signed(r, body) {
 		http.Error(w, "invalid request signature", http.StatusUnauthorized)
 		return
 	}
@@ -126,17 +129,13 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // signed reports whether Discord has signed this just now.
-func (e *Endpoint) signed(h http.Header, body []byte) bool {
-	sig, err := hex.DecodeString(h.Get("X-Signature-Ed25519"))
-	if err != nil || len(sig) != ed25519.SignatureSize {
-		return false
-	}
-	stamp := h.Get("X-Signature-Timestamp")
-	unix, err := strconv.ParseInt(stamp, 10, 64)
+func (e *Endpoint) signed(r *http.Request, body []byte) bool {
+	unix, err := strconv.ParseInt(r.Header.Get("X-Signature-Timestamp"), 10, 64)
 	if err != nil || e.cfg.Now().Sub(time.Unix(unix, 0)).Abs() > freshness {
 		return false
 	}
-	return ed25519.Verify(e.key, append([]byte(stamp), body...), sig)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return discordgo.VerifyInteraction(r, e.key)
 }
 
 // take has an interaction handled and holds the response open for the answer.

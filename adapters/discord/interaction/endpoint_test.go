@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -179,7 +181,7 @@ func TestAnswers(t *testing.T) {
 		"private":           {rest.Reply(rest.Message{Content: new("no"), Flags: rest.Ephemeral}), "", true},
 		"deferred":          {rest.Defer(0), "", true},
 		"deferred update":   {rest.DeferUpdate(), "", true},
-		"suggestions":       {rest.Suggest([]rest.Choice{{Name: "D4", Value: "D4"}}), "", true},
+		"suggestions":       {rest.Suggest([]*discordgo.ApplicationCommandOptionChoice{{Name: "D4", Value: "D4"}}), "", true},
 		"form":              {rest.Ask(rest.Modal{CustomID: "m", Title: "t", Components: []rest.Component{}}), "", true},
 		"update":            {rest.Update(rest.Message{Content: new("x")}), "90", true},
 		"public":            {rest.Reply(rest.Message{Content: new("x")}), "99", false},

@@ -28,6 +28,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
@@ -41,13 +43,6 @@ const (
 	Press   Kind = 3 // a button or a select below a message
 	Typing  Kind = 4 // a command is being typed: choices are wanted
 	Form    Kind = 5 // a modal was submitted
-)
-
-// Where a command may be used.
-const (
-	InGuild   = 0
-	InBotDM   = 1 // direct messages with the bot
-	InPrivate = 2 // other direct messages, where the bot is not
 )
 
 // An Interaction is something that a person did and that waits for an answer:
@@ -114,18 +109,11 @@ func (c Channel) IsThread() bool {
 	return c.Type >= rest.ThreadOfAnnouncement && c.Type <= rest.ThreadPrivate
 }
 
-// Types of commands.
-const (
-	Slash       = 1
-	UserMenu    = 2
-	MessageMenu = 3
-)
-
 // CommandData is a command with what was said to it.
 type CommandData struct {
 	Guild   string // the server in which alone it is registered; empty: everywhere
 	Name    string
-	Type    int // Slash, UserMenu, MessageMenu
+	Type    discordgo.ApplicationCommandType
 	Options []Option
 	Target  string // of a menu: the id of the user or message
 
@@ -157,18 +145,10 @@ func (c CommandData) Focused() (Option, bool) {
 // decimal, "true" and "false", ids of users and files.
 type Option struct {
 	Name    string
-	Type    int // as Discord counts them: 3 string, 4 integer, 5 yes or no, 6 user, 10 number, 11 file
+	Type    discordgo.ApplicationCommandOptionType
 	Text    string
 	Focused bool
 }
-
-// Types of options.
-const (
-	OptionString  = 3
-	OptionInteger = 4
-	OptionBool    = 5
-	OptionUser    = 6
-)
 
 // PressData is a press of a button or the choice in a select.
 type PressData struct {
@@ -268,22 +248,22 @@ type (
 		Attachments json.RawMessage `json:"attachments"`
 	}
 	option struct {
-		Name    string          `json:"name"`
-		Type    int             `json:"type"`
-		Value   json.RawMessage `json:"value"`
-		Focused bool            `json:"focused"`
+		Name    string                                 `json:"name"`
+		Type    discordgo.ApplicationCommandOptionType `json:"type"`
+		Value   json.RawMessage                        `json:"value"`
+		Focused bool                                   `json:"focused"`
 	}
 	data struct {
-		Guild      json.RawMessage `json:"guild_id"`
-		Name       string          `json:"name"`
-		Type       int             `json:"type"`
-		Options    json.RawMessage `json:"options"`
-		Target     string          `json:"target_id"`
-		Resolved   json.RawMessage `json:"resolved"`
-		CustomID   string          `json:"custom_id"`
-		Component  int             `json:"component_type"`
-		Values     json.RawMessage `json:"values"`
-		Components json.RawMessage `json:"components"`
+		Guild      json.RawMessage                  `json:"guild_id"`
+		Name       string                           `json:"name"`
+		Type       discordgo.ApplicationCommandType `json:"type"`
+		Options    json.RawMessage                  `json:"options"`
+		Target     string                           `json:"target_id"`
+		Resolved   json.RawMessage                  `json:"resolved"`
+		CustomID   string                           `json:"custom_id"`
+		Component  int                              `json:"component_type"`
+		Values     json.RawMessage                  `json:"values"`
+		Components json.RawMessage                  `json:"components"`
 	}
 )
 

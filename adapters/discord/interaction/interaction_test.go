@@ -8,6 +8,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
@@ -29,7 +31,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := in.Command
-	if c.Name != "place" || c.Guild != "6" || c.Type != Slash {
+	if c.Name != "place" || c.Guild != "6" || c.Type != discordgo.ChatApplicationCommand {
 		t.Errorf("command %+v", c)
 	}
 	for name, text := range map[string]string{"point": "D4", "game": "12", "sure": "true", "komi": "6.5", "opponent": "9", "nothing": ""} {
@@ -73,7 +75,7 @@ func TestMenus(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	in, err = Parse([]byte(`{` + where + `,"type":2,"data":{"name":"Challenge to Go","type":2,"target_id":"9","resolved":{"users":{"9":{"id":"9","username":"x","global_name":"X"}}}}}`))
-	if err != nil || in.Command.Type != UserMenu || in.Command.Users[in.Command.Target].Name() != "X" {
+	if err != nil || in.Command.Type != discordgo.UserApplicationCommand || in.Command.Users[in.Command.Target].Name() != "X" {
 		t.Errorf("%+v, %v", in.Command, err)
 	}
 }

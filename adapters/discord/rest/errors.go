@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -84,21 +86,10 @@ func (e *Ambiguous) Error() string {
 // Unwrap gives the cause.
 func (e *Ambiguous) Unwrap() error { return e.Cause }
 
-// Codes of Discord's errors.
+// Codes of Discord's errors that discordgo does not name.
 const (
-	CodeUnknownWebhook     = 10015
-	CodeUnknownInteraction = 10062 // answered too late, or never heard of
-	CodeTooManyDMs         = 40003 // opened lately; it passes
-	CodeTooLarge           = 40005
-	CodeAcknowledged       = 40060 // the interaction has its first answer already
-	CodeTooManyFollowUps   = 40094
-	CodeMissingAccess      = 50001
-	CodeCannotDM           = 50007
-	CodeMissingPermissions = 50013
-	CodeWebhookToken       = 50027 // the interaction is older than 15 minutes
-	CodeArchivedThread     = 50083
-	CodeLockedThread       = 160005
-	CodeCannotDMShared     = 50278
+	CodeTooManyFollowUps = 40094
+	CodeCannotDMShared   = 50278
 )
 
 // Code is Discord's code in err, 0 if there is none.
@@ -116,7 +107,7 @@ func Gone(err error) bool {
 	if !errors.As(err, &e) || isAmbiguous(err) {
 		return false
 	}
-	return e.Status == http.StatusNotFound || e.Code == CodeWebhookToken || e.Code == CodeUnknownInteraction
+	return e.Status == http.StatusNotFound || e.Code == discordgo.ErrCodeInvalidWebhookTokenProvided || e.Code == discordgo.ErrCodeUnknownInteraction
 }
 
 // Forbidden reports that a permission is lacking or that the person does not
@@ -126,14 +117,14 @@ func Forbidden(err error) bool {
 	if !errors.As(err, &e) || isAmbiguous(err) {
 		return false
 	}
-	return e.Status == http.StatusForbidden || e.Code == CodeLockedThread
+	return e.Status == http.StatusForbidden || e.Code == discordgo.ErrCodeThreadIsLocked
 }
 
 // TooLarge reports that the message or its files are too large.
 func TooLarge(err error) bool {
 	var e *Error
 	return errors.Is(err, errTooLarge) ||
-		errors.As(err, &e) && !isAmbiguous(err) && (e.Status == http.StatusRequestEntityTooLarge || e.Code == CodeTooLarge)
+		errors.As(err, &e) && !isAmbiguous(err) && (e.Status == http.StatusRequestEntityTooLarge || e.Code == discordgo.ErrCodeRequestEntityTooLarge)
 }
 
 func isAmbiguous(err error) bool {
@@ -168,7 +159,7 @@ func BotError(err error, permission string) error {
 // or for its form.
 func refused(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Status == http.StatusBadRequest && e.Code != CodeArchivedThread && e.Code != CodeAcknowledged
+	return errors.As(err, &e) && e.Status == http.StatusBadRequest && e.Code != discordgo.ErrCodePerformedOperationOnArchivedThread && e.Code != discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 }
 
 // as gives an error of the client's own waiting the name of what waited.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // Types of first answers to an interaction.
@@ -22,7 +24,7 @@ const (
 type Response struct {
 	Type    int
 	Message *Message // of types 4 and 7; of type 5 its flags
-	Choices []Choice
+	Choices []*discordgo.ApplicationCommandOptionChoice
 	Modal   *Modal
 }
 
@@ -40,20 +42,12 @@ func DeferUpdate() Response { return Response{Type: ResponseDeferUpdate} }
 func Update(m Message) Response { return Response{Type: ResponseUpdate, Message: &m} }
 
 // Suggest completes what is being typed, with 25 choices at most.
-func Suggest(choices []Choice) Response {
+func Suggest(choices []*discordgo.ApplicationCommandOptionChoice) Response {
 	return Response{Type: ResponseAutocomplete, Choices: choices[:min(len(choices), 25)]}
 }
 
 // Ask opens a form.
 func Ask(m Modal) Response { return Response{Type: ResponseModal, Modal: &m} }
-
-// A Choice is offered while typing or by a command's option: the name is shown,
-// the value is meant. Both have 100 characters at most.
-type Choice struct {
-	Name          string            `json:"name"`
-	Localizations map[string]string `json:"name_localizations,omitempty"`
-	Value         any               `json:"value"` // string, int or float64, as the option's type
-}
 
 // A Modal is a form of one to five components.
 type Modal struct {
@@ -89,10 +83,10 @@ func (r Response) Body() any {
 	case r.Type == ResponseAutocomplete:
 		choices := r.Choices
 		if choices == nil {
-			choices = []Choice{}
+			choices = []*discordgo.ApplicationCommandOptionChoice{}
 		}
 		body.Data = struct {
-			Choices []Choice `json:"choices"`
+			Choices []*discordgo.ApplicationCommandOptionChoice `json:"choices"`
 		}{choices}
 	case r.Modal != nil:
 		body.Data = r.Modal
@@ -106,8 +100,8 @@ func (r Response) Body() any {
 
 // Respond gives the first answer to an interaction, within three seconds of
 // it. It gives the message that was made or changed, if there is one. After an
-// [Ambiguous] error [Client.Original] tells what is there; CodeAcknowledged
-// means that there is an answer already.
+// [Ambiguous] error [Client.Original] tells what is there; discordgo's
+// ErrCodeInteractionHasAlreadyBeenAcknowledged means that there is an answer already.
 func (c *Client) Respond(ctx context.Context, id, token string, r Response) (*Sent, error) {
 	var out struct {
 		Resource *struct {

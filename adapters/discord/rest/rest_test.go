@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
@@ -436,11 +437,11 @@ func TestBotErrors(t *testing.T) {
 		}{
 			{"unknown channel", api(404, 10003), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
 			{"unknown message", api(404, 10008), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-			{"expired token", api(401, CodeWebhookToken), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-			{"missing permissions", api(403, CodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
-			{"cannot DM", api(403, CodeCannotDM), func(e error) bool { return errors.As(e, &forbidden) }},
-			{"locked", api(400, CodeLockedThread), func(e error) bool { return errors.As(e, &forbidden) }},
-			{"too large", api(400, CodeTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
+			{"expired token", api(401, discordgo.ErrCodeInvalidWebhookTokenProvided), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
+			{"missing permissions", api(403, discordgo.ErrCodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
+			{"cannot DM", api(403, discordgo.ErrCodeCannotSendMessagesToThisUser), func(e error) bool { return errors.As(e, &forbidden) }},
+			{"locked", api(400, discordgo.ErrCodeThreadIsLocked), func(e error) bool { return errors.As(e, &forbidden) }},
+			{"too large", api(400, discordgo.ErrCodeRequestEntityTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
 			{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
 			{"invalid", api(400, 50035), func(e error) bool { return Code(e) == 50035 }},
 			{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
@@ -539,7 +540,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("answered %s, not %s", got, want)
 		}
 	}
-	if n := len(Suggest(make([]Choice, 30)).Choices); n != 25 {
+	if n := len(Suggest(make([]*discordgo.ApplicationCommandOptionChoice, 30)).Choices); n != 25 {
 		t.Errorf("%d choices", n)
 	}
 }
