@@ -355,8 +355,11 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if req.Forgets() {
 		s.forget()
 	}
-	if got.Scene != nil || got.File != nil && got.Private {
-		s.answers.Add(answered.Key, shown{got.Scene, got.File})
+	switch {
+	case got.Scene != nil:
+		s.answers.Add(answered.Key, shown{newBoard(*got.Scene), got.File})
+	case got.File != nil && got.Private:
+		s.answers.Add(answered.Key, shown{nil, got.File})
 	}
 	var a answer
 	switch {

@@ -65,8 +65,8 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 	answered, _ := s.answers.Get(m.Key)
 	switch {
 	case m.Removed:
-	case answered.scene != nil:
-		out.draw(newBoard(*answered.scene), "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+	case answered.board != nil:
+		out.draw(answered.board, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
 	case m.Game != "" && out.Kind == bot.Show:
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {

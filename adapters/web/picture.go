@@ -98,11 +98,11 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 // answerPicture draws what an answer showed.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	a, ok := s.answers.Get(r.PathValue("key"))
-	if !ok || a.scene == nil {
+	if !ok || a.board == nil {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, newBoard(*a.scene))
+	s.draw(w, r, a.board)
 }
 
 // draw sends the picture of a board in the theme and size that are asked for.

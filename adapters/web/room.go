@@ -30,7 +30,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // platform is the name of this adapter, and channel the one room that it has.
@@ -96,7 +95,7 @@ type Room struct {
 // file of one that only one person saw. It lives as long as the process, if not
 // many others come after it.
 type shown struct {
-	scene *render.Scene
+	board *board
 	file  *bot.File
 }
 

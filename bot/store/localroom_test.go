@@ -38,7 +38,7 @@ const (
 
 // What is typed is stored with the turn, and its board with the note that it was
 // shown. The board follows the line, and nothing is said twice, though the page asks
-// again, or the process dies in between.
+// again, or the process dies in between. What is refused nobody else sees.
 func TestTurnInTheLocalRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran statements
@@ -67,6 +67,9 @@ func TestTurnInTheLocalRoom(t *testing.T) {
 			t.Errorf("a turn writes %d bytes, want at most %d", got, bytesInTheRoom)
 		}
 		r.ask(41, "white", "/place A7") // again
+		if a := r.answer(42, "black", "/place A3"); !strings.Contains(a, "not empty") {
+			t.Errorf("what is refused is answered with %s", a)
+		}
 		r.dead.Store(true)
 		r.ask(50, "black", "/place T19")
 		want = append(want, "/place T19")
@@ -119,15 +122,24 @@ func openLocalRoom(t *testing.T, file string) *localRoom {
 // ask types a line in a seat, as the nth submission.
 func (r *localRoom) ask(n int, seat, line string) {
 	r.t.Helper()
+	if answer := r.answer(n, seat, line); strings.Contains(answer, `"private":true`) {
+		r.t.Fatalf("%s: %s", line, answer)
+	}
+}
+
+// answer types a line, and returns what its page alone is told.
+func (r *localRoom) answer(n int, seat, line string) string {
+	r.t.Helper()
 	body, _ := json.Marshal(map[string]string{"id": fmt.Sprintf("%08x-0000-4000-8000-000000000000", uint32(n)*2654435761), "seat": seat, "text": line})
 	resp, err := r.client.Post("http://127.0.0.1:8080/ask", "application/json", strings.NewReader(string(body)))
 	must(r.t, err)
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusOK || strings.Contains(string(answer), `"private":true`) {
+	if resp.StatusCode != http.StatusOK {
 		r.t.Fatalf("%s: %s: %s", line, resp.Status, answer)
 	}
 	synctest.Wait()
+	return string(answer)
 }
 
 // said checks what the transcript holds: how each message begins.

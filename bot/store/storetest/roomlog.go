@@ -86,6 +86,28 @@ func messageTwice(d *desk) {
 	d.same("next", d.say("l", "hall", "third").N, first.N+1)
 }
 
+// messagesOfSteps: what was typed is stored with its step, or not at all, and what a
+// post became when it is settled.
+func messagesOfSteps(d *desk) {
+	m := d.open("g1", garden)
+	step := d.turn(m, post("p1", bot.Show, m))
+	step.Typed = &bot.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
+	d.must(d.Take(d.ctx(), step))
+	if err := d.Take(d.ctx(), step); !errors.Is(err, bot.ErrConflict) {
+		d.Errorf("taken twice: %v", err)
+	}
+	for range 2 {
+		d.must(d.Settle(d.ctx(), "p1", "", &bot.Message{Key: "p1", Room: "hall", At: d.now, Text: "board"}, bot.Decorations{}))
+	}
+	if err := d.Settle(d.ctx(), "never owed", "", &bot.Message{Key: "k", Room: "hall", Text: "nothing"}, bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+		d.Errorf("a post that was never owed: %v", err)
+	}
+	d.same("heard", d.heard("hall", 0, 10), []string{"/place D4", "board"})
+	last, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	d.must(err)
+	d.same("the receipt", last, bot.Receipt("2"))
+}
+
 func messageExtra(d *desk) {
 	full := bot.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
 		Controls: []bot.Control{

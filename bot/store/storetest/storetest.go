@@ -97,6 +97,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a bookmark is kept", bookmarks},
 		{"messages are numbered and read in order", messages},
 		{"a message is kept once", messageTwice},
+		{"what was typed and shown is kept with its step and post", messagesOfSteps},
 		{"a message comes back with all that belongs to it", messageExtra},
 		{"messages said at once all get their number", racingMessages},
 	} {
