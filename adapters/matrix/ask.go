@@ -316,11 +316,25 @@ func (a *Adapter) readSince(t time.Time) bool {
 // has come.
 func (a *Adapter) pauseAfter(err error, times int) time.Duration {
 	var later errLater
+	wait := retryAfter(err)
 	if errors.As(err, &later) {
-		return later.wait
+		wait = later.wait
 	}
-	return max(retryAfter(err), time.Second<<min(max(times-1, 0), 5))
+	switch {
+	case wait > 0 && times <= yields: // boards that wait as long come first
+		return wait + yieldFor
+	case wait > 0:
+		return wait
+	}
+	return time.Second << min(max(times-1, 0), 5)
 }
+
+// An answer that was too much for the homeserver lets boards pass at so many tries,
+// for so long, and then none.
+const (
+	yields   = 2
+	yieldFor = 100 * time.Millisecond
+)
 
 // safely deals with an event; a panic ends that event alone.
 func (a *Adapter) safely(ctx context.Context, dev *device.Device, r *row) (state, session string, err error, panicked bool) {

@@ -188,6 +188,49 @@ func TestMoreThanTheHomeserverTakes(t *testing.T) {
 	})
 }
 
+// What was too much for the homeserver comes in turn: boards first, but no answer waits
+// for ever while there are boards.
+func TestAnswersComeAfterBoards(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := newClub(t, s)
+		c.stock()
+		p := c.through()
+		c.start()
+		g, other := c.begins("aga 19x19"), c.begins("aga 19x19")
+		time.Sleep(2 * time.Minute)
+		limit := p.Limit(matrixtest.Sending, sendRate, 1)
+		var asked, answered, shown time.Time
+		for move := range 8 { // as many as the homeserver takes
+			[]*guest{g.black, g.white}[move%2].SaysIn(g.black.at, g.root, "!place "+sparse(move))
+			if move == 1 {
+				asked = time.Now()
+				other.white.SaysIn(other.white.at, other.root, "!place A1")
+			}
+			if time.Sleep(2 * time.Second); move > 0 { // a board waits each time, for three seconds
+				time.Sleep(3 * time.Second)
+			}
+		}
+		c.settled()
+		limit.Stop()
+		for _, g := range []*board{g, other} {
+			caughtUp(g.black.Player, g.black.at)
+			for _, e := range g.black.View(g.black.at).Events {
+				switch body, _ := e.Content["body"].(string); {
+				case e.Sender != c.user.ID:
+				case strings.Contains(body, "move 2:") && e.Content["msgtype"] == "m.image":
+					shown = time.UnixMilli(e.Time)
+				case strings.Contains(body, "not your turn"):
+					answered = time.UnixMilli(e.Time)
+				}
+			}
+		}
+		t.Logf("the board came after %v, the answer after %v", shown.Sub(asked), answered.Sub(asked))
+		if shown.IsZero() || !shown.Before(answered) || answered.Sub(asked) > 20*time.Second {
+			t.Error("not in turn")
+		}
+	})
+}
+
 // A person who begins with a question and has passed soon after sees the board of the
 // pass, and equal refusals are one.
 func TestShortGameUnderLimit(t *testing.T) {
