@@ -103,6 +103,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		if m := says(her, "/privacy delete yes"); m == nil || !strings.Contains(m.Text, "forgotten") {
 			t.Fatalf("she is told %+v", m)
 		}
+		time.AfterFunc(time.Minute, func() { page.body.Close() })
 		e, ok := page.next()
 		for ; ok && e.name == ""; e, ok = page.next() {
 			if strings.Contains(strings.ToLower(fmt.Sprint(e.message)), "zyxq") {
