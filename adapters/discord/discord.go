@@ -103,7 +103,8 @@ type Adapter struct {
 	shows *lanes.Lanes    // answers on their way, each game's one after the other
 	run   context.Context // ends when Run is told to stop
 
-	seen *cache[struct{}] // ids of interactions: some come twice
+	seen      *cache[struct{}] // ids of interactions: some come twice
+	following chan struct{}    // holds a value for each answer whose picture follows
 
 	out     atomic.Bool   // the desk may hold that Discord cannot be reached
 	telling chan struct{} // holds a value while somebody tells the desk that it can, or cannot, from the look on
@@ -142,7 +143,7 @@ func New(cfg Config) (*Adapter, error) {
 		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), sent: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
-		telling: make(chan struct{}, 1), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
+		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
 	}, nil
 }
 

@@ -547,9 +547,14 @@ func TestErrors(t *testing.T) {
 		if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
 			t.Errorf("too large: %v", err)
 		}
-		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
 		var wait bot.RetryAfter
-		if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second {
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second, Scope: "global"})
+		if err := notice(c.room, "all limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second || !wait.Account {
+			t.Errorf("too many of all: %v", err)
+		}
+		time.Sleep(30 * time.Second)
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
+		if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second || wait.Account {
 			t.Errorf("too many: %v", err)
 		}
 		c.room.Delete()

@@ -18,6 +18,7 @@ const (
 	followFor   = 3 * time.Minute // the picture of an answer is tried to be put into its message
 	followTries = 6
 	followPause = time.Second // before the next try, doubled each time
+	followMost  = 8           // at once: others show answers meanwhile
 )
 
 // slowIn reports whether files went up too slowly to a channel a moment ago. Other
@@ -100,6 +101,13 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 	}
 	if err != nil {
 		return err
+	}
+	select {
+	case a.following <- struct{}{}:
+		defer func() { <-a.following }()
+	default:
+		a.log.Debug("picture not put into its answer: too many are on their way", "channel", channel)
+		return nil
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
 	ctx, cancel := context.WithTimeout(a.running(), followFor)
