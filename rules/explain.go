@@ -86,18 +86,6 @@ func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(),
 // to be dead.
 const LiftedDead = "stones agreed to be dead become prisoners"
 
-// sentences gives every sentence of the book, in the order of Book.
-func (r *Ruleset) sentences() []Rule {
-	all := slices.Clone(r.Start)
-	for _, k := range TurnKinds() {
-		all = append(all, r.Moves[k]...)
-	}
-	for _, k := range TurnKinds() {
-		all = append(all, r.Settle[k]...)
-	}
-	return slices.Concat(all, r.Agreed, r.Count)
-}
-
 // A Reading is what the theorem of a ruleset says of a game whose play has
 // stopped.
 type Reading struct {

@@ -226,3 +226,15 @@ func recitedIn(r *Ruleset, why string) (string, bool) {
 	}
 	return "", false
 }
+
+// sentences gives every sentence of the book, in the order of Book.
+func (r *Ruleset) sentences() []Rule {
+	all := slices.Clone(r.Start)
+	for _, k := range TurnKinds() {
+		all = append(all, r.Moves[k]...)
+	}
+	for _, k := range TurnKinds() {
+		all = append(all, r.Settle[k]...)
+	}
+	return slices.Concat(all, r.Agreed, r.Count)
+}

@@ -323,7 +323,7 @@ func comparePoints(a, b Point) int {
 
 // liftDead takes the stones marked as dead off the board, as prisoners.
 func (g *Game) liftDead() {
-	g.sentence = "stones agreed to be dead become prisoners"
+	g.sentence = LiftedDead
 	var of [3][]Point
 	for _, p := range g.dead {
 		c := g.board.At(p)

@@ -81,13 +81,6 @@ type posted struct {
 	body     []byte
 }
 
-// Post posts a body to an endpoint as Discord would, with the signature given
-// (see Sign), and is the status and the body of the answer.
-func (s *Server) Post(address string, body []byte, timestamp, signature string) (status int, answer []byte, err error) {
-	status, got, err := s.postTo(address, body, timestamp, signature)
-	return status, got.body, err
-}
-
 func (s *Server) postTo(address string, body []byte, timestamp, signature string) (int, posted, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.o.Patience)
 	defer cancel()

@@ -113,13 +113,6 @@ func (s *Server) Gateway() GatewayStats {
 	return st
 }
 
-// SetIdentifiesLeft sets how many session starts are left.
-func (s *Server) SetIdentifiesLeft(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gateway.left = n
-}
-
 func (s *Server) gatewayURL() string { return "ws://" + s.listener.Addr().String() }
 
 // resumeURL differs from the address to start at, so that a test can tell

@@ -116,9 +116,6 @@ func (s *Server) WaitSessions(n int) bool {
 // ID is the session's id.
 func (session *Session) ID() string { return session.id }
 
-// Shard is the session's shard and how many there are.
-func (session *Session) Shard() (shard, of int) { return session.shard, session.of }
-
 // Intents are those of its identify.
 func (session *Session) Intents() int { return session.intents }
 
@@ -148,13 +145,6 @@ func (session *Session) Path() string {
 		return ""
 	}
 	return session.connection.path
-}
-
-// Sequence is the number of the last dispatch.
-func (session *Session) Sequence() int {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	return session.seq
 }
 
 func (session *Session) with(do func(*connection)) {

@@ -123,31 +123,6 @@ func HoldsAnswer(until <-chan struct{}) Fault {
 	}
 }
 
-// Slow reads the request's body at that many bytes a second, as over a bad
-// line.
-func Slow(bytesPerSecond int) Fault {
-	return func(x *Exchange) {
-		x.R.Body = &slow{x.R.Body, x, bytesPerSecond}
-		x.Pass()
-	}
-}
-
-type slow struct {
-	io.ReadCloser
-	x    *Exchange
-	rate int
-}
-
-func (s *slow) Read(b []byte) (int, error) {
-	n, err := s.ReadCloser.Read(b[:min(len(b), max(s.rate/20, 1))])
-	select {
-	case <-time.After(time.Duration(n) * time.Second / time.Duration(s.rate)):
-	case <-s.x.R.Context().Done():
-		return n, s.x.R.Context().Err()
-	}
-	return n, err
-}
-
 // Changes passes on an answer of 200 with another body.
 func Changes(change func(body []byte) []byte) Fault {
 	return func(x *Exchange) {
@@ -159,27 +134,6 @@ func Changes(change func(body []byte) []byte) Fault {
 			r.Body = change(r.Body)
 		}
 		x.Answer(r)
-	}
-}
-
-// Injects puts events at the end of a joined room's timeline in the answer of a
-// /sync, which then does not wait for news. The homeserver knows nothing of
-// them. The events are JSON and may be as odd as JSON allows.
-func Injects(room id.RoomID, events ...string) Fault {
-	return func(x *Exchange) {
-		query := x.R.URL.Query()
-		query.Set("timeout", "0")
-		x.R.URL.RawQuery = query.Encode()
-		Changes(func(body []byte) []byte {
-			return within(body, func(old json.RawMessage) json.RawMessage {
-				var list []json.RawMessage
-				json.Unmarshal(old, &list)
-				for _, e := range events {
-					list = append(list, json.RawMessage(e))
-				}
-				return must(json.Marshal(list))
-			}, "rooms", "join", room.String(), "timeline", "events")
-		})(x)
 	}
 }
 

@@ -391,12 +391,6 @@ func (p *Player) Moves(from, to id.RoomID) {
 	p.Sets(from, event.StateTombstone, "", &event.TombstoneEventContent{Body: "We have moved", ReplacementRoom: to})
 }
 
-// Encrypts switches encryption on in a room.
-func (p *Player) Encrypts(room id.RoomID) {
-	p.t.Helper()
-	p.Sets(room, event.StateEncryption, "", Encryption())
-}
-
 // Sets sets a state of a room.
 func (p *Player) Sets(room id.RoomID, kind event.Type, key string, content any) id.EventID {
 	p.t.Helper()

@@ -59,8 +59,6 @@ func (p *process) kill() {
 	<-p.done
 }
 
-func (p *process) memory() int64 { return Resident(p.command.Process.Pid) }
-
 // Resident is the memory of a process in bytes; 0 where it cannot be told.
 func Resident(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -66,17 +65,6 @@ var (
 	Backfilling       = On("GET", "/rooms/[^/]+/messages$")
 	Joining           = On("POST", "/join(/[^/]+)?$")
 )
-
-// Every chooses each n-th of what m chooses.
-func (m Match) Every(n int) Match {
-	var count atomic.Int64
-	return func(r *Request) bool { return m(r) && count.Add(1)%int64(n) == 0 }
-}
-
-// By chooses of what m chooses the requests with that access token.
-func (m Match) By(token string) Match {
-	return func(r *Request) bool { return m(r) && r.Token == token }
-}
 
 // An Order has faults made until it is stopped or used up.
 type Order struct {

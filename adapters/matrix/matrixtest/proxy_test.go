@@ -1,7 +1,6 @@
 package matrixtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -159,108 +158,12 @@ func TestHeldRequestsAndAnswers(t *testing.T) {
 	})
 }
 
-func TestASlowUpload(t *testing.T) {
-	t.Parallel()
-	Each(t, func(t *testing.T, s *Server) {
-		p, client, _, _ := behind(t, s)
-		data := bytes.Repeat([]byte("x"), 20_000)
-		p.Once(Uploading, Slow(100_000))
-		begun := time.Now()
-		stored, err := client.UploadBytes(t.Context(), data, "image/png")
-		if err != nil || time.Since(begun) < 200*time.Millisecond {
-			t.Fatalf("%v after %v", err, time.Since(begun))
-		}
-		got, err := client.DownloadBytes(t.Context(), stored.ContentURI)
-		if err != nil || !bytes.Equal(got, data) {
-			t.Fatalf("%d bytes, %v", len(got), err)
-		}
-		if list := p.Requests(Uploading); len(list) != 1 || list[0].Size != 20_000 || list[0].Body != nil {
-			t.Errorf("written down are\n%s", Paths(list))
-		}
-		if list := p.Requests(Downloading); len(list) != 1 {
-			t.Errorf("written down are\n%s", Paths(list))
-		}
-		// Whoever gives up has uploaded nothing.
-		ctx, cancel := context.WithCancel(t.Context())
-		order := p.Once(Uploading, Slow(10))
-		go func() {
-			order.Await(t, 1)
-			cancel()
-		}()
-		if _, err := client.UploadBytes(ctx, data, "image/png"); err == nil {
-			t.Error("the upload came to an end")
-		}
-	})
-}
-
 func syncOnce(client *mautrix.Client, since string) ([]byte, error) {
 	query := map[string]string{"timeout": "600000"}
 	if since != "" {
 		query["since"] = since
 	}
 	return client.MakeFullRequest(context.Background(), mautrix.FullRequest{Method: "GET", URL: client.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "sync"}, query)})
-}
-
-func TestHostileEventsReachASyncThatWaits(t *testing.T) {
-	t.Parallel()
-	Each(t, func(t *testing.T, s *Server) {
-		p, client, room, _ := behind(t, s)
-		type answer struct {
-			body []byte
-			err  error
-		}
-		got := make(chan answer, 1)
-		go func() {
-			since := ""
-			for {
-				body, err := syncOnce(client, since)
-				if err != nil || strings.Contains(string(body), "$big") {
-					got <- answer{body, err}
-					return
-				}
-				var news syncAnswer
-				json.Unmarshal(body, &news)
-				since = news.Next
-			}
-		}()
-		p.AwaitRequests(t, 1, Syncing)
-		p.AwaitSync(t)
-		mallory := id.UserID("@mallory:" + Name)
-		big := BigEvent("$big", mallory, 64<<10)
-		if len(big) != 64<<10 {
-			t.Errorf("a big event has %d bytes", len(big))
-		}
-		events := []string{
-			MessageEvent("$old", mallory, -1, "from before time"),
-			MessageEvent("$new", mallory, 1<<60, "from after it"),
-			DeepEvent("$deep", mallory, 5000), big,
-		}
-		p.Once(Syncing, Injects(room, events...))
-		a := <-got
-		if a.err != nil {
-			t.Fatal(a.err)
-		}
-		var sync struct {
-			Rooms struct {
-				Join map[id.RoomID]struct {
-					Timeline struct{ Events []json.RawMessage }
-				}
-			}
-			Next string `json:"next_batch"`
-		}
-		if err := json.Unmarshal(a.body, &sync); err != nil {
-			t.Fatal(err)
-		}
-		line := sync.Rooms.Join[room].Timeline.Events
-		if len(line) < 4 || sync.Next == "" {
-			t.Fatalf("%d events", len(line))
-		}
-		for n, e := range line[len(line)-4:] {
-			if string(e) != events[n] {
-				t.Errorf("event %d came changed: %.200s", n, e)
-			}
-		}
-	})
 }
 
 func TestAGapOnlyMessagesFills(t *testing.T) {
@@ -336,27 +239,6 @@ func TestALimitOfMessages(t *testing.T) {
 			if err := say(client, room, fmt.Sprint("free ", n)); err != nil {
 				t.Fatal(err)
 			}
-		}
-	})
-}
-
-func TestEveryThirdRequestOfOnePerson(t *testing.T) {
-	t.Parallel()
-	Each(t, func(t *testing.T, s *Server) {
-		p, client, room, witness := behind(t, s)
-		order := p.Always(Sending.By(client.AccessToken).Every(3), Fails(500, "M_UNKNOWN"))
-		var failed []int
-		for n := range 9 {
-			if err := say(client, room, fmt.Sprint(n)); err != nil {
-				failed = append(failed, n)
-			}
-		}
-		if fmt.Sprint(failed) != "[2 5 8]" || order.Made() != 3 {
-			t.Errorf("failed are %v, %d faults", failed, order.Made())
-		}
-		_ = witness
-		if list := p.Requests(Sending.By("nobody's")); len(list) != 0 {
-			t.Errorf("nobody has asked\n%s", Paths(list))
 		}
 	})
 }

@@ -344,10 +344,6 @@ func (s *Server) Again(t testing.TB) {
 	}
 }
 
-// Memory is the resident memory of the homeserver in bytes; 0 where it cannot
-// be told.
-func (s *Server) Memory() int64 { return s.process.memory() }
-
 // Register makes an account. The display name is name; so is the local part of
 // the ID, with a number behind it when somebody has it already.
 func (s *Server) Register(t testing.TB, name string) User {

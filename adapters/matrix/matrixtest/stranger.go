@@ -305,18 +305,6 @@ func (w *Stranger) Joins(room id.RoomID) {
 	w.do("join", map[string]any{"room": room})
 }
 
-// Leaves leaves a room.
-func (w *Stranger) Leaves(room id.RoomID) {
-	w.t.Helper()
-	w.do("leave", map[string]any{"room": room})
-}
-
-// Invites invites somebody.
-func (w *Stranger) Invites(room id.RoomID, user id.UserID) {
-	w.t.Helper()
-	w.do("invite", map[string]any{"room": room, "user": user})
-}
-
 // AwaitMember waits until the stranger sees somebody in the room: what it says
 // from then on is encrypted for them, too.
 func (w *Stranger) AwaitMember(room id.RoomID, user id.UserID) {
@@ -341,12 +329,6 @@ func (w *Stranger) Says(room id.RoomID, body string, mentions ...id.UserID) id.E
 func (w *Stranger) SaysIn(room id.RoomID, thread id.EventID, body string, mentions ...id.UserID) id.EventID {
 	w.t.Helper()
 	return w.event("say", map[string]any{"room": room, "thread": thread, "body": body, "mentions": mentions})
-}
-
-// Replies answers a message in the main timeline.
-func (w *Stranger) Replies(room id.RoomID, to id.EventID, body string, mentions ...id.UserID) id.EventID {
-	w.t.Helper()
-	return w.event("say", map[string]any{"room": room, "replyTo": to, "body": body, "mentions": mentions})
 }
 
 // Shows sends a PNG with a caption, in a thread unless that is "".
