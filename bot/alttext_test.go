@@ -45,7 +45,7 @@ func playAround(t *testing.T, r *rules.Ruleset, s rules.Setup, n int, seed uint6
 		}
 	}
 	for _, c := range []rules.Color{rules.Black, rules.White} {
-		if agreed, err := g.Play(rules.Turn{Kind: rules.Agree, By: c}); err == nil {
+		if agreed, err := g.Play(rules.Turn{Kind: rules.AcceptScore, By: c}); err == nil {
 			g = agreed
 		}
 	}

@@ -124,7 +124,7 @@ func next(m Match, p *match.Position, now time.Time) []Text {
 		if p.Asked != nil {
 			out = append(out, say("asked."+p.Asked.What, text.Color(p.Asked.By), text.Color(p.Asked.By.Opponent())))
 		}
-		if g.Allows(rules.Turn{Kind: rules.Accept, By: g.ToPlay()}) {
+		if g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) {
 			out = append(out, say("offer.accept", text.Color(g.ToPlay())))
 		}
 		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {

@@ -67,7 +67,7 @@ func init() {
 			gameOption,
 		}}, kind: rules.MarkDead, change: match.Mark},
 		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, change: match.Propose},
-		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.Agree, change: match.Accept},
+		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.AcceptScore, change: match.Accept},
 		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: match.Resume},
 		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: match.Dispute},
 		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: match.Return},

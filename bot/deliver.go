@@ -856,7 +856,7 @@ func controls(m Match, p *match.Position, seq int) []Control {
 		return out
 	case g.Phase() == rules.Playing:
 		out = append(out, label(m, seq, "label.place", "place", "at"))
-		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.Accept, rules.Draw} {
+		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Draw} {
 			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
 				out = append(out, label(m, seq, "label."+k.String(), k.String(), ""))
 			}

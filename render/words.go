@@ -54,7 +54,7 @@ var English = Words{
 		rules.Territory: "Territory", rules.Adjustment: "Adjustment", rules.Handicap: "Handicap", rules.Komi: "Komi",
 	},
 	Turns: [...]string{
-		rules.Pass: "pass", rules.Accept: "accept", rules.Button: "button", rules.Delay: "delay",
+		rules.Pass: "pass", rules.AcceptSuggestion: "accept", rules.Button: "button", rules.Delay: "delay",
 		rules.Draw: "draw", rules.Resign: "resign",
 	},
 	Area: "Area", AreaCount: "Area count", Total: "Total", Placements: "Placements", Others: "Others",

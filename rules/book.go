@@ -31,7 +31,7 @@ func (r *Ruleset) Book() string {
 	heading("The count", r.Count)
 	switch {
 	case len(r.Settle) > 0 || len(r.Count) == 0:
-	case r.Has(Accept):
+	case r.Has(AcceptSuggestion):
 		b.WriteString("\nWhat is not named dead and accepted is alive at the end.\n")
 	default:
 		b.WriteString("\nWhat stands on the board at the end is alive: capture before you stop.\n")

@@ -137,10 +137,10 @@ func Vocabulary() []Heading {
 		out = append(out, h)
 	}
 	heading("start", atStart)
-	for _, k := range []Kind{Place, Pass, Accept, Button, Delay, Draw, Resign, NoResult} {
+	for _, k := range []Kind{Place, Pass, AcceptSuggestion, Button, Delay, Draw, Resign, NoResult} {
 		heading("moves, "+k.String(), on(k))
 	}
-	for _, k := range []Kind{MarkDead, MarkSeki, Unmark, Agree, Resume} {
+	for _, k := range []Kind{MarkDead, MarkSeki, Unmark, AcceptScore, Resume} {
 		heading("settle, "+k.String(), on(k))
 	}
 	heading("agreed", onAgreed)

@@ -65,7 +65,7 @@ func (g *Game) Settled(dead, seki []Point) (*Game, error) {
 	if len(seki) > 0 && g.rules.Has(MarkSeki) {
 		log = append(log, Turn{Kind: MarkSeki, By: Black, Dead: seki})
 	}
-	return g.Replay(append(log, Turn{Kind: Agree, By: Black}, Turn{Kind: Agree, By: White}))
+	return g.Replay(append(log, Turn{Kind: AcceptScore, By: Black}, Turn{Kind: AcceptScore, By: White}))
 }
 
 // Perft counts the sequences of turns of 1, 2, … depth turns from g. Placement,

@@ -277,8 +277,8 @@ func (c *composer) ruleset() *Ruleset {
 		r.Komi = komi
 	}
 	r.Start = c.list("start", s.Start, atStart)
-	r.Moves = c.lists("moves", s.Moves, Place, Pass, Accept, Button, Delay, Draw, Resign, NoResult)
-	r.Settle = c.lists("settle", s.Settle, MarkDead, MarkSeki, Unmark, Agree, Resume, Resign)
+	r.Moves = c.lists("moves", s.Moves, Place, Pass, AcceptSuggestion, Button, Delay, Draw, Resign, NoResult)
+	r.Settle = c.lists("settle", s.Settle, MarkDead, MarkSeki, Unmark, AcceptScore, Resume, Resign)
 	r.Agreed = c.list("agreed", s.Agreed, onAgreed)
 	r.Count = c.list("count", s.Count, inCount)
 	c.where = "say"

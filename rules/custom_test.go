@@ -485,11 +485,11 @@ func hostile(rnd *rand.Rand) Spec {
 		case 2:
 			list, p = &s.Count, inCount
 		case 3:
-			k := []Kind{MarkDead, MarkSeki, Unmark, Agree, Resume}[rnd.IntN(5)]
+			k := []Kind{MarkDead, MarkSeki, Unmark, AcceptScore, Resume}[rnd.IntN(5)]
 			list, p = kind(&s.Settle, k), on(k)
 			done = func() { put(&s.Settle, k.String(), *list) }
 		default:
-			k := []Kind{Place, Pass, Pass, Accept, Button, Delay, Draw, NoResult}[rnd.IntN(8)]
+			k := []Kind{Place, Pass, Pass, AcceptSuggestion, Button, Delay, Draw, NoResult}[rnd.IntN(8)]
 			list, p = kind(&s.Moves, k), on(k)
 			done = func() { put(&s.Moves, k.String(), *list) }
 		}
@@ -566,7 +566,7 @@ func abuse(t *testing.T, r *Ruleset, rnd *rand.Rand) {
 			if rnd.IntN(2) == 0 {
 				turn.Kind = Kind(rnd.IntN(3))
 			}
-			if turn.Kind == Resign && rnd.IntN(10) > 0 || turn.Kind == Agree && rnd.IntN(2) == 0 {
+			if turn.Kind == Resign && rnd.IntN(10) > 0 || turn.Kind == AcceptScore && rnd.IntN(2) == 0 {
 				turn.By = g.toPlay.Opponent()
 			}
 			if turn.Kind == Pass && rnd.IntN(2) == 0 {

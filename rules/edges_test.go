@@ -321,9 +321,9 @@ func TestBentFour(t *testing.T) {
 	} {
 		g := drawn(t, id, Black, board...)
 		switch {
-		case g.rules.Has(Accept):
-			g, _ = g.Replay([]Turn{{Kind: Pass, By: Black, Dead: []Point{{0, 2}}}, {Kind: Accept, By: White}})
-		case g.rules.Has(Agree):
+		case g.rules.Has(AcceptSuggestion):
+			g, _ = g.Replay([]Turn{{Kind: Pass, By: Black, Dead: []Point{{0, 2}}}, {Kind: AcceptSuggestion, By: White}})
+		case g.rules.Has(AcceptScore):
 			g = settled(t, then(t, g, "pass pass"), "A3")
 		case id == "half-pass":
 			g = then(t, g, "pass pass pass")
@@ -517,8 +517,8 @@ func TestResumptionAfterADispute(t *testing.T) {
 		if x.id == "two-button-separate" {
 			mover = mover.Opponent()
 		}
-		for _, turn := range []Turn{{Kind: Agree, By: Black}, {Kind: MarkDead, By: White, Dead: points(t, 5, 5, "C3")},
-			{Kind: Agree, By: Black}, {Kind: Resume, By: White}} {
+		for _, turn := range []Turn{{Kind: AcceptScore, By: Black}, {Kind: MarkDead, By: White, Dead: points(t, 5, 5, "C3")},
+			{Kind: AcceptScore, By: Black}, {Kind: Resume, By: White}} {
 			var err error
 			if g, err = g.Play(turn); err != nil {
 				t.Fatal(err)
@@ -619,7 +619,7 @@ func TestResigning(t *testing.T) {
 			case err != nil || next.Result() != want || next.Phase() != Over:
 				t.Errorf("%s: %v resigns: %q, %v", r.Name, by, next.Result(), err)
 			}
-			if r.Has(Agree) {
+			if r.Has(AcceptScore) {
 				g = then(t, g, "pass pass")
 				if g.phase == Playing { // the last button is to be taken
 					continue
@@ -653,7 +653,7 @@ func TestSuggestionsOfTheFirstPass(t *testing.T) {
 	const late = "only the first pass of the game may name dead stones"
 	const nothing = "there is nothing to accept: the turn before was not the first pass of the game"
 	g := drawn(t, "half-pass-agreement", Black, board...)
-	refused(g, Turn{Kind: Accept, By: Black}, nothing)
+	refused(g, Turn{Kind: AcceptSuggestion, By: Black}, nothing)
 	refused(g, named(Black, "A1"), "no stone stands on A1")
 	refused(g, named(Black, "D2 A1"), "no stone stands on A1")
 	refused(drawn(t, "half-pass", Black, board...), named(Black, "D2"), ErrNoSuggestion.Error())
@@ -676,12 +676,12 @@ func TestSuggestionsOfTheFirstPass(t *testing.T) {
 	if plain.phase != Playing || plain.Suggested() != nil || holds(plain) != "B: 1 pass stone; W: 1 half-pass stone" {
 		t.Errorf("%v, %v, %s", plain.phase, plain.Suggested(), holds(plain))
 	}
-	refused(plain, Turn{Kind: Accept, By: Black}, nothing)
+	refused(plain, Turn{Kind: AcceptSuggestion, By: Black}, nothing)
 	played := then(t, first, "E2")
-	refused(played, Turn{Kind: Accept, By: Black}, nothing)
+	refused(played, Turn{Kind: AcceptSuggestion, By: Black}, nothing)
 	refused(played, named(Black, "E2"), late)
-	refused(then(t, played, "A2"), Turn{Kind: Accept, By: White}, nothing)
-	refused(then(t, played, "pass"), Turn{Kind: Accept, By: White}, nothing)
+	refused(then(t, played, "A2"), Turn{Kind: AcceptSuggestion, By: White}, nothing)
+	refused(then(t, played, "pass"), Turn{Kind: AcceptSuggestion, By: White}, nothing)
 }
 
 // Two stones without a liberty come off as White's prisoners in Tromp–Taylor, and

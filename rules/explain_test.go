@@ -213,9 +213,9 @@ func TestReading(t *testing.T) {
 func recitedIn(r *Ruleset, why string) (string, bool) {
 	if why == LiftedDead {
 		switch {
-		case r.Has(Agree):
+		case r.Has(AcceptScore):
 			why = AcceptMarks.Name
-		case r.Has(Accept):
+		case r.Has(AcceptSuggestion):
 			why = RemoveSuggested.Name
 		}
 	}

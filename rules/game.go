@@ -393,7 +393,7 @@ func (g *Game) play(t Turn) error {
 			return refuse(ErrOffBoard)
 		}
 	}
-	if t.Kind == Pass && len(t.Dead) > 0 && len(g.rules.Moves[Accept]) == 0 {
+	if t.Kind == Pass && len(t.Dead) > 0 && len(g.rules.Moves[AcceptSuggestion]) == 0 {
 		return refuse(ErrNoSuggestion)
 	}
 	t = t.tidy()
@@ -405,7 +405,7 @@ func (g *Game) play(t Turn) error {
 	if t.Kind.IsTurn() {
 		g.turns++
 		g.runBefore = g.run
-		if t.Kind == Pass || t.Kind == Accept {
+		if t.Kind == Pass || t.Kind == AcceptSuggestion {
 			g.run++
 		} else {
 			g.run = 0

@@ -19,7 +19,7 @@ func moves(t testing.TB, w, h int, first Color, s string) []Turn {
 		case "pass":
 			turn.Kind = Pass
 		case "accept":
-			turn.Kind = Accept
+			turn.Kind = AcceptSuggestion
 		case "button":
 			turn.Kind = Button
 		case "delay":
@@ -160,7 +160,7 @@ func TestG1(t *testing.T) {
 		t.Errorf("territory %d/%d, stones %d/%d; want 15/8 and areas 43/38", black, white, counted.Stones(Black), counted.Stones(White))
 	}
 	g = replay(t, "half-pass-agreement", 9, 9, 0, g1)
-	g, err := g.Replay([]Turn{{Kind: Pass, By: White, Dead: points(t, 9, 9, "B9 D9")}, {Kind: Accept, By: Black}})
+	g, err := g.Replay([]Turn{{Kind: Pass, By: White, Dead: points(t, 9, 9, "B9 D9")}, {Kind: AcceptSuggestion, By: Black}})
 	if err != nil || g.Result() != "B+4" {
 		t.Errorf("%v %v", g.Result(), err)
 	}

@@ -54,7 +54,7 @@ var HalfPassAgreement = HalfPass.But(Ruleset{
 		}, halfPasses...),
 		// "if a pass directly follows it, the passing player may choose if it ends the game
 		// or not (by using the half-pass zone or not, of course)"
-		Accept: {
+		AcceptSuggestion: {
 			Require(FollowsFirstPass),
 			PutInHalfPassZone,
 			// "in the ending case the suggested stones are removed as captives, otherwise the

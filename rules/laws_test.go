@@ -29,7 +29,7 @@ func (rnd table) turn(g *Game) (Turn, bool) {
 		}
 	}
 	var other []Turn
-	for _, k := range []Kind{Pass, Accept, Button, Delay} {
+	for _, k := range []Kind{Pass, AcceptSuggestion, Button, Delay} {
 		if t := (Turn{Kind: k, By: by}); g.Allows(t) {
 			other = append(other, t)
 		}
@@ -100,12 +100,12 @@ func (rnd table) game(t testing.TB, r *Ruleset, s Setup, see func(*Game)) *Game 
 					play(Turn{Kind: Unmark, By: by, Dead: dead[:1]})
 				}
 			}
-			play(Turn{Kind: Agree, By: by})
+			play(Turn{Kind: AcceptScore, By: by})
 			if resumptions > 0 {
 				resumptions--
 				play(Turn{Kind: Resume, By: by.Opponent()})
 			} else {
-				play(Turn{Kind: Agree, By: by.Opponent()})
+				play(Turn{Kind: AcceptScore, By: by.Opponent()})
 			}
 		}
 	}
@@ -379,7 +379,7 @@ func FuzzPlay(f *testing.F) {
 				if turn.Kind == Pass || c%2 == 0 && turn.Kind != Unmark {
 					turn.Dead = nil
 				}
-				if turn.Kind == Agree && g.HasAgreed(turn.By) {
+				if turn.Kind == AcceptScore && g.HasAgreed(turn.By) {
 					turn.By = turn.By.Opponent()
 				}
 			}

@@ -49,7 +49,7 @@ func readFinished(g *Game) finished {
 	if turns[0].By == White {
 		f.ahead--
 	}
-	passes := func(t Turn) bool { return t.Kind == Pass || t.Kind == Accept }
+	passes := func(t Turn) bool { return t.Kind == Pass || t.Kind == AcceptSuggestion }
 	if i := slices.IndexFunc(turns, passes); i >= 0 {
 		if turns[i].By == White {
 			f.firstPass = 1
@@ -287,11 +287,11 @@ func fill(t testing.TB, rnd *rand.Rand, r *Ruleset, s Setup, passes float64) *Ga
 			if p := points[rnd.IntN(len(points))]; g.board.At(p) != None && rnd.IntN(2) == 0 {
 				play(Turn{Kind: MarkDead, By: by, Dead: []Point{p}})
 			}
-			play(Turn{Kind: Agree, By: by})
+			play(Turn{Kind: AcceptScore, By: by})
 			if resumptions--; resumptions > 0 {
 				play(Turn{Kind: Resume, By: by})
 			} else {
-				play(Turn{Kind: Agree, By: by.Opponent()})
+				play(Turn{Kind: AcceptScore, By: by.Opponent()})
 			}
 		case ok && len(g.log) < 4*len(points) && rnd.Float64() >= passes:
 			play(turn)
@@ -330,13 +330,13 @@ func ownEye(b *Board, p Point, c Color) bool {
 // otherTurn takes a button as often as not if that is possible, accepts what
 // was named dead, or passes, now and then naming what is dead.
 func otherTurn(rnd *rand.Rand, g *Game, points []Point) Turn {
-	for _, k := range []Kind{Button, Accept} {
+	for _, k := range []Kind{Button, AcceptSuggestion} {
 		if t := (Turn{Kind: k, By: g.toPlay}); rnd.IntN(2) == 0 && g.rules.Has(k) && g.Allows(t) {
 			return t
 		}
 	}
 	t := Turn{Kind: Pass, By: g.toPlay}
-	if p := points[rnd.IntN(len(points))]; g.rules.Has(Accept) && g.times[Pass] == 0 && g.board.At(p) != None {
+	if p := points[rnd.IntN(len(points))]; g.rules.Has(AcceptSuggestion) && g.times[Pass] == 0 && g.board.At(p) != None {
 		t.Dead = []Point{p}
 	}
 	return t

@@ -183,14 +183,14 @@ func (t *trial) settle() error {
 			return err
 		}
 	}
-	if err := t.do(Turn{Kind: Agree, By: by}); err != nil {
+	if err := t.do(Turn{Kind: AcceptScore, By: by}); err != nil {
 		return err
 	}
 	if resume := (Turn{Kind: Resume, By: by}); t.resumptions > 0 && t.Allows(resume) {
 		t.resumptions--
 		return t.do(resume)
 	}
-	if err := t.do(Turn{Kind: Agree, By: by.Opponent()}); err != nil {
+	if err := t.do(Turn{Kind: AcceptScore, By: by.Opponent()}); err != nil {
 		return err
 	}
 	if t.phase != Over {

@@ -12,20 +12,20 @@ type Kind uint8
 
 // The kinds of turns, and of what may be said once play has stopped.
 const (
-	Place  Kind = iota // a stone on a point
-	Pass               // may name dead chains where the ruleset knows that
-	Accept             // pass and accept the dead chains that the first pass named (half-pass-agreement)
-	Button             // take or give a button
-	Delay              // return a prisoner (ultimate)
-	Draw               // declare a draw (ultimate)
+	Place            Kind = iota // a stone on a point
+	Pass                         // may name dead chains where the ruleset knows that
+	AcceptSuggestion             // pass and accept the dead chains that the first pass named (half-pass-agreement)
+	Button                       // take or give a button
+	Delay                        // return a prisoner (ultimate)
+	Draw                         // declare a draw (ultimate)
 	Resign
 
-	MarkDead // mark chains as dead, any stone of each will do
-	MarkSeki // mark chains as alive in seki, where that matters (japanese)
-	Unmark   // take marks away
-	Agree    // accept the marks as they are
-	Resume   // go on playing
-	NoResult // accept that a cycle leaves the game without a result (japanese)
+	MarkDead    // mark chains as dead, any stone of each will do
+	MarkSeki    // mark chains as alive in seki, where that matters (japanese)
+	Unmark      // take marks away
+	AcceptScore // accept the marks as they are
+	Resume      // go on playing
+	NoResult    // accept that a cycle leaves the game without a result (japanese)
 	kinds
 )
 
@@ -78,8 +78,8 @@ func (t Turn) Words() string {
 		}
 		return t.By.String() + " passes"
 	}
-	verb := [kinds]string{Accept: "accepts", Button: "plays the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
-		MarkDead: "marks as dead", MarkSeki: "marks as seki", Unmark: "marks as alive", Agree: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
+	verb := [kinds]string{AcceptSuggestion: "accepts", Button: "plays the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
+		MarkDead: "marks as dead", MarkSeki: "marks as seki", Unmark: "marks as alive", AcceptScore: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
 	if len(t.Dead) > 0 {
 		return fmt.Sprintf("%v %s %s", t.By, verb, Names(t.Dead))
 	}

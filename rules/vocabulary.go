@@ -277,11 +277,11 @@ var (
 	// Agreement is the talk about dead stones, the same in every rulebook that
 	// has it.
 	Agreement = map[Kind][]Rule{
-		MarkDead: {Require(NamesStones), MarkAsDead, ForgetAcceptances},
-		Unmark:   {Require(NamesStones), ClearMarks, ForgetAcceptances},
-		Agree:    {Require(HasNotAccepted), AcceptMarks},
-		Resume:   {ResumePlay},
-		Resign:   {ConcedeGame},
+		MarkDead:    {Require(NamesStones), MarkAsDead, ForgetAcceptances},
+		Unmark:      {Require(NamesStones), ClearMarks, ForgetAcceptances},
+		AcceptScore: {Require(HasNotAccepted), AcceptMarks},
+		Resume:      {ResumePlay},
+		Resign:      {ConcedeGame},
 	}
 )
 

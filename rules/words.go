@@ -30,9 +30,9 @@ func on(ks ...Kind) place {
 }
 
 var (
-	onTurns = on(Place, Pass, Accept, Button, Delay, Draw)
+	onTurns = on(Place, Pass, AcceptSuggestion, Button, Delay, Draw)
 	onMarks = on(MarkDead, MarkSeki, Unmark)
-	always  = onTurns | onMarks | on(Resign, Agree, Resume, NoResult) | atStart | onAgreed | inCount
+	always  = onTurns | onMarks | on(Resign, AcceptScore, Resume, NoResult) | atStart | onAgreed | inCount
 )
 
 // A word is a sentence that a custom ruleset may use.
@@ -75,16 +75,16 @@ var words = []word{
 
 	{HandOverStone, on(Pass), PassStone},
 	{FreePass, on(Pass), things},
-	{PutInHalfPassZone, on(Pass, Accept), HalfPassStone},
+	{PutInHalfPassZone, on(Pass, AcceptSuggestion), HalfPassStone},
 	{HandOverFullStone, on(Pass), PassStone},
 	{SuggestDead, on(Pass), things},
-	{RemoveSuggested, on(Accept), Prisoner},
+	{RemoveSuggested, on(AcceptSuggestion), Prisoner},
 	{BeginFinalStage, on(Pass), things},
 
-	{withButton(TakeButton), on(Place, Pass, Accept, Button), ButtonThing},
+	{withButton(TakeButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
 	{withButton(TakeButton.As("the first player to pass gets a button")), on(Pass), ButtonThing},
-	{withButton(GiveButton), on(Place, Pass, Accept, Button), ButtonThing},
-	{LayAnotherButton, on(Place, Pass, Accept, Button), things},
+	{withButton(GiveButton), on(Place, Pass, AcceptSuggestion, Button), ButtonThing},
+	{LayAnotherButton, on(Place, Pass, AcceptSuggestion, Button), things},
 	{LiftBans, onTurns, things},
 
 	{Rule{ReturnPrisoner.Name, func(g *Game) bool {
@@ -105,7 +105,7 @@ var words = []word{
 	{MarkAsSeki, on(MarkSeki), things},
 	{ClearMarks, on(Unmark), things},
 	{ForgetAcceptances, onMarks, things},
-	{AcceptMarks, on(Agree), things},
+	{AcceptMarks, on(AcceptScore), things},
 	{ResumePlay, on(Resume), things},
 	{Rule{TakeBackLastButton.Name, func(g *Game) bool {
 		last, _ := g.LastTurn()
@@ -190,7 +190,7 @@ var conditions = []condition{
 	{BlackMayDeclareDraw, onTurns, true},
 	{WhiteMayDeclareDraw, onTurns, true},
 	{OnOwnTurn, on(Resign), false},
-	{HasNotAccepted, on(Agree), false},
+	{HasNotAccepted, on(AcceptScore), false},
 	{ThirdTime, on(NoResult), false},
 	{ThirdTimeWhilePlaying, 0, true},
 	{NothingButResigning, 0, true},

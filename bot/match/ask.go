@@ -177,7 +177,7 @@ func Dispute(in *Input) Step {
 	if s, blocked := in.blocked(); blocked {
 		return s
 	}
-	if !in.Position.Game.Rules().Has(rules.Agree) {
+	if !in.Position.Game.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(in.Position.Game.Rules()))
 	}
 	if in.Position.Game.Phase() != rules.Settling {

@@ -65,7 +65,7 @@ func looksDead(g *rules.Game) (out []text.Message) {
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
-	if t.Kind != rules.Pass || r.Has(rules.Agree) || r.Has(rules.Accept) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) {
+	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) {
 		return Step{}, false
 	}
 	switch strings.ToLower(strings.TrimSpace(in.Request.Args["anyway"])) {
@@ -99,7 +99,7 @@ func Propose(in *Input) Step {
 		return s
 	}
 	g := in.Position.Game
-	if !g.Rules().Has(rules.Agree) {
+	if !g.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(g.Rules()))
 	}
 	if g.Phase() != rules.Settling {
@@ -188,7 +188,7 @@ func Adjudicate(in *Input) Step {
 // counted brings a game to its count, with these stones dead.
 func counted(g *rules.Game, dead []rules.Point) (*rules.Game, error) {
 	c := sgf.Count{Dead: append([]rules.Point{}, dead...)}
-	if !g.Rules().Has(rules.Agree) && len(dead) == 0 {
+	if !g.Rules().Has(rules.AcceptScore) && len(dead) == 0 {
 		c.Dead = nil
 	}
 	g, _, err := sgf.Of(g).Count(c)

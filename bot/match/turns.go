@@ -92,20 +92,20 @@ func Accept(in *Input) Step {
 	case g.Phase() == rules.Settling:
 		black, white := in.colors()
 		if black && white {
-			return in.play(rules.Turn{Kind: rules.Agree, By: rules.Black}, rules.Turn{Kind: rules.Agree, By: rules.White})
+			return in.play(rules.Turn{Kind: rules.AcceptScore, By: rules.Black}, rules.Turn{Kind: rules.AcceptScore, By: rules.White})
 		}
 		if g.HasAgreed(by) {
 			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
 		}
-		return in.play(rules.Turn{Kind: rules.Agree, By: by})
+		return in.play(rules.Turn{Kind: rules.AcceptScore, By: by})
 	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
 		if black, white := in.colors(); black && white {
 			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
 		}
 		return in.play(rules.Turn{Kind: rules.NoResult, By: by})
-	case g.Rules().Has(rules.Accept):
-		return in.play(rules.Turn{Kind: rules.Accept, By: by})
-	case g.Rules().Has(rules.Agree):
+	case g.Rules().Has(rules.AcceptSuggestion):
+		return in.play(rules.Turn{Kind: rules.AcceptSuggestion, By: by})
+	case g.Rules().Has(rules.AcceptScore):
 		return in.Refuse(say("playing", in.number()))
 	}
 	return in.Refuse(noAgreement(g.Rules()))
@@ -116,7 +116,7 @@ func noAgreement(r *rules.Ruleset) text.Message {
 	switch {
 	case len(r.Count) == 0:
 		return say("playing.nocount", r.Title)
-	case r.Has(rules.Accept):
+	case r.Has(rules.AcceptSuggestion):
 		return say("playing.named", r.Title)
 	}
 	return say("playing.never", r.Title)

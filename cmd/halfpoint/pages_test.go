@@ -147,7 +147,7 @@ func index() string {
 		if len(r.Settle) > 0 {
 			settles = "by agreement"
 		}
-		if r.Has(rules.Accept) {
+		if r.Has(rules.AcceptSuggestion) {
 			settles = "by a pass that is accepted"
 		}
 		if len(r.Count) == 0 {

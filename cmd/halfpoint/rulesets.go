@@ -41,7 +41,7 @@ type choice struct {
 }
 
 func bookOf(r *rules.Ruleset) book {
-	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.Agree), nil, r.Book(), nil}
+	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.AcceptScore), nil, r.Book(), nil}
 	for _, c := range r.Choices() {
 		b.Choices = append(b.Choices, choice(c))
 	}

@@ -57,7 +57,7 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	}
 	if !sameRules(r, own) {
 		g, err = rec.Under(r, komi, dead, seki)
-		return g, len(dead) > 0 && !r.Has(rules.Agree), err
+		return g, len(dead) > 0 && !r.Has(rules.AcceptScore), err
 	}
 	if c.Dead == nil && c.Seki == nil {
 		g, err = rec.Play(r, komi)
@@ -66,9 +66,9 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	switch {
 	case len(r.Count) == 0:
 		return nil, false, fmt.Errorf("%s: %w", r.Name, rules.ErrNoCount)
-	case r.Has(rules.Accept):
+	case r.Has(rules.AcceptSuggestion):
 		return nil, false, fmt.Errorf("%s: dead stones are named by the first pass, not afterwards", r.Name)
-	case !r.Has(rules.Agree):
+	case !r.Has(rules.AcceptScore):
 		return nil, false, fmt.Errorf("%s: what stands at the end is alive, no dead stones can be named", r.Name)
 	case c.Seki != nil && !r.Has(rules.MarkSeki):
 		return nil, false, fmt.Errorf("%s knows no marks for seki", r.Name)
@@ -104,7 +104,7 @@ func (rec *Record) plain() *Record {
 	out.Turns = nil
 	for _, t := range rec.Turns {
 		switch t.Kind {
-		case rules.Button, rules.Delay, rules.Accept, rules.Pass:
+		case rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Pass:
 			t.Kind, t.Dead = rules.Pass, nil
 		case rules.Draw:
 			continue
@@ -183,7 +183,7 @@ func sameRules(a, b *rules.Ruleset) bool { return a != nil && b != nil && a.ID()
 // ownRow counts the record under its own ruleset for a comparison.
 func (rec *Record) ownRow(c Count, komi rules.Points) (*rules.Game, bool, error) {
 	r := c.Rules
-	if !r.Has(rules.Agree) {
+	if !r.Has(rules.AcceptScore) {
 		if len(c.Dead) > 0 {
 			g, err := rec.Under(r, komi, c.Dead, nil)
 			return g, true, err
@@ -243,7 +243,7 @@ func Of(g *rules.Game) *Record {
 		}
 	}
 	rec.Ending.Resumed = resumed
-	if g.Phase() == rules.Over && g.Rules().Has(rules.Agree) && g.HasAgreed(rules.Black) && g.HasAgreed(rules.White) {
+	if g.Phase() == rules.Over && g.Rules().Has(rules.AcceptScore) && g.HasAgreed(rules.Black) && g.HasAgreed(rules.White) {
 		rec.Ending = Ending{Dead: g.Dead(), Seki: g.Seki(), Accepted: true}
 	}
 	rec.Ending.NoResult = g.Result() == "Void"

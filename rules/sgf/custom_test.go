@@ -54,7 +54,7 @@ func TestCompareCustom(t *testing.T) {
 	b, w := rules.Black, rules.White
 	g, err := rules.Replay(r, rules.Setup{W: 5, H: 5, Komi: 13}, []rules.Turn{
 		{Kind: rules.Place, By: b, At: rules.Point{X: 2, Y: 2}}, turn(rules.Pass, w), turn(rules.Pass, b), turn(rules.Pass, w),
-		turn(rules.Resume, b), turn(rules.Pass, b), turn(rules.Pass, w), turn(rules.Pass, b), turn(rules.Agree, b), turn(rules.Agree, w)})
+		turn(rules.Resume, b), turn(rules.Pass, b), turn(rules.Pass, w), turn(rules.Pass, b), turn(rules.AcceptScore, b), turn(rules.AcceptScore, w)})
 	if err != nil || g.Result() != "B+18.5" { // 24, 4 pass stones to 3, White's last the fourth, less komi 6½
 		t.Fatal(g.Result(), err)
 	}

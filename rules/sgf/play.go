@@ -174,7 +174,7 @@ func (e Ending) log() []rules.Turn {
 	}
 	for _, c := range []rules.Color{rules.Black, rules.White} {
 		if e.Accepted {
-			say(rules.Agree, c, nil)
+			say(rules.AcceptScore, c, nil)
 		}
 		if e.NoResult {
 			say(rules.NoResult, c, nil)

@@ -196,7 +196,7 @@ func (t *Turn) private(value string, w, h int) error {
 	if t.Kind != rules.Pass || len(t.Dead) > 0 {
 		return fmt.Errorf("XT[%s] stands on what is no pass", cut(value, 20))
 	}
-	for _, k := range []rules.Kind{rules.Accept, rules.Button, rules.Delay, rules.Draw, rules.Resign} {
+	for _, k := range []rules.Kind{rules.AcceptSuggestion, rules.Button, rules.Delay, rules.Draw, rules.Resign} {
 		if value == k.String() {
 			t.Kind = k
 			return nil

@@ -37,7 +37,7 @@ func (rec *Record) Dead() []rules.Point {
 	if rec.Ending.Accepted {
 		return rec.Ending.Dead
 	}
-	if n := len(rec.Turns); n >= 2 && rec.Turns[n-1].Kind == rules.Accept {
+	if n := len(rec.Turns); n >= 2 && rec.Turns[n-1].Kind == rules.AcceptSuggestion {
 		return rec.Turns[n-2].Dead
 	}
 	return nil

@@ -116,7 +116,7 @@ func theorem(g *rules.Game) rules.Points {
 		switch t.Kind {
 		case rules.Place:
 			placed[t.By]++
-		case rules.Pass, rules.Accept:
+		case rules.Pass, rules.AcceptSuggestion:
 			if passed == rules.None {
 				passed = t.By
 				early = i+1 < len(turns) && turns[i+1].Kind == rules.Place

@@ -185,8 +185,8 @@ func randomGame(t testing.TB, rnd *rand.Rand, r *rules.Ruleset) *rules.Game {
 	for range rnd.IntN(30 + 6*w*h) {
 		turn := rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: anywhere()}
 		if rnd.IntN(2) == 0 || g.Phase() == rules.Settling {
-			turn.Kind = []rules.Kind{rules.Pass, rules.Pass, rules.Accept, rules.Button, rules.Delay, rules.Draw, rules.Resign, rules.MarkDead, rules.MarkSeki,
-				rules.Unmark, rules.Agree, rules.Agree, rules.Resume, rules.NoResult}[rnd.IntN(14)]
+			turn.Kind = []rules.Kind{rules.Pass, rules.Pass, rules.AcceptSuggestion, rules.Button, rules.Delay, rules.Draw, rules.Resign, rules.MarkDead, rules.MarkSeki,
+				rules.Unmark, rules.AcceptScore, rules.AcceptScore, rules.Resume, rules.NoResult}[rnd.IntN(14)]
 		}
 		switch turn.Kind {
 		case rules.Pass:
