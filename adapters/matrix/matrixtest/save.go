@@ -162,6 +162,15 @@ func (s *Server) Restore(t testing.TB, data []byte) time.Time {
 	return w.Time
 }
 
+// ForgetTransactions makes a homeserver in memory do again what is asked of it again.
+func (s *Server) ForgetTransactions() {
+	s.double.mu.Lock()
+	defer s.double.mu.Unlock()
+	for _, dev := range s.double.tokens {
+		clear(dev.sent)
+	}
+}
+
 // Returning logs somebody whom Restore has brought in, with a new device.
 func (s *Server) Returning(t testing.TB, user id.UserID) User {
 	t.Helper()
