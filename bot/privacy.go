@@ -42,6 +42,8 @@ func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person
 		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
 		a.Controls = []Control{{Label: l.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
+	case what == "" && r.Who.Platform == LogPlatform:
+		return private(say("privacy"), say("privacy.room")), nil
 	case what == "":
 		return private(say("privacy")), nil
 	default:

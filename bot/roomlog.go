@@ -23,6 +23,9 @@ type Message struct {
 	File     *File     // what belongs to it, or nil
 }
 
+// LogPlatform is the platform whose rooms the bot itself keeps.
+const LogPlatform = "web"
+
 // A RoomLog keeps messages. Its methods may be called concurrently.
 type RoomLog interface {
 	// Append keeps a message and gives it its N; a key that is there already

@@ -76,6 +76,9 @@ func TestForgottenInTheRoom(t *testing.T) {
 		if record == "" {
 			t.Fatal("no record has her name")
 		}
+		if m := says(her, "/privacy"); !strings.Contains(m.Text, "In this room I also keep what you say") {
+			t.Errorf("she is told that this is kept: %q", m.Text)
+		}
 		export := says(her, "/privacy export").File.URL
 		_, all := do(t, "GET", url+export, "")
 		for _, trace := range []string{"zyxqword", "zyxqcomment", "zyxqsecret", "/place", `"name": "Zyxqa"`} {

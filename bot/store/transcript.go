@@ -15,9 +15,6 @@ import (
 // The transcript of the local room holds what people read: names and not ids. So
 // what it has of a person is found by reading all of it.
 
-// localPlatform is the platform of the transcript.
-const localPlatform = "web"
-
 // A speaker is a person as the transcript knows them.
 type speaker struct {
 	id    string          // of the platform; their private transcript is called after it
@@ -31,7 +28,7 @@ type speaker struct {
 
 // speaker returns how the transcript knows a person; nil: it does not.
 func (s *Store) speaker(ctx context.Context, p bot.Person, who bot.Who) (*speaker, error) {
-	if who.Platform != localPlatform {
+	if who.Platform != bot.LogPlatform {
 		return nil, nil
 	}
 	sp := &speaker{id: who.ID, forms: map[string]bool{}, posts: map[string]bool{}, games: map[string]bool{}}

@@ -121,6 +121,7 @@ var english = map[string]string{
 	"replay":                      "Game {0}, moves {1} to {2}.",
 	"replay.long":                 "One animation shows at most {0} turns: name some, /replay from:1 to:200.",
 	"privacy":                     "Kept of you are your id and name here, what you chose with /remind and /settings whose:mine, and the turns and comments of your games. /privacy export shows it all. /privacy delete forgets you: the games remain, and nobody's name is on your side of them.",
+	"privacy.room":                "In this room I also keep what you say, and what I tell you alone: for 90 days, or as long as it is among the newest 10,000 messages.",
 	"privacy.export":              "This is all that is kept of you.",
 	"privacy.known":               "Games, posts and answers hold only your person id. Erasing the row that links it to your platform id and name erases you from them.",
 	"privacy.sure":                "Forget you? Unfinished games that you lose by it: {0}. Your comments on games go too. Type /privacy delete yes to do it.",
