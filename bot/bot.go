@@ -46,25 +46,22 @@ type Bot struct {
 
 	rulesets match.Rulesets // besides the catalogue
 
-	delivery  sync.Mutex // one round of deliveries at a time
-	mu        sync.Mutex
-	underway  map[Lane][]claimed        // claimed and not yet shown
-	asked     map[string]claimed        // by id: those that their askers show
-	wanted    map[string]chan claimed   // by id: those that an asker waits for
-	turns     map[Lane]time.Time        // when a post of the lane was last sent
-	narrow    map[string]chan struct{}  // by platform: holds a value while its one post is sent
-	running   bool                      // posts are claimed by themselves
-	start     func(Lane)                // starts to deliver a lane; nil while Run does not deliver
-	writing   map[string]chan struct{}  // a place for each lane that is delivered, by platform
-	claims    int                       // calls of claim that are running
-	finished  map[string]bool           // posts whose delivery has ended since the first of these began
-	ticking   sync.Mutex                // and one of what is due
-	serving   sync.Mutex                // and one look at servers; before ticking
-	away      sync.Map                  // since when each platform cannot be reached; zero: it can
-	cut       sync.Map                  // platforms whose adapter will say itself when they can be
-	outages   atomic.Pointer[[]absence] // not all games have been credited with; nil: not read yet
-	crediting sync.Mutex                // changes of outages; after ticking
-	beaten    atomic.Int64              // the last look at the time, in milliseconds of Unix time; 0: none yet
+	delivery sync.Mutex // one round of deliveries at a time
+	mu       sync.Mutex
+	underway map[Lane][]claimed       // claimed and not yet shown
+	asked    map[string]claimed       // by id: those that their askers show
+	wanted   map[string]chan claimed  // by id: those that an asker waits for
+	turns    map[Lane]time.Time       // when a post of the lane was last sent
+	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
+	running  bool                     // posts are claimed by themselves
+	start    func(Lane)               // starts to deliver a lane; nil while Run does not deliver
+	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
+	claims   int                      // calls of claim that are running
+	finished map[string]bool          // posts whose delivery has ended since the first of these began
+	serving  sync.Mutex               // one look at servers
+	absence  sync.Mutex               // one look at the time or change of outages; after serving
+	outages  atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
+	beaten   atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
@@ -148,18 +145,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	// Who is heard from a platform can reach it, which means that all can unless
-	// its adapter has said otherwise since the bot was started.
-	if _, cut := b.cut.Load(r.Where.Platform); !cut {
-		since, err := b.awaySince(ctx, r.Where.Platform)
-		if err == nil && !since.IsZero() {
-			err = b.Back(ctx, r.Where.Platform)
-		}
-		if err != nil {
-			return Answer{}, err
-		}
-	}
-	// And where somebody is heard from the bot may be able to write again.
+	// Where somebody is heard from the bot may be able to write again.
 	if s.parked {
 		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
 			return Answer{}, err
@@ -207,12 +193,12 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := b.creditPending(ctx, m.ID); err != nil {
-		return Answer{}, err
-	}
 	if h.question != nil {
 		if refusal != nil {
 			return b.reply(ctx, refusal.Answer, s)
+		}
+		if err := b.creditFirst(ctx, &task{Input: match.Input{Match: m}}); err != nil {
+			return Answer{}, err
 		}
 		return b.question(ctx, r, h, by, m, s), nil
 	}
@@ -231,10 +217,8 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
 			return answer, err
 		}
-		if credited, err := b.creditFirst(ctx, in); err != nil {
+		if err := b.creditFirst(ctx, in); err != nil {
 			return Answer{}, err
-		} else if credited {
-			return Answer{}, ErrConflict // the game is another one now
 		}
 		was := in.Match.Standing
 		step = in.decide()
@@ -656,10 +640,7 @@ func (b *Bot) Wake() {
 // fails it stops the others and gives its error.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	// An outage is known before anybody can say anything.
-	b.ticking.Lock()
-	_, err := b.look(ctx)
-	b.ticking.Unlock()
-	if err != nil {
+	if _, err := b.look(ctx); err != nil {
 		return fmt.Errorf("look at the time: %w", err)
 	}
 	b.limit(adapters)

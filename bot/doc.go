@@ -76,8 +76,8 @@
 // except delivery, which only [Bot.Deliver] takes:
 //
 //   - serving: one change at a time of what is known about servers;
-//   - ticking: one tick, outage or return of a platform at a time;
-//   - crediting: the list of outages that are still to be credited;
+//   - absence: one look at the time, and one change of the outages, at a time. The
+//     store is called under it, to read and write their few rows;
 //   - delivery: one call of Deliver at a time, for tests;
 //   - mu: the lanes (underway, start, writing, claims, finished). It is held for
 //     moments, never during a call of the store;

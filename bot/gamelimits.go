@@ -42,9 +42,6 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 // somebody has joined it meanwhile. It returns the posts that the asker is to show,
 // unless that is nil.
 func (b *Bot) replace(ctx context.Context, asker *Request, old GameID, by *Match, opener Person) ([]claimed, error) {
-	if err := b.creditPending(ctx, old); err != nil {
-		return nil, err
-	}
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
-	return b.actFor(ctx, asker, old, request, b.now(), nil, func(in *match.Input) Step { return match.Replace(in, opener, by.Number) })
+	return b.act(ctx, asker, old, request, b.now(), nil, func(in *match.Input) Step { return match.Replace(in, opener, by.Number) })
 }

@@ -98,8 +98,6 @@ func (b *Bot) present(ctx context.Context) (time.Time, error) {
 	if now := b.now(); b.beaten.Load() == 0 || b.beat(now) {
 		return now, nil
 	}
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
 	return b.look(ctx)
 }
 
@@ -119,8 +117,9 @@ func (b *Bot) beat(now time.Time) bool {
 
 // look returns the time. It notes what has passed since the last look as an outage
 // if that is longer than a pulse, and writes down once a pulse that the bot is there.
-// b.ticking is held.
 func (b *Bot) look(ctx context.Context) (time.Time, error) {
+	b.absence.Lock()
+	defer b.absence.Unlock()
 	now := b.now()
 	mark, err := b.store.Bookmark(ctx, aliveMark)
 	if err != nil {
@@ -137,7 +136,7 @@ func (b *Bot) look(ctx context.Context) (time.Time, error) {
 		b.log.Warn("the clock was set", "by", now.Sub(from))
 	}
 	if known && now.Sub(from) > pulse {
-		if err := b.absent(ctx, from, now); err != nil {
+		if err := b.absent(ctx, "", "", from, now); err != nil {
 			return now, err
 		}
 	}

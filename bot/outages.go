@@ -2,105 +2,167 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// When the bot was away, that time is credited to every game whose clock ran. With
-// many games this takes seconds, in which nobody should have to wait. So an outage
-// is written down first, and games are credited one by one: each before anything
-// is decided or shown of it, the rest by Tick.
+// No flag may fall because people could not reach the bot. An outage is a row of the
+// store, written when it begins or ends, until every game whose clock ran has been
+// credited with it. With many games this takes seconds, in which nobody should have to
+// wait: a game is credited before anything is decided or listed of it, the rest by Tick.
 
-// outagesMark is the bookmark of the outages that not all games have been
-// credited with.
-const outagesMark = "bot:outages"
-
-// An absence is a time in which the bot was away, in milliseconds of Unix time.
-type absence struct {
-	From int64 `json:"from"`
-	To   int64 `json:"to"`
+// An Outage is a time in which people could not reach the bot.
+type Outage struct {
+	Platform string    // empty: all, because the bot was away
+	Server   string    // of the platform; empty: all
+	From, To time.Time // in UTC and whole milliseconds; To is zero while it lasts
 }
 
-// pendingOutages returns the outages that some games may still have to be credited
-// with. Callers do not change what they get.
-func (b *Bot) pendingOutages(ctx context.Context) ([]absence, error) {
+// concerns reports whether games in a channel of a server stood still.
+func (o Outage) concerns(where Room, server string) bool {
+	return o.Platform == "" || o.Platform == where.Platform && (o.Server == "" || o.Server == server)
+}
+
+// lasts reports whether the outage has not ended.
+func (o Outage) lasts() bool { return o.To.IsZero() }
+
+// same reports whether they are one outage, which may have ended since.
+func (o Outage) same(other Outage) bool {
+	other.To = o.To
+	return o == other
+}
+
+// knownOutages returns all outages that are stored. Callers do not change the slice.
+func (b *Bot) knownOutages(ctx context.Context) ([]Outage, error) {
 	if known := b.outages.Load(); known != nil {
 		return *known, nil
 	}
-	b.crediting.Lock()
-	defer b.crediting.Unlock()
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	return b.readOutages(ctx)
+}
+
+// readOutages does that while b.absence is held.
+func (b *Bot) readOutages(ctx context.Context) ([]Outage, error) {
 	if known := b.outages.Load(); known != nil {
 		return *known, nil
 	}
-	mark, err := b.store.Bookmark(ctx, outagesMark)
+	list, err := b.store.Outages(ctx)
+	if err == nil {
+		b.outages.Store(&list)
+	}
+	return list, err
+}
+
+// changeOutages stores outages, and drops others. b.absence is held.
+func (b *Bot) changeOutages(ctx context.Context, put, drop []Outage) error {
+	list, err := b.readOutages(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.store.ChangeOutages(ctx, put, drop); err != nil {
+		b.outages.Store(nil) // the change may be stored all the same
+		return err
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(o Outage) bool {
+		return slices.ContainsFunc(put, o.same) || slices.ContainsFunc(drop, o.same)
+	})
+	list = append(list, put...)
+	b.outages.Store(&list)
+	return nil
+}
+
+// absent stores that the bot was away, or it was from a server. b.absence is held.
+func (b *Bot) absent(ctx context.Context, platform, server string, from, to time.Time) error {
+	return b.changeOutages(ctx, []Outage{{platform, server, stamp(from), stamp(to)}}, nil)
+}
+
+// stamp returns a time as the store gives it back.
+func stamp(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
+
+// Away says that a platform cannot be reached; see [Desk].
+func (b *Bot) Away(ctx context.Context, platform string) error {
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	list, err := b.readOutages(ctx)
+	if err != nil || slices.ContainsFunc(list, func(o Outage) bool { return o.Platform == platform && o.lasts() }) {
+		return err
+	}
+	return b.changeOutages(ctx, []Outage{{Platform: platform, From: stamp(b.now())}}, nil)
+}
+
+// Back says that a platform can be reached again; see [Desk]. An outage shorter
+// than a pulse is not credited.
+func (b *Bot) Back(ctx context.Context, platform string) error {
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	list, err := b.readOutages(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(o Outage) bool { return o.Platform == platform && o.lasts() })
+	if i < 0 {
+		return nil
+	}
+	o := list[i]
+	if o.To = stamp(b.now()); o.To.Sub(o.From) <= pulse {
+		return b.changeOutages(ctx, nil, []Outage{o})
+	}
+	return b.changeOutages(ctx, []Outage{o}, nil)
+}
+
+// outagesOf returns the outages that concern a match.
+func (b *Bot) outagesOf(ctx context.Context, m Match) (of []Outage, err error) {
+	list, err := b.knownOutages(ctx)
+	if err != nil || len(list) == 0 || m.ID == "" {
+		return nil, err
+	}
+	here, err := b.place(ctx, m.Where)
 	if err != nil {
 		return nil, err
 	}
-	var list []absence
-	if mark != "" {
-		if err := json.Unmarshal([]byte(mark), &list); err != nil {
-			return nil, fmt.Errorf("outages: %w", err)
+	for _, o := range list {
+		if o.concerns(m.Where, here.server.ID) {
+			of = append(of, o)
 		}
 	}
-	b.outages.Store(&list)
-	return list, nil
+	return of, nil
 }
 
-// changeOutages writes the outages down anew.
-func (b *Bot) changeOutages(ctx context.Context, change func([]absence) []absence) error {
-	if _, err := b.pendingOutages(ctx); err != nil { // reads them
-		return err
-	}
-	b.crediting.Lock()
-	defer b.crediting.Unlock()
-	list := change(slices.Clone(*b.outages.Load()))
-	mark, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		mark = nil
-	}
-	if err := b.store.SetBookmark(ctx, outagesMark, string(mark)); err != nil {
-		return err
-	}
-	b.outages.Store(&list)
-	return nil
-}
-
-// absent notes that the bot was away. All games are credited with that before
-// anything is decided of them.
-func (b *Bot) absent(ctx context.Context, from, to time.Time) error {
-	return b.changeOutages(ctx, func(list []absence) []absence {
-		return append(list, absence{from.UnixMilli(), to.UnixMilli()})
-	})
-}
-
-// creditPending credits a game with all outages that it has not been credited
-// with. It is to be called before the game is looked at.
-func (b *Bot) creditPending(ctx context.Context, id GameID) error {
-	list, err := b.pendingOutages(ctx)
-	if err != nil || len(list) == 0 || id == "" {
-		return err
-	}
-	m, _, err := b.store.Match(ctx, id)
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil || m.Deadline.IsZero() {
-		return err
-	}
-	for _, o := range list {
-		if err := b.creditOnce(ctx, id, time.UnixMilli(o.From), time.UnixMilli(o.To)); err != nil {
+// creditFirst credits a match with outages before it is listed or something is decided
+// of it: those that have ended, and where somebody asks one that lasts, if a flag would
+// fall now by that alone, so that they move, and claim, as if it were over. If that changed the match it returns ErrConflict: it is to be read anew. An outage that
+// ends after the match was read is found here, or crediting it makes the commit a
+// conflict.
+func (b *Bot) creditFirst(ctx context.Context, in *task) error {
+	of, err := b.outagesOf(ctx, in.Match)
+	changed := false
+	for _, o := range of {
+		if o.lasts() {
+			in.Away = true
+			if in.req.ID == "" || in.Match.State != Going ||
+				in.Position.Reading(in.Now).Flagged == rules.None || in.Position.Reading(o.From).Flagged != rules.None {
+				continue
+			}
+			o.To = stamp(in.Now)
+		} else if in.Match.Deadline.IsZero() {
+			continue
+		}
+		did, err := b.creditOnce(ctx, in.Match.ID, o)
+		if err != nil {
 			return err
 		}
+		changed = changed || did
 	}
-	return nil
+	if changed {
+		return ErrConflict
+	}
+	return err
 }
 
 // creditedMatches finds matches to list with their deadlines.
@@ -109,66 +171,81 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list, err := b.pendingOutages(ctx); err != nil || len(list) == 0 {
-		return ms, err
-	}
+	changed := false
 	for _, m := range ms {
-		if err := b.creditPending(ctx, m.ID); err != nil {
+		err := b.creditFirst(ctx, &task{Input: match.Input{Match: m}})
+		if err != nil && !errors.Is(err, ErrConflict) {
 			return nil, err
 		}
+		changed = changed || err != nil
 	}
-	return b.store.Matches(ctx, q)
+	if changed {
+		return b.store.Matches(ctx, q)
+	}
+	return ms, nil
 }
 
 // creditOnce credits a game with an outage, unless it has been already, or does
-// not replay, so that nothing else can be done with it either.
-func (b *Bot) creditOnce(ctx context.Context, id GameID, from, to time.Time) error {
-	request := fmt.Sprintf("credit:%s:%d:%d", id, from.UnixMilli(), to.UnixMilli())
-	err := b.actOn(ctx, id, request, to, nil, func(in *match.Input) Step { return match.Credit(in, from, to) })
-	if err != nil && !errors.Is(err, errNotReplayed) {
-		return fmt.Errorf("credit game %s: %w", id, err)
+// not replay, so that nothing else can be done with it either. It reports whether it
+// has. Where two outages overlap, the time is credited once.
+func (b *Bot) creditOnce(ctx context.Context, id GameID, o Outage) (bool, error) {
+	request := fmt.Sprintf("credit:%s:%d:%d", id, o.From.UnixMilli(), o.To.UnixMilli())
+	if _, done, err := b.store.Answered(ctx, request); err != nil || done {
+		return false, err
 	}
-	return nil
+	_, err := b.act(ctx, nil, id, request, o.To, nil, func(in *match.Input) Step { return match.Credit(in, o.From, o.To) })
+	if errors.Is(err, errNotReplayed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("credit game %s: %w", id, err)
+	}
+	return true, nil
 }
 
-// creditStep is how many games are credited before others have their turn.
+// creditStep is how many games are looked up at once.
 const creditStep = 50
 
-// creditRest credits the games that nothing has been asked of, and then forgets
-// the outages. It takes b.ticking for a few games at a time.
+// creditRest credits the games that nothing has been asked of, and drops the outages
+// that none remains for.
 func (b *Bot) creditRest(ctx context.Context) error {
-	list, err := b.pendingOutages(ctx)
-	if err != nil || len(list) == 0 {
+	list, err := b.knownOutages(ctx)
+	if err != nil {
 		return err
 	}
-	for after := GameID(""); ; {
-		ids, err := b.store.Running(ctx, "", "", after, creditStep)
-		if err != nil {
-			return err
+	for _, o := range list {
+		if o.lasts() {
+			continue
 		}
-		if len(ids) == 0 {
-			break
-		}
-		after = ids[len(ids)-1]
-		if err := b.creditSome(ctx, ids, list); err != nil {
-			return err
-		}
-	}
-	return b.changeOutages(ctx, func(now []absence) []absence {
-		return slices.DeleteFunc(now, func(o absence) bool { return slices.Contains(list, o) })
-	})
-}
-
-func (b *Bot) creditSome(ctx context.Context, ids []GameID, list []absence) error {
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
-	for _, id := range ids {
-		for _, o := range list {
-			b.beat(b.now()) // doing much is no outage
-			if err := b.creditOnce(ctx, id, time.UnixMilli(o.From), time.UnixMilli(o.To)); err != nil {
+		for after := GameID(""); ; {
+			ids, err := b.store.Running(ctx, o.Platform, o.Server, after, creditStep)
+			if err != nil {
 				return err
 			}
+			if len(ids) == 0 {
+				break
+			}
+			after = ids[len(ids)-1]
+			for _, id := range ids {
+				b.beat(b.now()) // doing much is no outage
+				if _, err := b.creditOnce(ctx, id, o); err != nil {
+					return err
+				}
+			}
+		}
+		if err := b.credited(ctx, o); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// credited drops an outage, unless it has been found to be longer since.
+func (b *Bot) credited(ctx context.Context, o Outage) error {
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	if list, err := b.readOutages(ctx); err != nil || !slices.Contains(list, o) {
+		return err
+	}
+	return b.changeOutages(ctx, nil, []Outage{o})
 }

@@ -76,39 +76,213 @@ func (d dying) Take(ctx context.Context, s *bot.Step) error {
 	return d.Store.Take(ctx, s)
 }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// outages are ways in which nobody can reach the bot for two hours. In the end there
+// is another bot, on a store.
+var outages = map[string]func(t *testing.T, k *talk, st bot.Store) *bot.Bot{
+	"the bot is away": func(_ *testing.T, k *talk, st bot.Store) *bot.Bot {
+		k.now = k.now.Add(2 * time.Hour)
+		return k.on(st)
+	},
+	"the platform is away": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
+		must(t, k.on(k.store).Away(t.Context(), "chat"))
+		k.now = k.now.Add(2 * time.Hour)
+		k.alive(t)
+		b := k.on(st)
+		must(t, b.Back(t.Context(), "chat"))
+		return b
+	},
+	"the platform, and for the second half the bot": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
+		must(t, k.on(k.store).Away(t.Context(), "chat"))
+		k.now = k.now.Add(time.Hour)
+		k.alive(t)
+		k.now = k.now.Add(time.Hour)
+		b := k.on(st)
+		must(t, b.Back(t.Context(), "chat"))
+		return b
+	},
+	"the bot is not in the server": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
+		must(t, k.on(k.store).Servers(t.Context(), "chat", nil))
+		k.now = k.now.Add(2 * time.Hour)
+		k.alive(t)
+		b := k.on(st)
+		must(t, b.Servers(t.Context(), "chat", []string{"guild"}))
+		return b
+	},
+	"and that it is again is not stored at first": func(t *testing.T, k *talk, st bot.Store) *bot.Bot {
+		must(t, k.on(k.store).Servers(t.Context(), "chat", nil))
+		k.now = k.now.Add(time.Hour)
+		k.alive(t)
+		if err := k.on(absentMinded{st}).Servers(t.Context(), "chat", []string{"guild"}); !errors.Is(err, errDead) {
+			t.Error(err)
+		}
+		k.now = k.now.Add(time.Hour)
+		k.alive(t)
+		b := k.on(st)
+		must(t, b.Servers(t.Context(), "chat", []string{"guild"}))
+		return b
+	},
+}
+
+// on starts a bot on a store.
+func (k *talk) on(st bot.Store) *bot.Bot {
+	return bot.New(st, bot.Config{Log: silent, Now: k.clock})
+}
+
+// An absent-minded store keeps no change of whether the bot is in a server.
+type absentMinded struct{ bot.Store }
+
+func (absentMinded) Left(context.Context, string, string, time.Time) error { return errDead }
+
 // However often the bot dies while it credits an outage, each game is credited in
-// the end with all the time it was away, and with no time twice.
+// the end with all the time in which nobody could play, and with no time twice. That
+// it can be reached again is known without touching a game.
 func TestDyingWhileCrediting(t *testing.T) {
-	const games = 12
-	for survives := range games + 1 {
-		k := newTalk(t)
-		timed(t, k, games)
-		before, began := k.deadlines(t), k.now
-		for _, left := range []int{survives, survives / 2, 1000} {
-			k.now = k.now.Add(2 * time.Hour)
-			b := bot.New(dying{k.store, &left}, bot.Config{Log: silent, Now: k.clock})
-			if _, err := b.Tick(t.Context()); err != nil && !errors.Is(err, errDead) {
-				t.Fatal(err)
+	const games = 4
+	for name, outage := range outages {
+		t.Run(name, func(t *testing.T) {
+			for survives := range games + 1 {
+				k := newTalk(t)
+				k.server = "guild"
+				timed(t, k, games)
+				before, began := k.deadlines(t), k.now
+				for _, left := range []int{survives, survives / 2, 1000} {
+					was := left
+					b := outage(t, k, dying{k.store, &left})
+					if left != was {
+						t.Errorf("%d games are credited at once", was-left)
+					}
+					if _, err := b.Tick(t.Context()); err != nil && !errors.Is(err, errDead) {
+						t.Fatal(err)
+					}
+				}
+				n, by := k.credits(t, before)
+				if len(by) != games {
+					t.Fatal(len(by), "games")
+				}
+				for id, d := range by {
+					if d != k.now.Sub(began) {
+						t.Errorf("dead after %d steps: %s has %v more after %v, by %d credits", survives, id, d, k.now.Sub(began), n[id])
+					}
+				}
+				if left, err := k.store.Outages(t.Context()); err != nil || len(left) > 0 {
+					t.Errorf("%v are left, %v", left, err)
+				}
+				if _, err := k.on(k.store).Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if after, _ := k.credits(t, before); fmt.Sprint(after) != fmt.Sprint(n) {
+					t.Error("a later look credits again")
+				}
 			}
-		}
-		n, by := k.credits(t, before)
-		if len(by) != games {
-			t.Fatal(len(by), "games")
-		}
-		for id, d := range by {
-			if d != k.now.Sub(began) {
-				t.Errorf("dead after %d steps: %s has %v more after %v, by %d credits", survives, id, d, k.now.Sub(began), n[id])
+		})
+	}
+}
+
+// A lost is a store that finds no games to credit in passing.
+type lost struct{ bot.Store }
+
+func (lost) Running(context.Context, string, string, bot.GameID, int) ([]bot.GameID, error) {
+	return nil, errDead
+}
+
+// After an outage, whatever its kind, no flag falls on a game that has not been
+// credited yet: neither by itself nor by a claim, nor is it shown as fallen. A game
+// that began after the outage is not credited.
+func TestNoFlagBeforeCrediting(t *testing.T) {
+	for name, outage := range outages {
+		for _, first := range []string{"tick", "/claim game:1", "/clock game:1", "/games"} {
+			if name == "the bot is away" && first != "tick" { // see TestOpensBeforeCrediting
+				continue
 			}
+			t.Run(name+", then "+first, func(t *testing.T) {
+				k := newTalk(t)
+				k.server = "guild"
+				k.lines(t, "ada> /new aga 5x5 clock:1h30m", "bob> /join", "bob> /new aga 5x5 clock:3d")
+				before := k.deadlines(t)
+				k.bot = outage(t, k, lost{k.store})
+				ask := func(who, text string) string {
+					r, err := k.request(who, text)
+					must(t, err)
+					a, err := k.bot.Ask(t.Context(), r)
+					must(t, err)
+					return a.Text
+				}
+				ask("ada", "/join 2")
+				if first == "tick" {
+					if _, err := k.bot.Tick(t.Context()); !errors.Is(err, errDead) {
+						t.Error(err)
+					}
+					ask("ada", "/place C3 game:1")
+				} else if a := ask("bob", first); first != "/claim game:1" && !strings.Contains(a, "1 hour 29 minutes") {
+					t.Errorf("%s is answered with %q", first, a)
+				}
+				k.bot = k.on(k.store)
+				if _, err := k.bot.Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				n, by := k.credits(t, before)
+				for _, m := range k.matches(t, bot.Query{}) {
+					if m.State != bot.Going || m.Number == 1 && by[m.ID] < 2*time.Hour || m.Number == 2 && n[m.ID] > 0 {
+						t.Errorf("game %d is %s, with %v more and %d credits", m.Number, m.State, by[m.ID], n[m.ID])
+					}
+				}
+			})
 		}
-		if mark, err := k.store.Bookmark(t.Context(), "bot:outages"); err != nil || mark != "" {
-			t.Errorf("%q is left, %v", mark, err)
-		}
-		again, _ := k.credits(t, before)
-		if _, err := bot.New(k.store, bot.Config{Log: silent, Now: k.clock}).Tick(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if after, _ := k.credits(t, before); fmt.Sprint(after) != fmt.Sprint(again) {
-			t.Error("a later look credits again")
+	}
+}
+
+// A meddler is a store in which something happens when a match is read.
+type meddler struct {
+	bot.Store
+	happens *func()
+}
+
+func (m meddler) Header(ctx context.Context, id bot.GameID) (bot.Match, error) {
+	match, err := m.Store.Header(ctx, id)
+	if do := *m.happens; do != nil {
+		*m.happens = nil
+		do()
+	}
+	return match, err
+}
+
+// Nor does a flag fall when a platform is back just after the game was read.
+func TestBackWhileDeciding(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 clock:1h30m", "bob> /join", "ada> /place C3")
+	var back func()
+	b := k.on(meddler{k.store, &back})
+	must(t, b.Away(t.Context(), "chat"))
+	k.now = k.now.Add(2 * time.Hour)
+	k.alive(t)
+	back = func() { must(t, b.Back(t.Context(), "chat")) }
+	if _, err := b.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m := k.matches(t, bot.Query{})[0]; back != nil || m.State != bot.Going {
+		t.Errorf("the game is %s, %s", m.State, m.Result)
+	}
+}
+
+// A platform that is away for no longer than a pulse is credited nothing.
+func TestShortPlatformOutage(t *testing.T) {
+	k := newTalk(t)
+	for _, c := range []struct {
+		lasts time.Duration
+		kept  int
+	}{{20 * time.Second, 0}, {21 * time.Second, 1}} {
+		must(t, k.bot.Away(t.Context(), "chat"))
+		k.now = k.now.Add(c.lasts)
+		must(t, k.bot.Back(t.Context(), "chat"))
+		if kept, err := k.store.Outages(t.Context()); err != nil || len(kept) != c.kept {
+			t.Errorf("of %v: %v, %v", c.lasts, kept, err)
 		}
 	}
 }

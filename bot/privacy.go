@@ -156,7 +156,7 @@ func (b *Bot) forget(ctx context.Context, r Request, by Person) error {
 	}
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		err := b.act(ctx, m.ID, request, b.now(), nil, func(in *match.Input) Step { return match.Leave(in, by) })
+		_, err := b.act(ctx, nil, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) Step { return match.Leave(in, by) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}

@@ -58,12 +58,14 @@ func (b *Bot) meet(ctx context.Context, r Request) error {
 }
 
 // returned notes that the bot is in a server again. The time in which nobody
-// could play there counts for nobody.
+// could play there counts for nobody: it is stored first, so that nothing is decided
+// of a game between.
 func (b *Bot) returned(ctx context.Context, s Server) error {
-	b.ticking.Lock()
-	defer b.ticking.Unlock()
 	if now := b.now(); now.Sub(s.Left) > pulse {
-		if err := b.credit(ctx, s.Platform, s.ID, s.Left, now); err != nil {
+		b.absence.Lock()
+		err := b.absent(ctx, s.Platform, s.ID, s.Left, now)
+		b.absence.Unlock()
+		if err != nil {
 			return err
 		}
 	}

@@ -149,6 +149,11 @@ type Store interface {
 	Servers(ctx context.Context, platform string) ([]Server, error)
 	// Left keeps since when the bot is not in a server; zero: it is there.
 	Left(ctx context.Context, platform, server string, since time.Time) error
+	// Outages returns all outages that are stored, in the order of their beginning.
+	Outages(ctx context.Context) ([]Outage, error)
+	// ChangeOutages stores outages, or when they end, and drops others. They are known
+	// by their platform, server and beginning. Doing it twice is doing it once.
+	ChangeOutages(ctx context.Context, put, drop []Outage) error
 	// ForgetServer forgets a server, the games of its channels and all that belongs
 	// to them, and people of whom then nothing is kept but who they are.
 	ForgetServer(ctx context.Context, platform, server string) error

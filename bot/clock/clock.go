@@ -320,6 +320,9 @@ func (w Clocks) Read(now time.Time) Reading {
 	return w.reading(now)
 }
 
+// Began returns when the clocks began; zero: they have not.
+func (w Clocks) Began() time.Time { return w.start }
+
 // apply makes an event happen.
 func (w *Clocks) apply(e Event, at time.Time) {
 	switch e.Kind {

@@ -276,8 +276,11 @@ func Claim(in *Input) Step {
 }
 
 // Credit adds time that does not count, because the bot was away. If that was
-// short it says nothing about it.
+// short it says nothing about it. If the clocks began later, it changes nothing.
 func Credit(in *Input, from, to time.Time) Step {
+	if !in.Position.clock.Began().Before(to) {
+		return Step{Request: in.Request.ID, At: in.Now}
+	}
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
 	s := in.step([]string{body}, []text.Message{say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now))}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,9 +22,9 @@ import (
 //
 // An export is all that a store holds, as lines of JSON (UTF-8):
 //
-//	{"halfpoint":"export","version":5}                          first
+//	{"halfpoint":"export","version":6}                          first
 //	{"game":{"id":"g1","rules":"two-button@1", …,"deadline":0}}  for each row
-//	{"end":{"person":2, …,"message":0}}                          last: how many rows of each table
+//	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
 // A row is {table: {column: value}} with every column of the table, its texts and
 // whole numbers as they are in the database (see migrations). A row follows
@@ -37,8 +38,13 @@ import (
 
 const (
 	exportName    = "export"
-	exportVersion = 5
+	exportVersion = 6
 )
+
+// outageMigration moves outages out of bookmarks, and does nothing where there are none.
+//
+//go:embed migrations/00014_outage.sql
+var outageMigration string
 
 // maxLine is the longest line of an export, in bytes.
 const maxLine = 16 << 20
@@ -76,6 +82,7 @@ var tables = []table{
 	newTable("bookmark", "adapter", "adapter value"),
 	newTable("message", "n", "n# key room at# sender body game seq# kind removed#", "extra"),
 	newTable("decoration", "platform, kind, key", "", "", "", "", "platform kind key n# channel thread game seq# follows target data not_before# not_after# sleeps# attempt#"),
+	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
 }
 
 // newTable makes a table of the columns that each version of exports brought; #
@@ -249,6 +256,9 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 			if done && err == nil && in.version < 4 { // as the migration that brought holders does
 				_, err = tx.ExecContext(kept, `INSERT INTO holder (platform, platform_id, looks, secret, since)
 					SELECT platform, platform_id, '', '', 0 FROM person WHERE platform = 'web' AND platform_id LIKE 'name:%'`)
+			}
+			if done && err == nil && in.version < 6 {
+				_, err = tx.ExecContext(kept, outageMigration)
 			}
 			if done || err != nil {
 				return err

@@ -131,6 +131,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 		case 1:
 			_, err := s.Park(ctx, room(), "", anything())
 			must(t, err)
+			must(t, s.ChangeOutages(ctx, []bot.Outage{{Platform: pick("", "web"), Server: anything(), From: now}}, nil))
 		case 2:
 			must(t, s.Postpone(ctx, room(), now.Add(time.Minute)))
 		case 3:
@@ -181,7 +182,7 @@ func TestExportIsAllThereIs(t *testing.T) {
 }
 
 // The forms of exports that have been made stay readable.
-const smallExport = `{"halfpoint":"export","version":5}
+const smallExport = `{"halfpoint":"export","version":6}
 {"person":{"id":"pa","platform":"web","platform_id":"1","name":"Ada <½>"}}
 {"preference":{"person":"pa","body":"{\"remind\":\"none\"}"}}
 {"game":{"id":"g","rules":"two-button@1","setup":"{\"w\":9,\"h\":9,\"komi\":13}","opener":"pa","invited":"","opened":1700000000000,"state":"going","black":"pa","white":"pa","to_move":"pa","seq":1,"result":"","changed":1700000001000,"clock":"3d weekends","deadline":1700000009000,"rated":1}}
@@ -199,7 +200,8 @@ const smallExport = `{"halfpoint":"export","version":5}
 {"bookmark":{"adapter":"matrix","value":"s1"}}
 {"message":{"n":7,"key":"k","room":"c","at":1700000000000,"sender":"Ada","body":"hello","game":"","seq":0,"kind":"","removed":0,"extra":"{\"to\":[\"Ada\"]}"}}
 {"decoration":{"platform":"web","kind":"header","key":"m1","n":7,"channel":"c","thread":"","game":"g","seq":1,"follows":"show","target":"m1","data":"d","not_before":0,"not_after":1700000009000,"sleeps":1,"attempt":2}}
-{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1}}
+{"outage":{"platform":"web","server":"s","started":1700000002000,"ended":0}}
+{"end":{"person":1,"preference":1,"game":1,"game_channel":1,"event":1,"due":1,"inbox":1,"post":1,"room_wait":1,"room_parked":1,"room_setting":1,"server":1,"server_channel":1,"holder":1,"bookmark":1,"message":1,"decoration":1,"outage":1}}
 `
 
 // thirdExport is of the third version.
@@ -270,13 +272,32 @@ func TestExportForm(t *testing.T) {
 	}
 }
 
+// The fifth had outages in bookmarks.
+func TestFifthExportIsRead(t *testing.T) {
+	outage := regexp.MustCompile(`(?m)^{"outage".*\n`)
+	fifth := strings.NewReplacer(`"version":6`, `"version":5`, `"bookmark":1`, `"bookmark":4`, `,"outage":1}}`, `}}`, `{"bookmark":`,
+		`{"bookmark":{"adapter":"bot:away:chat","value":"1700000003000"}}
+{"bookmark":{"adapter":"bot:away:mail","value":""}}
+{"bookmark":{"adapter":"bot:outages","value":"[{\"from\":1700000001000,\"to\":1700000002000},{\"from\":900,\"to\":1000}]"}}
+{"bookmark":`).Replace(outage.ReplaceAllString(smallExport, ""))
+	s := open(t, store.Memory)
+	must(t, s.Import(t.Context(), strings.NewReader(fifth)))
+	want := strings.NewReplacer(`{"end":`, `{"outage":{"platform":"","server":"","started":900,"ended":1000}}
+{"outage":{"platform":"","server":"","started":1700000001000,"ended":1700000002000}}
+{"outage":{"platform":"chat","server":"","started":1700000003000,"ended":0}}
+{"end":`, `"outage":1}}`, `"outage":3}}`).Replace(outage.ReplaceAllString(smallExport, ""))
+	if diff := cmp.Diff(want, export(t, s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // The fourth did not know decorations.
 func TestFourthExportIsRead(t *testing.T) {
-	decoration := regexp.MustCompile(`(?m)^{"decoration".*\n`)
-	fourth := strings.NewReplacer(`"version":5`, `"version":4`, `,"decoration":1}}`, `}}`).Replace(decoration.ReplaceAllString(smallExport, ""))
+	later := regexp.MustCompile(`(?m)^{"(decoration|outage)".*\n`)
+	fourth := strings.NewReplacer(`"version":6`, `"version":4`, `,"decoration":1,"outage":1}}`, `}}`).Replace(later.ReplaceAllString(smallExport, ""))
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(fourth)))
-	want := strings.NewReplacer(`"version":4`, `"version":5`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(fourth)
+	want := strings.NewReplacer(`"version":4`, `"version":6`, `"message":1}}`, `"message":1,"decoration":0,"outage":0}}`).Replace(fourth)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -286,9 +307,9 @@ func TestFourthExportIsRead(t *testing.T) {
 func TestThirdExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(thirdExport)))
-	want := strings.NewReplacer(`"version":3`, `"version":5`,
+	want := strings.NewReplacer(`"version":3`, `"version":6`,
 		`{"bookmark":{`, `{"holder":{"platform":"web","platform_id":"name:ada","looks":"","secret":"","since":0}}`+"\n"+`{"bookmark":{`,
-		`"server_channel":1,`, `"server_channel":1,"holder":1,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(thirdExport)
+		`"server_channel":1,`, `"server_channel":1,"holder":1,`, `"message":1}}`, `"message":1,"decoration":0,"outage":0}}`).Replace(thirdExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -298,8 +319,8 @@ func TestThirdExportIsRead(t *testing.T) {
 func TestSecondExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(secondExport)))
-	want := strings.NewReplacer(`"version":2`, `"version":5`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(secondExport)
+	want := strings.NewReplacer(`"version":2`, `"version":6`, `"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
+		`"room_setting":1,`, `"room_setting":1,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0,"outage":0}}`).Replace(secondExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -309,9 +330,9 @@ func TestSecondExportIsRead(t *testing.T) {
 func TestFirstExportIsRead(t *testing.T) {
 	s := open(t, store.Memory)
 	must(t, s.Import(t.Context(), strings.NewReader(firstExport)))
-	want := strings.NewReplacer(`"version":1`, `"version":5`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
+	want := strings.NewReplacer(`"version":1`, `"version":6`, `"deadline":1700000009000}`, `"deadline":1700000009000,"rated":0}`,
 		`"answer":"{}"}`, `"answer":"{}","platform":"","channel":""}`,
-		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0}}`).Replace(firstExport)
+		`"removed":0}`, `"removed":0,"extra":""}`, `"room_parked":1,`, `"room_parked":1,"room_setting":0,"server":0,"server_channel":0,"holder":0,`, `"message":1}}`, `"message":1,"decoration":0,"outage":0}}`).Replace(firstExport)
 	if diff := cmp.Diff(want, export(t, s)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -363,7 +384,7 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":5`, `"version":6,"more":true`), "line 1: written by a newer halfpoint: it has version 6, this program reads 5"},
+		{"a newer version", swap(`"version":6`, `"version":7,"more":true`), "line 1: written by a newer halfpoint: it has version 7, this program reads 6"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
@@ -382,13 +403,13 @@ func TestImportRefuses(t *testing.T) {
 		{"a row twice", swap(lines[15], lines[15]+lines[15]), "line 17: this bookmark was there before"},
 		{"an event of no match", swap(`{"event":{"game":"g"`, `{"event":{"game":"h"`), "line 6: what this event refers to is not there"},
 		{"an event before its match", swap(lines[3]+lines[4]+lines[5], lines[5]+lines[3]+lines[4]), "line 4: what this event refers to is not there"},
-		{"a row too few", swap(lines[15], ""), "line 18: it counts 1 rows of bookmark, and there are 0"},
-		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 20: it counts 1 rows of bookmark, and there are 2"},
-		{"a count too few", swap(`"bookmark":1,`, ``), "line 19: it counts 0 rows of bookmark, and there are 1"},
-		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 19: it counts tables that are not there"},
-		{"no counts", swap(lines[18], `{"end":null}`), "line 19: it counts 0 rows of person, and there are 1"},
-		{"more after the end", smallExport + lines[15], "line 20: something follows the end"},
-		{"two exports", smallExport + smallExport, "line 20: something follows the end"},
+		{"a row too few", swap(lines[15], ""), "line 19: it counts 1 rows of bookmark, and there are 0"},
+		{"a row too many", swap(lines[15], lines[15]+`{"bookmark":{"adapter":"web","value":""}}`+"\n"), "line 21: it counts 1 rows of bookmark, and there are 2"},
+		{"a count too few", swap(`"bookmark":1,`, ``), "line 20: it counts 0 rows of bookmark, and there are 1"},
+		{"a count too many", swap(`"bookmark":1,`, `"bookmark":1,"diary":0,`), "line 20: it counts tables that are not there"},
+		{"no counts", swap(lines[19], `{"end":null}`), "line 20: it counts 0 rows of person, and there are 1"},
+		{"more after the end", smallExport + lines[15], "line 21: something follows the end"},
+		{"two exports", smallExport + smallExport, "line 21: something follows the end"},
 		{"an endless line", swap(`"s1"`, `"`+strings.Repeat("x", 17<<20)+`"`), "line 16: it is longer than 16777216 bytes"},
 	} {
 		err := refuses(t, s, strings.NewReader(c.text))

@@ -296,6 +296,30 @@ func TestFifthVersionIsBroughtUp(t *testing.T) {
 	}
 }
 
+// In a database of the eleventh version outages were bookmarks; other bookmarks stay.
+func TestEleventhVersionIsBroughtUp(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
+	older(t, name, 11, `
+		INSERT INTO bookmark VALUES ('bot:alive', '5'), ('bot:away:chat', '1700000003000'), ('bot:away:mail', ''),
+			('bot:outages', '[{"from":1700000001000,"to":1700000002000},{"from":1700000004000,"to":1700000009000},{"from":900,"to":1000}]');`)
+	s, err := Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	at := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+	got, err := s.Outages(t.Context())
+	want := []bot.Outage{{From: at(900), To: at(1000)}, {From: at(1700000001000), To: at(1700000002000)},
+		{Platform: "chat", From: at(1700000003000)}, {From: at(1700000004000), To: at(1700000009000)}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	left, err := s.column(t.Context(), "SELECT adapter FROM bookmark WHERE adapter LIKE $1", "bot:%")
+	if diff := cmp.Diff([]string{"bot:alive"}, left); diff != "" || err != nil {
+		t.Errorf("bookmarks: %v (-want +got):\n%s", err, diff)
+	}
+}
+
 // older makes a database as a version of the tables had it, with what is put into
 // it.
 func older(t *testing.T, name string, version int64, statements string) {

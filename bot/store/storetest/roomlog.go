@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -21,6 +22,29 @@ func bookmarks(d *desk) {
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s2"))
 	d.same("matrix", get("matrix"), "s2")
 	d.same("discord", get("discord"), "7")
+}
+
+func outages(d *desk) {
+	at := func(hour time.Duration) time.Time { return d.now.Add(hour * time.Hour) }
+	own, lasts, ended := bot.Outage{From: at(1), To: at(2)}, bot.Outage{Platform: "chat", From: at(0)}, bot.Outage{Platform: "chat", Server: "s", From: at(0), To: at(3)}
+	are := func(what string, want ...bot.Outage) {
+		d.Helper()
+		got, err := d.Outages(d.ctx())
+		d.must(err)
+		d.same(what, append([]bot.Outage{}, got...), append([]bot.Outage{}, want...))
+	}
+	are("at first")
+	for range 2 { // doing it twice is doing it once
+		d.must(d.ChangeOutages(d.ctx(), []bot.Outage{own, lasts}, nil))
+		are("put", lasts, own)
+	}
+	d.must(d.ChangeOutages(d.ctx(), []bot.Outage{ended}, []bot.Outage{own}))
+	are("one for another", lasts, ended)
+	lasts.To = at(4)
+	d.must(d.ChangeOutages(d.ctx(), []bot.Outage{lasts}, nil))
+	are("ended", lasts, ended)
+	d.must(d.ChangeOutages(d.ctx(), nil, []bot.Outage{lasts, ended, own}))
+	are("dropped")
 }
 
 // say appends a message.

@@ -95,6 +95,7 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"a name has one holder", holders},
 		{"of many who take a name one gets it", racingHolders},
 		{"a bookmark is kept", bookmarks},
+		{"an outage is kept until it is dropped", outages},
 		{"messages are numbered and read in order", messages},
 		{"a message is kept once", messageTwice},
 		{"what was typed and shown is kept with its step and post", messagesOfSteps},

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// Outages returns all outages that are stored, in the order of their beginning.
+func (s *Store) Outages(ctx context.Context) (list []bot.Outage, err error) {
+	defer annotate(&err, "find the outages")
+	rows, err := s.read.QueryContext(ctx, "SELECT platform, server, started, ended FROM outage ORDER BY started, platform, server")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o bot.Outage
+		var started, ended int64
+		if err := rows.Scan(&o.Platform, &o.Server, &started, &ended); err != nil {
+			return nil, err
+		}
+		o.From, o.To = moment(started), timed(ended)
+		list = append(list, o)
+	}
+	return list, rows.Err()
+}
+
+// ChangeOutages stores outages, or when they end, and drops others. They are known
+// by their platform, server and beginning. Doing it twice is doing it once.
+func (s *Store) ChangeOutages(ctx context.Context, put, drop []bot.Outage) (err error) {
+	defer annotate(&err, "note outages")
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, o := range drop {
+			_, err := tx.ExecContext(ctx, "DELETE FROM outage WHERE platform = $1 AND server = $2 AND started = $3", o.Platform, o.Server, millis(o.From))
+			if err != nil {
+				return err
+			}
+		}
+		for _, o := range put {
+			_, err := tx.ExecContext(ctx, `
+				INSERT INTO outage (platform, server, started, ended) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (platform, server, started) DO UPDATE SET ended = excluded.ended`,
+				o.Platform, o.Server, millis(o.From), timer(o.To))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
