@@ -139,9 +139,6 @@ const (
 	// it stood when the turn was made: else whoever places and undoes would never
 	// run out of time. What the opponent has thought meanwhile is given back.
 	Undo
-	// Vacation: By has Amount more vacation, or less if it is negative. An undo
-	// does not touch it.
-	Vacation
 )
 
 // An Event is what a game's log tells its clocks. Several may have the Seq
@@ -150,12 +147,11 @@ type Event struct {
 	Kind     EventKind
 	Seq      int
 	At       time.Time
-	By       rules.Color   // Turn, Vacation
-	ToPlay   rules.Color   // Start, Turn, Resumed
-	From, To time.Time     // Credit
-	Back     int           // Undo: the event after which both stand again
-	Agreed   bool          // Undo
-	Amount   time.Duration // Vacation
+	By       rules.Color // Turn
+	ToPlay   rules.Color // Start, Turn, Resumed
+	From, To time.Time   // Credit
+	Back     int         // Undo: the event after which both stand again
+	Agreed   bool        // Undo
 }
 
 // A Reading is what the clocks of a game show.
@@ -202,8 +198,7 @@ type bank struct {
 	period   time.Duration // of the Canadian period
 	stones   int
 	vacation time.Duration
-	year     int           // of the game up to which vacation was given
-	granted  time.Duration // sum of vacation given and taken by events
+	year     int // of the game up to which vacation was given
 }
 
 // A state is how the clocks stand after an event.
@@ -354,14 +349,6 @@ func (w *Clocks) apply(e Event, at time.Time) {
 		w.begin(e.ToPlay, at)
 	case Undo:
 		w.undo(e, at)
-	case Vacation:
-		if e.By != rules.Black && e.By != rules.White {
-			return
-		}
-		w.charge(at)
-		b := w.bank(e.By)
-		w.renew(b, at)
-		b.grant(e.Amount)
 	}
 }
 
@@ -467,13 +454,6 @@ func (w *Clocks) renew(b *bank, now time.Time) {
 	}
 }
 
-// grant gives or takes vacation.
-func (b *bank) grant(d time.Duration) {
-	d = min(max(d, -maxTime), maxTime)
-	b.vacation = min(max(b.vacation+d, 0), maxTime)
-	b.granted += d
-}
-
 // pay takes the time used in this turn out of the bank of the player to move.
 // Who has used more than there was (on vacation, or after the flag under Claim)
 // has nothing left, but the last period of byo-yomi stays. A turn that is made
@@ -525,9 +505,6 @@ func (w *Clocks) undo(e Event, at time.Time) {
 		turns = turns[:n-1]
 	}
 	w.past.turns = turns
-	for i := range then.banks {
-		then.banks[i].grant(w.banks[i].granted - then.banks[i].granted)
-	}
 	then.began, then.since = at, at
 	w.state = then
 }

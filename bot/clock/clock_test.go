@@ -57,7 +57,6 @@ var letters = map[string]rules.Color{"B": rules.Black, "W": rules.White, "-": ru
 //	stop, resume W, pause, unpause
 //	credit 1 Nov 12:00 to 2 Nov 12:00
 //	undo 2, undo 2 agreed
-//	vacation B -3d
 func event(t testing.TB, seq int, s string) Event {
 	t.Helper()
 	at, what, _ := strings.Cut(s, "|")
@@ -86,15 +85,6 @@ func event(t testing.TB, seq int, s string) Event {
 	case "undo":
 		e.Kind, e.Agreed = Undo, len(w) > 2
 		e.Back, _ = strconv.Atoi(w[1])
-	case "vacation":
-		e.Kind, e.By = Vacation, letters[w[1]]
-		d, ok := parseDuration(strings.TrimPrefix(w[2], "-"))
-		if !ok {
-			t.Fatalf("cannot read %q", s)
-		}
-		if e.Amount = d; w[2][0] == '-' {
-			e.Amount = -d
-		}
 	default:
 		t.Fatalf("cannot read %q", s)
 	}
@@ -330,25 +320,6 @@ func TestReadings(t *testing.T) {
 			? 29 Oct 2027 12:00 | B 3 days, W 3 days, B until Wed 3 Nov 12:00 UTC
 			? 2 Nov 2027 12:00 | B on vacation, with 1 day of it left, W 3 days, B until Wed 3 Nov 12:00 UTC`},
 
-		{"vacation given is given to what the year has brought", "3d vacation 10", `
-			Mon 2 Nov 12:00 | start
-			Wed 11 Nov 12:00 | B -
-			3 Nov 2027 12:00 | vacation B 5d
-			4 Nov 2027 12:00 | resume B
-			? 9 Nov 2027 12:00 | B on vacation, with 13 days of it left, W 3 days, B until Mon 22 Nov 12:00 UTC`},
-
-		{"vacation given and taken", "3d", `
-			Mon 2 Nov 12:00 | start
-			Mon 2 Nov 12:00 | vacation B 5d
-			? Mon 2 Nov 12:00 | B 3 days, W 3 days, B until Tue 10 Nov 12:00 UTC
-			Fri 6 Nov 12:00 | vacation B -3d
-			? Fri 6 Nov 12:00 | B on vacation, with 1 day of it left, W 3 days, B until Sat 7 Nov 12:00 UTC`},
-
-		{"vacation taken ends now, not before", "3d vacation 10", `
-			Mon 2 Nov 12:00 | start
-			Fri 6 Nov 12:00 | vacation B -60d
-			? Fri 6 Nov 12:00 | B out of time, W 3 days, B fell Fri 6 Nov 12:00 UTC`},
-
 		{"only the player whose time runs makes turns", "3d", `
 			Mon 2 Nov 12:00 | start
 			Tue 3 Nov 12:00 | W
@@ -419,20 +390,19 @@ func TestReadings(t *testing.T) {
 
 		{"also to an event within a turn", "3d", `
 			Mon 2 Nov 12:00 | start
-			Tue 3 Nov 12:00 | vacation W 1d
+			Tue 3 Nov 12:00 | credit Sun 1 Nov 12:00 to Sun 1 Nov 13:00
 			Wed 4 Nov 12:00 | B
 			Thu 5 Nov 12:00 | undo 2 agreed
 			? Thu 5 Nov 12:00 | B 3 days, W 3 days, B until Sun 8 Nov 12:00 UTC`},
 
-		{"undo touches neither pause nor vacation given", "3d", `
+		{"undo does not touch a pause", "3d", `
 			Mon 2 Nov 12:00 | start
 			Mon 2 Nov 12:00 | B
 			Tue 3 Nov 12:00 | pause
-			Tue 3 Nov 12:00 | vacation B 2d
 			Tue 3 Nov 12:00 | undo 1 agreed
 			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B paused
 			Wed 4 Nov 12:00 | unpause
-			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B until Mon 9 Nov 12:00 UTC`},
+			? Wed 4 Nov 12:00 | B 3 days, W 3 days, B until Sat 7 Nov 12:00 UTC`},
 
 		{"an undo takes a fallen flag up", "3d", `
 			Mon 2 Nov 12:00 | start
@@ -488,8 +458,8 @@ type naive struct {
 }
 
 type naiveSide struct {
-	main, rest, vacation, granted time.Duration // rest: of the turn or of the period
-	periods, stones               int
+	main, rest, vacation time.Duration // rest: of the turn or of the period
+	periods, stones      int
 }
 
 func (n *naive) side() *naiveSide { return &n.sides[n.toPlay-1] }
@@ -638,10 +608,6 @@ func naively(c Control, events []Event) *naive {
 			n.paused = true
 		case Unpause:
 			n.paused = false
-		case Vacation:
-			s := &n.sides[e.By-1]
-			s.vacation = min(max(s.vacation+e.Amount, 0), maxTime)
-			s.granted += e.Amount
 		case Undo:
 			var then naive
 			for _, p := range history {
@@ -654,11 +620,6 @@ func naively(c Control, events []Event) *naive {
 					then = history[i].moved
 				}
 				history[i].turn = false
-			}
-			for i := range then.sides {
-				s, granted := &then.sides[i], n.sides[i].granted
-				s.vacation = min(max(s.vacation+granted-s.granted, 0), maxTime)
-				s.granted = granted
 			}
 			n.began = n.now
 			n.toPlay, n.sides, n.loser, n.fell = then.toPlay, then.sides, then.loser, then.fell
@@ -725,7 +686,7 @@ func randomEvents(r *rand.Rand, c Control, start time.Time, step time.Duration) 
 	for seq := 2; seq < 2+r.IntN(30); seq++ {
 		at = at.Add(step * time.Duration(r.Int64N(int64(18*time.Hour/step))))
 		e := Event{Seq: seq, At: at}
-		switch k := r.IntN(20); {
+		switch k := r.IntN(19); {
 		case stopped && k < 15:
 			e.Kind, e.ToPlay = Resume, rules.Black+rules.Color(r.IntN(2))
 			toPlay, stopped = e.ToPlay, false
@@ -750,9 +711,6 @@ func randomEvents(r *rand.Rand, c Control, start time.Time, step time.Duration) 
 			e.Kind = Credit
 			e.From = at.Add(-step * time.Duration(r.Int64N(int64(2*day/step))))
 			e.To = e.From.Add(step * time.Duration(r.Int64N(int64(3*day/step))))
-		case k == 17:
-			e.Kind, e.By = Vacation, rules.Black+rules.Color(r.IntN(2))
-			e.Amount = step * time.Duration(r.Int64N(int64(2*day/step))-int64(day/step))
 		default:
 			e.Kind, e.Back, e.Agreed = Undo, backs[r.IntN(len(backs))], r.IntN(2) == 0
 			// Whose turn it is then is read off the clock, like anybody would.
@@ -930,9 +888,9 @@ func TestClockLaws(t *testing.T) {
 			if after.Flagged == got.ToPlay || after.ToPlay != got.ToPlay.Opponent() {
 				fail("a turn before the deadline counts", now, after)
 			}
-			split := append(slices.Clone(events), Event{Kind: Vacation, Seq: 99, At: now, By: got.ToPlay})
+			split := append(slices.Clone(events), Event{Kind: Pause, Seq: 99, At: now}, Event{Kind: Unpause, Seq: 99, At: now})
 			if again := c.Read(split, now); !again.Deadline.Equal(read.Deadline) {
-				fail("no vacation given changes nothing", now, again)
+				fail("a pause of no time changes nothing", now, again)
 			}
 		}
 		for _, now := range []time.Time{read.Deadline, read.Deadline.Add(1), read.Deadline.AddDate(100, 0, 0)} {
@@ -957,7 +915,6 @@ func TestClockLaws(t *testing.T) {
 		notEarlier("not even one that ends before it begins", c, Event{Kind: Credit, Seq: 99, At: last, From: from, To: from.Add(-day)})
 		pause := last.Add(time.Duration(r.Int64N(int64(toGo))))
 		notEarlier("a pause never shortens", c, Event{Kind: Pause, Seq: 99, At: pause}, Event{Kind: Unpause, Seq: 99, At: pause.Add(time.Duration(r.Int64N(int64(9 * day))))})
-		notEarlier("vacation never shortens", c, Event{Kind: Vacation, Seq: 99, At: last, By: read.ToPlay, Amount: day})
 		if !c.Claim && !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == Undo }) {
 			off := c
 			off.Weekends = true
@@ -1050,7 +1007,7 @@ func TestClockOfLongAndStrangeGames(t *testing.T) {
 			case 2:
 				e.Kind, e.By, e.ToPlay = EventKind(r.IntN(12)), rules.Color(r.IntN(3)), rules.Color(r.IntN(3))
 			case 3:
-				e.Back, e.Amount = r.IntN(100)-20, time.Duration(r.Int64()-r.Int64())
+				e.Back = r.IntN(100) - 20
 			}
 		}
 		if seed%4 == 0 {

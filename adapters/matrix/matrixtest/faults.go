@@ -241,7 +241,7 @@ func (p *Proxy) Limit(m Match, perSecond float64, burst int) *Order {
 	})
 }
 
-// MessageEvent is the JSON of an event of a text message for Injects; the time
+// MessageEvent is the JSON of an event of a text message; the time
 // may be any number.
 func MessageEvent(event id.EventID, sender id.UserID, milliseconds int64, body string) string {
 	return string(must(json.Marshal(map[string]any{

@@ -143,20 +143,6 @@ func (p *Proxy) AwaitSync(t testing.TB) {
 	p.await(t, "a /sync that waits", func() bool { return len(p.syncs) > 0 })
 }
 
-// AwaitRequests waits until n requests that match have ended.
-func (p *Proxy) AwaitRequests(t testing.TB, n int, m Match) {
-	t.Helper()
-	p.await(t, fmt.Sprintf("%d requests", n), func() bool {
-		count := 0
-		for _, r := range p.requests {
-			if r.Done && m(r) {
-				count++
-			}
-		}
-		return count >= n
-	})
-}
-
 func (p *Proxy) await(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	late := time.After(patience)
