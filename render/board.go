@@ -10,14 +10,14 @@ import (
 
 // A grid is where the lines of a board lie on a picture.
 type grid struct {
-	*kit
+	*sprites
 	coordinates string
 	w, h        int // of the board
 	view        View
 	x, y        int // of A1, in pixels, which may lie outside of the picture
 }
 
-func (k *kit) grid(s *Scene, coordinates string) grid {
+func (k *sprites) grid(s *Scene, coordinates string) grid {
 	w, h := s.Size()
 	v := s.view()
 	cols, rows := v.size()
@@ -28,13 +28,13 @@ func (k *kit) grid(s *Scene, coordinates string) grid {
 	return grid{k, coordinates, w, h, v, x - int(v.From.X)*k.cell, y + int(v.From.Y)*k.cell}
 }
 
-// at gives the pixel right and below of the middle of a point.
+// at returns the pixel right and below of the middle of a point.
 func (g *grid) at(p rules.Point) (x, y int) {
 	return g.x + int(p.X)*g.cell, g.y - int(p.Y)*g.cell
 }
 
 // board draws the square on the left.
-func (l *list) board(g *grid, s *Scene) {
+func (l *displayList) board(g *grid, s *Scene) {
 	l.lines(g)
 
 	stamp := func(p rules.Point, sp *sprite) {
@@ -99,7 +99,7 @@ func (l *list) board(g *grid, s *Scene) {
 
 // marks draws the marks of a diagram, and reports whether one lies on the last
 // stone, which then needs no other.
-func (l *list) marks(g *grid, s *Scene, stamp func(rules.Point, *sprite)) (onLast bool) {
+func (l *displayList) marks(g *grid, s *Scene, stamp func(rules.Point, *sprite)) (onLast bool) {
 	for _, m := range s.Marks {
 		if !s.has(m.At) || !g.view.has(m.At) {
 			continue
@@ -128,7 +128,7 @@ func (l *list) marks(g *grid, s *Scene, stamp func(rules.Point, *sprite)) (onLas
 	return onLast
 }
 
-// cutRunes gives the first n letters of a text.
+// cutRunes returns the first n letters of a text.
 func cutRunes(s string, n int) string {
 	for i := range s {
 		if n--; n < 0 {
@@ -140,7 +140,7 @@ func cutRunes(s string, n int) string {
 
 // lines draws the lines and the stars. Where the board goes on beyond the view
 // the lines run on for half a cell.
-func (l *list) lines(g *grid) {
+func (l *displayList) lines(g *grid) {
 	left, bottom := g.at(g.view.From)
 	right, top := g.at(g.view.To)
 	half := g.line / 2
@@ -171,7 +171,7 @@ func (l *list) lines(g *grid) {
 	}
 }
 
-// stars gives the points that are marked on a board: the corners, and on sides
+// stars returns the points that are marked on a board: the corners, and on sides
 // of an odd number of lines, 13 or more, the middles; on smaller ones the
 // centre alone.
 func stars(w, h int) []rules.Point {
@@ -217,7 +217,7 @@ func stars(w, h int) []rules.Point {
 
 // coordinates writes the names of the lines on all four sides, those of the
 // last move on a pill.
-func (l *list) coordinates(g *grid, s *Scene) {
+func (l *displayList) coordinates(g *grid, s *Scene) {
 	if g.coordinates == "none" {
 		return
 	}
@@ -257,7 +257,7 @@ func (l *list) coordinates(g *grid, s *Scene) {
 // columnLetters are those of the columns. There is no I.
 const columnLetters = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
-// columnName gives the name of a column, counted from 0 on the left.
+// columnName returns the name of a column, counted from 0 on the left.
 func columnName(coordinates string, x int) string {
 	if coordinates == "letters" {
 		return columnLetters[x : x+1]
@@ -265,7 +265,7 @@ func columnName(coordinates string, x int) string {
 	return strconv.Itoa(x + 1)
 }
 
-// rowName gives the name of a row, counted from 0 at the bottom of h. Only
+// rowName returns the name of a row, counted from 0 at the bottom of h. Only
 // letters go with rows that are counted from there.
 func rowName(coordinates string, y, h int) string {
 	switch coordinates {

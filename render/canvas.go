@@ -10,8 +10,8 @@ type rgb struct{ r, g, b uint8 }
 
 func hex(v uint32) rgb { return rgb{uint8(v >> 16), uint8(v >> 8), uint8(v)} }
 
-// over gives c laid over the colour under it, with a from 0 to 1. The
-// conversions keep processors from joining the operations, each of which then
+// over returns c laid over the colour under it, with a from 0 to 1. The
+// conversions keep processors from fusing the operations, each of which then
 // rounds everywhere alike.
 func (c rgb) over(under rgb, a float64) rgb {
 	mix := func(x, y uint8) uint8 {
@@ -20,7 +20,7 @@ func (c rgb) over(under rgb, a float64) rgb {
 	return rgb{mix(c.r, under.r), mix(c.g, under.g), mix(c.b, under.b)}
 }
 
-// alpha gives c with an opacity from 0 to 1, for package gg.
+// alpha returns c with an opacity from 0 to 1, for package gg.
 func (c rgb) alpha(a float64) color.Color {
 	return color.NRGBA{c.r, c.g, c.b, uint8(float64(a*255) + 0.5)}
 }
@@ -35,21 +35,21 @@ type canvas struct {
 
 func newCanvas(w, h int) *canvas { return &canvas{w: w, h: h, pix: make([]uint8, (w+1)*h)} }
 
-// span gives the pixels from x0 to x1 of a row.
+// span returns the pixels from x0 to x1 of a row.
 func (c *canvas) span(y, x0, x1 int) []uint8 {
 	start := y*(c.w+1) + 1
 	return c.pix[start+x0 : start+x1]
 }
 
-// bounds gives the whole of the canvas.
+// bounds returns the whole of the canvas.
 func (c *canvas) bounds() image.Rectangle { return image.Rect(0, 0, c.w, c.h) }
 
-// paint carries out a list within a part of the canvas, on a ground of which
-// all rows are alike. Whatever the part, its pixels become those that they are
-// when everything is painted: each depends only on what was at its own place.
-func (c *canvas) paint(ground []uint8, l []op, part image.Rectangle) {
+// paint carries out ops within a part of the canvas, on a background of which all
+// rows are alike. The pixels of the part become the same as when everything is
+// painted, because each depends only on the earlier pixel at its own place.
+func (c *canvas) paint(background []uint8, l []op, part image.Rectangle) {
 	for y := part.Min.Y; y < part.Max.Y; y++ {
-		copy(c.span(y, part.Min.X, part.Max.X), ground[part.Min.X:part.Max.X])
+		copy(c.span(y, part.Min.X, part.Max.X), background[part.Min.X:part.Max.X])
 	}
 	for i := range l {
 		o := &l[i]
@@ -147,7 +147,7 @@ func (c *canvas) stamp(x, y int, s *sprite) {
 	}
 }
 
-// stampPart lays down what of a sprite lies within in.
+// stampPart lays down the part of a sprite within in.
 func (c *canvas) stampPart(x, y int, s *sprite, in image.Rectangle) {
 	for i := range s.runs {
 		r := &s.runs[i]

@@ -7,10 +7,11 @@
 //	err := render.PNG(file, scene, render.Options{Theme: "wood", Size: "medium"})
 //	alt := render.Text(scene) // at most 1,024 characters
 //
-// The same scene gives the same bytes, always, from any number of goroutines.
+// The same scene always makes the same bytes, from any number of goroutines.
 // Pictures of one game that follow each other are drawn faster when their scenes
-// name a Series: only what has changed is painted. [GIF] animates scenes, such as those that [Scenes] gives of a game. [Diagram] numbers the
-// stones of a part of a game as books do.
+// name a Series: only what has changed is painted. [GIF] animates
+// scenes, such as those of [Scenes]. [Diagram] numbers the stones of a part of a
+// game as books do.
 //
 // # What the picture says
 //
@@ -42,23 +43,25 @@
 // # How it is drawn
 //
 // Lengths are given in units, which are the pixels of the medium picture, 960
-// by 660. A kit of sprites (stones, shadows, marks) is drawn with package gg
+// by 660. A set of sprites (stones, shadows, marks) is drawn with package gg
 // once for each theme, size and distance of lines, and kept. A picture is a
-// list of ops: sprites, letters and rectangles, each with its place (list.go).
-// They are painted into an image of at most 192 colours, or 16, over a ground
+// list of ops: sprites, letters and rectangles, each with its place (displaylist.go).
+// They are painted into an image of at most 192 colours, or 16, over a background
 // of which all rows are alike, and compressed (canvas.go, png.go). Where a
 // sprite is transparent the colour is looked up in a table (palette.go).
 //
 // A series makes the list of the next picture and compares it with that of the
 // last one. It paints only where the lists differ, by the same code and within
-// clips, so that every pixel becomes what it would be otherwise (incremental.go). The frames of an animation come from the same comparison (gif.go).
+// clips, so that every pixel is the same as in a picture drawn from scratch
+// (incremental.go). The frames of an animation come from the same comparison
+// (gif.go).
 //
 // # How to change it
 //
 // A theme is a list of colours in theme.go; a test looks at it with five kinds
-// of eyes. A mark is a sprite in newKit and a line in list.board, an object of
+// of eyes. A mark is a sprite in newSprites and a line in displayList.board, an object of
 // the panel a sprite in objects.go. A line of the ledger is a [Row], made in
-// of.go; what people read there comes from [Words], which has one value for
+// gamescene.go; what people read there comes from [Words], which has one value for
 // each language, and from the rulebooks. After a change look at the pictures,
 // then write the golden ones anew:
 //

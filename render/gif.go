@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Scenes gives the scenes of a game after each turn from the first to the last
+// Scenes returns the scenes of a game after each turn from the first to the last
 // of them; 0 is the board before the first turn.
 func (w *Words) Scenes(g *rules.Game, n Names, first, last int) iter.Seq[Scene] {
 	return func(yield func(Scene) bool) {

@@ -82,7 +82,7 @@ func load(name string) *opentype.Font {
 	return f
 }
 
-// letter gives the glyph of a rune, nil if no font has it.
+// letter returns the glyph of a rune, nil if no font has it.
 func letter(k glyphKey) *glyph {
 	letters.RLock()
 	g, ok := letters.glyphs[k]
@@ -140,7 +140,7 @@ type style struct {
 	color  rgb
 }
 
-// width gives the width of a text in pixels.
+// width returns the width of a text in pixels.
 func (st style) width(s string) int {
 	var x fixed.Int26_6
 	for _, r := range s {
@@ -152,7 +152,7 @@ func (st style) width(s string) int {
 }
 
 // text sets a text from x on, with its capitals centred on the height y.
-func (l *list) text(x, y int, s string, st style) {
+func (l *displayList) text(x, y int, s string, st style) {
 	base := y + int(float64(st.size)*capHeight/2+0.5)
 	pen := fixed.I(x)
 	for _, r := range s {
@@ -169,10 +169,10 @@ func (l *list) text(x, y int, s string, st style) {
 }
 
 // centred sets a text around x.
-func (l *list) centred(x, y int, s string, st style) { l.text(x-st.width(s)/2, y, s, st) }
+func (l *displayList) centred(x, y int, s string, st style) { l.text(x-st.width(s)/2, y, s, st) }
 
 // right sets a text that ends at x.
-func (l *list) right(x, y int, s string, st style) { l.text(x-st.width(s), y, s, st) }
+func (l *displayList) right(x, y int, s string, st style) { l.text(x-st.width(s), y, s, st) }
 
 // fit makes a text as large as st or smaller, not under least, so that it is at
 // most w pixels wide; if that is too much, it cuts the text.
@@ -239,7 +239,7 @@ func (st style) broken(s string, w int) []string {
 	return lines
 }
 
-// words gives the parts of a text between which a line may end, each with the
+// words returns the parts of a text between which a line may end, each with the
 // space behind it.
 func words(s string) []string {
 	var out []string

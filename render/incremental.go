@@ -15,8 +15,8 @@ import (
 type series struct {
 	sync.Mutex // held while a picture is drawn
 	canvas     canvas
-	kit        *kit
-	now, old   list
+	sprites    *sprites
+	now, old   displayList
 	packed     []byte
 	tiles      []bool // where the two lists differ; all false outside draw
 	parts      []image.Rectangle
@@ -29,7 +29,7 @@ func (c *series) png(w io.Writer, s *Scene, o Options) error {
 	if err := c.draw(s, o); err != nil {
 		return err
 	}
-	if c.kit.bits == 4 {
+	if c.sprites.bits == 4 {
 		if c.packed == nil {
 			c.parts = append(c.parts[:0], c.canvas.bounds())
 		}
@@ -37,14 +37,14 @@ func (c *series) png(w io.Writer, s *Scene, o Options) error {
 			c.packed = pack(c.packed, &c.canvas, part)
 		}
 	}
-	return encode(w, &c.canvas, c.kit.bits, c.packed)
+	return encode(w, &c.canvas, c.sprites.bits, c.packed)
 }
 
 // A seriesKey tells series apart: a game may be drawn in several themes and sizes
 // at a time.
 type seriesKey struct {
-	name string
-	kit  *kit
+	name    string
+	sprites *sprites
 }
 
 // maxSeries bounds the memory of recent pictures to about 100 MB, which a bot
@@ -64,7 +64,7 @@ func newRecent(n int) *lru.Cache[seriesKey, *series] {
 
 // seriesOf returns the series of a scene, a new one if it has none yet.
 func seriesOf(s *Scene, o Options) (*series, error) {
-	k, _, err := kitOf(s, o)
+	k, _, err := spritesOf(s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +82,18 @@ const tile = 16
 // draw paints what differs from the picture before, and notes those places in
 // c.parts. The caller holds the lock.
 func (c *series) draw(s *Scene, o Options) error {
-	k, o, err := kitOf(s, o)
+	k, o, err := spritesOf(s, o)
 	if err != nil {
 		return err
 	}
 	c.parts = c.parts[:0]
 	c.now, c.old = c.old, c.now
 	c.now.of(k, s, o)
-	if k != c.kit {
-		if c.kit == nil || c.kit.quarter != k.quarter {
+	if k != c.sprites {
+		if c.sprites == nil || c.sprites.quarter != k.quarter {
 			c.canvas = *newCanvas(size(k.quarter))
 		}
-		c.kit, c.canvas.palette, c.packed = k, k.palette, nil
+		c.sprites, c.canvas.palette, c.packed = k, k.palette, nil
 		c.parts = append(c.parts, c.canvas.bounds())
 		c.canvas.paint(k.row, c.now.ops, c.canvas.bounds())
 		return nil

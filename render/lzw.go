@@ -14,7 +14,7 @@ type lzw struct {
 
 	width uint // of a code, in bits
 	hi    int  // the last code that has a meaning
-	// next gives the code for what a code stands for and a pixel more: 20 bits
+	// next holds the code for what a code stands for and a pixel more: 20 bits
 	// of those two and 12 of the result. as is the same for asBefore.
 	next [1 << 14]uint32
 	as   [1 << 12]uint16
@@ -92,7 +92,7 @@ func (z *lzw) find(code int, x uint8) int {
 	return 0
 }
 
-// put gives the newest code its meaning.
+// put records the meaning of the newest code.
 func (z *lzw) put(code int, x uint8) {
 	if x == asBefore {
 		z.as[code] = uint16(z.hi)

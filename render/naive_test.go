@@ -72,7 +72,7 @@ func naive(w io.Writer, s Scene) error {
 
 	// lines
 	bw, bh := s.Size()
-	k, _, _ := kitOf(&s, Options{}) // for the layout
+	k, _, _ := spritesOf(&s, Options{}) // for the layout
 	g := k.grid(&s, "letters")
 	at := func(p rules.Point) (float64, float64) {
 		x, y := g.at(p)
@@ -244,7 +244,7 @@ func BenchmarkPicture(b *testing.B) {
 				if err := v.draw(&out, max(round, 0)); err != nil {
 					b.Fatal(err)
 				}
-				if round >= 0 { // the first builds the kit
+				if round >= 0 { // the first draws the sprites
 					v.took = append(v.took, time.Since(start))
 					v.bytes += out.Len()
 				}

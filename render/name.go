@@ -12,7 +12,7 @@ const maxName = 32
 
 // clean makes a name fit to be shown: one line, no control, formatting or
 // private characters, so nothing that turns the direction of the text around
-// it, no towers of accents, at most maxName letters. It gives instead when
+// it, no towers of accents, at most maxName letters. It returns instead when
 // nothing is left.
 func clean(name, instead string) string {
 	var out []rune
@@ -68,9 +68,9 @@ func isolated(name string) string {
 // missing stands for letters that no font has.
 const missing = '□'
 
-// drawable gives what the fonts can show of a text, whatever it is. Emoji and
+// drawable returns what the fonts can show of a text, whatever it is. Emoji and
 // other signs that they lack are left out, letters that they lack become "□",
-// once for a run of them. If no letter or digit is left, it gives instead.
+// once for a run of them. If no letter or digit is left, it returns instead.
 func drawable(s, instead string) string {
 	any := false
 	var out []rune

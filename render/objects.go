@@ -18,7 +18,7 @@ const (
 )
 
 // draws makes the objects of the panel.
-func (g *ground) draws() {
+func (g *background) draws() {
 	t := g.theme
 	for i, border := range []rgb{t.blackBorder, t.due} {
 		g.tiles[black][i] = g.box(tileWidth, tileHeight, 10, 2+3*i, t.blackTile, border)
@@ -38,7 +38,7 @@ func (g *ground) draws() {
 		dc.LineTo(g.px(5.5), g.px(-4))
 		stroke(dc, g, 3, t.onPill)
 	})
-	icons := newKit(g, g.u(32)&^1)
+	icons := newSprites(g, g.u(32)&^1)
 	g.icon, g.dot = icons.stone, icons.last
 	for i, r := range []int{smallBowl, largeBowl} {
 		g.bowls[i] = g.newBowl(r)
@@ -47,7 +47,7 @@ func (g *ground) draws() {
 	g.zone = g.box(zoneWidth, zoneHeight, 8, 2, t.panel, t.faint)
 }
 
-// footerOf gives the height of a footer with so many lines of sentences.
+// footerOf returns the height of a footer with so many lines of sentences.
 func footerOf(lines int) int {
 	if lines == 0 {
 		return footerHeight
@@ -56,10 +56,10 @@ func footerOf(lines int) int {
 }
 
 // newBowl draws the lid of a bowl, turned over, and stones that lie in it.
-func (g *ground) newBowl(r int) bowlKit {
+func (g *background) newBowl(r int) bowlSprites {
 	t := g.theme
-	small := newKit(g, max(g.u(r*60/100)&^1, 8))
-	b := bowlKit{radius: r, stone: small.stone}
+	small := newSprites(g, max(g.u(r*60/100)&^1, 8))
+	b := bowlSprites{radius: r, stone: small.stone}
 	b.lid = g.object(2*r+2, func(dc *gg.Context) {
 		R := float64(r)
 		g.circle(dc, 0, 0, R, t.bowlRim)
@@ -87,7 +87,7 @@ func (g *ground) newBowl(r int) bowlKit {
 }
 
 // buttonStrokes draws a button with four holes.
-func (g *ground) buttonStrokes(dc *gg.Context) {
+func (g *background) buttonStrokes(dc *gg.Context) {
 	t := g.theme
 	r := float64(buttonSize) / 2
 	g.circle(dc, 0, 0, r, t.buttonEdge)
@@ -101,9 +101,9 @@ func (g *ground) buttonStrokes(dc *gg.Context) {
 	}
 }
 
-// object gives the sprite that draw makes around the middle of a square, in
+// object returns the sprite that draw makes around the middle of a square, in
 // units.
-func (g *ground) object(side int, draw func(*gg.Context)) *sprite {
+func (g *background) object(side int, draw func(*gg.Context)) *sprite {
 	px := (g.u(side) + 1) &^ 1
 	dc := gg.NewContext(px, px)
 	dc.Translate(float64(px)/2, float64(px)/2)
@@ -112,10 +112,10 @@ func (g *ground) object(side int, draw func(*gg.Context)) *sprite {
 }
 
 // px turns units into pixels without rounding them.
-func (g *ground) px(units float64) float64 { return units * float64(g.quarter) / 4 }
+func (g *background) px(units float64) float64 { return units * float64(g.quarter) / 4 }
 
 // circle fills a circle, lengths in units.
-func (g *ground) circle(dc *gg.Context, x, y, r float64, c rgb) {
+func (g *background) circle(dc *gg.Context, x, y, r float64, c rgb) {
 	arc(dc, g.px(x), g.px(y), g.px(r), 0, 2*math.Pi)
 	dc.ClosePath()
 	dc.SetColor(c.alpha(1))
@@ -137,7 +137,7 @@ func arc(dc *gg.Context, x, y, r, from, to float64) {
 }
 
 // stroke draws along the path, width in units.
-func stroke(dc *gg.Context, g *ground, width float64, c rgb) {
+func stroke(dc *gg.Context, g *background, width float64, c rgb) {
 	dc.SetLineWidth(width * float64(g.quarter) / 4)
 	dc.SetLineCapRound()
 	dc.SetLineJoinRound()
@@ -145,8 +145,8 @@ func stroke(dc *gg.Context, g *ground, width float64, c rgb) {
 	dc.Stroke()
 }
 
-// box gives a rectangle with round corners, sizes in units.
-func (g *ground) box(w, h, radius, border int, inside, edge rgb) *sprite {
+// box returns a rectangle with round corners, sizes in units.
+func (g *background) box(w, h, radius, border int, inside, edge rgb) *sprite {
 	dc := gg.NewContext(g.u(w), g.u(h))
 	b := float64(g.u(border))
 	r := float64(g.u(radius))

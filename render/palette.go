@@ -10,18 +10,18 @@ const maxColors = 192
 type palette struct {
 	colors [256]rgb
 	n      int // how many there are
-	// nearest gives the index for a colour of which six bits a channel are
+	// nearest holds the index for a colour of which six bits a channel are
 	// looked at.
 	nearest [1 << 18]uint8
 	exact   map[rgb]uint8
 }
 
-// index gives the colour nearest to one.
+// index returns the colour nearest to one.
 func (p *palette) index(r, g, b uint8) uint8 {
 	return p.nearest[int(r)>>2<<12|int(g)>>2<<6|int(b)>>2]
 }
 
-// of gives the index for a colour that areas are painted with.
+// of returns the index for a colour that areas are painted with.
 func (p *palette) of(c rgb) uint8 {
 	if i, ok := p.exact[c]; ok {
 		return i
@@ -69,7 +69,7 @@ func paletteOf(colors, exact []rgb) *palette {
 	return p
 }
 
-// closest gives the colour that looks nearest to c, and how far it is.
+// closest returns the colour that looks nearest to c, and how far it is.
 func closest(colors []rgb, c rgb) (int, int32) {
 	best, at := int32(1)<<30, 0
 	for i, x := range colors {
@@ -123,7 +123,7 @@ func (p *palette) fillTable(colors []rgb) {
 	}
 }
 
-// exact gives the colours of areas; where two share six bits a channel the
+// exact returns the colours of areas; where two share six bits a channel the
 // first wins.
 func (t *theme) exact() []rgb {
 	colors := []rgb{t.panel, t.footer, t.text, t.blackTile, t.whiteTile, t.mark, t.markOnBlack, t.onMark, t.pill, t.onPill,
@@ -141,7 +141,7 @@ func (t *theme) exact() []rgb {
 	return once
 }
 
-// ways gives the colours between those that meet at an edge or in a shade.
+// ways returns the colours between those that meet at an edge or in a shade.
 func (t *theme) ways() []rgb {
 	var out []rgb
 	way := func(from, to rgb, steps int) {

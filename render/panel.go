@@ -33,7 +33,7 @@ const (
 )
 
 // panel draws the square's neighbour.
-func (l *list) panel(k *kit, s *Scene) {
+func (l *displayList) panel(k *sprites, s *Scene) {
 	w := s.words()
 	l.tile(k, black, panelLeft, &s.Black, drawable(clean(s.Black.Name, w.Black), w.Black), s.Counted)
 	l.tile(k, white, panelLeft+140, &s.White, drawable(clean(s.White.Name, w.White), w.White), s.Counted)
@@ -43,7 +43,7 @@ func (l *list) panel(k *kit, s *Scene) {
 }
 
 // tile draws a player: name and total, or what they may do.
-func (l *list) tile(k *kit, color, left int, p *Player, name string, counted bool) {
+func (l *displayList) tile(k *sprites, color, left int, p *Player, name string, counted bool) {
 	due := 0
 	if p.Due {
 		due = 1
@@ -75,8 +75,8 @@ func (l *list) tile(k *kit, color, left int, p *Player, name string, counted boo
 }
 
 // headline draws the margin and what kind of count it is, or on a banner who
-// won, and gives the height in units at which the ledger may begin.
-func (l *list) headline(k *kit, s *Scene) int {
+// won, and returns the height in units at which the ledger may begin.
+func (l *displayList) headline(k *sprites, s *Scene) int {
 	y := headlineY
 	st := style{bold, k.u(29), k.theme.text}
 	room := k.u(panelWidth)
@@ -115,7 +115,7 @@ func (l *list) headline(k *kit, s *Scene) int {
 // their closest; then the comment, the notes, the table and the name of the
 // ruleset, each if there is room; then the rows move apart. Rows that have no
 // room even so are taken together.
-func (l *list) middle(k *kit, s *Scene, top, bottom int) {
+func (l *displayList) middle(k *sprites, s *Scene, top, bottom int) {
 	width := k.u(panelWidth)
 	room := bottom - top
 	comment := style{regular, k.u(23), k.theme.text}
@@ -213,7 +213,7 @@ func shortened(lines []string, n int, st style, width int) []string {
 	return out
 }
 
-// fewer gives at most n rows. What is worth nothing goes first, then sums on
+// fewer returns at most n rows. What is worth nothing goes first, then sums on
 // the way, then lines of the count that are empty; what is left over is taken
 // together, so that the rows still add up.
 func fewer(rows []Row, n int, w *Words) []Row {
@@ -249,7 +249,7 @@ func fewer(rows []Row, n int, w *Words) []Row {
 }
 
 // row draws a line of the ledger at a height in units.
-func (l *list) row(k *kit, r *Row, y int) {
+func (l *displayList) row(k *sprites, r *Row, y int) {
 	y = k.u(y)
 	weightOf, label := medium, style{regular, k.u(24), k.theme.dim}
 	if r.Kind == Sum {
@@ -278,9 +278,9 @@ func (l *list) row(k *kit, r *Row, y int) {
 	l.text(x, y, text, label)
 }
 
-// cell draws a number whose whole points end at x, and gives where it begins
+// cell draws a number whose whole points end at x, and returns where it begins
 // and ends.
-func (l *list) cell(k *kit, cell Cell, x, y int, w weight) (from, to int) {
+func (l *displayList) cell(k *sprites, cell Cell, x, y int, w weight) (from, to int) {
 	st := style{w, k.u(29), k.theme.text}
 	if cell.Value == 0 {
 		st.color = k.theme.faint
@@ -297,7 +297,7 @@ func (l *list) cell(k *kit, cell Cell, x, y int, w weight) (from, to int) {
 	return from, from + st.width(text)
 }
 
-func (k *kit) delta(cell Cell) style {
+func (k *sprites) delta(cell Cell) style {
 	if cell.Delta > 0 {
 		return style{medium, k.u(22), k.theme.gain}
 	}
@@ -313,7 +313,7 @@ func signed(p rules.Points) string {
 }
 
 // table draws the bowls and what lies between them, around a height in units.
-func (l *list) table(k *kit, s *Scene, y, size int) {
+func (l *displayList) table(k *sprites, s *Scene, y, size int) {
 	b := &k.bowls[size]
 	for _, side := range []struct {
 		p      *Player
@@ -360,7 +360,7 @@ var lay = [][2]float64{
 
 // fillBowl draws the stones in a bowl: as many as there are, up to where more
 // could not be told apart.
-func (l *list) fillBowl(k *kit, b *bowlKit, x, y, color int, in Bowl) {
+func (l *displayList) fillBowl(k *sprites, b *bowlSprites, x, y, color int, in Bowl) {
 	n := min(in.Stones, len(lay)-1)
 	at := func(i int) (int, int) {
 		return k.u(x) + int(lay[i][0]*float64(k.u(b.radius))), k.u(y) + int(lay[i][1]*float64(k.u(b.radius)))
@@ -380,8 +380,8 @@ func (l *list) fillBowl(k *kit, b *bowlKit, x, y, color int, in Bowl) {
 }
 
 // footer draws the last turn, the sentences by which it moved things, and what
-// is next. It gives the height in units at which it begins.
-func (l *list) footer(k *kit, s *Scene) (top int) {
+// is next. It returns the height in units at which it begins.
+func (l *displayList) footer(k *sprites, s *Scene) (top int) {
 	w := s.words()
 	left, room := 726, k.u(panelRight-8-726)
 	sentence := style{regular, k.u(20), k.theme.text}

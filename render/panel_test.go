@@ -71,11 +71,11 @@ func TestPanelPartsDoNotMeet(t *testing.T) {
 		if race && i%10 > 0 {
 			continue
 		}
-		k, o, err := kitOf(&c.scene, c.o)
+		k, o, err := spritesOf(&c.scene, c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var l list
+		var l displayList
 		l.palette = k.palette
 		top := l.headline(k, &c.scene)
 		before := len(l.ops)
@@ -127,16 +127,16 @@ func TestKitsAreBounded(t *testing.T) {
 	if race {
 		return // it only takes longer
 	}
-	for i := range maxKits + 20 {
+	for i := range maxSprites + 20 {
 		s := Scene{Board: []string{strings.Repeat(".", 10+i/8%12)}}
-		if _, _, err := kitOf(&s, Options{Theme: Themes()[i%4], Panel: []string{"dark", "light"}[i/4%2], Size: "small"}); err != nil {
+		if _, _, err := spritesOf(&s, Options{Theme: Themes()[i%4], Panel: []string{"dark", "light"}[i/4%2], Size: "small"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kits.RLock()
-	defer kits.RUnlock()
-	if len(kits.kits) > maxKits {
-		t.Errorf("%d kits", len(kits.kits))
+	spriteCache.RLock()
+	defer spriteCache.RUnlock()
+	if len(spriteCache.sprites) > maxSprites {
+		t.Errorf("%d sets of sprites", len(spriteCache.sprites))
 	}
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	Colors      int    // 16 or 256 at most; 0 is 256, or 16 where the theme has no more
 }
 
-// Bounds gives the width and height of the picture in pixels.
+// Bounds returns the width and height of the picture in pixels.
 func (o Options) Bounds() (w, h int, err error) {
 	if o, err = o.complete(); err != nil {
 		return 0, 0, err
@@ -35,7 +35,7 @@ func (o Options) Bounds() (w, h int, err error) {
 
 func size(quarter int) (w, h int) { return wide * quarter / 4, high * quarter / 4 }
 
-// over gives o, and what it leaves out as other has it.
+// over returns o, and what it leaves out as other has it.
 func (o Options) over(other Options) Options {
 	return Options{
 		Theme: cmp.Or(o.Theme, other.Theme), Panel: cmp.Or(o.Panel, other.Panel), Size: cmp.Or(o.Size, other.Size),
@@ -84,51 +84,51 @@ func PNG(w io.Writer, s Scene, o Options) error {
 		}
 		return c.png(w, &s, o)
 	}
-	p, err := pressOf(&s, o)
+	p, err := bufferOf(&s, o)
 	if err != nil {
 		return err
 	}
-	defer presses[p.kit.quarter].Put(p)
-	return encode(w, &p.canvas, p.kit.bits, nil)
+	defer buffers[p.sprites.quarter].Put(p)
+	return encode(w, &p.canvas, p.sprites.bits, nil)
 }
 
-// A press holds what making a picture needs, to be used again.
-type press struct {
-	canvas canvas
-	list   list
-	kit    *kit
+// A buffer holds the memory for making a picture, for reuse.
+type buffer struct {
+	canvas  canvas
+	list    displayList
+	sprites *sprites
 }
 
-// presses has a pool for each scale.
-var presses = map[int]*sync.Pool{3: pool(3), 4: pool(4), 6: pool(6)}
+// buffers has a pool for each scale.
+var buffers = map[int]*sync.Pool{3: pool(3), 4: pool(4), 6: pool(6)}
 
 func pool(quarter int) *sync.Pool {
-	return &sync.Pool{New: func() any { return &press{canvas: *newCanvas(size(quarter))} }}
+	return &sync.Pool{New: func() any { return &buffer{canvas: *newCanvas(size(quarter))} }}
 }
 
-// pressOf gives a press with the picture of a scene. The caller puts it back.
-func pressOf(s *Scene, o Options) (*press, error) {
-	k, o, err := kitOf(s, o)
+// bufferOf returns a buffer with the picture of a scene. The caller puts it back.
+func bufferOf(s *Scene, o Options) (*buffer, error) {
+	k, o, err := spritesOf(s, o)
 	if err != nil {
 		return nil, err
 	}
-	p := presses[k.quarter].Get().(*press)
-	p.kit = k
+	p := buffers[k.quarter].Get().(*buffer)
+	p.sprites = k
 	p.list.of(k, s, o)
 	p.canvas.palette = k.palette
 	p.canvas.paint(k.row, p.list.ops, p.canvas.bounds())
 	return p, nil
 }
 
-// of makes the list of a whole picture.
-func (l *list) of(k *kit, s *Scene, o Options) {
+// of fills the list with the ops of a whole picture.
+func (l *displayList) of(k *sprites, s *Scene, o Options) {
 	l.ops, l.palette = l.ops[:0], k.palette
 	g := k.grid(s, o.Coordinates)
 	l.board(&g, s)
 	l.panel(k, s)
 }
 
-func kitOf(s *Scene, o Options) (*kit, Options, error) {
+func spritesOf(s *Scene, o Options) (*sprites, Options, error) {
 	o, err := o.over(s.Look).complete()
 	if err != nil {
 		return nil, o, err
@@ -137,7 +137,7 @@ func kitOf(s *Scene, o Options) (*kit, Options, error) {
 		return nil, o, err
 	}
 	w, h := s.view().size()
-	return kitFor(o, w, h), o, nil
+	return spritesFor(o, w, h), o, nil
 }
 
 // An encoder writes PNGs.
@@ -162,8 +162,8 @@ func newEncoder(level int) *encoder {
 	return e
 }
 
-// encode writes a canvas as a PNG with pixels of so many bits. Where packed is
-// given it is what pack makes of the canvas.
+// encode writes a canvas as a PNG with pixels of so many bits. packed is the
+// result of pack for this canvas, or nil.
 func encode(w io.Writer, c *canvas, bits int, packed []byte) error {
 	e := encoders[bits].Get().(*encoder)
 	defer encoders[bits].Put(e)
@@ -207,7 +207,7 @@ func encode(w io.Writer, c *canvas, bits int, packed []byte) error {
 	return err
 }
 
-// chunk begins a part of the file, and gives where.
+// chunk begins a part of the file and returns its offset.
 func (e *encoder) chunk(name string) int {
 	start := e.out.Len()
 	e.out.WriteString("\x00\x00\x00\x00" + name)
@@ -249,8 +249,8 @@ func adler32(p []byte) uint32 {
 	return uint32(b<<16 | a)
 }
 
-// pack puts two pixels into a byte, in a part of the picture; to is what it
-// gave for the picture before, or anything. Pictures have an even width.
+// pack puts two pixels into a byte, in a part of the picture; to is its result
+// for the picture before, or anything. Pictures have an even width.
 func pack(to []byte, c *canvas, part image.Rectangle) []byte {
 	row := 1 + c.w/2
 	if len(to) != row*c.h {

@@ -191,7 +191,7 @@ func TestPixels(t *testing.T) {
 			if n, _ := compare(img, memory); n > 0 {
 				t.Errorf("%v: the picture in memory differs in %d pixels", o, n)
 			}
-			kt, _, err := kitOf(&s, o)
+			kt, _, err := spritesOf(&s, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestEverySize(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, size := range Sizes() {
-				kt, _, err := kitOf(&s, Options{Size: size})
+				kt, _, err := spritesOf(&s, Options{Size: size})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -371,12 +371,12 @@ func TestAdler32(t *testing.T) {
 
 // imageOf gives the picture of a scene in memory.
 func imageOf(s Scene, o Options) (*image.Paletted, error) {
-	p, err := pressOf(&s, o)
+	p, err := bufferOf(&s, o)
 	if err != nil {
 		return nil, err
 	}
-	defer presses[p.kit.quarter].Put(p)
-	img := image.NewPaletted(p.canvas.bounds(), p.kit.palette.model())
+	defer buffers[p.sprites.quarter].Put(p)
+	img := image.NewPaletted(p.canvas.bounds(), p.sprites.palette.model())
 	for y := range p.canvas.h {
 		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))
 	}

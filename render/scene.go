@@ -166,7 +166,7 @@ type Cell struct {
 // what is fit to be shown of them. Without a name the colour is the name.
 type Names struct{ Black, White string }
 
-// Ended gives the scene of a game that is over: result as SGF writes it,
+// Ended returns the scene of a game that is over: result as SGF writes it,
 // "W+17.5", "B+R", "W+T", "0", "Draw", "Void", and the sentence that decided
 // it. [Of] does it for games that end by their own rules; those that end on a
 // clock or by a referee are ended by their caller.
@@ -196,7 +196,7 @@ func (s Scene) Ended(result, decided string) Scene {
 	return s
 }
 
-// Size gives the number of columns and rows of the board.
+// Size returns the number of columns and rows of the board.
 func (s *Scene) Size() (w, h int) {
 	if len(s.Board) == 0 {
 		return 0, 0
@@ -204,7 +204,7 @@ func (s *Scene) Size() (w, h int) {
 	return len(s.Board[0]), len(s.Board)
 }
 
-// view gives the part of the board that is shown.
+// view returns the part of the board that is shown.
 func (s *Scene) view() View {
 	w, h := s.Size()
 	all := View{To: rules.Point{X: int8(w - 1), Y: int8(h - 1)}}
@@ -243,7 +243,7 @@ func (s *Scene) check() error {
 	return nil
 }
 
-// at gives the stone that stands on p.
+// at returns the stone that stands on p.
 func (s *Scene) at(p rules.Point) rules.Color {
 	if !s.has(p) {
 		return rules.None
@@ -267,7 +267,7 @@ func (v View) has(p rules.Point) bool {
 	return p.X >= v.From.X && p.Y >= v.From.Y && p.X <= v.To.X && p.Y <= v.To.Y
 }
 
-// size gives the number of columns and rows that are shown.
+// size returns the number of columns and rows that are shown.
 func (v View) size() (w, h int) { return int(v.To.X-v.From.X) + 1, int(v.To.Y-v.From.Y) + 1 }
 
 func (s *Scene) words() *Words {

@@ -9,12 +9,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// MaxText is the most that [Text] gives, in characters: what Discord takes as
+// MaxText is the longest result of [Text], in characters: what Discord takes as
 // the description of a picture. Characters are counted as UTF-16 does, which
 // gives no less than counting them one by one.
 const MaxText = 1024
 
-// Text gives the scene in words and letters, for those who hear it instead of
+// Text returns the scene in words and letters, for those who hear it instead of
 // seeing it and where no picture can be shown: the last turn, who is next, the
 // count, what else is to be known, and then the board, top row first. It is at
 // most [MaxText] characters long; what does not fit is left out from the end
@@ -86,12 +86,12 @@ func Text(s Scene) string {
 	return cut(strings.TrimSpace(words)+letters, MaxText)
 }
 
-// TextBoard gives the board in letters, under a legend and with its
+// TextBoard returns the board in letters, under a legend and with its
 // coordinates, for where letters stand in columns. It is empty for a scene that
 // cannot be drawn.
 func TextBoard(s Scene) string { return strings.TrimPrefix(s.letters(" "), "\n") }
 
-// markText gives the marks of a diagram in words: "Triangle: C3 D4."
+// markText returns the marks of a diagram in words: "Triangle: C3 D4."
 func (s *Scene) markText(w *Words) []string {
 	var out []string
 	for kind := Label; kind <= Cross; kind++ {
@@ -113,7 +113,7 @@ func (s *Scene) markText(w *Words) []string {
 	return out
 }
 
-// text gives a row of the ledger in words: "Prisoners: Black 27 (+4), White 26".
+// text returns a row of the ledger in words: "Prisoners: Black 27 (+4), White 26".
 func (r *Row) text(w *Words) string {
 	var sides []string
 	for i, c := range []Cell{r.Black, r.White} {
@@ -167,7 +167,7 @@ func (w *Words) stopped(s string) string {
 	return capital(strings.TrimRight(cut(s, 200), ".。")) + w.Stop // what is quoted may have a stop of its own
 }
 
-// capital gives s with a capital at its start.
+// capital returns s with a capital at its start.
 func capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]

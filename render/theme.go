@@ -47,7 +47,7 @@ var lightPanel = theme{
 	bowl: hex(0x5A391D), bowlRim: hex(0x9A6A3A), button: hex(0xD79E22), buttonEdge: hex(0x6B4A0A),
 }
 
-// with gives a theme with the colours of another's panel.
+// with returns a theme with the colours of another's panel.
 func (t theme) with(p theme) theme {
 	t.panel, t.footer, t.rule, t.text, t.dim, t.faint = p.panel, p.footer, p.rule, p.text, p.dim, p.faint
 	t.gain, t.loss, t.due, t.banner, t.onBanner = p.gain, p.loss, p.due, p.banner, p.onBanner
@@ -162,14 +162,14 @@ func (t *theme) fewOf() []rgb {
 	}
 }
 
-// Themes gives the names that Options.Theme takes.
+// Themes returns the names that Options.Theme takes.
 func Themes() []string { return []string{"wood", "book", "slate", "contrast"} }
 
 // formerThemes are names that themes had.
 var formerThemes = map[string]string{"dark": "slate", "paper": "book"}
 
-// Sizes gives the names that Options.Size takes.
+// Sizes returns the names that Options.Size takes.
 func Sizes() []string { return []string{"small", "medium", "large"} }
 
-// Coordinates gives the names that Options.Coordinates takes.
+// Coordinates returns the names that Options.Coordinates takes.
 func Coordinates() []string { return []string{"letters", "numbers", "kanji", "none"} }

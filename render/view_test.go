@@ -15,7 +15,7 @@ func TestView(t *testing.T) {
 	g := play(t, "aga", k(19, 19, 15), "R17 Q16 D4")
 	s := Of(g, Names{})
 	s.View = View{point(t, "O13"), point(t, "T19")}
-	kt, _, err := kitOf(&s, Options{})
+	kt, _, err := spritesOf(&s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestMarks(t *testing.T) {
 	bare.Marks = nil
 	for _, theme := range Themes() {
 		o := Options{Theme: theme}
-		kt, _, _ := kitOf(&s, o)
+		kt, _, _ := spritesOf(&s, o)
 		g := kt.grid(&s, "letters")
 		with, without := decoded(t, drawn(t, s, o)), decoded(t, drawn(t, bare, o))
 		shapes := map[string]MarkKind{}
@@ -111,9 +111,9 @@ func TestMarks(t *testing.T) {
 // The last stone carries one mark only.
 func TestOneMarkOnTheLastStone(t *testing.T) {
 	s := Of(play(t, "aga", k(9, 9, 0), "E5"), Names{})
-	kt, _, _ := kitOf(&s, Options{})
+	kt, _, _ := spritesOf(&s, Options{})
 	count := func() (n int) {
-		p, err := pressOf(&s, Options{})
+		p, err := bufferOf(&s, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

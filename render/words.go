@@ -39,7 +39,7 @@ type Words struct {
 	DeadAre   string // added to the legend when there are dead stones
 	Stop      string // behind each sentence of Text: ". "
 
-	// Told gives a turn in words and Sentence a sentence of a rulebook; nil
+	// Told puts a turn into words and Sentence a sentence of a rulebook; nil
 	// leaves them in English.
 	Told     func(rules.Turn) string
 	Sentence func(rules.Saying) string

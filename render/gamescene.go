@@ -7,10 +7,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Of gives the scene of a game in English.
+// Of returns the scene of a game in English.
 func Of(g *rules.Game, n Names) Scene { return English.Of(g, n) }
 
-// Of gives the scene of a game in these words.
+// Of returns the scene of a game in these words.
 func (w *Words) Of(g *rules.Game, n Names) Scene {
 	s := Scene{
 		Black:   Player{Name: n.Black, Bowl: bowl(g, rules.Black)},
@@ -92,7 +92,7 @@ func (s *Scene) setBoard(g, before *rules.Game) {
 	}
 }
 
-// ko gives the points on which the player to move could take stones if the
+// ko returns the points on which the player to move could take stones if the
 // position did not repeat.
 func ko(g *rules.Game) []rules.Point {
 	var out []rules.Point
@@ -134,7 +134,7 @@ func settled(g *rules.Game) bool {
 	return false
 }
 
-// territory gives the points of territory that the ruleset counts.
+// territory returns the points of territory that the ruleset counts.
 func territory(g *rules.Game) []Stone {
 	if !counts(g.Score(), rules.Territory) {
 		return nil

@@ -21,10 +21,10 @@ const (
 	maxCell   = 122
 )
 
-// A ground is what all pictures of one look, number of colours and size share:
-// the row that lies under everything, the objects of the panel, the palette. It
-// is read-only.
-type ground struct {
+// A background holds what all pictures of one look, number of colours and size
+// share: the row of pixels under everything, the objects of the panel, the
+// palette. It is read-only.
+type background struct {
 	theme   *theme
 	quarter int     // scale in quarters
 	row     []uint8 // every row of wood and panel
@@ -32,18 +32,18 @@ type ground struct {
 	bits    int // of a pixel in a PNG, 8 or 4
 
 	tiles   [3][2]*sprite // by colour, and whether it is their turn
-	tick    *sprite       // on the tile of who has accepted
+	tick    *sprite       // on the tile of a player who has accepted
 	footers [4]*sprite    // by the lines of sentences in them
 	banner  *sprite
-	icon    [3]*sprite // the stone of the last turn
-	dot     [3]*sprite // and its mark
-	bowls   [2]bowlKit // small and large
+	icon    [3]*sprite     // the stone of the last turn
+	dot     [3]*sprite     // and its mark
+	bowls   [2]bowlSprites // small and large
 	button  *sprite
 	zone    *sprite
 }
 
-// A bowlKit is the lid of a bowl and what lies in it.
-type bowlKit struct {
+// bowlSprites are the lid of a bowl and the objects in it.
+type bowlSprites struct {
 	radius   int // units
 	lid      *sprite
 	stone    [3]*sprite // by colour
@@ -51,11 +51,12 @@ type bowlKit struct {
 }
 
 // u turns units into pixels.
-func (g *ground) u(units int) int { return (units*g.quarter + 2) / 4 }
+func (g *background) u(units int) int { return (units*g.quarter + 2) / 4 }
 
-// A kit is the sprites for one distance of lines. It is read-only.
-type kit struct {
-	*ground
+// sprites are the background and the sprites for one distance of lines. They are
+// read-only.
+type sprites struct {
+	*background
 	cell   int // pixels from line to line
 	line   int // thickness of a line
 	labels int // size of the coordinates
@@ -73,64 +74,64 @@ type kit struct {
 	pill   *sprite
 }
 
-// A groundKey names a ground; a kitKey a kit.
-type groundKey struct {
+// A backgroundKey identifies a background, a spritesKey a set of sprites.
+type backgroundKey struct {
 	look
 	few     bool
 	quarter int
 }
 
-type kitKey struct {
-	groundKey
+type spritesKey struct {
+	backgroundKey
 	cell int
 }
 
-// maxKits is how many kits are kept. A kit takes up to half a megabyte, and
-// 40 ms to make.
-const maxKits = 64
+// maxSprites bounds the number of sets of sprites in the cache. A set takes up to
+// half a megabyte, and 40 ms to draw.
+const maxSprites = 64
 
-// kits keeps the kits that were asked for.
-var kits = struct {
+// spriteCache holds the sets of sprites drawn so far.
+var spriteCache = struct {
 	sync.RWMutex
-	palettes map[groundKey]*palette
-	grounds  map[groundKey]*ground
-	kits     map[kitKey]*kit
-}{palettes: map[groundKey]*palette{}, grounds: map[groundKey]*ground{}, kits: map[kitKey]*kit{}}
+	palettes    map[backgroundKey]*palette
+	backgrounds map[backgroundKey]*background
+	sprites     map[spritesKey]*sprites
+}{palettes: map[backgroundKey]*palette{}, backgrounds: map[backgroundKey]*background{}, sprites: map[spritesKey]*sprites{}}
 
-// kitFor gives the kit for a board of which w columns and h rows are shown.
-func kitFor(o Options, w, h int) *kit {
+// spritesFor returns the sprites for a view of w columns and h rows.
+func spritesFor(o Options, w, h int) *sprites {
 	th := looks[look{o.Theme, o.Panel}]
-	gk := groundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, scales[o.Size]}
-	key := kitKey{gk, cellOf(gk.quarter, w, h)}
-	kits.RLock()
-	k := kits.kits[key]
-	kits.RUnlock()
+	gk := backgroundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, scales[o.Size]}
+	key := spritesKey{gk, cellOf(gk.quarter, w, h)}
+	spriteCache.RLock()
+	k := spriteCache.sprites[key]
+	spriteCache.RUnlock()
 	if k != nil {
 		return k
 	}
-	kits.Lock()
-	defer kits.Unlock()
-	if k := kits.kits[key]; k != nil {
+	spriteCache.Lock()
+	defer spriteCache.Unlock()
+	if k := spriteCache.sprites[key]; k != nil {
 		return k
 	}
-	if len(kits.kits) >= maxKits {
-		clear(kits.kits)
-		clear(kits.grounds)
+	if len(spriteCache.sprites) >= maxSprites {
+		clear(spriteCache.sprites)
+		clear(spriteCache.backgrounds)
 	}
 	pk := gk
 	pk.quarter = 0
-	if kits.palettes[pk] == nil {
-		kits.palettes[pk] = newPalette(th, gk.few)
+	if spriteCache.palettes[pk] == nil {
+		spriteCache.palettes[pk] = newPalette(th, gk.few)
 	}
-	if kits.grounds[gk] == nil {
-		kits.grounds[gk] = newGround(th, gk.quarter, kits.palettes[pk])
+	if spriteCache.backgrounds[gk] == nil {
+		spriteCache.backgrounds[gk] = newBackground(th, gk.quarter, spriteCache.palettes[pk])
 	}
-	k = newKit(kits.grounds[gk], key.cell)
-	kits.kits[key] = k
+	k = newSprites(spriteCache.backgrounds[gk], key.cell)
+	spriteCache.sprites[key] = k
 	return k
 }
 
-// cellOf gives the distance of lines in pixels: even, so that halving the
+// cellOf returns the distance of lines in pixels: even, so that halving the
 // picture keeps lines sharp, and as large as the board leaves room for.
 func cellOf(quarter, w, h int) int {
 	room := (boardSide - 2*labelBand) * quarter / 4 / max(w, h)
@@ -139,8 +140,8 @@ func cellOf(quarter, w, h int) int {
 
 const black, white = 1, 2 // rules.Black and rules.White as an index
 
-func newGround(t *theme, quarter int, p *palette) *ground {
-	g := &ground{theme: t, quarter: quarter, palette: p, bits: 8}
+func newBackground(t *theme, quarter int, p *palette) *background {
+	g := &background{theme: t, quarter: quarter, palette: p, bits: 8}
 	if p.n <= 16 {
 		g.bits = 4
 	}
@@ -164,21 +165,21 @@ func newGround(t *theme, quarter int, p *palette) *ground {
 // grainLevels is the number of shades that the wood is made of.
 const grainLevels = 5
 
-// grain gives the shade of the wood x units from the left.
+// grain returns the shade of the wood x units from the left.
 func (t *theme) grain(x float64) rgb {
 	level := math.Round(grainDepth(x) * (grainLevels - 1))
 	return t.wood[1].over(t.wood[0], level/(grainLevels-1))
 }
 
-// grainDepth gives how dark the grain is, from 0 to 1.
+// grainDepth returns how dark the grain is, from 0 to 1.
 func grainDepth(x float64) float64 {
 	v := math.Sin(x/97) + 0.6*math.Sin(x/31+2) + 0.35*math.Sin(x/11.3+1) + 0.2*math.Sin(x/4.7)
 	return (v/2.15 + 1) / 2
 }
 
 // newKit draws the sprites. Proportions are in parts of the distance of lines.
-func newKit(g *ground, cell int) *kit {
-	k := &kit{ground: g, cell: cell}
+func newSprites(g *background, cell int) *sprites {
+	k := &sprites{background: g, cell: cell}
 	t := g.theme
 	s := float64(cell)
 	unit := float64(g.quarter) / 4
@@ -219,7 +220,7 @@ func newKit(g *ground, cell int) *kit {
 	return k
 }
 
-// blackRimOr gives the colour round black stones.
+// blackRimOr returns the colour round black stones.
 func (t *theme) blackRimOr(c rgb) rgb {
 	if t.flat {
 		return t.blackRim
@@ -247,7 +248,7 @@ func trianglePath(dc *gg.Context, s float64) {
 	dc.ClosePath()
 }
 
-func (k *kit) spot(radius float64, c rgb) func(*gg.Context) {
+func (k *sprites) spot(radius float64, c rgb) func(*gg.Context) {
 	return func(dc *gg.Context) {
 		arc(dc, 0, 0, radius*float64(k.cell), 0, 2*math.Pi)
 		dc.SetColor(c.alpha(1))
@@ -256,7 +257,7 @@ func (k *kit) spot(radius float64, c rgb) func(*gg.Context) {
 }
 
 // strokes draws along a path, width in cells.
-func (k *kit) strokes(width float64, c rgb, path func(*gg.Context, float64)) func(*gg.Context) {
+func (k *sprites) strokes(width float64, c rgb, path func(*gg.Context, float64)) func(*gg.Context) {
 	return func(dc *gg.Context) {
 		path(dc, float64(k.cell))
 		dc.SetLineWidth(width * float64(k.cell))
@@ -267,9 +268,9 @@ func (k *kit) strokes(width float64, c rgb, path func(*gg.Context, float64)) fun
 	}
 }
 
-// drawn gives the sprite that some strokes make around the middle of a square
-// reaching half cells from it, with an opacity.
-func (k *kit) drawn(half, opacity float64, strokes ...func(*gg.Context)) *sprite {
+// drawn returns the sprite that strokes paint around the middle of a square that
+// reaches half cells from there, with an opacity.
+func (k *sprites) drawn(half, opacity float64, strokes ...func(*gg.Context)) *sprite {
 	side := 2 * int(math.Ceil(half*float64(k.cell)))
 	dc := gg.NewContext(side, side)
 	dc.Translate(float64(side)/2, float64(side)/2)
@@ -286,7 +287,7 @@ func (k *kit) drawn(half, opacity float64, strokes ...func(*gg.Context)) *sprite
 // radius is that of a stone in parts of a cell.
 const radius = 0.478
 
-func (k *kit) disc(dc *gg.Context, fill gg.Pattern) {
+func (k *sprites) disc(dc *gg.Context, fill gg.Pattern) {
 	arc(dc, 0, 0, radius*float64(k.cell), 0, 2*math.Pi)
 	dc.SetFillStyle(fill)
 	dc.Fill()
@@ -300,7 +301,7 @@ type stop struct {
 }
 
 // A glow is a gradient around a point, for package gg. It is written so that
-// all processors round alike, which joined operations would not.
+// all processors round alike, which fused operations would not.
 type glow struct {
 	x, y, reach float64 // pixels
 	stops       []stop
@@ -308,14 +309,14 @@ type glow struct {
 
 // gradient is a glow around x, y, in radii from the middle of a sprite that
 // reaches half cells from there.
-func (k *kit) gradient(half, x, y, reach float64, stops ...stop) gg.Pattern {
+func (k *sprites) gradient(half, x, y, reach float64, stops ...stop) gg.Pattern {
 	// Patterns do not know of dc.Translate: they live in pixels of the sprite.
 	r := radius * float64(k.cell)
 	mid := math.Ceil(half * float64(k.cell))
 	return &glow{mid + float64(x*r), mid + float64(y*r), reach * r, stops}
 }
 
-// ColorAt gives the colour of a pixel.
+// ColorAt returns the colour of a pixel.
 func (g *glow) ColorAt(px, py int) color.Color {
 	dx, dy := float64(px)+0.5-g.x, float64(py)+0.5-g.y
 	at := math.Sqrt(float64(dx*dx)+float64(dy*dy)) / g.reach
@@ -333,7 +334,7 @@ func (g *glow) ColorAt(px, py int) color.Color {
 	return color.NRGBA{mixed.r, mixed.g, mixed.b, uint8(float64(alpha*255) + 0.5)}
 }
 
-func (k *kit) blackStone(dc *gg.Context) {
+func (k *sprites) blackStone(dc *gg.Context) {
 	c := k.theme.blackStone
 	if k.theme.flat {
 		k.flatStone(dc, c, k.theme.blackRim)
@@ -346,7 +347,7 @@ func (k *kit) blackStone(dc *gg.Context) {
 	k.disc(dc, k.gradient(0.5, -0.34, -0.40, 0.62, stop{0, light, 0.40}, stop{0.35, light, 0.23}, stop{1, light, 0}))
 }
 
-func (k *kit) whiteStone(dc *gg.Context) {
+func (k *sprites) whiteStone(dc *gg.Context) {
 	if k.theme.flat {
 		k.flatStone(dc, k.theme.whiteStone, k.theme.rim)
 		return
@@ -360,7 +361,7 @@ func (k *kit) whiteStone(dc *gg.Context) {
 }
 
 // flatStone is a disc in a ring as thick as a line.
-func (k *kit) flatStone(dc *gg.Context, c, rim rgb) {
+func (k *sprites) flatStone(dc *gg.Context, c, rim rgb) {
 	line := float64(k.line)
 	k.disc(dc, gg.NewSolidPattern(c.alpha(1)))
 	dc.SetLineWidth(line)
@@ -370,7 +371,7 @@ func (k *kit) flatStone(dc *gg.Context, c, rim rgb) {
 }
 
 // dropShadow lies to the lower right and grows soft over 0.22 cells.
-func (k *kit) dropShadow(dc *gg.Context) {
+func (k *sprites) dropShadow(dc *gg.Context) {
 	if k.theme.flat {
 		return
 	}
@@ -386,7 +387,7 @@ func (k *kit) dropShadow(dc *gg.Context) {
 	dc.SetFillStyle(k.gradient(0.75, x/r, y/r, outer, stops...))
 	arc(dc, x, y, outer*r, 0, 2*math.Pi)
 	dc.Fill()
-	// What the stone itself will cover need not be drawn.
+	// The stone itself covers the rest.
 	m := dc.Image().(*image.RGBA)
 	mid := dc.Width() / 2
 	for y := range dc.Height() {
@@ -400,7 +401,7 @@ func (k *kit) dropShadow(dc *gg.Context) {
 
 // marker is the small square on a point of territory, with whole pixels as
 // edges.
-func (k *kit) marker(inside, edge rgb) *sprite {
+func (k *sprites) marker(inside, edge rgb) *sprite {
 	side := int(0.375*float64(k.cell)+1) &^ 1
 	rim := max(1, k.line/2)
 	dc := gg.NewContext(side, side)

@@ -6,8 +6,8 @@ import (
 )
 
 // An op is one thing to be painted: a sprite, a letter or a filled rectangle.
-// A picture is a list of them, from the ground up. Two lists can be compared:
-// what only one of them has is where two pictures may differ.
+// A picture is a list of ops, from the background up. Two pictures can differ only
+// where one list has an op that the other does not have.
 type op struct {
 	x0, y0, x1, y1 int16
 	color          rgb   // of a letter
@@ -20,19 +20,19 @@ func (o *op) box() image.Rectangle {
 	return image.Rectangle{image.Point{int(o.x0), int(o.y0)}, image.Point{int(o.x1), int(o.y1)}}
 }
 
-// A list collects the ops of a picture.
-type list struct {
+// A displayList collects the ops of a picture.
+type displayList struct {
 	ops     []op
 	palette *palette
 }
 
 // fill paints a rectangle.
-func (l *list) fill(r image.Rectangle, with rgb) {
+func (l *displayList) fill(r image.Rectangle, with rgb) {
 	l.ops = append(l.ops, op{x0: int16(r.Min.X), y0: int16(r.Min.Y), x1: int16(r.Max.X), y1: int16(r.Max.Y), fill: l.palette.of(with)})
 }
 
 // stamp lays a sprite with its middle on x, y; no sprite leaves no trace.
-func (l *list) stamp(x, y int, s *sprite) {
+func (l *displayList) stamp(x, y int, s *sprite) {
 	if s == nil {
 		return
 	}
@@ -40,8 +40,8 @@ func (l *list) stamp(x, y int, s *sprite) {
 	l.ops = append(l.ops, op{x0: int16(x), y0: int16(y), x1: int16(x + s.w), y1: int16(y + s.h), sprite: s})
 }
 
-// differ marks the tiles in which two lists differ. What is common to both, in
-// the same order, leaves the same pixels where nothing else is painted.
+// differ marks the boxes of the ops by which two lists differ. Ops that both have,
+// in the same order, leave the same pixels where nothing else is painted.
 func differ(old, now []op, mark func(image.Rectangle)) {
 	const ahead = 48 // how far to look for where the lists meet again
 	i, j := 0, 0
