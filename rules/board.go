@@ -17,7 +17,7 @@ type Board struct {
 	cell [cells]Color
 }
 
-// NewBoard gives an empty board of w columns and h rows.
+// NewBoard returns an empty board of w columns and h rows.
 func NewBoard(w, h int) (Board, error) {
 	var b Board
 	if w < 1 || h < 1 || w > MaxLines || h > MaxLines {
@@ -35,13 +35,13 @@ func NewBoard(w, h int) (Board, error) {
 	return b, nil
 }
 
-// Size gives the number of columns and rows.
+// Size returns the number of columns and rows.
 func (b *Board) Size() (w, h int) { return int(b.w), int(b.h) }
 
 // Has reports whether p is on the board.
 func (b *Board) Has(p Point) bool { return p.X >= 0 && p.Y >= 0 && p.X < b.w && p.Y < b.h }
 
-// At gives the stone on p, None when it is empty or off the board.
+// At returns the stone on p, None when it is empty or off the board.
 func (b *Board) At(p Point) Color {
 	if !b.Has(p) {
 		return None
@@ -49,7 +49,7 @@ func (b *Board) At(p Point) Color {
 	return b.cell[b.index(p)]
 }
 
-// Points gives every point of the board, row by row from A1.
+// Points returns every point of the board, row by row from A1.
 func (b *Board) Points() []Point {
 	ps := make([]Point, 0, int(b.w)*int(b.h))
 	for y := range b.h {
@@ -60,7 +60,7 @@ func (b *Board) Points() []Point {
 	return ps
 }
 
-// Stones gives the number of stones of colour c.
+// Stones returns the number of stones of colour c.
 func (b *Board) Stones(c Color) int {
 	n := 0
 	for _, s := range &b.cell {
@@ -87,7 +87,7 @@ func (b *Board) Rows() []string {
 // String draws the board in lines of letters.
 func (b Board) String() string { return strings.Join(b.Rows(), "\n") }
 
-// Chain gives the stones connected to the one on p, none when p is empty.
+// Chain returns the stones connected to the one on p, none when p is empty.
 func (b *Board) Chain(p Point) []Point {
 	if b.At(p) == None {
 		return nil
@@ -97,7 +97,7 @@ func (b *Board) Chain(p Point) []Point {
 	return b.pointsOf(f.found[:f.n])
 }
 
-// Liberties gives the number of empty points next to the chain on p.
+// Liberties returns the number of empty points next to the chain on p.
 func (b *Board) Liberties(p Point) int {
 	if b.At(p) == None {
 		return 0
@@ -227,7 +227,7 @@ type Region struct {
 	Black, White bool
 }
 
-// Owner gives the only colour that the region reaches, None when it reaches
+// Owner returns the only colour that the region reaches, None when it reaches
 // both or neither: its naive territory.
 func (r Region) Owner() Color {
 	switch {
@@ -288,7 +288,7 @@ func (b *Board) Territory() (black, white int) {
 	return black, white
 }
 
-// Area gives Black's stones and naive territory less White's, in whole points.
+// Area returns Black's stones and naive territory less White's, in whole points.
 func (b *Board) Area() int {
 	black, white := b.Territory()
 	return black + b.Stones(Black) - white - b.Stones(White)

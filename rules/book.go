@@ -42,7 +42,7 @@ func (r *Ruleset) Book() string {
 	return b.String()
 }
 
-// TurnKinds gives every kind of turn and of talk about the end, in order.
+// TurnKinds returns every kind of turn and of talk about the end, in order.
 func TurnKinds() []Kind {
 	ks := make([]Kind, kinds)
 	for i := range ks {

@@ -21,7 +21,7 @@ var Catalogue = []*Ruleset{
 // ErrNoSuchRuleset is wrapped by every error of Find.
 var ErrNoSuchRuleset = fmt.Errorf("no such ruleset")
 
-// Find gives the ruleset with an id, "two-button", in either case; with a
+// Find returns the ruleset with an id, "two-button", in either case; with a
 // version, "two-button@1", that version alone. What [Ruleset.Stored] gives of a
 // custom ruleset it reads again; of those it does not know the ids.
 func Find(id string) (*Ruleset, error) {

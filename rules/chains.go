@@ -37,7 +37,7 @@ func (l *chain) several() bool {
 	return int64(l.n)*l.squares != int64(l.sum)*int64(l.sum)
 }
 
-// last gives the only liberty of the chain, 0 if it has several.
+// last returns the only liberty of the chain, 0 if it has several.
 func (l *chain) last() int {
 	if l.n == 0 || l.several() {
 		return 0
@@ -45,7 +45,7 @@ func (l *chain) last() int {
 	return int(l.sum / l.n)
 }
 
-// of gives the chain of the stone on i.
+// of returns the chain of the stone on i.
 func (x *chains) of(i int) *chain { return &x.list[x.head[i]] }
 
 // placed is told of the stone that was put on i.

@@ -6,7 +6,7 @@ type Choice struct {
 	Open, Chosen string
 }
 
-// Choices gives what the sources of the ruleset leave open. It is nil for
+// Choices returns what the sources of the ruleset leave open. It is nil for
 // custom rulesets.
 func (r *Ruleset) Choices() []Choice {
 	if r.IsCustom() {
@@ -123,7 +123,7 @@ type Heading struct {
 	Facts     []string // that its sentences may depend on; of "say" those that it lists
 }
 
-// Vocabulary gives the words of custom rulesets, heading by heading. A number in
+// Vocabulary returns the words of custom rulesets, heading by heading. A number in
 // a sentence stands for any.
 func Vocabulary() []Heading {
 	var out []Heading

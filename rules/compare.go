@@ -39,7 +39,7 @@ func Close(r *Ruleset, s Setup, log []Turn, dead, seki []Point) (*Game, error) {
 	return g.Settled(dead, seki)
 }
 
-// Lift gives the game with the chains of the points in dead taken as
+// Lift returns the game with the chains of the points in dead taken as
 // prisoners, which no play-out ruleset knows: it serves to count a game under
 // a book that it was not played by.
 func (g *Game) Lift(dead []Point) *Game {
@@ -55,7 +55,7 @@ func (g *Game) Lift(dead []Point) *Game {
 	return &next
 }
 
-// Settled gives the game with the chains of the points in dead and in seki
+// Settled returns the game with the chains of the points in dead and in seki
 // marked and the count accepted by both. The game must be settling.
 func (g *Game) Settled(dead, seki []Point) (*Game, error) {
 	var log []Turn
@@ -88,7 +88,7 @@ func perft(g *Game, counts []uint64) {
 	}
 }
 
-// PerftTurns gives the turns that Perft counts.
+// PerftTurns returns the turns that Perft counts.
 func PerftTurns(g *Game) []Turn {
 	var out []Turn
 	for _, t := range g.Legal() {

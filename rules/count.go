@@ -6,7 +6,7 @@ type Score struct {
 	Black, White Points
 }
 
-// Margin gives Black's score less White's, komi included.
+// Margin returns Black's score less White's, komi included.
 func (s *Score) Margin() Points { return s.Black - s.White }
 
 func (s *Score) add(l Line) {
@@ -18,7 +18,7 @@ func (s *Score) add(l Line) {
 	}
 }
 
-// Score gives the count: the final one once the game is over, before that
+// Score returns the count: the final one once the game is over, before that
 // what the count would be if play stopped now, with what lies on the board and
 // is held at this moment. While settling, the marked stones are lifted and
 // what agreeing would hand over is included. It is nil where nothing is
@@ -31,13 +31,13 @@ func (g *Game) Score() *Score {
 	return next.count()
 }
 
-// Counted gives the board that [Game.Score] counts: marked stones lifted.
+// Counted returns the board that [Game.Score] counts: marked stones lifted.
 func (g *Game) Counted() Board {
 	next, _ := g.ifStoppedNow()
 	return next.board
 }
 
-// IfAgreed gives the entries that accepting the marks now would write; none
+// IfAgreed returns the entries that accepting the marks now would write; none
 // unless the game is settling.
 func (g *Game) IfAgreed() []Entry {
 	_, entries := g.ifStoppedNow()
@@ -155,7 +155,7 @@ func (g *Game) touchesSeki(r Region) bool {
 	return false
 }
 
-// AreaAgrees gives the margin that the area count of a game gives that was
+// AreaAgrees returns the margin that the area count of a game gives that was
 // counted by territory and by agreement, komi and N-1 for N handicap stones
 // included, and reports whether the two agree, as they do in aga.
 func (g *Game) AreaAgrees() (Points, bool) {
@@ -166,7 +166,7 @@ func (g *Game) AreaAgrees() (Points, bool) {
 	return m, g.score != nil && m == g.score.Margin()
 }
 
-// Placements gives the number of points on which a player could place a stone
+// Placements returns the number of points on which a player could place a stone
 // now, if it were their turn.
 func (g *Game) Placements(c Color) int {
 	next := *g

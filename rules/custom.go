@@ -54,7 +54,7 @@ type SpecError struct {
 	What  string
 }
 
-// Error gives all of it in one line.
+// Error returns all of it in one line.
 func (e *SpecError) Error() string {
 	s := "custom ruleset"
 	if e.Name != "" {
@@ -104,13 +104,13 @@ func Custom(s Spec) (*Ruleset, error) {
 	return r, nil
 }
 
-// seal gives a custom ruleset its text and the id that follows from it.
+// seal sets the text of a custom ruleset and the id that follows from it.
 func (r *Ruleset) seal(text string) {
 	r.text = strings.TrimSpace(text)
 	r.id = fmt.Sprintf("%s@%x", r.Name, sha256.Sum256([]byte(r.text)))[:len(r.Name)+1+16]
 }
 
-// Stored gives what a game must keep of its ruleset so that [Find] gives it
+// Stored returns the text that a game must keep of its ruleset so that [Find] returns it
 // again: the id, and of a custom ruleset its whole text too, in one line.
 func (r *Ruleset) Stored() string {
 	if r.text == "" {
@@ -154,7 +154,7 @@ func findStored(stored string) (*Ruleset, error) {
 	return r, nil
 }
 
-// Spec gives the ruleset as a spec without a base: what [Custom] makes the
+// Spec returns the ruleset as a spec without a base: what [Custom] makes the
 // same rulebook of, if every sentence is of the vocabulary.
 func (r *Ruleset) Spec() Spec {
 	s := Spec{Name: strings.TrimPrefix(r.Name, customPrefix), Title: r.Title, Source: r.Source, Note: r.Note, Komi: r.Komi.Decimal(),
@@ -545,7 +545,7 @@ func rulesetNames() []string {
 	return out
 }
 
-// wordNames gives what could be meant at a place.
+// wordNames returns what could be meant at a place.
 func wordNames(p place) []string {
 	var out []string
 	for _, w := range words {
@@ -580,7 +580,7 @@ func factNames(p place, said bool) []string {
 	return out
 }
 
-// didYouMean gives the nearest of the names, if one is near.
+// didYouMean returns the nearest of the names, if one is near.
 func didYouMean(s string, names []string) string {
 	s = strings.ToLower(s)
 	best, least := "", 0

@@ -71,7 +71,7 @@ func Judge(b Board, seed uint64) Judgement {
 func (p *playout) finish(first Color) {
 	c, passes := first, 0
 	for n := 3 * int(p.w) * int(p.h); n > 0 && passes < 2; n-- {
-		if p.careful(c) {
+		if p.policyMove(c) {
 			passes = 0
 		} else {
 			passes++
@@ -105,7 +105,7 @@ func (p *playout) count(becomes *[cells][edge]int) {
 	}
 }
 
-// allChains gives the chains of the board.
+// allChains returns the chains of the board.
 func (b *Board) allChains() (chains [][]Point) {
 	var f flood
 	for i, c := range &b.cell {

@@ -234,7 +234,7 @@ func checkVital(t *testing.T, rows []string, kills bool) {
 			}
 		}
 	}
-	point, ok := b.vital(shape)
+	point, ok := b.nakadePoint(shape)
 	if ok != kills || kills && point != want {
 		t.Errorf("%v %v, want %v\n%v", b.point(point), ok, kills, strings.Join(rows, "\n"))
 	}

@@ -7,7 +7,7 @@
 //	g, err = g.Play(rules.Turn{Kind: rules.Place, By: rules.Black, At: rules.Point{X: 4, Y: 4}})
 //	g, err = g.Play(rules.Turn{Kind: rules.Pass, By: rules.White})
 //
-// A turn that breaks a rule gives an [*Illegal], which names the sentence that
+// A turn that breaks a rule returns an [*Illegal], which names the sentence that
 // it breaks; the game is as it was. What changes hands is written into the
 // ledger as [Entry] values, each with the sentence that did it, and
 // [Game.Score] says at any time what the count would be if play stopped now,

@@ -45,7 +45,7 @@ type Reason struct {
 	Moves []int // the turns with which they were written; 0 is the start
 }
 
-// Reasons gives the entries by sentence, in the order in which the sentences
+// Reasons returns the entries by sentence, in the order in which the sentences
 // were first carried out.
 func (e Explanation) Reasons() []Reason {
 	var out []Reason
@@ -63,7 +63,7 @@ func (e Explanation) Reasons() []Reason {
 	return out
 }
 
-// When gives "with moves 3 and 8", "at the start".
+// When returns "with moves 3 and 8", "at the start".
 func (r Reason) When() string {
 	var moves []string
 	for _, m := range r.Moves {
@@ -79,7 +79,7 @@ func (r Reason) When() string {
 	return "with moves " + strings.Join(moves[:last], ", ") + " and " + moves[last]
 }
 
-// Words gives "+2 with moves 3 and 8: a pass hands the opponent a pass stone".
+// Words returns "+2 with moves 3 and 8: a pass hands the opponent a pass stone".
 func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(), r.Why) }
 
 // LiftedDead is the sentence of the ledger for stones that both players agreed
@@ -96,7 +96,7 @@ type Reading struct {
 	Counted Points // the same by the count
 }
 
-// Read gives the theorem's reading of a game. It reports false where there is
+// Read returns the theorem's reading of a game. It reports false where there is
 // none: before play has stopped, without a count or a theorem, after a
 // resignation, or when the game began with setup stones other than handicap or
 // with the wrong player.
@@ -115,7 +115,7 @@ func Read(g *Game) (Reading, bool) {
 	return r, ok
 }
 
-// Words gives the reading as people read it.
+// Words returns the reading as people read it.
 func (r Reading) Words() string {
 	s := fmt.Sprintf("%s with A = %d", r.Theorem, r.A)
 	if strings.Contains(r.Theorem, "w") {

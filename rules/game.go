@@ -22,7 +22,7 @@ const (
 	Over
 )
 
-// String gives "playing", "settling" or "over".
+// String returns "playing", "settling" or "over".
 func (p Phase) String() string { return [...]string{"playing", "settling", "over"}[p] }
 
 // MarshalText writes the word for p.
@@ -39,7 +39,7 @@ type Setup struct {
 }
 
 // A Game is a game at one moment: its log, what lies on the board, what each
-// player holds and what may be done next. It is immutable: Play gives another
+// player holds and what may be done next. It is immutable: Play returns another
 // Game and leaves this one as it was, so a Game may be kept, shared and asked
 // from any number of goroutines.
 type Game struct {
@@ -99,7 +99,7 @@ type spare struct {
 	entries    []Entry
 }
 
-// unclip gives g the memory behind its slices, if nobody has gone on from g yet,
+// unclip hands g the memory behind its slices, if nobody has gone on from g yet,
 // or is about to. It reports whether g has it; then the caller must call clip or
 // giveBack.
 func (g *Game) unclip() bool {
@@ -152,7 +152,7 @@ type Illegal struct {
 	Err     error
 }
 
-// Error gives "move 57 (White E5): the point is not empty".
+// Error returns "move 57 (White E5): the point is not empty".
 func (e *Illegal) Error() string {
 	what := e.Turn.By.String() + " " + e.Turn.Kind.String()
 	if e.Turn.Kind == Place {
@@ -161,7 +161,7 @@ func (e *Illegal) Error() string {
 	return fmt.Sprintf("move %d (%s): %s", e.Move, what, e.Because)
 }
 
-// Unwrap gives the error, if a turn broke no sentence but one of the errors of
+// Unwrap returns the error, if a turn broke no sentence but one of the errors of
 // this package.
 func (e *Illegal) Unwrap() error { return e.Err }
 
@@ -263,7 +263,7 @@ func (g *Game) alone() *Game {
 	return &alone
 }
 
-// Replay folds a log into a game. If a turn is illegal it gives the game
+// Replay folds a log into a game. If a turn is illegal it returns the game
 // before that turn and the *Illegal.
 func Replay(r *Ruleset, s Setup, log []Turn) (*Game, error) {
 	g, err := New(r, s)
@@ -334,7 +334,7 @@ func (b *Builder) Game() *Game {
 	return &g
 }
 
-// At gives the game as it stood after n turns, before anything was said about
+// At returns the game as it stood after n turns, before anything was said about
 // its end; n is cut to the turns there are. It replays the log.
 func (g *Game) At(n int) *Game {
 	start, _ := New(g.rules, g.setup)
@@ -442,7 +442,7 @@ func (g *Game) clip() {
 	g.entries = slices.Clip(g.entries)
 }
 
-// boardAt gives the board after the first n lines of the log. Only a key that
+// boardAt returns the board after the first n lines of the log. Only a key that
 // has been seen before asks for it.
 func (g *Game) boardAt(n int) Board {
 	b, _ := NewBoard(g.setup.W, g.setup.H)
@@ -470,16 +470,16 @@ func (g *Game) give(c Color, t Thing, n int) {
 	g.entries = append(g.entries, Entry{g.turns, c, t, n, g.sentence})
 }
 
-// Rules gives the rulebook of the game.
+// Rules returns the rulebook of the game.
 func (g *Game) Rules() *Ruleset { return g.rules }
 
-// Setup gives what the game began with. Its slices are not to be changed.
+// Setup returns what the game began with. Its slices are not to be changed.
 func (g *Game) Setup() Setup { return g.setup }
 
-// Board gives the board as it lies, dead stones included.
+// Board returns the board as it lies, dead stones included.
 func (g *Game) Board() Board { return g.board }
 
-// ToPlay gives the player whose turn it is; while play is stopped the opponent of
+// ToPlay returns the player whose turn it is; while play is stopped the opponent of
 // whoever made the last turn, whom most resumptions let move; None when the game is over.
 func (g *Game) ToPlay() Color {
 	if g.phase == Over {
@@ -491,13 +491,13 @@ func (g *Game) ToPlay() Color {
 // Phase tells how far the game has come.
 func (g *Game) Phase() Phase { return g.phase }
 
-// Log gives everything that was done, in order. It is not to be changed.
+// Log returns everything that was done, in order. It is not to be changed.
 func (g *Game) Log() []Turn { return g.log }
 
-// Turns gives the number of turns so far.
+// Turns returns the number of turns so far.
 func (g *Game) Turns() int { return g.turns }
 
-// LastTurn gives the last turn, and whether there is one.
+// LastTurn returns the last turn, and whether there is one.
 func (g *Game) LastTurn() (Turn, bool) {
 	for i := len(g.log) - 1; i >= 0; i-- {
 		if g.log[i].Kind.IsTurn() {
@@ -507,10 +507,10 @@ func (g *Game) LastTurn() (Turn, bool) {
 	return Turn{}, false
 }
 
-// Entries gives the whole ledger, oldest first. It is not to be changed.
+// Entries returns the whole ledger, oldest first. It is not to be changed.
 func (g *Game) Entries() []Entry { return g.entries }
 
-// EntriesOf gives the entries of one turn; 0 is the start of the game.
+// EntriesOf returns the entries of one turn; 0 is the start of the game.
 func (g *Game) EntriesOf(move int) []Entry {
 	var out []Entry
 	for _, e := range g.entries {
@@ -521,7 +521,7 @@ func (g *Game) EntriesOf(move int) []Entry {
 	return out
 }
 
-// Holds gives how many of a thing a player holds.
+// Holds returns how many of a thing a player holds.
 func (g *Game) Holds(c Color, t Thing) int {
 	if t >= held {
 		return 0
@@ -529,25 +529,25 @@ func (g *Game) Holds(c Color, t Thing) int {
 	return g.held[c][t]
 }
 
-// Captured gives how many stones of colour c have been taken off the board.
+// Captured returns how many stones of colour c have been taken off the board.
 func (g *Game) Captured(c Color) int { return g.captured[c] }
 
-// Taken gives the points from which the last turn took stones.
+// Taken returns the points from which the last turn took stones.
 func (g *Game) Taken() []Point { return g.taken }
 
-// Times gives how often a kind of turn has been made.
+// Times returns how often a kind of turn has been made.
 func (g *Game) Times(k Kind) int { return g.times[k] }
 
-// Table gives how many buttons nobody has taken yet.
+// Table returns how many buttons nobody has taken yet.
 func (g *Game) Table() int { return g.table }
 
-// Dead gives the stones marked as dead, sorted, while settling and after.
+// Dead returns the stones marked as dead, sorted, while settling and after.
 func (g *Game) Dead() []Point { return g.dead }
 
-// Seki gives the stones marked as alive in seki.
+// Seki returns the stones marked as alive in seki.
 func (g *Game) Seki() []Point { return g.seki }
 
-// Suggested gives the chains that the first pass named dead, while they may
+// Suggested returns the chains that the first pass named dead, while they may
 // still be accepted.
 func (g *Game) Suggested() []Point {
 	if g.suggestAt == 0 || g.suggestAt != g.turns {
@@ -559,14 +559,14 @@ func (g *Game) Suggested() []Point {
 // HasAgreed reports whether a player has accepted the marks as they are.
 func (g *Game) HasAgreed(c Color) bool { return g.agreed[c] }
 
-// Result gives "" until the game is over, then what SGF writes: "B+2.5",
+// Result returns "" until the game is over, then what SGF writes: "B+2.5",
 // "W+R", "0", "Draw", "Void".
 func (g *Game) Result() string { return g.result }
 
 // Decided returns what decided the game.
 func (g *Game) Decided() Saying { return g.why }
 
-// Says gives the facts of the rulebook that the table should hear now.
+// Says returns the facts of the rulebook that the table should hear now.
 func (g *Game) Says() []string {
 	var out []string
 	if g.phase == Over {
@@ -588,8 +588,8 @@ func (g *Game) Says() []string {
 	return out
 }
 
-// Legal gives every turn that may be made now: placements by point from A1,
-// then pass, accept, button, delay, draw and resign. It gives no suggestions
+// Legal returns every turn that may be made now: placements by point from A1,
+// then pass, accept, button, delay, draw and resign. It returns no suggestions
 // of dead stones and nothing of the talk after the end of play.
 func (g *Game) Legal() []Turn {
 	if g.phase != Playing {
@@ -609,7 +609,7 @@ func (g *Game) Legal() []Turn {
 	return out
 }
 
-// Proof gives 16 hexadecimal digits over the board, the side to move, what is
+// Proof returns 16 hexadecimal digits over the board, the side to move, what is
 // held and the phase. It is stored with each line of a log: a later program
 // that folds the log to something else must notice. The same game gives the
 // same proof for ever.

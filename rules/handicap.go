@@ -2,7 +2,7 @@ package rules
 
 import "fmt"
 
-// HandicapPoints gives the customary places of n handicap stones on a board of
+// HandicapPoints returns the customary places of n handicap stones on a board of
 // w columns and h rows: the corner points, then the centre and the sides,
 // 3 lines from the edge on boards under 13 lines and 4 on larger ones. Its errors are
 // of type [Saying].

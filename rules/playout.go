@@ -10,12 +10,12 @@ type playout struct {
 	Board
 	chains chains
 	start  Board
-	fresh  chains   // at the start
-	moves  []stone  // placements since the start
-	keys   []uint64 // of the start and of the position after each placement
-	sieve  sieve    // of the keys
-	empty  []int16  // the empty points, in any order
-	gone   []int16  // the points from which the last placement took stones
+	fresh  chains      // at the start
+	moves  []stone     // placements since the start
+	keys   []uint64    // of the start and of the position after each placement
+	filter bloomFilter // of the keys
+	empty  []int16     // the empty points, in any order
+	gone   []int16     // the points from which the last placement took stones
 	seed   uint64
 }
 
@@ -24,12 +24,12 @@ type stone struct {
 	c  Color
 }
 
-// A sieve holds some bits of each of many keys: a key whose bits it does not
-// have is new.
-type sieve [1024]uint64
+// A bloomFilter holds one bit for each of many keys: a key whose bit is not set is
+// new.
+type bloomFilter [1024]uint64
 
-func (s *sieve) has(key uint64) bool { return s[key>>6&1023]>>(key&63)&1 != 0 }
-func (s *sieve) add(key uint64)      { s[key>>6&1023] |= 1 << (key & 63) }
+func (s *bloomFilter) has(key uint64) bool { return s[key>>6&1023]>>(key&63)&1 != 0 }
+func (s *bloomFilter) add(key uint64)      { s[key>>6&1023] |= 1 << (key & 63) }
 
 // newPlayout begins a playout from b. The same seed plays the same turns.
 func newPlayout(b *Board, seed uint64) *playout {
@@ -47,7 +47,7 @@ func newPlayout(b *Board, seed uint64) *playout {
 
 // restart begins anew from the same position, with other turns to come.
 func (p *playout) restart() {
-	p.Board, p.chains, p.sieve = p.start, p.fresh, sieve{}
+	p.Board, p.chains, p.filter = p.start, p.fresh, bloomFilter{}
 	p.moves, p.keys, p.empty, p.gone = p.moves[:0], p.keys[:0], p.empty[:0], p.gone[:0]
 	for i, c := range &p.cell {
 		if c == None {
@@ -59,23 +59,23 @@ func (p *playout) restart() {
 
 func (p *playout) remember() {
 	p.keys = append(p.keys, p.key)
-	p.sieve.add(p.key)
+	p.filter.add(p.key)
 }
 
-// below gives a random number below n.
+// below returns a random number below n.
 func (p *playout) below(n int) int {
 	p.seed += 0x9e3779b97f4a7c15
 	return int(mix(p.seed) >> 32 * uint64(n) >> 32)
 }
 
 // random plays a stone of colour c anywhere, and reports whether there was a
-// point for it; the player passes if not. A careful player leaves out what would
-// only lose stones.
-func (p *playout) random(c Color, careful bool) bool {
+// point for it; the player passes if not. With avoidSelfAtari it leaves out
+// placements that only lose stones.
+func (p *playout) random(c Color, avoidSelfAtari bool) bool {
 	for left := len(p.empty); left > 0; left-- {
 		n := p.below(left)
 		i := int(p.empty[n])
-		if p.legal(i, c) && !p.eye(i, c) && !(careful && p.wasteful(i, c)) {
+		if p.legal(i, c) && !p.eye(i, c) && !(avoidSelfAtari && p.selfAtari(i, c)) {
 			p.play(n, c)
 			return true
 		}
@@ -114,10 +114,10 @@ func (p *playout) legal(i int, c Color) bool {
 			}
 		}
 	}
-	return seen != 0 && (!p.sieve.has(key) || p.isNew(i, c, key))
+	return seen != 0 && (!p.filter.has(key) || p.isNew(i, c, key))
 }
 
-// What a point means for a stone that is to be placed beside it.
+// The meaning of a point for a stone that is to be placed beside it.
 const (
 	breathes = 1 // it leaves the stone a liberty
 	takes    = 2 // the chain there is taken
@@ -129,8 +129,8 @@ var meanings = [4][8]uint8{
 	White: {2 * None: breathes, 2*None + 1: breathes, 2*White + 1: breathes, 2 * Black: takes},
 }
 
-// beside gives what is on i: twice its colour, and one more if its chain has
-// several liberties, which says nothing of an empty point. It does not branch:
+// beside returns a code for the stone on i: twice its colour, and one more if its
+// chain has several liberties, which means nothing on an empty point. It does not branch:
 // chance would mislead the processor.
 func (p *playout) beside(i int) int {
 	n := int(p.cell[i]&3) * 2
@@ -182,7 +182,7 @@ func (p *playout) retakes(i int, c Color) bool {
 	return last.c != c && l.size == 1 && l.last() == i
 }
 
-// after gives the board after n placements.
+// after returns the board after n placements.
 func (p *playout) after(n int) Board {
 	b := p.start
 	for _, s := range p.moves[:n] {

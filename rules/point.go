@@ -19,7 +19,7 @@ const (
 	edge // what surrounds the board; never seen outside
 )
 
-// Opponent gives the other player; None has none.
+// Opponent returns the other player; None has none.
 func (c Color) Opponent() Color {
 	switch c {
 	case Black:
@@ -30,10 +30,10 @@ func (c Color) Opponent() Color {
 	return None
 }
 
-// String gives "Black", "White" or "nobody".
+// String returns "Black", "White" or "nobody".
 func (c Color) String() string { return [...]string{"nobody", "Black", "White", "edge"}[c] }
 
-// Letter gives "B", "W" or "", as SGF writes a player.
+// Letter returns "B", "W" or "", as SGF writes a player.
 func (c Color) Letter() string { return [...]string{"", "B", "W", ""}[c] }
 
 // A Point is an intersection: X lines from the left and Y lines from the
@@ -42,7 +42,7 @@ type Point struct{ X, Y int8 }
 
 const columns = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
-// String gives the name players use: a letter without I, and the row from the
+// String returns the name players use: a letter without I, and the row from the
 // bottom, "J5".
 func (p Point) String() string {
 	if p.X < 0 || int(p.X) >= len(columns) || p.Y < 0 {
@@ -110,7 +110,7 @@ const (
 // MaxKomi is the largest komi, either way: 400 points.
 const MaxKomi = 400 * One
 
-// String gives the form people read: "6½", "½", "-2½", "0".
+// String returns the form people read: "6½", "½", "-2½", "0".
 func (p Points) String() string {
 	sign := ""
 	if p < 0 {
@@ -125,7 +125,7 @@ func (p Points) String() string {
 	return fmt.Sprintf("%s%d½", sign, p/2)
 }
 
-// Decimal gives the form that SGF and JSON use: "6.5", "-0.5", "4".
+// Decimal returns the form that SGF and JSON use: "6.5", "-0.5", "4".
 func (p Points) Decimal() string {
 	sign := ""
 	if p < 0 {

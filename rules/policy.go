@@ -1,15 +1,15 @@
 package rules
 
-// careful plays a stone of colour c as one does who sees a stone in atari, knows
-// the vital point of an eye and does not throw stones away. It reports whether
-// there was a point for it.
-func (p *playout) careful(c Color) bool {
+// policyMove plays a stone of colour c by the playout policy: it sees a stone in
+// atari, knows the nakade point of an eye and does not throw stones away. It
+// reports whether there was a point for it.
+func (p *playout) policyMove(c Color) bool {
 	if i := p.reply(c); i != 0 {
 		p.place(i, c)
 		return true
 	}
 	if p.below(2) == 0 {
-		if i := p.near(c); i != 0 {
+		if i := p.adjacent(c); i != 0 {
 			p.place(i, c)
 			return true
 		}
@@ -17,15 +17,15 @@ func (p *playout) careful(c Color) bool {
 	return p.random(c, true)
 }
 
-// reply gives a point that answers the opponent's last placement: the vital point
+// reply returns a point that answers the opponent's last placement: the nakade point
 // of the eye that it made by taking stones, or one that saves what it put into
 // atari, if need be by taking. It is 0 if there is none.
 func (p *playout) reply(c Color) int {
 	if len(p.moves) == 0 || p.moves[len(p.moves)-1].c == c {
 		return 0
 	}
-	if n := len(p.gone); n >= 3 && n <= most {
-		if i, ok := p.vital(p.gone); ok && i != 0 && p.legal(i, c) {
+	if n := len(p.gone); n >= 3 && n <= maxNakade {
+		if i, ok := p.nakadePoint(p.gone); ok && i != 0 && p.legal(i, c) {
 			return i
 		}
 	}
@@ -55,8 +55,8 @@ func (p *playout) reply(c Color) int {
 	return 0
 }
 
-// near gives a sensible point next to the last placement, 0 if there is none.
-func (p *playout) near(c Color) int {
+// adjacent returns a sensible point next to the last placement, 0 if there is none.
+func (p *playout) adjacent(c Color) int {
 	if len(p.moves) == 0 {
 		return 0
 	}
@@ -65,7 +65,7 @@ func (p *playout) near(c Color) int {
 	for left := len(points); left > 0; left-- {
 		n := p.below(left)
 		i := points[n]
-		if p.cell[i] == None && !p.eye(i, c) && p.legal(i, c) && !p.wasteful(i, c) {
+		if p.cell[i] == None && !p.eye(i, c) && p.legal(i, c) && !p.selfAtari(i, c) {
 			return i
 		}
 		points[n] = points[left-1]
@@ -73,17 +73,17 @@ func (p *playout) near(c Color) int {
 	return 0
 }
 
-// wasteful reports whether a stone of colour c on i, where it is legal, puts
+// selfAtari reports whether a stone of colour c on i, where it is legal, puts
 // stones into atari that cannot be of use inside an eye of the opponent.
-func (p *playout) wasteful(i int, c Color) bool {
+func (p *playout) selfAtari(i int, c Color) bool {
 	l, takes := p.with(i, c)
 	if takes || l.several() || l.size < 4 {
 		return false
 	}
-	if l.size > most {
+	if l.size > maxNakade {
 		return true
 	}
-	shape := make([]int16, 1, most)
+	shape := make([]int16, 1, maxNakade)
 	shape[0] = int16(i)
 	around := p.around(i)
 	for n, d := range around {
@@ -96,7 +96,7 @@ func (p *playout) wasteful(i int, c Color) bool {
 			}
 		}
 	}
-	if _, ok := p.vital(shape); !ok {
+	if _, ok := p.nakadePoint(shape); !ok {
 		return true
 	}
 	for _, d := range p.around(l.last()) {
@@ -107,7 +107,7 @@ func (p *playout) wasteful(i int, c Color) bool {
 	return true // the last liberty is an eye of its own
 }
 
-// with gives the chain that a stone of colour c on i would make, and whether it
+// with returns the chain that a stone of colour c on i would make, and whether it
 // would take any.
 func (p *playout) with(i int, c Color) (l chain, takes bool) {
 	l.size = 1
@@ -132,17 +132,16 @@ func (p *playout) with(i int, c Color) (l chain, takes bool) {
 	return l, takes
 }
 
-// most is the largest number of points of which an eye may have but one vital
-// point.
-const most = 6
+// maxNakade is the largest size of an eye that can have exactly one nakade point.
+const maxNakade = 6
 
-// vital reports whether an eye of this shape, 2 to 6 connected points, becomes
-// one eye only when the opponent plays first in it, and gives the point on which
+// nakadePoint reports whether an eye of this shape, 2 to 6 connected points, becomes
+// one eye only when the opponent plays first in it, and returns the point on which
 // that hangs: the three, the pyramid, the crossed and the bulky five, the rabbity
 // six, the bent four in the corner. The point is 0 when there is no such point,
 // in a square of four, which is one eye as it is.
-func (b *Board) vital(shape []int16) (point int, ok bool) {
-	var degree [most]int
+func (b *Board) nakadePoint(shape []int16) (point int, ok bool) {
+	var degree [maxNakade]int
 	sum, best := 0, 0
 	for n, i := range shape {
 		for _, j := range shape {

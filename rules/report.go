@@ -83,7 +83,7 @@ type ReportLine struct {
 	Points Points `json:"points"`
 }
 
-// Report gives the report of g.
+// Report returns the report of g.
 func (g *Game) Report() Report {
 	b := g.Counted()
 	r := Report{
@@ -109,7 +109,7 @@ func (g *Game) Report() Report {
 	return r
 }
 
-// Reasons gives what stands behind the count of g, for [Report.Explain]; nil
+// Reasons returns what stands behind the count of g, for [Report.Explain]; nil
 // where nothing is counted.
 func (g *Game) Reasons() *ReportReason {
 	if g.Score() == nil {
@@ -140,7 +140,7 @@ func reportLine(l Line) ReportLine {
 	return ReportLine{side(l.Player), l.Thing, l.N, l.Each, l.Points()}
 }
 
-// ReportLines gives lines of a count for programs.
+// ReportLines returns lines of a count for programs.
 func ReportLines(ls []Line) []ReportLine {
 	out := make([]ReportLine, len(ls))
 	for i, l := range ls {
@@ -149,7 +149,7 @@ func ReportLines(ls []Line) []ReportLine {
 	return out
 }
 
-// Uncounted gives the report of a game that cannot be counted under r: why, and
+// Uncounted returns the report of a game that cannot be counted under r: why, and
 // nulls.
 func Uncounted(r *Ruleset, s Setup, why string) Report {
 	return Report{Rules: r.Name, Version: r.Version, Size: [2]int{s.W, s.H}, Komi: s.Komi, Error: why}

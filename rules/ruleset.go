@@ -25,7 +25,7 @@ type Ruleset struct {
 	id, text string // of a custom ruleset: its id, and the whole text from which it is read again
 }
 
-// Difference gives what Theorem says: Black's score less White's before komi,
+// Difference returns what Theorem says: Black's score less White's before komi,
 // for an area difference a in whole points and w. It reports false if the
 // theorem does not speak of r.
 func (r *Ruleset) Difference(a, w int) (Points, bool) {
@@ -43,7 +43,7 @@ func (r *Ruleset) Difference(a, w int) (Points, bool) {
 	return 0, false
 }
 
-// ID gives the name and version of the ruleset: "two-button@1"; of a custom one
+// ID returns the name and version of the ruleset: "two-button@1"; of a custom one
 // its name and the hash of its text, see [Custom].
 func (r *Ruleset) ID() string {
 	if r.id != "" {
@@ -55,7 +55,7 @@ func (r *Ruleset) ID() string {
 // Has reports whether the rulebook knows this kind of turn at all.
 func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }
 
-// But gives the rules of r, except that: what changes names replaces what r
+// But returns the rules of r, except that: what changes names replaces what r
 // says under the same heading, turn by turn for Moves and Settle. A heading
 // that is there and empty takes away.
 func (r Ruleset) But(changes Ruleset) Ruleset {
@@ -101,7 +101,7 @@ type Rule struct {
 	Do   func(*Game) bool
 }
 
-// As gives the rule in other words: those of the source.
+// As returns the rule in other words: those of the source.
 func (r Rule) As(sentence string) Rule {
 	do := r.Do
 	return Rule{sentence, func(g *Game) bool {

@@ -147,7 +147,7 @@ func (t *trial) play() error {
 	return nil
 }
 
-// turn gives a legal turn, if there is one but resigning: so often a placement.
+// turn returns a legal turn, if there is one but resigning: so often a placement.
 func (t *trial) turn(placements float64) (Turn, bool) {
 	var places, others []Turn
 	for _, turn := range t.Legal() {

@@ -34,7 +34,7 @@ var kindNames = [kinds]string{"place", "pass", "accept", "button", "delay", "dra
 
 func (k Kind) marks() bool { return k == MarkDead || k == MarkSeki || k == Unmark }
 
-// String gives the word for k in logs and transcripts.
+// String returns the word for k in logs and transcripts.
 func (k Kind) String() string { return kindNames[k] }
 
 // IsTurn reports whether k is a turn of the game and not talk about its end.
@@ -49,7 +49,7 @@ type Turn struct {
 	Dead []Point
 }
 
-// String gives the written form, "B place D4", "W pass", "B dead C3 D5", the
+// String returns the written form, "B place D4", "W pass", "B dead C3 D5", the
 // same in logs, rows and transcripts. [ParseTurn] reads it.
 func (t Turn) String() string {
 	var b strings.Builder
@@ -67,7 +67,7 @@ func (t Turn) String() string {
 	return b.String()
 }
 
-// Words gives the turn as a person says it: "White E5", "Black passes".
+// Words returns the turn as a person says it: "White E5", "Black passes".
 func (t Turn) Words() string {
 	switch t.Kind {
 	case Place:
@@ -169,7 +169,7 @@ const (
 var thingNames = [things]string{"prisoner", "pass-stone", "button", "half-pass-stone", "ultimate-stone",
 	"stone", "territory", "adjustment", "handicap", "komi"}
 
-// String gives the word for t in JSON.
+// String returns the word for t in JSON.
 func (t Thing) String() string { return thingNames[t] }
 
 // MarshalText writes the word for t.
@@ -179,7 +179,7 @@ var thingWords = [things][2]string{{"prisoner", "prisoners"}, {"pass stone", "pa
 	{"half-pass stone", "half-pass stones"}, {"ultimate stone", "ultimate stones"}, {"stone", "stones"},
 	{"point of territory", "points of territory"}, {"adjustment", "adjustments"}, {"handicap", "handicap"}, {"komi", "komi"}}
 
-// Words gives n and the thing as people read it: "2 pass stones".
+// Words returns n and the thing as people read it: "2 pass stones".
 func (t Thing) Words(n int) string {
 	if n == 1 || n == -1 {
 		return fmt.Sprintf("%d %s", n, thingWords[t][0])
@@ -187,7 +187,7 @@ func (t Thing) Words(n int) string {
 	return fmt.Sprintf("%d %s", n, thingWords[t][1])
 }
 
-// Noun gives the word for n of the thing, without the number: "pass stones".
+// Noun returns the word for n of the thing, without the number: "pass stones".
 func (t Thing) Noun(n int) string {
 	if n == 1 || n == -1 {
 		return thingWords[t][0]
@@ -214,5 +214,5 @@ type Line struct {
 	Each   Points
 }
 
-// Points gives what the line is worth.
+// Points returns what the line is worth.
 func (l Line) Points() Points { return Points(l.N) * l.Each }

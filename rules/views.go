@@ -9,7 +9,7 @@ type View struct {
 	Black, White Points
 }
 
-// Margin gives Black's total less White's, komi included.
+// Margin returns Black's total less White's, komi included.
 func (v View) Margin() Points { return v.Black - v.White }
 
 // A Way is how a game can be counted.
@@ -22,7 +22,7 @@ const (
 	ByArea                 // stones and territory; who has spent less on stones, passes and buttons gets the difference
 )
 
-// String gives the words for w.
+// String returns the words for w.
 func (w Way) String() string {
 	return [...]string{"by territory and prisoners", "by filling in", "by area"}[w]
 }

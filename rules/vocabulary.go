@@ -302,7 +302,7 @@ func (g *Game) mark(dead, seki bool) bool {
 	return true
 }
 
-// with gives a sorted copy of ps with or without p.
+// with returns a sorted copy of ps with or without p.
 func with(ps []Point, p Point, in bool) []Point {
 	i, found := slices.BinarySearchFunc(ps, p, comparePoints)
 	switch {

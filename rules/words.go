@@ -196,7 +196,7 @@ var conditions = []condition{
 	{NothingButResigning, 0, true},
 }
 
-// formerly gives the name of today for one that was released and has changed.
+// formerly returns the name of today for one that was released and has changed.
 var formerly = map[string]string{}
 
 // Passes is the fact that so many passes have been made one after the other.
@@ -214,7 +214,7 @@ func Buttons(n int) Rule {
 	}}
 }
 
-// findWord gives the sentence with a name; errText tells what is wrong with a number in it.
+// findWord returns the sentence with a name; errText tells what is wrong with a number in it.
 func findWord(name string) (w word, found bool, errText string) {
 	if now, ok := formerly[name]; ok {
 		name = now

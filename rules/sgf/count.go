@@ -97,7 +97,7 @@ func closed(g *rules.Game, dead, seki []rules.Point) (*rules.Game, error) {
 	return g, nil
 }
 
-// plain gives the record with a pass for every turn that is a turn only in some
+// plain returns the record with a pass for every turn that is a turn only in some
 // rulesets.
 func (rec *Record) plain() *Record {
 	out := *rec
@@ -214,7 +214,7 @@ func (rec *Record) komi(c Count, r *rules.Ruleset) rules.Points {
 	return rec.Setup.Komi
 }
 
-// Report gives the row for programs.
+// Report returns the row for programs.
 func (row Row) Report(s rules.Setup) rules.Report {
 	if row.Err != nil {
 		s.Komi = row.Komi
@@ -229,7 +229,7 @@ func (row Row) Report(s rules.Setup) rules.Report {
 	return report
 }
 
-// Of gives the record of a game, as if it had been written and read.
+// Of returns the record of a game, as if it had been written and read.
 func Of(g *rules.Game) *Record {
 	rec := &Record{RU: g.Rules().Stored(), Setup: g.Setup(), HasKomi: true}
 	resumed := false

@@ -16,7 +16,7 @@ type property struct {
 	values [][]byte
 }
 
-// values gives the values of a property, none if the node does not have it.
+// values returns the values of a property, none if the node does not have it.
 func (n node) values(name string) [][]byte {
 	for _, p := range n {
 		if p.name == name {
@@ -44,7 +44,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// parse gives the nodes of the main line of the first game in data: of several
+// parse returns the nodes of the main line of the first game in data: of several
 // variations the first. Brackets are checked to the end of that game, and what
 // stands outside it is ignored.
 func parse(data []byte) ([]node, error) {
@@ -105,7 +105,7 @@ func parse(data []byte) ([]node, error) {
 	return nil, ErrCutShort
 }
 
-// named gives the node with a property of that name and where it is.
+// named returns the node with a property of that name and where it is.
 func (n node) named(name string) (node, int) {
 	for i := range n {
 		if n[i].name == name {
@@ -130,7 +130,7 @@ func begin(data []byte) int {
 	return -1
 }
 
-// valueEnd gives the length of the value that begins with the bracket at the
+// valueEnd returns the length of the value that begins with the bracket at the
 // start of data, both brackets included; -1 if it does not end.
 func valueEnd(data []byte) int {
 	for i := 1; i < len(data); i++ {
@@ -144,7 +144,7 @@ func valueEnd(data []byte) int {
 	return -1
 }
 
-// ident gives the capital letters of a name: before FF[4] it was legal to write
+// ident returns the capital letters of a name: before FF[4] it was legal to write
 // the others of "White" in small ones.
 func ident(name []byte) string {
 	return string(slices.DeleteFunc(slices.Clone(name), func(c byte) bool { return c >= 'a' && c <= 'z' }))

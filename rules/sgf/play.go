@@ -17,7 +17,7 @@ import (
 // aga and button-equivalence, is such a pass: it is handed over when the count
 // is agreed.
 //
-// If a turn is illegal Play gives the game before it and a *rules.Illegal with
+// If a turn is illegal Play returns the game before it and a *rules.Illegal with
 // the number that the turn has in the record. A setup that cannot be gives no
 // game.
 func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error) {
@@ -91,7 +91,7 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 	return rules.Close(r, g.Setup(), g.Log(), dead, seki)
 }
 
-// placements gives the placements with which turns begin: nothing is read into
+// placements returns the placements with which turns begin: nothing is read into
 // them, and one copy of the game does for all.
 func placements(turns []Turn) []rules.Turn {
 	var log []rules.Turn
@@ -110,7 +110,7 @@ func (rec *Record) start(r *rules.Ruleset, komi rules.Points) (*rules.Game, erro
 	return rules.New(r, s)
 }
 
-// lastPlacement gives the index of the last placement, -1 if there is none.
+// lastPlacement returns the index of the last placement, -1 if there is none.
 func (rec *Record) lastPlacement() int {
 	i := len(rec.Turns) - 1
 	for i >= 0 && rec.Turns[i].Kind != rules.Place {
@@ -157,7 +157,7 @@ func saysNothing(g *rules.Game, t Turn, goesOn bool) bool {
 	return t.Kind == rules.Pass && len(t.Dead) == 0 && !ended && (!goesOn || g.Phase() == rules.Over)
 }
 
-// log gives what was said after the last turn, as if Black marked.
+// log returns what was said after the last turn, as if Black marked.
 func (e Ending) log() []rules.Turn {
 	var log []rules.Turn
 	say := func(k rules.Kind, by rules.Color, ps []rules.Point) {
@@ -183,7 +183,7 @@ func (e Ending) log() []rules.Turn {
 	return log
 }
 
-// numbered gives err with the number that the turn has in the record.
+// numbered returns err with the number that the turn has in the record.
 func numbered(err error, move int) error {
 	var illegal *rules.Illegal
 	if !errors.As(err, &illegal) {

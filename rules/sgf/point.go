@@ -36,7 +36,7 @@ func point(value string, h int) (rules.Point, error) {
 	return rules.Point{X: int8(line(value[0])), Y: int8(h - 1 - line(value[1]))}, nil
 }
 
-// line gives the number of the line that a letter names: a is 0, A is 26.
+// line returns the number of the line that a letter names: a is 0, A is 26.
 func line(c byte) int {
 	if c >= 'a' {
 		return int(c - 'a')

@@ -95,7 +95,7 @@ func (rd *reader) read() error {
 	return rd.first()
 }
 
-// info gives the first value of a property that says something about the whole
+// info returns the first value of a property that says something about the whole
 // game, wherever it stands.
 func (rd *reader) info(name string) string {
 	most := MaxText

@@ -31,7 +31,7 @@ type Ending struct {
 	NoResult   bool          // both players have accepted that there is no result
 }
 
-// Dead gives the dead stones on which the players agreed, in the last node or
+// Dead returns the dead stones on which the players agreed, in the last node or
 // by accepting what a pass named; none if they agreed on none.
 func (rec *Record) Dead() []rules.Point {
 	if rec.Ending.Accepted {
@@ -43,7 +43,7 @@ func (rec *Record) Dead() []rules.Point {
 	return nil
 }
 
-// Cut gives the record up to turn n, without what was said afterwards; the
+// Cut returns the record up to turn n, without what was said afterwards; the
 // all its turns if it has no more than that.
 func (rec *Record) Cut(n int) *Record {
 	out := *rec

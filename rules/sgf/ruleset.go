@@ -23,8 +23,8 @@ var foreign = map[string]*rules.Ruleset{
 	"tt":          &rules.TrompTaylor,
 }
 
-// Ruleset gives the ruleset that the record names, "two-button@1", without a
-// version the current one. For names that other programs use it gives the
+// Ruleset returns the ruleset that the record names, "two-button@1", without a
+// version the current one. For names that other programs use it returns the
 // nearest ruleset, for no or an unknown name aga, and a note for the person
 // who asked; the note is empty if the record names one of our rulesets. A name
 // with a version that is not in the catalogue is an error.

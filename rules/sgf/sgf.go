@@ -1,7 +1,7 @@
 // Package sgf reads and writes game records in FF[4] of the Smart Game Format.
 //
 // Read takes the main line of the first game in a file and is forgiving about
-// everything that files in the wild get wrong; Write gives a record that Read
+// everything that files in the wild get wrong; Write returns a record that Read
 // and [Record.Play] turn into the same game again.
 //
 // # Private properties
@@ -69,7 +69,7 @@ type Info struct {
 	Version              string // of Halfpoint, for AP; Read leaves it empty
 }
 
-// texts gives the properties of i in the order in which they are written.
+// texts returns the properties of i in the order in which they are written.
 func (i *Info) texts() []infoText {
 	return []infoText{
 		{"PB", &i.Black}, {"BR", &i.BlackRank}, {"PW", &i.White}, {"WR", &i.WhiteRank},

@@ -11,7 +11,7 @@ import (
 // A charset makes text of the bytes of a record.
 type charset func([]byte) string
 
-// charsetOf gives the charset of a record: Latin-1 or UTF-8 if CA says so,
+// charsetOf returns the charset of a record: Latin-1 or UTF-8 if CA says so,
 // otherwise UTF-8 if the whole record is that and Latin-1 if it is not.
 func charsetOf(data []byte, ca string) charset {
 	switch strings.ToLower(ca) {
@@ -45,7 +45,7 @@ func latin1Text(b []byte) string {
 	return s.String()
 }
 
-// simpleText gives the text of a value on one line: escapes resolved, line
+// simpleText returns the text of a value on one line: escapes resolved, line
 // breaks and other blanks and controls made spaces, but for a line break after
 // a backslash, which is none. It is cut to MaxText characters.
 func simpleText(value string) string { return simpleTextOf(value, MaxText) }
@@ -70,7 +70,7 @@ func simpleTextOf(value string, most int) string {
 	return oneLineOf(s.String(), most)
 }
 
-// oneLine gives s on one line without blanks around it, and of no more than
+// oneLine returns s on one line without blanks around it, and of no more than
 // MaxText characters.
 func oneLine(s string) string { return oneLineOf(s, MaxText) }
 
@@ -93,7 +93,7 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `]`, `\]`).Replace(s)
 }
 
-// cut gives the beginning of what a file says, on one line, for a message.
+// cut returns the beginning of what a file says, on one line, for a message.
 func cut[T string | []byte](s T, n int) string {
 	return rules.Shorten(oneLine(string(s)), n)
 }

@@ -51,7 +51,7 @@ func parted(a, b rules.Color) Flip {
 	return WholeFlip
 }
 
-// better gives who is better off by a margin, None if nobody is.
+// better returns who is better off by a margin, None if nobody is.
 func better(d rules.Points) rules.Color {
 	switch {
 	case d > 0:
@@ -83,7 +83,7 @@ type Change struct {
 	Lost, Found bool // the second count does not know the thing; the first did not
 }
 
-// Since gives what makes the count of row differ from that of another counted
+// Since returns what makes the count of row differ from that of another counted
 // row of the comparison. The changes add up to the difference of the margins.
 func (row Row) Since(above Row) []Change {
 	was, is := worth(above.Game), worth(row.Game)
@@ -98,7 +98,7 @@ func (row Row) Since(above Row) []Change {
 	return out
 }
 
-// worth gives what each thing that is counted is worth to Black less to White.
+// worth returns what each thing that is counted is worth to Black less to White.
 func worth(g *rules.Game) map[rules.Thing]rules.Points {
 	out := map[rules.Thing]rules.Points{}
 	for _, l := range g.Score().Lines {
@@ -164,7 +164,7 @@ var things = map[rules.Thing]string{rules.Prisoner: "prisoners", rules.PassStone
 	rules.HalfPassStone: "stones in the half-pass zone", rules.UltimateStone: "ultimate stones", rules.Stone: "stones on the board",
 	rules.Territory: "points of territory", rules.Adjustment: "adjustments", rules.Handicap: "handicap points", rules.Komi: "points of komi"}
 
-// plus gives "White +2½", "even".
+// plus returns "White +2½", "even".
 func plus(p rules.Points) string {
 	if p == 0 {
 		return "even"
@@ -172,7 +172,7 @@ func plus(p rules.Points) string {
 	return fmt.Sprintf("%v +%v", better(p), max(p, -p))
 }
 
-// because gives what in the ledger made a thing that nobody captures: whose it
+// because returns what in the ledger made a thing that nobody captures: whose it
 // became, with which turn and by which sentence; of an adjustment the sentence
 // of the count.
 func because(g *rules.Game, t rules.Thing) string {

@@ -176,7 +176,7 @@ func (w *writer) ending(g *rules.Game, resumed bool, said []string) {
 	w.comment(said)
 }
 
-// territory gives the empty points that the count of a game gives to each
+// territory returns the empty points that the count of a game gives to each
 // player: none of a region next to a stone marked as alive in seki.
 func territory(g *rules.Game) (black, white []rules.Point) {
 	board := g.Counted()
