@@ -372,7 +372,7 @@ func (c *connection) readyEvent(data json.RawMessage) {
 		URL     string `json:"resume_gateway_url"`
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		c.s.log.Warn("part of READY cannot be read")
+		c.s.log.Warn("READY only partly readable, will use the rest")
 	}
 	s := c.s
 	s.mu.Lock()
@@ -385,7 +385,7 @@ func (c *connection) readyEvent(data json.RawMessage) {
 	s.ready(Ready{Shard: s.id, Shards: s.total})
 }
 
-// hand gives an event a place on the lanes; false if it has none.
+// hand puts an event on the lanes; false if it has none.
 func (c *connection) hand(e Event) bool {
 	c.blocked.Store(true)
 	began := time.Now()

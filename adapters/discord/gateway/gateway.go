@@ -21,7 +21,7 @@ import (
 // intent.
 const InteractionCreate = "INTERACTION_CREATE"
 
-// Config says who connects and who is told.
+// Config holds the settings and callbacks of a [Gateway].
 type Config struct {
 	Token  bot.Secret // without "Bot "
 	Bot    func(context.Context) (*rest.GatewayBot, error)
@@ -33,7 +33,7 @@ type Config struct {
 	Handle func(ctx context.Context, e Event) // its context ends with Run
 	Ready  func(r Ready)                      // a shard is connected; may be nil
 	Lost   func(shard, shards int)            // a shard is not connected any more; may be nil
-	Outage func(o Outage)                     // it is again, before any event since is handed over; may be nil
+	Outage func(o Outage)                     // a shard is connected again, before any later event is handled; may be nil
 
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
 	Log  *slog.Logger                                                      // nil logs nothing
@@ -51,7 +51,7 @@ const (
 	invalidTime  = 5 * time.Second  // after a session was refused, at most
 )
 
-// An Event is something that Discord tells, as it tells it.
+// An Event is a dispatch from Discord, undecoded.
 type Event struct {
 	Shard int
 	Type  string
@@ -59,10 +59,10 @@ type Event struct {
 	Data  json.RawMessage
 }
 
-// Ready says that a shard is connected.
+// Ready describes a shard that has just connected.
 type Ready struct {
 	Shard, Shards int
-	Resumed       bool // the session of before goes on
+	Resumed       bool // the previous session continues
 }
 
 // An Outage is a time in which a shard was not connected: people could not reach
@@ -73,7 +73,7 @@ type Outage struct {
 	Resumed       bool
 }
 
-// A Status is how a shard is.
+// A Status is the state of a shard.
 type Status struct {
 	Shard      int
 	Connected  bool
@@ -86,7 +86,7 @@ type Status struct {
 type Gateway struct {
 	cfg   Config
 	log   *slog.Logger
-	start *starts
+	start *identifyLimiter
 
 	mu     sync.Mutex
 	shards []*shard
@@ -105,7 +105,7 @@ func New(cfg Config) (*Gateway, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gateway{cfg: cfg, log: cfg.Log, start: newStarts(cfg.Bot, cfg.Log)}, nil
+	return &Gateway{cfg: cfg, log: cfg.Log, start: newIdentifyLimiter(cfg.Bot, cfg.Log)}, nil
 }
 
 // Run connects the shards and keeps them connected until ctx is done. An error
@@ -137,7 +137,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.shards = append(g.shards, s)
 		g.mu.Unlock()
 	}
-	for _, s := range g.shards { // all of which Status tells by now
+	for _, s := range g.shards { // Status lists all of them by now
 		group.Go(func() {
 			if err := s.run(ctx); err != nil {
 				cancel(err)
@@ -152,7 +152,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// first asks for the gateway until there is an answer.
+// first asks Discord for the gateway until it answers.
 func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
 	for failures := 1; ; failures++ {
 		info, err := g.start.info(ctx)
@@ -165,14 +165,14 @@ func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
 		if ctx.Err() != nil {
 			return nil, nil
 		}
-		g.log.Warn("Discord cannot be reached", "error", err)
+		g.log.Warn("Discord unreachable, will retry", "error", err)
 		if sleep(ctx, backoff(failures, err)) != nil {
 			return nil, nil
 		}
 	}
 }
 
-// Status tells of each shard.
+// Status returns the state of each shard. It may be called concurrently.
 func (g *Gateway) Status() []Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -195,7 +195,7 @@ func backoff(failures int, err error) time.Duration {
 	return d
 }
 
-// fatalOf gives what an error of REST means for the gateway.
+// fatalOf returns the reason to stop for an error of REST, nil if there is none.
 func fatalOf(err error) *Fatal {
 	var e *rest.Error
 	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {

@@ -12,14 +12,14 @@ import (
 // perHour is how often a shard may identify in an hour.
 const perHour = 20
 
-// starts gives shards leave to identify.
-type starts struct {
+// An identifyLimiter decides when shards may identify.
+type identifyLimiter struct {
 	ask func(context.Context) (*rest.GatewayBot, error)
 	log *slog.Logger
 
 	asking chan struct{} // holds a value while Discord is asked: shards that start together ask once
 	mu     sync.Mutex
-	last   rest.GatewayBot // what Discord said, less what was used since
+	last   rest.GatewayBot // Discord's last answer, less the starts used since
 	at     time.Time       // when
 	groups map[int]*group
 }
@@ -27,16 +27,16 @@ type starts struct {
 // A group of shards identifies one after another.
 type group struct {
 	turn chan struct{} // holds one value while a shard has its turn
-	next time.Time     // not before; for whoever has the turn
+	next time.Time     // earliest time; guarded by turn
 }
 
-func newStarts(ask func(context.Context) (*rest.GatewayBot, error), log *slog.Logger) *starts {
-	return &starts{ask: ask, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
+func newIdentifyLimiter(ask func(context.Context) (*rest.GatewayBot, error), log *slog.Logger) *identifyLimiter {
+	return &identifyLimiter{ask: ask, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
 }
 
-// info asks Discord where the gateway is and what is left, unless it has just
-// said so.
-func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
+// info asks Discord for the gateway's address and the remaining session starts,
+// unless it has just answered.
+func (s *identifyLimiter) info(ctx context.Context) (*rest.GatewayBot, error) {
 	select {
 	case s.asking <- struct{}{}:
 		defer func() { <-s.asking }()
@@ -51,8 +51,8 @@ func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
 	}
 	info, err := s.ask(ctx)
 	if fatalOf(err) != nil && !at.IsZero() {
-		// The token was good before, and whether it is still the gateway says itself.
-		s.log.Warn("Discord does not accept the token, which it did before; trying the gateway as it was", "error", err)
+		// The token was good before; the gateway itself will say whether it still is.
+		s.log.Warn("Discord rejected the token that it accepted before, will use the known gateway", "error", err)
 		return &last, nil
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *starts) info(ctx context.Context) (*rest.GatewayBot, error) {
 	return info, nil
 }
 
-func (s *starts) group(shard int) *group {
+func (s *identifyLimiter) group(shard int) *group {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := shard % max(s.last.Limit.Concurrency, 1)
@@ -77,14 +77,14 @@ func (s *starts) group(shard int) *group {
 	return s.groups[id]
 }
 
-// leave waits until the shard may connect in order to identify, and says where.
-// used are the times when it did. Unless there is an error, done must be called
+// acquire waits until the shard may connect in order to identify, and returns the
+// gateway's address. used are the times when the shard identified. Unless there is an error, done must be called
 // when it has identified or given up.
-func (s *starts) leave(ctx context.Context, shard int, used []time.Time) (info *rest.GatewayBot, done func(identified bool), err error) {
+func (s *identifyLimiter) acquire(ctx context.Context, shard int, used []time.Time) (info *rest.GatewayBot, done func(identified bool), err error) {
 	for {
 		if n := len(used); n >= perHour {
 			if wait := time.Until(used[n-perHour].Add(time.Hour)); wait > 0 {
-				s.log.Error("too many session starts in an hour; waiting", "shard", shard, "wait", wait)
+				s.log.Error("too many session starts in an hour, will wait", "shard", shard, "wait", wait)
 				if err := sleep(ctx, wait); err != nil {
 					return nil, nil, err
 				}
@@ -118,7 +118,7 @@ func (s *starts) leave(ctx context.Context, shard int, used []time.Time) (info *
 			return info, done, nil
 		}
 		done(false)
-		s.log.Error("half of today's session starts are used; waiting, or Discord would reset the token",
+		s.log.Error("half of today's session starts used, will wait so that Discord does not reset the token",
 			"remaining", l.Remaining, "of", l.Total, "until", time.Now().Add(l.Reset()).UTC())
 		if err := sleep(ctx, min(max(l.Reset(), time.Second), 10*time.Minute)); err != nil {
 			return nil, nil, err

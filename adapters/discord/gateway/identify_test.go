@@ -34,8 +34,8 @@ func (l *tally) ask(context.Context) (*rest.GatewayBot, error) {
 	return &rest.GatewayBot{URL: "wss://gateway.discord.gg", Shards: 16, Limit: limit}, nil
 }
 
-func startsOf(l *tally) *starts {
-	return newStarts(l.ask, slog.New(slog.DiscardHandler))
+func startsOf(l *tally) *identifyLimiter {
+	return newIdentifyLimiter(l.ask, slog.New(slog.DiscardHandler))
 }
 
 // In five seconds at most one shard of a max_concurrency group identifies, and
@@ -54,7 +54,7 @@ func TestConcurrency(t *testing.T) {
 			var group sync.WaitGroup
 			for shard := range 16 {
 				group.Go(func() {
-					_, done, err := s.leave(t.Context(), shard, nil)
+					_, done, err := s.acquire(t.Context(), shard, nil)
 					if err != nil {
 						t.Error(err)
 						return
@@ -90,7 +90,7 @@ func TestGivenUp(t *testing.T) {
 		s := startsOf(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
 		began := time.Now()
 		for shard := range 5 {
-			_, done, err := s.leave(t.Context(), shard, nil)
+			_, done, err := s.acquire(t.Context(), shard, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestHalfUsed(t *testing.T) {
 		l := &tally{limit: rest.SessionLimit{Total: 1000, Remaining: 500, Concurrency: 1}, reset: time.Now().Add(7 * time.Hour)}
 		s := startsOf(l)
 		began := time.Now()
-		_, done, err := s.leave(t.Context(), 0, nil)
+		_, done, err := s.acquire(t.Context(), 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestHalfUsed(t *testing.T) {
 		}
 		l.limit.Remaining, l.reset = 501, time.Now().Add(7*time.Hour)
 		began = time.Now()
-		if _, done, err = s.leave(t.Context(), 1, nil); err != nil {
+		if _, done, err = s.acquire(t.Context(), 1, nil); err != nil {
 			t.Fatal(err)
 		}
 		done(true)
@@ -128,7 +128,7 @@ func TestHalfUsed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		l.limit.Remaining = 0
-		if _, _, err = s.leave(ctx, 2, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err = s.acquire(ctx, 2, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 	})
@@ -141,7 +141,7 @@ func TestPerHour(t *testing.T) {
 		var used []time.Time
 		began := time.Now()
 		for time.Since(began) < 3*time.Hour {
-			_, done, err := s.leave(t.Context(), 0, used)
+			_, done, err := s.acquire(t.Context(), 0, used)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,7 +77,7 @@ func (s *shard) run(ctx context.Context) error {
 			return nil
 		}
 		if f := fatal(end.code); f != nil {
-			s.log.Error("Discord ended the connection for good", "code", end.code, "error", f)
+			s.log.Error("gateway connection closed by Discord, will not reconnect", "code", end.code, "error", f)
 			return f
 		}
 		if f := fatalOf(end.err); f != nil {
@@ -95,11 +95,11 @@ func (s *shard) run(ctx context.Context) error {
 		}
 		wait := end.wait
 		if received {
-			s.log.Info("connection ended", "code", end.code, "error", end.err)
+			s.log.Info("gateway connection closed, will reconnect", "code", end.code, "error", end.err)
 		} else {
 			failures++
 			wait = max(min(backoff(failures, end.err), s.resumeLeft()), end.wait)
-			s.log.Warn("no connection", "code", end.code, "error", end.err, "wait", wait)
+			s.log.Warn("gateway connection failed, will retry", "code", end.code, "error", end.err, "wait", wait)
 		}
 		if sleep(ctx, wait) != nil {
 			return nil
@@ -131,7 +131,7 @@ func (s *shard) resumeLeft() time.Duration {
 // connect is one connection, from its beginning to its end.
 func (s *shard) connect(ctx context.Context, failures int) ending {
 	if s.resumeLeft() == 0 {
-		s.log.Warn("Discord does not answer Resume, will identify", "resumes", s.unanswered)
+		s.log.Warn("Discord did not answer Resume, will identify", "resumes", s.unanswered)
 		s.forget()
 	}
 	s.mu.Lock()
@@ -139,7 +139,7 @@ func (s *shard) connect(ctx context.Context, failures int) ending {
 	s.mu.Unlock()
 	identified := func(bool) {}
 	if session == "" {
-		info, done, err := s.g.start.leave(ctx, s.id, s.used)
+		info, done, err := s.g.start.acquire(ctx, s.id, s.used)
 		if err != nil {
 			return ending{err: err}
 		}
@@ -192,21 +192,21 @@ func (s *shard) forget() {
 	s.seq.Store(0)
 }
 
-// down notes that there is no connection, and tells of it unless the program
-// ends.
-func (s *shard) down(tell bool) {
+// down records that the shard is disconnected, and calls Config.Lost if report
+// is set.
+func (s *shard) down(report bool) {
 	s.mu.Lock()
 	was := s.connected
 	if was {
 		s.connected, s.since = false, time.Now()
 	}
 	s.mu.Unlock()
-	if was && tell && s.g.cfg.Lost != nil {
+	if was && report && s.g.cfg.Lost != nil {
 		s.g.cfg.Lost(s.id, s.total)
 	}
 }
 
-// up notes that there is one, and tells of the outage before it.
+// up records that the shard is connected, and reports the outage before it.
 func (s *shard) up(resumed bool) {
 	s.mu.Lock()
 	now := time.Now()
@@ -216,20 +216,20 @@ func (s *shard) up(resumed bool) {
 		s.resumes++
 	}
 	s.mu.Unlock()
-	s.log.Info("connected", "resumed", resumed, "outage", o.To.Sub(o.From).Round(time.Millisecond))
+	s.log.Info("gateway connected", "resumed", resumed, "outage", o.To.Sub(o.From).Round(time.Millisecond))
 	if s.g.cfg.Outage != nil {
 		s.g.cfg.Outage(o)
 	}
 }
 
-// ready tells that all that was missed has been told.
+// ready reports that Discord has sent everything that the shard had missed.
 func (s *shard) ready(r Ready) {
 	if s.g.cfg.Ready != nil {
 		s.g.cfg.Ready(r)
 	}
 }
 
-// heard notes that Discord is there.
+// heard records a sign of life from Discord.
 func (s *shard) heard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,6 +247,5 @@ func (s *shard) status() Status {
 // refused is the ending after op 9. Discord asks to wait for one to five
 // seconds before another session is begun.
 func (s *shard) refused(resumable bool) ending {
-	most := invalidTime
-	return ending{err: errors.New("the session was refused"), again: !resumable, wait: most/5 + rand.N(most*4/5+1)}
+	return ending{err: errors.New("the session was refused"), again: !resumable, wait: invalidTime/5 + rand.N(invalidTime*4/5+1)}
 }

@@ -11,20 +11,20 @@ import (
 )
 
 // Try opens a connection to the gateway at an address, waits until Discord says
-// hello, and closes it. Nobody identifies, so it costs nothing. It takes no longer
-// than within. A nil dialer stands for TCP, as in [Config].
+// hello, and closes it. It does not identify, so it uses no session start. It takes
+// no longer than within. A nil dialer stands for TCP, as in [Config].
 func Try(ctx context.Context, address string, dialer func(ctx context.Context, network, addr string) (net.Conn, error), within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	far, err := dial(ctx, address, dialer, within)
+	conn, err := dial(ctx, address, dialer, within)
 	if err != nil {
 		return err
 	}
-	defer far.Close()
-	stop := context.AfterFunc(ctx, func() { far.Close() })
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	var hello packet
-	if err := far.ReadJSON(&hello); err != nil {
+	if err := conn.ReadJSON(&hello); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("it says nothing: %w", ctx.Err())
 		}
@@ -34,6 +34,6 @@ func Try(ctx context.Context, address string, dialer func(ctx context.Context, n
 		return errors.New("it does not say hello")
 	}
 	bye := websocket.FormatCloseMessage(closeLeave, "")
-	far.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) //nolint:errcheck // it is over either way
+	conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)) //nolint:errcheck // the connection ends either way
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
-// A Responder gives the first answer to an interaction. The message is nil
+// A Responder sends the first answer to an interaction. The message is nil
 // where there is none.
 type Responder func(ctx context.Context, r rest.Response) (*rest.Sent, error)
 
@@ -123,7 +123,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		e.cfg.Log.Warn("part of an interaction cannot be read", "interaction", in.ID, "error", err)
+		e.cfg.Log.Warn("interaction only partly readable, will handle the rest", "interaction", in.ID, "error", err)
 	}
 	e.take(w, r, in)
 }

@@ -82,7 +82,7 @@ func (c *Client) PutCommands(ctx context.Context, guild string, commands any) ([
 // guildsPage is how many guilds Discord tells of at once.
 const guildsPage = 200
 
-// Guilds gives all guilds that the bot is in, the oldest first.
+// Guilds returns all guilds that the bot is in, the oldest first.
 func (c *Client) Guilds(ctx context.Context) ([]MyGuild, error) {
 	all := []MyGuild{}
 	for after := "0"; ; {

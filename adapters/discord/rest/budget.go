@@ -13,12 +13,12 @@ const invalidSpan = 10 * time.Minute
 // Those under way count as invalid until they are known not to be.
 type budget struct {
 	mu    sync.Mutex
-	most  int
+	max   int
 	under int
 	times []time.Time
 }
 
-// begin gives 0, or the time until which not to ask.
+// begin returns 0, or the time until which not to ask.
 func (b *budget) begin(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,9 +26,9 @@ func (b *budget) begin(now time.Time) time.Duration {
 		b.times = b.times[1:]
 	}
 	switch {
-	case len(b.times) >= b.most:
+	case len(b.times) >= b.max:
 		return b.times[0].Add(invalidSpan).Sub(now)
-	case len(b.times)+b.under >= b.most:
+	case len(b.times)+b.under >= b.max:
 		return time.Second
 	}
 	b.under++

@@ -132,7 +132,7 @@ func (c *Client) StartThreadUnder(ctx context.Context, channel, message string, 
 	})
 }
 
-// DM gives the channel of direct messages with a person.
+// DM opens the channel of direct messages with a person.
 func (c *Client) DM(ctx context.Context, user string) (*Channel, error) {
 	return ask[Channel](ctx, c, call{
 		what: "open direct messages", method: http.MethodPost, route: "/users/@me/channels", safe: true,

@@ -67,7 +67,7 @@ type core struct {
 	buckets *buckets
 	invalid *budget
 	banned  until // by Cloudflare: nothing may be asked
-	calm    until // interaction routes have been told to wait
+	calm    until // the global limit of interaction routes
 	refused refusals
 }
 
@@ -120,12 +120,12 @@ func New(cfg Config) (*Client, error) {
 		log:     cfg.Log,
 		gate:    newGate(cfg.PerSecond, cfg.LowPerSecond, cfg.Patience),
 		buckets: newBuckets(),
-		invalid: &budget{most: cfg.Invalid},
+		invalid: &budget{max: cfg.Invalid},
 	}
 	return &Client{core: k}, nil
 }
 
-// Low gives the same client for requests that can wait: others go first, and
+// Low returns the same client for requests that can wait: others go first, and
 // they are at most Config.LowPerSecond a second.
 func (c *Client) Low() *Client { return &Client{core: c.core, low: true} }
 
@@ -382,7 +382,7 @@ func (c *Client) read(q call, resp *http.Response) error {
 		return &Ambiguous{What: q.what, Cause: e}
 	case resp.StatusCode == http.StatusForbidden && !isJSON(data):
 		c.banned.set(time.Now().Add(bannedTime)) // Cloudflare's page
-		c.log.Error("Cloudflare refuses this address; asking nothing for a while", "wait", bannedTime)
+		c.log.Error("Cloudflare blocked this address, requests paused", "wait", bannedTime)
 		return &RateLimited{What: q.what, Wait: bannedTime, Scope: ScopeCloudflare}
 	case resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusRequestEntityTooLarge && !isJSON(data):
 		// The word of a server in front of Discord says nothing of what was asked for.
@@ -419,7 +419,7 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 	switch {
 	case e.Scope == ScopeCloudflare:
 		c.banned.set(now.Add(e.Wait))
-		c.log.Error("Cloudflare asks to wait", "wait", e.Wait)
+		c.log.Error("Cloudflare rate limit, requests paused", "wait", e.Wait)
 	case body.Global || h.Get("X-RateLimit-Global") != "" || e.Scope == ScopeGlobal:
 		e.Scope = ScopeGlobal
 		if q.open {
@@ -432,7 +432,7 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 			e.Scope = ScopeUser
 		}
 	}
-	c.log.Warn("told to wait", "what", q.what, "wait", e.Wait, "scope", e.Scope)
+	c.log.Warn("rate limited, will wait", "request", q.what, "wait", e.Wait, "scope", e.Scope)
 	return e
 }
 

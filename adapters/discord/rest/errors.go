@@ -47,7 +47,7 @@ type Error struct {
 	Detail  string // the first field that is wrong, and why: "components[0].label: …"
 }
 
-// Error gives Discord's words.
+// Error returns Discord's words.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s: %d %s", e.What, e.Status, e.Message)
 	if e.Code != 0 {
@@ -66,10 +66,10 @@ type NotSent struct {
 	Cause error
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *NotSent) Error() string { return e.What + ": not sent: " + e.Cause.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NotSent) Unwrap() error { return e.Cause }
 
 // Ambiguous says that it is not known whether it was done.
@@ -78,12 +78,12 @@ type Ambiguous struct {
 	Cause error
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *Ambiguous) Error() string {
 	return e.What + ": it is not known whether it was done: " + e.Cause.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Ambiguous) Unwrap() error { return e.Cause }
 
 // Codes of Discord's errors that discordgo does not name.
@@ -132,7 +132,7 @@ func isAmbiguous(err error) bool {
 	return errors.As(err, &a)
 }
 
-// BotError gives err as [bot.Adapter] knows it; permission is the one that the
+// BotError returns err as [bot.Adapter] knows it; permission is the one that the
 // request needs. Any other error stays as it is: it is tried again later.
 func BotError(err error, permission string) error {
 	var wait *RateLimited
@@ -162,7 +162,7 @@ func refused(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusBadRequest && e.Code != discordgo.ErrCodePerformedOperationOnArchivedThread && e.Code != discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 }
 
-// as gives an error of the client's own waiting the name of what waited.
+// as adds to an error of the client's own waiting the name of what waited.
 func as(what string, err error) error {
 	var wait *RateLimited
 	if errors.As(err, &wait) {

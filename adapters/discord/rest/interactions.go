@@ -98,8 +98,8 @@ func (r Response) Body() any {
 	return body
 }
 
-// Respond gives the first answer to an interaction, within three seconds of
-// it. It gives the message that was made or changed, if there is one. After an
+// Respond sends the first answer to an interaction, within three seconds of
+// it. It returns the message that was made or changed, if there is one. After an
 // [Ambiguous] error [Client.Original] tells what is there; discordgo's
 // ErrCodeInteractionHasAlreadyBeenAcknowledged means that there is an answer already.
 func (c *Client) Respond(ctx context.Context, id, token string, r Response) (*Sent, error) {
@@ -146,7 +146,7 @@ func (c *Client) Original(ctx context.Context, token string) (*Sent, error) {
 	return ask[Sent](ctx, c, c.webhook("read an answer to an interaction", http.MethodGet, token, "@original"))
 }
 
-// EditOriginal changes the first answer, or gives it after [Defer].
+// EditOriginal changes the first answer, or sends it after [Defer].
 func (c *Client) EditOriginal(ctx context.Context, token string, m Message) (*Sent, error) {
 	return c.EditFollowUp(ctx, token, "@original", m)
 }
