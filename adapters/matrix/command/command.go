@@ -116,7 +116,7 @@ const (
 	alone        // "place", where nobody else listens
 )
 
-// addressed reports how a message is addressed to the bot, and gives what stands
+// addressed reports how a message is addressed to the bot, and returns what stands
 // behind that.
 func (t Typed) addressed(body string) (how int, text string) {
 	if text, ok := t.named(body); ok {
@@ -161,7 +161,7 @@ func first(s string) rune {
 	return r
 }
 
-// named reports whether a message begins with the name of the bot, and gives the
+// named reports whether a message begins with the name of the bot, and returns the
 // rest. Its user id always means the bot; other names do if the message mentions
 // it.
 func (t Typed) named(body string) (rest string, ok bool) {
@@ -188,7 +188,7 @@ func (t Typed) named(body string) (rest string, ok bool) {
 	return "", false
 }
 
-// after gives what follows a name at the beginning of a text, in either case, if
+// after returns what follows a name at the beginning of a text, in either case, if
 // the name ends there.
 func after(text, name string) (rest string, ok bool) {
 	if len(text) < len(name) || !strings.EqualFold(text[:len(name)], name) {
@@ -263,11 +263,11 @@ func mistyped(known []bot.Command, word string) bool {
 	if len(word) < 4 || len(word) > 40 {
 		return false
 	}
-	return slices.ContainsFunc(known, func(c bot.Command) bool { return len(c.Name) >= 4 && near(word, c.Name) })
+	return slices.ContainsFunc(known, func(c bot.Command) bool { return len(c.Name) >= 4 && similar(word, c.Name) })
 }
 
-// near reports whether one letter makes b of a.
-func near(a, b string) bool {
+// similar reports whether b differs from a by one letter.
+func similar(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

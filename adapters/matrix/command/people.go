@@ -22,7 +22,7 @@ type pill struct {
 // maxPills is how many pills of a message are looked at.
 const maxPills = 20
 
-// pills gives the links to persons in the formatted body, in their order.
+// pills returns the links to persons in the formatted body, in their order.
 func (t Typed) pills() []pill {
 	var out []pill
 	text := t.Formatted
@@ -47,7 +47,7 @@ func (t Typed) pills() []pill {
 	return out
 }
 
-// attribute gives the value of an attribute of a tag.
+// attribute returns the value of an attribute of a tag.
 func attribute(tag, name string) string {
 	_, rest, ok := strings.Cut(tag, name+"=")
 	if !ok || rest == "" || rest[0] != '"' && rest[0] != '\'' {
@@ -60,7 +60,7 @@ func attribute(tag, name string) string {
 	return html.UnescapeString(value)
 }
 
-// linkedUser gives the person that a link leads to; empty if it leads elsewhere.
+// linkedUser returns the person that a link leads to; empty if it leads elsewhere.
 func linkedUser(href string) id.UserID {
 	text, ok := strings.CutPrefix(href, "https://matrix.to/#/")
 	if !ok {
@@ -105,7 +105,7 @@ func unlinked(text string) string {
 	return b.String() + text
 }
 
-// userOption gives the first option of a command that takes a person.
+// userOption returns the first option of a command that takes a person.
 func userOption(c bot.Command) (string, bool) {
 	i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.User })
 	if i < 0 {
@@ -145,7 +145,7 @@ func (t Typed) withUsers(c bot.Command, rest string) string {
 	return strings.Join(lines, "\n")
 }
 
-// indexName gives where a name stands in a text, as words of their own, from a
+// indexName returns where a name stands in a text, as words of their own, from a
 // place on; -1: nowhere.
 func indexName(text, name string, from int) int {
 	for name != "" {
@@ -165,7 +165,7 @@ func indexName(text, name string, from int) int {
 	return -1
 }
 
-// users gives the persons meant by the options that take one, whose arguments
+// users returns the persons meant by the options that take one, whose arguments
 // become their ids.
 func (t Typed) users(c bot.Command, args map[string]string) map[string]id.UserID {
 	var out map[string]id.UserID
@@ -184,7 +184,7 @@ func (t Typed) users(c bot.Command, args map[string]string) map[string]id.UserID
 	return out
 }
 
-// user gives the person whom a word means: by id, by link, or by a name, if the
+// user returns the person whom a word means: by id, by link, or by a name, if the
 // message mentions who has it. Empty: nobody that is known.
 func (t Typed) user(word string) id.UserID {
 	if isUser(id.UserID(word)) {

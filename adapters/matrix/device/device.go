@@ -169,7 +169,7 @@ func (d *Device) logIn(ctx context.Context) error {
 	}
 	home := d.Client.HomeserverURL.String()
 	if r != nil && !r.of(c, home) {
-		c.Log.Warn("matrix: another account than before; its device stays logged in", "before", r.user, "device", r.device)
+		c.Log.Warn("matrix: account changed, the device of the previous account stays logged in", "before", r.user, "device", r.device)
 		r = nil
 	}
 	if r == nil {
@@ -460,7 +460,7 @@ func (d *Device) watch(ctx context.Context) {
 				continue
 			}
 			if err := d.config.clean(d.advance(ctx)); err != nil && ctx.Err() == nil {
-				d.config.Log.Warn("matrix: generation of the device not advanced", "err", err)
+				d.config.Log.Warn("matrix: saving the generation of the device failed", "err", err)
 			}
 		}
 	}()
@@ -474,7 +474,7 @@ func (d *Device) deleteReplaced(ctx context.Context) {
 	for _, old := range d.row.replaced {
 		if err := deleteDevice(ctx, d.Client, old, c.Password.Reveal()); err != nil {
 			left = append(left, old)
-			c.Log.Warn("matrix: old device not deleted (delete it in the account's settings, or set matrix.password)", "device", old, "err", c.clean(err))
+			c.Log.Warn("matrix: deleting the old device failed (delete it in the account's settings, or set matrix.password)", "device", old, "err", c.clean(err))
 		} else {
 			c.Log.Info("matrix: old device deleted", "device", old)
 		}
@@ -482,7 +482,7 @@ func (d *Device) deleteReplaced(ctx context.Context) {
 	if len(left) < len(d.row.replaced) {
 		d.row.replaced = left
 		if err := d.row.save(ctx, c.DB, false); err != nil {
-			c.Log.Warn("matrix: device not saved", "err", err)
+			c.Log.Warn("matrix: saving the device failed", "err", err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ type Machine struct {
 
 	asks sync.Map // of whom (id.UserID) the key of a session is being asked for
 
-	heard   atomic.Pointer[func(id.RoomID, id.SessionID)]
+	onKey   atomic.Pointer[func(id.RoomID, id.SessionID)]
 	uses    atomic.Uint64
 	rooms   roomLocks
 	fresh   freshness
@@ -164,13 +164,13 @@ func (m *Machine) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// OnKey says whom to tell when a key has come; there is one who is told. The
+// OnKey sets the function that is called when a key has arrived; there is only one. The
 // function is called from within Sync, after the key is stored, and must be quick.
-func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.heard.Store(&f) }
+func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.onKey.Store(&f) }
 
-// tell tells of the keys that have come. Not under mu.
-func (m *Machine) tell(arrived []arrival) {
-	if f := m.heard.Load(); f != nil {
+// notify reports the keys that have arrived. The caller must not hold mu.
+func (m *Machine) notify(arrived []arrival) {
+	if f := m.onKey.Load(); f != nil {
 		for _, a := range arrived {
 			(*f)(a.room, a.session)
 		}
@@ -218,7 +218,7 @@ func (m *Machine) work(ctx context.Context) {
 				defer cancel()
 				defer func() {
 					if r := recover(); r != nil {
-						m.Log.Error("encryption: panic in a chore", "panic", r)
+						m.Log.Error("encryption: background task panicked", "panic", r)
 					}
 				}()
 				chore(ctx)
@@ -232,7 +232,7 @@ func (m *Machine) chore(f func(context.Context)) {
 	select {
 	case m.chores <- f:
 	default:
-		m.Log.Warn("encryption: too much to do, request dropped")
+		m.Log.Warn("encryption: task queue full, request dropped")
 	}
 }
 

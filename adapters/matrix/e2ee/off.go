@@ -20,7 +20,7 @@ type Machine struct{}
 // Open answers ErrOff.
 func Open(context.Context, Config) (*Machine, error) { return nil, ErrOff }
 
-// Opens gives ErrOff.
+// Opens returns ErrOff.
 func Opens(context.Context, *mautrix.Client, string) error { return ErrOff }
 
 // Forget does nothing: without encryption there is nothing to forget.

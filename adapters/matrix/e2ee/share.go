@@ -351,32 +351,32 @@ func (m *Machine) canReach(w who) {
 // why it will not read the messages: it may then make a session with us.
 func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSession, devices, able []*id.Device) {
 	var told []who
-	tell := make(map[id.UserID]map[id.DeviceID]*event.Content)
+	notices := make(map[id.UserID]map[id.DeviceID]*event.Content)
 	for _, d := range devices {
 		if slices.Contains(able, d) {
 			continue
 		}
 		w := who{d.UserID, d.IdentityKey}
 		m.later.failed(w, m.now())
-		m.Log.Info("encryption: a device has no one-time keys, it gets the room's key later", "user", d.UserID, "device", d.DeviceID)
+		m.Log.Info("encryption: device has no one-time keys, will send it the room key later", "user", d.UserID, "device", d.DeviceID)
 		if !m.later.first(noOlm{w}) {
 			continue
 		}
 		told = append(told, w)
-		if tell[d.UserID] == nil {
-			tell[d.UserID] = make(map[id.DeviceID]*event.Content)
+		if notices[d.UserID] == nil {
+			notices[d.UserID] = make(map[id.DeviceID]*event.Content)
 		}
-		tell[d.UserID][d.DeviceID] = &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
+		notices[d.UserID][d.DeviceID] = &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
 			RoomID: session.RoomID, Algorithm: id.AlgorithmMegolmV1, SessionID: session.ID(),
 			SenderKey: m.olm().GetAccount().IdentityKey(),
 			Code:      event.RoomKeyWithheldNoOlmSession, Reason: "the device has no one-time keys",
 		}}
 	}
-	if len(tell) == 0 {
+	if len(notices) == 0 {
 		return
 	}
-	if _, err := m.Client.SendToDevice(ctx, event.ToDeviceRoomKeyWithheld, &mautrix.ReqSendToDevice{Messages: tell}); err != nil {
-		m.Log.Debug("encryption: devices without one-time keys not told", "err", err)
+	if _, err := m.Client.SendToDevice(ctx, event.ToDeviceRoomKeyWithheld, &mautrix.ReqSendToDevice{Messages: notices}); err != nil {
+		m.Log.Debug("encryption: notifying devices without one-time keys failed", "err", err)
 		for _, w := range told {
 			m.later.worked(noOlm{w})
 		}
@@ -419,7 +419,7 @@ func (m *Machine) claim(ctx context.Context, devices []*id.Device, anew bool) ([
 						continue
 					}
 					if err := m.newOlm(ctx, d, key); err != nil {
-						m.Log.Warn("encryption: one-time key not usable", "user", d.UserID, "device", d.DeviceID, "err", err)
+						m.Log.Warn("encryption: one-time key unusable", "user", d.UserID, "device", d.DeviceID, "err", err)
 						continue
 					}
 					break
@@ -481,8 +481,8 @@ func (m *Machine) send(ctx context.Context, devices []*id.Device, t event.Type, 
 	}), nil
 }
 
-// answerKeyRequest gives a key again to a device that had it, from the message
-// on from which it had it (mautrix gives it from the first one, which somebody
+// answerKeyRequest sends a key again to a device that had it, from the message
+// on from which it had it (mautrix sends it from the first one, which somebody
 // who joined later must not read), and to the bot's own verified devices.
 // Others get no answer.
 func (m *Machine) answerKeyRequest(ctx context.Context, sender id.UserID, request *event.RoomKeyRequestEventContent) {
@@ -500,7 +500,7 @@ func (m *Machine) answerKeyRequest(ctx context.Context, sender id.UserID, reques
 	m.later.failed(again, m.now())
 	group, key, err := m.keyAgain(ctx, device, request.Body)
 	if err != nil {
-		m.Log.Warn("encryption: key not given again", "user", sender, "err", err)
+		m.Log.Warn("encryption: answering a key request failed", "user", sender, "err", err)
 		return
 	} else if group == nil {
 		return
@@ -517,7 +517,7 @@ func (m *Machine) answerKeyRequest(ctx context.Context, sender id.UserID, reques
 		_, err = m.send(ctx, able, event.ToDeviceForwardedRoomKey, content)
 	}
 	if err != nil {
-		m.Log.Warn("encryption: key not given again", "user", sender, "err", err)
+		m.Log.Warn("encryption: answering a key request failed", "user", sender, "err", err)
 	}
 }
 

@@ -200,7 +200,7 @@ func (m *Machine) secretStorage(ctx context.Context) (putBack func(), err error)
 	return func() {
 		for t, content := range before {
 			if err := m.Client.SetAccountData(context.WithoutCancel(ctx), t, content); err != nil {
-				m.Log.Error("encryption: secret storage not put back", "type", t, "err", err)
+				m.Log.Error("encryption: restoring secret storage failed", "type", t, "err", err)
 			}
 		}
 	}, nil

@@ -47,7 +47,7 @@ func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string
 	if resp.DeviceOTKCount.SignedCurve25519 < enough && m.now().Sub(m.otkCheck) > 10*time.Second {
 		m.otkCheck = m.now()
 		if err := m.olm().ShareKeys(ctx, -1); err != nil {
-			m.Log.Warn("encryption: one-time keys not uploaded", "err", err)
+			m.Log.Warn("encryption: uploading one-time keys failed", "err", err)
 			m.otkCheck = time.Time{}
 		}
 	}
@@ -67,7 +67,7 @@ func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 	evt.Type.Class = event.ToDeviceEventType
 	if evt.Content.Parsed == nil { // it is parsed at a second call
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {
-			m.Log.Debug("encryption: to-device event not understood", "type", evt.Type.Type, "sender", evt.Sender, "err", err)
+			m.Log.Debug("encryption: to-device event could not be parsed", "type", evt.Type.Type, "sender", evt.Sender, "err", err)
 			return nil
 		}
 	}
@@ -119,7 +119,7 @@ func (m *Machine) receive(ctx context.Context, evt *event.Event, content *event.
 		m.canReach(who{evt.Sender, content.SenderKey})
 		m.uses.Add(1)
 	}
-	m.tell(arrived)
+	m.notify(arrived)
 	return nil
 }
 
@@ -226,11 +226,11 @@ func (m *Machine) mend(ctx context.Context, user id.UserID, key id.IdentityKey) 
 	m.later.failed(mending{key}, m.now())
 	m.Log.Info("encryption: new session with a device whose messages cannot be read", "user", user, "device", device.DeviceID)
 	if _, err := m.claim(ctx, []*id.Device{device}, true); err != nil {
-		m.Log.Warn("encryption: session not mended", "user", user, "device", device.DeviceID, "err", err)
+		m.Log.Warn("encryption: repairing the session failed", "user", user, "device", device.DeviceID, "err", err)
 		return
 	}
 	if _, err := m.send(ctx, []*id.Device{device}, event.ToDeviceDummy, &event.Content{Raw: map[string]any{}}); err != nil {
-		m.Log.Warn("encryption: session not mended", "user", user, "device", device.DeviceID, "err", err)
+		m.Log.Warn("encryption: repairing the session failed", "user", user, "device", device.DeviceID, "err", err)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	samples     = 64 // points looked at in each direction, at most
 )
 
-// Blurhash gives the blurhash of a picture, of 4×4 components: what clients show
+// Blurhash returns the blurhash of a picture, of 4×4 components: what clients show
 // of it until it is loaded. It looks at no more than 64×64 points. A picture
 // without points has none.
 //
@@ -81,7 +81,7 @@ func blurhash(img image.Image, w, h int) string {
 	return string(out)
 }
 
-// lookup gives a function for the light of a point: linear, 0 to 1.
+// lookup returns a function for the light of a point: linear, 0 to 1.
 func lookup(img image.Image) func(x, y int) [3]float64 {
 	if p, ok := img.(*image.Paletted); ok {
 		lights := make([][3]float64, 256)
@@ -97,7 +97,7 @@ func lookup(img image.Image) func(x, y int) [3]float64 {
 	}
 }
 
-// cosines gives cos(π·i·x/n) at i·n+x.
+// cosines returns cos(π·i·x/n) at i·n+x.
 func cosines(n, components int) []float64 {
 	out := make([]float64, n*components)
 	for i := range components {
@@ -108,7 +108,7 @@ func cosines(n, components int) []float64 {
 	return out
 }
 
-// linear gives the light of a level of sRGB.
+// linear returns the light of a level of sRGB.
 var linear = sync.OnceValue(func() *[256]float64 {
 	var out [256]float64
 	for i := range out {
@@ -122,7 +122,7 @@ var linear = sync.OnceValue(func() *[256]float64 {
 	return &out
 })
 
-// gamma gives the level of sRGB of a light.
+// gamma returns the level of sRGB of a light.
 func gamma(light float64) int {
 	v := min(max(light, 0), 1)
 	if v <= 0.0031308 {
@@ -131,7 +131,7 @@ func gamma(light float64) int {
 	return int((1.055*math.Pow(v, 1/2.4)-0.055)*255 + 0.5)
 }
 
-// level gives one of 19 levels of a component from -1 to 1.
+// level returns one of 19 levels of a component from -1 to 1.
 func level(v float64) int {
 	return min(max(int(math.Floor(math.Copysign(math.Sqrt(math.Abs(v)), v)*9+9.5)), 0), 18)
 }

@@ -158,7 +158,7 @@ func (c Content) content() *event.MessageEventContent {
 	return m
 }
 
-// called makes a link for each person to be called, and gives their ids.
+// called makes a link for each person to be called, and returns their ids.
 func called(who []bot.Who) (calls []span, ids []id.UserID) {
 	seen := map[id.UserID]bool{}
 	for _, w := range who {

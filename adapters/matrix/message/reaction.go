@@ -29,7 +29,7 @@ var Reactions = []struct{ Command, Emoji string }{
 	{"rematch", "🔁"},
 }
 
-// Emoji gives the reaction that asks for a command.
+// Emoji returns the reaction that asks for a command.
 func Emoji(command string) (string, bool) {
 	for _, r := range Reactions {
 		if r.Command == command {
@@ -39,24 +39,24 @@ func Emoji(command string) (string, bool) {
 	return "", false
 }
 
-// CommandOf gives the command that a reaction asks for. Clients write emoji with
+// CommandOf returns the command that a reaction asks for. Clients write emoji with
 // and without the mark that asks for their colours, and some hands in the colour
 // of a skin.
 func CommandOf(key string) (string, bool) {
 	if len(key) > 40 {
 		return "", false
 	}
-	key = bare(key)
+	key = baseEmoji(key)
 	for _, r := range Reactions {
-		if bare(r.Emoji) == key {
+		if baseEmoji(r.Emoji) == key {
 			return r.Command, true
 		}
 	}
 	return "", false
 }
 
-// bare takes variation selectors and colours of skin off an emoji.
-func bare(emoji string) string {
+// baseEmoji takes variation selectors and colours of skin off an emoji.
+func baseEmoji(emoji string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\ufe0e' || r == '\ufe0f' || '\U0001f3fb' <= r && r <= '\U0001f3ff' {
 			return -1
@@ -65,7 +65,7 @@ func bare(emoji string) string {
 	}, emoji)
 }
 
-// Reaction gives the reaction that stands for a control: none if it says more
+// Reaction returns the reaction that stands for a control: none if it says more
 // than which command, which game and after which event.
 func Reaction(c bot.Control) (string, bool) {
 	if c.Ask != "" {

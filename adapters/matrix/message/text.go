@@ -113,7 +113,7 @@ func typed(text string) string {
 	return b.String()
 }
 
-// clean gives a text that is valid, without control characters but line breaks,
+// clean returns a text that is valid, without control characters but line breaks,
 // and without marks that turn the direction of what follows them. Of these only
 // the isolates that [bot.CleanName] puts around a name stay, and end with their
 // line.
