@@ -64,10 +64,10 @@ func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn,
 	if l == nil {
 		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	}
-	near, far := pair(addr("client"), addr(address))
+	client, server := pair(addr("client"), addr(address))
 	select {
-	case l.accept <- far:
-		return near, nil
+	case l.accept <- server:
+		return client, nil
 	case <-l.closed:
 		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	case <-ctx.Done():

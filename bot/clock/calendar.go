@@ -20,7 +20,7 @@ func (h Hours) hold(minute int) bool {
 	return minute >= h.From || minute < h.To
 }
 
-// length gives how long the hours are, in minutes.
+// length returns how long the hours are, in minutes.
 func (h Hours) length() int { return (h.To - h.From + minutesADay) % minutesADay }
 
 // Until returns when the hours around t end, by the wall clock of a zone, and
@@ -35,7 +35,7 @@ const minutesADay = 24 * 60
 // never is later than every time that means something.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// instant gives a time as the clocks take it: in UTC, which is also without the
+// instant returns a time as the clocks take it: in UTC, which is also without the
 // process's own monotonic reading, that no log keeps; and not after never.
 func instant(t time.Time) time.Time { return earlier(t.UTC(), never) }
 
@@ -88,7 +88,7 @@ func (c calendar) next(t time.Time) (counts bool, until time.Time) {
 	return !weekend && !c.night.hold(h*60+m), until
 }
 
-// pause gives the stretch around t that does not count, if t lies in one.
+// pause returns the stretch around t that does not count, if t lies in one.
 func (c calendar) pause(t time.Time) (from, to time.Time, ok bool) {
 	from = t.Add(-4 * 24 * time.Hour) // a weekend and its nights are shorter
 	for at := from; ; {
@@ -159,7 +159,7 @@ func (l timeline) next(t time.Time) (counts bool, until time.Time) {
 	return counts, until
 }
 
-// counted gives how much of the time between two instants counts.
+// counted returns how much of the time between two instants counts.
 func (l timeline) counted(from, to time.Time) time.Duration {
 	var d time.Duration
 	for from.Before(to) {
@@ -173,7 +173,7 @@ func (l timeline) counted(from, to time.Time) time.Duration {
 	return d
 }
 
-// after gives the first instant by which so much time has counted.
+// after returns the first instant by which so much time has counted.
 func (l timeline) after(t time.Time, d time.Duration) time.Time {
 	for d > 0 {
 		counts, until := l.next(t)

@@ -362,7 +362,7 @@ func (w *Clocks) begin(c rules.Color, at time.Time) {
 	w.toPlay, w.began, w.since, w.used, w.flagged = c, at, at, 0, rules.None
 }
 
-// own gives all the time that a bank has for one turn, but for vacation.
+// own returns all the time that a bank has for one turn, but for vacation.
 func (w *Clocks) own(b *bank) time.Duration {
 	switch w.control.Kind {
 	case ByoYomi:
@@ -378,12 +378,12 @@ func (w *Clocks) running() bool {
 	return w.toPlay != rules.None && w.flagged == rules.None && w.control.Kind != None && !w.start.IsZero()
 }
 
-// ends gives when the own time of the player to move ends.
+// ends returns when the own time of the player to move ends.
 func (w *Clocks) ends() time.Time {
 	return w.line.after(w.since, w.own(w.bank(w.toPlay))-w.used)
 }
 
-// ended gives when the own time of the player to move ended, if it has by now.
+// ended returns when the own time of the player to move ended, if it has by now.
 func (w *Clocks) ended(now time.Time) (due time.Time, ended bool) {
 	// Less time counts than passes: mostly that is answer enough.
 	if !w.running() || now.Sub(w.since) < w.own(w.bank(w.toPlay))-w.used {
@@ -437,7 +437,7 @@ func (w *Clocks) spend(b bank, from, to time.Time) (rest bank, gone time.Time, a
 	}
 }
 
-// anniversary gives when the year n of the game begins, counted from 0.
+// anniversary returns when the year n of the game begins, counted from 0.
 func (w *Clocks) anniversary(n int) time.Time {
 	return earlier(w.start.AddDate(n, 0, 0), never)
 }
@@ -455,8 +455,8 @@ func (w *Clocks) renew(b *bank, now time.Time) {
 }
 
 // pay takes the time used in this turn out of the bank of the player to move.
-// Who has used more than there was (on vacation, or after the flag under Claim)
-// has nothing left, but the last period of byo-yomi stays. A turn that is made
+// A player who has used more than there was (on vacation, or after the flag under
+// Claim) has nothing left, but the last period of byo-yomi stays. A turn that is made
 // then gets what a turn gets.
 func (w *Clocks) pay(made bool) {
 	if w.toPlay == rules.None {
@@ -535,7 +535,7 @@ func (w *Clocks) reading(now time.Time) Reading {
 	return r
 }
 
-// left gives what a player has left.
+// left returns what a player has left.
 func (w *Clocks) left(c rules.Color, now time.Time) Left {
 	if w.flagged == c {
 		return Left{}
@@ -590,7 +590,7 @@ type Reminder struct {
 	At  time.Time
 }
 
-// Reminders gives when the player to move is to be reminded of the turn, in
+// Reminders returns when the player to move is to be reminded of the turn, in
 // order. Fractions are of time that counts, so nobody is reminded on a weekend
 // that does not. First it is reminded of the own time, then, if there is
 // vacation, of its beginning and of its end. A pause by agreement has none.

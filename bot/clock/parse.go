@@ -71,7 +71,7 @@ func Parse(s string) (Control, error) {
 // A parser has the words that are still to be read.
 type parser struct{ words []string }
 
-// peek gives the next word in small letters, or "".
+// peek returns the next word in small letters, or "".
 func (p *parser) peek() string {
 	if len(p.words) == 0 {
 		return ""
@@ -252,7 +252,7 @@ func ParseHours(s string) (Hours, bool) {
 	return h, ok && 0 <= h.From && h.From < minutesADay && 0 <= h.To && h.From != h.To
 }
 
-// minuteOfDay reads "7", "07:00" or "24:00"; it gives -1 for anything else.
+// minuteOfDay reads "7", "07:00" or "24:00"; it returns -1 for anything else.
 func minuteOfDay(s string) int {
 	hour, minute, _ := strings.Cut(s, ":")
 	if minute == "" {

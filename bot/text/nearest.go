@@ -2,7 +2,7 @@ package text
 
 import "github.com/halfpoint-go/halfpoint/rules"
 
-// Nearest gives the name that differs from s by at most two letters, if there
+// Nearest returns the name that differs from s by at most two letters, if there
 // is one.
 func Nearest(s string, names []string) string {
 	best, at := "", 3

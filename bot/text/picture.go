@@ -38,7 +38,7 @@ func verbs(text string) string {
 	return strings.NewReplacer("%", "%%", "{0}", "%[1]v", "{1}", "%[2]v").Replace(text)
 }
 
-// pictureFields gives the words of pictures by their keys in the files of
+// pictureFields returns the words of pictures by their keys in the files of
 // languages.
 func pictureFields(w *render.Words) map[string]*string {
 	fields := map[string]*string{
