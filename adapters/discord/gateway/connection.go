@@ -385,7 +385,8 @@ func (c *connection) readyEvent(data json.RawMessage) {
 	s.ready(Ready{Shard: s.id, Shards: s.total})
 }
 
-// hand puts an event on the lanes; false if it has none.
+// hand puts an event on the lanes, once they have room for it. It reports false if
+// the connection ends before.
 func (c *connection) hand(e Event) bool {
 	c.blocked.Store(true)
 	began := time.Now()

@@ -78,8 +78,8 @@ func (s *identifyLimiter) group(shard int) *group {
 }
 
 // acquire waits until the shard may connect in order to identify, and returns the
-// gateway's address. used are the times when the shard identified. Unless there is an error, done must be called
-// when it has identified or given up.
+// gateway's address. used are the times when the shard identified. Unless there is
+// an error, the caller must call done when the shard has identified or given up.
 func (s *identifyLimiter) acquire(ctx context.Context, shard int, used []time.Time) (info *rest.GatewayBot, done func(identified bool), err error) {
 	for {
 		if n := len(used); n >= perHour {

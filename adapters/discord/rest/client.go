@@ -58,17 +58,17 @@ type Client struct {
 
 // core is what a client and its [Client.Low] share.
 type core struct {
-	cfg     Config
-	base    string
-	agent   string
-	http    *http.Client
-	log     *slog.Logger
-	gate    *gate
-	buckets *buckets
-	invalid *budget
-	banned  until // by Cloudflare: nothing may be asked
-	calm    until // the global limit of interaction routes
-	refused refusals
+	cfg              Config
+	base             string
+	agent            string
+	http             *http.Client
+	log              *slog.Logger
+	gate             *gate
+	buckets          *buckets
+	invalid          *budget
+	banned           until // by Cloudflare: nothing may be asked
+	interactionPause until // the global limit of interaction routes
+	refused          refusals
 }
 
 // New makes a client. It asks nothing yet.
@@ -280,7 +280,7 @@ func (c *Client) mayAsk(q call) error {
 		return &RateLimited{What: q.what, Wait: wait, Scope: ScopeCloudflare}
 	}
 	if q.open {
-		if wait := c.calm.left(now); wait > 0 {
+		if wait := c.interactionPause.left(now); wait > 0 {
 			return &RateLimited{What: q.what, Wait: wait, Scope: ScopeGlobal}
 		}
 		return nil
@@ -423,7 +423,7 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 	case body.Global || h.Get("X-RateLimit-Global") != "" || e.Scope == ScopeGlobal:
 		e.Scope = ScopeGlobal
 		if q.open {
-			c.calm.set(now.Add(e.Wait))
+			c.interactionPause.set(now.Add(e.Wait))
 		} else {
 			c.gate.close(e.Wait)
 		}
@@ -432,7 +432,7 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 			e.Scope = ScopeUser
 		}
 	}
-	c.log.Warn("rate limited, will wait", "request", q.what, "wait", e.Wait, "scope", e.Scope)
+	c.log.Warn("rate limited, later requests will wait", "request", q.what, "wait", e.Wait, "scope", e.Scope)
 	return e
 }
 
