@@ -27,6 +27,7 @@ const (
 	settleFor  = 5 * time.Second  // to write down that a post was shown
 	renewEvery = 10 * time.Second // claims that are in use
 	askerWaits = time.Second      // for older posts of its lane
+	againAfter = time.Second      // until a post is claimed again whose delivery was just ending
 )
 
 // deliveries is how many lanes of a platform are delivered at once, unless told
@@ -258,6 +259,14 @@ func (b *Bot) claim(ctx context.Context) (n int, begin []Lane, err error) {
 	b.mu.Unlock()
 	now := b.now()
 	due, err := b.store.Claim(ctx, now, now.Add(claimFor), b.outbox.HeldPlatforms(now)...)
+	var again []Owed // that are being delivered, or were a moment ago
+	defer func() {
+		for _, o := range again { // unless that settles them they are due again soon
+			if err := b.store.Later(ctx, o.ID, o.Attempt, now.Add(againAfter), true); err != nil && ctx.Err() == nil {
+				b.log.Error("claim not released, it runs out by itself", "post", o.ID, "error", err)
+			}
+		}
+	}()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range due {
@@ -269,12 +278,14 @@ func (b *Bot) claim(ctx context.Context) (n int, begin []Lane, err error) {
 			continue
 		}
 		if _, asked := b.asked[o.ID]; asked {
+			again = append(again, o)
 			continue
 		}
 		posts, busy := b.underway[l]
 		// A delivery may take longer than its claim, and end while the post is
 		// claimed once more.
 		if b.finished[o.ID] || slices.ContainsFunc(posts, func(p claimed) bool { return p.ID == o.ID }) {
+			again = append(again, o)
 			continue
 		}
 		if !busy {
