@@ -37,7 +37,7 @@ func (w *Words) Scenes(g *rules.Game, n Names, first, last int) iter.Seq[Scene] 
 			if at, err = at.Play(t); err != nil {
 				return
 			}
-			// What is said after the last turn is shown once it is all said.
+			// The talk after the last turn is shown once, when it is complete.
 			if i+1 < len(log) && !log[i+1].Kind.IsTurn() {
 				continue
 			}

@@ -54,7 +54,7 @@ var ReverseButton = AGA.But(Ruleset{
 	Say:    []Fact{TheButtonIsOnTheTable},
 })
 
-// Who took the first button, which is what the score depends on.
+// The score depends on the player who took the first button.
 var (
 	BlackTookTheButton = Fact{"Black took the button (w = 0)", "", func(g *Game) bool {
 		return g.first[Button].By == Black

@@ -15,7 +15,7 @@ func (r *Ruleset) Choices() []Choice {
 	return choices[r.Name]
 }
 
-// What several sources leave open.
+// Choices that several sources leave open.
 var (
 	cycles = Choice{"How cycles are treated.",
 		"A placement may not lead to a position that has stood before with the same player then to move; the situations that passes and buttons leave count."}

@@ -98,7 +98,7 @@ func Value(name string, t Thing, each Points) Rule {
 	return counting(name, t, each, func(g *Game, c Color) int { return g.held[c][t] })
 }
 
-// What counts.
+// The rules of counting.
 var (
 	CountStones    = counting("a stone on the board is worth 1", Stone, One, func(g *Game, c Color) int { return g.board.Stones(c) })
 	CountTerritory = counting("an empty point of a region that reaches only one colour is worth 1 to it", Territory, One, func(g *Game, c Color) int {

@@ -3,8 +3,8 @@ package rules
 import "slices"
 
 // A Judgement is what playouts make of the stones on a board: points by whole
-// chains, sorted. What is neither dead nor in seki looks alive; what is unsettled
-// may be any of these, and is whatever is more likely.
+// chains, sorted. All other chains look alive; an unsettled chain is
+// listed by its more likely fate.
 type Judgement struct {
 	Dead      []Point // look dead
 	Seki      []Point // look alive in seki

@@ -35,7 +35,7 @@ func (w Way) String() string {
 // instead of giving one; half of one, as a button is, leaves half of the point.
 // A stone placed or handed over is on the board or held by the opponent, so
 // that stones on the board can be counted in place of what the opponent holds
-// if both have spent the same; a button spends half a stone. Who spent less
+// if both have spent the same; a button spends half a stone. The player who spent less
 // gets the difference.
 //
 // It is nil for rulesets without pass stones, and where nothing or something

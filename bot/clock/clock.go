@@ -54,7 +54,7 @@ type Kind string
 const (
 	// None: nobody's flag ever falls.
 	None Kind = ""
-	// PerTurn: Main for every turn. What is not used is gone.
+	// PerTurn: Main for every turn. Unused time is lost.
 	PerTurn Kind = "turn"
 	// Fischer: a bank of Main to begin with; every turn adds Increment to it,
 	// after it is made, but never above Cap.
@@ -109,7 +109,7 @@ type Control struct {
 // An EventKind says what happened.
 type EventKind uint8
 
-// What can happen to the clocks of a game.
+// The kinds of events of the clocks of a game.
 const (
 	// Start: both have their time, and that of ToPlay begins to run.
 	Start EventKind = iota + 1
@@ -118,7 +118,7 @@ const (
 	// Only the player whose time runs makes turns; others change nothing.
 	Turn
 	// Stop: nobody's time runs, because the game is being settled or over.
-	// What the player to move has used stays used. A flag that had fallen stays so.
+	// The time that the player to move has used stays used. A flag that had fallen stays so.
 	Stop
 	// Resume: play goes on with a new turn of ToPlay. A fallen flag is taken
 	// up again.
@@ -137,7 +137,7 @@ const (
 	// undo was Agreed, the turn that is to be made again has its full time, from
 	// now. Otherwise (who replaces their own last turn) the clock goes on from where
 	// it stood when the turn was made: else whoever places and undoes would never
-	// run out of time. What the opponent has thought meanwhile is given back.
+	// run out of time. The opponent gets back the time used meanwhile.
 	Undo
 )
 

@@ -13,7 +13,7 @@ import (
 // maxControl is how long a time control may be when written, in bytes.
 const maxControl = 200
 
-// What people write apart or together, for reading.
+// spelling holds the replacements that parsing makes first.
 var spelling = []struct {
 	from *regexp.Regexp
 	to   string

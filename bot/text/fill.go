@@ -41,7 +41,7 @@ func Fill(text string, f Format) string {
 	}
 }
 
-// The marks around what Fill fills in. What people type cannot contain them: see
+// The marks around the parts that Fill fills in. Typed text cannot contain them: see
 // [Typed].
 const (
 	markBegin = "\x03"

@@ -275,7 +275,7 @@ func (c *connection) write() {
 		}
 		c.socket.SetWriteDeadline(time.Now().Add(writeTime)) //nolint:errcheck // writing says so
 		if err := c.socket.WriteJSON(p); err != nil {
-			// What Discord said before it hung up is still to be read.
+			// Read the rest of Discord's messages before its close.
 			if sleep(c.ctx, time.Second) == nil {
 				c.close(ending{err: err})
 			}

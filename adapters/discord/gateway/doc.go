@@ -22,7 +22,7 @@
 //
 // Two goroutines serve a connection: one reads and hands events over, the other
 // writes. An event counts as received when it has a place on the lanes; after a
-// cut, Discord replays what follows it. What comes twice is dropped.
+// cut, Discord replays what follows it. Duplicates are dropped.
 //
 //   - Every way in which a connection ends but the end of Run keeps the session:
 //     the gateway closes with 4000 and resumes at the address that READY gave.

@@ -200,7 +200,7 @@ func Time(id string) time.Time {
 	return time.UnixMilli(int64(n>>22) + epoch).UTC()
 }
 
-// Shapes of Discord's, as far as they are read. What is optional is raw and
+// Shapes of Discord's, as far as they are read. Optional fields are raw and
 // read by itself, so that one part which cannot be read costs no other.
 type (
 	payload struct {

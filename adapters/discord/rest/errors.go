@@ -16,7 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Who asks to wait: RateLimited.Scope.
+// Values of RateLimited.Scope: the limit that was hit.
 const (
 	ScopeUser       = "user"       // this bot, on this route
 	ScopeShared     = "shared"     // everybody, on this channel; does not count as invalid

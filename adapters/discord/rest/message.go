@@ -27,7 +27,7 @@ const (
 	AltLimit     = 1024     // characters
 )
 
-// A Message is what is sent, or what an edit changes. What is nil is not sent.
+// A Message is the content of a new message or of an edit. Nil fields are not sent.
 type Message struct {
 	Content         *string         `json:"content,omitempty"`
 	AllowedMentions AllowedMentions `json:"allowed_mentions"`

@@ -1,4 +1,4 @@
 package command
 
-// What the adapter itself says of what was typed.
+// The adapter's own replies to typed messages.
 const wordTooLong = "That is too long: at most {0} bytes."

@@ -467,7 +467,7 @@ func (d *Device) watch(ctx context.Context) {
 }
 
 // deleteReplaced deletes the devices before this one, which the server lets us
-// do with the password only. What fails is tried again at the next start.
+// do with the password only. Failed deletions are tried again at the next start.
 func (d *Device) deleteReplaced(ctx context.Context) {
 	c := d.config
 	var left []id.DeviceID

@@ -96,7 +96,7 @@ type ErrUnreadable struct {
 func (e ErrUnreadable) Error() string { return "unreadable event: " + e.Err.Error() }
 func (e ErrUnreadable) Unwrap() error { return e.Err }
 
-// What ErrUnreadable wraps, besides errors of mautrix.
+// Errors that ErrUnreadable wraps, besides those of mautrix.
 var (
 	ErrReplayed  = errors.New("another event had this place in its session")
 	ErrWrongRoom = errors.New("encrypted for another room")

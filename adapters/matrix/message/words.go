@@ -1,6 +1,6 @@
 package message
 
-// What the adapter itself says in its messages.
+// The adapter's own words in its messages.
 const (
 	wordBoard    = "The board in letters"
 	wordBoardOf  = "Game {0}: the board in letters"
