@@ -1,6 +1,9 @@
 package bot
 
-import "github.com/halfpoint-go/halfpoint/bot/match"
+import (
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
 
 // What package match decides about, under the names by which adapters and stores
 // know it.
@@ -45,4 +48,36 @@ const (
 const (
 	Asker  = match.Asker
 	Outbox = match.Outbox
+)
+
+// What package outbox delivers, and what comes of it, for adapters and stores as well.
+type (
+	Who         = outbox.Who
+	File        = outbox.File
+	Message     = outbox.Message
+	Post        = outbox.Post
+	Receipt     = outbox.Receipt
+	Owes        = outbox.Owes
+	Limited     = outbox.Limited
+	Decorations = outbox.Decorations
+	RetryAfter  = outbox.RetryAfter
+	Forbidden   = outbox.Forbidden
+	InThread    = outbox.InThread
+)
+
+// The kinds of decorations.
+const (
+	Header   = outbox.Header
+	Attach   = outbox.Attach
+	Clear    = outbox.Clear
+	Reaction = outbox.Reaction
+	Ending   = outbox.Ending
+)
+
+// Errors of Deliver.
+var (
+	ErrGone      = outbox.ErrGone
+	ErrTooLarge  = outbox.ErrTooLarge
+	ErrAmbiguous = outbox.ErrAmbiguous
+	ErrRefused   = outbox.ErrRefused
 )

@@ -34,34 +34,17 @@ type Bot struct {
 	clock *steadyClock
 	now   func() time.Time // clock.now
 	rand  io.Reader
-	wake  chan struct{}
-	slots int // lanes of a platform delivered at once
 	games GameLimits
 	cache *cache
 
-	outbox      *outbox.Queue // of decorations
-	decorations decorations
-
-	shown func(platform string, after time.Duration)
+	outbox *outbox.Outbox
 
 	rulesets match.Rulesets // besides the catalogue
 
-	delivery sync.Mutex // one round of deliveries at a time
-	mu       sync.Mutex
-	underway map[Lane][]claimed       // claimed and not yet shown
-	asked    map[string]claimed       // by id: those that their askers show
-	wanted   map[string]chan claimed  // by id: those that an asker waits for
-	turns    map[Lane]time.Time       // when a post of the lane was last sent
-	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
-	running  bool                     // posts are claimed by themselves
-	start    func(Lane)               // starts to deliver a lane; nil while Run does not deliver
-	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
-	claims   int                      // calls of claim that are running
-	finished map[string]bool          // posts whose delivery has ended since the first of these began
-	serving  sync.Mutex               // one look at servers
-	absence  sync.Mutex               // one look at the time or change of outages; after serving
-	outages  atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
-	beaten   atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
+	serving sync.Mutex               // one look at servers
+	absence sync.Mutex               // one look at the time or change of outages; after serving
+	outages atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
+	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
 // Config is what a Bot may be told besides its store.
@@ -109,16 +92,14 @@ func New(store Store, c Config) *Bot {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
-	if c.Deliveries == 0 {
-		c.Deliveries = deliveries
+	b := &Bot{
+		cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets,
+		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand,
 	}
-	return &Bot{
-		cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets, slots: c.Deliveries, shown: c.Shown,
-		outbox: outbox.NewQueue(clock.now().UnixMicro()), decorations: decorations{wake: make(chan struct{}, 1), reading: make(chan struct{}, 1)},
-		underway: map[Lane][]claimed{}, asked: map[string]claimed{}, wanted: map[string]chan claimed{}, turns: map[Lane]time.Time{},
-		finished: map[string]bool{}, writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{},
-		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand, wake: make(chan struct{}, 1),
-	}
+	b.outbox = outbox.New(outbox.Config{
+		Rows: store, Word: b.worded, Decoration: b.decoration, Now: b.now, Log: c.Log, Shown: c.Shown, Lanes: c.Deliveries,
+	})
+	return b
 }
 
 var _ Desk = (*Bot)(nil)
@@ -150,7 +131,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
 			return Answer{}, err
 		} else if some {
-			b.Wake()
+			b.outbox.Wake()
 		}
 	}
 	if err := b.inThread(ctx, &r); err != nil {
@@ -253,7 +234,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 	}
 	answer, err := b.changed(ctx, step.Answer, r, s)
 	if err == nil {
-		answer.Posts = b.give(ctx, own)
+		answer.Posts = b.outbox.Give(ctx, own)
 	}
 	return answer, err
 }
@@ -628,14 +609,6 @@ func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *match.Positio
 	return m, p, err
 }
 
-// Wake tells the bot that something is owed.
-func (b *Bot) Wake() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
-
 // Run connects the adapters and delivers until ctx is done. If one of them
 // fails it stops the others and gives its error.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
@@ -643,8 +616,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	if _, err := b.look(ctx); err != nil {
 		return fmt.Errorf("look at the time: %w", err)
 	}
-	b.limit(adapters)
-	if err := b.readDecorations(ctx); err != nil {
+	if err := b.outbox.Open(ctx, platforms(adapters)...); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -665,7 +637,7 @@ func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 		return nil
 	})
 	group.Go(func() error {
-		b.delivering(ctx, adapters)
+		b.outbox.Run(ctx, platforms(adapters)...)
 		return nil
 	})
 	return group.Wait()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -198,7 +199,7 @@ func TestWrongPositionHeals(t *testing.T) {
 func TestRecentIsRecent(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := New(nil, Config{Now: func() time.Time { return now }})
-	o := claimed{Owed: Owed{Game: "g", Seq: 3}, situation: &situation{match: Match{ID: "g", Standing: Standing{Seq: 3}}, at: now}}
+	o := outbox.Claimed{Owed: Owed{Game: "g", Seq: 3}, Left: &situation{match: Match{ID: "g", Standing: Standing{Seq: 3}}, at: now}}
 	if b.recent(o) == nil {
 		t.Error("a turn that was just made is not recent")
 	}
@@ -208,7 +209,7 @@ func TestRecentIsRecent(t *testing.T) {
 	if o.Seq, now = 3, now.Add(fresh); b.recent(o) != nil {
 		t.Error("it is after a while")
 	}
-	if o.situation = nil; b.recent(o) != nil {
+	if o.Left = nil; b.recent(o) != nil {
 		t.Error("what another process has stored is")
 	}
 }

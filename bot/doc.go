@@ -40,10 +40,11 @@
 //   - clock: time controls, and reading clocks off a log;
 //   - text: what people read, by key and in several languages.
 //
-// Package outbox says what is sent next to a platform, package store keeps everything
-// in SQLite. This package loads what a decision needs, stores and words its outcome,
-// and answers questions. It gives the types of package match that adapters and stores
-// use its own names, see aliases.go.
+// Package outbox delivers: it holds the lanes and the decorations, sees to the limits of
+// each platform, and asks this package to word a post when its turn has come. Package
+// store keeps everything in SQLite. This package loads what a decision needs, stores
+// its outcome, words posts, and answers questions. It gives the types of match and
+// outbox that adapters and stores use its own names, see aliases.go.
 //
 // # Who is who
 //
@@ -64,22 +65,26 @@
 //   - one that ticks: it does what is due, such as flags and reminders, and credits
 //     outages to games in batches;
 //   - one that prunes the store once a day, in small steps;
-//   - one that claims posts whenever it is woken, and every two seconds;
-//   - one for each lane that has claimed posts, of which at most Config.Deliveries
-//     of a platform call its adapter at a time. A commit starts them as well.
+//   - those of the outbox: one that claims posts whenever it is woken, and every two
+//     seconds; one for each lane that has claimed posts, of which at most
+//     Config.Deliveries of a platform call its adapter at a time, and which a commit
+//     starts as well; one that looks for decorations that are due, and one for each
+//     of these.
 //
 // The store has one goroutine that commits, see package store.
 //
 // # Locks
 //
 // From the outermost to the innermost; none is held while an adapter is called,
-// except delivery, which only [Bot.Deliver] takes:
+// except the outbox's delivery, which only [Bot.Deliver] takes:
 //
 //   - serving: one change at a time of what is known about servers;
 //   - absence: one look at the time, and one change of the outages, at a time. The
 //     store is called under it, to read and write their few rows;
-//   - delivery: one call of Deliver at a time, for tests;
-//   - mu: the lanes (underway, start, writing, claims, finished). It is held for
+//   - the outbox's delivery: one call of Deliver at a time, for tests;
+//   - the outbox's reading: stored decorations are read once, before others are put;
+//   - the outbox's mu: its lanes, and the posts that askers show. It is held for
 //     moments, never during a call of the store;
+//   - its queue's own: decorations and the limits of accounts;
 //   - the cache's own: its games and scenes. Nothing is folded or drawn under it.
 package bot

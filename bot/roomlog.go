@@ -1,27 +1,6 @@
 package bot
 
-import (
-	"context"
-	"time"
-)
-
-// A Message is something that was said in a room that the bot itself keeps,
-// because no chat platform does: the local room.
-type Message struct {
-	N        int64  // grows by one with each message of the log; given by Append
-	Key      string // the same key is the same message; empty: of a step, which is stored once
-	Room     string
-	At       time.Time
-	From     string // who said it; empty: the bot
-	Text     string
-	Game     GameID // of the post, or empty; after event Seq
-	Seq      int
-	Kind     string // of the post, or empty
-	Removed  bool
-	To       []string  // names of those whom it calls
-	Controls []Control // the buttons below it
-	File     *File     // what belongs to it, or nil
-}
+import "context"
 
 // LogPlatform is the platform whose rooms the bot itself keeps.
 const LogPlatform = "web"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -62,7 +63,7 @@ func (b *Bot) room(ctx context.Context, where Room) (place, *text.Language, erro
 func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
 // placeOfPost looks up what holds where a post is to be shown.
-func (b *Bot) placeOfPost(ctx context.Context, o claimed) (place, error) {
+func (b *Bot) placeOfPost(ctx context.Context, o outbox.Claimed) (place, error) {
 	if s := b.recent(o); s != nil {
 		return s.place, nil
 	}
@@ -72,7 +73,7 @@ func (b *Bot) placeOfPost(ctx context.Context, o claimed) (place, error) {
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
-func (b *Bot) postLang(ctx context.Context, o claimed) (place, *text.Language, error) {
+func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (place, *text.Language, error) {
 	here, err := b.placeOfPost(ctx, o)
 	if err != nil || !o.Private || len(o.Notify) != 1 {
 		return here, here.language(), err

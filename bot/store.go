@@ -8,10 +8,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Decorations are changes of what follows posts: rows to be put in place of older
-// ones of their platform, kind and key, and rows that are done.
-type Decorations struct{ Put, Gone []outbox.Row }
-
 // A Channel is what is known of a channel.
 type Channel struct {
 	Settings RoomSettings // Room is always set, without a thread
@@ -43,7 +39,7 @@ var (
 	// request, came first: look again and decide anew.
 	ErrConflict = errors.New("something else came first")
 	// ErrNotFound means that there is no such game.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = outbox.ErrNotFound
 )
 
 // A Query selects matches. Empty fields select nothing away.
@@ -58,6 +54,7 @@ type Query struct {
 // A Store keeps everything. Its methods may be called concurrently. Stored
 // means durable: it survives the loss of power.
 type Store interface {
+	outbox.Rows
 	// Person gives the id of a person, a new one at first sight, and keeps the
 	// name they go by now.
 	Person(ctx context.Context, who Who) (Person, error)
@@ -93,33 +90,6 @@ type Store interface {
 	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
 	// match's Number into s.Match when it is new.
 	Take(ctx context.Context, s *Step) error
-	// Claim gives the posts to deliver now: of each game and channel the oldest
-	// that is neither settled nor parked, if it is due. They are not given again
-	// before until. A show or status that a newer one of the same game and
-	// channel supersedes is never given. Posts of the platforms in except stay.
-	Claim(ctx context.Context, now, until time.Time, except ...string) ([]Owed, error)
-	// Renew lets claims hold until a later time, unless they have ended.
-	Renew(ctx context.Context, posts []Owed, until time.Time) error
-	// Settle stores that a post was shown, and what follows from that for
-	// decorations. If it is shown as a line of a room's log, Settle appends that, and
-	// its N is the receipt. Settling twice is settling once.
-	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations) error
-	// Decorate stores changes of decorations. Storing them twice is storing them once.
-	Decorate(ctx context.Context, c Decorations) error
-	// Decorations returns all decorations that wait, the oldest first.
-	Decorations(ctx context.Context) ([]outbox.Row, error)
-	// Postpone makes all posts of a channel wait.
-	Postpone(ctx context.Context, where Room, until time.Time) error
-	// Later makes one post wait, and with it those of its game in that channel, if
-	// the claim of that attempt still holds. Unsent means that it was not sent under
-	// this claim: a newer board may supersede it.
-	Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error
-	// Refuse gives up a post that cannot be shown, so that those after it can be, if
-	// the claim of that attempt still holds.
-	Refuse(ctx context.Context, post string, attempt int, why string) error
-	// Park sets aside the unsettled posts of a room that cannot be reached, or with
-	// a game those of the game there, and reports whether it is the first time.
-	Park(ctx context.Context, where Room, game GameID, why string) (first bool, err error)
 	// Unpark lets what was set aside for a channel a while ago be tried again, in
 	// its order, and reports whether there is any. How long a while is doubles with
 	// each attempt.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 const dueAtOnce = 100
@@ -37,7 +38,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 		for _, d := range ds {
 			b.beat(b.now()) // doing much is no outage
 			done := false
-			err := guarded(func() (err error) {
+			err := outbox.Guarded(func() (err error) {
 				done, err = b.due(ctx, d, now)
 				return err
 			})
@@ -159,7 +160,7 @@ var errNotReplayed = errors.New("the game does not replay")
 // act takes a step in a match that nobody asked for. look looks up what the decision
 // depends on besides the match; nil: nothing. After ErrConflict all begins anew. It
 // returns the posts that the asker is to show, unless it is nil.
-func (b *Bot) act(ctx context.Context, asker *Request, game GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]claimed, error) {
+func (b *Bot) act(ctx context.Context, asker *Request, game GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return nil, err
@@ -178,7 +179,7 @@ func (b *Bot) act(ctx context.Context, asker *Request, game GameID, id string, n
 		if look != nil {
 			err = look(ctx, in)
 		}
-		var own []claimed
+		var own []outbox.Claimed
 		if err == nil {
 			was := in.Match.Standing
 			step := what(&in.Input)

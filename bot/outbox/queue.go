@@ -5,19 +5,26 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// The kinds of decorations, those that come first first.
+// The kinds of decorations: what follows posts, outside their order. Of those of a
+// platform, kind and key only the newest is done. Those that come first first:
 const (
-	Ending   = "ending"
-	Attach   = "attach"
-	Header   = "header"
-	Clear    = "clear"
-	Reaction = "reaction"
+	Ending   = "ending"   // ends what shows that the bot still thinks, after a restart or once NotBefore has passed
+	Attach   = "attach"   // puts a picture or file where its words are; dropped once a newer board was shown
+	Header   = "header"   // has the first message of a game say how the game stands
+	Clear    = "clear"    // takes the controls off a message; sleeps until something newer of the game was shown
+	Reaction = "reaction" // has a message carry these reactions
 )
 
 // priority is the order in which kinds come when several are due.
 var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4}
+
+// Decorations are changes of stored decorations: rows to be put in place of older
+// ones of their platform, kind and key, and rows that are done.
+type Decorations struct{ Put, Gone []Row }
 
 // A Row is a decoration.
 type Row struct {
@@ -38,6 +45,11 @@ type id struct{ platform, kind, key string }
 
 func (r Row) id() id { return id{r.Platform, r.Kind, r.Key} }
 
+// Where returns the place of the message that it changes.
+func (r Row) Where() match.Room {
+	return match.Room{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}
+}
+
 type place struct{ platform, channel, game string }
 
 func (r Row) place() place { return place{r.Platform, r.Channel, r.Game} }
@@ -45,8 +57,8 @@ func (r Row) place() place { return place{r.Platform, r.Channel, r.Game} }
 // atOnce is how many decorations of a platform are sent at once.
 const atOnce = 4
 
-// A Queue holds the decorations that wait. Its methods may be called concurrently.
-type Queue struct {
+// A queue holds the decorations that wait. Its methods may be called concurrently.
+type queue struct {
 	mu       sync.Mutex
 	n        int64
 	rows     map[id]Row
@@ -55,18 +67,18 @@ type Queue struct {
 	busy     map[id]bool           // being sent
 	sending  map[string]int        // how many of a platform are
 	last     map[id]time.Time      // until when a row that names Every is not sent again
-	accounts map[string]*Account
+	accounts map[string]*account
 }
 
-// NewQueue returns an empty queue that numbers its rows from n on. What was stored
+// newQueue returns an empty queue that numbers its rows from n on. What was stored
 // before must have lower numbers.
-func NewQueue(n int64) *Queue {
-	return &Queue{n: n, rows: map[id]Row{}, places: map[place]map[id]bool{}, awake: map[id]bool{}, busy: map[id]bool{},
-		sending: map[string]int{}, last: map[id]time.Time{}, accounts: map[string]*Account{}}
+func newQueue(n int64) *queue {
+	return &queue{n: n, rows: map[id]Row{}, places: map[place]map[id]bool{}, awake: map[id]bool{}, busy: map[id]bool{},
+		sending: map[string]int{}, last: map[id]time.Time{}, accounts: map[string]*account{}}
 }
 
 // Number gives new rows their N.
-func (q *Queue) Number(rows []Row) {
+func (q *queue) Number(rows []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i := range rows {
@@ -77,7 +89,7 @@ func (q *Queue) Number(rows []Row) {
 
 // Put adds rows that have their N. A row takes the place of an older one with its
 // platform, kind and key, and gives way to a newer one.
-func (q *Queue) Put(rows ...Row) {
+func (q *queue) Put(rows ...Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range rows {
@@ -97,7 +109,7 @@ func (q *Queue) Put(rows ...Row) {
 	}
 }
 
-func (q *Queue) remove(i id) {
+func (q *queue) remove(i id) {
 	r, ok := q.rows[i]
 	if !ok {
 		return
@@ -114,7 +126,7 @@ func (q *Queue) remove(i id) {
 // Shown is to be called when a post of a game was shown in a channel, with what its
 // adapter owes after it: older rows there that slept wake up, and with a board older
 // pictures of boards are dropped. It returns the rows that woke and those that went.
-func (q *Queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
+func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i := range q.places[place{platform, channel, game}] {
@@ -138,7 +150,7 @@ func (q *Queue) Shown(platform, channel, game string, seq int, board bool) (woke
 
 // Next returns the row to be sent now, which is the caller's until Done, Later or
 // Drop. If there is none it returns when to ask again; zero: when something changes.
-func (q *Queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
+func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	later := func(t time.Time) {
@@ -188,7 +200,7 @@ func before(a, b Row) bool {
 }
 
 // free ends the caller's hold on a row.
-func (q *Queue) free(r Row) {
+func (q *queue) free(r Row) {
 	if q.busy[r.id()] {
 		delete(q.busy, r.id())
 		q.sending[r.Platform]--
@@ -196,7 +208,7 @@ func (q *Queue) free(r Row) {
 }
 
 // Done is to be called when a row was sent, or never will be.
-func (q *Queue) Done(r Row, now time.Time) {
+func (q *queue) Done(r Row, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.free(r)
@@ -216,7 +228,7 @@ func (q *Queue) Done(r Row, now time.Time) {
 // Later is to be called when a row could not be sent and is to be tried again at a
 // time. It returns the row as it is to be stored, and false if a newer one has taken
 // its place.
-func (q *Queue) Later(r Row, at time.Time, failed bool) (Row, bool) {
+func (q *queue) Later(r Row, at time.Time, failed bool) (Row, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.free(r)
@@ -231,7 +243,7 @@ func (q *Queue) Later(r Row, at time.Time, failed bool) (Row, bool) {
 }
 
 // Drop removes the row of a platform, kind and key, and returns it if it was there.
-func (q *Queue) Drop(platform, kind, key string) (Row, bool) {
+func (q *queue) Drop(platform, kind, key string) (Row, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := id{platform, kind, key}
@@ -240,21 +252,10 @@ func (q *Queue) Drop(platform, kind, key string) (Row, bool) {
 	return r, ok
 }
 
-// Forget removes the rows of a channel's game, or with "" of all of the channel's.
-func (q *Queue) Forget(platform, channel, game string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for i, r := range q.rows {
-		if r.Platform == platform && r.Channel == channel && (game == "" || r.Game == game) {
-			q.remove(i)
-		}
-	}
-}
-
-func (q *Queue) account(platform string) *Account {
+func (q *queue) account(platform string) *account {
 	a := q.accounts[platform]
 	if a == nil {
-		a = &Account{}
+		a = &account{}
 		q.accounts[platform] = a
 	}
 	return a
@@ -262,21 +263,21 @@ func (q *Queue) account(platform string) *Account {
 
 // Limit says how many messages a second a platform takes for good, and how many at
 // once. Without it decorations are sent as they come.
-func (q *Queue) Limit(platform string, perSecond float64, burst int) {
+func (q *queue) Limit(platform string, perSecond float64, burst int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.account(platform).limit(perSecond, burst)
 }
 
 // Spend is to be called when a post is sent.
-func (q *Queue) Spend(platform string, now time.Time) {
+func (q *queue) Spend(platform string, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.account(platform).spend(now)
 }
 
 // Hold has nothing sent to a platform for a while, because it has said so.
-func (q *Queue) Hold(platform string, now time.Time, wait time.Duration) {
+func (q *queue) Hold(platform string, now time.Time, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.account(platform).hold(now, wait)
@@ -284,14 +285,14 @@ func (q *Queue) Hold(platform string, now time.Time, wait time.Duration) {
 
 // Held returns for how long nothing may be sent to a platform; 0: something may be
 // now.
-func (q *Queue) Held(platform string, now time.Time) time.Duration {
+func (q *queue) Held(platform string, now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return max(0, q.account(platform).held.Sub(now))
 }
 
 // HeldPlatforms returns the platforms to which nothing may be sent now.
-func (q *Queue) HeldPlatforms(now time.Time) (held []string) {
+func (q *queue) HeldPlatforms(now time.Time) (held []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for platform, a := range q.accounts {
@@ -304,7 +305,7 @@ func (q *Queue) HeldPlatforms(now time.Time) (held []string) {
 }
 
 // Narrow reports whether posts to a platform are to be sent one at a time.
-func (q *Queue) Narrow(platform string, now time.Time) bool {
+func (q *queue) Narrow(platform string, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return now.Before(q.account(platform).narrow)

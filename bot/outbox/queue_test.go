@@ -14,11 +14,11 @@ var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 // A bench is a queue and a clock that moves only when told to.
 type bench struct {
 	*testing.T
-	*Queue
+	*queue
 	now time.Time
 }
 
-func newBench(t *testing.T) *bench { return &bench{t, NewQueue(1), noon} }
+func newBench(t *testing.T) *bench { return &bench{t, newQueue(1), noon} }
 
 func (b *bench) put(rows ...Row) {
 	for i := range rows {
@@ -113,9 +113,6 @@ func TestShownWakesAndDrops(t *testing.T) {
 	_, dropped = b.Shown("chat", "club", "g", 2, true)
 	b.same("after a board", fmt.Sprint(len(dropped), dropped[0].Key), "1p1")
 	b.same("to be done", b.all(), "attach n1, clear m1, nothing")
-	b.Forget("chat", "club", "")
-	b.Shown("chat", "club", "g", 9, true)
-	b.same("of a channel that is forgotten", b.all(), "nothing")
 }
 
 // Decorations take what posts leave over, and never the second half of the burst.

@@ -1,0 +1,262 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// Decorations are stored with the post that they follow and kept in memory as well, so
+// that nobody looks for them on disk. That one is done need not be stored at once:
+// doing it again does no harm.
+
+const (
+	decorateFor  = 2 * time.Minute // one
+	decorateMost = 5 * time.Minute // between two tries of one
+	owedFor      = 24 * time.Hour  // unless the adapter says otherwise
+	tidyAfter    = time.Second     // until it is stored that some are done
+	maxGone      = 256
+)
+
+// rowsOf makes rows of what an adapter owes.
+func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string, shown Receipt, owes []Owes) []Row {
+	var rows []Row
+	for _, w := range owes {
+		r := Row{Platform: where.Platform, Channel: where.Channel, Thread: where.Thread, Game: string(game), Seq: seq, Of: of,
+			Kind: w.Kind, Key: w.Key, Target: string(w.Target), Data: w.Data, Every: w.Every, NotBefore: w.NotBefore, NotAfter: w.NotAfter}
+		r.Sleeps = w.Kind == Clear && game != "" && w.Target != "" && w.Target == shown
+		if r.NotAfter.IsZero() && !r.Sleeps {
+			r.NotAfter = b.Now().Add(owedFor)
+		}
+		rows = append(rows, r)
+	}
+	b.queue.Number(rows)
+	return rows
+}
+
+// settle stores that a post was shown, with what follows from that for decorations.
+func (b *Outbox) settle(ctx context.Context, o match.Owed, r Receipt, line *Message, owes []Owes) error {
+	if err := b.readDecorations(ctx); err != nil {
+		return err
+	}
+	rows := b.rowsOf(o.Where, o.Game, o.Seq, o.Kind, r, owes)
+	change := Decorations{Put: rows, Gone: b.takeGone()}
+	if o.Game != "" && !o.Private {
+		woken, dropped := b.queue.Shown(o.Where.Platform, o.Where.Channel, string(o.Game), o.Seq, o.Kind == match.Show)
+		change.Put = append(change.Put, woken...)
+		change.Gone = append(change.Gone, dropped...)
+	}
+	err := b.Rows.Settle(ctx, o.ID, r, line, change)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		b.addGone(change.Gone...)
+		return err
+	}
+	b.queue.Put(rows...)
+	if len(change.Put) > 0 {
+		wake(b.decorate)
+	}
+	return err
+}
+
+// Owe stores decorations that follow no post. Where says for which platform.
+func (b *Outbox) Owe(ctx context.Context, where match.Room, owes ...Owes) error {
+	if err := b.readDecorations(ctx); err != nil {
+		return err
+	}
+	rows := b.rowsOf(where, "", 0, "", "", owes)
+	b.queue.Put(rows...) // newer rows may come before these are stored
+	if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil {
+		return err
+	}
+	wake(b.decorate)
+	return nil
+}
+
+// Done drops the decoration of a kind and key, if there is one.
+func (b *Outbox) Done(platform, kind, key string) {
+	if r, ok := b.queue.Drop(platform, kind, key); ok {
+		b.addGone(r)
+	}
+}
+
+// addGone takes note of rows that are done.
+func (b *Outbox) addGone(rows ...Row) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = append(b.gone, rows...)
+	if len(b.gone) == 1 || len(b.gone) >= maxGone {
+		wake(b.decorate)
+	}
+}
+
+func (b *Outbox) takeGone() []Row {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	gone := b.gone
+	b.gone = nil
+	return gone
+}
+
+func (b *Outbox) someGone() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.gone) > 0
+}
+
+// storeGone stores which decorations are done.
+func (b *Outbox) storeGone(ctx context.Context) {
+	gone := b.takeGone()
+	if len(gone) == 0 {
+		return
+	}
+	if err := b.Rows.Decorate(ctx, Decorations{Gone: gone}); err != nil && ctx.Err() == nil {
+		b.Log.Error("done decorations not stored, will retry", "error", err)
+		b.addGone(gone...)
+	}
+}
+
+// readDecorations reads once what was stored before this process, before anything
+// else is put.
+func (b *Outbox) readDecorations(ctx context.Context) error {
+	b.reading <- struct{}{}
+	defer func() { <-b.reading }()
+	if b.read {
+		return nil
+	}
+	rows, err := b.Rows.Decorations(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Attempt = max(rows[i].Attempt, 1) // the process may have ended over it
+		if rows[i].Kind == Ending {               // nobody else answers what an earlier process put off
+			rows[i].NotBefore = time.Time{}
+		}
+	}
+	b.queue.Put(rows...)
+	b.read = true
+	return nil
+}
+
+// decorating does decorations until ctx is done; what is underway then has until
+// finishing is.
+func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform) {
+	var wait sync.WaitGroup
+	defer b.storeGone(finishing)
+	defer wait.Wait()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	tidy := time.Time{}
+	for ctx.Err() == nil {
+		r, ok, again := b.queue.Next(b.Now())
+		if ok {
+			wait.Go(func() {
+				defer wake(b.decorate)
+				b.decorateOne(finishing, platforms, r)
+			})
+			continue
+		}
+		switch now := b.Now(); {
+		case !b.someGone():
+			tidy = time.Time{}
+		case tidy.IsZero():
+			tidy = now.Add(tidyAfter)
+		case !now.Before(tidy):
+			b.storeGone(finishing)
+			tidy = time.Time{}
+		}
+		pause := time.Hour
+		for _, t := range []time.Time{again, tidy} {
+			if !t.IsZero() {
+				pause = min(pause, max(t.Sub(b.Now()), time.Millisecond))
+			}
+		}
+		timer.Reset(pause)
+		select {
+		case <-ctx.Done():
+		case <-b.decorate:
+		case <-timer.C:
+		}
+	}
+}
+
+// decorateDue does the decorations that are due, one after another, and returns how
+// many there were.
+func (b *Outbox) decorateDue(ctx context.Context, platforms []Platform) (n int) {
+	defer b.storeGone(ctx)
+	for ; ; n++ {
+		r, ok, _ := b.queue.Next(b.Now())
+		if !ok {
+			return n
+		}
+		b.decorateOne(ctx, platforms, r)
+	}
+}
+
+// decorateOne does a decoration and notes what became of it.
+func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
+	ctx, cancel := context.WithTimeout(ctx, decorateFor)
+	defer cancel()
+	log := b.Log.With("kind", r.Kind, "channel", r.Channel, "game", r.Game)
+	now := b.Now()
+	platform := named(platforms, r.Platform)
+	var owes []Owes
+	var p Post
+	err := ErrStale
+	switch {
+	case !r.NotAfter.IsZero() && now.After(r.NotAfter):
+		log.Warn("decoration given up: too late", "attempt", r.Attempt)
+	case platform == nil:
+		err = RetryAfter{Wait: time.Hour}
+	default:
+		err = Guarded(func() (err error) {
+			if p, err = b.Decoration(ctx, r); err == nil {
+				_, owes, err = platform.Deliver(ctx, p)
+			}
+			return err
+		})
+	}
+	var wait RetryAfter
+	var panicked Panic
+	later := func(d time.Duration, failed bool) {
+		r, ok := b.queue.Later(r, b.Now().Add(d), failed)
+		if ok && (failed || d > tidyAfter) {
+			if err := b.Rows.Decorate(ctx, Decorations{Put: []Row{r}}); err != nil && ctx.Err() == nil {
+				log.Error("decoration not stored", "error", err)
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil && err != nil:
+		later(retryAfter, false) // the program ends, or it takes too long
+	case errors.As(err, &wait):
+		if wait.Account {
+			b.hold(r.Platform, wait.Wait)
+		}
+		later(wait.Wait, false)
+	case err == nil, errors.Is(err, ErrStale), errors.Is(err, ErrGone), errors.Is(err, ErrNotFound), errors.Is(err, ErrRefused),
+		errors.Is(err, ErrTooLarge), errors.As(err, new(Forbidden)):
+		if err != nil && !errors.Is(err, ErrStale) {
+			log.Info("decoration dropped", "error", err)
+		}
+		rows := b.rowsOf(r.Where(), match.GameID(r.Game), r.Seq, r.Of, "", owes)
+		if len(rows) > 0 {
+			b.queue.Put(rows...)
+			if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil && ctx.Err() == nil {
+				log.Error("decoration not stored", "error", err)
+			}
+		}
+		b.queue.Done(r, b.Now())
+		b.addGone(r)
+	case errors.As(err, &panicked) && r.Attempt >= maxTries:
+		log.Error("decoration given up", "error", err, "stack", panicked.Stack)
+		b.queue.Done(r, b.Now())
+		b.addGone(r)
+	default:
+		log.Info("decoration failed, will retry", "attempt", r.Attempt, "error", err)
+		later(min(time.Second<<min(r.Attempt, 10), decorateMost), true)
+	}
+}

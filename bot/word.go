@@ -1,0 +1,300 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// worded puts names, words and the picture into a post.
+func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
+	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
+	texts, players := o.Texts, []Person{}
+	var draw func(known map[Person]Who)
+	room, l, err := b.postLang(ctx, o)
+	if err != nil {
+		return p, err
+	}
+	p.Lang = l.Tag
+	if o.Game != "" {
+		m, pos, err := b.shownAt(ctx, o)
+		if err != nil {
+			return p, err
+		}
+		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []Person{m.Black, m.White}
+		kind, private := Status, o.Private
+		if o.Kind == Show {
+			kind, private = Show, false
+		}
+		last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
+		if err != nil {
+			return p, err
+		}
+		if o.Where.Thread == "" && !o.Private {
+			p.Under = string(first)
+		}
+		switch o.Kind {
+		case Status:
+			if m.Seq != o.Seq { // never after the turn
+				return p, outbox.ErrStale
+			}
+			now := b.now().UTC()
+			if o.Private && len(o.Notify) == 1 {
+				prefs, err := b.store.Preferences(ctx, o.Notify[0])
+				if err != nil {
+					return p, err
+				}
+				if zone, ok := clock.Zone(prefs.Zone); ok {
+					now = now.In(zone)
+				}
+			}
+			texts = reminder(m, pos, now)
+			more, err := b.waiting(ctx, m, o.Owed, now)
+			if err != nil {
+				return p, err
+			}
+			if len(more) > 0 {
+				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
+			}
+			if strings.HasSuffix(o.ID, match.AgainMark) {
+				p.Replaces = string(last)
+			}
+		case Remove:
+			if last == "" {
+				return p, outbox.ErrStale
+			}
+			p.Replaces = string(last)
+		}
+		if o.Kind == Show {
+			p.Previous = string(last)
+			texts = append(texts, caption(m, pos, b.now().UTC())...)
+			draw = func(who map[Person]Who) {
+				players := map[Person]Who{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
+				scene := b.draw(m, pos, l, tellApart(players), room.look(""))
+				p.Scene = &scene
+			}
+			p.Controls = labelled(l, controls(m, pos, o.Seq))
+		}
+		if o.Kind == Notice {
+			p.Controls = labelled(l, answers(m, pos, o.Seq))
+			if p.File, err = b.ended(ctx, m, pos, o.Seq); err != nil {
+				return p, err
+			}
+		}
+	}
+	known, err := b.peopleIn(ctx, o, append(append(people(texts), o.Notify...), players...))
+	if err != nil {
+		return p, err
+	}
+	if draw != nil {
+		draw(known)
+	}
+	who := tellApart(known)
+	for _, n := range o.Notify {
+		if w, ok := who[n]; ok {
+			p.Notify = append(p.Notify, w)
+		}
+	}
+	p.Text = word(l, texts, who, p.Number)
+	return p, nil
+}
+
+// peopleIn returns who the persons in a post are; those erased are left out.
+func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []Person) (map[Person]Who, error) {
+	s := b.recent(o)
+	if s == nil {
+		return b.store.People(ctx, ids)
+	}
+	known := map[Person]Who{}
+	for _, id := range ids {
+		who, ok := s.who[id]
+		if !ok && id != "" {
+			return b.store.People(ctx, ids)
+		}
+		if ok {
+			known[id] = who
+		}
+	}
+	return known, nil
+}
+
+// decoration makes a post of a decoration, with what can be drawn and said of the
+// game after the event at which it was owed.
+func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
+	p := Post{ID: r.Kind + " " + r.Key, Where: r.Where(), Kind: r.Kind, Game: GameID(r.Game), Seq: r.Seq,
+		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
+	if r.Game == "" || r.Kind != Header && r.Kind != Attach {
+		return p, nil
+	}
+	m, pos, err := b.at(ctx, p.Game, r.Seq)
+	if err != nil {
+		return p, err
+	}
+	room, l, err := b.room(ctx, p.Where)
+	if err != nil {
+		return p, err
+	}
+	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.At, l.Tag
+	if r.Kind == Attach && r.Of == Notice {
+		if p.File, err = b.ended(ctx, m, pos, r.Seq); err == nil && p.File == nil {
+			err = outbox.ErrStale
+		}
+		return p, err
+	}
+	scene, err := b.scene(ctx, m, pos, l, room.look(""))
+	if err != nil {
+		return p, err
+	}
+	p.Scene, p.Controls = &scene, labelled(l, controls(m, pos, r.Seq))
+	return p, nil
+}
+
+// shownAt returns the match that a post is about, and its position then. A status
+// needs the match as it is now: it never comes after the next turn.
+func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (Match, *match.Position, error) {
+	if s := b.recent(o); s != nil && o.Kind != Status {
+		return s.match, s.pos, nil
+	}
+	return b.at(ctx, o.Game, o.Seq)
+}
+
+// ended gives the record of a game that the event seq has ended, for the notice
+// that says so.
+func (b *Bot) ended(ctx context.Context, m Match, p *match.Position, seq int) (*File, error) {
+	if m.State != Ended || !p.Over() || p.Deleted {
+		return nil, nil
+	}
+	if before, err := b.position(ctx, m, seq-1); err != nil || before.Over() {
+		return nil, err
+	}
+	who, err := b.who(ctx, concerned(m, p)...)
+	if err != nil {
+		return nil, err
+	}
+	return recordFile(m, p, who)
+}
+
+// waiting says which other games wait for the person who is reminded of m, in
+// the room where they read it.
+func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Text, error) {
+	if len(o.Notify) != 1 {
+		return nil, nil
+	}
+	ms, err := b.alsoWaiting(ctx, m, o.Notify[0], o.Private)
+	if err != nil || len(ms) == 0 {
+		return nil, err
+	}
+	var out []Text
+	for _, other := range ms[:min(len(ms), maxDigest)] {
+		line := say("remind.also", strconv.Itoa(other.Number))
+		if !other.Deadline.IsZero() {
+			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), clock.InstantText(other.Deadline, now))
+		}
+		if other.Where.Channel != m.Where.Channel || other.Where.Thread != m.Where.Thread {
+			line = say("remind.elsewhere", line, other.Where.Link(say("games.here")))
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// maxDigest is how many games one reminder lists besides its own.
+const maxDigest = 20
+
+// alsoWaiting gives the other games in which somebody is to move: those of the
+// same channel, or all of the platform's where only they read it, but for those of
+// servers that the bot has left.
+func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private bool) ([]Match, error) {
+	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []State{Going}})
+	if err != nil {
+		return nil, err
+	}
+	ms = filter(ms, func(o Match) bool {
+		return o.ID != m.ID && o.ToMove == person && o.Where.Platform == m.Where.Platform && (private || o.Where.Channel == m.Where.Channel)
+	})
+	slices.SortFunc(ms, func(a, b Match) int {
+		return cmp.Or(strings.Compare(a.Where.Channel, b.Where.Channel), cmp.Compare(a.Number, b.Number))
+	})
+	there := map[string]bool{m.Where.Channel: true} // the bot is, in the channel's server
+	for _, o := range ms {
+		if _, known := there[o.Where.Channel]; !known {
+			here, err := b.place(ctx, o.Where)
+			if err != nil {
+				return nil, err
+			}
+			there[o.Where.Channel] = here.server.Left.IsZero()
+		}
+	}
+	return filter(ms, func(o Match) bool { return there[o.Where.Channel] }), nil
+}
+
+// label makes a button; its label is a key.
+func label(m Match, seq int, key, command, ask string) Control {
+	c := Control{Label: key, Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
+	if seq > 0 {
+		c.Args["seq"] = strconv.Itoa(seq)
+	}
+	return c
+}
+
+// controls gives the buttons below a board: what can be done at this moment, for
+// as long as nothing else has been done.
+func controls(m Match, p *match.Position, seq int) []Control {
+	var out []Control
+	g := p.Game
+	switch {
+	case p.Over():
+		return nil
+	case p.Placing > 0:
+		out = append(out, label(m, seq, "label.stones", "handicap", "points"))
+		if len(p.Stones) > 0 {
+			out = append(out, label(m, seq, "label.undo", "undo", ""))
+		}
+		return out
+	case g.Phase() == rules.Playing:
+		out = append(out, label(m, seq, "label.place", "place", "at"))
+		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Draw} {
+			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
+				out = append(out, label(m, seq, "label."+k.String(), k.String(), ""))
+			}
+		}
+		if g.Turns() > 0 {
+			out = append(out, label(m, seq, "label.undo", "undo", ""))
+		}
+		if p.Branch > 0 {
+			out = append(out, label(m, seq, "label.return", "return", ""))
+		}
+	case g.Phase() == rules.Settling:
+		out = append(out, label(m, seq, "label.dead", "dead", "points"), label(m, seq, "label.propose", "propose", ""),
+			label(m, seq, "label.accept", "accept", ""), label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
+	}
+	if len(g.Rules().Count) > 0 {
+		out = append(out, label(m, 0, "label.score", "score", ""))
+	}
+	return out
+}
+
+// answers gives the buttons below a notice that asks somebody something.
+func answers(m Match, p *match.Position, seq int) []Control {
+	switch {
+	case m.State == Open:
+		out := []Control{label(m, 0, "label.join", "join", "")}
+		if m.Invited != "" {
+			out = append(out, label(m, 0, "label.decline", "decline", ""))
+		}
+		return out
+	case p.Asked != nil && p.Asked.Seq == seq && p.Asked.What == "delete":
+		return []Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
+	case p.Asked != nil && p.Asked.Seq == seq:
+		return []Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
+	}
+	return nil
+}
