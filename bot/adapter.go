@@ -16,16 +16,16 @@ type Adapter interface {
 	// what Room.Platform and Who.Platform say.
 	outbox.Platform
 
-	// Run connects, and asks desk for each request until ctx is done; then it
+	// Run connects, and asks service for each request until ctx is done; then it
 	// returns nil. It may ask again what it has asked before: the same request
 	// id gets the same answer. It moves whatever marks its place in the stream
 	// of events only after Ask has returned.
-	Run(ctx context.Context, desk Desk) error
+	Run(ctx context.Context, service Service) error
 }
 
-// A Desk is where an adapter brings its requests. All methods may be called
+// A Service is where an adapter brings its requests. All methods may be called
 // concurrently.
-type Desk interface {
+type Service interface {
 	// Commands gives what people can ask for, in the order of help.
 	Commands() []Command
 	// Ask answers a request, once: asked again with the same id, it changes
@@ -66,14 +66,14 @@ type Desk interface {
 // A Request is a person asking for something.
 type Request struct {
 	ID       string // the platform's id of the event or interaction, prefixed with the platform's name
-	Who      Who
+	Who      User
 	Where    Room
 	Lang     string            // BCP 47 tag of the language of the person; empty: unknown
 	RoomLang string            // of the room, where the platform knows one; else empty
 	At       time.Time         // the platform's timestamp, if it can be trusted; else zero
 	Command  string            // a Command's name, without slash
 	Args     map[string]string // by option name, as typed
-	Users    map[string]Who    // the persons meant by options of type User
+	Users    map[string]User   // the persons meant by options of type User
 	// Server is the community to which the room belongs, as the platform counts
 	// them; empty: none, or the bot is not in it. Where each room is one by itself
 	// it is the room's channel.
@@ -98,7 +98,7 @@ type Request struct {
 
 // Seats are the two persons who play when nobody else is named: in a local
 // room Black and White are seats in which anyone may sit.
-type Seats struct{ Black, White Who }
+type Seats struct{ Black, White User }
 
 // An Answer is what the person who asked is told. Its Text is to be put through
 // [Fill].

@@ -9,7 +9,7 @@ import (
 // know it.
 type (
 	GameID       = match.GameID
-	Person       = match.Person
+	PersonID     = match.PersonID
 	Room         = match.Room
 	Match        = match.Match
 	Standing     = match.Standing
@@ -17,7 +17,7 @@ type (
 	Event        = match.Event
 	Step         = match.Step
 	Typed        = match.Typed
-	Owed         = match.Owed
+	OutboxPost   = match.OutboxPost
 	Lane         = match.Lane
 	Due          = match.Due
 	Reply        = match.Reply
@@ -52,7 +52,7 @@ const (
 
 // What package outbox delivers, and what comes of it, for adapters and stores as well.
 type (
-	Who         = outbox.Who
+	User        = outbox.User
 	File        = outbox.File
 	Message     = outbox.Message
 	Post        = outbox.Post

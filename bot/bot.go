@@ -102,7 +102,7 @@ func New(store Store, c Config) *Bot {
 	return b
 }
 
-var _ Desk = (*Bot)(nil)
+var _ Service = (*Bot)(nil)
 
 // Commands gives what people can ask for, in the order of help.
 func (b *Bot) Commands() []Command { return Commands() }
@@ -111,7 +111,7 @@ func (b *Bot) Commands() []Command { return Commands() }
 // first, before the person is asked to try again.
 const attempts = 8
 
-// Ask answers a request, once; see [Desk].
+// Ask answers a request, once; see [Service].
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	h, ok := find(r.Command)
 	if !ok {
@@ -246,9 +246,9 @@ type task struct {
 	req    Request
 	h      handler
 	speech speech
-	place  place          // where the match is played, or where it is asked
-	who    map[Person]Who // the players and who asks
-	epoch  int            // of the cache, when the position was looked up
+	place  place             // where the match is played, or where it is asked
+	who    map[PersonID]User // the players and who asks
+	epoch  int               // of the cache, when the position was looked up
 }
 
 // decide decides what the request changes.
@@ -339,7 +339,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 		return Answer{}, false, err
 	}
 	in.Rulesets = b.rulesets
-	in.Users = map[string]Person{}
+	in.Users = map[string]PersonID{}
 	for option, who := range in.req.Users {
 		if in.Users[option], err = b.store.Person(ctx, who); err != nil {
 			return Answer{}, false, err
@@ -352,18 +352,18 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 }
 
 // people gives who asks and who is meant, each once.
-func (in *task) people() []Person {
-	ps := []Person{in.By, in.Seats[0], in.Seats[1]}
+func (in *task) people() []PersonID {
+	ps := []PersonID{in.By, in.Seats[0], in.Seats[1]}
 	for _, p := range in.Users {
 		ps = append(ps, p)
 	}
 	slices.Sort(ps)
-	return slices.DeleteFunc(slices.Compact(ps), func(p Person) bool { return p == "" })
+	return slices.DeleteFunc(slices.Compact(ps), func(p PersonID) bool { return p == "" })
 }
 
 // preferences looks up who those are and what they have chosen who may have to be
 // reminded after the step.
-func (b *Bot) preferences(ctx context.Context, in *task, people ...Person) (err error) {
+func (b *Bot) preferences(ctx context.Context, in *task, people ...PersonID) (err error) {
 	in.who, in.Prefs, err = b.store.Players(ctx, people)
 	for _, p := range people {
 		if _, known := in.Prefs[p]; !known && p != "" && err == nil {
@@ -390,7 +390,7 @@ func (b *Bot) seat(ctx context.Context, in *task) (err error) {
 // choose finds the game that a request is about: the one it numbers, the one of
 // its thread, the only one here in which the person is to move or plays, the
 // only one here. If that leaves several it asks which.
-func (b *Bot) choose(ctx context.Context, r Request, h handler, by Person) (Match, *Step, error) {
+func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Match, *Step, error) {
 	refuse := func(texts ...Text) (Match, *Step, error) {
 		return Match{}, &Step{Request: r.ID, At: b.now(), Answer: Reply{Texts: texts, Private: true}}, nil
 	}
@@ -503,7 +503,7 @@ func filter(ms []Match, keep func(Match) bool) []Match {
 }
 
 // question answers what changes nothing.
-func (b *Bot) question(ctx context.Context, r Request, h handler, by Person, m Match, s speech) Answer {
+func (b *Bot) question(ctx context.Context, r Request, h handler, by PersonID, m Match, s speech) Answer {
 	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
 	if !q.shared() {
 		q.lang, q.theme = s.mine, s.prefs.Theme
@@ -590,7 +590,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *match.Position, l *text.Lan
 }
 
 // sceneOf draws a match whose players are known.
-func sceneOf(m Match, p *match.Position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
+func sceneOf(m Match, p *match.Position, l *text.Language, who map[PersonID]User, look render.Options) render.Scene {
 	scene := l.PictureWords().Of(p.Final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.Result != "" {
 		scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))

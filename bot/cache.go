@@ -236,7 +236,7 @@ func (b *Bot) position(ctx context.Context, m Match, seq int) (*match.Position, 
 }
 
 // draw returns the scene of a match, the players of which are known.
-func (b *Bot) draw(m Match, p *match.Position, l *text.Language, who map[Person]Who, look render.Options) render.Scene {
+func (b *Bot) draw(m Match, p *match.Position, l *text.Language, who map[PersonID]User, look render.Options) render.Scene {
 	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
 	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
 }

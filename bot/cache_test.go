@@ -147,11 +147,11 @@ type failingTake struct {
 	before, after error
 }
 
-func (f *failingTake) Take(ctx context.Context, s *bot.Step) error {
+func (f *failingTake) Commit(ctx context.Context, s *bot.Step) error {
 	if f.before != nil {
 		return f.before
 	}
-	if err := f.Store.Take(ctx, s); err != nil {
+	if err := f.Store.Commit(ctx, s); err != nil {
 		return err
 	}
 	return f.after

@@ -14,11 +14,11 @@ type OptionType int
 
 // The types of options.
 const (
-	String  OptionType = iota
-	Point              // a point of the board: D4
-	Integer            // a whole number
-	User               // a person
-	Bool               // yes or no
+	StringOption  OptionType = iota
+	PointOption              // a point of the board: D4
+	IntegerOption            // a whole number
+	UserOption               // a person
+	BoolOption               // yes or no
 )
 
 // An Option is an argument of a command. Typed commands give options in order
@@ -30,5 +30,5 @@ type Option struct {
 	Required bool
 	Rest     bool     // takes all the words that are left: a list of points
 	Choices  []Choice // all there are, if they are few; at most 25
-	Suggest  bool     // Desk.Suggest knows what may be meant
+	Suggest  bool     // Service.Suggest knows what may be meant
 }

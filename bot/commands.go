@@ -10,10 +10,10 @@ import (
 )
 
 // game is the option by which every command about a game can name it.
-var gameOption = Option{Name: "game", Summary: "The number of the game, if you have several here", Type: Integer, Suggest: true}
+var gameOption = Option{Name: "game", Summary: "The number of the game, if you have several here", Type: IntegerOption, Suggest: true}
 
 // shareOption lets the answer to a question be read by everybody.
-var shareOption = Option{Name: "share", Summary: "Let everybody here see the answer", Type: Bool}
+var shareOption = Option{Name: "share", Summary: "Let everybody here see the answer", Type: BoolOption}
 
 // A handler decides what a command does. A change is pure: it gives a step. A
 // question only reads.
@@ -23,9 +23,9 @@ type handler struct {
 	change   match.Change
 	prefer   func(in *task) Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
-	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) // touches more than one game
-	noGame   bool                                                                                      // works without a game
-	opens    bool                                                                                      // may open a game
+	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by PersonID) (Answer, error) // touches more than one game
+	noGame   bool                                                                                        // works without a game
+	opens    bool                                                                                        // may open a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -38,22 +38,22 @@ func init() {
 			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
-			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: Integer},
+			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: IntegerOption},
 			{Name: "placement", Summary: "Where they go", Choices: []Choice{{"On the star points", "fixed"}, {"Where Black likes", "free"}}},
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
-			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: User},
+			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: UserOption},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},
 		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
 		{Command: Command{"place", "Place a stone", []Option{
-			{Name: "at", Summary: "The point, a letter and a number: D4", Type: Point, Required: true, Suggest: true}, gameOption,
+			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Suggest: true}, gameOption,
 		}}, kind: rules.Place, change: match.MakeTurn},
 		{Command: Command{"handicap", "Place your handicap stones, where they are placed freely", []Option{
 			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
 		}}, change: match.PlaceHandicap},
 		{Command: Command{"pass", "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
-			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: Bool}, gameOption,
+			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: BoolOption}, gameOption,
 		}}, kind: rules.Pass, change: match.MakeTurn},
 		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: match.MakeTurn},
 		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: match.MakeTurn},
@@ -75,14 +75,14 @@ func init() {
 		{Command: Command{"why", "Where every half point of the count comes from", []Option{gameOption, shareOption}}, question: why},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
 		{Command: Command{"review", "The board as it was after a turn", []Option{
-			{Name: "move", Summary: "The number of the turn", Type: Integer}, gameOption, shareOption,
+			{Name: "move", Summary: "The number of the turn", Type: IntegerOption}, gameOption, shareOption,
 		}}, question: review},
 		{Command: Command{"replay", "The game as an animation", []Option{
-			{Name: "from", Summary: "The first turn", Type: Integer}, {Name: "to", Summary: "The last turn", Type: Integer}, gameOption, shareOption,
+			{Name: "from", Summary: "The first turn", Type: IntegerOption}, {Name: "to", Summary: "The last turn", Type: IntegerOption}, gameOption, shareOption,
 		}}, question: replay},
 		{Command: Command{"comment", "Say something of a turn of a game that is over", []Option{
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
-			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: Integer}, gameOption,
+			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: IntegerOption}, gameOption,
 		}}, change: match.Comment},
 		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
 		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
@@ -93,12 +93,12 @@ func init() {
 		}}, question: compare},
 		{Command: Command{"demo", "Lessons on what the rules do, step by step", []Option{
 			{Name: "lesson", Summary: "Which; all are listed unless you say", Suggest: true},
-			{Name: "step", Summary: "Which step of it", Type: Integer}, shareOption,
+			{Name: "step", Summary: "Which step of it", Type: IntegerOption}, shareOption,
 		}}, question: demo, noGame: true},
 		{Command: Command{"show", "Draw a position for everybody here", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset to count it by", Suggest: true},
-			{Name: "share", Summary: "no: only for you", Type: Bool},
+			{Name: "share", Summary: "no: only for you", Type: BoolOption},
 		}}, question: show, noGame: true},
 		{Command: Command{"setup", "Put up a position in which you play both colours, to show something", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},

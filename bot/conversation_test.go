@@ -35,8 +35,8 @@ type channel struct {
 	shown int // ever
 }
 
-func (*channel) Name() string                              { return "chat" }
-func (*channel) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*channel) Name() string                                 { return "chat" }
+func (*channel) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (c *channel) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	c.mu.Lock()
@@ -117,13 +117,13 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
-		r.Users = map[string]bot.Who{"opponent": person(o)}
+		r.Users = map[string]bot.User{"opponent": person(o)}
 	}
 	return r, err
 }
 
-func person(name string) bot.Who {
-	return bot.Who{Platform: "chat", ID: strings.ToLower(name), Name: strings.ToUpper(name[:1]) + name[1:]}
+func person(name string) bot.User {
+	return bot.User{Platform: "chat", ID: strings.ToLower(name), Name: strings.ToUpper(name[:1]) + name[1:]}
 }
 
 func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {

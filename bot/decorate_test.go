@@ -34,8 +34,8 @@ func newWall() *wall {
 	return &wall{pictures: map[string]bool{}, controls: map[string]bool{}}
 }
 
-func (*wall) Name() string                              { return "chat" }
-func (*wall) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*wall) Name() string                                 { return "chat" }
+func (*wall) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	w.mu.Lock()

@@ -14,7 +14,7 @@ type situation struct {
 	match Match
 	pos   *match.Position
 	place place // where the match is played
-	who   map[Person]Who
+	who   map[PersonID]User
 	at    time.Time
 }
 
@@ -40,7 +40,7 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) 
 		}
 	}
 	b.outbox.Assign(step)
-	if err := b.store.Take(ctx, step); err != nil {
+	if err := b.store.Commit(ctx, step); err != nil {
 		return nil, err
 	}
 	if step.After == nil {
@@ -50,23 +50,23 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) 
 	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now()}), nil
 }
 
-// Settle stores that the asker has shown a post; see [Desk].
+// Settle stores that the asker has shown a post; see [Service].
 func (b *Bot) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
 	return b.outbox.Settle(ctx, p, r, owes...)
 }
 
-// Release gives back a post that the asker could not show; see [Desk].
+// Release gives back a post that the asker could not show; see [Service].
 func (b *Bot) Release(ctx context.Context, p Post, why error) error {
 	b.outbox.Release(ctx, p, why)
 	return nil
 }
 
-// Owe stores decorations that follow no post; see [Desk].
+// Owe stores decorations that follow no post; see [Service].
 func (b *Bot) Owe(ctx context.Context, where Room, owes ...Owes) error {
 	return b.outbox.Owe(ctx, where, owes...)
 }
 
-// Done drops a decoration; see [Desk].
+// Done drops a decoration; see [Service].
 func (b *Bot) Done(_ context.Context, where Room, kind, key string) error {
 	b.outbox.Done(where.Platform, kind, key)
 	return nil

@@ -19,8 +19,8 @@ type late struct {
 	clock *time.Time
 }
 
-func (*late) Name() string                              { return "chat" }
-func (*late) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*late) Name() string                                 { return "chat" }
+func (*late) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (l *late) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Kind == bot.Show && l.busy > 0 {
@@ -79,8 +79,8 @@ type picky struct {
 	tries map[string]int // by game and kind
 }
 
-func (*picky) Name() string                              { return "chat" }
-func (*picky) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*picky) Name() string                                 { return "chat" }
+func (*picky) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.tries != nil && post.Kind == bot.Show {
@@ -161,8 +161,8 @@ func TestGivenUp(t *testing.T) {
 // A lastMoment is a platform whose message is there when nobody waits for it any more.
 type lastMoment struct{ shown map[string]int }
 
-func (*lastMoment) Name() string                              { return "chat" }
-func (*lastMoment) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*lastMoment) Name() string                                 { return "chat" }
+func (*lastMoment) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (l *lastMoment) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	<-ctx.Done()

@@ -4,9 +4,9 @@
 // # From a line typed to a picture shown
 //
 // An [Adapter] turns what somebody did on its platform into a [Request] and
-// asks its [Desk], which is a [Bot]:
+// asks its [Service], which is a [Bot]:
 //
-//	answer, err := desk.Ask(ctx, bot.Request{
+//	answer, err := service.Ask(ctx, bot.Request{
 //		ID:      "web:0b9f…", // the platform's id: asking twice is asking once
 //		Who:     bot.Who{Platform: "web", ID: "seat:black", Name: "Black"},
 //		Where:   bot.Room{Platform: "web", Channel: "local"},

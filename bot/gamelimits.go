@@ -42,7 +42,7 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 // replace cancels an open challenge that another one has replaced, unless
 // somebody has joined it meanwhile. It returns the posts that the asker is to show,
 // unless that is nil.
-func (b *Bot) replace(ctx context.Context, asker *Request, old GameID, by *Match, opener Person) ([]outbox.Claimed, error) {
+func (b *Bot) replace(ctx context.Context, asker *Request, old GameID, by *Match, opener PersonID) ([]outbox.Claimed, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
 	return b.act(ctx, asker, old, request, b.now(), nil, func(in *match.Input) Step { return match.Replace(in, opener, by.Number) })
 }

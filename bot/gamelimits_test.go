@@ -172,12 +172,12 @@ type joining struct {
 	join func()
 }
 
-func (j *joining) Take(ctx context.Context, s *bot.Step) error {
+func (j *joining) Commit(ctx context.Context, s *bot.Step) error {
 	if do := j.join; do != nil {
 		j.join = nil
 		do()
 	}
-	return j.Store.Take(ctx, s)
+	return j.Store.Commit(ctx, s)
 }
 
 // Moderators can empty a room that somebody has filled.

@@ -30,8 +30,8 @@ type chat struct {
 	began  time.Time
 }
 
-func (*chat) Name() string                              { return "chat" }
-func (*chat) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*chat) Name() string                                 { return "chat" }
+func (*chat) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func laneName(p bot.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
 
@@ -317,13 +317,13 @@ func TestWaitOfOneGame(t *testing.T) {
 // A laggard is a store whose callers learn only a while later what they have claimed.
 type laggard struct {
 	bot.Store
-	claimed func([]bot.Owed)
+	claimed func([]bot.OutboxPost)
 }
 
 // Renew does nothing, as when the disk is too busy.
-func (l laggard) Renew(context.Context, []bot.Owed, time.Time) error { return nil }
+func (l laggard) Renew(context.Context, []bot.OutboxPost, time.Time) error { return nil }
 
-func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.Owed, error) {
+func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.OutboxPost, error) {
 	owed, err := l.Store.Claim(ctx, now, until, except...)
 	l.claimed(owed)
 	return owed, err
@@ -334,7 +334,7 @@ func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...stri
 func TestShownWhileClaimedAgain(t *testing.T) {
 	again := 0
 	onChat(t, func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []bot.Owed) {
+		return laggard{st, func(owed []bot.OutboxPost) {
 			for _, o := range owed {
 				if o.Attempt == 2 {
 					again++
@@ -358,7 +358,7 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 	var mu sync.Mutex
 	var claimed []string
 	watch := func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []bot.Owed) {
+		return laggard{st, func(owed []bot.OutboxPost) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, o := range owed {

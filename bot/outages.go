@@ -85,7 +85,7 @@ func (b *Bot) absent(ctx context.Context, platform, server string, from, to time
 // stamp returns a time as the store gives it back.
 func stamp(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// Away says that a platform cannot be reached; see [Desk].
+// Away says that a platform cannot be reached; see [Service].
 func (b *Bot) Away(ctx context.Context, platform string) error {
 	b.absence.Lock()
 	defer b.absence.Unlock()
@@ -96,7 +96,7 @@ func (b *Bot) Away(ctx context.Context, platform string) error {
 	return b.changeOutages(ctx, []Outage{{Platform: platform, From: stamp(b.now())}}, nil)
 }
 
-// Back says that a platform can be reached again; see [Desk]. An outage shorter
+// Back says that a platform can be reached again; see [Service]. An outage shorter
 // than a pulse is not credited.
 func (b *Bot) Back(ctx context.Context, platform string) error {
 	b.absence.Lock()

@@ -69,11 +69,11 @@ type dying struct {
 
 var errDead = errors.New("dead")
 
-func (d dying) Take(ctx context.Context, s *bot.Step) error {
+func (d dying) Commit(ctx context.Context, s *bot.Step) error {
 	if *d.left--; *d.left < 0 {
 		return errDead
 	}
-	return d.Store.Take(ctx, s)
+	return d.Store.Commit(ctx, s)
 }
 
 func must(t *testing.T, err error) {
@@ -306,11 +306,11 @@ func (h halting) Running(ctx context.Context, platform, server string, after bot
 // An early bird asks as soon as the bot runs its adapters.
 type earlyBird struct {
 	*channel
-	run func(ctx context.Context, desk bot.Desk)
+	run func(ctx context.Context, service bot.Service)
 }
 
-func (e *earlyBird) Run(ctx context.Context, desk bot.Desk) error {
-	e.run(ctx, desk)
+func (e *earlyBird) Run(ctx context.Context, service bot.Service) error {
+	e.run(ctx, service)
 	<-ctx.Done()
 	return nil
 }
@@ -328,12 +328,12 @@ func TestOpensBeforeCrediting(t *testing.T) {
 	var now atomic.Int64
 	now.Store(k.now.UnixMilli())
 	b := bot.New(halting{k.store, gate}, bot.Config{Log: silent, Now: func() time.Time { return time.UnixMilli(now.Load()).UTC() }})
-	ask := func(ctx context.Context, desk bot.Desk, who, line string) string {
+	ask := func(ctx context.Context, service bot.Service, who, line string) string {
 		r, err := k.request(who, line)
 		if err != nil {
 			t.Error(err)
 		}
-		a, err := desk.Ask(ctx, r)
+		a, err := service.Ask(ctx, r)
 		if err != nil {
 			t.Error(err)
 		}
@@ -341,9 +341,9 @@ func TestOpensBeforeCrediting(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := b.Run(ctx, &earlyBird{k.channel, func(ctx context.Context, desk bot.Desk) {
+	err := b.Run(ctx, &earlyBird{k.channel, func(ctx context.Context, service bot.Service) {
 		defer cancel()
-		if a := ask(ctx, desk, "ada", "/place C3 game:1"); a != "" {
+		if a := ask(ctx, service, "ada", "/place C3 game:1"); a != "" {
 			t.Errorf("Ada, who has time left, is told %q", a)
 		}
 		n, by := k.credits(t, before)
@@ -357,7 +357,7 @@ func TestOpensBeforeCrediting(t *testing.T) {
 		if credited == 0 {
 			t.Errorf("%d games are credited", credited)
 		}
-		if a := ask(ctx, desk, "ada", "/games"); strings.Count(a, "left") != games {
+		if a := ask(ctx, service, "ada", "/games"); strings.Count(a, "left") != games {
 			t.Errorf("the games are listed as\n%s", a)
 		}
 		for id, n := range first(k.credits(t, before)) {

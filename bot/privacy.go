@@ -18,7 +18,7 @@ import (
 // there and in the transcript of the local room, which holds what people read.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person) (Answer, error) {
+func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by PersonID) (Answer, error) {
 	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil, 0), Private: true, Lang: l.Tag} }
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
@@ -61,7 +61,7 @@ func (r Request) Forgets() bool {
 const maxKnown = 10_000
 
 // known gives everything that is kept of a person, as JSON.
-func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (*File, error) {
+func (b *Bot) known(ctx context.Context, l *text.Language, who User, by PersonID) (*File, error) {
 	type game struct {
 		Number  int       `json:"number"`
 		Channel string    `json:"channel"`
@@ -84,19 +84,19 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 		File string    `json:"file,omitempty"`
 	}
 	out := struct {
-		Platform    string  `json:"platform"`
-		ID          string  `json:"id"`
-		Name        string  `json:"name"`
-		Person      Person  `json:"person"`
-		Remind      string  `json:"remind,omitempty"`
-		Zone        string  `json:"zone,omitempty"`
-		Quiet       string  `json:"quiet,omitempty"`
-		Language    string  `json:"language,omitempty"`
-		Theme       string  `json:"theme,omitempty"`
-		Games       []game  `json:"games"`
-		Events      []event `json:"events"`
-		Transcript  []line  `json:"transcript,omitempty"`
-		Explanation string  `json:"explanation"`
+		Platform    string   `json:"platform"`
+		ID          string   `json:"id"`
+		Name        string   `json:"name"`
+		Person      PersonID `json:"person"`
+		Remind      string   `json:"remind,omitempty"`
+		Zone        string   `json:"zone,omitempty"`
+		Quiet       string   `json:"quiet,omitempty"`
+		Language    string   `json:"language,omitempty"`
+		Theme       string   `json:"theme,omitempty"`
+		Games       []game   `json:"games"`
+		Events      []event  `json:"events"`
+		Transcript  []line   `json:"transcript,omitempty"`
+		Explanation string   `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
 		Explanation: l.Say(say("privacy.known"))}
 	prefs, err := b.store.Preferences(ctx, by)
@@ -140,7 +140,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who Who, by Person) (
 
 // forget ends what a person plays, and forgets who they are. Their name goes first:
 // nothing that is shown meanwhile has it.
-func (b *Bot) forget(ctx context.Context, r Request, by Person) error {
+func (b *Bot) forget(ctx context.Context, r Request, by PersonID) error {
 	if err := b.store.Unname(ctx, by); err != nil {
 		return err
 	}

@@ -23,13 +23,13 @@ type question struct {
 	ctx    context.Context
 	b      *Bot
 	req    Request
-	by     Person
+	by     PersonID
 	match  Match
 	pos    *match.Position
 	game   *rules.Game
-	who    map[Person]Who // the players, and others whom the game names
-	now    time.Time      // in the zone of who reads the answer
-	lang   *text.Language // of who reads it
+	who    map[PersonID]User // the players, and others whom the game names
+	now    time.Time         // in the zone of who reads the answer
+	lang   *text.Language    // of who reads it
 	speech speech
 	theme  string // of pictures, as they have chosen; empty: that of the room
 }
@@ -62,7 +62,7 @@ func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 func (q *question) look() render.Options { return q.speech.here.look(q.theme) }
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
-func seatName(l *text.Language, p Person, who map[Person]Who) string {
+func seatName(l *text.Language, p PersonID, who map[PersonID]User) string {
 	if p == "" {
 		return l.Say(say("seat.open"))
 	}
@@ -335,7 +335,7 @@ func record(q *question) Answer {
 
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
-func recordFile(m Match, p *match.Position, who map[Person]Who) (*File, error) {
+func recordFile(m Match, p *match.Position, who map[PersonID]User) (*File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != clock.None {
@@ -366,8 +366,8 @@ func recordFile(m Match, p *match.Position, who map[Person]Who) (*File, error) {
 }
 
 // concerned gives everybody whom a game names.
-func concerned(m Match, p *match.Position) []Person {
-	ps := []Person{m.Black, m.White}
+func concerned(m Match, p *match.Position) []PersonID {
+	ps := []PersonID{m.Black, m.White}
 	for _, r := range p.Remarks {
 		ps = append(ps, r.By)
 	}
@@ -388,7 +388,7 @@ func games(q *question) Answer {
 	if len(ms) == 0 {
 		return q.answer(say("games.none"))
 	}
-	var ids []Person
+	var ids []PersonID
 	for _, m := range ms {
 		ids = append(ids, m.Black, m.White)
 	}

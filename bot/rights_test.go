@@ -117,7 +117,7 @@ func (b *bench) request(room bot.Room, role rune, text string) bot.Request {
 	b.asked++
 	r := bot.Request{ID: fmt.Sprintf("chat:%d", b.asked), Who: person(roles[role]), Command: command, Args: args, Where: room, Moderator: moderates(role)}
 	if args["opponent"] == "ivy" {
-		r.Users = map[string]bot.Who{"opponent": person("ivy")}
+		r.Users = map[string]bot.User{"opponent": person("ivy")}
 	}
 	return r
 }
@@ -255,7 +255,7 @@ func walk(t *testing.T, seed uint64) {
 	begin := []string{"/new aga 3x3", "/new aga 3x3 opponent:ivy", "/new two-button 3x3", "/new half-pass 3x3 clock:3d", "/new aga 5x5 handicap:2 placement:free", "/new button 3x3 opponent:me"}
 	room := bot.Room{Platform: "chat", Channel: "club"}
 	letters := []rune(everybody)
-	who := map[bot.Person]string{}
+	who := map[bot.PersonID]string{}
 	for _, name := range roles {
 		p, err := b.store.Person(t.Context(), person(name))
 		if err != nil {

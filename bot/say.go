@@ -13,7 +13,7 @@ type Text = text.Message
 
 func say(key string, args ...any) Text { return text.Say(key, args...) }
 
-func named(p Person) text.Arg { return text.Somebody(string(p)) }
+func named(p PersonID) text.Arg { return text.Somebody(string(p)) }
 
 // shortened cuts what somebody typed to a length fit for an answer.
 func shortened(s string) string { return text.Shorten(s) }
@@ -27,7 +27,7 @@ func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(w
 
 // word words texts; who tells the names of people, and game is the number of the
 // game that it is about.
-func word(l *text.Language, texts []Text, who map[Person]Who, game int) string {
+func word(l *text.Language, texts []Text, who map[PersonID]User, game int) string {
 	names := make(text.Names, len(who))
 	for p, w := range who {
 		names[string(p)] = text.CleanName(w.Name)
@@ -36,10 +36,10 @@ func word(l *text.Language, texts []Text, who map[Person]Who, game int) string {
 }
 
 // people returns whom texts name.
-func people(texts []Text) []Person {
-	var ps []Person
+func people(texts []Text) []PersonID {
+	var ps []PersonID
 	for _, id := range text.People(texts) {
-		ps = append(ps, Person(id))
+		ps = append(ps, PersonID(id))
 	}
 	return ps
 }

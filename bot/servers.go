@@ -72,7 +72,7 @@ func (b *Bot) returned(ctx context.Context, s Server) error {
 	return b.store.Left(ctx, s.Platform, s.ID, time.Time{})
 }
 
-// Servers says in which servers the bot is now; see [Desk].
+// Servers says in which servers the bot is now; see [Service].
 func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
 	b.serving.Lock()
 	defer b.serving.Unlock()

@@ -183,7 +183,7 @@ func TestForgottenServerLeavesNothing(t *testing.T) {
 	type kept struct {
 		Match  bot.Match
 		Events []bot.Event
-		Who    map[bot.Person]bot.Who
+		Who    map[bot.PersonID]bot.User
 	}
 	others := func() (out []kept) {
 		for _, m := range append(k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}), k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "direct"}})...) {
@@ -191,7 +191,7 @@ func TestForgottenServerLeavesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			who, err := k.store.People(t.Context(), []bot.Person{m.Opener, m.Black, m.White, m.Invited})
+			who, err := k.store.People(t.Context(), []bot.PersonID{m.Opener, m.Black, m.White, m.Invited})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,14 +275,14 @@ type forgetful struct {
 	times int
 }
 
-func (f *forgetful) Take(ctx context.Context, step *bot.Step) error {
+func (f *forgetful) Commit(ctx context.Context, step *bot.Step) error {
 	if f.times > 0 {
 		f.times--
 		if err := errors.Join(f.Belongs(ctx, bot.Room{Platform: "chat", Channel: "x"}, "x"), f.ForgetServer(ctx, "chat", "x")); err != nil {
 			f.t.Error(err)
 		}
 	}
-	return f.Store.Take(ctx, step)
+	return f.Store.Commit(ctx, step)
 }
 
 // Who is forgotten as a stranger while they open their first game is known by it.
@@ -292,7 +292,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
 	k.lines(t, "ada> /new aga 5x5 opponent:bob")
 	m := k.matches(t, bot.Query{})[0]
-	who, err := k.store.People(t.Context(), []bot.Person{m.Opener, m.Invited})
+	who, err := k.store.People(t.Context(), []bot.PersonID{m.Opener, m.Invited})
 	if err != nil || who[m.Opener].Name != "Ada" || who[m.Invited].Name != "Bob" {
 		t.Errorf("%+v is by %v, %v", m, who, err)
 	}

@@ -30,9 +30,9 @@ type world struct {
 	asked   []bot.Request // to be asked again at times
 	answers map[string]string
 	racing  bool
-	commits map[string]int // by request
-	owed    []bot.Owed     // everything that was ever owed, in order
-	shown   []bot.Post     // as the platform has it: a key once
+	commits map[string]int   // by request
+	owed    []bot.OutboxPost // everything that was ever owed, in order
+	shown   []bot.Post       // as the platform has it: a key once
 	keys    map[string]bool
 	asks    int
 }
@@ -41,14 +41,14 @@ var errLost = errors.New("the connection was lost")
 
 func (w *world) fails(one, in int) bool { return !w.calm && w.IntN(in) < one }
 
-// Take loses replies, and lets another request in first.
-func (w *world) Take(ctx context.Context, s *bot.Step) error {
+// Commit loses replies, and lets another request in first.
+func (w *world) Commit(ctx context.Context, s *bot.Step) error {
 	if !w.racing && w.fails(1, 6) {
 		w.racing = true
 		w.ask(w.request())
 		w.racing = false
 	}
-	if err := w.Store.Take(ctx, s); err != nil {
+	if err := w.Store.Commit(ctx, s); err != nil {
 		return err
 	}
 	w.commits[s.Request]++
@@ -69,7 +69,7 @@ func (w *world) Settle(ctx context.Context, id string, r bot.Receipt, m *bot.Mes
 
 func (w *world) Name() string { return "chat" }
 
-func (w *world) Run(context.Context, bot.Desk) error { return nil }
+func (w *world) Run(context.Context, bot.Service) error { return nil }
 
 func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	switch {

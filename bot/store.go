@@ -18,8 +18,8 @@ type Channel struct {
 
 // Known is what is known when somebody asks something.
 type Known struct {
-	Person  Person // empty: seen for the first time, or erased
-	Name    string // that they went by
+	Person  PersonID // empty: seen for the first time, or erased
+	Name    string   // that they went by
 	Prefs   Preferences
 	Channel Channel
 	Answer  *Reply // that the request got; nil: it was not taken
@@ -45,7 +45,7 @@ var (
 // A Query selects matches. Empty fields select nothing away.
 type Query struct {
 	Where  Room // Thread only where it is not empty
-	Player Person
+	Player PersonID
 	States []State
 	Number int
 	Limit  int // 0: 100
@@ -57,21 +57,21 @@ type Store interface {
 	outbox.Rows
 	// Person gives the id of a person, a new one at first sight, and keeps the
 	// name they go by now.
-	Person(ctx context.Context, who Who) (Person, error)
+	Person(ctx context.Context, who User) (PersonID, error)
 	// People gives who persons are; those erased or unknown are left out.
-	People(ctx context.Context, ids []Person) (map[Person]Who, error)
+	People(ctx context.Context, ids []PersonID) (map[PersonID]User, error)
 	// Unname takes a person's name off, so that nothing more is said of them by it.
-	Unname(ctx context.Context, p Person) error
+	Unname(ctx context.Context, p PersonID) error
 	// Erase forgets a person, who were known as who: their name, what they have
 	// chosen and what they have said of games and in the local room, where others'
 	// lines have instead where they had the name. The person's id stays in games,
 	// posts and answers, and means nobody.
-	Erase(ctx context.Context, p Person, who Who, instead string) error
+	Erase(ctx context.Context, p PersonID, who User, instead string) error
 	// MessagesOf returns what the transcript of the local room has of a person: what
 	// they have said, what quotes it, and what was for them alone.
-	MessagesOf(ctx context.Context, p Person, who Who) ([]Message, error)
+	MessagesOf(ctx context.Context, p PersonID, who User) ([]Message, error)
 	// EventsBy gives what a person has done, by game, in order.
-	EventsBy(ctx context.Context, p Person) (map[GameID][]Event, error)
+	EventsBy(ctx context.Context, p PersonID) (map[GameID][]Event, error)
 	// Answered gives the answer that a request got, if it was taken.
 	Answered(ctx context.Context, request string) (Reply, bool, error)
 	// Match returns a match and its events, or ErrNotFound.
@@ -87,9 +87,9 @@ type Store interface {
 	Running(ctx context.Context, platform, server string, after GameID, limit int) ([]GameID, error)
 	// Matches gives matches, the last changed first.
 	Matches(ctx context.Context, q Query) ([]Match, error)
-	// Take stores a step, or gives ErrConflict and stores nothing. It puts the
+	// Commit stores a step, or gives ErrConflict and stores nothing. It puts the
 	// match's Number into s.Match when it is new.
-	Take(ctx context.Context, s *Step) error
+	Commit(ctx context.Context, s *Step) error
 	// Unpark lets what was set aside for a channel a while ago be tried again, in
 	// its order, and reports whether there is any. How long a while is doubles with
 	// each attempt.
@@ -100,13 +100,13 @@ type Store interface {
 	// NextDue gives when the next thing is due; zero: nothing is.
 	NextDue(ctx context.Context) (time.Time, error)
 	// Preferences gives what a person has chosen; Person is always set.
-	Preferences(ctx context.Context, p Person) (Preferences, error)
+	Preferences(ctx context.Context, p PersonID) (Preferences, error)
 	// Players gives who persons are and what they have chosen, in one look. Those
 	// erased or unknown are left out.
-	Players(ctx context.Context, ids []Person) (map[Person]Who, map[Person]Preferences, error)
+	Players(ctx context.Context, ids []PersonID) (map[PersonID]User, map[PersonID]Preferences, error)
 	// Known returns what is known when somebody asks something: of them, of the
 	// channel and of the request, in one look.
-	Known(ctx context.Context, who Who, where Room, request string) (Known, error)
+	Known(ctx context.Context, who User, where Room, request string) (Known, error)
 	// Channel returns what is known of a channel.
 	Channel(ctx context.Context, where Room) (Channel, error)
 	// Rooms gives what has been chosen for each channel of a server for which

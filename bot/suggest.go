@@ -13,7 +13,7 @@ import (
 // maxChoices is how many suggestions a platform can show.
 const maxChoices = 25
 
-// Suggest gives choices for an option that is being typed; see [Desk].
+// Suggest gives choices for an option that is being typed; see [Service].
 func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
 	h, ok := find(r.Command)
 	if !ok {
@@ -71,7 +71,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 
 // points suggests empty points to place a stone on, or one stone of each chain
 // to mark.
-func (b *Bot) points(ctx context.Context, r Request, h handler, by Person, l *text.Language, option, prefix string) []Choice {
+func (b *Bot) points(ctx context.Context, r Request, h handler, by PersonID, l *text.Language, option, prefix string) []Choice {
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
 		return nil

@@ -34,8 +34,8 @@ type club struct {
 
 type span struct{ from, to time.Time }
 
-func (c *club) Name() string                        { return "chat" }
-func (c *club) Run(context.Context, bot.Desk) error { return nil }
+func (c *club) Name() string                           { return "chat" }
+func (c *club) Run(context.Context, bot.Service) error { return nil }
 
 func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if _, ok := c.posts[p.ID]; ok {
@@ -70,7 +70,7 @@ func (c *club) ask(who, text string) {
 	c.n++
 	r := bot.Request{ID: fmt.Sprint("chat:", c.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args}
 	if o := args["opponent"]; o != "" {
-		r.Users = map[string]bot.Who{"opponent": person(o)}
+		r.Users = map[string]bot.User{"opponent": person(o)}
 	}
 	a, err := c.bot.Ask(c.t.Context(), r)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
-	texts, players := o.Texts, []Person{}
-	var draw func(known map[Person]Who)
+	texts, players := o.Texts, []PersonID{}
+	var draw func(known map[PersonID]User)
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -29,7 +29,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []Person{m.Black, m.White}
+		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []PersonID{m.Black, m.White}
 		kind, private := Status, o.Private
 		if o.Kind == Show {
 			kind, private = Show, false
@@ -57,7 +57,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 				}
 			}
 			texts = reminder(m, pos, now)
-			more, err := b.waiting(ctx, m, o.Owed, now)
+			more, err := b.waiting(ctx, m, o.OutboxPost, now)
 			if err != nil {
 				return p, err
 			}
@@ -76,8 +76,8 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 		if o.Kind == Show {
 			p.Previous = string(last)
 			texts = append(texts, caption(m, pos, b.now().UTC())...)
-			draw = func(who map[Person]Who) {
-				players := map[Person]Who{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
+			draw = func(who map[PersonID]User) {
+				players := map[PersonID]User{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
 				scene := b.draw(m, pos, l, tellApart(players), room.look(""))
 				p.Scene = &scene
 			}
@@ -108,12 +108,12 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 }
 
 // peopleIn returns who the persons in a post are; those erased are left out.
-func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []Person) (map[Person]Who, error) {
+func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []PersonID) (map[PersonID]User, error) {
 	s := b.recent(o)
 	if s == nil {
 		return b.store.People(ctx, ids)
 	}
-	known := map[Person]Who{}
+	known := map[PersonID]User{}
 	for _, id := range ids {
 		who, ok := s.who[id]
 		if !ok && id != "" {
@@ -184,7 +184,7 @@ func (b *Bot) ended(ctx context.Context, m Match, p *match.Position, seq int) (*
 
 // waiting says which other games wait for the person who is reminded of m, in
 // the room where they read it.
-func (b *Bot) waiting(ctx context.Context, m Match, o Owed, now time.Time) ([]Text, error) {
+func (b *Bot) waiting(ctx context.Context, m Match, o OutboxPost, now time.Time) ([]Text, error) {
 	if len(o.Notify) != 1 {
 		return nil, nil
 	}
@@ -212,7 +212,7 @@ const maxDigest = 20
 // alsoWaiting gives the other games in which somebody is to move: those of the
 // same channel, or all of the platform's where only they read it, but for those of
 // servers that the bot has left.
-func (b *Bot) alsoWaiting(ctx context.Context, m Match, person Person, private bool) ([]Match, error) {
+func (b *Bot) alsoWaiting(ctx context.Context, m Match, person PersonID, private bool) ([]Match, error) {
 	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []State{Going}})
 	if err != nil {
 		return nil, err

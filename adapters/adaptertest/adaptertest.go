@@ -3,8 +3,8 @@
 // this platform has:
 //
 //	func TestAdapter(t *testing.T) {
-//		adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
-//			return newDouble(t, desk) // starts the adapter, stops it with t.Cleanup
+//		adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
+//			return newDouble(t, service) // starts the adapter, stops it with t.Cleanup
 //		})
 //	}
 package adaptertest
@@ -58,26 +58,26 @@ type Faulty interface {
 }
 
 // Run runs the suite. start gives a new platform each time.
-func Run(t *testing.T, start func(*testing.T, bot.Desk) Platform) {
+func Run(t *testing.T, start func(*testing.T, bot.Service) Platform) {
 	t.Helper()
 	RunIn(t, func(t *testing.T, test func(*testing.T)) { test(t) }, start)
 }
 
 // RunIn runs the suite, each of its tests inside around: [synctest.Test] for
 // platforms that are in memory.
-func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start func(*testing.T, bot.Desk) Platform) {
+func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start func(*testing.T, bot.Service) Platform) {
 	if got, want := bot.Fill(marked, bot.Format{}), "Tue 24 Nov 14:00 UTC in the room"; got != want {
 		t.Fatalf("instants and rooms are marked otherwise now: %q", got)
 	}
-	with := func(name string, test func(*testing.T, *desk, Platform)) {
+	with := func(name string, test func(*testing.T, *fakeService, Platform)) {
 		t.Run(name, func(t *testing.T) {
 			around(t, func(t *testing.T) {
-				d := &desk{}
+				d := &fakeService{}
 				test(t, d, start(t, d))
 			})
 		})
 	}
-	with("ids begin with the platform's name", func(t *testing.T, d *desk, p Platform) {
+	with("ids begin with the platform's name", func(t *testing.T, d *fakeService, p Platform) {
 		p.Says("black", "/place D4")
 		r := d.last(t)
 		name := p.Adapter().Name()
@@ -85,7 +85,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("%s asked %+v", name, r)
 		}
 	})
-	with("a typed command is a request", func(t *testing.T, d *desk, p Platform) {
+	with("a typed command is a request", func(t *testing.T, d *fakeService, p Platform) {
 		p.Says("black", "  /Place   d4 ")
 		if r := d.last(t); r.Command != "place" || r.Args["at"] != "d4" {
 			t.Errorf("%+v", r)
@@ -95,7 +95,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("%+v", r)
 		}
 	})
-	with("different persons are different, the same person the same", func(t *testing.T, d *desk, p Platform) {
+	with("different persons are different, the same person the same", func(t *testing.T, d *fakeService, p Platform) {
 		p.Says("black", "/help")
 		a := d.last(t)
 		p.Says("white", "/help")
@@ -106,7 +106,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("%+v\n%+v\n%+v", a, b, c)
 		}
 	})
-	with("redelivery asks with the same id", func(t *testing.T, d *desk, p Platform) {
+	with("redelivery asks with the same id", func(t *testing.T, d *fakeService, p Platform) {
 		p.Says("black", "/place D4")
 		first := d.last(t)
 		if !p.Again() {
@@ -116,7 +116,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("%q was asked again as %q", first.ID, again.ID)
 		}
 	})
-	with("what is mistyped is answered, and not asked", func(t *testing.T, d *desk, p Platform) {
+	with("what is mistyped is answered, and not asked", func(t *testing.T, d *fakeService, p Platform) {
 		p.Says("black", "/plcae D4")
 		if n := d.count(); n != 0 {
 			t.Errorf("%d requests", n)
@@ -125,7 +125,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("black sees %q", seen)
 		}
 	})
-	with("a private answer is for one", func(t *testing.T, d *desk, p Platform) {
+	with("a private answer is for one", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer = bot.Answer{Text: "only for your eyes", Private: true}
 		p.Says("black", "/score")
 		if !strings.Contains(p.Sees("black"), "only for your eyes") {
@@ -135,7 +135,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("white sees %q", p.Sees("white"))
 		}
 	})
-	with("a public answer is for all", func(t *testing.T, d *desk, p Platform) {
+	with("a public answer is for all", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer = bot.Answer{Text: "for everybody"}
 		p.Says("black", "/score")
 		for _, who := range []string{"black", "white"} {
@@ -144,7 +144,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			}
 		}
 	})
-	with("a post is shown, and the same post once", func(t *testing.T, _ *desk, p Platform) {
+	with("a post is shown, and the same post once", func(t *testing.T, _ *fakeService, p Platform) {
 		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 1 begins", Attempt: 1}
 		a, _, err := p.Adapter().Deliver(t.Context(), post)
 		if err != nil || a == "" {
@@ -159,7 +159,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("shown %d times", n)
 		}
 	})
-	with("posts are shown in order, with their picture in words", func(t *testing.T, _ *desk, p Platform) {
+	with("posts are shown in order, with their picture in words", func(t *testing.T, _ *fakeService, p Platform) {
 		for _, post := range posts(t, p.Room(), 3) {
 			if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 				t.Fatal(err)
@@ -173,7 +173,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("no board in letters in %q", seen)
 		}
 	})
-	with("the asker shows its posts, in order and once", func(t *testing.T, d *desk, p Platform) {
+	with("the asker shows its posts, in order and once", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer.Posts = posts(t, p.Room(), 2)
 		p.Says("black", "/place D4")
 		if !d.last(t).Shows {
@@ -189,7 +189,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("settled %q, released %q", settled, released)
 		}
 	})
-	with("the asker releases what it cannot show", func(t *testing.T, d *desk, p Platform) {
+	with("the asker releases what it cannot show", func(t *testing.T, d *fakeService, p Platform) {
 		faulty, ok := p.(Faulty)
 		if !ok {
 			return
@@ -202,7 +202,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("settled %q, released %q", settled, released)
 		}
 	})
-	with("instants and rooms are written out", func(t *testing.T, d *desk, p Platform) {
+	with("instants and rooms are written out", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer = bot.Answer{Text: "Black has " + marked + " left.", Private: true}
 		p.Says("black", "/clock")
 		d.answer.Private = false
@@ -221,7 +221,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			}
 		}
 	})
-	with("a post carries its file, once", func(t *testing.T, _ *desk, p Platform) {
+	with("a post carries its file, once", func(t *testing.T, _ *fakeService, p Platform) {
 		shelf, ok := p.(Shelf)
 		if !ok {
 			return // such a platform has no files
@@ -240,7 +240,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("white can download %q", got)
 		}
 	})
-	with("it stops when told to", func(t *testing.T, _ *desk, p Platform) {
+	with("it stops when told to", func(t *testing.T, _ *fakeService, p Platform) {
 		if err := p.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -265,18 +265,18 @@ func posts(t *testing.T, where bot.Room, n int) (posts []bot.Post) {
 // adapter puts it through [bot.Fill].
 const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06local\x06\x04the room\x05"
 
-// A desk writes down what it is asked. Asked again with the same id, it answers
+// A fakeService writes down what it is asked. Asked again with the same id, it answers
 // without posts, as the bot does.
-type desk struct {
+type fakeService struct {
 	mu                sync.Mutex
 	asked             []bot.Request
 	answer            bot.Answer
 	settled, released []string // ids of posts
 }
 
-func (d *desk) Commands() []bot.Command { return bot.Commands() }
+func (d *fakeService) Commands() []bot.Command { return bot.Commands() }
 
-func (d *desk) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
+func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	again := slices.ContainsFunc(d.asked, func(o bot.Request) bool { return o.ID == r.ID })
@@ -292,14 +292,14 @@ func (d *desk) Ask(_ context.Context, r bot.Request) (bot.Answer, error) {
 	return a, nil
 }
 
-func (d *desk) Settle(_ context.Context, p bot.Post, _ bot.Receipt, _ ...bot.Owes) error {
+func (d *fakeService) Settle(_ context.Context, p bot.Post, _ bot.Receipt, _ ...bot.Owes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settled = append(d.settled, p.ID)
 	return nil
 }
 
-func (d *desk) Release(_ context.Context, p bot.Post, _ error) error {
+func (d *fakeService) Release(_ context.Context, p bot.Post, _ error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.released = append(d.released, p.ID)
@@ -307,18 +307,18 @@ func (d *desk) Release(_ context.Context, p bot.Post, _ error) error {
 }
 
 // outcome returns the ids of the posts that were settled and released.
-func (d *desk) outcome() (settled, released string) {
+func (d *fakeService) outcome() (settled, released string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.settled, " "), strings.Join(d.released, " ")
 }
 
-func (d *desk) Owe(context.Context, bot.Room, ...bot.Owes) error     { return nil }
-func (d *desk) Done(context.Context, bot.Room, string, string) error { return nil }
+func (d *fakeService) Owe(context.Context, bot.Room, ...bot.Owes) error     { return nil }
+func (d *fakeService) Done(context.Context, bot.Room, string, string) error { return nil }
 
-func (d *desk) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
+func (d *fakeService) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 
-func (d *desk) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
+func (d *fakeService) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
 	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
 	if err != nil {
 		return render.Scene{}, err
@@ -326,18 +326,18 @@ func (d *desk) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
 	return render.Of(g, render.Names{}), nil
 }
 
-func (d *desk) Away(context.Context, string) error { return nil }
+func (d *fakeService) Away(context.Context, string) error { return nil }
 
-func (d *desk) Servers(context.Context, string, []string) error { return nil }
-func (d *desk) Back(context.Context, string) error              { return nil }
+func (d *fakeService) Servers(context.Context, string, []string) error { return nil }
+func (d *fakeService) Back(context.Context, string) error              { return nil }
 
-func (d *desk) count() int {
+func (d *fakeService) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.asked)
 }
 
-func (d *desk) last(t *testing.T) bot.Request {
+func (d *fakeService) last(t *testing.T) bot.Request {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 type hall struct {
 	*club
 	last   *discordtest.Interaction
-	asked  chan string     // has one for each request that came to the desk
+	asked  chan string     // has one for each request that came to the service
 	client strings.Builder // what Discord's own client says
 	ended  func() error
 }
@@ -94,7 +94,7 @@ func (h *hall) Files(who string) map[string][]byte {
 }
 
 func TestAdapter(t *testing.T) {
-	adaptertest.RunIn(t, bubble, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+	adaptertest.RunIn(t, bubble, func(t *testing.T, service bot.Service) adaptertest.Platform {
 		h := &hall{club: newClub(t, discordtest.Options{}), asked: make(chan string, 100)}
 		h.cfg.Listen, h.cfg.PublicKey = "localhost:8080", h.d.PublicKey()
 		ready := make(chan string, 1)
@@ -106,7 +106,7 @@ func TestAdapter(t *testing.T) {
 		h.a = a
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
-		go func() { done <- a.Run(ctx, countingDesk{desk, h.asked}) }()
+		go func() { done <- a.Run(ctx, countingService{service, h.asked}) }()
 		ended := false
 		h.ended = func() error {
 			if ended {

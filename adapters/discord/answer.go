@@ -156,11 +156,11 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if !ok {
 		return
 	}
-	answer, err := a.theDesk().Ask(ctx, r)
+	answer, err := a.theService().Ask(ctx, r)
 	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
 		a.log.Warn("request failed, will retry", "request", r.ID, "try", try, "error", err)
 		pause(ctx, askPause<<try)
-		answer, err = a.theDesk().Ask(ctx, r)
+		answer, err = a.theService().Ask(ctx, r)
 	}
 	if err != nil {
 		a.log.Error("request failed", "request", r.ID, "error", err)
@@ -230,7 +230,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			a.release(ctx, answer.Posts[k:], err)
 			break
 		}
-		if err := a.theDesk().Settle(ctx, p, receipt, owes...); err != nil {
+		if err := a.theService().Settle(ctx, p, receipt, owes...); err != nil {
 			a.log.Error("post shown, but not stored", "post", p.ID, "error", err)
 		}
 	}
@@ -249,7 +249,7 @@ func (a *Adapter) release(ctx context.Context, posts []bot.Post, why error) {
 	if len(posts) == 0 {
 		return
 	}
-	if err := a.theDesk().Release(ctx, posts[0], why); err != nil {
+	if err := a.theService().Release(ctx, posts[0], why); err != nil {
 		a.log.Error("post not released, its claim runs out", "post", posts[0].ID, "error", err)
 	}
 }
@@ -310,7 +310,7 @@ func (a *Adapter) owesEnding(x *pendingInteraction) {
 		defer close(x.stored)
 		ctx, cancel := context.WithTimeout(context.Background(), shortly)
 		defer cancel()
-		err := a.theDesk().Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
+		err := a.theService().Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
 		if err != nil {
 			a.log.Error("deferral not stored", "interaction", x.in.ID, "error", err)
 		}
@@ -332,7 +332,7 @@ func (a *Adapter) ended(x *pendingInteraction) {
 	<-x.stored
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	if err := a.theDesk().Done(ctx, x.room(), bot.Ending, x.in.ID); err != nil {
+	if err := a.theService().Done(ctx, x.room(), bot.Ending, x.in.ID); err != nil {
 		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
 }
@@ -382,7 +382,7 @@ func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
 	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content}.owes(x, time.Now().Add(time.Second))
-	if err := a.theDesk().Owe(ctx, x.room(), later); err != nil {
+	if err := a.theService().Owe(ctx, x.room(), later); err != nil {
 		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
 }

@@ -53,8 +53,8 @@ type club struct {
 	bob   *discordtest.Person
 
 	store bot.Store
-	desk  func(bot.Desk) bot.Desk // what stands between the adapter and the bot; nil: nothing
-	posts func(bot.Post)          // told of each post before it is shown; may be nil
+	desk  func(bot.Service) bot.Service // what stands between the adapter and the bot; nil: nothing
+	posts func(bot.Post)                // told of each post before it is shown; may be nil
 	cfg   Config
 	a     *Adapter
 	log   logged
@@ -174,9 +174,9 @@ func (c *club) start() {
 	}
 }
 
-// alone starts an adapter that asks a desk, and to which nothing is delivered. What
+// alone starts an adapter that asks a service, and to which nothing is delivered. What
 // it does after kill reaches nobody.
-func (c *club) alone(desk bot.Desk) (a *Adapter, stop, kill func()) {
+func (c *club) alone(service bot.Service) (a *Adapter, stop, kill func()) {
 	c.Helper()
 	p := &plug{dial: c.network.DialContext}
 	cfg := c.cfg
@@ -188,7 +188,7 @@ func (c *club) alone(desk bot.Desk) (a *Adapter, stop, kill func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx, desk) }()
+	go func() { done <- a.Run(ctx, service) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -235,31 +235,31 @@ func (p *plug) pull() {
 	}
 }
 
-// between puts something between an adapter and its desk.
+// between puts something between an adapter and its service.
 type between struct {
 	*Adapter
-	wrap  func(bot.Desk) bot.Desk
+	wrap  func(bot.Service) bot.Service
 	posts func(bot.Post)
 }
 
-func (b between) Run(ctx context.Context, desk bot.Desk) error {
+func (b between) Run(ctx context.Context, service bot.Service) error {
 	if b.wrap != nil {
-		desk = b.wrap(desk)
+		service = b.wrap(service)
 	}
 	if b.posts != nil {
-		desk = tellingDesk{desk, b.posts}
+		service = tellingService{service, b.posts}
 	}
-	return b.Adapter.Run(ctx, desk)
+	return b.Adapter.Run(ctx, service)
 }
 
-// A tellingDesk tells of the posts that the asker is to show.
-type tellingDesk struct {
-	bot.Desk
+// A tellingService tells of the posts that the asker is to show.
+type tellingService struct {
+	bot.Service
 	posts func(bot.Post)
 }
 
-func (d tellingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
-	answer, err := d.Desk.Ask(ctx, r)
+func (d tellingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	answer, err := d.Service.Ask(ctx, r)
 	for _, p := range answer.Posts {
 		d.posts(p)
 	}

@@ -130,12 +130,12 @@ func projectOption(o bot.Option) option {
 	p := option{Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: rest.Clip(o.Summary, maxDescription), Required: o.Required,
 		Descriptions: localized(o.Summary, func(tag string) string { return rest.Clip(o.In(tag).Summary, maxDescription) })}
 	switch o.Type {
-	case bot.Integer:
+	case bot.IntegerOption:
 		p.Type = discordgo.ApplicationCommandOptionInteger
-	case bot.User:
+	case bot.UserOption:
 		p.Type = discordgo.ApplicationCommandOptionUser
 		return p
-	case bot.Bool:
+	case bot.BoolOption:
 		p.Type = discordgo.ApplicationCommandOptionBoolean
 		return p
 	}
@@ -159,7 +159,7 @@ func projectOption(o bot.Option) option {
 // choice makes Discord's choice of the bot's.
 func choice(o bot.Option, c bot.Choice) *discordgo.ApplicationCommandOptionChoice {
 	out := &discordgo.ApplicationCommandOptionChoice{Name: rest.Clip(c.Label, maxChoice), Value: c.Value}
-	if o.Type == bot.Integer {
+	if o.Type == bot.IntegerOption {
 		if n, err := strconv.Atoi(c.Value); err == nil {
 			out.Value = n
 		}

@@ -159,11 +159,11 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		return nil, false
 	}
 	o = o.In(in.Locale)
-	if o.Type == bot.Point || !o.Suggest {
+	if o.Type == bot.PointOption || !o.Suggest {
 		return new(form(p, o, in.Locale)), true
 	}
 	typed := "/" + p.command
-	choices := a.theDesk().Suggest(ctx, *r, p.ask, "")
+	choices := a.theService().Suggest(ctx, *r, p.ask, "")
 	m := rest.Message{Content: new(escape(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
 	if row, ok := menuOf(p, o, choices); ok {
 		m.Components = append(m.Components, row)
@@ -185,7 +185,7 @@ func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 			at := strings.LastIndexAny(prefix, " ,;") + 1
 			head, prefix = prefix[:at], prefix[at:]
 		}
-		for _, c := range a.theDesk().Suggest(ctx, r, o.Name, prefix) {
+		for _, c := range a.theService().Suggest(ctx, r, o.Name, prefix) {
 			c.Value = head + c.Value
 			if head != "" {
 				c.Label = head + c.Label

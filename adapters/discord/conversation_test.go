@@ -116,7 +116,7 @@ func (tb *table) run(sessions int) {
 // shown messages without their texts.
 const messageContent = 1 << 15
 
-// flushing is a desk that delivers what is owed after each request.
+// flushing is a service that delivers what is owed after each request.
 type flushing struct {
 	*bot.Bot
 	tb *table
@@ -253,11 +253,11 @@ func (tb *table) options(line string) (string, []discordtest.Option) {
 		var value any = text
 		o, _ := findOption(bot.Commands(), name, key)
 		switch n, err := strconv.Atoi(text); {
-		case o.Type == bot.Integer && err == nil:
+		case o.Type == bot.IntegerOption && err == nil:
 			value = n
-		case o.Type == bot.Bool:
+		case o.Type == bot.BoolOption:
 			value = text == "true"
-		case o.Type == bot.User:
+		case o.Type == bot.UserOption:
 			value = tb.person(strings.ToLower(strings.TrimPrefix(text, "@")))
 		}
 		out = append(out, discordtest.Opt(key, value))

@@ -36,7 +36,7 @@ func TestKilledWhileThinking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		gate := make(chan bool)
-		_, stop, kill := c.alone(&slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate})
+		_, stop, kill := c.alone(&slowService{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		thinks := func(who *discordtest.Person) *discordtest.Interaction {
 			t.Helper()
 			i := who.Slash(c.room, "rules")
@@ -87,10 +87,10 @@ func TestKilledWhileThinking(t *testing.T) {
 func TestDeferralsAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{}
-		full := &fullDesk{}
-		c.desk = func(desk bot.Desk) bot.Desk {
-			full.Desk = d.before(desk)
+		d := &slowService{}
+		full := &fullService{}
+		c.desk = func(service bot.Service) bot.Service {
+			full.Service = d.before(service)
 			return full
 		}
 		c.start()
@@ -118,15 +118,15 @@ func TestDeferralsAreForgotten(t *testing.T) {
 	})
 }
 
-// A fullDesk stores no decorations once it is full.
-type fullDesk struct {
-	bot.Desk
+// A fullService stores no decorations once it is full.
+type fullService struct {
+	bot.Service
 	full bool
 }
 
-func (d *fullDesk) Owe(ctx context.Context, where bot.Room, owes ...bot.Owes) error {
+func (d *fullService) Owe(ctx context.Context, where bot.Room, owes ...bot.Owes) error {
 	if d.full {
 		return errors.New("the disk is full")
 	}
-	return d.Desk.Owe(ctx, where, owes...)
+	return d.Service.Owe(ctx, where, owes...)
 }

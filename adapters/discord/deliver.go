@@ -524,7 +524,7 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	return first, nil
 }
 
-func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
+func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.User) (bot.Receipt, error) {
 	if since, closed := a.closed.Get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
@@ -559,7 +559,7 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.Who) (bot.Re
 }
 
 // closedTo deals with an error on the way to somebody's direct messages.
-func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err error) (bot.Receipt, error) {
+func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.User, err error) (bot.Receipt, error) {
 	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
 		return "", rest.BotError(err, "")
 	}
@@ -571,7 +571,7 @@ func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.Who, err err
 }
 
 // call calls somebody in the channel to whom a post cannot be shown alone.
-func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.Who) (bot.Receipt, error) {
+func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.User) (bot.Receipt, error) {
 	at := p.Where.Channel
 	if p.Where.Thread != "" {
 		at = p.Where.Thread
@@ -580,7 +580,7 @@ func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.Who) (bot.Receip
 	if _, called := a.hinted.Get(once); called {
 		return "", nil
 	}
-	text, ids := mention([]bot.Who{who})
+	text, ids := mention([]bot.User{who})
 	text += " " + escape(bot.Translated(p.Lang, wordClosed, strconv.Itoa(p.Number)))
 	m := rest.Message{Content: &text, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
 	s, err := a.rest.Send(ctx, at, m)

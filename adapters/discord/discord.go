@@ -95,19 +95,19 @@ type Adapter struct {
 	barred  *cache[refusal]   // by channel: why nothing may be sent there
 	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
-	mu    sync.Mutex
-	desk  bot.Desk
-	known []bot.Command
-	ctx   context.Context // of asking; ends a while after Run was told to stop
-	asks  *lanes.Lanes    // what is asked, by channel
-	shows *lanes.Lanes    // answers on their way, each game's one after the other
-	run   context.Context // ends when Run is told to stop
+	mu      sync.Mutex
+	service bot.Service
+	known   []bot.Command
+	ctx     context.Context // of asking; ends a while after Run was told to stop
+	asks    *lanes.Lanes    // what is asked, by channel
+	shows   *lanes.Lanes    // answers on their way, each game's one after the other
+	run     context.Context // ends when Run is told to stop
 
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
-	out     atomic.Bool   // the desk may hold that Discord cannot be reached
-	telling chan struct{} // holds a value while somebody tells the desk that it can, or cannot, from the look on
+	out     atomic.Bool   // the service may hold that Discord cannot be reached
+	telling chan struct{} // holds a value while somebody tells the service that it can, or cannot, from the look on
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -164,10 +164,10 @@ func CheckToken(token string) (application string, err error) {
 // Name is "discord".
 func (a *Adapter) Name() string { return Name }
 
-func (a *Adapter) theDesk() bot.Desk {
+func (a *Adapter) theService() bot.Service {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.desk
+	return a.service
 }
 
 // running returns a context that ends when Run is told to stop.
@@ -183,15 +183,15 @@ func (a *Adapter) commands() []bot.Command {
 	return a.known
 }
 
-// Run registers the commands, takes interactions and asks desk until ctx is
+// Run registers the commands, takes interactions and asks service until ctx is
 // done. An error means that there is no point in going on: a token that is not
 // accepted, an address that is in use.
-func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
+func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
 	a.mu.Lock()
-	a.desk, a.known, a.ctx = desk, desk.Commands(), asking
+	a.service, a.known, a.ctx = service, service.Commands(), asking
 	a.out.Store(true)
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
 	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})

@@ -63,7 +63,7 @@ func TestRegisteredInOneServer(t *testing.T) {
 func TestSlow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{}
+		d := &slowService{}
 		c.desk = d.before
 		c.start()
 		thread := c.begin(t)
@@ -105,7 +105,7 @@ func TestSlow(t *testing.T) {
 func TestEndThatIsNotTaken(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{}
+		d := &slowService{}
 		c.desk = d.before
 		c.start()
 		thread := c.begin(t)
@@ -130,22 +130,22 @@ func TestEndThatIsNotTaken(t *testing.T) {
 	})
 }
 
-// A slowDesk answers when it is let.
-type slowDesk struct {
-	bot.Desk
+// A slowService answers when it is let.
+type slowService struct {
+	bot.Service
 	gate chan bool
 }
 
-func (d *slowDesk) before(desk bot.Desk) bot.Desk {
-	d.Desk = desk
+func (d *slowService) before(service bot.Service) bot.Service {
+	d.Service = service
 	return d
 }
 
-func (d *slowDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d *slowService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	if d.gate != nil {
 		<-d.gate
 	}
-	return d.Desk.Ask(ctx, r)
+	return d.Service.Ask(ctx, r)
 }
 
 // An interaction that waits behind a slow one in its channel is deferred in its
@@ -153,7 +153,7 @@ func (d *slowDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 func TestSlowNeighbours(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{gate: make(chan bool)}
+		d := &slowService{gate: make(chan bool)}
 		c.desk = d.before
 		c.start()
 		var all []*discordtest.Interaction
@@ -312,7 +312,7 @@ func TestLostDeferrals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				c := newClub(t, discordtest.Options{})
-				d := &slowDesk{gate: make(chan bool)}
+				d := &slowService{gate: make(chan bool)}
 				c.desk = d.before
 				c.start()
 				fault.Route = callbackRoute
@@ -416,7 +416,7 @@ func TestKilledBeforeAnswering(t *testing.T) {
 		thread := c.begin(t)
 		c.stop()
 		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
-		d := &lateDesk{bot.New(c.store, bot.Config{}), make(chan bool)}
+		d := &lateService{bot.New(c.store, bot.Config{}), make(chan bool)}
 		_, stop, kill := c.alone(d)
 		i := c.alice.Slash(thread, "place", opt("at", "C3"))
 		if kind, took := i.First(); kind != 5 || took != answerAfter {
@@ -440,14 +440,14 @@ func TestKilledBeforeAnswering(t *testing.T) {
 	})
 }
 
-// A lateDesk answers when it is let, and has done it before.
-type lateDesk struct {
-	bot.Desk
+// A lateService answers when it is let, and has done it before.
+type lateService struct {
+	bot.Service
 	gate chan bool
 }
 
-func (d *lateDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
-	answer, err := d.Desk.Ask(ctx, r)
+func (d *lateService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	answer, err := d.Service.Ask(ctx, r)
 	<-d.gate
 	return answer, err
 }
@@ -459,7 +459,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		var kept []bot.Post
 		b := bot.New(c.store, bot.Config{})
-		keep := &keeper{Desk: b, posts: &kept}
+		keep := &keeper{Service: b, posts: &kept}
 		a, stop, _ := c.alone(keep)
 		keep.Adapter = a
 		again, err := New(c.cfg) // another process, as if this one had not written down what it delivered
@@ -495,9 +495,9 @@ func TestKilledAfterAnswering(t *testing.T) {
 	})
 }
 
-// A keeper stands between an adapter and its desk and keeps what is shown.
+// A keeper stands between an adapter and its service and keeps what is shown.
 type keeper struct {
-	bot.Desk
+	bot.Service
 	*Adapter
 	posts    *[]bot.Post
 	receipts []bot.Receipt
@@ -515,7 +515,7 @@ func (k *keeper) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Ow
 func (k *keeper) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
 	*k.posts = append(*k.posts, p)
 	k.receipts = append(k.receipts, r)
-	return k.Desk.Settle(ctx, p, r, owes...)
+	return k.Service.Settle(ctx, p, r, owes...)
 }
 
 // What comes twice is done once.
@@ -602,7 +602,7 @@ func TestStale(t *testing.T) {
 func TestPanic(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.desk = func(d bot.Desk) bot.Desk { return panicDesk{d} }
+		c.desk = func(d bot.Service) bot.Service { return panicService{d} }
 		c.start()
 		if m := c.ok(c.alice.Slash(c.room, "help")); m.To != "Alice" || m.Content != wordFailed {
 			t.Errorf("%q to %q", m.Content, m.To)
@@ -613,13 +613,13 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-type panicDesk struct{ bot.Desk }
+type panicService struct{ bot.Service }
 
-func (d panicDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d panicService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	if r.Command == "help" {
 		panic("poison")
 	}
-	return d.Desk.Ask(ctx, r)
+	return d.Service.Ask(ctx, r)
 }
 
 // Interactions over HTTP are the same.
@@ -647,13 +647,13 @@ func TestOverHTTP(t *testing.T) {
 	})
 }
 
-// When Discord cannot be reached the desk is told, and told when it can again
+// When Discord cannot be reached the service is told, and told when it can again
 // before anything is asked.
 func TestAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{Patience: time.Hour})
 		said := &said{}
-		c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+		c.desk = func(d bot.Service) bot.Service { return &sayingService{d, said} }
 		c.start()
 		refused := make([]discordtest.ConnectionFault, 8)
 		for i := range refused {
@@ -675,7 +675,7 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// said is what a desk was told, in order.
+// said is what a service was told, in order.
 type said struct {
 	mu  sync.Mutex
 	all []string
@@ -704,24 +704,24 @@ func (s *said) are(t *testing.T, want string) {
 	}
 }
 
-type sayingDesk struct {
-	bot.Desk
+type sayingService struct {
+	bot.Service
 	said *said
 }
 
-func (d *sayingDesk) Away(ctx context.Context, platform string) error {
+func (d *sayingService) Away(ctx context.Context, platform string) error {
 	d.said.add("away")
-	return d.Desk.Away(ctx, platform)
+	return d.Service.Away(ctx, platform)
 }
 
-func (d *sayingDesk) Back(ctx context.Context, platform string) error {
+func (d *sayingService) Back(ctx context.Context, platform string) error {
 	d.said.add("back")
-	return d.Desk.Back(ctx, platform)
+	return d.Service.Back(ctx, platform)
 }
 
-func (d *sayingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d *sayingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	d.said.add(r.Command)
-	return d.Desk.Ask(ctx, r)
+	return d.Service.Ask(ctx, r)
 }
 
 // wrong returns a token of the same shape that Discord does not accept.

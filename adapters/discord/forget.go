@@ -20,7 +20,7 @@ const (
 // servers the first channel has the same.
 func serverOf(guild string) string { return "guild:" + guild }
 
-// servers tells the desk every few hours in which servers the bot is, so that
+// servers tells the service every few hours in which servers the bot is, so that
 // those it has left are forgotten.
 func (a *Adapter) servers(ctx context.Context) {
 	for wait := serversFirst; ; {
@@ -54,5 +54,5 @@ func (a *Adapter) tellServers(ctx context.Context) error {
 	for i, g := range guilds {
 		in[i] = serverOf(g.ID)
 	}
-	return a.theDesk().Servers(ctx, Name, in)
+	return a.theService().Servers(ctx, Name, in)
 }

@@ -18,11 +18,11 @@ import (
 
 const routeGuilds = "GET /users/@me/guilds"
 
-// A listed desk passes on in which servers it was told that the bot is.
+// A listed service passes on in which servers it was told that the bot is.
 type listed struct {
-	bot.Desk
+	bot.Service
 	told chan []string
-	err  chan error // the desk's own
+	err  chan error // the service's own
 }
 
 func (l *listed) Servers(ctx context.Context, platform string, in []string) error {
@@ -34,11 +34,11 @@ func (l *listed) Servers(ctx context.Context, platform string, in []string) erro
 	case err := <-l.err:
 		return err
 	default:
-		return l.Desk.Servers(ctx, platform, in)
+		return l.Service.Servers(ctx, platform, in)
 	}
 }
 
-// The desk is told from time to time in which servers the bot is, whichever way
+// The service is told from time to time in which servers the bot is, whichever way
 // interactions come, and never after an error in which it is not.
 func TestServersAreTold(t *testing.T) {
 	for _, way := range []string{"through the gateway", "over HTTP"} {

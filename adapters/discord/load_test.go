@@ -208,7 +208,7 @@ func TestFlood(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		n := tier.Pick(200, 200, 5000)
 		asked := make(chan string, n)
-		c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
+		c.desk = func(d bot.Service) bot.Service { return countingService{d, asked} }
 		c.start()
 		eve := c.guild.Member("Eve")
 		for range n {
@@ -240,7 +240,7 @@ func TestConfiguredLimits(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.cfg.Person, c.cfg.Channel = 3, 8
 		asked := make(chan string, 1000)
-		c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked} }
+		c.desk = func(d bot.Service) bot.Service { return countingService{d, asked} }
 		c.start()
 		other := c.guild.Channel("other")
 		for range 2 {
@@ -264,12 +264,12 @@ func TestConfiguredLimits(t *testing.T) {
 	})
 }
 
-type countingDesk struct {
-	bot.Desk
+type countingService struct {
+	bot.Service
 	asked chan string
 }
 
-func (d countingDesk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d countingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	d.asked <- r.Who.Name
-	return d.Desk.Ask(ctx, r)
+	return d.Service.Ask(ctx, r)
 }

@@ -155,7 +155,7 @@ func TestDuplicates(t *testing.T) {
 func TestCoalescing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &settlingDesk{}
+		d := &settlingService{}
 		c.desk = d.before
 		c.start()
 		for round := range many(1, 200) {
@@ -192,25 +192,25 @@ func TestCoalescing(t *testing.T) {
 	})
 }
 
-// A settlingDesk hears of boards that were shown when it is let.
-type settlingDesk struct {
-	bot.Desk
+// A settlingService hears of boards that were shown when it is let.
+type settlingService struct {
+	bot.Service
 	mu            sync.Mutex
 	gate, arrived chan bool
 }
 
-func (d *settlingDesk) before(desk bot.Desk) bot.Desk {
-	d.Desk = desk
+func (d *settlingService) before(service bot.Service) bot.Service {
+	d.Service = service
 	return d
 }
 
-func (d *settlingDesk) hold(gate, arrived chan bool) {
+func (d *settlingService) hold(gate, arrived chan bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate, d.arrived = gate, arrived
 }
 
-func (d *settlingDesk) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+func (d *settlingService) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
 	d.mu.Lock()
 	gate, arrived := d.gate, d.arrived
 	d.mu.Unlock()
@@ -218,7 +218,7 @@ func (d *settlingDesk) Settle(ctx context.Context, p bot.Post, r bot.Receipt, ow
 		arrived <- true
 		<-gate
 	}
-	return d.Desk.Settle(ctx, p, r, owes...)
+	return d.Service.Settle(ctx, p, r, owes...)
 }
 
 // A room in which hundreds ask at once is told to wait, and then not heard;

@@ -120,7 +120,7 @@ func pieces(text string) []string {
 }
 
 // mention calls people.
-func mention(who []bot.Who) (text string, ids []string) {
+func mention(who []bot.User) (text string, ids []string) {
 	for _, w := range who {
 		if w.Platform == Name && w.ID != "" {
 			ids = append(ids, w.ID)
@@ -156,7 +156,7 @@ type content struct {
 	name     string // of the picture
 	file     *bot.File
 	controls []bot.Control
-	notify   []bot.Who
+	notify   []bot.User
 	flags    int
 	plain    bool     // no files may be attached
 	late     bool     // the files follow

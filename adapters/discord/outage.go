@@ -20,7 +20,7 @@ func whole(shards []gateway.Status) bool {
 	return len(shards) > 0 && !slices.ContainsFunc(shards, func(s gateway.Status) bool { return !s.Connected })
 }
 
-// watch tells the desk when a shard of this process has not been connected for a
+// watch tells the service when a shard of this process has not been connected for a
 // while, and that all are again if it could not be told at once.
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
@@ -82,21 +82,21 @@ func unreachable(err error) bool {
 	return s == http.StatusOK || s >= http.StatusInternalServerError
 }
 
-// away tells the desk that Discord cannot be reached. The caller holds a.telling.
+// away tells the service that Discord cannot be reached. The caller holds a.telling.
 func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
 	}
 	a.out.Store(true)
-	if err := a.theDesk().Away(ctx, Name); err != nil && ctx.Err() == nil {
+	if err := a.theService().Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("an outage was not written down", "error", err)
 	}
 }
 
-// back tells the desk that Discord can be reached. The caller holds a.telling.
+// back tells the service that Discord can be reached. The caller holds a.telling.
 func (a *Adapter) back(ctx context.Context) {
 	for try := 0; try < askTries && ctx.Err() == nil; try++ {
-		err := a.theDesk().Back(ctx, Name)
+		err := a.theService().Back(ctx, Name)
 		if err == nil {
 			a.out.Store(false)
 			return

@@ -9,13 +9,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// One shard of two that is away is Discord away: the desk is told, whoever is
+// One shard of two that is away is Discord away: the service is told, whoever is
 // heard from the other, and that it is back when both are connected.
 func TestOneShardAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{Shards: 2, Concurrency: 2})
 		said := &said{}
-		c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+		c.desk = func(d bot.Service) bot.Service { return &sayingService{d, said} }
 		c.start()
 		if !c.d.WaitSessions(2) {
 			t.Fatal("not all shards are connected")
@@ -51,7 +51,7 @@ func TestAwayOverHTTP(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
 		said := &said{}
-		c.desk = func(d bot.Desk) bot.Desk { return &sayingDesk{d, said} }
+		c.desk = func(d bot.Service) bot.Service { return &sayingService{d, said} }
 		c.start()
 		said.are(t, "back")
 		const route, probe = "GET /gateway/bot", 2 * awayAfter

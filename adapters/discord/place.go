@@ -204,8 +204,8 @@ func (a *Adapter) without(parent place, lang string, missing []string) place {
 func (a *Adapter) threadName(ctx context.Context, p bot.Post) string {
 	n := strconv.Itoa(p.Number)
 	scene := p.Scene
-	if desk := a.theDesk(); scene == nil && desk != nil {
-		if s, err := desk.Scene(ctx, p.Game, p.Seq); err == nil {
+	if service := a.theService(); scene == nil && service != nil {
+		if s, err := service.Scene(ctx, p.Game, p.Seq); err == nil {
 			scene = &s
 		}
 	}

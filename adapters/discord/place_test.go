@@ -193,7 +193,7 @@ func TestReminderOfADeletedThread(t *testing.T) {
 		thread := c.begin(t)
 		under := string(receipt(c.room.ID(), thread.ID()))
 		thread.Delete()
-		who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		who := []bot.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
 		for _, id := range []string{"r1", "r2"} {
 			_, err := c.deliver(bot.Post{ID: id, Where: c.where(c.room), Under: under, Kind: bot.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
 			if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
@@ -336,7 +336,7 @@ func TestReminders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.start()
-		who := []bot.Who{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		who := []bot.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
 		post := bot.Post{ID: "r1", Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "12 hours left", Notify: who}
 		first, err := c.deliver(post)
 		if err != nil || len(c.alice.Pinged()) != 1 {
@@ -376,7 +376,7 @@ func TestDirect(t *testing.T) {
 		c.bob.CloseDMs()
 		post := func(id string, p *discordtest.Person) bot.Post {
 			return bot.Post{ID: id, Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "it is your turn", Private: true,
-				Notify: []bot.Who{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
+				Notify: []bot.User{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
 		}
 		if _, err := c.deliver(post("a", c.alice)); err != nil {
 			t.Error(err)
@@ -445,7 +445,7 @@ func TestTooManyDirect(t *testing.T) {
 				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: discordgo.ErrCodeOpeningDirectMessagesTooFast})
 				for k := range 2 {
 					if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
-						Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+						Text: "it is your turn", Private: true, Notify: []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -472,7 +472,7 @@ func TestDirectAgain(t *testing.T) {
 			n++
 			before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
 			if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: bot.Status, Game: bot.GameID(game), Number: 7, Seq: seq,
-				Text: "it is your turn", Private: true, Notify: []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+				Text: "it is your turn", Private: true, Notify: []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
 				t.Error(err)
 			}
 			calls = len(c.room.Messages()) - before
@@ -710,7 +710,7 @@ func TestLongAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
-		c.desk = func(d bot.Desk) bot.Desk { return longDesk{d, text} }
+		c.desk = func(d bot.Service) bot.Service { return longService{d, text} }
 		c.start()
 		i := c.alice.Slash(c.room, "help")
 		all := []string{c.ok(i).Content}
@@ -729,12 +729,12 @@ func TestLongAnswer(t *testing.T) {
 	})
 }
 
-type longDesk struct {
-	bot.Desk
+type longService struct {
+	bot.Service
 	text string
 }
 
-func (d longDesk) Ask(context.Context, bot.Request) (bot.Answer, error) {
+func (d longService) Ask(context.Context, bot.Request) (bot.Answer, error) {
 	return bot.Answer{Text: d.text, Private: true}, nil
 }
 
@@ -754,7 +754,7 @@ func TestQuiet(t *testing.T) {
 		if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
 			t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
 		}
-		post.ID, post.Text, post.Notify = "q2", "your turn", []bot.Who{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
+		post.ID, post.Text, post.Notify = "q2", "your turn", []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
 		if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
 			t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
 		}
@@ -767,7 +767,7 @@ func TestQuiet(t *testing.T) {
 func TestTypingIsNotPutOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.desk = func(d bot.Desk) bot.Desk { return musingDesk{d} }
+		c.desk = func(d bot.Service) bot.Service { return musingService{d} }
 		c.start()
 		if choices, err := c.alice.Autocomplete(c.room, "rules", opt("name", "b")); err != nil || len(choices) == 0 {
 			t.Errorf("%v %v", choices, err)
@@ -780,10 +780,10 @@ func TestTypingIsNotPutOff(t *testing.T) {
 	})
 }
 
-// A musingDesk suggests nothing for two seconds.
-type musingDesk struct{ bot.Desk }
+// A musingService suggests nothing for two seconds.
+type musingService struct{ bot.Service }
 
-func (d musingDesk) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
+func (d musingService) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
 	time.Sleep(2 * time.Second)
-	return d.Desk.Suggest(ctx, r, option, prefix)
+	return d.Service.Suggest(ctx, r, option, prefix)
 }

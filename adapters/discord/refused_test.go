@@ -237,7 +237,7 @@ func TestLockedAndHidden(t *testing.T) {
 func TestPutOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{}
+		d := &slowService{}
 		c.desk = d.before
 		c.start()
 		thread := c.begin(t)
@@ -286,7 +286,7 @@ func TestPutOff(t *testing.T) {
 func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		d := &slowDesk{gate: make(chan bool)}
+		d := &slowService{gate: make(chan bool)}
 		c.desk = d.before
 		c.start()
 		eve, street := c.installed()
@@ -318,7 +318,7 @@ func TestStoppedWhilePutOff(t *testing.T) {
 			c.stop()
 			time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
 			gate := make(chan bool)
-			_, stop, kill := c.alone(&slowDesk{Desk: bot.New(c.store, bot.Config{}), gate: gate})
+			_, stop, kill := c.alone(&slowService{Service: bot.New(c.store, bot.Config{}), gate: gate})
 			i := c.alice.Slash(thread, "place", opt("at", "C3"))
 			if kind, took := i.First(); kind != 5 || took != answerAfter {
 				t.Fatalf("first answered by %d after %v", kind, took)

@@ -36,7 +36,7 @@ func TestFirstRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := storetest.Tells(t, storetest.Unpack(t, releases+"discord.db.gz"), time.Now(), bot.Who{Platform: Name, ID: c.alice.ID(), Name: "Alice"},
+		got := storetest.Tells(t, storetest.Unpack(t, releases+"discord.db.gz"), time.Now(), bot.User{Platform: Name, ID: c.alice.ID(), Name: "Alice"},
 			bot.Room{Platform: Name, Channel: c.room.ID()}, "/games", "/board game:1", "/sgf game:1")
 		if diff := gocmp.Diff(string(want), got); diff != "" {
 			t.Errorf("the game is another (−release +now):\n%s", diff)

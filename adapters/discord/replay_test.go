@@ -16,7 +16,7 @@ func TestSignedTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
-		d := &slowDesk{}
+		d := &slowService{}
 		c.desk = d.before
 		c.start()
 		thread := c.begin(t)
@@ -62,7 +62,7 @@ func TestSlowOverHTTP(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
-		d := &slowDesk{}
+		d := &slowService{}
 		c.desk = d.before
 		c.start()
 		thread := c.begin(t)

@@ -39,8 +39,8 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 	return r
 }
 
-func person(u interaction.User) bot.Who {
-	return bot.Who{Platform: Name, ID: u.ID, Name: u.Name()}
+func person(u interaction.User) bot.User {
+	return bot.User{Platform: Name, ID: u.ID, Name: u.Name()}
 }
 
 // commanded puts a slash command or an entry of a menu into a request. It
@@ -54,7 +54,7 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		r.Command = menus[i].command
 		r.Args[menus[i].option] = c.Target
 		if u, ok := c.Users[c.Target]; ok {
-			r.Users = map[string]bot.Who{menus[i].option: person(u)}
+			r.Users = map[string]bot.User{menus[i].option: person(u)}
 		}
 		if m, ok := c.Messages[c.Target]; ok {
 			r.Args[menus[i].option] = drawn(m.Content)
@@ -66,7 +66,7 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		r.Args[o.Name] = o.Text
 		if u, ok := c.Users[o.Text]; ok && o.Type == discordgo.ApplicationCommandOptionUser {
 			if r.Users == nil {
-				r.Users = map[string]bot.Who{}
+				r.Users = map[string]bot.User{}
 			}
 			r.Users[o.Name] = person(u)
 		}

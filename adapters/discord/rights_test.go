@@ -18,9 +18,9 @@ import (
 // tried that the bot is told who asks, and what they are, by Discord alone:
 // never by a control, and never from what was so before.
 
-// A recorder is a desk that writes down what it is asked.
+// A recorder is a service that writes down what it is asked.
 type recorder struct {
-	bot.Desk
+	bot.Service
 	mu    sync.Mutex
 	asked []bot.Request
 }
@@ -29,7 +29,7 @@ func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	d.asked = append(d.asked, r)
 	d.mu.Unlock()
-	return d.Desk.Ask(ctx, r)
+	return d.Service.Ask(ctx, r)
 }
 
 func (d *recorder) take() []bot.Request {
@@ -43,8 +43,8 @@ func (d *recorder) take() []bot.Request {
 // recorded starts the bot with a recorder before it.
 func recorded(c *club) *recorder {
 	d := &recorder{}
-	c.desk = func(desk bot.Desk) bot.Desk {
-		d.Desk = desk
+	c.desk = func(service bot.Service) bot.Service {
+		d.Service = service
 		return d
 	}
 	c.start()

@@ -28,7 +28,7 @@ func TestShards(t *testing.T) {
 		var asked [2]chan string
 		for k, c := range []*club{first, second} {
 			asked[k] = make(chan string, 1000)
-			c.desk = func(d bot.Desk) bot.Desk { return countingDesk{d, asked[k]} }
+			c.desk = func(d bot.Service) bot.Service { return countingService{d, asked[k]} }
 			c.cfg.Shards, c.cfg.First, c.cfg.Count = shards, k*each, each
 			c.start()
 		}

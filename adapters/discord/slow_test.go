@@ -84,7 +84,7 @@ func TestSlowAnswers(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, for all %v, put off %v", name, share, put), func(t *testing.T) {
 					bubble(t, func(t *testing.T) {
 						c := newClub(t, discordtest.Options{})
-						d := &slowDesk{}
+						d := &slowService{}
 						c.desk = d.before
 						c.start()
 						thread := c.begin(t)

@@ -138,7 +138,7 @@ func TestLostRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				c := newClub(t, discordtest.Options{})
-				d := &slowDesk{}
+				d := &slowService{}
 				c.desk = d.before
 				c.start()
 				thread := c.begin(t)

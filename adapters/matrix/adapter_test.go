@@ -17,19 +17,23 @@ import (
 // What every adapter must do.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T, s *matrixtest.Server, desk bot.Desk) adaptertest.Platform {
+	start := func(t *testing.T, s *matrixtest.Server, service bot.Service) adaptertest.Platform {
 		c := newClub(t, s)
-		c.desk = desk
+		c.service = service
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Black", "White")
 		return &platform{c: c, people: map[string]*guest{"black": people[0], "white": people[1]}}
 	}
 	t.Run("InMemory", func(t *testing.T) {
-		adaptertest.RunIn(t, synctest.Test, func(t *testing.T, desk bot.Desk) adaptertest.Platform { return start(t, matrixtest.InMemory(t), desk) })
+		adaptertest.RunIn(t, synctest.Test, func(t *testing.T, service bot.Service) adaptertest.Platform {
+			return start(t, matrixtest.InMemory(t), service)
+		})
 	})
 	t.Run("Dendrite", func(t *testing.T) {
 		tier.Change(t)
-		adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform { return start(t, matrixtest.Shared(t), desk) })
+		adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
+			return start(t, matrixtest.Shared(t), service)
+		})
 	})
 }
 

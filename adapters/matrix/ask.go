@@ -395,7 +395,7 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 
 // said deals with what somebody has said.
 func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event.Event) (state string, err error) {
-	desk, commands := a.theDesk()
+	service, commands := a.theService()
 	m := messageOf(e)
 	if m == nil {
 		return ignored, nil
@@ -464,12 +464,12 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	}
 	q.Command, q.Args = p.Command, p.Args
 	if len(p.Users) > 0 {
-		q.Users = map[string]bot.Who{}
+		q.Users = map[string]bot.User{}
 		for option, user := range p.Users {
 			q.Users[option] = a.who(ctx, dev, e.RoomID, user)
 		}
 	}
-	state, answer, err := a.ask(ctx, desk, e, q)
+	state, answer, err := a.ask(ctx, service, e, q)
 	if err != nil {
 		return "", err
 	}
@@ -509,7 +509,7 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
 		return refused, err
 	}
-	desk, _ := a.theDesk()
+	service, _ := a.theService()
 	q, err := a.request(ctx, dev, e, root)
 	if err != nil {
 		return "", err
@@ -519,7 +519,7 @@ func (a *Adapter) reacted(ctx context.Context, dev *device.Device, r *row, e *ev
 		return "", err
 	}
 	q.Command, q.Args = command, meant(said, command)
-	state, answer, err := a.ask(ctx, desk, e, q)
+	state, answer, err := a.ask(ctx, service, e, q)
 	if err != nil {
 		return "", err
 	}
@@ -599,17 +599,17 @@ const (
 
 // ask asks, and gives what became of the event and the answer. The homeserver may
 // have been found to be away since the event had its turn: then it waits, too.
-func (a *Adapter) ask(ctx context.Context, desk bot.Desk, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
+func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
 	if a.out.Load() {
 		return "", answer, errLater{time.Second}
 	}
-	answer, err = desk.Ask(ctx, r)
+	answer, err = service.Ask(ctx, r)
 	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
 		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)
 		if pause(ctx, askPause<<try); a.out.Load() {
 			break
 		}
-		answer, err = desk.Ask(ctx, r)
+		answer, err = service.Ask(ctx, r)
 	}
 	if err != nil {
 		return "", answer, fmt.Errorf("ask: %w", err)

@@ -30,16 +30,16 @@ func TestMain(m *testing.M) { matrixtest.Main(m) }
 // stopped over the same database.
 type club struct {
 	*testing.T
-	server *matrixtest.Server
-	user   matrixtest.User
-	cfg    Config
-	file   string
-	log    *lockedBuffer
-	desk   bot.Desk         // instead of a bot's; nil: a bot's
-	now    func() time.Time // the bot's clock, which stands still but for waits; nil: the machine's
-	waits  func()           // lets a moment pass
+	server  *matrixtest.Server
+	user    matrixtest.User
+	cfg     Config
+	file    string
+	log     *lockedBuffer
+	service bot.Service      // instead of a bot's; nil: a bot's
+	now     func() time.Time // the bot's clock, which stands still but for waits; nil: the machine's
+	waits   func()           // lets a moment pass
 
-	between func(bot.Desk) bot.Desk // stands between adapter and bot; may be nil
+	between func(bot.Service) bot.Service // stands between adapter and bot; may be nil
 
 	a      *Adapter
 	bot    *bot.Bot
@@ -135,8 +135,8 @@ func (c *club) start() {
 	c.open()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	if c.desk != nil {
-		go func() { done <- c.a.Run(ctx, c.desk) }()
+	if c.service != nil {
+		go func() { done <- c.a.Run(ctx, c.service) }()
 	} else {
 		c.bot = bot.New(c.store, bot.Config{Log: c.cfg.Log, Now: c.now})
 		go func() { done <- c.bot.Run(ctx, between{c.a, c.between}) }()
@@ -324,14 +324,14 @@ func (c *club) kill() {
 // between is the adapter, with something between it and the bot.
 type between struct {
 	bot.Adapter
-	desk func(bot.Desk) bot.Desk
+	desk func(bot.Service) bot.Service
 }
 
-func (b between) Run(ctx context.Context, desk bot.Desk) error {
+func (b between) Run(ctx context.Context, service bot.Service) error {
 	if b.desk != nil {
-		desk = b.desk(desk)
+		service = b.desk(service)
 	}
-	return b.Adapter.Run(ctx, desk)
+	return b.Adapter.Run(ctx, service)
 }
 
 // inMemory runs a test in virtual time, beside others.

@@ -221,7 +221,7 @@ func lineOf(p bot.Post) string { return p.Where.Channel + " " + string(p.Game) }
 func boardName(number, seq int) string { return fmt.Sprintf("game-%d-%d.png", number, seq) }
 
 // mine are those of people who are of this platform.
-func mine(who []bot.Who) (out []bot.Who) {
+func mine(who []bot.User) (out []bot.User) {
 	for _, w := range who {
 		if w.Platform == Name {
 			out = append(out, w)
@@ -238,7 +238,7 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (f
 			return "", nil, alone(err)
 		}
 		q := p
-		q.ID, q.Notify = p.ID+" "+who.ID, []bot.Who{who}
+		q.ID, q.Notify = p.ID+" "+who.ID, []bot.User{who}
 		if in, _ := readReceipt(p.Replaces); in != at {
 			q.Replaces = ""
 		}
@@ -598,8 +598,8 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		owes = append(owes, follows(bot.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found != nil}))
 	}
 	if len(owes) > 0 {
-		desk, _ := a.theDesk()
-		if err := desk.Owe(ctx, bot.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
+		service, _ := a.theService()
+		if err := service.Owe(ctx, bot.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
 			return fmt.Errorf("owe what follows an answer: %w", err)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // A witness stands between the adapter and a bot, writes down what is asked, and
 // does what the test wants before it is.
 type witness struct {
-	bot.Desk
+	bot.Service
 	before func(bot.Request) error // may be nil, panic and wait
 
 	mu    sync.Mutex
@@ -34,10 +34,10 @@ type witness struct {
 // restarts.
 func (c *club) watch() *witness {
 	w := &witness{}
-	c.between = func(desk bot.Desk) bot.Desk {
+	c.between = func(service bot.Service) bot.Service {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.Desk = desk
+		w.Service = service
 		return w
 	}
 	return w
@@ -55,17 +55,17 @@ func (w *witness) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	w.mu.Lock()
 	w.asked, w.said = append(w.asked, r), append(w.said, r.ID)
 	w.mu.Unlock()
-	return w.Desk.Ask(ctx, r)
+	return w.Service.Ask(ctx, r)
 }
 
 func (w *witness) Away(ctx context.Context, platform string) error {
 	w.note("away")
-	return w.Desk.Away(ctx, platform)
+	return w.Service.Away(ctx, platform)
 }
 
 func (w *witness) Back(ctx context.Context, platform string) error {
 	w.note("back")
-	return w.Desk.Back(ctx, platform)
+	return w.Service.Back(ctx, platform)
 }
 
 func (w *witness) note(what string) {
@@ -92,7 +92,7 @@ func (w *witness) in(at id.RoomID) (events []id.EventID) {
 	return events
 }
 
-// heard gives what was said to the desk since, and how much it is.
+// heard gives what was said to the service since, and how much it is.
 func (w *witness) heard(since int) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -122,7 +122,7 @@ type Adapter struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
-	desk    bot.Desk
+	service bot.Service
 	known   []bot.Command
 	dev     *device.Device
 	queue   *queue
@@ -215,10 +215,10 @@ func New(cfg Config) (a *Adapter, err error) {
 // Name is "matrix".
 func (a *Adapter) Name() string { return Name }
 
-func (a *Adapter) theDesk() (bot.Desk, []bot.Command) {
+func (a *Adapter) theService() (bot.Service, []bot.Command) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.desk, a.known
+	return a.service, a.known
 }
 
 // device gives the device in use; nil before Run.
@@ -231,10 +231,10 @@ func (a *Adapter) device() *device.Device {
 // errLoggedOut is the error of a device that the homeserver no longer knows.
 var errLoggedOut = errors.New("logged out")
 
-// Run logs in, reads what people write and asks desk until ctx is done. An error
+// Run logs in, reads what people write and asks service until ctx is done. An error
 // means that there is no point in going on: a password that is not accepted, a
 // device that belongs to somebody else.
-func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
+func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	q, err := openQueue(ctx, a.cfg.DB)
@@ -254,7 +254,7 @@ func (a *Adapter) Run(ctx context.Context, desk bot.Desk) error {
 		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
 	}})
 	a.mu.Lock()
-	a.desk, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = desk, desk.Commands(), asking, q, rooms, asks, leftover
+	a.service, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = service, service.Commands(), asking, q, rooms, asks, leftover
 	a.mu.Unlock()
 	defer func() { // what is being asked is answered; what waits is on disk
 		timer := time.AfterFunc(drainFor, cancel)
@@ -357,21 +357,21 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 	return device.Check(ctx, a.deviceConfig())
 }
 
-// away tells the desk that Matrix cannot be reached; what waits waits until it
+// away tells the service that Matrix cannot be reached; what waits waits until it
 // can.
 func (a *Adapter) away(ctx context.Context) {
 	a.out.Store(true)
-	desk, _ := a.theDesk()
-	if err := desk.Away(ctx, Name); err != nil && ctx.Err() == nil {
+	service, _ := a.theService()
+	if err := service.Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("an outage was not written down", "error", err)
 	}
 }
 
-// back tells the desk that Matrix can be reached, before anything is asked, and
+// back tells the service that Matrix can be reached, before anything is asked, and
 // has dealt with what waits.
 func (a *Adapter) back(ctx context.Context) bool {
-	desk, _ := a.theDesk()
-	err := desk.Back(ctx, Name)
+	service, _ := a.theService()
+	err := service.Back(ctx, Name)
 	if err != nil && ctx.Err() == nil {
 		a.log.Error("the end of an outage was not written down", "error", err)
 	}

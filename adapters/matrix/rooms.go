@@ -398,7 +398,7 @@ const (
 	tellAgain = 10 * time.Minute // after an error
 )
 
-// tellRooms tells the desk every few hours in which rooms the bot is. Each is a
+// tellRooms tells the service every few hours in which rooms the bot is. Each is a
 // server by itself.
 func (a *Adapter) tellRooms(ctx context.Context) {
 	for wait := min(tellFirst, a.cfg.Look); ; {
@@ -429,8 +429,8 @@ func (a *Adapter) tellRoomsOnce(ctx context.Context) error {
 	for i, r := range joined.JoinedRooms {
 		in[i] = a.room(r).known.String()
 	}
-	desk, _ := a.theDesk()
-	return desk.Servers(ctx, Name, in)
+	service, _ := a.theService()
+	return service.Servers(ctx, Name, in)
 }
 
 // encrypted reports whether a room is encrypted. It asks the homeserver each
@@ -476,8 +476,8 @@ const profileFor = 3 * time.Second
 const maxName = 200
 
 // who gives a person as the bot is to know them.
-func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bot.Who {
-	w := bot.Who{Platform: Name, ID: user.String()}
+func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bot.User {
+	w := bot.User{Platform: Name, ID: user.String()}
 	if m, err := dev.State.TryGetMember(ctx, at, user); err == nil && m != nil {
 		w.Name = m.Displayname
 	} else { // their homeserver is asked, which may never answer

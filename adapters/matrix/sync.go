@@ -302,7 +302,7 @@ func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *even
 			}
 			return
 		}
-		_, commands := a.theDesk()
+		_, commands := a.theService()
 		keep = a.concerns(dev, e, commands, at.direct())
 	})
 	// What panics here is tried again when its turn comes, and left alone then.

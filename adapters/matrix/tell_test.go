@@ -15,9 +15,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// A listed desk keeps in which rooms it was told last that the bot is.
+// A listed service keeps in which rooms it was told last that the bot is.
 type listed struct {
-	bot.Desk
+	bot.Service
 	mu   sync.Mutex
 	last []string
 }
@@ -26,7 +26,7 @@ func (l *listed) Servers(ctx context.Context, platform string, in []string) erro
 	l.mu.Lock()
 	l.last = slices.Clone(in)
 	l.mu.Unlock()
-	return l.Desk.Servers(ctx, platform, in)
+	return l.Service.Servers(ctx, platform, in)
 }
 
 func (l *listed) told() []string {
@@ -35,14 +35,14 @@ func (l *listed) told() []string {
 	return l.last
 }
 
-// The desk is told in which rooms the bot is, by the ids by which it knows them,
+// The service is told in which rooms the bot is, by the ids by which it knows them,
 // so that one that has moved is not taken for left.
 func TestRoomsAreTold(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.cfg.Look = 100 * time.Millisecond
 		l := &listed{}
-		c.between = func(desk bot.Desk) bot.Desk { l.Desk = desk; return l }
+		c.between = func(service bot.Service) bot.Service { l.Service = service; return l }
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 		anna, old := people[0], people[0].at

@@ -56,13 +56,13 @@ var _ bot.Adapter = (*Terminal)(nil)
 // Name gives the platform's name.
 func (t *Terminal) Name() string { return Name }
 
-func who(seat string) bot.Who {
+func who(seat string) bot.User {
 	first, size := utf8.DecodeRuneInString(seat)
-	return bot.Who{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
+	return bot.User{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
 }
 
 // Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
-func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
+func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 	prefix := rand.Text()
 	lines := make(chan string)
 	failed := make(chan error, 1)
@@ -93,7 +93,7 @@ func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
 					return nil
 				}
 			}
-			if err := t.line(ctx, desk, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line); err != nil {
+			if err := t.line(ctx, service, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line); err != nil {
 				if ctx.Err() != nil {
 					return nil
 				}
@@ -104,7 +104,7 @@ func (t *Terminal) Run(ctx context.Context, desk bot.Desk) error {
 }
 
 // line asks for what one line says.
-func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) error {
+func (t *Terminal) line(ctx context.Context, service bot.Service, id, line string) error {
 	line = strings.TrimSpace(line)
 	seat, named := t.seat(), false
 	if before, after, ok := strings.Cut(line, ">"); ok && len(before) > 0 && len(before) < 40 && !strings.ContainsAny(before, " /!") {
@@ -122,7 +122,7 @@ func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) err
 	t.mu.Unlock()
 	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")},
 		Lang: t.Lang, RoomLang: t.Lang}
-	command, args, err := bot.Parse(desk.Commands(), line)
+	command, args, err := bot.Parse(service.Commands(), line)
 	if errors.Is(err, bot.ErrNotACommand) {
 		t.print("%s\n", bot.Translated(t.Lang, "A command begins with /, for example /help."))
 		return nil
@@ -133,10 +133,10 @@ func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) err
 	}
 	r.Command, r.Args = command, args
 	if o := args["opponent"]; o != "" && !strings.EqualFold(o, "me") {
-		r.Users = map[string]bot.Who{"opponent": who(o)}
+		r.Users = map[string]bot.User{"opponent": who(o)}
 	}
 	r.Shows, r.Flat = true, true
-	a, err := desk.Ask(ctx, r)
+	a, err := service.Ask(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -144,9 +144,9 @@ func (t *Terminal) line(ctx context.Context, desk bot.Desk, id, line string) err
 	for _, p := range a.Posts {
 		receipt, _, err := t.Deliver(ctx, p)
 		if err != nil {
-			return errors.Join(err, desk.Release(ctx, p, err))
+			return errors.Join(err, service.Release(ctx, p, err))
 		}
-		if err := desk.Settle(ctx, p, receipt); err != nil {
+		if err := service.Settle(ctx, p, receipt); err != nil {
 			return err
 		}
 	}

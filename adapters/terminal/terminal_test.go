@@ -51,12 +51,12 @@ func (s *screen) Sees(string) string {
 }
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+	adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
 		in, out := io.Pipe()
 		ctx, stop := context.WithCancel(t.Context())
 		s := &screen{in: out, ready: make(chan struct{}, 1), stop: stop, done: make(chan error, 1)}
 		s.t = &Terminal{In: in, Out: s, Prompt: true}
-		go func() { s.done <- s.t.Run(ctx, desk) }()
+		go func() { s.done <- s.t.Run(ctx, service) }()
 		t.Cleanup(func() { stop(); in.Close() })
 		<-s.ready
 		return s

@@ -70,9 +70,9 @@ func (h *hall) Files(who string) map[string][]byte {
 	return files
 }
 
-// A keeper is a desk that stores what is shown, as the bot does.
+// A keeper is a service that stores what is shown, as the bot does.
 type keeper struct {
-	bot.Desk
+	bot.Service
 	log   *memory
 	fails bool
 }
@@ -88,13 +88,13 @@ func (k *keeper) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...
 		}
 		r = receipt(m)
 	}
-	return k.Desk.Settle(ctx, p, r, owes...)
+	return k.Service.Settle(ctx, p, r, owes...)
 }
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, desk bot.Desk) adaptertest.Platform {
+	adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
 		log := &memory{}
-		h := &hall{t: t, room: newRoom(log), desk: &keeper{Desk: desk, log: log}, told: map[string]string{}}
+		h := &hall{t: t, room: newRoom(log), desk: &keeper{Service: service, log: log}, told: map[string]string{}}
 		h.url, h.stop = run(t, h.room, h.desk)
 		t.Cleanup(h.stop)
 		return h

@@ -142,7 +142,7 @@ func cpu() time.Duration {
 // A deliverer is a room that runs already.
 type deliverer struct{ *Room }
 
-func (deliverer) Run(ctx context.Context, _ bot.Desk) error {
+func (deliverer) Run(ctx context.Context, _ bot.Service) error {
 	<-ctx.Done()
 	return nil
 }

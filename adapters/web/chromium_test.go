@@ -194,7 +194,7 @@ func (p *tab) narrow(width int) {
 }
 
 // openTCP runs a room where a browser reaches it, until the end of the test.
-func openTCP(t *testing.T, r *Room, d bot.Desk) string {
+func openTCP(t *testing.T, r *Room, d bot.Service) string {
 	t.Helper()
 	url, stop := listen(t, r, d)
 	t.Cleanup(stop)
@@ -334,7 +334,7 @@ func TestControlsInChromium(t *testing.T) {
 	tier.Change(t)
 	var asked []bot.Request
 	r := newRoom(&memory{})
-	url := openTCP(t, r, desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	url := openTCP(t, r, fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		asked = append(asked, r)
 		return bot.Answer{Text: "done", Private: true}, nil
 	}})
@@ -628,7 +628,7 @@ func TestRestartInChromium(t *testing.T) {
 	tier.Change(t)
 	l := &memory{}
 	tries := 0
-	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		if tries++; tries == 1 {
 			return bot.Answer{}, errors.New("not now")
 		}

@@ -55,7 +55,7 @@ type stretch struct{ from, to time.Time }
 
 func (s stretch) has(t time.Time) bool { return !t.Before(s.from) && t.Before(s.to) }
 
-func (p *member) who() bot.Who { w, _ := sit("name:" + p.name); return w }
+func (p *member) who() bot.User { w, _ := sit("name:" + p.name); return w }
 
 func (p *member) seat() string { return "name:" + p.name }
 
@@ -503,7 +503,7 @@ func (c *club) matches(q bot.Query) []bot.Match {
 }
 
 // person gives the id by which the bot knows somebody.
-func (c *club) person(p *member) bot.Person {
+func (c *club) person(p *member) bot.PersonID {
 	id, err := c.store.Person(c.t.Context(), p.who())
 	if err != nil {
 		c.t.Fatal(err)
@@ -581,7 +581,7 @@ func (c *club) settling(n int) bool {
 }
 
 // attend is somebody who looks at a game of theirs.
-func (c *club) attend(p *member, me bot.Person, m bot.Match) {
+func (c *club) attend(p *member, me bot.PersonID, m bot.Match) {
 	n := m.Number
 	board := c.boards[n]
 	if offer, ok := c.offers[fmt.Sprint(p.name, " ", n)]; ok && c.IntN(4) > 0 {
@@ -698,7 +698,7 @@ func (c *club) pressPass(p *member, pass control) {
 }
 
 // settle is somebody who looks at a game in which play has stopped.
-func (c *club) settle(p *member, me bot.Person, m bot.Match, board message) {
+func (c *club) settle(p *member, me bot.PersonID, m bot.Match, board message) {
 	c.wait(30)
 	get := func(command string) control { b, _ := button(board, command); return b }
 	switch x := c.Float64(); {

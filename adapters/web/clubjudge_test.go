@@ -88,8 +88,8 @@ func (j *judge) match(id string) (m bot.Match, events []bot.Event, waits []strin
 	return m, events, waits
 }
 
-func (c *club) name(id bot.Person) string {
-	who, err := c.store.People(c.t.Context(), []bot.Person{id})
+func (c *club) name(id bot.PersonID) string {
+	who, err := c.store.People(c.t.Context(), []bot.PersonID{id})
 	if err != nil {
 		c.t.Fatal(err)
 	}

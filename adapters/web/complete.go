@@ -37,7 +37,7 @@ func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 	}
 	req := request(who)
 	req.Lang = languageOf(r)
-	c := complete(r.Context(), s.desk, req, text)
+	c := complete(r.Context(), s.service, req, text)
 	if c.Choices == nil {
 		c.Choices = []choice{}
 	}
@@ -45,11 +45,11 @@ func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 }
 
 // complete finds out what text, which reaches to the caret, may go on with.
-func complete(ctx context.Context, desk bot.Desk, req bot.Request, text string) completion {
+func complete(ctx context.Context, service bot.Service, req bot.Request, text string) completion {
 	if !strings.HasPrefix(text, "/") {
 		return completion{}
 	}
-	commands := desk.Commands()
+	commands := service.Commands()
 	name, rest, spaced := strings.Cut(text, " ")
 	if !spaced {
 		return completion{Replace: text, Choices: commandsLike(commands, name, req.Lang)}
@@ -83,7 +83,7 @@ func complete(ctx context.Context, desk bot.Desk, req bot.Request, text string) 
 		out.Hint = o.Name + ": " + o.Summary
 		out.Replace = prefix
 		req.Command, req.Args = c.Name, args
-		out.Choices = valuesLike(ctx, desk, req, o, prefix)
+		out.Choices = valuesLike(ctx, service, req, o, prefix)
 	}
 	if named == "" && (word != "" || len(out.Choices) == 0) {
 		for _, o := range c.Options {
@@ -117,14 +117,14 @@ func commandsLike(commands []bot.Command, name, tag string) []choice {
 }
 
 // valuesLike gives the values of an option that begin like prefix.
-func valuesLike(ctx context.Context, desk bot.Desk, req bot.Request, o bot.Option, prefix string) []choice {
+func valuesLike(ctx context.Context, service bot.Service, req bot.Request, o bot.Option, prefix string) []choice {
 	known := o.Choices
 	switch {
 	case o.Suggest:
-		known = desk.Suggest(ctx, req, o.Name, prefix)
-	case o.Type == bot.Bool:
+		known = service.Suggest(ctx, req, o.Name, prefix)
+	case o.Type == bot.BoolOption:
 		known = []bot.Choice{{Label: "yes", Value: "yes"}, {Label: "no", Value: "no"}}
-	case o.Type == bot.User:
+	case o.Type == bot.UserOption:
 		known = []bot.Choice{{Label: "Black", Value: "black"}, {Label: "White", Value: "white"}, {Label: "me", Value: "me"}}
 	}
 	var out []choice

@@ -232,7 +232,7 @@ func (s *server) frame(ctx context.Context, m bot.Message, private bool) ([]byte
 
 // A stream is a page that follows the transcript. Room.mu guards what can change.
 type stream struct {
-	who     bot.Who
+	who     bot.User
 	browser string
 	address string // of the client; empty: this machine
 	wake    chan struct{}

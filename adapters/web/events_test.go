@@ -16,9 +16,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A drawing desk counts the scenes that it is asked for.
+// A drawing service counts the scenes that it is asked for.
 type drawing struct {
-	desk
+	fakeService
 	scenes atomic.Int32
 	stones atomic.Int32 // besides those of the event
 }
@@ -129,7 +129,7 @@ func TestNothingIsKeptForLong(t *testing.T) {
 func TestFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(&memory{})
-		url := open(t, r, desk{})
+		url := open(t, r, fakeService{})
 		page := raw(t, url)
 		for got := ""; !strings.Contains(got, "event: ready"); {
 			got += page()
@@ -198,7 +198,7 @@ func TestFarBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(&memory{})
 		r.slow = time.Hour
-		url := open(t, r, desk{})
+		url := open(t, r, fakeService{})
 		s := follow(t, url, "", "")
 		s.until("ready")
 		const n = 300
@@ -239,7 +239,7 @@ func TestFarBehind(t *testing.T) {
 // One client cannot take all streams. A proxy on this machine says which client it
 // is, and others are not believed.
 func TestStreamsPerClient(t *testing.T) {
-	url := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), desk{})
+	url := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), fakeService{})
 	status := func(address string) int {
 		req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events", nil)
 		req.Header.Set("X-Forwarded-For", "10.0.0.1, "+address)

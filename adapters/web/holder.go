@@ -70,7 +70,7 @@ func (st *seat) free() bool {
 // openSeats reads who held the seats when the program stopped.
 func (s *server) openSeats(ctx context.Context) error {
 	s.seats = map[string]*seat{}
-	for _, who := range []bot.Who{black, white} {
+	for _, who := range []bot.User{black, white} {
 		h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
 			return err
@@ -83,7 +83,7 @@ func (s *server) openSeats(ctx context.Context) error {
 // admit lets a browser act as somebody, and takes the name or seat for it if that
 // is free. Otherwise it returns what is wrong. A client without cookies may act in
 // a seat that is free, and does not keep it.
-func (s *server) admit(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+func (s *server) admit(ctx context.Context, who bot.User, browser string) (problem string, err error) {
 	switch {
 	case who == onlooker:
 		return "", nil
@@ -94,7 +94,7 @@ func (s *server) admit(ctx context.Context, who bot.Who, browser string) (proble
 	}
 }
 
-func (s *server) takeSeat(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+func (s *server) takeSeat(ctx context.Context, who bot.User, browser string) (problem string, err error) {
 	s.mu.Lock()
 	st := s.seats[who.ID]
 	mine, free := browser != "" && st.holder == browser, st.free()
@@ -125,7 +125,7 @@ func (s *server) takeSeat(ctx context.Context, who bot.Who, browser string) (pro
 	return "", err
 }
 
-func (s *server) takeName(ctx context.Context, who bot.Who, browser string) (problem string, err error) {
+func (s *server) takeName(ctx context.Context, who bot.User, browser string) (problem string, err error) {
 	if browser == "" {
 		return wordNameTaken, nil
 	}
@@ -203,7 +203,7 @@ func (s *server) holds(ctx context.Context, id, browser string) (yes bool, since
 }
 
 // heldByOther reports whether a name or seat belongs to another browser.
-func (s *server) heldByOther(ctx context.Context, who bot.Who, browser string) (bool, error) {
+func (s *server) heldByOther(ctx context.Context, who bot.User, browser string) (bool, error) {
 	s.mu.Lock()
 	if st := s.seats[who.ID]; st != nil {
 		defer s.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// private is a desk that answers everything to the person who asks alone.
-func private(asked *[]bot.Request) desk {
-	return desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+// private is a service that answers everything to the person who asks alone.
+func private(asked *[]bot.Request) fakeService {
+	return fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		*asked = append(*asked, r)
 		return bot.Answer{Text: "done", Private: true}, nil
 	}}
@@ -34,9 +34,9 @@ func told(t *testing.T, url string, n int, seat, text, browser string) string {
 }
 
 // tell delivers a private post.
-func tell(t *testing.T, r *Room, id string, who bot.Who, text string) {
+func tell(t *testing.T, r *Room, id string, who bot.User, text string) {
 	t.Helper()
-	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.Who{who},
+	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.User{who},
 		File: &bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	room := func() *Room { return New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: token}) }
 	r := room()
 	url, stop := run(t, r, private(&asked))
-	bob := bot.Who{Platform: platform, ID: "name:bob", Name: "Bob"}
+	bob := bot.User{Platform: platform, ID: "name:bob", Name: "Bob"}
 
 	if got := told(t, url, 1, "name:Bob", "/games", "first"); got != "done" {
 		t.Fatalf("Bob is told %q", got)
@@ -243,7 +243,7 @@ func TestSeatsChangeHands(t *testing.T) {
 
 // The page gives a browser a secret, once, which scripts cannot read.
 func TestBrowserCookie(t *testing.T) {
-	url := open(t, newRoom(&memory{}), desk{})
+	url := open(t, newRoom(&memory{}), fakeService{})
 	resp, _ := do(t, "GET", url+"/", "")
 	if len(resp.Cookies()) != 1 {
 		t.Fatalf("cookies: %v", resp.Cookies())
@@ -264,8 +264,8 @@ func TestBrowserCookie(t *testing.T) {
 
 // suggesting notes for whom something is suggested.
 type suggesting struct {
-	desk
-	who bot.Who
+	fakeService
+	who bot.User
 }
 
 func (d *suggesting) Suggest(_ context.Context, r bot.Request, _, _ string) []bot.Choice {

@@ -40,7 +40,7 @@ var page embed.FS
 // A server is a room while it runs.
 type server struct {
 	*Room
-	desk       bot.Desk
+	service    bot.Service
 	port       string
 	draining   <-chan struct{} // closed when the room is about to stop
 	collecting chan struct{}   // held while the backlog is extended
@@ -48,7 +48,7 @@ type server struct {
 
 // Run listens and answers until ctx is done. Then streams end at once, and
 // what is being asked still gets its answer, if that comes in time.
-func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
+func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	listener, err := r.cfg.Open("tcp", r.cfg.Listen)
 	if err != nil {
 		return listenError(r.cfg.Listen, err)
@@ -62,7 +62,7 @@ func (r *Room) Run(ctx context.Context, desk bot.Desk) error {
 		return err
 	}
 	s := &server{
-		Room: r, desk: desk, port: strconv.Itoa(int(address.Port())),
+		Room: r, service: service, port: strconv.Itoa(int(address.Port())),
 		draining: ctx.Done(), collecting: make(chan struct{}, 1),
 	}
 	s.published, err = s.cfg.Log.Last(ctx)
@@ -260,7 +260,7 @@ type answer struct {
 	Message *message `json:"message,omitempty"`
 }
 
-// ask takes a submission: commands to the desk, all else into the transcript.
+// ask takes a submission: commands to the service, all else into the transcript.
 func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		http.Error(w, "Only application/json is taken here.", http.StatusUnsupportedMediaType)
@@ -310,7 +310,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	line := bot.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
-	commands := s.desk.Commands()
+	commands := s.service.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
 		req.Command, req.Args = sub.Command, sub.Args
@@ -347,7 +347,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if line.Text != "" {
 		req.Typed = &line
 	}
-	got, err := s.desk.Ask(ctx, req)
+	got, err := s.service.Ask(ctx, req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -384,11 +384,11 @@ func (s *server) showPosts(ctx context.Context, posts []bot.Post, err error) {
 		if err == nil {
 			m := s.line(p)
 			p.Message = &m
-			err = s.desk.Settle(ctx, p, "")
+			err = s.service.Settle(ctx, p, "")
 		}
 		if err != nil {
 			s.log.Warn("post not shown by its asker, will be delivered", "post", p.ID, "error", err)
-			if err := s.desk.Release(ctx, p, err); err != nil {
+			if err := s.service.Release(ctx, p, err); err != nil {
 				s.log.Error("post not released", "post", p.ID, "error", err)
 			}
 			return

@@ -49,7 +49,7 @@ func do(t testing.TB, method, url, body string, headers ...string) (*http.Respon
 }
 
 func TestPage(t *testing.T) {
-	url := open(t, newRoom(&memory{}), desk{})
+	url := open(t, newRoom(&memory{}), fakeService{})
 	resp, body := do(t, "GET", url+"/", "")
 	if resp.StatusCode != 200 || !strings.Contains(body, `id="message"`) {
 		t.Fatalf("%s %s", resp.Status, body)
@@ -87,7 +87,7 @@ func TestPage(t *testing.T) {
 // resolve to 127.0.0.1 does not.
 func TestHosts(t *testing.T) {
 	r := New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token, Hosts: []string{"go.example.org", "lan.example:9000"}})
-	url := open(t, r, desk{})
+	url := open(t, r, fakeService{})
 	port := url[strings.LastIndex(url, ":")+1:]
 	for host, ok := range map[string]bool{
 		"127.0.0.1:" + port:       true,
@@ -118,7 +118,7 @@ func TestHosts(t *testing.T) {
 // Pages of other origins may not ask, nor look at what is only for this one.
 func TestOrigins(t *testing.T) {
 	l := &memory{}
-	url := open(t, newRoom(l), desk{})
+	url := open(t, newRoom(l), fakeService{})
 	post := func(n int) string { return `{"id":"` + id(n) + `","seat":"black","text":"hello"}` }
 	for i, c := range []struct {
 		headers []string
@@ -157,7 +157,7 @@ func TestOrigins(t *testing.T) {
 
 func TestBadSubmissions(t *testing.T) {
 	l := &memory{}
-	url := open(t, newRoom(l), desk{})
+	url := open(t, newRoom(l), fakeService{})
 	json := "application/json"
 	good := `{"id":"` + id(1) + `","seat":"black","text":"hello"}`
 	for _, c := range []struct {
@@ -208,7 +208,7 @@ func TestRetry(t *testing.T) {
 	done := map[string]int{}
 	lose := true
 	r := newRoom(l)
-	url := open(t, r, desk{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
+	url := open(t, r, fakeService{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done[req.ID]++; lose {
@@ -240,7 +240,7 @@ func TestRetry(t *testing.T) {
 func TestRefusalIsPrivate(t *testing.T) {
 	l := &memory{}
 	var got bot.Request
-	url := open(t, newRoom(l), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	url := open(t, newRoom(l), fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		got = r
 		sc := scene(1)
 		return bot.Answer{Text: "no", Private: true, Scene: &sc, File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
@@ -275,7 +275,7 @@ const token = "correct horse battery"
 // the same machine, or behind a proxy on it, gives no rights.
 func TestOwner(t *testing.T) {
 	var got []bot.Request
-	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		got = append(got, r)
 		return bot.Answer{}, nil
 	}}
@@ -356,8 +356,8 @@ func TestOwner(t *testing.T) {
 // A room without an owner token refuses whatever came through a proxy, as far as
 // that shows; with one it lets it in.
 func TestProxy(t *testing.T) {
-	alone := open(t, newRoom(&memory{}), desk{})
-	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), desk{})
+	alone := open(t, newRoom(&memory{}), fakeService{})
+	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), fakeService{})
 	for _, headers := range [][]string{
 		{"X-Forwarded-For", "192.0.2.1"},
 		{"X-Forwarded-Proto", "https"},
@@ -396,16 +396,16 @@ func TestProxy(t *testing.T) {
 func TestPeople(t *testing.T) {
 	l := &memory{}
 	var got bot.Request
-	url := open(t, newRoom(l), desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	url := open(t, newRoom(l), fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		got = r
 		return bot.Answer{}, nil
 	}})
 	post(t, url, submission{ID: id(1), Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"})
-	if want := (bot.Who{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
+	if want := (bot.User{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
 		t.Errorf("request: %+v", got)
 	}
 	post(t, url, submission{ID: id(2), Seat: "onlooker", Text: "/new opponent:@Bob"})
-	if want := (bot.Who{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
+	if want := (bot.User{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
 		t.Errorf("request: %+v", got)
 	}
 	post(t, url, submission{ID: id(3), Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}})
@@ -417,7 +417,7 @@ func TestPeople(t *testing.T) {
 
 func TestHostileNames(t *testing.T) {
 	l := &memory{}
-	url := open(t, newRoom(l), desk{})
+	url := open(t, newRoom(l), fakeService{})
 	for i, name := range []string{
 		strings.Repeat("x", 5000),
 		strings.Repeat("\u202e\u0007abc\u2066", 1000),
@@ -453,7 +453,7 @@ func TestHostileNames(t *testing.T) {
 // they saw gets everything once and in order, while others speak.
 func TestResume(t *testing.T) {
 	l := &memory{}
-	url := open(t, newRoom(l), desk{})
+	url := open(t, newRoom(l), fakeService{})
 	const n = 200
 	var wait sync.WaitGroup
 	for who := range 4 {
@@ -519,7 +519,7 @@ func TestClosedPageIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
 		r := New(Config{Listen: "127.0.0.1:0", Log: slowStore{&memory{}}, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
-		url := open(t, r, desk{})
+		url := open(t, r, fakeService{})
 		conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -536,7 +536,7 @@ func TestClosedPageIsQuiet(t *testing.T) {
 
 func TestTooManyStreams(t *testing.T) {
 	r := newRoom(&memory{})
-	url := open(t, r, desk{})
+	url := open(t, r, fakeService{})
 	var first *reader
 	for i := range maxStreams {
 		s := follow(t, url, "", "")
@@ -552,7 +552,7 @@ func TestTooManyStreams(t *testing.T) {
 }
 
 func TestPictures(t *testing.T) {
-	url := open(t, newRoom(&memory{}), desk{})
+	url := open(t, newRoom(&memory{}), fakeService{})
 	for _, c := range []struct {
 		path  string
 		width int
@@ -618,7 +618,7 @@ func TestComplete(t *testing.T) {
 		{"/pass C3 c", "c", []string{"C3"}},
 		{"/board share:", "", []string{"yes", "no"}},
 	} {
-		got := complete(t.Context(), desk{}, request(black), c.text)
+		got := complete(t.Context(), fakeService{}, request(black), c.text)
 		var values []string
 		for _, v := range got.Choices {
 			values = append(values, v.Value)
@@ -627,10 +627,10 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q for %q, want %q for %q", c.text, values, got.Replace, c.values, c.replace)
 		}
 	}
-	if got := complete(t.Context(), desk{}, request(black), "/place "); got.Hint == "" {
+	if got := complete(t.Context(), fakeService{}, request(black), "/place "); got.Hint == "" {
 		t.Error("no hint on what /place wants")
 	}
-	url := open(t, newRoom(&memory{}), desk{})
+	url := open(t, newRoom(&memory{}), fakeService{})
 	if _, body := do(t, "GET", url+"/suggest?seat=black&text=%2Fpl", ""); body != `{"replace":"/pl","choices":[{"value":"/place ","hint":"Place a stone"}]}`+"\n" {
 		t.Error(body)
 	}

@@ -38,7 +38,7 @@ func TestBrowserSpeaks(t *testing.T) {
 	var mu sync.Mutex
 	var langs []string
 	r := newRoom(l)
-	url := open(t, r, desk{ask: func(_ context.Context, req bot.Request) (bot.Answer, error) {
+	url := open(t, r, fakeService{ask: func(_ context.Context, req bot.Request) (bot.Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		langs = append(langs, req.Lang)

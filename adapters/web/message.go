@@ -57,7 +57,7 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 		out.At = s.cfg.Now()
 	}
 	for _, c := range m.Controls {
-		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.desk.Commands(), c)})
+		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.service.Commands(), c)})
 	}
 	if m.File != nil {
 		out.File = &file{m.File.Name, "/answer/" + url.PathEscape(m.Key) + "/" + url.PathEscape(m.File.Name)}
@@ -94,7 +94,7 @@ func pick(commands []bot.Command, c bot.Control) string {
 		for _, o := range command.Options {
 			switch {
 			case command.Name != c.Command || o.Name != c.Ask:
-			case o.Type == bot.Point: // too many to choose from
+			case o.Type == bot.PointOption: // too many to choose from
 				return "type"
 			case o.Rest:
 				return "several"

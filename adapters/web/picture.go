@@ -48,7 +48,7 @@ type boardKey struct {
 }
 
 // board returns a board of a game that was shown in this room, or bot.ErrNotFound.
-// It asks the desk at most once for all who want it at the same time.
+// It asks the service at most once for all who want it at the same time.
 func (s *server) board(ctx context.Context, game bot.GameID, seq int) (*board, error) {
 	key := boardKey{game, seq}
 	if b, ok := s.boards.Get(key); ok {
@@ -56,7 +56,7 @@ func (s *server) board(ctx context.Context, game bot.GameID, seq int) (*board, e
 	}
 	ctx = context.WithoutCancel(ctx) // the result is for others, too
 	b, err, _ := s.flight.Do(fmt.Sprint("board ", game, " ", seq), func() (any, error) {
-		scene, err := s.desk.Scene(ctx, game, seq)
+		scene, err := s.service.Scene(ctx, game, seq)
 		if err != nil {
 			return nil, err
 		}

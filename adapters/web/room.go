@@ -183,7 +183,7 @@ func (r *Room) line(p bot.Post) bot.Message {
 func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }
 
 // privateRoom names the transcript of what is for one person alone.
-func privateRoom(who bot.Who) string { return channel + "/" + who.ID }
+func privateRoom(who bot.User) string { return channel + "/" + who.ID }
 
 // replaced reads what line wrote: the kind of the post, and the messages that
 // it takes the place of or removes.

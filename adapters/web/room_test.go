@@ -79,7 +79,7 @@ func (l *memory) Release(_ context.Context, _, id string) error {
 	return nil
 }
 
-// Match returns the game of the desk of these tests, and one of another platform.
+// Match returns the game of the service of these tests, and one of another platform.
 func (l *memory) Match(_ context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
 	switch id {
 	case "g1":
@@ -155,31 +155,31 @@ func (l *memory) said(room string) []string {
 	return out
 }
 
-// desk is a bot that does what a test tells it to.
-type desk struct {
+// A fakeService is a bot that does what a test tells it to.
+type fakeService struct {
 	ask func(context.Context, bot.Request) (bot.Answer, error)
 }
 
-func (d desk) Commands() []bot.Command { return bot.Commands() }
+func (d fakeService) Commands() []bot.Command { return bot.Commands() }
 
-func (d desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	if d.ask == nil {
 		return bot.Answer{}, nil
 	}
 	return d.ask(ctx, r)
 }
 
-func (d desk) Away(context.Context, string) error { return nil }
+func (d fakeService) Away(context.Context, string) error { return nil }
 
-func (d desk) Servers(context.Context, string, []string) error { return nil }
-func (d desk) Back(context.Context, string) error              { return nil }
+func (d fakeService) Servers(context.Context, string, []string) error { return nil }
+func (d fakeService) Back(context.Context, string) error              { return nil }
 
-func (d desk) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
-func (d desk) Release(context.Context, bot.Post, error) error                   { return nil }
-func (d desk) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
-func (d desk) Done(context.Context, bot.Room, string, string) error             { return nil }
+func (d fakeService) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
+func (d fakeService) Release(context.Context, bot.Post, error) error                   { return nil }
+func (d fakeService) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
+func (d fakeService) Done(context.Context, bot.Room, string, string) error             { return nil }
 
-func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
+func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice
 	for _, c := range map[string][]bot.Choice{
 		"size":  {{Label: "9×9", Value: "9x9"}, {Label: "13×13", Value: "13x13"}, {Label: "19×19", Value: "19x19"}},
@@ -197,7 +197,7 @@ func (d desk) Suggest(_ context.Context, _ bot.Request, option, prefix string) [
 	return out
 }
 
-func (d desk) Scene(_ context.Context, game bot.GameID, seq int) (render.Scene, error) {
+func (d fakeService) Scene(_ context.Context, game bot.GameID, seq int) (render.Scene, error) {
 	if game != "g1" && game != "g2" || seq > 5 {
 		return render.Scene{}, bot.ErrNotFound
 	}
@@ -214,7 +214,7 @@ func scene(n int) render.Scene {
 }
 
 // open runs a room until the end of the test and gives its address.
-func open(t testing.TB, r *Room, d bot.Desk) string {
+func open(t testing.TB, r *Room, d bot.Service) string {
 	t.Helper()
 	url, stop := run(t, r, d)
 	t.Cleanup(stop)
@@ -229,7 +229,7 @@ var (
 )
 
 // run runs a room in memory until stop is called.
-func run(t testing.TB, r *Room, d bot.Desk) (url string, stop func()) {
+func run(t testing.TB, r *Room, d bot.Service) (url string, stop func()) {
 	t.Helper()
 	r.cfg.Open = func(_, address string) (net.Listener, error) {
 		host, given, err := net.SplitHostPort(address)
@@ -264,7 +264,7 @@ func clientFor(url string) *http.Client {
 }
 
 // listen runs a room, where its configuration says, until stop is called.
-func listen(t testing.TB, r *Room, d bot.Desk) (url string, stop func()) {
+func listen(t testing.TB, r *Room, d bot.Service) (url string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -454,11 +454,11 @@ var here = bot.Room{Platform: platform, Channel: channel}
 func TestDeliver(t *testing.T) {
 	l := &memory{}
 	r := newRoom(l)
-	url := open(t, r, desk{})
+	url := open(t, r, fakeService{})
 	ctx := t.Context()
 	sc := scene(2)
 	board := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
-		Notify: []bot.Who{black}, Controls: []bot.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
+		Notify: []bot.User{black}, Controls: []bot.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
 	first, _, err := r.Deliver(ctx, board)
 	if err != nil {
 		t.Fatal(err)
@@ -504,7 +504,7 @@ func TestRestartKeepsAll(t *testing.T) {
 	record := bot.File{Name: "game 1 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[½])")}
 	shared := bot.File{Name: "shared.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[shared])")}
 	secret := bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[secret])")}
-	d := desk{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		if r.Args["share"] == "" {
 			return bot.Answer{Text: "yours", Private: true, File: &secret}, nil
 		}
@@ -513,13 +513,13 @@ func TestRestartKeepsAll(t *testing.T) {
 	r := newRoom(st)
 	url, stop := run(t, r, d)
 	sc := scene(2)
-	ada := bot.Who{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
+	ada := bot.User{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
 	post(t, url, submission{ID: id(0), Seat: "name:Ada Lovelace", Text: "/sgf"})
 	for _, p := range []bot.Post{
-		{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []bot.Who{black, ada},
+		{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []bot.User{black, ada},
 			Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at", Args: map[string]string{"game": "1", "seq": "2"}}}},
 		{ID: "p2", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "over", File: &record},
-		{ID: "p3", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []bot.Who{ada}, File: &record,
+		{ID: "p3", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []bot.User{ada}, File: &record,
 			Controls: []bot.Control{{Label: "Rematch", Command: "rematch"}}},
 	} {
 		if _, _, err := r.Deliver(t.Context(), p); err != nil {
@@ -582,7 +582,7 @@ func TestInstants(t *testing.T) {
 	}
 	l := &memory{}
 	r := newRoom(l)
-	url := open(t, r, desk{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+	url := open(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
 		return bot.Answer{Text: "until " + mark, Private: true}, nil
 	}})
 	for text, want := range map[string][]part{
@@ -630,7 +630,7 @@ func TestPick(t *testing.T) {
 func TestPrivatePost(t *testing.T) {
 	l := &memory{}
 	r := newRoom(l)
-	url := open(t, r, desk{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+	url := open(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
 		return bot.Answer{Text: "only you", Private: true}, nil
 	}})
 	for i, seat := range []string{"black", "white"} { // they sit down
@@ -639,7 +639,7 @@ func TestPrivatePost(t *testing.T) {
 	ctx := t.Context()
 	say := func(id, text string, private bool) {
 		t.Helper()
-		if _, _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.Who{white}}); err != nil {
+		if _, _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.User{white}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -650,7 +650,7 @@ func TestPrivatePost(t *testing.T) {
 	equal(t, "Black sees", follow(t, url, "seat=black", "").until("last"), []string{"first", "last"})
 
 	// One for several is one for each, and is taken away from all.
-	several := bot.Post{ID: "4", Where: here, Kind: bot.Status, Text: "for both", Private: true, Notify: []bot.Who{white, black}}
+	several := bot.Post{ID: "4", Where: here, Kind: bot.Status, Text: "for both", Private: true, Notify: []bot.User{white, black}}
 	given, _, err := r.Deliver(ctx, several)
 	if err != nil {
 		t.Fatal(err)
@@ -677,11 +677,11 @@ func TestRunErrors(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	err = New(Config{Listen: address, Log: &memory{}}).Run(t.Context(), desk{})
+	err = New(Config{Listen: address, Log: &memory{}}).Run(t.Context(), fakeService{})
 	if err == nil || err.Error() != "listen "+address+": address already in use" {
 		t.Errorf("a port in use: %v", err)
 	}
-	if err := New(Config{Listen: "127.0.0.1:http-but-not", Log: &memory{}}).Run(t.Context(), desk{}); err == nil || strings.Contains(err.Error(), "\n") {
+	if err := New(Config{Listen: "127.0.0.1:http-but-not", Log: &memory{}}).Run(t.Context(), fakeService{}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("no port: %v", err)
 	}
 }
@@ -720,7 +720,7 @@ func TestAccess(t *testing.T) {
 			cfg.OwnerToken = token
 			ctx, cancel := context.WithCancel(t.Context())
 			cfg.Ready = func(string) { cancel() }
-			err := New(cfg).Run(ctx, desk{})
+			err := New(cfg).Run(ctx, fakeService{})
 			cancel()
 			if want := c.ok || token != ""; (err == nil) != want || !want && !strings.Contains(err.Error(), "owner_token") {
 				t.Errorf("%s %v with the token %q: %v", c.listen, c.hosts, token, err)
@@ -736,7 +736,7 @@ func TestAccess(t *testing.T) {
 func TestDrain(t *testing.T) {
 	asked, finish := make(chan bool), make(chan bool)
 	r := newRoom(&memory{})
-	url, stop := run(t, r, desk{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+	url, stop := run(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
 		close(asked)
 		<-finish
 		return bot.Answer{Text: "done", Private: true}, nil
@@ -767,7 +767,7 @@ func TestDrain(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(&memory{})
-		url := open(t, r, desk{})
+		url := open(t, r, fakeService{})
 		host := strings.TrimPrefix(url, "http://")
 		conn, err := network.DialContext(t.Context(), "tcp", host)
 		if err != nil {

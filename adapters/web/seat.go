@@ -9,15 +9,15 @@ import (
 
 // The seats at the board, and the place beside it.
 var (
-	black    = bot.Who{Platform: platform, ID: "seat:black", Name: "Black"}
-	white    = bot.Who{Platform: platform, ID: "seat:white", Name: "White"}
-	onlooker = bot.Who{Platform: platform, ID: "onlooker", Name: "Onlooker"}
+	black    = bot.User{Platform: platform, ID: "seat:black", Name: "Black"}
+	white    = bot.User{Platform: platform, ID: "seat:white", Name: "White"}
+	onlooker = bot.User{Platform: platform, ID: "onlooker", Name: "Onlooker"}
 )
 
 // sit gives who sits in a seat as the page names it: "black", "white",
 // "onlooker", or "name:" and what somebody calls themselves. If nobody can, it
 // says why.
-func sit(seat string) (who bot.Who, problem string) {
+func sit(seat string) (who bot.User, problem string) {
 	switch seat {
 	case "black":
 		return black, ""
@@ -40,11 +40,11 @@ func sit(seat string) (who bot.Who, problem string) {
 			return onlooker, wordTaken
 		}
 	}
-	return bot.Who{Platform: platform, ID: "name:" + id, Name: name}, ""
+	return bot.User{Platform: platform, ID: "name:" + id, Name: name}, ""
 }
 
 // request makes the request of a person in this room.
-func request(who bot.Who) bot.Request {
+func request(who bot.User) bot.Request {
 	r := bot.Request{Who: who, Where: bot.Room{Platform: platform, Channel: channel}}
 	if who == black || who == white {
 		r.Seats = &bot.Seats{Black: black, White: white}
@@ -55,15 +55,15 @@ func request(who bot.Who) bot.Request {
 // users finds the persons whom options of type User mean: the seats by their
 // names, others by what they call themselves. Words that the bot knows, like
 // "me", it must find in the arguments.
-func users(commands []bot.Command, command string, args map[string]string) map[string]bot.Who {
-	found := map[string]bot.Who{}
+func users(commands []bot.Command, command string, args map[string]string) map[string]bot.User {
+	found := map[string]bot.User{}
 	for _, c := range commands {
 		if c.Name != command {
 			continue
 		}
 		for _, o := range c.Options {
 			name := strings.TrimPrefix(strings.TrimSpace(args[o.Name]), "@")
-			if o.Type != bot.User || name == "" || strings.EqualFold(name, "me") {
+			if o.Type != bot.UserOption || name == "" || strings.EqualFold(name, "me") {
 				continue
 			}
 			who, problem := sit(strings.ToLower(name))

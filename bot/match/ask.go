@@ -78,11 +78,11 @@ func (in *Input) ask(what string, question text.Message) Step {
 
 // notify makes the notices of a step call on somebody, and leaves its board
 // out: nothing on it has changed.
-func (in *Input) notify(s *Step, p Person) {
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+func (in *Input) notify(s *Step, p PersonID) {
+	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show })
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Notice && p != in.By {
-			s.Posts[i].Notify = []Person{p}
+			s.Posts[i].Notify = []PersonID{p}
 		}
 	}
 }
@@ -187,7 +187,7 @@ func Dispute(in *Input) Step {
 	other := in.Match.seat(in.color().Opponent())
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
-			s.Posts[i].Notify = []Person{other} // who is to move is called by the board
+			s.Posts[i].Notify = []PersonID{other} // who is to move is called by the board
 		}
 	}
 	return s

@@ -28,15 +28,15 @@ type Request struct {
 // it is.
 type Input struct {
 	Request  Request
-	By       Person
-	Kind     rules.Kind        // of the turn, for commands that are one
-	NewID    GameID            // of the game that the request opens, if it opens one
-	Coin     bool              // its nigiri
-	Users    map[string]Person // for options of type User
-	Seats    [2]Person         // who sits at a local board; empty elsewhere
+	By       PersonID
+	Kind     rules.Kind          // of the turn, for commands that are one
+	NewID    GameID              // of the game that the request opens, if it opens one
+	Coin     bool                // its nigiri
+	Users    map[string]PersonID // for options of type User
+	Seats    [2]PersonID         // who sits at a local board; empty elsewhere
 	Match    Match
 	Position *Position // of the match; nil: it is about none
-	Prefs    map[Person]Preferences
+	Prefs    map[PersonID]Preferences
 	Limits   Limits
 	Here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
 	Yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
@@ -172,12 +172,12 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 	m.Changed = in.Now
 	m.Standing = d.pos.standing(m, in.Now)
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
-	notify := []Person(nil)
+	notify := []PersonID(nil)
 	if m.ToMove != "" && m.ToMove != in.By {
-		notify = []Person{m.ToMove}
+		notify = []PersonID{m.ToMove}
 	}
-	post := func(kind, id string, texts []text.Message, notify []Person) {
-		s.Posts = append(s.Posts, Owed{
+	post := func(kind, id string, texts []text.Message, notify []PersonID) {
+		s.Posts = append(s.Posts, OutboxPost{
 			ID: fmt.Sprintf("%s-%d-%s", m.ID, m.Seq, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
 			Texts: texts, Notify: notify, Reply: in.Request.Reply,
 		})
@@ -216,7 +216,7 @@ func (in *Input) with(s Standing) *Input {
 }
 
 // as is the input of what somebody does who has not asked for it.
-func (in *Input) as(by Person) *Input {
+func (in *Input) as(by PersonID) *Input {
 	next := *in
 	next.By = by
 	return &next

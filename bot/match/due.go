@@ -67,7 +67,7 @@ func (in *Input) reminders(m Match, p *Position, r clock.Reading, changed time.T
 }
 
 // remindersOf returns when one of them is to be reminded.
-func (in *Input) remindersOf(who Person, p *Position, r clock.Reading, changed time.Time) []time.Time {
+func (in *Input) remindersOf(who PersonID, p *Position, r clock.Reading, changed time.Time) []time.Time {
 	if r.Paused {
 		return nil
 	}
@@ -97,10 +97,10 @@ func (in *Input) remindersOf(who Person, p *Position, r clock.Reading, changed t
 }
 
 // listening returns those for whom the match waits and who want to be reminded.
-func (in *Input) listening(m Match, p *Position) (who []Person) {
-	waits := []Person{m.ToMove}
+func (in *Input) listening(m Match, p *Position) (who []PersonID) {
+	waits := []PersonID{m.ToMove}
 	if g := p.Game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
-		waits = []Person{m.Black, m.White}
+		waits = []PersonID{m.Black, m.White}
 	}
 	for _, w := range waits {
 		if w != "" && in.Prefs[w].Remind != "none" {
@@ -166,7 +166,7 @@ func DecideDue(in *Input, d Due) Step {
 		if n > 1 {
 			id += AgainMark
 		}
-		var everybody, alone []Person
+		var everybody, alone []PersonID
 		for _, p := range in.listening(m, in.Position) {
 			switch mine := in.remindersOf(p, in.Position, r, m.Changed); {
 			case !slices.ContainsFunc(mine, d.At.Equal): // theirs come at other times
@@ -177,10 +177,10 @@ func DecideDue(in *Input, d Due) Step {
 			}
 		}
 		if len(everybody) > 0 {
-			next.Posts = append(next.Posts, Owed{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq, Notify: everybody})
+			next.Posts = append(next.Posts, OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: Status, Seq: m.Seq, Notify: everybody})
 		}
 		if len(alone) > 0 {
-			next.Posts = append(next.Posts, Owed{ID: strings.Replace(id, "-remind", "-direct", 1), Game: m.ID, Where: m.Where,
+			next.Posts = append(next.Posts, OutboxPost{ID: strings.Replace(id, "-remind", "-direct", 1), Game: m.ID, Where: m.Where,
 				Kind: Status, Seq: m.Seq, Notify: alone, Private: true})
 		}
 	}
@@ -283,7 +283,7 @@ func Credit(in *Input, from, to time.Time) Step {
 	}
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
 	s := in.step([]string{body}, []text.Message{say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now))}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
+	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
 		last.Texts = append(last.Texts, say("deadline.now", clock.InstantText(d, in.Now)))

@@ -46,7 +46,7 @@ type Position struct {
 // A Remark is what somebody said of a turn, after the game.
 type Remark struct {
 	Turn int // 0: before the first
-	By   Person
+	By   PersonID
 	Text string
 }
 
@@ -329,7 +329,7 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 	return s
 }
 
-func (s Standing) seat(c rules.Color) Person {
+func (s Standing) seat(c rules.Color) PersonID {
 	if c == rules.White {
 		return s.White
 	}

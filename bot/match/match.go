@@ -48,7 +48,7 @@ type GameID string
 
 // A Person is the bot's own id for somebody. Logs, posts and answers hold only
 // this; names are put in at the moment of delivery.
-type Person string
+type PersonID string
 
 // A Room is where people talk: a channel and, where the platform has them, a
 // thread in it.
@@ -70,9 +70,9 @@ type Match struct {
 	Rules    string // "two-button@1"
 	Setup    rules.Setup
 	Clock    clock.Control
-	Rated    bool   // an older version was asked to rate it, one day; shown where the game is
-	Opener   Person // who asked for the game
-	Invited  Person // the only person who may join; empty: anyone
+	Rated    bool     // an older version was asked to rate it, one day; shown where the game is
+	Opener   PersonID // who asked for the game
+	Invited  PersonID // the only person who may join; empty: anyone
 	Where    Room
 	Number   int // in its channel, from 1; given by the store
 	Opened   time.Time
@@ -83,9 +83,9 @@ type Match struct {
 // kept beside them so that lists need no replay.
 type Standing struct {
 	State        State
-	Black, White Person // empty while the seat is open
-	ToMove       Person // empty when nobody is to move
-	Seq          int    // of the last event
+	Black, White PersonID // empty while the seat is open
+	ToMove       PersonID // empty when nobody is to move
+	Seq          int      // of the last event
 	Result       string
 	Deadline     time.Time // when the flag falls if nothing happens; zero: never
 	Changed      time.Time
@@ -113,7 +113,7 @@ const (
 type Event struct {
 	Seq   int // from 1, consecutive, never used twice
 	At    time.Time
-	By    Person
+	By    PersonID
 	Body  string
 	Proof string // rules.Game.Proof of the game after it
 }
@@ -126,21 +126,21 @@ const (
 	Remove = "remove" // takes a message away
 )
 
-// An Owed post is a post before it is worded: it refers to the game and holds
+// An OutboxPost is a post before it is worded: it refers to the game and holds
 // words by key, so that it can be worded again at any time.
-type Owed struct {
+type OutboxPost struct {
 	ID      string
 	Game    GameID
 	Where   Room
 	Kind    string
 	Seq     int
 	Texts   []text.Message
-	Notify  []Person
+	Notify  []PersonID
 	Private bool
 	Reply   string
-	Attempt int    // set by Take and Claim: how often it has been claimed
-	Unsent  bool   // set by Take and Claim: no earlier claim can have sent it
-	For     string // who shows it if Take can claim it: Asker, Outbox, or nobody yet; not stored
+	Attempt int    // set by Commit and Claim: how often it has been claimed
+	Unsent  bool   // set by Commit and Claim: no earlier claim can have sent it
+	For     string // who shows it if Commit can claim it: Asker, Outbox, or nobody yet; not stored
 }
 
 // Who shows a post right after the step in which it was stored.
@@ -150,7 +150,7 @@ const (
 )
 
 // Held reports whether the asker has claimed the post.
-func (o Owed) Held() bool { return o.For == Asker && o.Attempt > 0 }
+func (o OutboxPost) Held() bool { return o.For == Asker && o.Attempt > 0 }
 
 // A Lane names posts that are shown one after another, in their order: those of a
 // game in a channel, or of a channel that belong to no game. Lanes do not wait for
@@ -161,7 +161,7 @@ type Lane struct {
 }
 
 // Lane returns the lane of the post.
-func (o Owed) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Game} }
+func (o OutboxPost) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Game} }
 
 // A Reply is an answer as the inbox keeps it: words by key, without names.
 type Reply struct {
@@ -194,17 +194,17 @@ type Step struct {
 	Request string // inbox key
 	At      time.Time
 	Answer  Reply
-	Match   *Match    // new or changed; nil when nothing changed
-	New     bool      // Match is new: the store gives it its Number
-	Was     *Standing // of Match before the step, if known: the store need not write what is the same
-	Events  []Event   // consecutive, from Match.Seq before the step + 1
-	Posts   []Owed    // in the order in which they are to be read
-	Due     []Due     // of Match from now on: they replace all that were due before
+	Match   *Match       // new or changed; nil when nothing changed
+	New     bool         // Match is new: the store gives it its Number
+	Was     *Standing    // of Match before the step, if known: the store need not write what is the same
+	Events  []Event      // consecutive, from Match.Seq before the step + 1
+	Posts   []OutboxPost // in the order in which they are to be read
+	Due     []Due        // of Match from now on: they replace all that were due before
 	Prefs   *Preferences
 	Room    *RoomSettings
-	Typed   *Typed   // what was typed, in a room whose log the store keeps; nil: nothing
-	Where   Room     // where it was asked; empty: not known
-	People  []Person // who asked, and who is meant: were one forgotten meanwhile it is a conflict
+	Typed   *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
+	Where   Room       // where it was asked; empty: not known
+	People  []PersonID // who asked, and who is meant: were one forgotten meanwhile it is a conflict
 
 	// Claim is until when those posts are claimed that are For somebody, and in whose
 	// lanes nothing older waits: the store sets their Attempt to 1. Posts of one lane
@@ -234,7 +234,7 @@ type Due struct {
 // Preferences are what a person has chosen for themselves. The zero value of
 // each field is the default.
 type Preferences struct {
-	Person Person
+	Person PersonID
 	Remind string      // "channel" (default), "direct" or "none"
 	Zone   string      // IANA name; empty: UTC
 	Quiet  clock.Hours // no reminders between From and To, minutes of the day in Zone

@@ -115,7 +115,7 @@ func NewGame(in *Input) Step {
 	} else {
 		m.White = in.By
 	}
-	both := func(b, w Person) { m.Black, m.White = b, w }
+	both := func(b, w PersonID) { m.Black, m.White = b, w }
 	opponent := arg("opponent")
 	switch other, known := in.Users["opponent"]; {
 	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.By:
@@ -289,7 +289,7 @@ func (in *Input) openOrBegin(g *rules.Game) Step {
 		s = in.step([]string{"open"}, []text.Message{in.opened(), in.seatOpen(free)}, nil)
 		if m.Invited != "" {
 			for i := range s.Posts {
-				s.Posts[i].Notify = []Person{m.Invited}
+				s.Posts[i].Notify = []PersonID{m.Invited}
 			}
 		}
 	}
@@ -347,7 +347,7 @@ func (in *Input) replaced() (ids []GameID) {
 
 // Replace cancels an open challenge that game by of the same opener has replaced,
 // unless somebody has joined it meanwhile.
-func Replace(in *Input, opener Person, by int) Step {
+func Replace(in *Input, opener PersonID, by int) Step {
 	if in.Match.State != Open {
 		return in.Refuse()
 	}

@@ -4,7 +4,7 @@ import "github.com/halfpoint-go/halfpoint/bot/text"
 
 func say(key string, args ...any) text.Message { return text.Say(key, args...) }
 
-func named(p Person) text.Arg { return text.Somebody(string(p)) }
+func named(p PersonID) text.Arg { return text.Somebody(string(p)) }
 
 // shortened cuts what somebody typed to a length fit for an answer.
 func shortened(s string) string { return text.Shorten(s) }

@@ -179,7 +179,7 @@ func Adjudicate(in *Input) Step {
 	if dead != "" {
 		key = "adjudicated.dead"
 	}
-	s.Posts = append(s.Posts, Owed{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
+	s.Posts = append(s.Posts, OutboxPost{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.Request.Reply,
 		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(d.pos), result, strings.TrimSpace(dead))}})
 	return s
@@ -244,7 +244,7 @@ func Delete(in *Input) Step {
 }
 
 // Leave ends the match for a person who is to be forgotten.
-func Leave(in *Input, by Person) Step {
+func Leave(in *Input, by PersonID) Step {
 	in = in.as(by)
 	m := in.Match
 	black, white := in.colors()
@@ -296,6 +296,6 @@ func Comment(in *Input) Step {
 	}
 	move := strconv.Itoa(n)
 	s := in.step([]string{"comment " + move + " " + remark}, []text.Message{say("commented", named(in.By), move, in.number(), remark)}, nil)
-	s.Posts = slices.DeleteFunc(s.Posts, func(o Owed) bool { return o.Kind == Show })
+	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show })
 	return s
 }

@@ -96,12 +96,12 @@ func (b *Outbox) await(ctx context.Context, late chan Claimed) []Claimed {
 func (b *Outbox) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
 	o, ok := b.given(p.ID)
 	if !ok {
-		o = Claimed{Owed: match.Owed{ID: p.ID, Game: p.Game, Where: p.Where, Kind: p.Kind, Seq: p.Seq}}
+		o = Claimed{OutboxPost: match.OutboxPost{ID: p.ID, Game: p.Game, Where: p.Where, Kind: p.Kind, Seq: p.Seq}}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
 	defer b.Wake()
-	if err := b.settle(ctx, o.Owed, r, p.Message, owes); err != nil {
+	if err := b.settle(ctx, o.OutboxPost, r, p.Message, owes); err != nil {
 		return err
 	}
 	b.tell(p.Kind, p.Where.Platform, b.Now(), p.At)

@@ -38,7 +38,7 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 }
 
 // settle stores that a post was shown, with what follows from that for decorations.
-func (b *Outbox) settle(ctx context.Context, o match.Owed, r Receipt, line *Message, owes []Owes) error {
+func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line *Message, owes []Owes) error {
 	if err := b.readDecorations(ctx); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err erro
 	b.mu.Unlock()
 	now := b.Now()
 	due, err := b.Rows.Claim(ctx, now, now.Add(claimFor), b.queue.HeldPlatforms(now)...)
-	var again []match.Owed // that are being delivered, or were a moment ago
+	var again []match.OutboxPost // that are being delivered, or were a moment ago
 	defer func() {
 		for _, o := range again { // unless that settles them they are due again soon
 			if err := b.Rows.Later(ctx, o.ID, o.Attempt, now.Add(againAfter), true); err != nil && ctx.Err() == nil {
@@ -33,7 +33,7 @@ func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err erro
 		l := o.Lane()
 		if asker := b.wanted[o.ID]; asker != nil {
 			delete(b.wanted, o.ID)
-			b.asked[o.ID] = Claimed{Owed: o, since: now, renewed: now}
+			b.asked[o.ID] = Claimed{OutboxPost: o, since: now, renewed: now}
 			asker <- b.asked[o.ID]
 			continue
 		}
@@ -51,7 +51,7 @@ func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err erro
 		if !busy {
 			begin = append(begin, l)
 		}
-		b.underway[l] = append(posts, Claimed{Owed: o, since: now, renewed: now})
+		b.underway[l] = append(posts, Claimed{OutboxPost: o, since: now, renewed: now})
 	}
 	// After a hold there may be room for one: who has waited longest comes first.
 	slices.SortStableFunc(begin, func(x, y match.Lane) int { return b.turns[x].Compare(b.turns[y]) })
@@ -125,12 +125,12 @@ func (b *Outbox) letGo(ctx context.Context, posts []Claimed) {
 // had for longer than any delivery takes is let go.
 func (b *Outbox) renew(ctx context.Context) {
 	now := b.Now()
-	var old []match.Owed
+	var old []match.OutboxPost
 	b.mu.Lock()
 	renewed := func(c *Claimed) {
 		if now.Sub(c.renewed) >= renewEvery {
 			c.renewed = now
-			old = append(old, c.Owed)
+			old = append(old, c.OutboxPost)
 		}
 	}
 	for _, posts := range b.underway {
@@ -232,7 +232,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		// It was shown, however late: what is not stored is shown again.
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		if err := b.settle(settling, o.Owed, receipt, nil, owes); err != nil {
+		if err := b.settle(settling, o.OutboxPost, receipt, nil, owes); err != nil {
 			log.Error("outcome of a delivery not stored", "error", err)
 		}
 		b.tell(o.Kind, o.Where.Platform, now, at)

@@ -42,9 +42,9 @@ type Rows interface {
 	// that is neither settled nor parked, if it is due. They are not given again
 	// before until. A show or status that a newer one of the same game and
 	// channel supersedes is never given. Posts of the platforms in except stay.
-	Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.Owed, error)
+	Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error)
 	// Renew lets claims hold until a later time, unless they have ended.
-	Renew(ctx context.Context, posts []match.Owed, until time.Time) error
+	Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) error
 	// Settle stores that a post was shown, and what follows from that for
 	// decorations. If it is shown as a line of a room's log, Settle appends that, and
 	// its N is the receipt. Settling twice is settling once.
@@ -139,7 +139,7 @@ func New(c Config) *Outbox {
 
 // A Claimed post is one that this process shows.
 type Claimed struct {
-	match.Owed
+	match.OutboxPost
 	Left    any       // given to Take with it, or nil
 	since   time.Time // when it was claimed
 	renewed time.Time // when its claim was made or renewed

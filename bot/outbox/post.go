@@ -22,7 +22,7 @@ type Post struct {
 	Replaces string      // receipt of the message that this one takes the place of
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string      // receipt of the last post of the kind Show, whose controls are no longer meant; may be empty
-	Notify   []Who
+	Notify   []User
 	Private  bool      // to the persons in Notify alone
 	At       time.Time // of event Seq; zero: it is about no game
 	Text     string
@@ -65,7 +65,7 @@ type File struct {
 
 // Who is a person as a platform knows them. Name is what they call themselves,
 // shown to others after cleaning; it may be anything.
-type Who struct {
+type User struct {
 	Platform string
 	ID       string
 	Name     string

@@ -35,8 +35,8 @@ func turn(m *bot.Match) *bot.Step {
 		Request: id, At: next.Changed, Match: &next,
 		Answer: bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}, Game: m.ID},
 		Events: []bot.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
-		Posts: []bot.Owed{{ID: id, Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: next.Seq,
-			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []bot.Person{"bob"}}},
+		Posts: []bot.OutboxPost{{ID: id, Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: next.Seq,
+			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []bot.PersonID{"bob"}}},
 	}
 }
 
@@ -46,7 +46,7 @@ func fill(b *testing.B, s *store.Store, n, events int) {
 	for i := range n {
 		step := opening(bot.GameID(fmt.Sprint("g", i)), fmt.Sprint("room ", i/10))
 		for {
-			if err := s.Take(b.Context(), step); err != nil {
+			if err := s.Commit(b.Context(), step); err != nil {
 				b.Fatal(err)
 			}
 			m := step.Match
@@ -68,12 +68,12 @@ func BenchmarkTake(b *testing.B) {
 			}
 			s := open(b, name)
 			step := opening("g", "room")
-			if err := s.Take(b.Context(), step); err != nil {
+			if err := s.Commit(b.Context(), step); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
 				step = turn(step.Match)
-				if err := s.Take(b.Context(), step); err != nil {
+				if err := s.Commit(b.Context(), step); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -89,7 +89,7 @@ func BenchmarkTakeTogether(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		step := opening(bot.GameID(fmt.Sprint("g", games.Add(1))), "room")
 		for {
-			if err := s.Take(b.Context(), step); err != nil {
+			if err := s.Commit(b.Context(), step); err != nil {
 				b.Error(err)
 				return
 			}
@@ -105,12 +105,12 @@ func BenchmarkTakeTogether(b *testing.B) {
 func BenchmarkDeliver(b *testing.B) {
 	s := open(b, newFile(b))
 	step := opening("g", "room")
-	if err := s.Take(b.Context(), step); err != nil {
+	if err := s.Commit(b.Context(), step); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		step = turn(step.Match)
-		if err := s.Take(b.Context(), step); err != nil {
+		if err := s.Commit(b.Context(), step); err != nil {
 			b.Fatal(err)
 		}
 		posts, err := s.Claim(b.Context(), step.At, step.At.Add(time.Minute))
@@ -135,7 +135,7 @@ func BenchmarkDue(b *testing.B) {
 				for _, kind := range []string{"flag", "remind"} {
 					step.Due = append(step.Due, bot.Due{Game: step.Match.ID, Kind: kind, At: step.Match.Deadline})
 				}
-				if err := s.Take(b.Context(), step); err != nil {
+				if err := s.Commit(b.Context(), step); err != nil {
 					b.Fatal(err)
 				}
 			}

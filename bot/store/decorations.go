@@ -64,7 +64,7 @@ func decorate(ctx context.Context, tx *sql.Tx, c bot.Decorations) error {
 }
 
 // Renew lets claims hold until a later time: those that nobody has taken over.
-func (s *Store) Renew(ctx context.Context, posts []bot.Owed, until time.Time) (err error) {
+func (s *Store) Renew(ctx context.Context, posts []bot.OutboxPost, until time.Time) (err error) {
 	defer annotate(&err, "renew claims")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, p := range posts {

@@ -24,7 +24,7 @@ const (
 
 // Unname takes a person's name off, so that nothing more is said of them by it. What
 // they do goes on until they are erased.
-func (s *Store) Unname(ctx context.Context, p bot.Person) (err error) {
+func (s *Store) Unname(ctx context.Context, p bot.PersonID) (err error) {
 	defer annotate(&err, "take the name off person %s", p)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
@@ -40,7 +40,7 @@ func (s *Store) Unname(ctx context.Context, p bot.Person) (err error) {
 // It changes a few rows at a time so that others have their turn between. The
 // person goes last: after an error the next call does what is left. What is deleted
 // is overwritten with zeros, also in the write-ahead log.
-func (s *Store) Erase(ctx context.Context, p bot.Person, who bot.Who, instead string) (err error) {
+func (s *Store) Erase(ctx context.Context, p bot.PersonID, who bot.User, instead string) (err error) {
 	defer annotate(&err, "erase person %s", p)
 	sp, err := s.speaker(ctx, p, who)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) Erase(ctx context.Context, p bot.Person, who bot.Who, instead st
 // unsay erases what a person has said: in the transcript, then of games, there the
 // notices first, which are found by the events. Answers that quote a name are
 // emptied: what was asked is still not done twice.
-func (s *Store) unsay(ctx context.Context, p bot.Person, sp *speaker, who bot.Who, instead string) error {
+func (s *Store) unsay(ctx context.Context, p bot.PersonID, sp *speaker, who bot.User, instead string) error {
 	names := map[string]bool{form(bot.CleanName(who.Name)): true}
 	if sp != nil {
 		if err := s.hush(ctx, sp, instead); err != nil {
@@ -121,7 +121,7 @@ func (s *Store) unsay(ctx context.Context, p bot.Person, sp *speaker, who bot.Wh
 }
 
 // EventsBy gives what a person has done, by game, in order.
-func (s *Store) EventsBy(ctx context.Context, p bot.Person) (_ map[bot.GameID][]bot.Event, err error) {
+func (s *Store) EventsBy(ctx context.Context, p bot.PersonID) (_ map[bot.GameID][]bot.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
 	rows, err := s.read.QueryContext(ctx, eventsBy, p)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestEraseInPortions(t *testing.T) {
 		}
 		return n
 	}
-	if err := s.Erase(t.Context(), "p1", bot.Who{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"); err != nil {
+	if err := s.Erase(t.Context(), "p1", bot.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	if updates != 5 { // 400 posts and games in 401 games

@@ -54,11 +54,11 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 	room := func() bot.Room {
 		return bot.Room{Platform: pick("web", "matrix"), Channel: pick("a", "b", "ü<"), Thread: pick("", "t")}
 	}
-	var people []bot.Person
+	var people []bot.PersonID
 	var matches []*bot.Match
-	person := func() bot.Person { return people[rng.IntN(len(people))] }
+	person := func() bot.PersonID { return people[rng.IntN(len(people))] }
 	for i := range 3 {
-		p, err := s.Person(ctx, bot.Who{Platform: "web", ID: fmt.Sprint(i), Name: anything()})
+		p, err := s.Person(ctx, bot.User{Platform: "web", ID: fmt.Sprint(i), Name: anything()})
 		must(t, err)
 		people = append(people, p)
 	}
@@ -98,7 +98,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 				}
 			}
 			for j := range rng.IntN(3) {
-				step.Posts = append(step.Posts, bot.Owed{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(bot.Show, bot.Notice),
+				step.Posts = append(step.Posts, bot.OutboxPost{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(bot.Show, bot.Notice),
 					Seq: m.Seq, Texts: []bot.Text{{Key: anything()}}, Notify: people, Private: rng.IntN(2) > 0, Reply: anything()})
 			}
 		}
@@ -108,7 +108,7 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 		if rng.IntN(4) == 0 {
 			step.Room = &bot.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: anything()}
 		}
-		must(t, s.Take(ctx, step))
+		must(t, s.Commit(ctx, step))
 		for j, m := range matches {
 			if step.Match != nil && m.ID == step.Match.ID {
 				matches[j] = step.Match
@@ -176,7 +176,7 @@ func TestExportIsAllThereIs(t *testing.T) {
 		for _, m := range after {
 			m.Seq++
 			step := &bot.Step{Request: "new:" + string(m.ID), At: noon, Match: &m, Events: []bot.Event{{Seq: m.Seq, At: noon}}}
-			must(t, again.Take(t.Context(), step))
+			must(t, again.Commit(t.Context(), step))
 		}
 	}
 }
@@ -450,11 +450,11 @@ var errBroken = errors.New("the disk is errBroken")
 func TestImportWantsAnEmptyStore(t *testing.T) {
 	for name, fill := range map[string]func(*store.Store) error{
 		"a person": func(s *store.Store) error {
-			_, err := s.Person(t.Context(), bot.Who{Platform: "web", ID: "2"})
+			_, err := s.Person(t.Context(), bot.User{Platform: "web", ID: "2"})
 			return err
 		},
 		"a bookmark": func(s *store.Store) error { return s.SetBookmark(t.Context(), "web", "") },
-		"an answer":  func(s *store.Store) error { return s.Take(t.Context(), &bot.Step{Request: "r", At: noon}) },
+		"an answer":  func(s *store.Store) error { return s.Commit(t.Context(), &bot.Step{Request: "r", At: noon}) },
 	} {
 		s := open(t, store.Memory)
 		must(t, fill(s))
@@ -522,7 +522,7 @@ func playOn(t *testing.T, s *store.Store, n int) *players {
 		var steps [2]*bot.Step
 		for j := range steps {
 			steps[j] = opening(bot.GameID(fmt.Sprint("g", i, "ab"[j:j+1])), "room")
-			must(t, s.Take(t.Context(), steps[j]))
+			must(t, s.Commit(t.Context(), steps[j]))
 		}
 		p.wait.Go(func() {
 			for k := 0; ; k++ {
@@ -534,7 +534,7 @@ func playOn(t *testing.T, s *store.Store, n int) *players {
 				step := turn(steps[k%2].Match)
 				step.Due = []bot.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
 				p.note(p.begun, step.Match)
-				if err := s.Take(context.WithoutCancel(t.Context()), step); err != nil {
+				if err := s.Commit(context.WithoutCancel(t.Context()), step); err != nil {
 					t.Error(err)
 					return
 				}
@@ -613,7 +613,7 @@ func TestBackupWhilePlaying(t *testing.T) {
 		m, _, err := b.Match(t.Context(), "g0a")
 		must(t, err)
 		last = m.Seq
-		must(t, b.Take(t.Context(), turn(&m)))
+		must(t, b.Commit(t.Context(), turn(&m)))
 		must(t, b.Close())
 	}
 	if last == 0 {
@@ -630,11 +630,11 @@ func TestBackupWhilePlaying(t *testing.T) {
 func TestExportIsOfOneMoment(t *testing.T) {
 	s := open(t, newFile(t))
 	step := opening("g0a", "room")
-	must(t, s.Take(t.Context(), step))
+	must(t, s.Commit(t.Context(), step))
 	play := func() {
 		step = turn(step.Match)
 		step.Due = []bot.Due{{Game: "g0a", Kind: "flag", At: noon, Seq: step.Match.Seq}}
-		must(t, s.Take(t.Context(), step))
+		must(t, s.Commit(t.Context(), step))
 	}
 	for range 50 {
 		play()

@@ -133,7 +133,7 @@ func playForever(ctx context.Context, file string) error {
 		step = turn(&m)
 	}
 	for {
-		if err := s.Take(ctx, step); err != nil {
+		if err := s.Commit(ctx, step); err != nil {
 			return err
 		}
 		fmt.Println(step.Match.Seq)
@@ -195,7 +195,7 @@ func TestNothingIsLostWhenKilled(t *testing.T) {
 				}
 			}
 			again := turn(&bot.Match{ID: "g", Standing: bot.Standing{Seq: m.Seq - 1, Changed: noon}})
-			if err := s.Take(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
+			if err := s.Commit(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
 				t.Errorf("round %d: the last request, asked again: %v", round, err)
 			}
 		}
@@ -247,7 +247,7 @@ func database(t *testing.T) []byte {
 	name := newFile(t)
 	s := open(t, name)
 	for i := range 20 {
-		if err := s.Take(t.Context(), opening(bot.GameID(fmt.Sprint(i)), "room")); err != nil {
+		if err := s.Commit(t.Context(), opening(bot.GameID(fmt.Sprint(i)), "room")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -418,7 +418,7 @@ func TestWaitsForOthersAndGivesUpInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := opening("g", "room")
-	if err := s.Take(t.Context(), step); err == nil || errors.Is(err, bot.ErrConflict) {
+	if err := s.Commit(t.Context(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 		t.Errorf("error is %v; the file is locked by somebody else", err)
 	}
 	if _, _, err := s.Match(t.Context(), "g"); !errors.Is(err, bot.ErrNotFound) {
@@ -427,7 +427,7 @@ func TestWaitsForOthersAndGivesUpInTime(t *testing.T) {
 	if err := other.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Take(t.Context(), step); err != nil {
+	if err := s.Commit(t.Context(), step); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -467,8 +467,8 @@ func TestClaimsDieWithTheirProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := &bot.Step{Request: "chat:1", At: now, Posts: []bot.Owed{{ID: "p1", Where: bot.Room{Platform: "chat", Channel: "club"}, Kind: bot.Notice}}}
-	if err := s.Take(t.Context(), step); err != nil {
+	step := &bot.Step{Request: "chat:1", At: now, Posts: []bot.OutboxPost{{ID: "p1", Where: bot.Room{Platform: "chat", Channel: "club"}, Kind: bot.Notice}}}
+	if err := s.Commit(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -23,7 +23,7 @@ type far struct{ n int }
 
 func (*far) Name() string { return "bench" }
 
-func (*far) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (*far) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (f *far) Deliver(context.Context, bot.Post) (bot.Receipt, []bot.Owes, error) {
 	f.n++
@@ -45,7 +45,7 @@ func TestBytesOfAGame(t *testing.T) {
 		n++
 		now = now.Add(time.Second)
 		a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("bench:%019d", n), Command: command, Args: args,
-			Who:   bot.Who{Platform: "bench", ID: who, Name: who},
+			Who:   bot.User{Platform: "bench", ID: who, Name: who},
 			Where: bot.Room{Platform: "bench", Channel: fmt.Sprintf("%019d", game)}})
 		if err != nil || a.Private {
 			t.Fatalf("%s: %q, %v", command, a.Text, err)

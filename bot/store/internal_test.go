@@ -31,7 +31,7 @@ func TestWrittenFormsStay(t *testing.T) {
 	room := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
 	message := bot.Message{To: []string{"Ada"}, Controls: asking.Controls,
 		File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
-	body := storedBody{Texts: reply.Texts, Notify: []bot.Person{"p1"}, Reply: "route"}
+	body := storedBody{Texts: reply.Texts, Notify: []bot.PersonID{"p1"}, Reply: "route"}
 	for _, c := range []struct {
 		text  string
 		value any
@@ -377,8 +377,8 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		m, events, err := s.Match(ctx, "g")
 		same("match", match, m, err)
 		same("events", []bot.Event{{Seq: 1, At: match.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
-		people, err := s.People(ctx, []bot.Person{"pa", "pb"})
-		same("people", map[bot.Person]bot.Who{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
+		people, err := s.People(ctx, []bot.PersonID{"pa", "pb"})
+		same("people", map[bot.PersonID]bot.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
 		answer, _, err := s.Answered(ctx, "web:1")
 		same("answer", bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
 		receipt, _, err := s.Shown(ctx, "g", where, bot.Show, false)

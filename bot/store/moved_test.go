@@ -31,14 +31,14 @@ func TestMovedFile(t *testing.T) {
 			name := newFile(t)
 			s := open(t, name)
 			step := opening("g", "room")
-			must(t, s.Take(t.Context(), step))
+			must(t, s.Commit(t.Context(), step))
 			next := turn(step.Match)
 
 			aside := filepath.Join(t.TempDir(), "aside")
 			must(t, os.Rename(name, aside))
 			replace(t, name, aside)
 			before := slices.Sorted(maps.Keys(folder(t, filepath.Dir(name))))
-			if err := s.Take(t.Context(), next); !errors.Is(err, store.ErrMoved) {
+			if err := s.Commit(t.Context(), next); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a turn: error is %v, want %v", err, store.ErrMoved)
 			}
 			if _, err := s.Claim(t.Context(), noon, noon.Add(time.Minute)); !errors.Is(err, store.ErrMoved) {
@@ -59,7 +59,7 @@ func TestMovedFile(t *testing.T) {
 
 			// Once it is back, all goes on.
 			must(t, os.Rename(aside, name))
-			must(t, s.Take(t.Context(), next))
+			must(t, s.Commit(t.Context(), next))
 			must(t, s.Backup(t.Context(), name+".backup"))
 			copied := open(t, name+".backup")
 			if m, _, err := copied.Match(t.Context(), "g"); err != nil || m.Seq != 1 {

@@ -14,7 +14,7 @@ import (
 // Person gives the id of a person, a new one at first sight, and keeps the
 // name they go by now. A platform that does not say a name leaves the one that
 // is known.
-func (s *Store) Person(ctx context.Context, who bot.Who) (id bot.Person, err error) {
+func (s *Store) Person(ctx context.Context, who bot.User) (id bot.PersonID, err error) {
 	defer annotate(&err, "find person")
 	var name string
 	err = s.read.QueryRowContext(ctx,
@@ -39,10 +39,10 @@ func (s *Store) Person(ctx context.Context, who bot.Who) (id bot.Person, err err
 
 // newPerson makes up an id. It is random and not made from the platform's id,
 // which could be guessed from it after the person has been erased.
-func newPerson() bot.Person { return bot.Person("p" + strings.ToLower(rand.Text()[:12])) }
+func newPerson() bot.PersonID { return bot.PersonID("p" + strings.ToLower(rand.Text()[:12])) }
 
 // People returns who persons are; those erased or unknown are left out.
-func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]bot.Who, err error) {
+func (s *Store) People(ctx context.Context, ids []bot.PersonID) (_ map[bot.PersonID]bot.User, err error) {
 	defer annotate(&err, "find people")
 	var args []any
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -50,7 +50,7 @@ func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]
 			args = append(args, id)
 		}
 	}
-	people := make(map[bot.Person]bot.Who, len(args))
+	people := make(map[bot.PersonID]bot.User, len(args))
 	if len(args) == 0 {
 		return people, nil
 	}
@@ -61,8 +61,8 @@ func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id bot.Person
-		var who bot.Who
+		var id bot.PersonID
+		var who bot.User
 		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name); err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (s *Store) People(ctx context.Context, ids []bot.Person) (_ map[bot.Person]
 }
 
 // Preferences gives what a person has chosen; Person is always set.
-func (s *Store) Preferences(ctx context.Context, p bot.Person) (prefs bot.Preferences, err error) {
+func (s *Store) Preferences(ctx context.Context, p bot.PersonID) (prefs bot.Preferences, err error) {
 	defer annotate(&err, "find preferences")
 	var body string
 	err = s.read.QueryRowContext(ctx, "SELECT body FROM preference WHERE person = $1", p).Scan(&body)
@@ -87,10 +87,10 @@ func (s *Store) Preferences(ctx context.Context, p bot.Person) (prefs bot.Prefer
 
 // Players returns who persons are and what they have chosen, in one look; those erased
 // or unknown are left out.
-func (s *Store) Players(ctx context.Context, ids []bot.Person) (_ map[bot.Person]bot.Who, _ map[bot.Person]bot.Preferences, err error) {
+func (s *Store) Players(ctx context.Context, ids []bot.PersonID) (_ map[bot.PersonID]bot.User, _ map[bot.PersonID]bot.Preferences, err error) {
 	defer annotate(&err, "find players")
-	people, chosen := map[bot.Person]bot.Who{}, map[bot.Person]bot.Preferences{}
-	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p bot.Person) bool { return p == "" }); len(ids) == 0 {
+	people, chosen := map[bot.PersonID]bot.User{}, map[bot.PersonID]bot.Preferences{}
+	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p bot.PersonID) bool { return p == "" }); len(ids) == 0 {
 		return people, chosen, nil
 	}
 	var args []any
@@ -105,8 +105,8 @@ func (s *Store) Players(ctx context.Context, ids []bot.Person) (_ map[bot.Person
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id bot.Person
-		var who bot.Who
+		var id bot.PersonID
+		var who bot.User
 		var body string
 		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name, &body); err != nil {
 			return nil, nil, err

@@ -32,7 +32,7 @@ import (
 // putPost stores a post that is due at once. If it is to be claimed, and nothing of
 // its game waits in its channel but posts that its asker holds too, and the channel
 // has not asked to wait, it is claimed until the time given.
-func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time, after bool) error {
+func putPost(ctx context.Context, tx *sql.Tx, p *bot.OutboxPost, at, claim time.Time, after bool) error {
 	if p.For == "" {
 		claim = time.Time{}
 	}
@@ -68,7 +68,7 @@ func putPost(ctx context.Context, tx *sql.Tx, p *bot.Owed, at, claim time.Time, 
 // before until. A show or status that a newer one of the same game and channel
 // supersedes is never returned; one that only some may see supersedes nothing.
 // Those of the platforms in except are left alone.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []bot.Owed, err error) {
+func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []bot.OutboxPost, err error) {
 	defer annotate(&err, "claim posts")
 	var some bool // mostly there is nothing, which need not wait for a write
 	others := ""
@@ -109,7 +109,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 				return err
 			}
 			p.Attempt++
-			claimed = append(claimed, p.Owed)
+			claimed = append(claimed, p.OutboxPost)
 		}
 		return nil
 	})
@@ -133,7 +133,7 @@ const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS 
 
 // A duePost is a post, the time since when it is due, and whether it is superseded.
 type duePost struct {
-	bot.Owed
+	bot.OutboxPost
 	due        int64
 	superseded bool
 }

@@ -41,7 +41,7 @@ func (s *Store) Channel(ctx context.Context, where bot.Room) (c bot.Channel, err
 }
 
 // Known returns what is known when somebody asks something.
-func (s *Store) Known(ctx context.Context, who bot.Who, where bot.Room, request string) (k bot.Known, err error) {
+func (s *Store) Known(ctx context.Context, who bot.User, where bot.Room, request string) (k bot.Known, err error) {
 	defer annotate(&err, "look up who asks, and where")
 	var prefs string
 	var answer sql.NullString

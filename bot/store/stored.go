@@ -115,9 +115,9 @@ func controls(cs []storedControl) (out []bot.Control) {
 // storedBody is what a post says and to whom; what it is selected by has
 // columns of its own.
 type storedBody struct {
-	Texts  []bot.Text   `json:"texts,omitempty"`
-	Notify []bot.Person `json:"notify,omitempty"`
-	Reply  string       `json:"reply,omitempty"`
+	Texts  []bot.Text     `json:"texts,omitempty"`
+	Notify []bot.PersonID `json:"notify,omitempty"`
+	Reply  string         `json:"reply,omitempty"`
 }
 
 // storedPreferences are what a person has chosen; who it is has a column of its

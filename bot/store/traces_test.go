@@ -19,12 +19,12 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 	name := newFile(t)
 	s := open(t, name)
 	rng := rand.New(rand.NewPCG(3, 3))
-	who := make([]bot.Who, 120)
-	people := make([]bot.Person, len(who))
+	who := make([]bot.User, 120)
+	people := make([]bot.PersonID, len(who))
 	mark := func(i int) string { return []string{"zyxq", "stay"}[i%2] }
 	for _, i := range rng.Perm(len(who)) {
 		var err error
-		who[i] = bot.Who{Platform: "chat", ID: fmt.Sprintf("%03d%sid", i, mark(i)), Name: fmt.Sprintf("%sname%03d", mark(i), i)}
+		who[i] = bot.User{Platform: "chat", ID: fmt.Sprintf("%03d%sid", i, mark(i)), Name: fmt.Sprintf("%sname%03d", mark(i), i)}
 		people[i], err = s.Person(ctx, who[i])
 		must(t, err)
 		_, err = s.Hold(ctx, bot.Holder{Platform: "chat", ID: who[i].ID, Looks: who[i].ID + mark(i) + "looks", Secret: "s"}, "")
@@ -38,7 +38,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		for seq := 1; seq <= 3; seq++ {
 			step.Events = append(step.Events, bot.Event{Seq: seq, At: noon, By: people[i], Body: fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i)})
 		}
-		must(t, s.Take(ctx, step))
+		must(t, s.Commit(ctx, step))
 	}
 	for i := 0; i < len(who); i += 2 {
 		must(t, s.Erase(ctx, people[i], who[i], "somebody"))

@@ -27,7 +27,7 @@ type speaker struct {
 }
 
 // speaker returns how the transcript knows a person; nil: it does not.
-func (s *Store) speaker(ctx context.Context, p bot.Person, who bot.Who) (*speaker, error) {
+func (s *Store) speaker(ctx context.Context, p bot.PersonID, who bot.User) (*speaker, error) {
 	if who.Platform != bot.LogPlatform {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ func (s *Store) eachMessage(ctx context.Context, f func(bot.Message)) error {
 
 // MessagesOf returns what the transcript of the local room has of a person: what they
 // have said, what quotes it, and what was for them alone.
-func (s *Store) MessagesOf(ctx context.Context, p bot.Person, who bot.Who) (messages []bot.Message, err error) {
+func (s *Store) MessagesOf(ctx context.Context, p bot.PersonID, who bot.User) (messages []bot.Message, err error) {
 	defer annotate(&err, "find the messages of person %s", p)
 	sp, err := s.speaker(ctx, p, who)
 	if sp == nil || err != nil {

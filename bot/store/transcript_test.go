@@ -43,7 +43,7 @@ func TestForgottenSeat(t *testing.T) {
 			t.Fatalf("message %d has the number %d, %v", n, m.N, err)
 		}
 	}
-	seat, onlooker := bot.Who{Platform: "web", ID: "seat:black", Name: "Black"}, bot.Who{Platform: "web", ID: "onlooker", Name: "Onlooker"}
+	seat, onlooker := bot.User{Platform: "web", ID: "seat:black", Name: "Black"}, bot.User{Platform: "web", ID: "onlooker", Name: "Onlooker"}
 	say("local", "Black", "said by another")
 	say("local/seat:black", "", "told to another")
 	if _, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 2}, ""); err != nil {
@@ -53,7 +53,7 @@ func TestForgottenSeat(t *testing.T) {
 	say("local", "Bob", "Black, your turn")
 	say("local/seat:black", "", "told to them")
 	say("local", "Black", "said by them")
-	for _, who := range []bot.Who{onlooker, seat, {Platform: "chat", ID: "name:bob", Name: "Bob"}} {
+	for _, who := range []bot.User{onlooker, seat, {Platform: "chat", ID: "name:bob", Name: "Bob"}} {
 		p, err := s.Person(ctx, who)
 		if err != nil {
 			t.Fatal(err)

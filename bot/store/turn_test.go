@@ -38,7 +38,7 @@ func TestStatementsOfATurn(t *testing.T) {
 			t.Helper()
 			n++
 			a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Command: command, Args: args,
-				Who: bot.Who{Platform: "bench", ID: who, Name: who}, Where: bot.Room{Platform: "bench", Channel: "room"}})
+				Who: bot.User{Platform: "bench", ID: who, Name: who}, Where: bot.Room{Platform: "bench", Channel: "room"}})
 			if err != nil || a.Private {
 				t.Fatalf("%q, %v", a.Text, err)
 			}

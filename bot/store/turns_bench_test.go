@@ -24,7 +24,7 @@ type screen struct {
 
 func (s *screen) Name() string { return "bench" }
 
-func (s *screen) Run(ctx context.Context, _ bot.Desk) error { <-ctx.Done(); return nil }
+func (s *screen) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
 func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
 	if p.Kind != bot.Show || p.Scene == nil {
@@ -82,7 +82,7 @@ func BenchmarkTurns(b *testing.B) {
 			running.Go(func() { _ = service.Run(ctx, shown) })
 			ask := func(who int, room string, id, command string, args map[string]string) {
 				a, err := service.Ask(ctx, bot.Request{ID: id, Command: command, Args: args,
-					Who:   bot.Who{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
+					Who:   bot.User{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
 					Where: bot.Room{Platform: "bench", Channel: room}})
 				if err != nil || a.Private {
 					b.Errorf("%s %v: %q, %v", command, args, a.Text, err)

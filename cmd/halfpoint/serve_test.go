@@ -230,7 +230,7 @@ func fill(t testing.TB, database string, n int) {
 	for i := range n {
 		ask := func(k int, command string, args map[string]string) {
 			t.Helper()
-			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("web:%d-%d", i, k), Who: bot.Who{Platform: "web", ID: fmt.Sprint("p", i%20), Name: "P"},
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("web:%d-%d", i, k), Who: bot.User{Platform: "web", ID: fmt.Sprint("p", i%20), Name: "P"},
 				Where: bot.Room{Platform: "web", Channel: fmt.Sprint("room", i/40)}, Command: command, Args: args})
 			if err != nil {
 				t.Fatal(err)

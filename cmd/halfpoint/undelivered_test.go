@@ -23,7 +23,7 @@ type hall struct {
 
 func (h *hall) Name() string { return "hall" }
 
-func (h *hall) Run(ctx context.Context, _ bot.Desk) error {
+func (h *hall) Run(ctx context.Context, _ bot.Service) error {
 	<-ctx.Done()
 	return nil
 }
@@ -53,7 +53,7 @@ func TestUndelivered(t *testing.T) {
 		ask := func(command string, args map[string]string) {
 			t.Helper()
 			n++
-			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("hall:", n), Who: bot.Who{Platform: "hall", ID: "anna", Name: "Anna"},
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("hall:", n), Who: bot.User{Platform: "hall", ID: "anna", Name: "Anna"},
 				Where: bot.Room{Platform: "hall", Channel: "club"}, Command: command, Args: args})
 			if err != nil {
 				t.Fatal(err)

@@ -82,7 +82,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 		return problem(word, err), true
 	}
 	for _, o := range c.Options {
-		if at, ok := args[o.Name]; ok && o.Type == bot.Point {
+		if at, ok := args[o.Name]; ok && o.Type == bot.PointOption {
 			args[o.Name] = narrow(at)
 		}
 	}
@@ -246,10 +246,10 @@ func isPoint(word string) bool {
 func plausible(c bot.Command, args map[string]string) bool {
 	for _, o := range c.Options {
 		arg, given := args[o.Name]
-		if _, err := strconv.Atoi(arg); given && o.Type == bot.Integer && err != nil {
+		if _, err := strconv.Atoi(arg); given && o.Type == bot.IntegerOption && err != nil {
 			return false
 		}
-		if given && o.Type == bot.Point && !isPoint(strings.ToLower(narrow(arg))) {
+		if given && o.Type == bot.PointOption && !isPoint(strings.ToLower(narrow(arg))) {
 			return false
 		}
 	}

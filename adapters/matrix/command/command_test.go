@@ -248,9 +248,9 @@ func TestAddressed(t *testing.T) {
 		words := c.Name
 		for i, o := range c.Options {
 			switch {
-			case o.Type == bot.User:
+			case o.Type == bot.UserOption:
 				words += " " + o.Name + ":@bob:example.org"
-			case o.Type == bot.Integer:
+			case o.Type == bot.IntegerOption:
 				words += " " + o.Name + ":3"
 			case i > 0:
 				words += " " + o.Name + ":a1"
@@ -386,7 +386,7 @@ func check(t *testing.T, p command.Parsed, ok bool) {
 			}
 		}
 		for name, user := range p.Users {
-			if kind, known := types[name]; !known || kind != bot.User {
+			if kind, known := types[name]; !known || kind != bot.UserOption {
 				t.Fatalf("%s takes nobody as %q", c.Name, name)
 			}
 			if _, _, err := user.ParseAndValidateRelaxed(); err != nil || user == self || p.Args[name] != string(user) {

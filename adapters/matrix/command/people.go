@@ -107,7 +107,7 @@ func unlinked(text string) string {
 
 // userOption returns the first option of a command that takes a person.
 func userOption(c bot.Command) (string, bool) {
-	i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.User })
+	i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.UserOption })
 	if i < 0 {
 		return "", false
 	}
@@ -170,7 +170,7 @@ func indexName(text, name string, from int) int {
 func (t Typed) users(c bot.Command, args map[string]string) map[string]id.UserID {
 	var out map[string]id.UserID
 	for _, o := range c.Options {
-		if o.Type != bot.User || args[o.Name] == "" {
+		if o.Type != bot.UserOption || args[o.Name] == "" {
 			continue
 		}
 		if user := t.user(args[o.Name]); user != "" && user != t.Self {

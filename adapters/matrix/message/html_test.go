@@ -78,7 +78,7 @@ func something(r *rand.Rand) message.Content {
 		c.Board = written(r, 12)
 	}
 	for range r.IntN(4) {
-		c.Notify = append(c.Notify, bot.Who{
+		c.Notify = append(c.Notify, bot.User{
 			Platform: []string{"matrix", "matrix", "matrix", "discord", ""}[r.IntN(5)],
 			ID: []string{"@alice:example.org", "@b&amp;b:example.org", "@o'neill\"<&>\\:example.org", "@a/b=c+d%20_.-:example.org:8448", "@x:[::1]",
 				"alice", "@alice", "@alice:", "@a b:example.org", "@" + strings.Repeat("ab", 150) + ":example.org", "", "@é:example.org", "@a\n:example.org"}[r.IntN(13)],
@@ -117,7 +117,7 @@ func FuzzHTML(f *testing.F) {
 	}
 	f.Add("Game 3, move 17: White C4.", "   A B C\n 1 . X O", "Bob")
 	f.Fuzz(func(t *testing.T, text, board, name string) {
-		check(t, message.Content{Text: text, Board: board, Notify: []bot.Who{{Platform: "matrix", ID: "@bob:example.org", Name: name}}, Number: 3,
+		check(t, message.Content{Text: text, Board: board, Notify: []bot.User{{Platform: "matrix", ID: "@bob:example.org", Name: name}}, Number: 3,
 			Controls: []bot.Control{{Command: "pass", Args: map[string]string{"game": "3"}}, {Command: "place", Ask: "at"}}})
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// platform is the name of the adapter in [bot.Who] and [bot.Room].
+// platform is the name of the adapter in [bot.User] and [bot.Room].
 const platform = "matrix"
 
 // Content is something to say.
 type Content struct {
 	Text     string        // of the bot, to be put through [bot.Fill]
 	Board    string        // in letters, as render.TextBoard draws it; may be empty
-	Notify   []bot.Who     // the persons called: they are mentioned, nobody else is
+	Notify   []bot.User    // the persons called: they are mentioned, nobody else is
 	Controls []bot.Control // what can be asked for next; listed as it is typed
 	Number   int           // of the game in its channel; 0: it is about no game
 	Lang     string        // BCP 47 tag of the language of Text
@@ -159,7 +159,7 @@ func (c Content) content() *event.MessageEventContent {
 }
 
 // called makes a link for each person to be called, and returns their ids.
-func called(who []bot.Who) (calls []span, ids []id.UserID) {
+func called(who []bot.User) (calls []span, ids []id.UserID) {
 	seen := map[id.UserID]bool{}
 	for _, w := range who {
 		user := id.UserID(w.ID)
@@ -182,7 +182,7 @@ func called(who []bot.Who) (calls []span, ids []id.UserID) {
 
 // nameOf is how somebody is called: by id if there is nothing to be seen of
 // their name.
-func nameOf(w bot.Who) string {
+func nameOf(w bot.User) string {
 	name := clean(bot.CleanName(w.Name))
 	if strings.ContainsFunc(w.Name, visible) && strings.ContainsFunc(name, visible) {
 		return name

@@ -34,7 +34,7 @@ func (d *desk) playDue(m *bot.Match, due ...bot.Due) {
 	d.Helper()
 	step := d.turn(m)
 	step.Due = due
-	d.must(d.Take(d.ctx(), step))
+	d.must(d.Commit(d.ctx(), step))
 	*m = *step.Match
 }
 
@@ -44,7 +44,7 @@ func dueReplaced(d *desk) {
 
 	m := d.fresh("g1", garden)
 	expire := d.due(m, "expire", 7*day)
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true, Due: []bot.Due{expire}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true, Due: []bot.Due{expire}}))
 	d.same("of a new match", d.dueIn(7*day), []bot.Due{expire})
 
 	other := d.open("g2", garden)
@@ -67,7 +67,7 @@ func dueReplaced(d *desk) {
 	// A step that changes the match and adds no event.
 	noted := *m
 	noted.Deadline = d.now.Add(9 * day)
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: &noted, Due: []bot.Due{again}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: &noted, Due: []bot.Due{again}}))
 	d.same("after a step without events", d.dueIn(100*day), []bot.Due{again, flag})
 	stored, _, err := d.Match(d.ctx(), "g1")
 	d.must(err)
@@ -130,27 +130,27 @@ func dueUntouched(d *desk) {
 		d.same("what is due after "+what, d.dueIn(100*day), before)
 	}
 
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now}))
 	still("a refusal")
 
 	stale := *m
 	stale.Seq--
 	step := d.turn(&stale)
 	step.Due = []bot.Due{d.due(m, "remind", time.Hour)}
-	d.conflict(d.Take(d.ctx(), step))
+	d.conflict(d.Commit(d.ctx(), step))
 	still("a step that came too late")
 
 	twin := d.fresh("g1", cellar)
-	d.conflict(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true, Due: []bot.Due{d.due(m, "expire", day)}}))
+	d.conflict(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true, Due: []bot.Due{d.due(m, "expire", day)}}))
 	still("a match whose id is taken")
 
 	first := d.turn(m, post("p1", bot.Notice, m))
 	first.Due = before
-	d.must(d.Take(d.ctx(), first))
+	d.must(d.Commit(d.ctx(), first))
 	*m = *first.Match
 	step = d.turn(m, post("p1", bot.Notice, m))
 	step.Due = []bot.Due{d.due(m, "remind", time.Hour)}
-	d.conflict(d.Take(d.ctx(), step))
+	d.conflict(d.Commit(d.ctx(), step))
 	still("a step whose post is there already")
 }
 
@@ -169,7 +169,7 @@ func dueMustFit(d *desk) {
 		step := d.turn(m)
 		step.Due = []bot.Due{flag}
 		spoil(step)
-		if err := d.Take(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
+		if err := d.Commit(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 			d.Errorf("due %s: error is %v; this is no conflict but a fault", name, err)
 		}
 	}
@@ -205,7 +205,7 @@ func runningMatches(d *desk) {
 		d.must(err)
 		step := d.turn(&m)
 		step.Match.Deadline = deadline
-		d.must(d.Take(d.ctx(), step))
+		d.must(d.Commit(d.ctx(), step))
 	}
 	set("d", time.Time{})
 	set("a", d.now.Add(day))

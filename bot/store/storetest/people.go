@@ -9,7 +9,7 @@ import (
 )
 
 // person gives the id of somebody.
-func (d *desk) person(who bot.Who) bot.Person {
+func (d *desk) person(who bot.User) bot.PersonID {
 	d.Helper()
 	id, err := d.Person(d.ctx(), who)
 	d.must(err)
@@ -17,7 +17,7 @@ func (d *desk) person(who bot.Who) bot.Person {
 }
 
 // people gives who ids are.
-func (d *desk) people(ids ...bot.Person) map[bot.Person]bot.Who {
+func (d *desk) people(ids ...bot.PersonID) map[bot.PersonID]bot.User {
 	d.Helper()
 	people, err := d.People(d.ctx(), ids)
 	d.must(err)
@@ -27,7 +27,7 @@ func (d *desk) people(ids ...bot.Person) map[bot.Person]bot.Who {
 func onePerson(d *desk) {
 	// Long enough not to be in an id by chance.
 	const number = "231798412345678901"
-	who := bot.Who{Platform: "discord", ID: number, Name: "Ada"}
+	who := bot.User{Platform: "discord", ID: number, Name: "Ada"}
 	id := d.person(who)
 	if id == "" || strings.Contains(string(id), number) {
 		d.Errorf("id is %q", id)
@@ -36,11 +36,11 @@ func onePerson(d *desk) {
 	renamed := who
 	renamed.Name = "Ada L."
 	d.same("id under another name", d.person(renamed), id)
-	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
-	d.same("id without a name", d.person(bot.Who{Platform: "discord", ID: number}), id)
-	d.same("name", d.people(id), map[bot.Person]bot.Who{id: renamed})
+	d.same("name", d.people(id), map[bot.PersonID]bot.User{id: renamed})
+	d.same("id without a name", d.person(bot.User{Platform: "discord", ID: number}), id)
+	d.same("name", d.people(id), map[bot.PersonID]bot.User{id: renamed})
 
-	namesake := d.person(bot.Who{Platform: "matrix", ID: number, Name: "Ada"})
+	namesake := d.person(bot.User{Platform: "matrix", ID: number, Name: "Ada"})
 	if namesake == id {
 		d.Error("people of two platforms are one")
 	}
@@ -48,9 +48,9 @@ func onePerson(d *desk) {
 
 func racingPeople(d *desk) {
 	const n = 8
-	ids := make([]bot.Person, n)
+	ids := make([]bot.PersonID, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
-		ids[i], err = d.Person(d.ctx(), bot.Who{Platform: "web", ID: "1", Name: fmt.Sprint("name ", i)})
+		ids[i], err = d.Person(d.ctx(), bot.User{Platform: "web", ID: "1", Name: fmt.Sprint("name ", i)})
 		return err
 	}) {
 		d.must(err)
@@ -64,14 +64,14 @@ func strangeNames(d *desk) {
 	long := strings.Repeat("\u202eab\x01\x07\x1b[31m\r\n\t\u200f\u0301\U0001f468\u200d\U0001f9b3 ' \" ; -- % <@&1> @everyone ", 5000)
 	names := []string{" ", "'; DROP TABLE person; --", "\u202e\u202d\u2066\u200f\u200e", string([]rune(long)[:5000])}
 	for i, name := range names {
-		who := bot.Who{Platform: "matrix", ID: fmt.Sprint("@u", i, ":example.org"), Name: name}
+		who := bot.User{Platform: "matrix", ID: fmt.Sprint("@u", i, ":example.org"), Name: name}
 		id := d.person(who)
-		d.same("person", d.people(id), map[bot.Person]bot.Who{id: who})
+		d.same("person", d.people(id), map[bot.PersonID]bot.User{id: who})
 	}
 }
 
 func preferences(d *desk) {
-	of := func(p bot.Person) bot.Preferences {
+	of := func(p bot.PersonID) bot.Preferences {
 		d.Helper()
 		prefs, err := d.Preferences(d.ctx(), p)
 		d.must(err)
@@ -79,10 +79,10 @@ func preferences(d *desk) {
 	}
 	choose := func(prefs bot.Preferences) {
 		d.Helper()
-		d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &prefs}))
+		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &prefs}))
 	}
-	a := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
-	b := d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})
+	a := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})
 	d.same("at first", of(a), bot.Preferences{Person: a})
 	d.same("of nobody", of("unknown"), bot.Preferences{Person: "unknown"})
 
@@ -101,13 +101,13 @@ func preferences(d *desk) {
 	stale := d.turn(m)
 	d.play(m)
 	stale.Prefs = &bot.Preferences{Person: a, Remind: "channel"}
-	d.conflict(d.Take(d.ctx(), stale))
+	d.conflict(d.Commit(d.ctx(), stale))
 	d.same("after a step that was not taken", of(a), mine)
-	if err := d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{}}); err == nil {
+	if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{}}); err == nil {
 		d.Error("preferences of nobody are kept")
 	}
 
-	d.must(d.Erase(d.ctx(), a, bot.Who{Platform: "web", ID: "1", Name: "Ada"}, "somebody"))
+	d.must(d.Erase(d.ctx(), a, bot.User{Platform: "web", ID: "1", Name: "Ada"}, "somebody"))
 	d.same("of who is erased", of(a), bot.Preferences{Person: a})
 	choose(mine) // in a request that was under way
 	d.same("of who is erased, later", of(a), bot.Preferences{Person: a})
@@ -117,8 +117,8 @@ func preferences(d *desk) {
 }
 
 func erased(d *desk) {
-	ada := bot.Who{Platform: "web", ID: "1", Name: "Ada"}
-	bob := bot.Who{Platform: "web", ID: "2", Name: "Bob"}
+	ada := bot.User{Platform: "web", ID: "1", Name: "Ada"}
+	bob := bot.User{Platform: "web", ID: "2", Name: "Bob"}
 	a, b := d.person(ada), d.person(bob)
 	m := d.open("g1", garden, func(m *bot.Match) { m.Black, m.White = a, b })
 	d.play(m)
@@ -127,8 +127,8 @@ func erased(d *desk) {
 
 	d.must(d.Erase(d.ctx(), a, ada, "somebody"))
 	d.must(d.Erase(d.ctx(), a, ada, "somebody")) // who is forgotten may be forgotten again
-	d.same("people", d.people(a, b, "unknown"), map[bot.Person]bot.Who{b: bob})
-	d.same("nobody", d.people(), map[bot.Person]bot.Who{})
+	d.same("people", d.people(a, b, "unknown"), map[bot.PersonID]bot.User{b: bob})
+	d.same("nobody", d.people(), map[bot.PersonID]bot.User{})
 	after, logAfter, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 	d.same("match", after, before)

@@ -31,7 +31,7 @@ func postsSideBySide(d *desk) {
 	d.play(there, post("there", bot.Notice, there))
 	d.play(away, post("away", bot.Notice, away))
 	// What is about no match is in order by itself.
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.Owed{
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.OutboxPost{
 		{ID: "room 1", Where: garden, Kind: bot.Notice}, {ID: "room 2", Where: garden, Kind: bot.Notice},
 		{ID: "other room", Where: cellar, Kind: bot.Notice},
 	}}))
@@ -50,10 +50,10 @@ func postsSideBySide(d *desk) {
 
 func postReadBack(d *desk) {
 	m := d.open("g1", bot.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
-	owed := bot.Owed{
+	owed := bot.OutboxPost{
 		ID: "p1", Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: 7,
 		Texts:   []bot.Text{text.Say("turn", text.Somebody(string(ada)), "D4", 3, text.ThisGame), text.Say("your turn", text.Say("nested", "x"))},
-		Notify:  []bot.Person{bob, ada},
+		Notify:  []bot.PersonID{bob, ada},
 		Private: true, Reply: "route/opaque?x=1",
 	}
 	d.play(m, owed)
@@ -61,7 +61,7 @@ func postReadBack(d *desk) {
 		got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 		d.must(err)
 		owed.Attempt, owed.Unsent = attempt, attempt == 1
-		d.same("post", got, []bot.Owed{owed})
+		d.same("post", got, []bot.OutboxPost{owed})
 		d.pass(lease)
 	}
 }
@@ -78,7 +78,7 @@ func claimOnce(d *desk) {
 
 func claimedByStep(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	take := func(m *bot.Match, posts ...bot.Owed) (attempts []int) {
+	take := func(m *bot.Match, posts ...bot.OutboxPost) (attempts []int) {
 		d.Helper()
 		step := d.turn(m, posts...)
 		step.Claim = d.now.Add(lease)
@@ -87,7 +87,7 @@ func claimedByStep(d *desk) {
 				step.Posts[i].For = bot.Outbox
 			}
 		}
-		d.must(d.Take(d.ctx(), step))
+		d.must(d.Commit(d.ctx(), step))
 		*m = *step.Match
 		for _, p := range step.Posts {
 			attempts = append(attempts, p.Attempt)
@@ -120,7 +120,7 @@ func claimedByStep(d *desk) {
 
 	// An asker shows all its posts of a game, but nothing that is before or between
 	// others'.
-	mine := func(id, kind string) bot.Owed {
+	mine := func(id, kind string) bot.OutboxPost {
 		p := post(id, kind, other)
 		p.Where, p.For = attic, bot.Asker
 		return p
@@ -207,7 +207,7 @@ func racingClaims(d *desk) {
 		d.play(m, post(id, bot.Notice, m))
 		want = append(want, id)
 	}
-	claimed := make([][]bot.Owed, n)
+	claimed := make([][]bot.OutboxPost, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
 		claimed[i], err = d.Claim(d.ctx(), d.now, d.now.Add(lease))
 		return err
@@ -286,7 +286,7 @@ func showInFlight(d *desk) {
 func privateShow(d *desk) {
 	m := d.open("g1", garden)
 	private := post("for Ada", bot.Show, m)
-	private.Private, private.Notify = true, []bot.Person{ada}
+	private.Private, private.Notify = true, []bot.PersonID{ada}
 	d.play(m, post("for all", bot.Show, m), private)
 	d.same("shown", d.drain(), []string{"for all", "for Ada"})
 }
@@ -571,7 +571,7 @@ func oracle(d *desk) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		where := bot.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
 		m := d.open(bot.GameID(fmt.Sprint("g", seed)), where)
-		var owed, shown []bot.Owed
+		var owed, shown []bot.OutboxPost
 		deliver := func(fate int) (n int) {
 			posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 			d.must(err)
@@ -592,7 +592,7 @@ func oracle(d *desk) {
 		for range 40 {
 			switch rng.IntN(3) {
 			case 0:
-				var posts []bot.Owed
+				var posts []bot.OutboxPost
 				for range 1 + rng.IntN(3) {
 					kind := []string{bot.Show, bot.Notice, bot.Status}[rng.IntN(3)]
 					posts = append(posts, post(fmt.Sprintf("%d/%d", seed, len(owed)+len(posts)), kind, m))
@@ -612,10 +612,10 @@ func oracle(d *desk) {
 }
 
 // promises checks what was shown against what was owed.
-func (d *desk) promises(seed uint64, owed, shown []bot.Owed) {
+func (d *desk) promises(seed uint64, owed, shown []bot.OutboxPost) {
 	d.Helper()
 	seen := map[string]bool{}
-	shown = slices.DeleteFunc(shown, func(p bot.Owed) bool { // what the platform recognizes
+	shown = slices.DeleteFunc(shown, func(p bot.OutboxPost) bool { // what the platform recognizes
 		again := seen[p.ID]
 		seen[p.ID] = true
 		return again
@@ -636,7 +636,7 @@ func (d *desk) promises(seed uint64, owed, shown []bot.Owed) {
 			d.Errorf("seed %d: the last %s, %s, was never shown", seed, kind, id)
 		}
 	}
-	if !slices.IsSortedFunc(shown, func(a, b bot.Owed) int { return place[a.ID] - place[b.ID] }) {
+	if !slices.IsSortedFunc(shown, func(a, b bot.OutboxPost) int { return place[a.ID] - place[b.ID] }) {
 		d.Errorf("seed %d: shown out of order: %v", seed, shown)
 	}
 }

@@ -31,7 +31,7 @@ func prunedAnswers(d *desk) {
 	var old []string
 	for range 10 {
 		step := &bot.Step{Request: d.request(), At: d.now}
-		d.must(d.Take(d.ctx(), step))
+		d.must(d.Commit(d.ctx(), step))
 		old = append(old, step.Request)
 	}
 	kept := func(request string) bool {
@@ -43,7 +43,7 @@ func prunedAnswers(d *desk) {
 	d.prune()
 	d.same("after a month", 10, len(slices.DeleteFunc(slices.Clone(old), func(r string) bool { return !kept(r) })))
 	young := &bot.Step{Request: d.request(), At: d.now}
-	d.must(d.Take(d.ctx(), young))
+	d.must(d.Commit(d.ctx(), young))
 	d.pass(time.Millisecond)
 	d.prune()
 	d.same("after more", 0, len(slices.DeleteFunc(slices.Clone(old), func(r string) bool { return !kept(r) })))
@@ -110,7 +110,7 @@ func prunedPosts(d *desk) {
 			d.pass(time.Second)
 			ended := d.turn(m)
 			ended.Match.State = bot.Ended
-			d.must(d.Take(d.ctx(), ended))
+			d.must(d.Commit(d.ctx(), ended))
 		}
 	}
 	d.prune()
@@ -156,8 +156,8 @@ func prunedPosts(d *desk) {
 // prunedPeople: who has done nothing, chosen nothing and holds nothing is forgotten,
 // and nobody else.
 func prunedPeople(d *desk) {
-	meet := func(name string) bot.Person {
-		p, err := d.Person(d.ctx(), bot.Who{Platform: "web", ID: "name:" + name, Name: name})
+	meet := func(name string) bot.PersonID {
+		p, err := d.Person(d.ctx(), bot.User{Platform: "web", ID: "name:" + name, Name: name})
 		d.must(err)
 		return p
 	}
@@ -166,12 +166,12 @@ func prunedPeople(d *desk) {
 	m := d.open("g", garden, func(m *bot.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
 	step := d.turn(m)
 	step.Events[0].By, step.Events[0].Body = speaker, "comment 1 Nice"
-	d.must(d.Take(d.ctx(), step))
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: chooser, Lang: "de"}}))
+	d.must(d.Commit(d.ctx(), step))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: chooser, Lang: "de"}}))
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")
 	d.must(err)
 	d.prune()
-	known, err := d.People(d.ctx(), []bot.Person{opener, black, white, invited, speaker, chooser, holder, stranger})
+	known, err := d.People(d.ctx(), []bot.PersonID{opener, black, white, invited, speaker, chooser, holder, stranger})
 	d.must(err)
 	delete(known, stranger)
 	d.same("who is known", 7, len(known))

@@ -43,7 +43,7 @@ func Unpack(t testing.TB, path string) string {
 
 // Tells returns how a bot on a database answers somebody's questions in a room, at
 // a moment. It changes the file: the answers are stored.
-func Tells(t testing.TB, file string, now time.Time, who bot.Who, where bot.Room, questions ...string) string {
+func Tells(t testing.TB, file string, now time.Time, who bot.User, where bot.Room, questions ...string) string {
 	t.Helper()
 	st, err := store.Open(t.Context(), file)
 	if err != nil {

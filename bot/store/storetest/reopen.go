@@ -13,7 +13,7 @@ import (
 // may use it, alone is false and a claim has to run out.
 func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d := &desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	ada := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
+	ada := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
 	d.play(m, post("notice", bot.Notice, m), post("show", bot.Show, m), post("status", bot.Status, m))
 	d.same("claimed", d.claim(), []string{"notice"})
@@ -31,7 +31,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	timed.Due = []bot.Due{{Game: "g1", Kind: "flag", At: d.now.Add(day), Seq: timed.Match.Seq}}
 	timed.Prefs = &bot.Preferences{Person: ada, Remind: "none"}
 	timed.Room = &bot.RoomSettings{Room: garden, Size: "13x13"}
-	d.must(d.Take(d.ctx(), timed))
+	d.must(d.Commit(d.ctx(), timed))
 	*m = *timed.Match
 	look := func() []any {
 		match, events, err := d.Match(d.ctx(), "g1")

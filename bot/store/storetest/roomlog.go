@@ -116,8 +116,8 @@ func messagesOfSteps(d *desk) {
 	m := d.open("g1", garden)
 	step := d.turn(m, post("p1", bot.Show, m))
 	step.Typed = &bot.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
-	d.must(d.Take(d.ctx(), step))
-	if err := d.Take(d.ctx(), step); !errors.Is(err, bot.ErrConflict) {
+	d.must(d.Commit(d.ctx(), step))
+	if err := d.Commit(d.ctx(), step); !errors.Is(err, bot.ErrConflict) {
 		d.Errorf("taken twice: %v", err)
 	}
 	for range 2 {

@@ -10,7 +10,7 @@ func roomSettings(d *desk) {
 	}
 	choose := func(set bot.RoomSettings) {
 		d.Helper()
-		d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
+		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
 	}
 	thread := garden
 	thread.Thread = "t"
@@ -39,10 +39,10 @@ func roomSettings(d *desk) {
 	stale := d.turn(m)
 	d.play(m)
 	stale.Room = &ours
-	d.conflict(d.Take(d.ctx(), stale))
+	d.conflict(d.Commit(d.ctx(), stale))
 	d.same("after a step that was not taken", of(garden), bot.RoomSettings{Room: garden})
 	for _, nowhere := range []bot.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
-		if err := d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: nowhere}}); err == nil {
+		if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: nowhere}}); err == nil {
 			d.Errorf("settings of the room %+v are kept", nowhere)
 		}
 	}
@@ -50,7 +50,7 @@ func roomSettings(d *desk) {
 
 // known holds what is found in one look to what is found piece by piece.
 func known(d *desk) {
-	who := bot.Who{Platform: "web", ID: "1", Name: "Ada"}
+	who := bot.User{Platform: "web", ID: "1", Name: "Ada"}
 	look := func(request string) bot.Known {
 		d.Helper()
 		k, err := d.Known(d.ctx(), who, garden, request)
@@ -69,10 +69,10 @@ func known(d *desk) {
 	prefs := bot.Preferences{Person: a, Remind: "none", Theme: "dark"}
 	set := bot.RoomSettings{Room: garden, Size: "13x13"}
 	answer := bot.Reply{Texts: []bot.Text{{Key: "played"}}, Private: true}
-	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
 	d.must(d.Belongs(d.ctx(), garden, "club"))
 	d.must(d.SetBookmark(d.ctx(), bot.LangMark(garden), "de"))
-	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:2", At: d.now, Posts: []bot.Owed{{ID: "p1", Where: garden, Kind: bot.Notice}, {ID: "p2", Where: cellar, Kind: bot.Notice}}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:2", At: d.now, Posts: []bot.OutboxPost{{ID: "p1", Where: garden, Kind: bot.Notice}, {ID: "p2", Where: cellar, Kind: bot.Notice}}}))
 	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: bot.RoomSettings{Room: bot.Room{Platform: "web"}, Server: "club"}}}
 	d.same("of all", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
 	_, err := d.Park(d.ctx(), cellar, "", "gone")

@@ -39,7 +39,7 @@ func serverSettings(d *desk) {
 	}
 	choose := func(set bot.RoomSettings) {
 		d.Helper()
-		d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
+		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
 	}
 	same("at first", garden, bot.RoomSettings{}, bot.Server{})
 	d.same("servers at first", d.servers("web"), []bot.Server{})
@@ -91,7 +91,7 @@ func serverSettings(d *desk) {
 		d.Error("a channel belongs to no server")
 	}
 	both := bot.RoomSettings{Room: garden, Server: "club"}
-	if err := d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &both}); err == nil {
+	if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &both}); err == nil {
 		d.Error("settings are kept that are of a channel and of a server")
 	}
 }
@@ -130,17 +130,17 @@ func runningInServer(d *desk) {
 func forgottenServer(d *desk) {
 	here := func(channel string) bot.Room { return bot.Room{Platform: "chat", Channel: channel} }
 	elsewhere := bot.Room{Platform: "mail", Channel: "lost"}
-	who := map[string]bot.Person{}
+	who := map[string]bot.PersonID{}
 	for _, name := range []string{"ada", "bob", "eve", "kim", "lee", "mod", "pat", "una"} {
-		who[name] = d.person(bot.Who{Platform: "chat", ID: name, Name: name})
+		who[name] = d.person(bot.User{Platform: "chat", ID: name, Name: name})
 	}
-	far := d.person(bot.Who{Platform: "mail", ID: "far", Name: "far"})
+	far := d.person(bot.User{Platform: "mail", ID: "far", Name: "far"})
 	d.must(d.Belongs(d.ctx(), here("lost"), "gone"))
 	d.must(d.Belongs(d.ctx(), here("lost2"), "gone"))
 	d.must(d.Belongs(d.ctx(), here("kept"), "here"))
 	// Long enough to be more than one portion of everything.
 	many := 45
-	play := func(id bot.GameID, where bot.Room, black, white, by bot.Person) *bot.Match {
+	play := func(id bot.GameID, where bot.Room, black, white, by bot.PersonID) *bot.Match {
 		m := d.open(id, where, func(m *bot.Match) {
 			m.Opener, m.Black, m.White, m.Deadline = black, black, white, d.now.Add(day)
 		})
@@ -149,7 +149,7 @@ func forgottenServer(d *desk) {
 		step.Where = where
 		step.Events[0].By, step.Events[0].Body = by, "adjudicate W+R"
 		step.Due = []bot.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
-		d.must(d.Take(d.ctx(), step))
+		d.must(d.Commit(d.ctx(), step))
 		return step.Match
 	}
 	// Ada plays in both, Bob in the lost one, Eve in the kept one; Kim has opened
@@ -163,10 +163,10 @@ func forgottenServer(d *desk) {
 	d.open("kept-2", here("kept"), func(m *bot.Match) { m.Opener, m.Invited, m.Black, m.White = who["kim"], who["lee"], "", "" })
 	play("kept-3", elsewhere, far, far, far)
 	play("kept-4", here("unbound"), who["eve"], who["eve"], who["eve"])
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: who["pat"], Remind: "none"}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: who["pat"], Remind: "none"}}))
 	d.settle(d.claim()...)
 	refused := func(id string, where bot.Room) {
-		d.must(d.Take(d.ctx(), &bot.Step{Request: id, At: d.now, Where: where, Answer: bot.Reply{Texts: []bot.Text{{Key: "no"}}}}))
+		d.must(d.Commit(d.ctx(), &bot.Step{Request: id, At: d.now, Where: where, Answer: bot.Reply{Texts: []bot.Text{{Key: "no"}}}}))
 	}
 	refused("refused lost", here("lost"))
 	refused("refused kept", here("kept"))
@@ -174,9 +174,9 @@ func forgottenServer(d *desk) {
 	refused("refused nowhere", bot.Room{})
 	refused("flag:lost-1:7", bot.Room{}) // from before it was known where
 	refused("flag:kept-1:7", bot.Room{})
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("lost"), Size: "5x5"}}))
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("kept"), Size: "7x7"}}))
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: bot.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("lost"), Size: "5x5"}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("kept"), Size: "7x7"}}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: bot.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
 	for _, where := range []bot.Room{here("lost"), here("kept"), elsewhere} {
 		_, err := d.Park(d.ctx(), where, "", "gone")
 		d.must(err)
@@ -185,7 +185,7 @@ func forgottenServer(d *desk) {
 	}
 	d.must(d.Left(d.ctx(), "chat", "gone", d.now))
 	d.pass(30 * time.Hour)
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.Owed{
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.OutboxPost{
 		{ID: "loose lost", Where: here("lost2"), Kind: bot.Notice}, {ID: "loose kept", Where: here("kept2"), Kind: bot.Notice}}}))
 	kept := func() []any {
 		var out []any
@@ -255,15 +255,15 @@ func forgottenServer(d *desk) {
 
 // A step by somebody who was forgotten meanwhile, or for them, is not taken.
 func strangersStep(d *desk) {
-	a := d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"})
-	b := d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})
+	a := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})
 	d.must(d.Belongs(d.ctx(), garden, "club"))
 	d.must(d.ForgetServer(d.ctx(), "web", "club"))
-	step := &bot.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []bot.Person{a, b}}
-	d.conflict(d.Take(d.ctx(), step))
+	step := &bot.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []bot.PersonID{a, b}}
+	d.conflict(d.Commit(d.ctx(), step))
 	_, ok, err := d.Answered(d.ctx(), step.Request)
 	d.must(err)
 	d.same("answered", ok, false)
-	step.People = []bot.Person{d.person(bot.Who{Platform: "web", ID: "1", Name: "Ada"}), d.person(bot.Who{Platform: "web", ID: "2", Name: "Bob"})}
-	d.must(d.Take(d.ctx(), step))
+	step.People = []bot.PersonID{d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"}), d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})}
+	d.must(d.Commit(d.ctx(), step))
 }

@@ -64,7 +64,7 @@ func stepReadBack(d *desk) {
 		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign", Ask: "confirm"}},
 		Game:     "g1",
 	}
-	d.must(d.Take(d.ctx(), &bot.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))
 	if m.Number != 1 {
 		d.Errorf("the first match of a channel has number %d", m.Number)
 	}
@@ -94,7 +94,7 @@ func stepReadBack(d *desk) {
 
 func refusal(d *desk) {
 	answer := bot.Reply{Texts: []bot.Text{{Key: "the point is not empty"}}, Private: true}
-	d.must(d.Take(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer}))
 	got, ok, err := d.Answered(d.ctx(), "web:1")
 	d.must(err)
 	d.same("answered", ok, true)
@@ -113,12 +113,12 @@ func requestTwice(d *desk) {
 	m := d.open("g1", garden)
 	first := d.turn(m, post("p1", bot.Notice, m))
 	first.Answer.Texts = []bot.Text{{Key: "first"}}
-	d.must(d.Take(d.ctx(), first))
+	d.must(d.Commit(d.ctx(), first))
 
 	again := d.turn(first.Match, post("p2", bot.Notice, m))
 	again.Request = first.Request
 	again.Answer.Texts = []bot.Text{{Key: "second"}}
-	d.conflict(d.Take(d.ctx(), again))
+	d.conflict(d.Commit(d.ctx(), again))
 
 	answer, _, err := d.Answered(d.ctx(), first.Request)
 	d.must(err)
@@ -127,14 +127,14 @@ func requestTwice(d *desk) {
 	d.same("posts", d.drain(), []string{"p1"})
 
 	refused := &bot.Step{Request: first.Request, At: d.now}
-	d.conflict(d.Take(d.ctx(), refused))
+	d.conflict(d.Commit(d.ctx(), refused))
 }
 
 func nothingOfAFailedStep(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", bot.Notice, m))
 	bad := d.turn(m, post("p2", bot.Notice, m), post("p1", bot.Notice, m))
-	d.conflict(d.Take(d.ctx(), bad)) // for there is a p1
+	d.conflict(d.Commit(d.ctx(), bad)) // for there is a p1
 
 	_, ok, err := d.Answered(d.ctx(), bad.Request)
 	d.must(err)
@@ -143,7 +143,7 @@ func nothingOfAFailedStep(d *desk) {
 	d.same("posts", d.drain(), []string{"p1"})
 
 	twin := d.fresh("g1", cellar) // an id that is taken
-	d.conflict(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
+	d.conflict(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
 	d.same("number of a match that was not stored", twin.Number, 0)
 	d.play(m)
 	other := d.open("g2", cellar)
@@ -163,15 +163,15 @@ func stepsMustFit(d *desk) {
 	} {
 		step := d.turn(m)
 		spoil(step)
-		if err := d.Take(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
+		if err := d.Commit(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 			d.Errorf("%s: error is %v; this is no conflict but a fault", name, err)
 		}
 	}
 	ahead := d.turn(m)
 	ahead.Match.Seq, ahead.Events[0].Seq = 2, 2 // sound, but the log is not there yet
-	d.conflict(d.Take(d.ctx(), ahead))
+	d.conflict(d.Commit(d.ctx(), ahead))
 	absent := d.turn(d.fresh("g9", garden))
-	d.conflict(d.Take(d.ctx(), absent))
+	d.conflict(d.Commit(d.ctx(), absent))
 	d.same("log", d.logOf("g1"), []string{})
 }
 
@@ -179,7 +179,7 @@ func givenUp(d *desk) {
 	m := d.open("g1", garden)
 	ctx, cancel := context.WithCancel(d.ctx())
 	cancel()
-	if err := d.Take(ctx, d.turn(m)); !errors.Is(err, context.Canceled) {
+	if err := d.Commit(ctx, d.turn(m)); !errors.Is(err, context.Canceled) {
 		d.Errorf("error is %v, want %v", err, context.Canceled)
 	}
 	d.same("log", d.logOf("g1"), []string{})
@@ -195,7 +195,7 @@ func racingSteps(d *desk) {
 			steps = append(steps, d.turn(m))
 		}
 		won := 0
-		for i, err := range atOnce(players, func(i int) error { return d.Take(d.ctx(), steps[i]) }) {
+		for i, err := range atOnce(players, func(i int) error { return d.Commit(d.ctx(), steps[i]) }) {
 			if err == nil {
 				won++
 				*m = *steps[i].Match
@@ -259,7 +259,7 @@ func racingNumbers(d *desk) {
 	}
 	for _, err := range atOnce(n, func(i int) error {
 		for {
-			err := d.Take(d.ctx(), &bot.Step{Request: fmt.Sprint("web:", i), At: d.now, Match: matches[i], New: true})
+			err := d.Commit(d.ctx(), &bot.Step{Request: fmt.Sprint("web:", i), At: d.now, Match: matches[i], New: true})
 			if !errors.Is(err, bot.ErrConflict) {
 				return err
 			}
@@ -279,7 +279,7 @@ func racingNumbers(d *desk) {
 func findMatches(d *desk) {
 	thread := bot.Room{Platform: "web", Channel: "garden", Thread: "t"}
 	state := func(s bot.State) func(*bot.Match) { return func(m *bot.Match) { m.State = s } }
-	seats := func(opener, black, white bot.Person) func(*bot.Match) {
+	seats := func(opener, black, white bot.PersonID) func(*bot.Match) {
 		return func(m *bot.Match) { m.Opener, m.Black, m.White = opener, black, white }
 	}
 	d.open("1", garden, seats(ada, ada, bob))
@@ -323,7 +323,7 @@ func findMatches(d *desk) {
 	d.must(err)
 	over := d.turn(&m)
 	over.Match.State, over.Match.White, over.Match.Result = bot.Ended, eve, "B+R"
-	d.must(d.Take(d.ctx(), over))
+	d.must(d.Commit(d.ctx(), over))
 	for _, q := range []bot.Query{
 		{Where: garden, States: []bot.State{bot.Ended}},
 		{Where: garden, Player: eve, States: []bot.State{bot.Ended}},
@@ -354,7 +354,7 @@ func changedStanding(d *desk) {
 		step := d.turn(m)
 		change(step.Match)
 		step.Was = &was
-		d.must(d.Take(d.ctx(), step))
+		d.must(d.Commit(d.ctx(), step))
 		m = step.Match
 		read, _, err := d.Match(d.ctx(), "g1")
 		d.must(err)

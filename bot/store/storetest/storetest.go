@@ -118,9 +118,9 @@ type desk struct {
 }
 
 const (
-	ada = bot.Person("ada")
-	bob = bot.Person("bob")
-	eve = bot.Person("eve")
+	ada = bot.PersonID("ada")
+	bob = bot.PersonID("bob")
+	eve = bot.PersonID("eve")
 )
 
 var (
@@ -165,12 +165,12 @@ func (d *desk) open(id bot.GameID, where bot.Room, change ...func(*bot.Match)) *
 	for _, f := range change {
 		f(m)
 	}
-	d.must(d.Take(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true}))
+	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true}))
 	return m
 }
 
 // turn makes the step of the next event of m, with posts, without taking it.
-func (d *desk) turn(m *bot.Match, posts ...bot.Owed) *bot.Step {
+func (d *desk) turn(m *bot.Match, posts ...bot.OutboxPost) *bot.Step {
 	next := *m
 	next.Seq++
 	next.Changed = d.now
@@ -182,16 +182,16 @@ func (d *desk) turn(m *bot.Match, posts ...bot.Owed) *bot.Step {
 }
 
 // play takes the next event of m, with posts.
-func (d *desk) play(m *bot.Match, posts ...bot.Owed) {
+func (d *desk) play(m *bot.Match, posts ...bot.OutboxPost) {
 	d.Helper()
 	step := d.turn(m, posts...)
-	d.must(d.Take(d.ctx(), step))
+	d.must(d.Commit(d.ctx(), step))
 	*m = *step.Match
 }
 
 // post gives a post about m in its room.
-func post(id, kind string, m *bot.Match) bot.Owed {
-	return bot.Owed{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
+func post(id, kind string, m *bot.Match) bot.OutboxPost {
+	return bot.OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
 }
 
 const day = 24 * time.Hour

@@ -16,7 +16,7 @@ import (
 // who gives who persons are. Those whose names look alike get a tag behind their
 // name, so that nobody can play as somebody else: it follows from the person, so
 // that it is the same in every text and picture that both are in.
-func (b *Bot) who(ctx context.Context, ids ...Person) (map[Person]Who, error) {
+func (b *Bot) who(ctx context.Context, ids ...PersonID) (map[PersonID]User, error) {
 	who, err := b.store.People(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -31,15 +31,15 @@ const tagged = text.MaxName - len(" #") - tagLength
 const tagLength = 4
 
 // tellApart gives people with names that do not look alike.
-func tellApart(who map[Person]Who) map[Person]Who {
-	like := map[string][]Person{}
+func tellApart(who map[PersonID]User) map[PersonID]User {
+	like := map[string][]PersonID{}
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" {
 			s := Looks(name)
 			like[s] = append(like[s], p)
 		}
 	}
-	out := make(map[Person]Who, len(who))
+	out := make(map[PersonID]User, len(who))
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
 			sum := sha256.Sum256([]byte(p))

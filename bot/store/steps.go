@@ -10,12 +10,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Take stores a step, or returns ErrConflict and stores nothing: when the request
+// Commit stores a step, or returns ErrConflict and stores nothing: when the request
 // was taken before, when the match no longer stands where the step began, or when
 // another process got a number first. It puts the match's Number into step.Match
 // when it is new.
-func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
-	defer annotate(&err, "take %s", step.Request)
+func (s *Store) Commit(ctx context.Context, step *bot.Step) (err error) {
+	defer annotate(&err, "commit %s", step.Request)
 	if err := sound(step); err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (s *Store) Take(ctx context.Context, step *bot.Step) (err error) {
 		for i := range step.Posts {
 			// What the asker shows comes after what it holds already of the same game.
 			p := &step.Posts[i]
-			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o bot.Owed) bool { return o.Lane() != p.Lane() })
-			after := len(before) > 0 && !slices.ContainsFunc(before, func(o bot.Owed) bool { return !o.Held() })
+			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o bot.OutboxPost) bool { return o.Lane() != p.Lane() })
+			after := len(before) > 0 && !slices.ContainsFunc(before, func(o bot.OutboxPost) bool { return !o.Held() })
 			if err := putPost(ctx, tx, p, step.At, step.Claim, after && p.For == bot.Asker); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 
 // A speech is who asks, where, and in which languages they are answered.
 type speech struct {
-	by     Person
+	by     PersonID
 	mine   *text.Language // of the person who asks, for what they alone read
 	room   *text.Language // of the room, for what everybody reads
 	here   place
