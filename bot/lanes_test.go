@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -350,6 +351,74 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 			p.Errorf("shown at %v, claimed once more %d times", p.when, again)
 		}
 	})
+}
+
+// A contended store makes a claim right after a post was put off.
+type contended struct {
+	bot.Store
+	sending *atomic.Bool  // the next claim waits for putOff
+	waits   chan struct{} // closed when it does
+	putOff  chan struct{} // closed when a post was put off
+	claims  time.Duration // how long the caller of Claim waits for the answer after that
+	puts    time.Duration // and that of Later
+}
+
+func (c contended) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.OutboxPost, error) {
+	if !c.sending.CompareAndSwap(true, false) {
+		return c.Store.Claim(ctx, now, until, except...)
+	}
+	close(c.waits)
+	<-c.putOff
+	posts, err := c.Store.Claim(ctx, now, until, except...)
+	time.Sleep(c.claims)
+	return posts, err
+}
+
+func (c contended) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error {
+	err := c.Store.Later(ctx, post, attempt, until, unsent)
+	if attempt == 1 {
+		close(c.putOff)
+		time.Sleep(c.puts)
+	}
+	return err
+}
+
+// A post whose platform asks to wait, and that is claimed before its delivery has
+// ended, is shown when the platform takes it, not when that claim runs out.
+func TestPutOffWhileClaimed(t *testing.T) {
+	for name, at := range map[string]contended{
+		"delivery ends after the claim":  {puts: 10 * time.Millisecond},
+		"delivery ends before the claim": {claims: 10 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sending atomic.Bool
+			onChat(t, func(st bot.Store) bot.Store {
+				at.Store, at.sending, at.waits, at.putOff = st, &sending, make(chan struct{}), make(chan struct{})
+				return at
+			}, func(p *playing) {
+				tries := 0
+				p.fails = func(bot.Post) error {
+					if tries++; tries > 1 {
+						return nil
+					}
+					sending.Store(true)
+					p.b.Wake()
+					<-at.waits
+					return bot.RetryAfter{Wait: 2 * time.Second, Account: true}
+				}
+				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
+				time.Sleep(10 * time.Second)
+				if len(p.when) != 1 || tries != 2 {
+					p.Errorf("shown at %v, tried %d times", p.when, tries)
+				}
+				for _, at := range p.when {
+					if at > 3*time.Second {
+						p.Errorf("shown after %v", at)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A board is claimed in the transaction that stores its turn; only what follows
