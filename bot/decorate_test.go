@@ -27,6 +27,7 @@ type wall struct {
 	header   int
 	edits    int // of the header
 	trouble  func(p bot.Post) (before, after error)
+	reacts   bool // each board owes a reaction, six seconds later: after the next was shown
 	errors   []string
 }
 
@@ -61,6 +62,7 @@ func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, 
 		w.pictures[p.Replaces] = true
 	case bot.Clear:
 		delete(w.controls, p.Replaces)
+	case bot.Reaction:
 	default:
 		if slices.Contains(w.posts, p.ID) && p.Attempt == 1 {
 			w.errors = append(w.errors, p.ID+" comes twice as if for the first time")
@@ -72,6 +74,9 @@ func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, 
 		if p.Kind == bot.Show {
 			owes = append(owes, bot.Owes{Kind: bot.Header, Key: "header", Every: time.Minute, Target: bot.Receipt(p.Under)},
 				bot.Owes{Kind: bot.Attach, Key: p.ID, Target: bot.Receipt(p.ID)})
+			if w.reacts {
+				owes = append(owes, bot.Owes{Kind: bot.Reaction, Key: p.ID, NotBefore: time.Now().Add(6 * time.Second)})
+			}
 		}
 		if len(p.Controls) > 0 || p.Attempt > 1 && !p.Unsent { // it may have had some
 			owes = append(owes, bot.Owes{Kind: bot.Clear, Key: p.ID, Target: bot.Receipt(p.ID)})
@@ -149,7 +154,11 @@ func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
 			r.stop()
 			r = start(t, st(inner), w)
 		}
-		time.Sleep(time.Duration(turn) * 400 * time.Millisecond)
+		if w.reacts {
+			time.Sleep(5 * time.Second)
+		} else {
+			time.Sleep(time.Duration(turn) * 400 * time.Millisecond)
+		}
 	}
 	time.Sleep(15 * time.Minute)
 	synctest.Wait()
@@ -195,6 +204,14 @@ func (u *unsettled) Decorate(ctx context.Context, c bot.Decorations) error {
 	return u.Store.Decorate(ctx, c)
 }
 
+// slowToSettle is a store that takes three seconds to settle a post.
+type slowToSettle struct{ bot.Store }
+
+func (s slowToSettle) Settle(ctx context.Context, id string, r bot.Receipt, line *bot.Message, c bot.Decorations) error {
+	time.Sleep(3 * time.Second)
+	return s.Store.Settle(ctx, id, r, line, c)
+}
+
 // Whatever the platform does, and whenever the program is stopped, in the end the
 // newest board has its picture and its controls, older ones have none, and the
 // header says how the game stands.
@@ -237,6 +254,13 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
+	t.Run("old controls go while it is being stored that they are to go", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWall()
+			w.reacts = true
+			play(t, func(st bot.Store) bot.Store { return slowToSettle{st} }, w, 5)
+		})
+	})
 	for _, restart := range restarts {
 		t.Run(fmt.Sprintf("the store loses what was done/restart %d", restart), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { play(t, lossy, newWall(), restart) })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -213,10 +214,12 @@ func (b *Bot) creditRest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, o := range list {
 		if o.lasts() {
 			continue
 		}
+		whole := true
 		for after := GameID(""); ; {
 			ids, err := b.store.Running(ctx, o.Platform, o.Server, after, creditStep)
 			if err != nil {
@@ -228,16 +231,25 @@ func (b *Bot) creditRest(ctx context.Context) error {
 			after = ids[len(ids)-1]
 			for _, id := range ids {
 				b.beat(b.now()) // doing much is no outage
-				if _, err := b.creditOnce(ctx, id, o); err != nil {
+				err := outbox.Guarded(func() error {
+					_, err := b.creditOnce(ctx, id, o)
 					return err
+				})
+				if errors.As(err, new(outbox.Panic)) { // nothing else can be done with it either
+					b.log.Error("game not credited with an outage", "game", id, "error", err)
+				} else if err != nil { // again at the next tick; the others do not wait for it
+					whole, failed = false, err
 				}
 			}
+		}
+		if !whole {
+			continue
 		}
 		if err := b.credited(ctx, o); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
 }
 
 // credited drops an outage, unless it has been found to be longer since.

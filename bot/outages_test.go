@@ -185,6 +185,67 @@ func TestDyingWhileCrediting(t *testing.T) {
 	}
 }
 
+// A stubborn is a store that refuses the first step of a game, or panics over it.
+type stubborn struct {
+	bot.Store
+	game   *bot.GameID // the first that comes
+	panics bool
+	tries  *int
+}
+
+func (s stubborn) Commit(ctx context.Context, step *bot.Step) error {
+	if step.Match == nil {
+		return s.Store.Commit(ctx, step)
+	}
+	if *s.game == "" {
+		*s.game = step.Match.ID
+	}
+	if *s.game == step.Match.ID && *s.tries > 0 {
+		if *s.tries--; s.panics {
+			panic("over a game")
+		}
+		return errDead
+	}
+	return s.Store.Commit(ctx, step)
+}
+
+// A game that cannot be credited keeps no other waiting. If it may be at another
+// time, it is.
+func TestOneGameIsNotCredited(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		k := newTalk(t)
+		k.server = "guild"
+		timed(t, k, 4)
+		before := k.deadlines(t)
+		var bad bot.GameID
+		tries := 1
+		b := outages["the platform is away"](t, k, stubborn{k.store, &bad, panics, &tries})
+		if _, err := b.Tick(t.Context()); !panics && !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+		if n, _ := k.credits(t, before); len(n) != 4 || n[bad] != 0 || sum(n) != 3 {
+			t.Errorf("panics %v: credited at first: %v, but for %s", panics, n, bad)
+		}
+		if _, err := b.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := 4
+		if panics {
+			want = 3
+		}
+		if n, _ := k.credits(t, before); sum(n) != want {
+			t.Errorf("panics %v: credited in the end: %v", panics, n)
+		}
+	}
+}
+
+func sum(n map[bot.GameID]int) (all int) {
+	for _, one := range n {
+		all += one
+	}
+	return all
+}
+
 // A lost is a store that finds no games to credit in passing.
 type lost struct{ bot.Store }
 

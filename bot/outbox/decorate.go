@@ -46,7 +46,7 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 	change := Decorations{Put: rows, Gone: b.takeGone()}
 	if o.Game != "" && !o.Private {
 		woken, dropped := b.queue.Shown(o.Where.Platform, o.Where.Channel, string(o.Game), o.Seq, o.Kind == match.Show)
-		change.Put = append(change.Put, woken...)
+		change.Changed = woken
 		change.Gone = append(change.Gone, dropped...)
 	}
 	err := b.Rows.Settle(ctx, o.ID, r, line, change)
@@ -55,7 +55,7 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 		return err
 	}
 	b.queue.Put(rows...)
-	if len(change.Put) > 0 {
+	if len(rows)+len(change.Changed) > 0 {
 		wake(b.decorate)
 	}
 	return err
@@ -224,7 +224,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	later := func(d time.Duration, failed bool) {
 		r, ok := b.queue.Later(r, b.Now().Add(d), failed)
 		if ok && (failed || d > tidyAfter) {
-			if err := b.Rows.Decorate(ctx, Decorations{Put: []Row{r}}); err != nil && ctx.Err() == nil {
+			if err := b.Rows.Decorate(ctx, Decorations{Changed: []Row{r}}); err != nil && ctx.Err() == nil {
 				log.Error("decoration not stored", "error", err)
 			}
 		}

@@ -23,8 +23,9 @@ const (
 var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4}
 
 // Decorations are changes of stored decorations: rows to be put in place of older
-// ones of their platform, kind and key, and rows that are done.
-type Decorations struct{ Put, Gone []Row }
+// ones of their platform, kind and key; rows that sleep no more or were tried, which
+// are changed if they are still there; and rows that are done.
+type Decorations struct{ Put, Changed, Gone []Row }
 
 // A Row is a decoration.
 type Row struct {

@@ -46,6 +46,13 @@ func decorate(ctx context.Context, tx *sql.Tx, c bot.Decorations) error {
 			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
 		}
 	}
+	for _, r := range c.Changed {
+		_, err := tx.ExecContext(ctx, "UPDATE decoration SET not_before = $1, sleeps = $2, attempt = $3 WHERE platform = $4 AND kind = $5 AND key = $6 AND n = $7",
+			timer(r.NotBefore), flag(r.Sleeps), r.Attempt, r.Platform, r.Kind, r.Key, r.N)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", r.Kind, r.Key, err)
+		}
+	}
 	for _, r := range c.Put {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO decoration (platform, kind, key, n, channel, thread, game, seq, follows, target, data, not_before, not_after, sleeps, attempt)

@@ -194,7 +194,14 @@ func decorations(d *desk) {
 	d.same("as stored", rows, []outbox.Row{other, newer})
 	d.must(d.Decorate(d.ctx(), bot.Decorations{Put: []outbox.Row{old}, Gone: []outbox.Row{old}}))
 	d.same("an older one does nothing", stored(), []string{"clear", "newer"})
+	awake := other
+	awake.Sleeps, awake.Attempt = false, 9
+	d.must(d.Decorate(d.ctx(), bot.Decorations{Changed: []outbox.Row{awake, old}}))
+	rows, err = d.Decorations(d.ctx())
+	d.must(err)
+	d.same("changed", rows, []outbox.Row{awake, newer})
 	d.must(d.Decorate(d.ctx(), bot.Decorations{Gone: []outbox.Row{newer, other}}))
+	d.must(d.Decorate(d.ctx(), bot.Decorations{Changed: []outbox.Row{newer, other}}))
 	d.same("done", stored(), []string(nil))
 }
 
