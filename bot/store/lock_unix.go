@@ -28,9 +28,9 @@ func lock(path string) (unlock func() error, err error) {
 		if same(f, path) {
 			return sync.OnceValue(func() error {
 				if !same(f, path) { // somebody removed it; another may be somebody else's
-					return f.Close()
+					return unlockFile(f)
 				}
-				return errors.Join(os.Remove(path), f.Close())
+				return errors.Join(os.Remove(path), unlockFile(f))
 			}), nil
 		}
 		f.Close() // its last holder removed it while we waited at the door: try the new one
@@ -48,6 +48,12 @@ func flock(f *os.File) error {
 			return err
 		}
 	}
+}
+
+// unlockFile closes f, which may be locked. Closing alone would not unlock it while a
+// program that is just being started still holds a copy of it.
+func unlockFile(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 // same reports whether f is still the file at path.

@@ -80,7 +80,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.write.Close()) // last, so that it empties the write-ahead log
 	}
 	if s.file != nil {
-		s.file.Close() // nothing was written through it
+		unlockFile(s.file) // nothing was written through it
 	}
 	if s.unlock != nil {
 		errs = append(errs, s.unlock())
