@@ -59,7 +59,8 @@ func (c *club) serve(path string) *served {
 	c.Helper()
 	s := &served{Cmd: exec.Command(path, "--listen", "127.0.0.1:0", "--database", c.file), ended: make(chan struct{})}
 	s.Env = append(os.Environ(), "HALFPOINT_MATRIX_HOMESERVER="+c.cfg.Homeserver, "HALFPOINT_MATRIX_USER="+c.user.ID.String(),
-		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password)
+		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password,
+		"HALFPOINT_LIMITS_PERSON=6000", "HALFPOINT_LIMITS_CHANNEL=6000") // players here do not wait to think
 	s.Dir, s.Stderr = filepath.Dir(c.file), &s.stderr
 	out, err := s.StdoutPipe()
 	if err != nil {

@@ -130,23 +130,24 @@ const (
 	typingAfter  = 150 * time.Millisecond
 )
 
-// seen marks what was asked as read, while the homeserver has room for it.
+// seen marks an event as read. Homeservers do not count that among the events that
+// they limit; only one that has asked to wait is spared.
 func (a *Adapter) seen(e *event.Event) {
 	at, asked := e.RoomID, e.ID
-	a.soon(receiptAfter, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
+	a.soon(receiptAfter, a.pace.wait, func(ctx context.Context, dev *device.Device) { _ = dev.Client.MarkRead(ctx, at, asked) })
 }
 
 // typing shows that a board is being drawn, if that takes long, until done is called.
 func (a *Adapter) typing(at id.RoomID) (done func() bool) {
-	return a.soon(typingAfter, func(ctx context.Context, dev *device.Device) {
+	return a.soon(typingAfter, a.pace.spare, func(ctx context.Context, dev *device.Device) {
 		_, _ = dev.Client.UserTyping(ctx, at, true, 3*time.Second)
 	})
 }
 
-// soon does something after a while, if the homeserver has room for it then.
-func (a *Adapter) soon(after time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
+// soon does something after a while, if there is nothing to wait for then.
+func (a *Adapter) soon(after time.Duration, wait func(time.Time) time.Duration, work func(context.Context, *device.Device)) (stop func() bool) {
 	return time.AfterFunc(after, func() {
-		if dev := a.device(); dev != nil && a.pace.spare(a.cfg.Now()) == 0 {
+		if dev := a.device(); dev != nil && wait(a.cfg.Now()) == 0 {
 			a.aside(a.asking(), "courtesy", func(ctx context.Context) { work(ctx, dev) })
 		}
 	}).Stop
