@@ -408,6 +408,7 @@ func TestPutOffWhileClaimed(t *testing.T) {
 				}
 				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
 				time.Sleep(10 * time.Second)
+				synctest.Wait()
 				if len(p.when) != 1 || tries != 2 {
 					p.Errorf("shown at %v, tried %d times", p.when, tries)
 				}

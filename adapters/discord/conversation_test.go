@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,7 +61,7 @@ func TestWatched(t *testing.T) {
 type table struct {
 	*club
 	bot     *bot.Bot
-	busy    sync.WaitGroup
+	busy    atomic.Int64      // deliveries that are underway
 	seen    map[string]string // how each message looked last
 	threads int
 	here    *discordtest.Channel // where the last board is
@@ -140,7 +140,7 @@ func (f flushing) Release(ctx context.Context, p bot.Post, err error) error {
 func (f flushing) flush() {
 	f.tb.busy.Add(1)
 	go func() {
-		defer f.tb.busy.Done()
+		defer f.tb.busy.Add(-1)
 		if err := f.Flush(context.Background(), patient{f.tb.a}); err != nil {
 			f.tb.Error(err)
 		}
@@ -156,10 +156,14 @@ func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, []bot
 
 // quiet waits until nothing is on its way.
 func (tb *table) quiet() {
-	tb.busy.Wait()
 	if tb.watcher == nil {
-		synctest.Wait()
+		for synctest.Wait(); tb.busy.Load() > 0; synctest.Wait() {
+			time.Sleep(time.Millisecond)
+		}
 		return
+	}
+	for tb.busy.Load() > 0 {
+		time.Sleep(time.Millisecond)
 	}
 	for tb.a.asks.Waiting()+tb.a.shows.Waiting() > 0 {
 		time.Sleep(time.Millisecond)
