@@ -116,7 +116,7 @@ func (tb *table) run(sessions int) {
 // shown messages without their texts.
 const messageContent = 1 << 15
 
-// flushing is a service that delivers what is owed after each request.
+// flushing is a service that delivers pending posts after each request.
 type flushing struct {
 	*bot.Bot
 	tb *table
@@ -154,7 +154,8 @@ func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, []bot
 	return p.Adapter.Deliver(context.WithoutCancel(ctx), post)
 }
 
-// quiet waits until nothing is on its way.
+// quiet waits until nothing is on its way. With another client watching there is no
+// bubble: it is a real process, so the loops look at a real clock.
 func (tb *table) quiet() {
 	if tb.watcher == nil {
 		for synctest.Wait(); tb.busy.Load() > 0; synctest.Wait() {

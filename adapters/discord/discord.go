@@ -91,7 +91,7 @@ type Adapter struct {
 	sent    *cache[time.Time] // when posts were first tried
 	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
 	people  *lanes.Limit      // of what each may ask
-	crowds  *lanes.Limit      // of what is asked in each channel
+	crowds  *lanes.Limit      // of the requests in each channel
 	barred  *cache[refusal]   // by channel: why nothing may be sent there
 	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
@@ -99,7 +99,7 @@ type Adapter struct {
 	service bot.Service
 	known   []bot.Command
 	ctx     context.Context // of asking; ends a while after Run was told to stop
-	asks    *lanes.Lanes    // what is asked, by channel
+	asks    *lanes.Lanes    // requests, by channel
 	shows   *lanes.Lanes    // answers on their way, each game's one after the other
 	run     context.Context // ends when Run is told to stop
 

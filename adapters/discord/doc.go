@@ -23,7 +23,7 @@
 // Messages of the bot's own carry a nonce made of the post's id, by which Discord
 // knows them again for some minutes; later they are looked for in the channel first.
 //
-// What is to follow a message is owed to the outbox, which stores it: the controls
+// The adapter owes what follows a message to the outbox, which stores it: the controls
 // that go, the picture of a message that went in words, the status message, the end
 // of a deferral.
 //

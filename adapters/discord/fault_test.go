@@ -495,7 +495,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 	})
 }
 
-// A keeper stands between an adapter and its service and keeps what is shown.
+// A keeper stands between an adapter and its service and records the posts shown.
 type keeper struct {
 	bot.Service
 	*Adapter

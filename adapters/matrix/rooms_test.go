@@ -246,7 +246,7 @@ func TestSentAway(t *testing.T) {
 		tb.seconds.Add(99 * 60)
 		tb.passes()
 		tb.start()
-		tb.await("the post to be set aside", func() bool { return strings.Contains(tb.log.String(), "cannot post to a room") })
+		tb.await("the posts to be paused", func() bool { return strings.Contains(tb.log.String(), "cannot post to a room") })
 		tb.settled()
 		if n := strings.Count(tb.log.String(), "cannot post to a room"); n != 1 {
 			t.Errorf("%d times it was said that posts are set aside", n)
@@ -279,7 +279,7 @@ func TestMayNotWrite(t *testing.T) {
 		c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
 		anna.asks("", "!new 5x5")
 		anna.asks("", "!score")
-		c.await("the post to be set aside", func() bool { return strings.Contains(c.log.String(), "cannot post to a room") })
+		c.await("the posts to be paused", func() bool { return strings.Contains(c.log.String(), "cannot post to a room") })
 		time.Sleep(3 * time.Second) // what is owed is looked for every two: it must not be tried again and again
 		if n := len(proxy.Requests(matrixtest.Sending)); n > 4 {
 			t.Errorf("it has tried %d times:\n%s", n, matrixtest.Paths(proxy.Requests(matrixtest.Sending)))

@@ -162,7 +162,7 @@ func (s *Server) Restore(t testing.TB, data []byte) time.Time {
 	return w.Time
 }
 
-// ForgetTransactions makes a homeserver in memory do again what is asked of it again.
+// ForgetTransactions makes a homeserver in memory repeat a request that comes again.
 func (s *Server) ForgetTransactions() {
 	s.double.mu.Lock()
 	defer s.double.mu.Unlock()
