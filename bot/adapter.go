@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -34,21 +35,21 @@ type Service interface {
 	Ask(ctx context.Context, r Request) (Answer, error)
 	// Settle stores that the asker has shown a post of Answer.Posts, and what it owes
 	// after it. Settling twice is settling once.
-	Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error
+	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
 	// Release gives back a post of Answer.Posts that the asker could not show, and
 	// those after it: err says why, as an error of Deliver does, and the bot goes on
 	// from there.
-	Release(ctx context.Context, p Post, err error) error
+	Release(ctx context.Context, p outbox.Post, err error) error
 	// Owe stores decorations that follow no post. Where says for which platform.
-	Owe(ctx context.Context, where Room, owes ...Owes) error
+	Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error
 	// Done drops the decoration of a kind and key, if there is one.
-	Done(ctx context.Context, where Room, kind, key string) error
+	Done(ctx context.Context, where match.Room, kind, key string) error
 	// Suggest gives at most 25 choices for an option of a command that is being
 	// typed. It reads only.
 	Suggest(ctx context.Context, r Request, option, prefix string) []Choice
 	// Scene gives the picture of a game after event seq, for adapters that draw
 	// what they have shown before.
-	Scene(ctx context.Context, game GameID, seq int) (render.Scene, error)
+	Scene(ctx context.Context, game match.GameID, seq int) (render.Scene, error)
 	// Away says that some or all of a platform cannot be reached, and Back that all
 	// of it can again, before anything is asked that came from there since. Between the two no flag of
 	// its games falls, and afterwards that time counts for nobody. Both may be said
@@ -66,14 +67,14 @@ type Service interface {
 // A Request is a person asking for something.
 type Request struct {
 	ID       string // the platform's id of the event or interaction, prefixed with the platform's name
-	Who      User
-	Where    Room
-	Lang     string            // BCP 47 tag of the language of the person; empty: unknown
-	RoomLang string            // of the room, where the platform knows one; else empty
-	At       time.Time         // the platform's timestamp, if it can be trusted; else zero
-	Command  string            // a Command's name, without slash
-	Args     map[string]string // by option name, as typed
-	Users    map[string]User   // the persons meant by options of type User
+	Who      outbox.User
+	Where    match.Room
+	Lang     string                 // BCP 47 tag of the language of the person; empty: unknown
+	RoomLang string                 // of the room, where the platform knows one; else empty
+	At       time.Time              // the platform's timestamp, if it can be trusted; else zero
+	Command  string                 // a Command's name, without slash
+	Args     map[string]string      // by option name, as typed
+	Users    map[string]outbox.User // the persons meant by options of type User
 	// Server is the community to which the room belongs, as the platform counts
 	// them; empty: none, or the bot is not in it. Where each room is one by itself
 	// it is the room's channel.
@@ -92,13 +93,13 @@ type Request struct {
 	// Typed is what the person typed, if the bot keeps the log of the room: it is stored
 	// there together with what comes of the request, unless the answer is private.
 	// Answer.Logged reports whether it was.
-	Typed  *Typed
-	thread GameID // the game in whose thread it is asked
+	Typed  *match.Typed
+	thread match.GameID // the game in whose thread it is asked
 }
 
 // Seats are the two persons who play when nobody else is named: in a local
 // room Black and White are seats in which anyone may sit.
-type Seats struct{ Black, White User }
+type Seats struct{ Black, White outbox.User }
 
 // An Answer is what the person who asked is told. Its Text is to be put through
 // [Fill].
@@ -107,13 +108,13 @@ type Answer struct {
 	Lang     string // BCP 47 tag of what it says
 	Private  bool   // for the eyes of the person who asked alone
 	Scene    *render.Scene
-	File     *File
-	Controls []Control
+	File     *outbox.File
+	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room
 	// Posts are the request's own, if it Shows them: those that everybody may see, in
 	// the place where it was asked, in order. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.
-	Posts []Post
+	Posts []outbox.Post
 }
 
 // A Choice is a suggestion while typing: what is shown and what is meant.

@@ -11,20 +11,22 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // shows asks for a change as somebody who shows the posts of the request.
 func (p *playing) shows(id, who, channel, command string, args map[string]string) bot.Answer {
 	p.Helper()
 	a, err := p.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Shows: true,
-		Where: bot.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
+		Where: match.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
 	if err != nil || a.Private {
 		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
 	}
 	return a
 }
 
-func kinds(posts []bot.Post) string {
+func kinds(posts []outbox.Post) string {
 	var out []string
 	for _, p := range posts {
 		out = append(out, fmt.Sprint(p.Kind, " ", p.Seq))
@@ -117,13 +119,13 @@ func TestAskerReleasesItsPosts(t *testing.T) {
 		after      time.Duration
 		soon, late string // what is delivered by then, and after that
 	}{
-		{bot.RetryAfter{Wait: 20 * time.Second}, 19 * time.Second, "", "show 4"},
-		{bot.RetryAfter{Wait: 20 * time.Second, Account: true}, 19 * time.Second, "", "show 4"},
-		{bot.ErrTooLarge, time.Second, "show 4", ""},
-		{bot.ErrAmbiguous, 4 * time.Second, "", "show 4"},
+		{outbox.RetryAfter{Wait: 20 * time.Second}, 19 * time.Second, "", "show 4"},
+		{outbox.RetryAfter{Wait: 20 * time.Second, Account: true}, 19 * time.Second, "", "show 4"},
+		{outbox.ErrTooLarge, time.Second, "show 4", ""},
+		{outbox.ErrAmbiguous, 4 * time.Second, "", "show 4"},
 		{errors.New("the line is broken"), 4 * time.Second, "", "show 4"},
-		{bot.ErrGone, time.Hour, "", ""},
-		{bot.Forbidden{Permission: "send"}, time.Hour, "", ""},
+		{outbox.ErrGone, time.Hour, "", ""},
+		{outbox.Forbidden{Permission: "send"}, time.Hour, "", ""},
 	} {
 		t.Run(c.err.Error(), func(t *testing.T) {
 			onChat(t, nil, func(p *playing) {
@@ -150,7 +152,7 @@ func TestAskerReleasesItsPosts(t *testing.T) {
 func TestAskerShowsNoOthersPosts(t *testing.T) {
 	onChat(t, nil, func(p *playing) {
 		p.opens("club", 1, 1)
-		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:r", Who: person("white1"), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: "remind",
+		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:r", Who: person("white1"), Where: match.Room{Platform: "chat", Channel: "club"}, Command: "remind",
 			Args: map[string]string{"how": "direct"}})
 		if err != nil {
 			p.Fatal(err)
@@ -158,11 +160,11 @@ func TestAskerShowsNoOthersPosts(t *testing.T) {
 		for turn, at := range []string{"A1", "B1", "C1", "D1"} {
 			who := []string{"black1", "white1"}[turn%2]
 			a := p.shows(fmt.Sprint("chat:t", turn), who, "club", "place", map[string]string{"at": at})
-			if slices.ContainsFunc(a.Posts, func(post bot.Post) bool { return post.Private || post.Where.Channel != "club" }) || len(a.Posts) != 1 {
+			if slices.ContainsFunc(a.Posts, func(post outbox.Post) bool { return post.Private || post.Where.Channel != "club" }) || len(a.Posts) != 1 {
 				p.Errorf("turn %d: %s", turn, kinds(a.Posts))
 			}
 			for _, post := range a.Posts {
-				if err := p.b.Settle(p.Context(), post, bot.Receipt(post.ID)); err != nil {
+				if err := p.b.Settle(p.Context(), post, outbox.Receipt(post.ID)); err != nil {
 					p.Error(err)
 				}
 			}

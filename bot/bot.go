@@ -183,7 +183,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		}
 		return b.question(ctx, r, h, by, m, s), nil
 	}
-	step := Step{}
+	step := match.Step{}
 	var in *task
 	if refusal != nil {
 		step = *refusal
@@ -205,7 +205,7 @@ func (b *Bot) ask(ctx context.Context, r Request, h handler, s speech) (Answer, 
 		step = in.decide()
 		step.Was, step.People = &was, in.people()
 	}
-	step.Where = Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
+	step.Where = match.Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
 	if !step.Answer.Private {
 		step.Typed = r.Typed
 	}
@@ -246,16 +246,16 @@ type task struct {
 	req    Request
 	h      handler
 	speech speech
-	place  place             // where the match is played, or where it is asked
-	who    map[PersonID]User // the players and who asks
-	epoch  int               // of the cache, when the position was looked up
+	place  place                          // where the match is played, or where it is asked
+	who    map[match.PersonID]outbox.User // the players and who asks
+	epoch  int                            // of the cache, when the position was looked up
 }
 
 // decide decides what the request changes.
-func (in *task) decide() Step {
+func (in *task) decide() match.Step {
 	what := in.h.change
 	if in.h.prefer != nil {
-		what = func(*match.Input) Step { return in.h.prefer(in) }
+		what = func(*match.Input) match.Step { return in.h.prefer(in) }
 	}
 	return match.Decide(&in.Input, what)
 }
@@ -263,12 +263,12 @@ func (in *task) decide() Step {
 // newID draws an id for a game, and a coin for its nigiri. The id must be hard to
 // guess: whoever knows it can fetch pictures of the game. 80 bits, and short,
 // because it is stored with every event.
-func newID(from io.Reader) (id GameID, coin bool, err error) {
+func newID(from io.Reader) (id match.GameID, coin bool, err error) {
 	var drawn [11]byte
 	if _, err := io.ReadFull(from, drawn[:]); err != nil {
 		return "", false, fmt.Errorf("draw the id of a game: %w", err)
 	}
-	return GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
+	return match.GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
 }
 
 // inThread finds the game in whose thread something is asked. A new game that is
@@ -277,7 +277,7 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 	if r.Under == "" {
 		return nil
 	}
-	r.thread, err = b.store.GameUnder(ctx, r.Where.Platform, Receipt(r.Under))
+	r.thread, err = b.store.GameUnder(ctx, r.Where.Platform, outbox.Receipt(r.Under))
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 			return Answer{}, false, err
 		}
 		in.place = in.speech.here
-		if in.place.Room != (Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
+		if in.place.Room != (match.Room{Platform: m.Where.Platform, Channel: m.Where.Channel}) { // nobody asks, or elsewhere
 			if in.place, err = b.place(ctx, m.Where); err != nil {
 				return Answer{}, false, err
 			}
@@ -339,7 +339,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 		return Answer{}, false, err
 	}
 	in.Rulesets = b.rulesets
-	in.Users = map[string]PersonID{}
+	in.Users = map[string]match.PersonID{}
 	for option, who := range in.req.Users {
 		if in.Users[option], err = b.store.Person(ctx, who); err != nil {
 			return Answer{}, false, err
@@ -352,22 +352,22 @@ func (b *Bot) prepare(ctx context.Context, in *task) (Answer, bool, error) {
 }
 
 // people gives who asks and who is meant, each once.
-func (in *task) people() []PersonID {
-	ps := []PersonID{in.By, in.Seats[0], in.Seats[1]}
+func (in *task) people() []match.PersonID {
+	ps := []match.PersonID{in.By, in.Seats[0], in.Seats[1]}
 	for _, p := range in.Users {
 		ps = append(ps, p)
 	}
 	slices.Sort(ps)
-	return slices.DeleteFunc(slices.Compact(ps), func(p PersonID) bool { return p == "" })
+	return slices.DeleteFunc(slices.Compact(ps), func(p match.PersonID) bool { return p == "" })
 }
 
 // preferences looks up who those are and what they have chosen who may have to be
 // reminded after the step.
-func (b *Bot) preferences(ctx context.Context, in *task, people ...PersonID) (err error) {
+func (b *Bot) preferences(ctx context.Context, in *task, people ...match.PersonID) (err error) {
 	in.who, in.Prefs, err = b.store.Players(ctx, people)
 	for _, p := range people {
 		if _, known := in.Prefs[p]; !known && p != "" && err == nil {
-			in.Prefs[p] = Preferences{Person: p} // erased
+			in.Prefs[p] = match.Preferences{Person: p} // erased
 		}
 	}
 	return err
@@ -390,15 +390,15 @@ func (b *Bot) seat(ctx context.Context, in *task) (err error) {
 // choose finds the game that a request is about: the one it numbers, the one of
 // its thread, the only one here in which the person is to move or plays, the
 // only one here. If that leaves several it asks which.
-func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Match, *Step, error) {
-	refuse := func(texts ...Text) (Match, *Step, error) {
-		return Match{}, &Step{Request: r.ID, At: b.now(), Answer: Reply{Texts: texts, Private: true}}, nil
+func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (match.Match, *match.Step, error) {
+	refuse := func(texts ...Text) (match.Match, *match.Step, error) {
+		return match.Match{}, &match.Step{Request: r.ID, At: b.now(), Answer: match.Reply{Texts: texts, Private: true}}, nil
 	}
 	if h.noGame {
-		return Match{}, nil, nil
+		return match.Match{}, nil, nil
 	}
-	where := Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
-	one := func(ms []Match) (Match, *Step, error) { return ms[0], nil, nil }
+	where := match.Room{Platform: r.Where.Platform, Channel: r.Where.Channel}
+	one := func(ms []match.Match) (match.Match, *match.Step, error) { return ms[0], nil, nil }
 	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
 		number, err := strconv.Atoi(n)
 		if err != nil {
@@ -406,7 +406,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Ma
 		}
 		ms, err := b.store.Matches(ctx, Query{Where: where, Number: number, Limit: 1})
 		if err != nil {
-			return Match{}, nil, err
+			return match.Match{}, nil, err
 		}
 		if len(ms) == 0 || number < 1 {
 			return refuse(say("no.game.number", strconv.Itoa(number)))
@@ -421,41 +421,41 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Ma
 		where.Thread = r.Where.Thread
 		if ms, err := b.store.Matches(ctx, Query{Where: where, Limit: 1}); err != nil || len(ms) > 0 {
 			if err != nil {
-				return Match{}, nil, err
+				return match.Match{}, nil, err
 			}
 			return one(ms)
 		}
 		where.Thread = ""
 	}
 	if h.Name == "rematch" {
-		ended, err := b.store.Matches(ctx, Query{Where: where, Player: by, States: []State{Ended}, Limit: 1})
+		ended, err := b.store.Matches(ctx, Query{Where: where, Player: by, States: []match.State{match.Ended}, Limit: 1})
 		if err != nil {
-			return Match{}, nil, err
+			return match.Match{}, nil, err
 		}
 		if len(ended) == 1 {
 			return one(ended)
 		}
 	}
-	here, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Sandbox}, Limit: b.games.look()})
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.look()})
 	if err != nil {
-		return Match{}, nil, err
+		return match.Match{}, nil, err
 	}
-	here = filter(here, func(m Match) bool { return m.State != Sandbox || m.Opener == by })
-	mine := func(m Match) bool { return m.Black == by || m.White == by }
-	var candidates [][]Match
+	here = filter(here, func(m match.Match) bool { return m.State != match.Sandbox || m.Opener == by })
+	mine := func(m match.Match) bool { return m.Black == by || m.White == by }
+	var candidates [][]match.Match
 	if h.Name == "decline" {
-		here = append(filter(here, func(m Match) bool { return m.State == Open && m.Invited == by }), filter(here, func(m Match) bool { return m.Invited != by || m.State != Open })...)
+		here = append(filter(here, func(m match.Match) bool { return m.State == match.Open && m.Invited == by }), filter(here, func(m match.Match) bool { return m.Invited != by || m.State != match.Open })...)
 	}
 	if h.Name == "join" {
-		candidates = [][]Match{
-			filter(here, func(m Match) bool { return m.State == Open && m.Invited == by }),
-			filter(here, func(m Match) bool { return m.State == Open && m.Invited == "" && !mine(m) }),
-			filter(here, func(m Match) bool { return m.State == Open }),
+		candidates = [][]match.Match{
+			filter(here, func(m match.Match) bool { return m.State == match.Open && m.Invited == by }),
+			filter(here, func(m match.Match) bool { return m.State == match.Open && m.Invited == "" && !mine(m) }),
+			filter(here, func(m match.Match) bool { return m.State == match.Open }),
 			here,
 		}
 	} else {
-		candidates = [][]Match{
-			filter(here, func(m Match) bool { return m.ToMove == by }),
+		candidates = [][]match.Match{
+			filter(here, func(m match.Match) bool { return m.ToMove == by }),
 			filter(here, mine),
 			here,
 		}
@@ -468,7 +468,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Ma
 		case len(ms) == 1:
 			return one(ms)
 		case len(ms) > 1:
-			slices.SortFunc(ms, func(a, b Match) int { return a.Number - b.Number })
+			slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
 			_, s, _ := refuse(say("which.game", strconv.Itoa(ms[0].Number)))
 			for _, m := range ms[:min(len(ms), 5)] {
 				args := map[string]string{"game": strconv.Itoa(m.Number)}
@@ -477,23 +477,23 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by PersonID) (Ma
 						args[k] = v
 					}
 				}
-				s.Answer.Controls = append(s.Answer.Controls, Control{Label: "game.choice", Command: r.Command, Args: args})
+				s.Answer.Controls = append(s.Answer.Controls, match.Control{Label: "game.choice", Command: r.Command, Args: args})
 			}
-			return Match{}, s, nil
+			return match.Match{}, s, nil
 		}
 	}
 	// Nothing of that is being played: the last game, which is over.
-	if last, err := b.store.Matches(ctx, Query{Where: where, States: []State{Open, Going, Ended, Cancelled}, Limit: 1}); err != nil || len(last) > 0 {
+	if last, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}, Limit: 1}); err != nil || len(last) > 0 {
 		if err != nil {
-			return Match{}, nil, err
+			return match.Match{}, nil, err
 		}
 		return one(last)
 	}
 	return refuse(say("no.game"))
 }
 
-func filter(ms []Match, keep func(Match) bool) []Match {
-	var out []Match
+func filter(ms []match.Match, keep func(match.Match) bool) []match.Match {
+	var out []match.Match
 	for _, m := range ms {
 		if keep(m) {
 			out = append(out, m)
@@ -503,7 +503,7 @@ func filter(ms []Match, keep func(Match) bool) []Match {
 }
 
 // question answers what changes nothing.
-func (b *Bot) question(ctx context.Context, r Request, h handler, by PersonID, m Match, s speech) Answer {
+func (b *Bot) question(ctx context.Context, r Request, h handler, by match.PersonID, m match.Match, s speech) Answer {
 	q := &question{ctx: ctx, b: b, req: r, by: by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
 	if !q.shared() {
 		q.lang, q.theme = s.mine, s.prefs.Theme
@@ -520,7 +520,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, by PersonID, m
 		if err != nil {
 			return q.failed(err)
 		}
-		if q.match.State == Deleted {
+		if q.match.State == match.Deleted {
 			return q.refuse(say("game.deleted", q.number()))
 		}
 	}
@@ -539,14 +539,14 @@ func (s speech) tell(t Text) Answer {
 }
 
 // changed words the answer to a request that is in the inbox.
-func (b *Bot) changed(ctx context.Context, answer Reply, r Request, s speech) (Answer, error) {
+func (b *Bot) changed(ctx context.Context, answer match.Reply, r Request, s speech) (Answer, error) {
 	a, err := b.reply(ctx, answer, s)
 	a.Logged = r.Typed != nil && !a.Private
 	return a, err
 }
 
 // reply words an answer of the inbox.
-func (b *Bot) reply(ctx context.Context, r Reply, s speech) (Answer, error) {
+func (b *Bot) reply(ctx context.Context, r match.Reply, s speech) (Answer, error) {
 	who, err := b.who(ctx, people(r.Texts)...)
 	if err != nil {
 		return Answer{}, err
@@ -559,7 +559,7 @@ func (b *Bot) reply(ctx context.Context, r Reply, s speech) (Answer, error) {
 }
 
 // labelled words the labels of buttons, which are keys.
-func labelled(l *text.Language, cs []Control) (out []Control) {
+func labelled(l *text.Language, cs []match.Control) (out []match.Control) {
 	for _, c := range cs {
 		c.Label = l.Say(say(c.Label, c.Args["game"]))
 		out = append(out, c)
@@ -568,7 +568,7 @@ func labelled(l *text.Language, cs []Control) (out []Control) {
 }
 
 // Scene gives the picture of a game after event seq.
-func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, error) {
+func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene, error) {
 	m, p, err := b.at(ctx, id, seq)
 	if err != nil {
 		return render.Scene{}, err
@@ -581,7 +581,7 @@ func (b *Bot) Scene(ctx context.Context, id GameID, seq int) (render.Scene, erro
 }
 
 // scene draws a match in the words of a language.
-func (b *Bot) scene(ctx context.Context, m Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
+func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
 	who, err := b.who(ctx, m.Black, m.White)
 	if err != nil {
 		return render.Scene{}, err
@@ -590,7 +590,7 @@ func (b *Bot) scene(ctx context.Context, m Match, p *match.Position, l *text.Lan
 }
 
 // sceneOf draws a match whose players are known.
-func sceneOf(m Match, p *match.Position, l *text.Language, who map[PersonID]User, look render.Options) render.Scene {
+func sceneOf(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
 	scene := l.PictureWords().Of(p.Final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
 	if p.Result != "" {
 		scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
@@ -600,7 +600,7 @@ func sceneOf(m Match, p *match.Position, l *text.Language, who map[PersonID]User
 }
 
 // at returns a match, and its position as it was after event seq.
-func (b *Bot) at(ctx context.Context, id GameID, seq int) (Match, *match.Position, error) {
+func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *match.Position, error) {
 	m, err := b.store.Header(ctx, id)
 	if err != nil {
 		return m, nil, err

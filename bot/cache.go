@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -23,7 +24,7 @@ type cache struct {
 	most   int        // weight that is kept
 	weight int        // of what is kept
 	used   *list.List // of *cachedGame, the last used first
-	games  map[GameID]*list.Element
+	games  map[match.GameID]*list.Element
 	epoch  int // grows when everything is dropped
 }
 
@@ -32,7 +33,7 @@ type cache struct {
 // it holds the last scenes: a board is shown to a room, under its opening, and to
 // everybody who looks.
 type cachedGame struct {
-	id     GameID
+	id     match.GameID
 	latest []*match.Position
 	scenes []cachedScene // the newest last
 }
@@ -59,7 +60,7 @@ const (
 )
 
 func newCache() *cache {
-	return &cache{most: cachedWeight, used: list.New(), games: map[GameID]*list.Element{}}
+	return &cache{most: cachedWeight, used: list.New(), games: map[match.GameID]*list.Element{}}
 }
 
 func (g *cachedGame) weight() int {
@@ -69,7 +70,7 @@ func (g *cachedGame) weight() int {
 // get returns the last position that is kept of a game not after event seq, or
 // nil. If it is not that after seq, the events up to seq may be there all the same,
 // from a later position. With them comes the epoch, for keep.
-func (c *cache) get(id GameID, seq int) (p *match.Position, events []Event, epoch int) {
+func (c *cache) get(id match.GameID, seq int) (p *match.Position, events []match.Event, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.games[id]
@@ -88,7 +89,7 @@ func (c *cache) get(id GameID, seq int) (p *match.Position, events []Event, epoc
 
 // keep keeps a position that follows from what is stored, unless everything has
 // been dropped since the epoch in which it was read.
-func (c *cache) keep(id GameID, p *match.Position, epoch int) {
+func (c *cache) keep(id match.GameID, p *match.Position, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if epoch != c.epoch {
@@ -130,7 +131,7 @@ func (c *cache) shrink() {
 
 // scene returns a scene of a position that is kept, and has it made if it is not
 // kept, too.
-func (c *cache) scene(id GameID, p *match.Position, key sceneKey, draw func() render.Scene) render.Scene {
+func (c *cache) scene(id match.GameID, p *match.Position, key sceneKey, draw func() render.Scene) render.Scene {
 	c.mu.Lock()
 	g := c.holds(id, p)
 	if g != nil {
@@ -156,7 +157,7 @@ func (c *cache) scene(id GameID, p *match.Position, key sceneKey, draw func() re
 }
 
 // holds returns a game that is kept, if the position is.
-func (c *cache) holds(id GameID, p *match.Position) *cachedGame {
+func (c *cache) holds(id match.GameID, p *match.Position) *cachedGame {
 	if e := c.games[id]; e != nil {
 		if g := e.Value.(*cachedGame); slices.Contains(g.latest, p) {
 			return g
@@ -173,7 +174,7 @@ func (c *cache) now() int {
 }
 
 // drop drops a game.
-func (c *cache) drop(id GameID) {
+func (c *cache) drop(id match.GameID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.games[id]; e != nil {
@@ -201,7 +202,7 @@ type errLog struct{ error }
 func (e errLog) Unwrap() error { return e.error }
 
 // position returns how a match stood after event seq. Its error may be an errLog.
-func (b *Bot) position(ctx context.Context, m Match, seq int) (*match.Position, error) {
+func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Position, error) {
 	if seq < 0 || seq > m.Seq {
 		return nil, fmt.Errorf("game %s has no event %d: %w", m.ID, seq, ErrNotFound)
 	}
@@ -236,7 +237,7 @@ func (b *Bot) position(ctx context.Context, m Match, seq int) (*match.Position, 
 }
 
 // draw returns the scene of a match, the players of which are known.
-func (b *Bot) draw(m Match, p *match.Position, l *text.Language, who map[PersonID]User, look render.Options) render.Scene {
+func (b *Bot) draw(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
 	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
 	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A reading is a store that writes down what is read of games.
@@ -36,22 +37,22 @@ func (r *reading) take() []string {
 	return reads
 }
 
-func (r *reading) Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+func (r *reading) Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error) {
 	r.note("match")
 	return r.Store.Match(ctx, id)
 }
 
-func (r *reading) Header(ctx context.Context, id bot.GameID) (bot.Match, error) {
+func (r *reading) Header(ctx context.Context, id match.GameID) (match.Match, error) {
 	r.note("header")
 	return r.Store.Header(ctx, id)
 }
 
-func (r *reading) Events(ctx context.Context, id bot.GameID, after, to int) ([]bot.Event, error) {
+func (r *reading) Events(ctx context.Context, id match.GameID, after, to int) ([]match.Event, error) {
 	r.note(fmt.Sprintf("events %d–%d", after+1, to))
 	return r.Store.Events(ctx, id, after, to)
 }
 
-func (r *reading) Channel(ctx context.Context, where bot.Room) (bot.Channel, error) {
+func (r *reading) Channel(ctx context.Context, where match.Room) (bot.Channel, error) {
 	r.note("channel")
 	return r.Store.Channel(ctx, where)
 }
@@ -147,7 +148,7 @@ type failingTake struct {
 	before, after error
 }
 
-func (f *failingTake) Commit(ctx context.Context, s *bot.Step) error {
+func (f *failingTake) Commit(ctx context.Context, s *match.Step) error {
 	if f.before != nil {
 		return f.before
 	}

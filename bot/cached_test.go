@@ -16,11 +16,11 @@ import (
 )
 
 // folded folds the bodies of a log.
-func folded(t *testing.T, m Match, bodies ...string) *match.Position {
+func folded(t *testing.T, m match.Match, bodies ...string) *match.Position {
 	t.Helper()
-	var events []Event
+	var events []match.Event
 	for i, body := range bodies {
-		events = append(events, Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
+		events = append(events, match.Event{Seq: i + 1, At: time.Unix(int64(60*i), 0), By: "ada", Body: body})
 	}
 	p, err := match.Fold(m, events)
 	if err != nil {
@@ -39,7 +39,7 @@ func turnsOf(p *match.Position) string {
 
 // after returns a position of so many events.
 func after(t *testing.T, events int) *match.Position {
-	return folded(t, Match{Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5}}, slices.Repeat([]string{"open"}, events)...)
+	return folded(t, match.Match{Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5}}, slices.Repeat([]string{"open"}, events)...)
 }
 
 func TestCacheKeepsTheLastPositions(t *testing.T) {
@@ -99,7 +99,7 @@ func TestCacheIsBounded(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	for i := range 11 {
-		c.keep(GameID(fmt.Sprint(i)), after(t, 100), c.now())
+		c.keep(match.GameID(fmt.Sprint(i)), after(t, 100), c.now())
 	}
 	if got := games(); got != "10 9 8 7 6 5 4 3 2 1" || c.weight != c.most {
 		t.Errorf("%s, weight %d of %d", got, c.weight, c.most)
@@ -166,19 +166,19 @@ func TestScenesAreMadeOnce(t *testing.T) {
 // A logStore holds the log of one match.
 type logStore struct {
 	Store
-	events []Event
+	events []match.Event
 }
 
-func (l logStore) Events(_ context.Context, _ GameID, after, to int) ([]Event, error) {
+func (l logStore) Events(_ context.Context, _ match.GameID, after, to int) ([]match.Event, error) {
 	return l.events[after:to], nil
 }
 
 // A position to which the log does not lead is found out by the next event, and
 // the whole log read again.
 func TestWrongPositionHeals(t *testing.T) {
-	m := Match{ID: "g", Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5}, Standing: Standing{Seq: 3}}
+	m := match.Match{ID: "g", Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5}, Standing: match.Standing{Seq: 3}}
 	right := []string{"begin", "turn B place A1", "turn W place B1"}
-	var events []Event
+	var events []match.Event
 	for i := range right {
 		p := folded(t, m, right[:i+1]...)
 		events = append(events, p.Events[i])
@@ -199,7 +199,7 @@ func TestWrongPositionHeals(t *testing.T) {
 func TestRecentIsRecent(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := New(nil, Config{Now: func() time.Time { return now }})
-	o := outbox.Claimed{OutboxPost: OutboxPost{Game: "g", Seq: 3}, Left: &situation{match: Match{ID: "g", Standing: Standing{Seq: 3}}, at: now}}
+	o := outbox.Claimed{OutboxPost: match.OutboxPost{Game: "g", Seq: 3}, Left: &situation{match: match.Match{ID: "g", Standing: match.Standing{Seq: 3}}, at: now}}
 	if b.recent(o) == nil {
 		t.Error("a turn that was just made is not recent")
 	}

@@ -14,7 +14,7 @@ import (
 // caption says in words what the picture of a game after its last line shows:
 // what was done, what it moved and by which sentence, how the count stands, and
 // who is to play.
-func caption(m Match, p *match.Position, now time.Time) []Text {
+func caption(m match.Match, p *match.Position, now time.Time) []Text {
 	var out []Text
 	g := p.Game
 	n := strconv.Itoa(m.Number)
@@ -102,7 +102,7 @@ func lead(margin rules.Points) Text {
 }
 
 // next says whose turn it is and until when, or who must still accept.
-func next(m Match, p *match.Position, now time.Time) []Text {
+func next(m match.Match, p *match.Position, now time.Time) []Text {
 	g := p.Game
 	if p.Over() {
 		return nil

@@ -21,11 +21,11 @@ type handler struct {
 	Command
 	kind     rules.Kind // of the turn, for commands that are one
 	change   match.Change
-	prefer   func(in *task) Step // changes what a person or a room has chosen, and no game
+	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
-	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by PersonID) (Answer, error) // touches more than one game
-	noGame   bool                                                                                        // works without a game
-	opens    bool                                                                                        // may open a game
+	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by match.PersonID) (Answer, error) // touches more than one game
+	noGame   bool                                                                                              // works without a game
+	opens    bool                                                                                              // may open a game
 }
 
 // handlers is the list of commands, in the order of help, from which every

@@ -10,13 +10,15 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // who gives who persons are. Those whose names look alike get a tag behind their
 // name, so that nobody can play as somebody else: it follows from the person, so
 // that it is the same in every text and picture that both are in.
-func (b *Bot) who(ctx context.Context, ids ...PersonID) (map[PersonID]User, error) {
+func (b *Bot) who(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
 	who, err := b.store.People(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -31,15 +33,15 @@ const tagged = text.MaxName - len(" #") - tagLength
 const tagLength = 4
 
 // tellApart gives people with names that do not look alike.
-func tellApart(who map[PersonID]User) map[PersonID]User {
-	like := map[string][]PersonID{}
+func tellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
+	like := map[string][]match.PersonID{}
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" {
 			s := Looks(name)
 			like[s] = append(like[s], p)
 		}
 	}
-	out := make(map[PersonID]User, len(who))
+	out := make(map[match.PersonID]outbox.User, len(who))
 	for p, w := range who {
 		if name := text.CleanName(w.Name); name != "" && len(like[Looks(name)]) > 1 {
 			sum := sha256.Sum256([]byte(p))

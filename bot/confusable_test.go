@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -16,7 +18,7 @@ func TestTellApart(t *testing.T) {
 		{"Sám", "Sa\u0301m"}, {"Sam 🐙 شطرنج", "Sam 🐙 شطرنج"}, {"PaulI", "Paull"}, {"B0b", "Bob"},
 		{strings.Repeat("x", 60) + "1", strings.Repeat("x", 60) + "2"},
 	} {
-		who := tellApart(map[PersonID]User{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
+		who := tellApart(map[match.PersonID]outbox.User{"p1": {Name: names[0]}, "p2": {Name: names[1]}, "p3": {Name: "Zoë"}, "p4": {Name: ""}, "p5": {Name: "\u200b"}})
 		one, other := CleanName(who["p1"].Name), CleanName(who["p2"].Name)
 		if Looks(one) == Looks(other) {
 			t.Errorf("%q and %q are called %q and %q", names[0], names[1], one, other)
@@ -29,12 +31,12 @@ func TestTellApart(t *testing.T) {
 		if who["p3"].Name != "Zoë" || who["p5"].Name != "\u200b" {
 			t.Errorf("those who are alone with their names are %+v", who)
 		}
-		again := tellApart(map[PersonID]User{"p2": {Name: names[1]}, "p1": {Name: names[0]}})
+		again := tellApart(map[match.PersonID]outbox.User{"p2": {Name: names[1]}, "p1": {Name: names[0]}})
 		if CleanName(again["p1"].Name) != one {
 			t.Errorf("%q is called %q and %q", names[0], one, CleanName(again["p1"].Name))
 		}
 	}
-	if who := tellApart(map[PersonID]User{"p1": {Name: "Sam"}, "p2": {Name: "Tim"}}); who["p1"].Name != "Sam" || who["p2"].Name != "Tim" {
+	if who := tellApart(map[match.PersonID]outbox.User{"p1": {Name: "Sam"}, "p2": {Name: "Tim"}}); who["p1"].Name != "Sam" || who["p2"].Name != "Tim" {
 		t.Errorf("%+v", who)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
@@ -31,22 +33,22 @@ var update = flag.Bool("update", false, "write the conversations as the bot has 
 // A channel is a chat platform that remembers what it was shown.
 type channel struct {
 	mu    sync.Mutex
-	posts []bot.Post
+	posts []outbox.Post
 	shown int // ever
 }
 
 func (*channel) Name() string                                 { return "chat" }
 func (*channel) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (c *channel) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (c *channel) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.posts = append(c.posts, p)
 	c.shown++
-	return bot.Receipt(strconv.Itoa(c.shown)), nil, nil
+	return outbox.Receipt(strconv.Itoa(c.shown)), nil, nil
 }
 
-func (c *channel) take() []bot.Post {
+func (c *channel) take() []outbox.Post {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	posts := c.posts
@@ -112,21 +114,21 @@ func (k *talk) request(who, text string) (bot.Request, error) {
 	who, where, _ := strings.Cut(who, "@")
 	k.n++
 	r := bot.Request{
-		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: cmp.Or(where, "club")}, Server: k.server,
+		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: match.Room{Platform: "chat", Channel: cmp.Or(where, "club")}, Server: k.server,
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
 		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
 	if o := args["opponent"]; o != "" && o != "me" {
-		r.Users = map[string]bot.User{"opponent": person(o)}
+		r.Users = map[string]outbox.User{"opponent": person(o)}
 	}
 	return r, err
 }
 
-func person(name string) bot.User {
-	return bot.User{Platform: "chat", ID: strings.ToLower(name), Name: strings.ToUpper(name[:1]) + name[1:]}
+func person(name string) outbox.User {
+	return outbox.User{Platform: "chat", ID: strings.ToLower(name), Name: strings.ToUpper(name[:1]) + name[1:]}
 }
 
-func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []bot.Post) {
+func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []outbox.Post) {
 	t.Helper()
 	k.now = k.now.Add(time.Minute)
 	r, err := k.request(who, text)
@@ -259,14 +261,14 @@ func converse(t *testing.T, script string) string {
 	return out.String()
 }
 
-func show(block func(head, text string), p bot.Post) {
+func show(block func(head, text string), p outbox.Post) {
 	head := "* "
 	switch {
 	case p.Scene != nil:
 		head = "* picture: "
-	case p.Kind == bot.Remove:
+	case p.Kind == match.Remove:
 		head = "* (message " + p.Replaces + " is taken away)"
-	case p.Kind == bot.Status && p.Replaces != "":
+	case p.Kind == match.Status && p.Replaces != "":
 		head = "* (in place of message " + p.Replaces + ") "
 	}
 	if p.Private {
@@ -288,7 +290,7 @@ func show(block func(head, text string), p bot.Post) {
 
 // wait lets time pass, in which the bot is there and looks whenever something
 // is due.
-func (k *talk) wait(t testing.TB, d time.Duration) (posts []bot.Post) {
+func (k *talk) wait(t testing.TB, d time.Duration) (posts []outbox.Post) {
 	t.Helper()
 	end := k.now.Add(d)
 	for k.now.Before(end) {
@@ -349,7 +351,7 @@ func TestRecord(t *testing.T) {
 func TestThreads(t *testing.T) {
 	k := newTalk(t)
 	under := ""
-	say := func(who, text string) (bot.Answer, []bot.Post) {
+	say := func(who, text string) (bot.Answer, []outbox.Post) {
 		t.Helper()
 		k.now = k.now.Add(time.Minute)
 		r, err := k.request(who, text)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -26,7 +28,7 @@ type wall struct {
 	controls map[string]bool
 	header   int
 	edits    int // of the header
-	trouble  func(p bot.Post) (before, after error)
+	trouble  func(p outbox.Post) (before, after error)
 	reacts   bool // each board owes a reaction, six seconds later: after the next was shown
 	errors   []string
 }
@@ -38,7 +40,7 @@ func newWall() *wall {
 func (*wall) Name() string                                 { return "chat" }
 func (*wall) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (w *wall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var after error
@@ -48,21 +50,21 @@ func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, 
 			return "", nil, before
 		}
 	}
-	var owes []bot.Owes
+	var owes []outbox.Owes
 	switch p.Kind {
-	case bot.Header:
+	case outbox.Header:
 		if p.Scene == nil || p.Seq < w.header {
 			w.errors = append(w.errors, fmt.Sprintf("the header of event %d after that of %d", p.Seq, w.header))
 		}
 		w.header, w.edits = p.Seq, w.edits+1
-	case bot.Attach:
+	case outbox.Attach:
 		if p.Scene == nil {
 			w.errors = append(w.errors, "nothing is attached")
 		}
 		w.pictures[p.Replaces] = true
-	case bot.Clear:
+	case outbox.Clear:
 		delete(w.controls, p.Replaces)
-	case bot.Reaction:
+	case outbox.Reaction:
 	default:
 		if slices.Contains(w.posts, p.ID) && p.Attempt == 1 {
 			w.errors = append(w.errors, p.ID+" comes twice as if for the first time")
@@ -71,21 +73,21 @@ func (w *wall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, 
 			w.posts = append(w.posts, p.ID)
 			w.controls[p.ID] = len(p.Controls) > 0
 		}
-		if p.Kind == bot.Show {
-			owes = append(owes, bot.Owes{Kind: bot.Header, Key: "header", Every: time.Minute, Target: bot.Receipt(p.Under)},
-				bot.Owes{Kind: bot.Attach, Key: p.ID, Target: bot.Receipt(p.ID)})
+		if p.Kind == match.Show {
+			owes = append(owes, outbox.Owes{Kind: outbox.Header, Key: "header", Every: time.Minute, Target: outbox.Receipt(p.Under)},
+				outbox.Owes{Kind: outbox.Attach, Key: p.ID, Target: outbox.Receipt(p.ID)})
 			if w.reacts {
-				owes = append(owes, bot.Owes{Kind: bot.Reaction, Key: p.ID, NotBefore: time.Now().Add(6 * time.Second)})
+				owes = append(owes, outbox.Owes{Kind: outbox.Reaction, Key: p.ID, NotBefore: time.Now().Add(6 * time.Second)})
 			}
 		}
 		if len(p.Controls) > 0 || p.Attempt > 1 && !p.Unsent { // it may have had some
-			owes = append(owes, bot.Owes{Kind: bot.Clear, Key: p.ID, Target: bot.Receipt(p.ID)})
+			owes = append(owes, outbox.Owes{Kind: outbox.Clear, Key: p.ID, Target: outbox.Receipt(p.ID)})
 		}
 	}
 	if after != nil {
 		return "", nil, after
 	}
-	return bot.Receipt(p.ID), owes, nil
+	return outbox.Receipt(p.ID), owes, nil
 }
 
 // stands says what is on the wall in the end.
@@ -128,7 +130,7 @@ func start(t *testing.T, st bot.Store, w *wall) run {
 func (r run) ask(who, command string, args map[string]string) {
 	r.Helper()
 	id := fmt.Sprint("chat:", who, command, args)
-	a, err := r.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+	a, err := r.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
 	if err != nil || a.Private {
 		r.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
 	}
@@ -169,7 +171,7 @@ func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
 		t.Error(e)
 	}
 	rows, err := inner.Decorations(context.Background())
-	if err != nil || len(rows) != 1 || rows[0].Kind != bot.Clear || !rows[0].Sleeps {
+	if err != nil || len(rows) != 1 || rows[0].Kind != outbox.Clear || !rows[0].Sleeps {
 		t.Errorf("left to be done: %v %v", rows, err)
 	}
 }
@@ -190,14 +192,14 @@ func (u *unsettled) fails() error {
 	return nil
 }
 
-func (u *unsettled) Settle(ctx context.Context, id string, r bot.Receipt, m *bot.Message, c bot.Decorations) error {
+func (u *unsettled) Settle(ctx context.Context, id string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations) error {
 	if err := u.fails(); err != nil {
 		return err
 	}
 	return u.Store.Settle(ctx, id, r, m, c)
 }
 
-func (u *unsettled) Decorate(ctx context.Context, c bot.Decorations) error {
+func (u *unsettled) Decorate(ctx context.Context, c outbox.Decorations) error {
 	if err := u.fails(); err != nil {
 		return err
 	}
@@ -207,7 +209,7 @@ func (u *unsettled) Decorate(ctx context.Context, c bot.Decorations) error {
 // slowToSettle is a store that takes three seconds to settle a post.
 type slowToSettle struct{ bot.Store }
 
-func (s slowToSettle) Settle(ctx context.Context, id string, r bot.Receipt, line *bot.Message, c bot.Decorations) error {
+func (s slowToSettle) Settle(ctx context.Context, id string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations) error {
 	time.Sleep(3 * time.Second)
 	return s.Store.Settle(ctx, id, r, line, c)
 }
@@ -221,25 +223,25 @@ func TestFaults(t *testing.T) {
 		"nothing":             {},
 		"fails":               {before: broken},
 		"its answer is lost":  {after: broken},
-		"ambiguous":           {after: bot.ErrAmbiguous},
-		"asks to wait":        {before: bot.RetryAfter{Wait: 7 * time.Second}},
-		"holds the account":   {before: bot.RetryAfter{Wait: 7 * time.Second, Account: true}},
+		"ambiguous":           {after: outbox.ErrAmbiguous},
+		"asks to wait":        {before: outbox.RetryAfter{Wait: 7 * time.Second}},
+		"holds the account":   {before: outbox.RetryAfter{Wait: 7 * time.Second, Account: true}},
 		"takes it and panics": {},
 	}
 	restarts := []int{0, 1, 2, 3, 4, 5}[tier.Pick(4, 0, 0):] // 5: never
 	plain := func(st bot.Store) bot.Store { return st }
 	lossy := func(st bot.Store) bot.Store { return &unsettled{Store: st} }
 	for name, f := range faults {
-		for _, kind := range []string{bot.Show, bot.Notice, bot.Header, bot.Attach, bot.Clear} {
+		for _, kind := range []string{match.Show, match.Notice, outbox.Header, outbox.Attach, outbox.Clear} {
 			for _, restart := range restarts {
-				if name == "nothing" && kind != bot.Show {
+				if name == "nothing" && kind != match.Show {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/restart %d", kind, name, restart), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						w := newWall()
 						tries := map[string]int{}
-						w.trouble = func(p bot.Post) (before, after error) {
+						w.trouble = func(p outbox.Post) (before, after error) {
 							if tries[p.ID]++; p.Kind != kind || tries[p.ID] > 2 {
 								return nil, nil
 							}
@@ -303,16 +305,16 @@ func TestEnding(t *testing.T) {
 		defer st.Close()
 		w := newWall()
 		var ended []string
-		w.trouble = func(p bot.Post) (error, error) {
-			if p.Kind == bot.Ending {
+		w.trouble = func(p outbox.Post) (error, error) {
+			if p.Kind == outbox.Ending {
 				ended = append(ended, p.Data)
-				return bot.ErrGone, nil
+				return outbox.ErrGone, nil
 			}
 			return nil, nil
 		}
-		where := bot.Room{Platform: "chat", Channel: "club"}
+		where := match.Room{Platform: "chat", Channel: "club"}
 		owe := func(r run, key string) {
-			err := r.b.Owe(t.Context(), where, bot.Owes{Kind: bot.Ending, Key: key, Data: "token of " + key,
+			err := r.b.Owe(t.Context(), where, outbox.Owes{Kind: outbox.Ending, Key: key, Data: "token of " + key,
 				NotBefore: time.Now().Add(14 * time.Minute), NotAfter: time.Now().Add(15 * time.Minute)})
 			if err != nil {
 				t.Fatal(err)
@@ -320,7 +322,7 @@ func TestEnding(t *testing.T) {
 		}
 		r := start(t, st, w)
 		owe(r, "answered")
-		if err := r.b.Done(t.Context(), where, bot.Ending, "answered"); err != nil {
+		if err := r.b.Done(t.Context(), where, outbox.Ending, "answered"); err != nil {
 			t.Fatal(err)
 		}
 		owe(r, "thinks")

@@ -11,10 +11,10 @@ import (
 // A situation is what a step left behind: a post that is delivered right after it
 // need not look that up.
 type situation struct {
-	match Match
+	match match.Match
 	pos   *match.Position
 	place place // where the match is played
-	who   map[PersonID]User
+	who   map[match.PersonID]outbox.User
 	at    time.Time
 }
 
@@ -32,11 +32,11 @@ func (b *Bot) recent(o outbox.Claimed) *situation {
 
 // commit stores a step, which was decided from in unless that is nil, and hands its
 // posts to the outbox. It returns those that the asker is to show, who asked there.
-func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) ([]outbox.Claimed, error) {
+func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, asker *Request) ([]outbox.Claimed, error) {
 	for i := range step.Posts {
 		if o := &step.Posts[i]; asker != nil && !o.Private && o.Where.Platform == asker.Where.Platform && o.Where.Channel == asker.Where.Channel &&
 			(i == 0 || !step.New || asker.Flat) { // what follows the first post of a game needs its receipt
-			o.For = Asker
+			o.For = match.Asker
 		}
 	}
 	b.outbox.Assign(step)
@@ -51,23 +51,23 @@ func (b *Bot) commit(ctx context.Context, step *Step, in *task, asker *Request) 
 }
 
 // Settle stores that the asker has shown a post; see [Service].
-func (b *Bot) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
+func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	return b.outbox.Settle(ctx, p, r, owes...)
 }
 
 // Release gives back a post that the asker could not show; see [Service].
-func (b *Bot) Release(ctx context.Context, p Post, why error) error {
+func (b *Bot) Release(ctx context.Context, p outbox.Post, why error) error {
 	b.outbox.Release(ctx, p, why)
 	return nil
 }
 
 // Owe stores decorations that follow no post; see [Service].
-func (b *Bot) Owe(ctx context.Context, where Room, owes ...Owes) error {
+func (b *Bot) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
 	return b.outbox.Owe(ctx, where, owes...)
 }
 
 // Done drops a decoration; see [Service].
-func (b *Bot) Done(_ context.Context, where Room, kind, key string) error {
+func (b *Bot) Done(_ context.Context, where match.Room, kind, key string) error {
 	b.outbox.Done(where.Platform, kind, key)
 	return nil
 }

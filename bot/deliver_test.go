@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -22,13 +24,13 @@ type late struct {
 func (*late) Name() string                                 { return "chat" }
 func (*late) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (l *late) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
-	if p.Kind == bot.Show && l.busy > 0 {
+func (l *late) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if p.Kind == match.Show && l.busy > 0 {
 		l.busy--
-		return "", nil, bot.RetryAfter{Wait: 45 * time.Second}
+		return "", nil, outbox.RetryAfter{Wait: 45 * time.Second}
 	}
 	*l.clock = l.clock.Add(time.Second)
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // How long a board took is counted from its turn, however often it was tried.
@@ -47,7 +49,7 @@ func TestShownAfter(t *testing.T) {
 	asks := func(who, command string, args map[string]string) {
 		t.Helper()
 		n++
-		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
 		if err != nil || a.Private {
 			t.Fatal(a.Text, err)
 		}
@@ -82,20 +84,20 @@ type picky struct {
 func (*picky) Name() string                                 { return "chat" }
 func (*picky) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (p *picky) Deliver(_ context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
-	if p.tries != nil && post.Kind == bot.Show {
+func (p *picky) Deliver(_ context.Context, post outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if p.tries != nil && post.Kind == match.Show {
 		p.tries[fmt.Sprint(post.Number)]++
 	}
 	switch {
-	case post.Number == 1 && post.Kind == bot.Show:
+	case post.Number == 1 && post.Kind == match.Show:
 		panic("cannot draw this")
-	case post.Number == 2 && post.Kind == bot.Show:
-		return "", nil, fmt.Errorf("the platform's filter: %w", bot.ErrRefused)
-	case post.Number == 3 && post.Kind == bot.Show:
-		return "", nil, bot.InThread{Err: bot.ErrGone}
+	case post.Number == 2 && post.Kind == match.Show:
+		return "", nil, fmt.Errorf("the platform's filter: %w", outbox.ErrRefused)
+	case post.Number == 3 && post.Kind == match.Show:
+		return "", nil, outbox.InThread{Err: outbox.ErrGone}
 	}
 	p.shown = append(p.shown, fmt.Sprintf("%d %s", post.Number, post.Kind))
-	return bot.Receipt(post.ID), nil, nil
+	return outbox.Receipt(post.ID), nil, nil
 }
 
 // What cannot be shown is given up after three tries, and holds up no other game
@@ -113,7 +115,7 @@ func TestGivenUp(t *testing.T) {
 	asks := func(who, command string, args map[string]string) {
 		t.Helper()
 		n++
-		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
+		a, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
 		if err != nil || a.Private {
 			t.Fatal(a.Text, err)
 		}
@@ -142,7 +144,7 @@ func TestGivenUp(t *testing.T) {
 		clock = clock.Add(30 * time.Second)
 		flush()
 	}
-	b.Ask(t.Context(), bot.Request{ID: "chat:more", Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: "games"}) //nolint:errcheck // read only
+	b.Ask(t.Context(), bot.Request{ID: "chat:more", Who: person("anna"), Where: match.Room{Platform: "chat", Channel: "club"}, Command: "games"}) //nolint:errcheck // read only
 	clock = clock.Add(time.Hour)
 	if got := flush(); len(got) != 0 {
 		t.Errorf("what was given up comes again: %q", got)
@@ -164,10 +166,10 @@ type lastMoment struct{ shown map[string]int }
 func (*lastMoment) Name() string                                 { return "chat" }
 func (*lastMoment) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (l *lastMoment) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (l *lastMoment) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	<-ctx.Done()
 	l.shown[p.ID]++
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // What was shown at the last moment is written down all the same, and not shown
@@ -180,7 +182,7 @@ func TestShownAtTheLastMoment(t *testing.T) {
 		}
 		defer st.Close()
 		b := bot.New(st, bot.Config{Log: silent})
-		_, err = b.Ask(context.Background(), bot.Request{ID: "chat:1", Who: person("anna"), Where: bot.Room{Platform: "chat", Channel: "club"},
+		_, err = b.Ask(context.Background(), bot.Request{ID: "chat:1", Who: person("anna"), Where: match.Room{Platform: "chat", Channel: "club"},
 			Command: "new", Args: map[string]string{"rules": "aga", "size": "5x5", "color": "black"}})
 		if err != nil {
 			t.Fatal(err)

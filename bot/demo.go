@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -215,7 +216,7 @@ func demo(q *question) Answer {
 			if q.shared() {
 				args["share"] = "yes"
 			}
-			a.Controls = append(a.Controls, Control{Label: q.lang.Say(say(to.label)), Command: "demo", Args: args})
+			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say(to.label)), Command: "demo", Args: args})
 		}
 	}
 	return a

@@ -8,15 +8,15 @@
 //
 //	answer, err := service.Ask(ctx, bot.Request{
 //		ID:      "web:0b9f…", // the platform's id: asking twice is asking once
-//		Who:     bot.Who{Platform: "web", ID: "seat:black", Name: "Black"},
-//		Where:   bot.Room{Platform: "web", Channel: "local"},
+//		Who:     outbox.User{Platform: "web", ID: "seat:black", Name: "Black"},
+//		Where:   match.Room{Platform: "web", Channel: "local"},
 //		Command: "place", Args: map[string]string{"at": "D4"},
 //	})
 //
 // Ask looks the request up in its inbox and repeats the answer if there is one.
 // Otherwise it finds the match and folds its events into a position, from the last
 // position that it has in memory, and one pure function, [match.Decide], returns a
-// [Step]: an answer, events, posts. One transaction stores the step, or nothing of it; if
+// [match.Step]: an answer, events, posts. One transaction stores the step, or nothing of it; if
 // another request came first, Ask decides anew.
 //
 // The same transaction claims the posts that nothing older waits before in their
@@ -43,8 +43,7 @@
 // Package outbox delivers: it holds the lanes and the decorations, sees to the limits of
 // each platform, and asks this package to word a post when its turn has come. Package
 // store keeps everything in SQLite. This package loads what a decision needs, stores
-// its outcome, words posts, and answers questions. It gives the types of match and
-// outbox that adapters and stores use its own names, see aliases.go.
+// its outcome, words posts, and answers questions.
 //
 // # Who is who
 //

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // firstGame opens a game by a request whose id never changes, on a new store.
-func firstGame(t *testing.T, c bot.Config, text string) bot.Match {
+func firstGame(t *testing.T, c bot.Config, text string) match.Match {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Memory)
 	if err != nil {
@@ -45,7 +46,7 @@ func TestGameIDsAreRandom(t *testing.T) {
 		if len(a.ID) != 17 || strings.Trim(string(a.ID[1:]), "abcdefghijklmnopqrstuvwxyz234567") != "" {
 			t.Errorf("%s: id %q should be g and 80 bits in base 32", text, a.ID)
 		}
-		seeded := func(seed byte) bot.GameID {
+		seeded := func(seed byte) match.GameID {
 			return firstGame(t, bot.Config{Rand: rand.NewChaCha8([32]byte{seed})}, text).ID
 		}
 		if a, b, c := seeded(1), seeded(1), seeded(2); a != b || a == c {

@@ -30,19 +30,19 @@ func (l GameLimits) look() int { return 2 * l.Channel }
 // unfinished looks up the games that count against the limits.
 func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 	in.Limits = match.Limits(b.games)
-	here := Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
-	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []State{Open, Going}, Limit: b.games.Channel})
+	here := match.Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
+	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []match.State{match.Open, match.Going}, Limit: b.games.Channel})
 	if err != nil {
 		return err
 	}
-	in.Yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.By, States: []State{Open, Going, Sandbox}, Limit: b.games.Person + b.games.look()})
+	in.Yours, err = b.store.Matches(ctx, Query{Where: here, Player: in.By, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.Person + b.games.look()})
 	return err
 }
 
 // replace cancels an open challenge that another one has replaced, unless
 // somebody has joined it meanwhile. It returns the posts that the asker is to show,
 // unless that is nil.
-func (b *Bot) replace(ctx context.Context, asker *Request, old GameID, by *Match, opener PersonID) ([]outbox.Claimed, error) {
+func (b *Bot) replace(ctx context.Context, asker *Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
-	return b.act(ctx, asker, old, request, b.now(), nil, func(in *match.Input) Step { return match.Replace(in, opener, by.Number) })
+	return b.act(ctx, asker, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, by.Number) })
 }

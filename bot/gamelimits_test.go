@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // states gives the states of the games of the club, by number.
-func (k *talk) states(t *testing.T) []bot.State {
+func (k *talk) states(t *testing.T) []match.State {
 	t.Helper()
-	ms, err := k.store.Matches(t.Context(), bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}, Limit: 1000})
+	ms, err := k.store.Matches(t.Context(), bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(ms, func(a, b bot.Match) int { return a.Number - b.Number })
-	var states []bot.State
+	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
+	var states []match.State
 	for _, m := range ms {
 		states = append(states, m.State)
 	}
@@ -27,7 +28,7 @@ func (k *talk) states(t *testing.T) []bot.State {
 }
 
 // is fails the test unless the games of the club are in these states.
-func (k *talk) is(t *testing.T, after string, want ...bot.State) {
+func (k *talk) is(t *testing.T, after string, want ...match.State) {
 	t.Helper()
 	if got := k.states(t); !slices.Equal(got, want) {
 		t.Errorf("after %s the games are %v, want %v", after, got, want)
@@ -98,31 +99,31 @@ func TestChallengesReplaceEachOther(t *testing.T) {
 		return a.Text
 	}
 	say("ada", "/new aga 5x5 opponent:bob")
-	k.is(t, "a challenge", bot.Open)
+	k.is(t, "a challenge", match.Open)
 	if says := say("ada", "/new aga 7x7 opponent:bob clock:3d"); !strings.Contains(says, "Game 2 replaces game 1, which nobody had joined.") {
 		t.Errorf("the room reads %q", says)
 	}
-	k.is(t, "another one to the same opponent", bot.Cancelled, bot.Open)
+	k.is(t, "another one to the same opponent", match.Cancelled, match.Open)
 	say("eve", "/new aga 7x7 opponent:bob")
-	k.is(t, "one of somebody else", bot.Cancelled, bot.Open, bot.Open)
+	k.is(t, "one of somebody else", match.Cancelled, match.Open, match.Open)
 	say("ada", "/new aga 7x7 opponent:eve")
-	k.is(t, "one to somebody else", bot.Cancelled, bot.Open, bot.Open, bot.Open)
+	k.is(t, "one to somebody else", match.Cancelled, match.Open, match.Open, match.Open)
 	say("bob", "/join game:2")
 	say("ada", "/new aga 7x7 opponent:bob")
-	k.is(t, "one to an opponent who had joined", bot.Cancelled, bot.Going, bot.Open, bot.Open, bot.Open)
+	k.is(t, "one to an opponent who had joined", match.Cancelled, match.Going, match.Open, match.Open, match.Open)
 
 	say("kim", "/new aga 9x9 handicap:2 clock:3d")
 	say("kim", "/new aga 9x9 handicap:3 clock:3d")
 	say("kim", "/new aga 9x9 handicap:2 clock:2d")
 	say("kim", "/new area-2 9x9 handicap:2 clock:3d")
-	if got := k.states(t)[5:]; !slices.Equal(got, []bot.State{bot.Open, bot.Open, bot.Open, bot.Open}) {
+	if got := k.states(t)[5:]; !slices.Equal(got, []match.State{match.Open, match.Open, match.Open, match.Open}) {
 		t.Errorf("challenges to anybody on different terms: %v", got)
 	}
 	if a := say("kim", "/new aga 9x9 handicap:2 clock:3d color:white"); !strings.Contains(a, "Game 10 replaces game 6") {
 		t.Errorf("the room reads %q", a)
 	}
 	say("kim", "/new aga 13x13")
-	if got := k.states(t)[5:]; !slices.Equal(got, []bot.State{bot.Cancelled, bot.Open, bot.Open, bot.Open, bot.Open, bot.Open}) {
+	if got := k.states(t)[5:]; !slices.Equal(got, []match.State{match.Cancelled, match.Open, match.Open, match.Open, match.Open, match.Open}) {
 		t.Errorf("challenges to anybody on the same terms: %v", got)
 	}
 	// At the limit replacing is possible still, for it adds nothing.
@@ -135,7 +136,7 @@ func TestChallengesReplaceEachOther(t *testing.T) {
 	say("lee", "/new")
 	say("lee@hall", "/new")
 	say("lee", "/rematch") // nothing to repeat: no change
-	if got := k.states(t); got[len(got)-1] != bot.Open || len(got) != 13 {
+	if got := k.states(t); got[len(got)-1] != match.Open || len(got) != 13 {
 		t.Errorf("a challenge elsewhere replaced one here: %v", got)
 	}
 }
@@ -163,7 +164,7 @@ func TestReplacingKeepsGamesThatBegan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.is(t, "joining meanwhile", bot.Going, bot.Open)
+	k.is(t, "joining meanwhile", match.Going, match.Open)
 }
 
 // joining is a store in which something else happens before the first step.
@@ -172,7 +173,7 @@ type joining struct {
 	join func()
 }
 
-func (j *joining) Commit(ctx context.Context, s *bot.Step) error {
+func (j *joining) Commit(ctx context.Context, s *match.Step) error {
 	if do := j.join; do != nil {
 		j.join = nil
 		do()
@@ -188,7 +189,7 @@ func TestModeratorsCancel(t *testing.T) {
 		who, text, _ := strings.Cut(l, "> ")
 		k.say(t, who, text)
 	}
-	k.is(t, "a moderator cancelled both", bot.Cancelled, bot.Cancelled)
+	k.is(t, "a moderator cancelled both", match.Cancelled, match.Cancelled)
 	k.wait(t, 30*24*time.Hour) // nothing is due for them any more
 	if a, _ := k.say(t, "ada", "/place D4 game:2"); a.Text != "Game 2 was cancelled." {
 		t.Errorf("%q", a.Text)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A watch is a talk with a bot that looks at the time every five seconds, and with
@@ -71,7 +72,7 @@ func (w *watch) blitz(t *testing.T, clock string) {
 	w.ask(t, "bob", "/place B2")
 }
 
-func (w *watch) game(t *testing.T) (bot.Match, []string) {
+func (w *watch) game(t *testing.T) (match.Match, []string) {
 	t.Helper()
 	ms, err := w.store.Matches(t.Context(), bot.Query{})
 	if err != nil || len(ms) != 1 {
@@ -128,13 +129,13 @@ func TestShortGapsCostNoGame(t *testing.T) {
 							t.Error("Bob claims a win")
 						}
 					}
-					if m, _ := w.game(t); m.State != bot.Going {
+					if m, _ := w.game(t); m.State != match.Going {
 						t.Fatalf("the game is %s, %s", m.State, m.Result)
 					}
 					if a := w.ask(t, "ada", "/place D4"); a != "" {
 						t.Errorf("Ada, who has half a minute left, is refused: %s", a)
 					}
-					if m, _ := w.game(t); m.State != bot.Going || m.ToMove != m.White {
+					if m, _ := w.game(t); m.State != match.Going || m.ToMove != m.White {
 						t.Errorf("the game is %s, %s", m.State, m.Result)
 					}
 				})
@@ -160,7 +161,7 @@ func TestFlagsFallAfterGaps(t *testing.T) {
 			}
 			w.run(t, 55*time.Second-had)
 			w.ask(t, "bob", "/board") // nothing
-			if m, _ := w.game(t); m.State != bot.Going {
+			if m, _ := w.game(t); m.State != match.Going {
 				t.Fatal("the flag fell early")
 			}
 			w.run(t, 10*time.Second+20*time.Second) // within a pulse it may not have been there

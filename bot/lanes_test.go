@@ -14,16 +14,18 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // A chat is a platform on which each message takes a while.
 type chat struct {
-	takes func(bot.Post) time.Duration
-	fails func(bot.Post) error // before the message is shown; may be nil
+	takes func(outbox.Post) time.Duration
+	fails func(outbox.Post) error // before the message is shown; may be nil
 
 	mu     sync.Mutex
-	shown  map[string][]bot.Post    // by channel and number of the game
+	shown  map[string][]outbox.Post // by channel and number of the game
 	when   map[string]time.Duration // each post was shown, by id, since the test began
 	busy   map[string]int           // deliveries that are running, by channel and number
 	most   int                      // deliveries at once
@@ -34,9 +36,9 @@ type chat struct {
 func (*chat) Name() string                                 { return "chat" }
 func (*chat) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func laneName(p bot.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
+func laneName(p outbox.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
 
-func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (c *chat) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	key := laneName(p)
 	c.mu.Lock()
 	c.busy[key]++
@@ -74,7 +76,7 @@ func (c *chat) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes
 	}
 	c.shown[key] = append(c.shown[key], p)
 	c.when[p.ID] = time.Since(c.began)
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // boards returns the boards of a game that were shown, by the number of the event,
@@ -84,7 +86,7 @@ func (c *chat) boards(channel string, game int) map[int]time.Duration {
 	defer c.mu.Unlock()
 	found := map[int]time.Duration{}
 	for _, p := range c.shown[fmt.Sprint(channel, " ", game)] {
-		if p.Kind == bot.Show {
+		if p.Kind == match.Show {
 			found[p.Seq] = c.when[p.ID]
 		}
 	}
@@ -112,7 +114,7 @@ func onChat(t *testing.T, wrap func(bot.Store) bot.Store, test func(*playing)) {
 		if wrap != nil {
 			wrapped = wrap(st)
 		}
-		c := &chat{takes: func(bot.Post) time.Duration { return 300 * time.Millisecond }, shown: map[string][]bot.Post{},
+		c := &chat{takes: func(outbox.Post) time.Duration { return 300 * time.Millisecond }, shown: map[string][]outbox.Post{},
 			when: map[string]time.Duration{}, busy: map[string]int{}, began: time.Now()}
 		p := &playing{T: t, chat: c, b: bot.New(wrapped, bot.Config{Log: silent})}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -136,7 +138,7 @@ func (p *playing) asks(who, channel, command string, args map[string]string) {
 	p.Helper()
 	p.n++
 	a, err := p.b.Ask(context.Background(), bot.Request{ID: fmt.Sprint("chat:", p.n), Who: person(who),
-		Where: bot.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
+		Where: match.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
 	if err != nil || a.Private {
 		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
 	}
@@ -237,7 +239,7 @@ func TestSlowGame(t *testing.T) {
 			onChat(t, nil, func(p *playing) {
 				p.opens("club", 1, 2)
 				slow := true
-				p.takes = func(post bot.Post) time.Duration {
+				p.takes = func(post outbox.Post) time.Duration {
 					p.mu.Lock()
 					defer p.mu.Unlock()
 					if slow && post.Number == 1 {
@@ -273,14 +275,14 @@ func TestWaitOfOneGame(t *testing.T) {
 		p.opens("club", 1, 3)
 		limited := time.Now().Add(time.Minute)
 		tries := 0
-		p.fails = func(post bot.Post) error {
+		p.fails = func(post outbox.Post) error {
 			if post.Number != 1 || !time.Now().Before(limited) {
 				return nil
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			tries++
-			return bot.RetryAfter{Wait: time.Until(limited)}
+			return outbox.RetryAfter{Wait: time.Until(limited)}
 		}
 		before := time.Since(p.began)
 		for turn := range 10 {
@@ -303,7 +305,7 @@ func TestWaitOfOneGame(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		var kinds []string
-		var last bot.Post
+		var last outbox.Post
 		for _, post := range p.shown["club 1"] {
 			if p.when[post.ID] > before {
 				kinds, last = append(kinds, post.Kind), post
@@ -318,13 +320,13 @@ func TestWaitOfOneGame(t *testing.T) {
 // A laggard is a store whose callers learn only a while later what they have claimed.
 type laggard struct {
 	bot.Store
-	claimed func([]bot.OutboxPost)
+	claimed func([]match.OutboxPost)
 }
 
 // Renew does nothing, as when the disk is too busy.
-func (l laggard) Renew(context.Context, []bot.OutboxPost, time.Time) error { return nil }
+func (l laggard) Renew(context.Context, []match.OutboxPost, time.Time) error { return nil }
 
-func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.OutboxPost, error) {
+func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error) {
 	owed, err := l.Store.Claim(ctx, now, until, except...)
 	l.claimed(owed)
 	return owed, err
@@ -335,7 +337,7 @@ func (l laggard) Claim(ctx context.Context, now, until time.Time, except ...stri
 func TestShownWhileClaimedAgain(t *testing.T) {
 	again := 0
 	onChat(t, func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []bot.OutboxPost) {
+		return laggard{st, func(owed []match.OutboxPost) {
 			for _, o := range owed {
 				if o.Attempt == 2 {
 					again++
@@ -344,7 +346,7 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 			}
 		}}
 	}, func(p *playing) {
-		p.takes = func(bot.Post) time.Duration { return 40 * time.Second }
+		p.takes = func(outbox.Post) time.Duration { return 40 * time.Second }
 		p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
 		time.Sleep(10 * time.Minute)
 		if len(p.when) != 1 || again != 1 {
@@ -363,7 +365,7 @@ type contended struct {
 	puts    time.Duration // and that of Later
 }
 
-func (c contended) Claim(ctx context.Context, now, until time.Time, except ...string) ([]bot.OutboxPost, error) {
+func (c contended) Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error) {
 	if !c.sending.CompareAndSwap(true, false) {
 		return c.Store.Claim(ctx, now, until, except...)
 	}
@@ -397,14 +399,14 @@ func TestPutOffWhileClaimed(t *testing.T) {
 				return at
 			}, func(p *playing) {
 				tries := 0
-				p.fails = func(bot.Post) error {
+				p.fails = func(outbox.Post) error {
 					if tries++; tries > 1 {
 						return nil
 					}
 					sending.Store(true)
 					p.b.Wake()
 					<-at.waits
-					return bot.RetryAfter{Wait: 2 * time.Second, Account: true}
+					return outbox.RetryAfter{Wait: 2 * time.Second, Account: true}
 				}
 				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
 				time.Sleep(10 * time.Second)
@@ -428,7 +430,7 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 	var mu sync.Mutex
 	var claimed []string
 	watch := func(st bot.Store) bot.Store {
-		return laggard{st, func(owed []bot.OutboxPost) {
+		return laggard{st, func(owed []match.OutboxPost) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, o := range owed {

@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 // A speech is who asks, where, and in which languages they are answered.
 type speech struct {
-	by     PersonID
+	by     match.PersonID
 	mine   *text.Language // of the person who asks, for what they alone read
 	room   *text.Language // of the room, for what everybody reads
 	here   place
-	prefs  Preferences // of the person
-	answer *Reply      // that the request got; nil: it was not taken
-	parked bool        // there are posts that could not be shown here
+	prefs  match.Preferences // of the person
+	answer *match.Reply      // that the request got; nil: it was not taken
+	parked bool              // there are posts that could not be shown here
 }
 
 // speech looks up who asks, and where. The language of a person is the one they
@@ -50,10 +51,10 @@ func (b *Bot) speech(ctx context.Context, r Request) (speech, error) {
 
 // LangMark names the bookmark in which it is written what language a platform says
 // that a channel speaks.
-func LangMark(where Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
+func LangMark(where match.Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
 
 // room looks up what holds in a room, and its language.
-func (b *Bot) room(ctx context.Context, where Room) (place, *text.Language, error) {
+func (b *Bot) room(ctx context.Context, where match.Room) (place, *text.Language, error) {
 	here, err := b.place(ctx, where)
 	return here, here.language(), err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -119,7 +120,7 @@ func TestReminderInOnesOwnLanguage(t *testing.T) {
 		k.say(t, who, text)
 	}
 	for _, p := range k.wait(t, 70*time.Hour) {
-		if p.Private && p.Kind == bot.Status {
+		if p.Private && p.Kind == match.Status {
 			if !strings.HasPrefix(p.Text, "対局1：あなたの番です（黒）。") || p.Lang != "ja" {
 				t.Errorf("%q", p.Text)
 			}

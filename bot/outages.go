@@ -25,7 +25,7 @@ type Outage struct {
 }
 
 // concerns reports whether games in a channel of a server stood still.
-func (o Outage) concerns(where Room, server string) bool {
+func (o Outage) concerns(where match.Room, server string) bool {
 	return o.Platform == "" || o.Platform == where.Platform && (o.Server == "" || o.Server == server)
 }
 
@@ -118,7 +118,7 @@ func (b *Bot) Back(ctx context.Context, platform string) error {
 }
 
 // outagesOf returns the outages that concern a match.
-func (b *Bot) outagesOf(ctx context.Context, m Match) (of []Outage, err error) {
+func (b *Bot) outagesOf(ctx context.Context, m match.Match) (of []Outage, err error) {
 	list, err := b.knownOutages(ctx)
 	if err != nil || len(list) == 0 || m.ID == "" {
 		return nil, err
@@ -146,7 +146,7 @@ func (b *Bot) creditFirst(ctx context.Context, in *task) error {
 	for _, o := range of {
 		if o.lasts() {
 			in.Away = true
-			if in.req.ID == "" || in.Match.State != Going ||
+			if in.req.ID == "" || in.Match.State != match.Going ||
 				in.Position.Reading(in.Now).Flagged == rules.None || in.Position.Reading(o.From).Flagged != rules.None {
 				continue
 			}
@@ -167,7 +167,7 @@ func (b *Bot) creditFirst(ctx context.Context, in *task) error {
 }
 
 // creditedMatches finds matches to list with their deadlines.
-func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]Match, error) {
+func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]match.Match, error) {
 	ms, err := b.store.Matches(ctx, q)
 	if err != nil {
 		return nil, err
@@ -189,12 +189,12 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]Match, error) {
 // creditOnce credits a game with an outage, unless it has been already, or does
 // not replay, so that nothing else can be done with it either. It reports whether it
 // has. Where two outages overlap, the time is credited once.
-func (b *Bot) creditOnce(ctx context.Context, id GameID, o Outage) (bool, error) {
+func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, error) {
 	request := fmt.Sprintf("credit:%s:%d:%d", id, o.From.UnixMilli(), o.To.UnixMilli())
 	if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 		return false, err
 	}
-	_, err := b.act(ctx, nil, id, request, o.To, nil, func(in *match.Input) Step { return match.Credit(in, o.From, o.To) })
+	_, err := b.act(ctx, nil, id, request, o.To, nil, func(in *match.Input) match.Step { return match.Credit(in, o.From, o.To) })
 	if errors.Is(err, errNotReplayed) {
 		return false, nil
 	}
@@ -220,7 +220,7 @@ func (b *Bot) creditRest(ctx context.Context) error {
 			continue
 		}
 		whole := true
-		for after := GameID(""); ; {
+		for after := match.GameID(""); ; {
 			ids, err := b.store.Running(ctx, o.Platform, o.Server, after, creditStep)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // timed begins so many games with a day for each turn, one person's turn in all.
@@ -25,9 +26,9 @@ func timed(t *testing.T, k *talk, games int) {
 
 // credits gives how many credits each game has, and by how much its deadline is
 // later than that.
-func (k *talk) credits(t *testing.T, than map[bot.GameID]time.Time) (n map[bot.GameID]int, by map[bot.GameID]time.Duration) {
+func (k *talk) credits(t *testing.T, than map[match.GameID]time.Time) (n map[match.GameID]int, by map[match.GameID]time.Duration) {
 	t.Helper()
-	n, by = map[bot.GameID]int{}, map[bot.GameID]time.Duration{}
+	n, by = map[match.GameID]int{}, map[match.GameID]time.Duration{}
 	ms, err := k.store.Matches(t.Context(), bot.Query{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +49,9 @@ func (k *talk) credits(t *testing.T, than map[bot.GameID]time.Time) (n map[bot.G
 	return n, by
 }
 
-func (k *talk) deadlines(t *testing.T) map[bot.GameID]time.Time {
+func (k *talk) deadlines(t *testing.T) map[match.GameID]time.Time {
 	t.Helper()
-	at := map[bot.GameID]time.Time{}
+	at := map[match.GameID]time.Time{}
 	ms, err := k.store.Matches(t.Context(), bot.Query{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ type dying struct {
 
 var errDead = errors.New("dead")
 
-func (d dying) Commit(ctx context.Context, s *bot.Step) error {
+func (d dying) Commit(ctx context.Context, s *match.Step) error {
 	if *d.left--; *d.left < 0 {
 		return errDead
 	}
@@ -188,12 +189,12 @@ func TestDyingWhileCrediting(t *testing.T) {
 // A stubborn is a store that refuses the first step of a game, or panics over it.
 type stubborn struct {
 	bot.Store
-	game   *bot.GameID // the first that comes
+	game   *match.GameID // the first that comes
 	panics bool
 	tries  *int
 }
 
-func (s stubborn) Commit(ctx context.Context, step *bot.Step) error {
+func (s stubborn) Commit(ctx context.Context, step *match.Step) error {
 	if step.Match == nil {
 		return s.Store.Commit(ctx, step)
 	}
@@ -217,7 +218,7 @@ func TestOneGameIsNotCredited(t *testing.T) {
 		k.server = "guild"
 		timed(t, k, 4)
 		before := k.deadlines(t)
-		var bad bot.GameID
+		var bad match.GameID
 		tries := 1
 		b := outages["the platform is away"](t, k, stubborn{k.store, &bad, panics, &tries})
 		if _, err := b.Tick(t.Context()); !panics && !errors.Is(err, errDead) {
@@ -239,7 +240,7 @@ func TestOneGameIsNotCredited(t *testing.T) {
 	}
 }
 
-func sum(n map[bot.GameID]int) (all int) {
+func sum(n map[match.GameID]int) (all int) {
 	for _, one := range n {
 		all += one
 	}
@@ -249,7 +250,7 @@ func sum(n map[bot.GameID]int) (all int) {
 // A lost is a store that finds no games to credit in passing.
 type lost struct{ bot.Store }
 
-func (lost) Running(context.Context, string, string, bot.GameID, int) ([]bot.GameID, error) {
+func (lost) Running(context.Context, string, string, match.GameID, int) ([]match.GameID, error) {
 	return nil, errDead
 }
 
@@ -290,7 +291,7 @@ func TestNoFlagBeforeCrediting(t *testing.T) {
 				}
 				n, by := k.credits(t, before)
 				for _, m := range k.matches(t, bot.Query{}) {
-					if m.State != bot.Going || m.Number == 1 && by[m.ID] < 2*time.Hour || m.Number == 2 && n[m.ID] > 0 {
+					if m.State != match.Going || m.Number == 1 && by[m.ID] < 2*time.Hour || m.Number == 2 && n[m.ID] > 0 {
 						t.Errorf("game %d is %s, with %v more and %d credits", m.Number, m.State, by[m.ID], n[m.ID])
 					}
 				}
@@ -305,13 +306,13 @@ type meddler struct {
 	happens *func()
 }
 
-func (m meddler) Header(ctx context.Context, id bot.GameID) (bot.Match, error) {
-	match, err := m.Store.Header(ctx, id)
+func (m meddler) Header(ctx context.Context, id match.GameID) (match.Match, error) {
+	found, err := m.Store.Header(ctx, id)
 	if do := *m.happens; do != nil {
 		*m.happens = nil
 		do()
 	}
-	return match, err
+	return found, err
 }
 
 // Nor does a flag fall when a platform is back just after the game was read.
@@ -327,7 +328,7 @@ func TestBackWhileDeciding(t *testing.T) {
 	if _, err := b.Tick(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if m := k.matches(t, bot.Query{})[0]; back != nil || m.State != bot.Going {
+	if m := k.matches(t, bot.Query{})[0]; back != nil || m.State != match.Going {
 		t.Errorf("the game is %s, %s", m.State, m.Result)
 	}
 }
@@ -355,7 +356,7 @@ type halting struct {
 	gate chan struct{}
 }
 
-func (h halting) Running(ctx context.Context, platform, server string, after bot.GameID, limit int) ([]bot.GameID, error) {
+func (h halting) Running(ctx context.Context, platform, server string, after match.GameID, limit int) ([]match.GameID, error) {
 	select {
 	case <-h.gate:
 		return h.Store.Running(ctx, platform, server, after, limit)
@@ -436,7 +437,7 @@ func TestOpensBeforeCrediting(t *testing.T) {
 			t.Errorf("%s has %d credits", id, n)
 		}
 	}
-	ms, err := k.store.Matches(t.Context(), bot.Query{States: []bot.State{bot.Going}, Limit: 100})
+	ms, err := k.store.Matches(t.Context(), bot.Query{States: []match.State{match.Going}, Limit: 100})
 	if err != nil || len(ms) != games {
 		t.Errorf("%d games go on, %v", len(ms), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -18,7 +19,7 @@ import (
 // there and in the transcript of the local room, which holds what people read.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by PersonID) (Answer, error) {
+func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by match.PersonID) (Answer, error) {
 	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil, 0), Private: true, Lang: l.Tag} }
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
@@ -35,12 +36,12 @@ func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by Person
 		}
 		return private(say("privacy.deleted")), nil
 	case what == "delete":
-		ms, err := b.store.Matches(ctx, Query{Player: by, States: []State{Open, Going}, Limit: maxKnown})
+		ms, err := b.store.Matches(ctx, Query{Player: by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 		if err != nil {
 			return Answer{}, err
 		}
 		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
-		a.Controls = []Control{{Label: l.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		a.Controls = []match.Control{{Label: l.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
 	case what == "" && r.Who.Platform == LogPlatform:
 		return private(say("privacy"), say("privacy.room")), nil
@@ -61,21 +62,21 @@ func (r Request) Forgets() bool {
 const maxKnown = 10_000
 
 // known gives everything that is kept of a person, as JSON.
-func (b *Bot) known(ctx context.Context, l *text.Language, who User, by PersonID) (*File, error) {
+func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by match.PersonID) (*outbox.File, error) {
 	type game struct {
-		Number  int       `json:"number"`
-		Channel string    `json:"channel"`
-		Rules   string    `json:"rules"`
-		Black   bool      `json:"black"`
-		White   bool      `json:"white"`
-		State   State     `json:"state"`
-		Result  string    `json:"result,omitempty"`
-		Opened  time.Time `json:"opened"`
+		Number  int         `json:"number"`
+		Channel string      `json:"channel"`
+		Rules   string      `json:"rules"`
+		Black   bool        `json:"black"`
+		White   bool        `json:"white"`
+		State   match.State `json:"state"`
+		Result  string      `json:"result,omitempty"`
+		Opened  time.Time   `json:"opened"`
 	}
 	type event struct {
-		Game GameID    `json:"game"`
-		At   time.Time `json:"at"`
-		Body string    `json:"what"`
+		Game match.GameID `json:"game"`
+		At   time.Time    `json:"at"`
+		Body string       `json:"what"`
 	}
 	type line struct {
 		At   time.Time `json:"at"`
@@ -84,19 +85,19 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who User, by PersonID
 		File string    `json:"file,omitempty"`
 	}
 	out := struct {
-		Platform    string   `json:"platform"`
-		ID          string   `json:"id"`
-		Name        string   `json:"name"`
-		Person      PersonID `json:"person"`
-		Remind      string   `json:"remind,omitempty"`
-		Zone        string   `json:"zone,omitempty"`
-		Quiet       string   `json:"quiet,omitempty"`
-		Language    string   `json:"language,omitempty"`
-		Theme       string   `json:"theme,omitempty"`
-		Games       []game   `json:"games"`
-		Events      []event  `json:"events"`
-		Transcript  []line   `json:"transcript,omitempty"`
-		Explanation string   `json:"explanation"`
+		Platform    string         `json:"platform"`
+		ID          string         `json:"id"`
+		Name        string         `json:"name"`
+		Person      match.PersonID `json:"person"`
+		Remind      string         `json:"remind,omitempty"`
+		Zone        string         `json:"zone,omitempty"`
+		Quiet       string         `json:"quiet,omitempty"`
+		Language    string         `json:"language,omitempty"`
+		Theme       string         `json:"theme,omitempty"`
+		Games       []game         `json:"games"`
+		Events      []event        `json:"events"`
+		Transcript  []line         `json:"transcript,omitempty"`
+		Explanation string         `json:"explanation"`
 	}{Platform: who.Platform, ID: who.ID, Name: who.Name, Person: by, Games: []game{}, Events: []event{},
 		Explanation: l.Say(say("privacy.known"))}
 	prefs, err := b.store.Preferences(ctx, by)
@@ -135,12 +136,12 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who User, by PersonID
 		out.Transcript = append(out.Transcript, said)
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
-	return &File{Name: "halfpoint.json", Type: "application/json", Data: append(text, '\n')}, err
+	return &outbox.File{Name: "halfpoint.json", Type: "application/json", Data: append(text, '\n')}, err
 }
 
 // forget ends what a person plays, and forgets who they are. Their name goes first:
 // nothing that is shown meanwhile has it.
-func (b *Bot) forget(ctx context.Context, r Request, by PersonID) error {
+func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 	if err := b.store.Unname(ctx, by); err != nil {
 		return err
 	}
@@ -150,13 +151,13 @@ func (b *Bot) forget(ctx context.Context, r Request, by PersonID) error {
 	if err != nil {
 		return err
 	}
-	ms, err := b.store.Matches(ctx, Query{Player: by, States: []State{Open, Going}, Limit: maxKnown})
+	ms, err := b.store.Matches(ctx, Query{Player: by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 	if err != nil {
 		return err
 	}
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		_, err := b.act(ctx, nil, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) Step { return match.Leave(in, by) })
+		_, err := b.act(ctx, nil, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) match.Step { return match.Leave(in, by) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}

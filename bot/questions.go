@@ -12,6 +12,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -23,13 +24,13 @@ type question struct {
 	ctx    context.Context
 	b      *Bot
 	req    Request
-	by     PersonID
-	match  Match
+	by     match.PersonID
+	match  match.Match
 	pos    *match.Position
 	game   *rules.Game
-	who    map[PersonID]User // the players, and others whom the game names
-	now    time.Time         // in the zone of who reads the answer
-	lang   *text.Language    // of who reads it
+	who    map[match.PersonID]outbox.User // the players, and others whom the game names
+	now    time.Time                      // in the zone of who reads the answer
+	lang   *text.Language                 // of who reads it
 	speech speech
 	theme  string // of pictures, as they have chosen; empty: that of the room
 }
@@ -62,7 +63,7 @@ func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 func (q *question) look() render.Options { return q.speech.here.look(q.theme) }
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
-func seatName(l *text.Language, p PersonID, who map[PersonID]User) string {
+func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {
 	if p == "" {
 		return l.Say(say("seat.open"))
 	}
@@ -276,7 +277,7 @@ func review(q *question) Answer {
 	a.Scene = &scene
 	for _, to := range []int{n - 1, n + 1} {
 		if to >= 0 && to <= q.game.Turns() {
-			a.Controls = append(a.Controls, Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "review",
+			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "review",
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
@@ -319,7 +320,7 @@ func replay(q *question) Answer {
 		return q.failed(err)
 	}
 	a := q.answer(say("replay", q.number(), strconv.Itoa(first), strconv.Itoa(last)))
-	a.File = &File{Name: "game-" + q.number() + ".gif", Type: "image/gif", Data: b.Bytes()}
+	a.File = &outbox.File{Name: "game-" + q.number() + ".gif", Type: "image/gif", Data: b.Bytes()}
 	return a
 }
 
@@ -335,7 +336,7 @@ func record(q *question) Answer {
 
 // recordFile gives a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
-func recordFile(m Match, p *match.Position, who map[PersonID]User) (*File, error) {
+func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.User) (*outbox.File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
 	if m.Clock.Kind != clock.None {
@@ -362,12 +363,12 @@ func recordFile(m Match, p *match.Position, who map[PersonID]User) (*File, error
 	if err := sgf.Write(&b, p.Game, info, said...); err != nil {
 		return nil, err
 	}
-	return &File{Name: "game-" + strconv.Itoa(m.Number) + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}, nil
+	return &outbox.File{Name: "game-" + strconv.Itoa(m.Number) + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}, nil
 }
 
 // concerned gives everybody whom a game names.
-func concerned(m Match, p *match.Position) []PersonID {
-	ps := []PersonID{m.Black, m.White}
+func concerned(m match.Match, p *match.Position) []match.PersonID {
+	ps := []match.PersonID{m.Black, m.White}
 	for _, r := range p.Remarks {
 		ps = append(ps, r.By)
 	}
@@ -375,10 +376,10 @@ func concerned(m Match, p *match.Position) []PersonID {
 }
 
 func games(q *question) Answer {
-	query := Query{Where: Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel},
-		States: []State{Open, Going, Ended, Cancelled}, Limit: 20}
+	query := Query{Where: match.Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel},
+		States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}, Limit: 20}
 	if strings.EqualFold(q.req.Args["whose"], "mine") {
-		query = Query{Player: q.by, States: []State{Open, Going}, Limit: 20}
+		query = Query{Player: q.by, States: []match.State{match.Open, match.Going}, Limit: 20}
 	}
 	mine := query.Player != ""
 	ms, err := q.b.creditedMatches(q.ctx, query)
@@ -388,7 +389,7 @@ func games(q *question) Answer {
 	if len(ms) == 0 {
 		return q.answer(say("games.none"))
 	}
-	var ids []PersonID
+	var ids []match.PersonID
 	for _, m := range ms {
 		ids = append(ids, m.Black, m.White)
 	}
@@ -396,7 +397,7 @@ func games(q *question) Answer {
 	if err != nil {
 		return q.failed(err)
 	}
-	slices.SortFunc(ms, func(a, b Match) int { return a.Number - b.Number })
+	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
 	var out []Text
 	for _, m := range ms {
 		title := m.Rules
@@ -405,18 +406,18 @@ func games(q *question) Answer {
 		}
 		state := say("games." + string(m.State))
 		switch {
-		case m.State == Ended:
+		case m.State == match.Ended:
 			state = say("games.ended", m.Result)
-		case m.State == Going && m.ToMove == m.Black && m.Black == m.White:
+		case m.State == match.Going && m.ToMove == m.Black && m.Black == m.White:
 			state = say("games.going", seatName(q.lang, m.ToMove, who))
-		case m.State == Going && m.ToMove != "":
+		case m.State == match.Going && m.ToMove != "":
 			c := rules.Black
 			if m.ToMove == m.White {
 				c = rules.White
 			}
 			state = say("games.going", text.Color(c))
 		}
-		if m.State == Going && !m.Deadline.IsZero() {
+		if m.State == match.Going && !m.Deadline.IsZero() {
 			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), clock.InstantText(m.Deadline, q.now))
 		}
 		if mine && m.Where != q.req.Where {

@@ -12,7 +12,7 @@ import (
 )
 
 // reminder words a reminder when it is delivered.
-func reminder(m Match, p *match.Position, now time.Time) []Text {
+func reminder(m match.Match, p *match.Position, now time.Time) []Text {
 	n := strconv.Itoa(m.Number)
 	if p.Game.Phase() == rules.Settling {
 		return []Text{say("remind.count", n)}
@@ -25,7 +25,7 @@ func reminder(m Match, p *match.Position, now time.Time) []Text {
 }
 
 // timeLeft says how much time the player to move has left.
-func timeLeft(m Match, r clock.Reading) Text {
+func timeLeft(m match.Match, r clock.Reading) Text {
 	l := r.Left(r.ToPlay)
 	key := "left"
 	switch {
@@ -38,7 +38,7 @@ func timeLeft(m Match, r clock.Reading) Text {
 }
 
 // remind keeps how a person wants to be reminded.
-func remind(in *task) Step {
+func remind(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
 	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.Request.Args[name])) }
@@ -77,14 +77,14 @@ func remind(in *task) Step {
 		}
 		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
 	}
-	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // clocks says what the clocks of a game show.
 func clocks(q *question) Answer {
 	m, now := q.match, q.now
 	out := []Text{say("clock.control", q.number(), m.Clock.Text())}
-	if m.Clock.Kind != clock.None && m.State == Going {
+	if m.Clock.Kind != clock.None && m.State == match.Going {
 		r := q.pos.Reading(now)
 		for _, c := range []rules.Color{rules.Black, rules.White} {
 			out = append(out, say("clock.left", text.Color(c), r.Left(c).Text(m.Clock)))

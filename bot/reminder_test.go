@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // Whoever is called because a pause has ended is not reminded of the same turn
@@ -27,10 +27,10 @@ func TestNoReminderRightAfterAPause(t *testing.T) {
 		t.Errorf("minutes after the pause: %v", posts)
 	}
 	posts := k.wait(t, 6*time.Hour)
-	if len(posts) != 1 || posts[0].Kind != bot.Status { // a quarter is left
+	if len(posts) != 1 || posts[0].Kind != match.Status { // a quarter is left
 		t.Errorf("later: %v", posts)
 	}
-	if _, posts := k.say(t, "bob", "/place B2"); len(posts) != 2 || posts[0].Kind != bot.Remove {
+	if _, posts := k.say(t, "bob", "/place B2"); len(posts) != 2 || posts[0].Kind != match.Remove {
 		t.Errorf("the turn, and the reminder that it takes away: %v", posts)
 	}
 }
@@ -41,13 +41,13 @@ func TestReminderFromBeforeAPauseIsRemoved(t *testing.T) {
 	k.say(t, "ada", "/new aga 5x5 clock:1d")
 	k.say(t, "bob", "/join")
 	k.say(t, "ada", "/place C3")
-	if posts := k.wait(t, 12*time.Hour+time.Minute); len(posts) != 1 || posts[0].Kind != bot.Status {
+	if posts := k.wait(t, 12*time.Hour+time.Minute); len(posts) != 1 || posts[0].Kind != match.Status {
 		t.Fatalf("half of the time is over: %v", posts)
 	}
 	k.say(t, "bob", "/pause")
 	k.say(t, "ada", "/accept")
 	k.say(t, "ada", "/pause")
-	if _, posts := k.say(t, "bob", "/place B2"); len(posts) != 2 || posts[0].Kind != bot.Remove {
+	if _, posts := k.say(t, "bob", "/place B2"); len(posts) != 2 || posts[0].Kind != match.Remove {
 		t.Errorf("the turn, and the reminder that it takes away: %v", posts)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -108,7 +110,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) request(room bot.Room, role rune, text string) bot.Request {
+func (b *bench) request(room match.Room, role rune, text string) bot.Request {
 	b.Helper()
 	command, args, err := bot.Parse(bot.Commands(), text)
 	if err != nil {
@@ -117,7 +119,7 @@ func (b *bench) request(room bot.Room, role rune, text string) bot.Request {
 	b.asked++
 	r := bot.Request{ID: fmt.Sprintf("chat:%d", b.asked), Who: person(roles[role]), Command: command, Args: args, Where: room, Moderator: moderates(role)}
 	if args["opponent"] == "ivy" {
-		r.Users = map[string]bot.User{"opponent": person("ivy")}
+		r.Users = map[string]outbox.User{"opponent": person("ivy")}
 	}
 	return r
 }
@@ -132,10 +134,10 @@ func (b *bench) asks(r bot.Request) string {
 }
 
 // brings opens a room and leads a game there to a state.
-func (b *bench) brings(state string) bot.Room {
+func (b *bench) brings(state string) match.Room {
 	b.Helper()
 	b.channels++
-	room := bot.Room{Platform: "chat", Channel: fmt.Sprint(state, " ", b.channels)}
+	room := match.Room{Platform: "chat", Channel: fmt.Sprint(state, " ", b.channels)}
 	for _, line := range stateScripts[state] {
 		role, text, _ := strings.Cut(line, " ")
 		before := b.look(room)
@@ -147,7 +149,7 @@ func (b *bench) brings(state string) bot.Room {
 }
 
 // look is all that is known of a room and its games.
-func (b *bench) look(room bot.Room) string {
+func (b *bench) look(room match.Room) string {
 	b.Helper()
 	ms, err := b.store.Matches(b.Context(), bot.Query{Where: room})
 	if err != nil {
@@ -227,7 +229,7 @@ func TestRights(t *testing.T) {
 // Where moderators alone open games, nobody else does.
 func TestOpensModerators(t *testing.T) {
 	b := newBench(t)
-	room := bot.Room{Platform: "chat", Channel: "quiet"}
+	room := match.Room{Platform: "chat", Channel: "quiet"}
 	b.asks(b.request(room, 'm', "/settings opens:moderators"))
 	for _, role := range everybody {
 		before := b.look(room)
@@ -253,9 +255,9 @@ func walk(t *testing.T, seed uint64) {
 	}
 	slices.Sort(texts)
 	begin := []string{"/new aga 3x3", "/new aga 3x3 opponent:ivy", "/new two-button 3x3", "/new half-pass 3x3 clock:3d", "/new aga 5x5 handicap:2 placement:free", "/new button 3x3 opponent:me"}
-	room := bot.Room{Platform: "chat", Channel: "club"}
+	room := match.Room{Platform: "chat", Channel: "club"}
 	letters := []rune(everybody)
-	who := map[bot.PersonID]string{}
+	who := map[match.PersonID]string{}
 	for _, name := range roles {
 		p, err := b.store.Person(t.Context(), person(name))
 		if err != nil {
@@ -263,7 +265,7 @@ func walk(t *testing.T, seed uint64) {
 		}
 		who[p] = name
 	}
-	seen := map[bot.GameID]int{}
+	seen := map[match.GameID]int{}
 	does := func(role rune, q bot.Request) {
 		b.asks(q)
 		ms, err := b.store.Matches(t.Context(), bot.Query{Where: room})
@@ -305,7 +307,7 @@ func walk(t *testing.T, seed uint64) {
 }
 
 // rightful reports whether somebody may have done what an event says.
-func rightful(m bot.Match, e bot.Event, before []bot.Event, moderator bool) bool {
+func rightful(m match.Match, e match.Event, before []match.Event, moderator bool) bool {
 	words := strings.Fields(e.Body)
 	plays := e.By == m.Black || e.By == m.White
 	seat := func(letter string) bool { return letter == "B" && e.By == m.Black || letter == "W" && e.By == m.White }
@@ -335,7 +337,7 @@ func rightful(m bot.Match, e bot.Event, before []bot.Event, moderator bool) bool
 	case "cancel":
 		return plays || e.By == m.Opener || moderator
 	case "comment":
-		return m.State == bot.Ended || m.State == bot.Deleted
+		return m.State == match.Ended || m.State == match.Deleted
 	case "adjudicate":
 		return moderator && (m.Black == m.White || !plays)
 	case "delete":

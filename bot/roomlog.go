@@ -1,6 +1,10 @@
 package bot
 
-import "context"
+import (
+	"context"
+
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
 
 // LogPlatform is the platform whose rooms the bot itself keeps.
 const LogPlatform = "web"
@@ -9,16 +13,16 @@ const LogPlatform = "web"
 type RoomLog interface {
 	// Append keeps a message and gives it its N; a key that is there already
 	// gives the message that has it.
-	Append(ctx context.Context, m Message) (Message, error)
+	Append(ctx context.Context, m outbox.Message) (outbox.Message, error)
 	// Message gives the message of a key, or ErrNotFound.
-	Message(ctx context.Context, key string) (Message, error)
+	Message(ctx context.Context, key string) (outbox.Message, error)
 	// Since gives at most limit messages of a room with N above after, the
 	// newest ones if there are more, in order.
-	Since(ctx context.Context, room string, after int64, limit int) ([]Message, error)
+	Since(ctx context.Context, room string, after int64, limit int) ([]outbox.Message, error)
 	// After returns at most limit messages of all rooms with N above after, the
 	// oldest ones if there are more, in order. None that is appended later comes
 	// before one that it has returned.
-	After(ctx context.Context, after int64, limit int) ([]Message, error)
+	After(ctx context.Context, after int64, limit int) ([]outbox.Message, error)
 	// Last returns the N of the newest message of all rooms; 0: there is none.
 	Last(ctx context.Context) (int64, error)
 }

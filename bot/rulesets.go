@@ -9,11 +9,12 @@ import (
 
 	"github.com/knadh/koanf/parsers/yaml"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // rulesetID gives the id of a game's ruleset, without the text of a custom one.
-func rulesetID(m Match) string {
+func rulesetID(m match.Match) string {
 	id, _, _ := strings.Cut(m.Rules, " ")
 	return id
 }

@@ -3,6 +3,8 @@ package bot
 import (
 	"cmp"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
@@ -13,7 +15,7 @@ type Text = text.Message
 
 func say(key string, args ...any) Text { return text.Say(key, args...) }
 
-func named(p PersonID) text.Arg { return text.Somebody(string(p)) }
+func named(p match.PersonID) text.Arg { return text.Somebody(string(p)) }
 
 // shortened cuts what somebody typed to a length fit for an answer.
 func shortened(s string) string { return text.Shorten(s) }
@@ -27,7 +29,7 @@ func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(w
 
 // word words texts; who tells the names of people, and game is the number of the
 // game that it is about.
-func word(l *text.Language, texts []Text, who map[PersonID]User, game int) string {
+func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, game int) string {
 	names := make(text.Names, len(who))
 	for p, w := range who {
 		names[string(p)] = text.CleanName(w.Name)
@@ -36,10 +38,10 @@ func word(l *text.Language, texts []Text, who map[PersonID]User, game int) strin
 }
 
 // people returns whom texts name.
-func people(texts []Text) []PersonID {
-	var ps []PersonID
+func people(texts []Text) []match.PersonID {
+	var ps []match.PersonID
 	for _, id := range text.People(texts) {
-		ps = append(ps, PersonID(id))
+		ps = append(ps, match.PersonID(id))
 	}
 	return ps
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // Servers: communities of channels, as platforms count them. What is chosen for a
@@ -16,14 +18,14 @@ const forgetAfter = 7 * 24 * time.Hour
 
 // A place is what holds in a channel.
 type place struct {
-	RoomSettings              // what the channel has chosen, or else its server
-	own          RoomSettings // what the channel has chosen
-	server       Server
-	lang         string // that the platform says it speaks
+	match.RoomSettings                    // what the channel has chosen, or else its server
+	own                match.RoomSettings // what the channel has chosen
+	server             Server
+	lang               string // that the platform says it speaks
 }
 
 // place looks up what holds in a channel.
-func (b *Bot) place(ctx context.Context, where Room) (place, error) {
+func (b *Bot) place(ctx context.Context, where match.Room) (place, error) {
 	c, err := b.store.Channel(ctx, where)
 	return placeOf(c), err
 }
@@ -33,8 +35,8 @@ func placeOf(c Channel) place {
 }
 
 // or returns what holds where other holds unless rs says otherwise.
-func or(rs, other RoomSettings) RoomSettings {
-	return RoomSettings{
+func or(rs, other match.RoomSettings) match.RoomSettings {
+	return match.RoomSettings{
 		Room: rs.Room, Server: rs.Server,
 		Rules: cmp.Or(rs.Rules, other.Rules), Size: cmp.Or(rs.Size, other.Size), Clock: cmp.Or(rs.Clock, other.Clock),
 		Undo: cmp.Or(rs.Undo, other.Undo), Opens: cmp.Or(rs.Opens, other.Opens), Theme: cmp.Or(rs.Theme, other.Theme),
@@ -109,7 +111,7 @@ const maxWelcome = 5
 
 // welcome looks up, where nobody opens games, which channels of the server have
 // chosen that they are welcome there.
-func (b *Bot) welcome(ctx context.Context, in *task) (rooms []Room, err error) {
+func (b *Bot) welcome(ctx context.Context, in *task) (rooms []match.Room, err error) {
 	if in.place.Opens != "nobody" || in.place.server.ID == "" {
 		return nil, nil
 	}

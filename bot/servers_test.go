@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // in says in which servers the bot is.
@@ -32,7 +34,7 @@ func (k *talk) lines(t testing.TB, lines ...string) {
 	}
 }
 
-func (k *talk) matches(t testing.TB, q bot.Query) []bot.Match {
+func (k *talk) matches(t testing.TB, q bot.Query) []match.Match {
 	t.Helper()
 	ms, err := k.store.Matches(t.Context(), q)
 	if err != nil {
@@ -66,10 +68,10 @@ func TestServerLeft(t *testing.T) {
 			k.in(t, "other")
 			posts := k.wait(t, 21*time.Hour)
 			k.in(t, "other")
-			if ms := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}); ms[0].State != bot.Going {
+			if ms := k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}); ms[0].State != match.Going {
 				t.Errorf("a flag fell where nobody could play: %+v", ms)
 			}
-			if ms := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "far"}}); ms[0].State != bot.Ended {
+			if ms := k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "far"}}); ms[0].State != match.Ended {
 				t.Errorf("no flag fell where people could play: %+v", ms)
 			}
 			for _, p := range posts {
@@ -83,21 +85,21 @@ func TestServerLeft(t *testing.T) {
 			k.server = "guild"
 			back(k)
 			k.wait(t, 9*time.Hour) // of twelve, one was over
-			if ms := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}); ms[0].State != bot.Going {
+			if ms := k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}); ms[0].State != match.Going {
 				t.Errorf("the time counted: %+v", ms)
 			}
-			long := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "far2"}})[0]
+			long := k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "far2"}})[0]
 			if _, events, err := k.store.Match(t.Context(), long.ID); err != nil || strings.HasPrefix(events[len(events)-1].Body, "credit") {
 				t.Errorf("time was credited where people could play: %v, %v", events, err)
 			}
 			k.wait(t, 4*time.Hour)
-			if ms := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}); ms[0].State != bot.Ended {
+			if ms := k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}); ms[0].State != match.Ended {
 				t.Errorf("the flag does not fall afterwards: %+v", ms)
 			}
 			k.in(t, "guild", "other")
 			k.wait(t, 48*time.Hour)
 			k.in(t, "guild", "other")
-			if ms := k.matches(t, bot.Query{Where: bot.Room{Platform: "chat"}}); len(ms) != 3 {
+			if ms := k.matches(t, bot.Query{Where: match.Room{Platform: "chat"}}); len(ms) != 3 {
 				t.Errorf("games of servers that the bot is in are forgotten: %+v", ms)
 			}
 		})
@@ -133,7 +135,7 @@ func TestServerForgotten(t *testing.T) {
 	k := newTalk(t)
 	k.server = "guild"
 	k.lines(t, "ada> /new aga 5x5", "bob> /join")
-	games := func() int { return len(k.matches(t, bot.Query{Where: bot.Room{Platform: "chat"}})) }
+	games := func() int { return len(k.matches(t, bot.Query{Where: match.Room{Platform: "chat"}})) }
 	k.wait(t, 100*time.Hour)
 	for _, c := range []struct {
 		after time.Duration
@@ -181,17 +183,17 @@ func TestForgottenServerLeavesNothing(t *testing.T) {
 	k.server = ""
 	k.lines(t, "bob@direct> /new aga 5x5 opponent:me", "bob@direct> /place C3")
 	type kept struct {
-		Match  bot.Match
-		Events []bot.Event
-		Who    map[bot.PersonID]bot.User
+		Match  match.Match
+		Events []match.Event
+		Who    map[match.PersonID]outbox.User
 	}
 	others := func() (out []kept) {
-		for _, m := range append(k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}), k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "direct"}})...) {
+		for _, m := range append(k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}), k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "direct"}})...) {
 			m, events, err := k.store.Match(t.Context(), m.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			who, err := k.store.People(t.Context(), []bot.PersonID{m.Opener, m.Black, m.White, m.Invited})
+			who, err := k.store.People(t.Context(), []match.PersonID{m.Opener, m.Black, m.White, m.Invited})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +206,7 @@ func TestForgottenServerLeavesNothing(t *testing.T) {
 		t.Fatalf("nothing is tried: %+v", before)
 	}
 	var traces []string
-	for _, m := range k.matches(t, bot.Query{Where: bot.Room{Platform: "chat", Channel: "xylophones"}, Limit: 100}) {
+	for _, m := range k.matches(t, bot.Query{Where: match.Room{Platform: "chat", Channel: "xylophones"}, Limit: 100}) {
 		traces = append(traces, string(m.ID))
 	}
 	traces = append(traces, "xanthippe", "xylophone", "Xerxes", "xerxes", "Yvonne", "yvonne", "Zoroaster", "zoroaster", "Quentin", "17x17", "slate", "Q99")
@@ -275,10 +277,10 @@ type forgetful struct {
 	times int
 }
 
-func (f *forgetful) Commit(ctx context.Context, step *bot.Step) error {
+func (f *forgetful) Commit(ctx context.Context, step *match.Step) error {
 	if f.times > 0 {
 		f.times--
-		if err := errors.Join(f.Belongs(ctx, bot.Room{Platform: "chat", Channel: "x"}, "x"), f.ForgetServer(ctx, "chat", "x")); err != nil {
+		if err := errors.Join(f.Belongs(ctx, match.Room{Platform: "chat", Channel: "x"}, "x"), f.ForgetServer(ctx, "chat", "x")); err != nil {
 			f.t.Error(err)
 		}
 	}
@@ -292,7 +294,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
 	k.lines(t, "ada> /new aga 5x5 opponent:bob")
 	m := k.matches(t, bot.Query{})[0]
-	who, err := k.store.People(t.Context(), []bot.PersonID{m.Opener, m.Invited})
+	who, err := k.store.People(t.Context(), []match.PersonID{m.Opener, m.Invited})
 	if err != nil || who[m.Opener].Name != "Ada" || who[m.Invited].Name != "Bob" {
 		t.Errorf("%+v is by %v, %v", m, who, err)
 	}

@@ -16,7 +16,7 @@ import (
 // settings says what holds in a channel, or in all of a server where a channel has
 // not chosen otherwise, and lets those change it who look after it. A value of
 // "default" takes a choice back.
-func settings(in *task) Step {
+func settings(in *task) match.Step {
 	rs, may, refusal := in.place.own, in.req.Moderator, say("moderators.only")
 	everywhere := false
 	switch whose := strings.ToLower(strings.TrimSpace(in.req.Args["whose"])); whose {
@@ -122,7 +122,7 @@ func settings(in *task) Step {
 	if !changed && in.req.Manager && in.inServer() {
 		texts = append(texts, say("settings.how.server"))
 	}
-	s := Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: !changed}}
+	s := match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: !changed}}
 	if changed {
 		s.Room = &rs
 	}
@@ -137,7 +137,7 @@ func (in *task) inServer() bool {
 
 // told says what holds, beginning with the words of a key for what new games are
 // like.
-func told(rs RoomSettings, are string) []Text {
+func told(rs match.RoomSettings, are string) []Text {
 	undo := say("settings.undo.free", strconv.Itoa(int(match.FreeUndo.Seconds())))
 	switch {
 	case rs.Undo < 0:
@@ -158,7 +158,7 @@ func told(rs RoomSettings, are string) []Text {
 
 // ownSettings says what a person has chosen for themselves, for what they alone
 // read and see, and lets them change it.
-func ownSettings(in *task) Step {
+func ownSettings(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
 	for option, value := range in.req.Args {
@@ -193,7 +193,7 @@ func ownSettings(in *task) Step {
 	} else {
 		texts = append(texts, say("settings.mine.theme", p.Theme))
 	}
-	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}, Prefs: &p}
+	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // chosenLanguage puts a language, or none: by its tag, "de", or by what its

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -30,9 +32,9 @@ type world struct {
 	asked   []bot.Request // to be asked again at times
 	answers map[string]string
 	racing  bool
-	commits map[string]int   // by request
-	owed    []bot.OutboxPost // everything that was ever owed, in order
-	shown   []bot.Post       // as the platform has it: a key once
+	commits map[string]int     // by request
+	owed    []match.OutboxPost // everything that was ever owed, in order
+	shown   []outbox.Post      // as the platform has it: a key once
 	keys    map[string]bool
 	asks    int
 }
@@ -42,7 +44,7 @@ var errLost = errors.New("the connection was lost")
 func (w *world) fails(one, in int) bool { return !w.calm && w.IntN(in) < one }
 
 // Commit loses replies, and lets another request in first.
-func (w *world) Commit(ctx context.Context, s *bot.Step) error {
+func (w *world) Commit(ctx context.Context, s *match.Step) error {
 	if !w.racing && w.fails(1, 6) {
 		w.racing = true
 		w.ask(w.request())
@@ -60,7 +62,7 @@ func (w *world) Commit(ctx context.Context, s *bot.Step) error {
 }
 
 // Settle is what a crash comes before.
-func (w *world) Settle(ctx context.Context, id string, r bot.Receipt, m *bot.Message, c bot.Decorations) error {
+func (w *world) Settle(ctx context.Context, id string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations) error {
 	if w.fails(1, 6) {
 		return errLost
 	}
@@ -71,10 +73,10 @@ func (w *world) Name() string { return "chat" }
 
 func (w *world) Run(context.Context, bot.Service) error { return nil }
 
-func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (w *world) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	switch {
 	case w.fails(1, 10):
-		return "", nil, bot.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
+		return "", nil, outbox.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
 	case w.fails(1, 12):
 		return "", nil, errLost
 	}
@@ -83,9 +85,9 @@ func (w *world) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes,
 		w.shown = append(w.shown, p)
 	}
 	if w.fails(1, 12) {
-		return "", nil, bot.ErrAmbiguous
+		return "", nil, outbox.ErrAmbiguous
 	}
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // request makes something that somebody may ask.
@@ -110,7 +112,7 @@ func (w *world) request() bot.Request {
 	}
 	w.asks++
 	r := bot.Request{ID: fmt.Sprintf("chat:%d", w.asks), Who: person(who), Command: command, Args: args,
-		Where: bot.Room{Platform: "chat", Channel: []string{"club", "club", "club", "pub"}[w.IntN(4)]}}
+		Where: match.Room{Platform: "chat", Channel: []string{"club", "club", "club", "pub"}[w.IntN(4)]}}
 	w.asked = append(w.asked, r)
 	return r
 }
@@ -174,7 +176,7 @@ func simulate(t *testing.T, seed uint64) {
 // request took effect at most once, and every game replays.
 func (w *world) judge() {
 	type line struct {
-		game    bot.GameID
+		game    match.GameID
 		channel string
 	}
 	owed, shown := map[line][]string{}, map[line][]string{}
@@ -182,18 +184,18 @@ func (w *world) judge() {
 	for _, o := range w.owed {
 		l := line{o.Game, o.Where.Channel}
 		switch o.Kind {
-		case bot.Notice:
+		case match.Notice:
 			owed[l] = append(owed[l], o.ID)
-		case bot.Show:
+		case match.Show:
 			lastOwed[l] = o.Seq
 		}
 	}
 	for _, p := range w.shown {
 		l := line{p.Game, p.Where.Channel}
 		switch p.Kind {
-		case bot.Notice:
+		case match.Notice:
 			shown[l] = append(shown[l], p.ID)
-		case bot.Show:
+		case match.Show:
 			if p.Seq <= lastShown[l] {
 				w.t.Errorf("%v: the board after event %d was shown after %d", l, p.Seq, lastShown[l])
 			}

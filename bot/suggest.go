@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -41,7 +42,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			all = append(all, Choice{l.title, l.id})
 		}
 	case option == "game":
-		ms, err := b.store.Matches(ctx, Query{Where: Room{Platform: r.Where.Platform, Channel: r.Where.Channel}, Limit: maxChoices})
+		ms, err := b.store.Matches(ctx, Query{Where: match.Room{Platform: r.Where.Platform, Channel: r.Where.Channel}, Limit: maxChoices})
 		if err != nil {
 			return nil
 		}
@@ -71,7 +72,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 
 // points suggests empty points to place a stone on, or one stone of each chain
 // to mark.
-func (b *Bot) points(ctx context.Context, r Request, h handler, by PersonID, l *text.Language, option, prefix string) []Choice {
+func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonID, l *text.Language, option, prefix string) []Choice {
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
 		return nil

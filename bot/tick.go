@@ -113,7 +113,7 @@ func (b *Bot) prune(ctx context.Context) {
 }
 
 // due does one thing that is due, if it still is.
-func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
+func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error) {
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	done := false
 	var unknown error
@@ -122,13 +122,13 @@ func (b *Bot) due(ctx context.Context, d Due, now time.Time) (bool, error) {
 			return err
 		}
 		done = in.Match.Seq == d.Seq
-		if d.Kind == "remind" && in.Match.State == Going && in.Match.ToMove != "" {
+		if d.Kind == "remind" && in.Match.State == match.Going && in.Match.ToMove != "" {
 			if unknown = b.others(ctx, in); unknown != nil {
 				in.Others = nil // one reminder too many is better than none
 			}
 		}
 		return nil
-	}, func(in *match.Input) Step { return match.DecideDue(in, d) })
+	}, func(in *match.Input) match.Step { return match.DecideDue(in, d) })
 	return done, errors.Join(err, unknown)
 }
 
@@ -160,7 +160,7 @@ var errNotReplayed = errors.New("the game does not replay")
 // act takes a step in a match that nobody asked for. look looks up what the decision
 // depends on besides the match; nil: nothing. After ErrConflict all begins anew. It
 // returns the posts that the asker is to show, unless it is nil.
-func (b *Bot) act(ctx context.Context, asker *Request, game GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
+func (b *Bot) act(ctx context.Context, asker *Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return nil, err

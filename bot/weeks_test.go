@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -26,8 +27,8 @@ type club struct {
 	now   time.Time
 	n     int
 	away  []span
-	posts map[string]bot.Post // by id: a key once
-	last  map[bot.GameID]int  // the last event that was shown, by game
+	posts map[string]outbox.Post // by id: a key once
+	last  map[match.GameID]int   // the last event that was shown, by game
 	heard map[string]time.Time
 	log   strings.Builder // everything that was shown, for the same seed always the same
 }
@@ -37,16 +38,16 @@ type span struct{ from, to time.Time }
 func (c *club) Name() string                           { return "chat" }
 func (c *club) Run(context.Context, bot.Service) error { return nil }
 
-func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (c *club) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if _, ok := c.posts[p.ID]; ok {
 		c.t.Errorf("%s was shown twice", p.ID)
 	}
 	c.posts[p.ID] = p
 	fmt.Fprintln(&c.log, c.now.Format(time.RFC3339), p.ID, p.Kind, p.Replaces, p.Private, len(p.Notify), p.Text)
 	switch p.Kind {
-	case bot.Show:
+	case match.Show:
 		c.last[p.Game] = p.Seq
-	case bot.Status:
+	case match.Status:
 		m, _, err := c.store.Match(c.t.Context(), p.Game)
 		if err != nil || m.Seq != p.Seq || m.ToMove == "" {
 			c.t.Errorf("%s: reminded of a turn that has been made (%d, now %d), %v", p.Game, p.Seq, m.Seq, err)
@@ -56,7 +57,7 @@ func (c *club) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, 
 		}
 		c.heard[p.Notify[0].ID+string(p.Game)] = c.now
 	}
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 var controls = []string{"3d", "12h", "2d weekends", "fischer 2d+12h max 4d", "byoyomi 3d 3x1d", "canadian 2d 5/3d",
@@ -68,9 +69,9 @@ func (c *club) ask(who, text string) {
 		c.t.Fatal(err)
 	}
 	c.n++
-	r := bot.Request{ID: fmt.Sprint("chat:", c.n), Who: person(who), Where: bot.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args}
+	r := bot.Request{ID: fmt.Sprint("chat:", c.n), Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args}
 	if o := args["opponent"]; o != "" {
-		r.Users = map[string]bot.User{"opponent": person(o)}
+		r.Users = map[string]outbox.User{"opponent": person(o)}
 	}
 	a, err := c.bot.Ask(c.t.Context(), r)
 	if err != nil {
@@ -98,7 +99,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 	}
 	defer st.Close()
 	c := &club{Rand: rand.New(rand.NewPCG(seed, 3)), t: t, store: st, now: time.Date(2026, 10, 1+int(seed%28), int(seed%24), 0, 0, 0, time.UTC),
-		posts: map[string]bot.Post{}, last: map[bot.GameID]int{}, heard: map[string]time.Time{}}
+		posts: map[string]outbox.Post{}, last: map[match.GameID]int{}, heard: map[string]time.Time{}}
 	ids := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	begin := func() {
 		c.bot = bot.New(st, bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return c.now }, Rand: ids})
@@ -266,7 +267,7 @@ func (c *club) judge() {
 		if fell > 1 {
 			c.t.Errorf("game %d: %d flags", m.Number, fell)
 		}
-		if m.State == bot.Going {
+		if m.State == match.Going {
 			r, err := clocksAt(m, events, c.now)
 			if err != nil {
 				c.t.Fatal(err)
@@ -315,7 +316,7 @@ func TestPlatformAway(t *testing.T) {
 				who, text, _ := strings.Cut(l, "> ")
 				k.say(t, who, text)
 			}
-			far := bot.Room{Platform: "mail", Channel: "far"}
+			far := match.Room{Platform: "mail", Channel: "far"}
 			say := func(who, text string) {
 				t.Helper()
 				r, err := k.request(who, text)
@@ -344,7 +345,7 @@ func TestPlatformAway(t *testing.T) {
 				k.say(t, "bob", "/place D4")
 				k.wait(t, 20*time.Hour)
 				k.say(t, "ada", "/place E5")
-				if ms, err := k.store.Matches(t.Context(), bot.Query{Where: bot.Room{Platform: "chat", Channel: "club"}}); err != nil || len(ms) != 1 || ms[0].State != bot.Going || ms[0].ToMove != ms[0].White {
+				if ms, err := k.store.Matches(t.Context(), bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}); err != nil || len(ms) != 1 || ms[0].State != match.Going || ms[0].ToMove != ms[0].White {
 					t.Errorf("turns made meanwhile: %v, %v", ms, err)
 				}
 				k.wait(t, 10*time.Hour)
@@ -356,18 +357,18 @@ func TestPlatformAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			k.say(t, "bob", "/place B2")
-			if n, _ := k.credits(t, nil); told != "by the adapter, though somebody is heard" && n[k.matches(t, bot.Query{Number: 1, Where: bot.Room{Platform: "chat", Channel: "club"}})[0].ID] != 1 {
+			if n, _ := k.credits(t, nil); told != "by the adapter, though somebody is heard" && n[k.matches(t, bot.Query{Number: 1, Where: match.Room{Platform: "chat", Channel: "club"}})[0].ID] != 1 {
 				t.Errorf("credits: %v", n)
 			}
 			k.wait(t, 11*time.Hour)
-			for where, want := range map[bot.Room]bot.State{{Platform: "chat", Channel: "club"}: bot.Going, far: bot.Ended} {
+			for where, want := range map[match.Room]match.State{{Platform: "chat", Channel: "club"}: match.Going, far: match.Ended} {
 				ms, err := k.store.Matches(t.Context(), bot.Query{Where: where})
 				if err != nil || len(ms) != 1 || ms[0].State != want {
 					t.Errorf("%v: %v, %v", where, ms, err)
 				}
 			}
 			k.wait(t, 2*time.Hour)
-			if ms, err := k.store.Matches(t.Context(), bot.Query{States: []bot.State{bot.Going}}); err != nil || len(ms) != 0 {
+			if ms, err := k.store.Matches(t.Context(), bot.Query{States: []match.State{match.Going}}); err != nil || len(ms) != 0 {
 				t.Errorf("the flag does not fall afterwards: %v, %v", ms, err)
 			}
 		})
@@ -375,7 +376,7 @@ func TestPlatformAway(t *testing.T) {
 }
 
 // clocksAt reads the clocks of a match after its events.
-func clocksAt(m bot.Match, events []bot.Event, now time.Time) (clock.Reading, error) {
+func clocksAt(m match.Match, events []match.Event, now time.Time) (clock.Reading, error) {
 	p, err := match.Fold(m, events)
 	if err != nil {
 		return clock.Reading{}, err

@@ -15,10 +15,10 @@ import (
 )
 
 // worded puts names, words and the picture into a post.
-func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
-	p := Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
-	texts, players := o.Texts, []PersonID{}
-	var draw func(known map[PersonID]User)
+func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error) {
+	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
+	texts, players := o.Texts, []match.PersonID{}
+	var draw func(known map[match.PersonID]outbox.User)
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
@@ -29,10 +29,10 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []PersonID{m.Black, m.White}
-		kind, private := Status, o.Private
-		if o.Kind == Show {
-			kind, private = Show, false
+		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []match.PersonID{m.Black, m.White}
+		kind, private := match.Status, o.Private
+		if o.Kind == match.Show {
+			kind, private = match.Show, false
 		}
 		last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
 		if err != nil {
@@ -42,7 +42,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 			p.Under = string(first)
 		}
 		switch o.Kind {
-		case Status:
+		case match.Status:
 			if m.Seq != o.Seq { // never after the turn
 				return p, outbox.ErrStale
 			}
@@ -67,23 +67,23 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 			if strings.HasSuffix(o.ID, match.AgainMark) {
 				p.Replaces = string(last)
 			}
-		case Remove:
+		case match.Remove:
 			if last == "" {
 				return p, outbox.ErrStale
 			}
 			p.Replaces = string(last)
 		}
-		if o.Kind == Show {
+		if o.Kind == match.Show {
 			p.Previous = string(last)
 			texts = append(texts, caption(m, pos, b.now().UTC())...)
-			draw = func(who map[PersonID]User) {
-				players := map[PersonID]User{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
+			draw = func(who map[match.PersonID]outbox.User) {
+				players := map[match.PersonID]outbox.User{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
 				scene := b.draw(m, pos, l, tellApart(players), room.look(""))
 				p.Scene = &scene
 			}
 			p.Controls = labelled(l, controls(m, pos, o.Seq))
 		}
-		if o.Kind == Notice {
+		if o.Kind == match.Notice {
 			p.Controls = labelled(l, answers(m, pos, o.Seq))
 			if p.File, err = b.ended(ctx, m, pos, o.Seq); err != nil {
 				return p, err
@@ -108,12 +108,12 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (Post, error) {
 }
 
 // peopleIn returns who the persons in a post are; those erased are left out.
-func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []PersonID) (map[PersonID]User, error) {
+func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
 	s := b.recent(o)
 	if s == nil {
 		return b.store.People(ctx, ids)
 	}
-	known := map[PersonID]User{}
+	known := map[match.PersonID]outbox.User{}
 	for _, id := range ids {
 		who, ok := s.who[id]
 		if !ok && id != "" {
@@ -128,10 +128,10 @@ func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []PersonID) (m
 
 // decoration makes a post of a decoration, with what can be drawn and said of the
 // game after the event at which it was owed.
-func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
-	p := Post{ID: r.Kind + " " + r.Key, Where: r.Where(), Kind: r.Kind, Game: GameID(r.Game), Seq: r.Seq,
+func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error) {
+	p := outbox.Post{ID: r.Kind + " " + r.Key, Where: r.Where(), Kind: r.Kind, Game: match.GameID(r.Game), Seq: r.Seq,
 		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
-	if r.Game == "" || r.Kind != Header && r.Kind != Attach {
+	if r.Game == "" || r.Kind != outbox.Header && r.Kind != outbox.Attach {
 		return p, nil
 	}
 	m, pos, err := b.at(ctx, p.Game, r.Seq)
@@ -143,7 +143,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
 		return p, err
 	}
 	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.At, l.Tag
-	if r.Kind == Attach && r.Of == Notice {
+	if r.Kind == outbox.Attach && r.Of == match.Notice {
 		if p.File, err = b.ended(ctx, m, pos, r.Seq); err == nil && p.File == nil {
 			err = outbox.ErrStale
 		}
@@ -159,8 +159,8 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (Post, error) {
 
 // shownAt returns the match that a post is about, and its position then. A status
 // needs the match as it is now: it never comes after the next turn.
-func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (Match, *match.Position, error) {
-	if s := b.recent(o); s != nil && o.Kind != Status {
+func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (match.Match, *match.Position, error) {
+	if s := b.recent(o); s != nil && o.Kind != match.Status {
 		return s.match, s.pos, nil
 	}
 	return b.at(ctx, o.Game, o.Seq)
@@ -168,8 +168,8 @@ func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (Match, *match.Posi
 
 // ended gives the record of a game that the event seq has ended, for the notice
 // that says so.
-func (b *Bot) ended(ctx context.Context, m Match, p *match.Position, seq int) (*File, error) {
-	if m.State != Ended || !p.Over() || p.Deleted {
+func (b *Bot) ended(ctx context.Context, m match.Match, p *match.Position, seq int) (*outbox.File, error) {
+	if m.State != match.Ended || !p.Over() || p.Deleted {
 		return nil, nil
 	}
 	if before, err := b.position(ctx, m, seq-1); err != nil || before.Over() {
@@ -184,7 +184,7 @@ func (b *Bot) ended(ctx context.Context, m Match, p *match.Position, seq int) (*
 
 // waiting says which other games wait for the person who is reminded of m, in
 // the room where they read it.
-func (b *Bot) waiting(ctx context.Context, m Match, o OutboxPost, now time.Time) ([]Text, error) {
+func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, now time.Time) ([]Text, error) {
 	if len(o.Notify) != 1 {
 		return nil, nil
 	}
@@ -212,15 +212,15 @@ const maxDigest = 20
 // alsoWaiting gives the other games in which somebody is to move: those of the
 // same channel, or all of the platform's where only they read it, but for those of
 // servers that the bot has left.
-func (b *Bot) alsoWaiting(ctx context.Context, m Match, person PersonID, private bool) ([]Match, error) {
-	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []State{Going}})
+func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.PersonID, private bool) ([]match.Match, error) {
+	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []match.State{match.Going}})
 	if err != nil {
 		return nil, err
 	}
-	ms = filter(ms, func(o Match) bool {
+	ms = filter(ms, func(o match.Match) bool {
 		return o.ID != m.ID && o.ToMove == person && o.Where.Platform == m.Where.Platform && (private || o.Where.Channel == m.Where.Channel)
 	})
-	slices.SortFunc(ms, func(a, b Match) int {
+	slices.SortFunc(ms, func(a, b match.Match) int {
 		return cmp.Or(strings.Compare(a.Where.Channel, b.Where.Channel), cmp.Compare(a.Number, b.Number))
 	})
 	there := map[string]bool{m.Where.Channel: true} // the bot is, in the channel's server
@@ -233,12 +233,12 @@ func (b *Bot) alsoWaiting(ctx context.Context, m Match, person PersonID, private
 			there[o.Where.Channel] = here.server.Left.IsZero()
 		}
 	}
-	return filter(ms, func(o Match) bool { return there[o.Where.Channel] }), nil
+	return filter(ms, func(o match.Match) bool { return there[o.Where.Channel] }), nil
 }
 
 // label makes a button; its label is a key.
-func label(m Match, seq int, key, command, ask string) Control {
-	c := Control{Label: key, Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
+func label(m match.Match, seq int, key, command, ask string) match.Control {
+	c := match.Control{Label: key, Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
 	if seq > 0 {
 		c.Args["seq"] = strconv.Itoa(seq)
 	}
@@ -247,8 +247,8 @@ func label(m Match, seq int, key, command, ask string) Control {
 
 // controls gives the buttons below a board: what can be done at this moment, for
 // as long as nothing else has been done.
-func controls(m Match, p *match.Position, seq int) []Control {
-	var out []Control
+func controls(m match.Match, p *match.Position, seq int) []match.Control {
+	var out []match.Control
 	g := p.Game
 	switch {
 	case p.Over():
@@ -283,18 +283,18 @@ func controls(m Match, p *match.Position, seq int) []Control {
 }
 
 // answers gives the buttons below a notice that asks somebody something.
-func answers(m Match, p *match.Position, seq int) []Control {
+func answers(m match.Match, p *match.Position, seq int) []match.Control {
 	switch {
-	case m.State == Open:
-		out := []Control{label(m, 0, "label.join", "join", "")}
+	case m.State == match.Open:
+		out := []match.Control{label(m, 0, "label.join", "join", "")}
 		if m.Invited != "" {
 			out = append(out, label(m, 0, "label.decline", "decline", ""))
 		}
 		return out
 	case p.Asked != nil && p.Asked.Seq == seq && p.Asked.What == "delete":
-		return []Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
+		return []match.Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
 	case p.Asked != nil && p.Asked.Seq == seq:
-		return []Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
+		return []match.Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
 	}
 	return nil
 }

@@ -19,6 +19,8 @@ import (
 	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -29,7 +31,7 @@ type Platform interface {
 	// Adapter is the adapter under test, running.
 	Adapter() bot.Adapter
 	// Room is where people talk.
-	Room() bot.Room
+	Room() match.Room
 	// Says lets somebody type text. It returns when the adapter has dealt with
 	// it.
 	Says(who, text string)
@@ -145,7 +147,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		}
 	})
 	with("a post is shown, and the same post once", func(t *testing.T, _ *fakeService, p Platform) {
-		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 1 begins", Attempt: 1}
+		post := outbox.Post{ID: "post-1", Where: p.Room(), Kind: match.Notice, Text: "Game 1 begins", Attempt: 1}
 		a, _, err := p.Adapter().Deliver(t.Context(), post)
 		if err != nil || a == "" {
 			t.Fatalf("receipt %q, %v", a, err)
@@ -207,7 +209,7 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 		p.Says("black", "/clock")
 		d.answer.Private = false
 		p.Says("white", "/clock")
-		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "A game until " + marked + " begins.", Attempt: 1}
+		post := outbox.Post{ID: "post-1", Where: p.Room(), Kind: match.Notice, Text: "A game until " + marked + " begins.", Attempt: 1}
 		if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 			t.Fatal(err)
 		}
@@ -227,8 +229,8 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			return // such a platform has no files
 		}
 		record := []byte("(;FF[4]C[½ \\] ok])")
-		post := bot.Post{ID: "post-1", Where: p.Room(), Kind: bot.Notice, Text: "Game 3 is over",
-			File: &bot.File{Name: "game-3.sgf", Type: "application/x-go-sgf", Data: record}, Attempt: 1}
+		post := outbox.Post{ID: "post-1", Where: p.Room(), Kind: match.Notice, Text: "Game 3 is over",
+			File: &outbox.File{Name: "game-3.sgf", Type: "application/x-go-sgf", Data: record}, Attempt: 1}
 		for range 2 {
 			if _, _, err := p.Adapter().Deliver(t.Context(), post); err != nil {
 				t.Fatal(err)
@@ -248,14 +250,14 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 }
 
 // posts returns boards of a game, as the bot would have worded them.
-func posts(t *testing.T, where bot.Room, n int) (posts []bot.Post) {
+func posts(t *testing.T, where match.Room, n int) (posts []outbox.Post) {
 	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	scene := render.Of(g, render.Names{})
 	for i := range n {
-		posts = append(posts, bot.Post{ID: fmt.Sprint("post-", i), Where: where, Kind: bot.Show, Game: "g", Seq: i + 1,
+		posts = append(posts, outbox.Post{ID: fmt.Sprint("post-", i), Where: where, Kind: match.Show, Game: "g", Seq: i + 1,
 			Text: fmt.Sprint("turn ", i), Scene: &scene, Attempt: 1})
 	}
 	return posts
@@ -292,14 +294,14 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 	return a, nil
 }
 
-func (d *fakeService) Settle(_ context.Context, p bot.Post, _ bot.Receipt, _ ...bot.Owes) error {
+func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settled = append(d.settled, p.ID)
 	return nil
 }
 
-func (d *fakeService) Release(_ context.Context, p bot.Post, _ error) error {
+func (d *fakeService) Release(_ context.Context, p outbox.Post, _ error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.released = append(d.released, p.ID)
@@ -313,12 +315,12 @@ func (d *fakeService) outcome() (settled, released string) {
 	return strings.Join(d.settled, " "), strings.Join(d.released, " ")
 }
 
-func (d *fakeService) Owe(context.Context, bot.Room, ...bot.Owes) error     { return nil }
-func (d *fakeService) Done(context.Context, bot.Room, string, string) error { return nil }
+func (d *fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error  { return nil }
+func (d *fakeService) Done(context.Context, match.Room, string, string) error { return nil }
 
 func (d *fakeService) Suggest(context.Context, bot.Request, string, string) []bot.Choice { return nil }
 
-func (d *fakeService) Scene(context.Context, bot.GameID, int) (render.Scene, error) {
+func (d *fakeService) Scene(context.Context, match.GameID, int) (render.Scene, error) {
 	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
 	if err != nil {
 		return render.Scene{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A hall is a club with the adapter alone, for the suite of all adapters.
@@ -23,7 +24,7 @@ type hall struct {
 }
 
 func (h *hall) Adapter() bot.Adapter { return h.a }
-func (h *hall) Room() bot.Room       { return bot.Room{Platform: Name, Channel: h.room.ID()} }
+func (h *hall) Room() match.Room     { return match.Room{Platform: Name, Channel: h.room.ID()} }
 func (h *hall) OneScreen() bool      { return false }
 func (h *hall) Stop() error          { return h.ended() }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // firstAnswer is the time after which Discord takes no first answer.
@@ -221,7 +223,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 	defer x.begin()
 	for k, p := range answer.Posts {
 		receipt, owes, err := a.show(ctx, p, x)
-		if errors.Is(err, bot.ErrTooLarge) && p.Scene != nil {
+		if errors.Is(err, outbox.ErrTooLarge) && p.Scene != nil {
 			p.Scene = nil // the words say it too
 			receipt, owes, err = a.show(ctx, p, x)
 		}
@@ -245,7 +247,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 }
 
 // release gives posts back that are not shown here.
-func (a *Adapter) release(ctx context.Context, posts []bot.Post, why error) {
+func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 	if len(posts) == 0 {
 		return
 	}
@@ -294,12 +296,12 @@ type ending struct {
 	Text  string `json:",omitempty"` // empty: that it was interrupted
 }
 
-func (e ending) owes(x *pendingInteraction, from time.Time) bot.Owes {
+func (e ending) owes(x *pendingInteraction, from time.Time) outbox.Owes {
 	data, err := json.Marshal(e)
 	if err != nil {
-		return bot.Owes{} // nothing in it can fail
+		return outbox.Owes{} // nothing in it can fail
 	}
-	return bot.Owes{Kind: bot.Ending, Key: x.in.ID, Data: string(data), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
+	return outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: string(data), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
 }
 
 // owesEnding stores that an interaction is about to be deferred. It does not wait for
@@ -323,8 +325,8 @@ func (a *Adapter) owesEnding(x *pendingInteraction) {
 	}
 }
 
-func (x *pendingInteraction) room() bot.Room {
-	return bot.Room{Platform: Name, Channel: x.in.Channel.ID}
+func (x *pendingInteraction) room() match.Room {
+	return match.Room{Platform: Name, Channel: x.in.Channel.ID}
 }
 
 // ended notes that nobody sees any more that the bot thinks.
@@ -332,7 +334,7 @@ func (a *Adapter) ended(x *pendingInteraction) {
 	<-x.stored
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	if err := a.theService().Done(ctx, x.room(), bot.Ending, x.in.ID); err != nil {
+	if err := a.theService().Done(ctx, x.room(), outbox.Ending, x.in.ID); err != nil {
 		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
 }
@@ -340,10 +342,10 @@ func (a *Adapter) ended(x *pendingInteraction) {
 // ending ends a deferral that an earlier process has left, or whose end Discord did
 // not take. Whether the request was done is not known here: its posts come by
 // themselves.
-func (a *Adapter) ending(ctx context.Context, p bot.Post) error {
+func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	var e ending
 	if err := json.Unmarshal([]byte(p.Data), &e); err != nil {
-		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	s, err := a.rest.Original(ctx, e.Token)
 	if err == nil && s.Flags&flagLoading != 0 {

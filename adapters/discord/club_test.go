@@ -19,6 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -54,7 +55,7 @@ type club struct {
 
 	store bot.Store
 	desk  func(bot.Service) bot.Service // what stands between the adapter and the bot; nil: nothing
-	posts func(bot.Post)                // told of each post before it is shown; may be nil
+	posts func(outbox.Post)             // told of each post before it is shown; may be nil
 	cfg   Config
 	a     *Adapter
 	log   logged
@@ -239,7 +240,7 @@ func (p *plug) pull() {
 type between struct {
 	*Adapter
 	wrap  func(bot.Service) bot.Service
-	posts func(bot.Post)
+	posts func(outbox.Post)
 }
 
 func (b between) Run(ctx context.Context, service bot.Service) error {
@@ -255,7 +256,7 @@ func (b between) Run(ctx context.Context, service bot.Service) error {
 // A tellingService tells of the posts that the asker is to show.
 type tellingService struct {
 	bot.Service
-	posts func(bot.Post)
+	posts func(outbox.Post)
 }
 
 func (d tellingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
@@ -266,7 +267,7 @@ func (d tellingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, err
 	return answer, err
 }
 
-func (b between) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (b between) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if b.posts != nil {
 		b.posts(p)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // Limits of Discord's on components, in characters or pieces.
@@ -71,7 +72,7 @@ func readPress(id string) (press, bool) {
 
 // buttons makes the controls below a message. Those that do not fit are left
 // out: they can be typed.
-func buttons(controls []bot.Control) []rest.Component {
+func buttons(controls []match.Control) []rest.Component {
 	rows := []rest.Component{}
 	seen := map[string]bool{}
 	for _, c := range controls {

@@ -15,6 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -127,12 +128,12 @@ func (f flushing) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	return f.Bot.Ask(ctx, r)
 }
 
-func (f flushing) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+func (f flushing) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	defer f.flush()
 	return f.Bot.Settle(ctx, p, r, owes...)
 }
 
-func (f flushing) Release(ctx context.Context, p bot.Post, err error) error {
+func (f flushing) Release(ctx context.Context, p outbox.Post, err error) error {
 	defer f.flush()
 	return f.Bot.Release(ctx, p, err)
 }
@@ -150,7 +151,7 @@ func (f flushing) flush() {
 // patient delivers even if this machine is slow.
 type patient struct{ *Adapter }
 
-func (p patient) Deliver(ctx context.Context, post bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (p patient) Deliver(ctx context.Context, post outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	return p.Adapter.Deliver(context.WithoutCancel(ctx), post)
 }
 

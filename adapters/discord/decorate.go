@@ -12,6 +12,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -33,17 +35,17 @@ const (
 const refusedFor = 24 * time.Hour
 
 // changes are what the kinds of posts do that change a message.
-var changes = map[string]func(*Adapter, context.Context, bot.Post) error{
-	bot.Remove: (*Adapter).remove,
-	bot.Header: (*Adapter).header,
-	bot.Clear:  (*Adapter).clear,
-	bot.Attach: (*Adapter).attach,
-	bot.Ending: (*Adapter).ending,
+var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
+	match.Remove:  (*Adapter).remove,
+	outbox.Header: (*Adapter).header,
+	outbox.Clear:  (*Adapter).clear,
+	outbox.Attach: (*Adapter).attach,
+	outbox.Ending: (*Adapter).ending,
 }
 
 // remove takes a message away. What Discord refuses is left: nothing is wrong with
 // the channel.
-func (a *Adapter) remove(ctx context.Context, p bot.Post) error {
+func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	if channel == "" {
 		return nil
@@ -56,22 +58,22 @@ func (a *Adapter) remove(ctx context.Context, p bot.Post) error {
 }
 
 // clear takes the controls off a message.
-func (a *Adapter) clear(ctx context.Context, p bot.Post) error {
+func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	_, err := a.low.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
 	return rest.BotError(err, "")
 }
 
 // owes returns what is to follow a message that shows the post.
-func (d *delivery) owes(sent bot.Receipt) (owes []bot.Owes) {
+func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	a, p := d.a, d.p
-	bare := func(message bot.Receipt) {
+	bare := func(message outbox.Receipt) {
 		if !d.route.Alone { // else it can only answer
-			owes = append(owes, bot.Owes{Kind: bot.Clear, Key: string(message), Target: message})
+			owes = append(owes, outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message})
 		}
 	}
-	switch previous := bot.Receipt(p.Previous); {
-	case p.Kind != bot.Show:
+	switch previous := outbox.Receipt(p.Previous); {
+	case p.Kind != match.Show:
 		if len(d.m.Components) > 0 {
 			bare(sent)
 		}
@@ -85,7 +87,7 @@ func (d *delivery) owes(sent bot.Receipt) (owes []bot.Owes) {
 	}
 	if len(d.whole.Files) > 0 {
 		f := follows{Content: *d.whole.Content, Users: d.whole.AllowedMentions.Users}
-		o := bot.Owes{Kind: bot.Attach, Key: string(sent), Target: sent}
+		o := outbox.Owes{Kind: outbox.Attach, Key: string(sent), Target: sent}
 		if d.route.Alone {
 			f.Token, f.Original, o.NotAfter = d.route.Token, d.first, time.UnixMilli(d.route.At).Add(routeLife)
 		}
@@ -97,8 +99,8 @@ func (d *delivery) owes(sent bot.Receipt) (owes []bot.Owes) {
 	refused = refused && time.Now().Before(until)
 	thread, _ := readReceipt(string(sent))
 	// Beside its boards the status message stays as it is; where nothing counts it says so.
-	if p.Kind == bot.Show && channel != "" && thread != channel && p.State != bot.Sandbox && !refused {
-		o := bot.Owes{Kind: bot.Header, Key: p.Under, Target: bot.Receipt(p.Under), Data: string(sent)}
+	if p.Kind == match.Show && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
+		o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}
 		if p.Scene == nil || p.Scene.Result == "" { // the end is shown at once
 			o.Every = paceOf(message, time.Now())
 		}
@@ -124,17 +126,17 @@ func (f follows) String() string {
 }
 
 // attach puts the files into a message that was shown in words.
-func (a *Adapter) attach(ctx context.Context, p bot.Post) error {
+func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	var f follows
 	if err := json.Unmarshal([]byte(p.Data), &f); err != nil {
-		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	ms, err := content{scene: p.Scene, name: pictureName(p), file: p.File}.messages()
 	if err != nil {
 		return fmt.Errorf("draw a post: %w", err)
 	}
 	if len(ms[0].Files) == 0 {
-		return bot.ErrGone
+		return outbox.ErrGone
 	}
 	m := ms[0]
 	m.Content, m.AllowedMentions.Users = &f.Content, f.Users
@@ -156,19 +158,19 @@ func (a *Adapter) attach(ctx context.Context, p bot.Post) error {
 }
 
 // header has a status message say how its game stands.
-func (a *Adapter) header(ctx context.Context, p bot.Post) error {
+func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 	if p.Scene == nil {
-		return bot.ErrGone
+		return outbox.ErrGone
 	}
 	says := standing(p, *p.Scene)
 	channel, message := readReceipt(p.Replaces)
-	if link := a.link(ctx, channel, bot.Receipt(p.Data)); link != "" {
+	if link := a.link(ctx, channel, outbox.Receipt(p.Data)); link != "" {
 		says += "\n" + bot.Translated(p.Lang, wordSee, link)
 	}
 	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 	switch {
 	case rest.Code(err) == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached:
-		return bot.RetryAfter{Wait: oldPace}
+		return outbox.RetryAfter{Wait: oldPace}
 	case final(err): // it was deleted, say
 		a.refused.Add(p.Replaces, time.Now().Add(refusedFor))
 	}
@@ -176,7 +178,7 @@ func (a *Adapter) header(ctx context.Context, p bot.Post) error {
 }
 
 // standing says how a game stands.
-func standing(p bot.Post, s render.Scene) string {
+func standing(p outbox.Post, s render.Scene) string {
 	what := s.Ruleset
 	if len(s.Board) > 0 {
 		what += fmt.Sprintf(" · %d×%d", len(s.Board[0]), len(s.Board))
@@ -204,7 +206,7 @@ func created(id string) time.Time {
 
 // link returns the address of a board in the thread of a message in channel, or
 // nothing if it cannot be found out.
-func (a *Adapter) link(ctx context.Context, channel string, board bot.Receipt) string {
+func (a *Adapter) link(ctx context.Context, channel string, board outbox.Receipt) string {
 	thread, _ := readReceipt(string(board))
 	at, ok := a.rooms.Get(thread)
 	if !ok {

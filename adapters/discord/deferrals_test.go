@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -45,7 +46,7 @@ func TestKilledWhileThinking(t *testing.T) {
 			}
 			synctest.Wait()
 			var e ending
-			rows := c.stored(bot.Ending)
+			rows := c.stored(outbox.Ending)
 			if err := json.Unmarshal([]byte(rows[len(rows)-1].Data), &e); err != nil || e.Token != i.Token() {
 				t.Errorf("stored is %+v, %v", rows, err)
 			}
@@ -66,7 +67,7 @@ func TestKilledWhileThinking(t *testing.T) {
 			t.Errorf("it ends as %q to %q", m.Content, m.To)
 		}
 		c.passes(2 * time.Second)
-		if rows := c.stored(bot.Ending); len(rows) > 0 {
+		if rows := c.stored(outbox.Ending); len(rows) > 0 {
 			t.Errorf("still stored are %+v", rows)
 		}
 		if m := c.ok(told); m.Content != said {
@@ -108,7 +109,7 @@ func TestDeferralsAreForgotten(t *testing.T) {
 		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
 		slowly(c.alice.Slash(thread, "score", opt("share", true)))
 		c.passes(2 * time.Second)
-		if rows := c.stored(bot.Ending); len(rows) > 0 {
+		if rows := c.stored(outbox.Ending); len(rows) > 0 {
 			t.Errorf("still stored are %+v", rows)
 		}
 		full.full = true
@@ -124,7 +125,7 @@ type fullService struct {
 	full bool
 }
 
-func (d *fullService) Owe(ctx context.Context, where bot.Room, owes ...bot.Owes) error {
+func (d *fullService) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
 	if d.full {
 		return errors.New("the disk is full")
 	}

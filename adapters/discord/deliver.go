@@ -14,14 +14,16 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Deliver shows a post that nobody who asked shows, or changes a message; see
 // [bot.Adapter]. The receipt is "channel/message".
-func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	switch {
 	case p.Where.Platform != Name, p.Where.Channel == "" && changes[p.Kind] == nil:
-		return "", nil, bot.ErrGone
+		return "", nil, outbox.ErrGone
 	case p.Private && changes[p.Kind] == nil:
 		sent, err := a.direct(ctx, p)
 		return sent, nil, err
@@ -34,9 +36,9 @@ func (a *Adapter) Budget() (perSecond float64, burst int) { return 50, 50 }
 
 // show shows a post where it belongs, as the answer to x, an interaction that is
 // being handled, if it can be, or changes a message; x may be nil.
-func (a *Adapter) show(ctx context.Context, p bot.Post, x *pendingInteraction) (bot.Receipt, []bot.Owes, error) {
+func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction) (outbox.Receipt, []outbox.Owes, error) {
 	if change := changes[p.Kind]; change != nil {
-		return bot.Receipt(p.Replaces), nil, change(a, ctx, p)
+		return outbox.Receipt(p.Replaces), nil, change(a, ctx, p)
 	}
 	d := &delivery{a: a, p: p, x: x}
 	d.route, d.live = readRoute(p.Reply, time.Now())
@@ -60,7 +62,7 @@ func (a *Adapter) inLetters(c *content, channel string) {
 // A delivery is a post on its way.
 type delivery struct {
 	a     *Adapter
-	p     bot.Post
+	p     outbox.Post
 	x     *pendingInteraction // that brought it about and is being handled here; or nil
 	at    place
 	c     content
@@ -90,7 +92,7 @@ func (d *delivery) build() error {
 }
 
 // show finds out where the post goes and brings it there.
-func (d *delivery) show(ctx context.Context) (sent bot.Receipt, err error) {
+func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	a, p := d.a, d.p
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
@@ -99,7 +101,7 @@ func (d *delivery) show(ctx context.Context) (sent bot.Receipt, err error) {
 	if d.at.hint != "" {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
-	if p.Kind == bot.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
+	if p.Kind == match.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
 		d.c.hints = append(d.c.hints, small+bot.Translated(p.Lang, wordArchived))
 	}
 	if known, ok := a.rooms.Get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
@@ -110,25 +112,25 @@ func (d *delivery) show(ctx context.Context) (sent bot.Receipt, err error) {
 	}
 	sent, err = d.bringOnce(ctx)
 	if err != nil && d.at.channel != p.Where.Channel && p.Where.Thread == "" {
-		err = bot.InThread{Err: err}
+		err = outbox.InThread{Err: err}
 	}
 	return sent, err
 }
 
 // bringOnce shows the message by the way that is best now, unless it is there.
-func (d *delivery) bringOnce(ctx context.Context) (bot.Receipt, error) {
+func (d *delivery) bringOnce(ctx context.Context) (outbox.Receipt, error) {
 	if d.p.Replaces != "" {
 		if receipt, done, err := d.replace(ctx); done {
 			return receipt, err
 		}
 	}
-	if d.x == nil && d.live && (d.p.Kind == bot.Show || d.p.Kind == bot.Notice) {
+	if d.x == nil && d.live && (d.p.Kind == match.Show || d.p.Kind == match.Notice) {
 		if sent, err := d.answeredBefore(ctx); err != nil || sent != "" {
 			return sent, err
 		}
 	}
 	sent, err := d.bring(ctx)
-	if errors.Is(err, bot.ErrGone) && d.at.under { // somebody has deleted the thread
+	if errors.Is(err, outbox.ErrGone) && d.at.under { // somebody has deleted the thread
 		if err = d.goOn(); err == nil {
 			sent, err = d.bring(ctx)
 		}
@@ -138,7 +140,7 @@ func (d *delivery) bringOnce(ctx context.Context) (bot.Receipt, error) {
 
 // bring shows the message as the answer to its interaction, or else as one of the
 // bot's own.
-func (d *delivery) bring(ctx context.Context) (bot.Receipt, error) {
+func (d *delivery) bring(ctx context.Context) (outbox.Receipt, error) {
 	if d.x != nil && d.at.channel == d.x.in.Channel.ID {
 		if sent, err, done := d.answer(ctx, d.x); done {
 			return sent, err
@@ -162,7 +164,7 @@ func (d *delivery) goOn() error {
 
 // answer makes the post the first answer to the interaction that brought it
 // about. It reports false if the post must go otherwise.
-func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent bot.Receipt, err error, done bool) {
+func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outbox.Receipt, err error, done bool) {
 	if x.claim() != open {
 		return "", nil, false
 	}
@@ -241,7 +243,7 @@ again:
 // answeredBefore looks whether the post is the answer to its interaction already,
 // or whether whoever asked still waits for it. An error is given where a message of
 // the bot's own could not be found either.
-func (d *delivery) answeredBefore(ctx context.Context) (sent bot.Receipt, err error) {
+func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err error) {
 	s, err := d.a.rest.Original(ctx, d.route.Token)
 	switch {
 	case err != nil && d.route.Alone && d.p.Attempt > 1 && !rest.Gone(err):
@@ -283,15 +285,15 @@ func (d *delivery) mine(s rest.Sent) bool {
 
 // report tells who asked what became of the post, unless it is the answer: where it
 // is, why it is nowhere, or that it is to come.
-func (d *delivery) report(ctx context.Context, sent bot.Receipt, err error) {
-	var forbidden bot.Forbidden
+func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
+	var forbidden outbox.Forbidden
 	text, done := "", err == nil
 	switch {
-	case d.x == nil && !d.waits, errors.Is(err, bot.ErrTooLarge) && d.p.Scene != nil: // which comes again
+	case d.x == nil && !d.waits, errors.Is(err, outbox.ErrTooLarge) && d.p.Scene != nil: // which comes again
 		return
 	case done:
 		text = link(d.route.Lang, d.route.Guild, sent)
-	case errors.Is(err, bot.ErrGone), errors.As(err, &forbidden):
+	case errors.Is(err, outbox.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
 	case d.x == nil: // it is tried again
 		return
@@ -324,7 +326,7 @@ func (d *delivery) end(ctx context.Context, text string) {
 }
 
 // link leads to a message.
-func link(lang, guild string, sent bot.Receipt) string {
+func link(lang, guild string, sent outbox.Receipt) string {
 	if guild == "" {
 		guild = "@me"
 	}
@@ -332,7 +334,7 @@ func link(lang, guild string, sent bot.Receipt) string {
 }
 
 // excuse says why a post is not shown, and what would help.
-func (d *delivery) excuse(lacks bot.Forbidden) string {
+func (d *delivery) excuse(lacks outbox.Forbidden) string {
 	look := "/board"
 	if d.p.Number > 0 {
 		look += " game:" + strconv.Itoa(d.p.Number)
@@ -348,9 +350,9 @@ func (d *delivery) excuse(lacks bot.Forbidden) string {
 }
 
 // followUp shows the post where the bot can only answer.
-func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
+func (d *delivery) followUp(ctx context.Context) (outbox.Receipt, error) {
 	if !d.live {
-		return "", bot.ErrGone
+		return "", outbox.ErrGone
 	}
 	if len(d.m.Files) > 0 && d.a.slowIn(d.at.channel) {
 		if err := d.inWords(); err != nil {
@@ -360,7 +362,7 @@ func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
 	s, err := d.a.rest.FollowUp(ctx, d.route.Token, d.m)
 	if err != nil {
 		if c := rest.Code(err); c == rest.CodeTooManyFollowUps || c == discordgo.ErrCodeUnknownWebhook {
-			return "", bot.ErrGone
+			return "", outbox.ErrGone
 		}
 		return "", rest.BotError(err, "")
 	}
@@ -369,7 +371,7 @@ func (d *delivery) followUp(ctx context.Context) (bot.Receipt, error) {
 
 // replace changes the message that the post takes the place of. It reports false
 // if there is none any more.
-func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, err error) {
+func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool, err error) {
 	channel, message := readReceipt(d.p.Replaces)
 	if r, _ := d.a.barred.Get(channel); channel == "" || r.locked {
 		return "", false, nil
@@ -378,14 +380,14 @@ func (d *delivery) replace(ctx context.Context) (sent bot.Receipt, done bool, er
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
 		return "", false, nil // a new message wakes an archived thread, too
 	}
-	return bot.Receipt(d.p.Replaces), true, rest.BotError(err, "")
+	return outbox.Receipt(d.p.Replaces), true, rest.BotError(err, "")
 }
 
 // nonceLife is how long Discord surely knows a nonce again.
 const nonceLife = 2 * time.Minute
 
 // send sends the post as a message of the bot's own, once.
-func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
+func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	a := d.a
 	if err := d.shut(ctx); err != nil {
 		return "", err
@@ -408,7 +410,7 @@ func (d *delivery) send(ctx context.Context) (bot.Receipt, error) {
 		return receipt(d.at.channel, s.ID), nil
 	case rest.Code(err) == discordgo.ErrCodeThreadIsLocked, rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
 		d.locked = true
-		err = bot.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
+		err = outbox.Forbidden{Permission: strings.Join(rest.Permissions(0).Missing(rest.ManageThreads), ", ") + " (the thread is locked)"}
 		return "", d.refuse(err)
 	case rest.Forbidden(err):
 		return "", d.refuse(a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel))
@@ -453,7 +455,7 @@ const looked = 10
 // lookFor looks for a message that an earlier attempt may have sent, when that
 // is longer ago than Discord knows a nonce. Where that cannot be found out now it
 // is not known whether it was sent.
-func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
+func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 	a := d.a
 	now := time.Now()
 	first, known := a.sent.Get(d.p.ID)
@@ -480,7 +482,7 @@ func (d *delivery) lookFor(ctx context.Context) (bot.Receipt, error) {
 			if errors.As(err, &wait) {
 				return "", rest.BotError(err, "")
 			}
-			return "", fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
+			return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
 		}
 		for _, s := range page {
 			if s.Author.ID == a.cfg.Application && d.mine(s) {
@@ -510,8 +512,8 @@ const closedFor = 24 * time.Hour
 
 // direct shows a post to each person alone. Who takes no direct messages is
 // called in the channel, without what the post says, once for each turn.
-func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
-	var first bot.Receipt
+func (a *Adapter) direct(ctx context.Context, p outbox.Post) (outbox.Receipt, error) {
+	var first outbox.Receipt
 	for _, who := range p.Notify {
 		sent, err := a.directTo(ctx, p, who)
 		if err != nil {
@@ -524,7 +526,7 @@ func (a *Adapter) direct(ctx context.Context, p bot.Post) (bot.Receipt, error) {
 	return first, nil
 }
 
-func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.User) (bot.Receipt, error) {
+func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
 	if since, closed := a.closed.Get(who.ID); closed && time.Since(since) < closedFor {
 		return a.call(ctx, p, who)
 	}
@@ -559,7 +561,7 @@ func (a *Adapter) directTo(ctx context.Context, p bot.Post, who bot.User) (bot.R
 }
 
 // closedTo deals with an error on the way to somebody's direct messages.
-func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.User, err error) (bot.Receipt, error) {
+func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, err error) (outbox.Receipt, error) {
 	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
 		return "", rest.BotError(err, "")
 	}
@@ -571,7 +573,7 @@ func (a *Adapter) closedTo(ctx context.Context, p bot.Post, who bot.User, err er
 }
 
 // call calls somebody in the channel to whom a post cannot be shown alone.
-func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.User) (bot.Receipt, error) {
+func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (outbox.Receipt, error) {
 	at := p.Where.Channel
 	if p.Where.Thread != "" {
 		at = p.Where.Thread
@@ -580,7 +582,7 @@ func (a *Adapter) call(ctx context.Context, p bot.Post, who bot.User) (bot.Recei
 	if _, called := a.hinted.Get(once); called {
 		return "", nil
 	}
-	text, ids := mention([]bot.User{who})
+	text, ids := mention([]outbox.User{who})
 	text += " " + escape(bot.Translated(p.Lang, wordClosed, strconv.Itoa(p.Number)))
 	m := rest.Message{Content: &text, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
 	s, err := a.rest.Send(ctx, at, m)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -262,8 +264,8 @@ func TestAnswersNobodyCouldLookFor(t *testing.T) {
 			t.Errorf("said %d times\n%s", n, c.d.Transcript())
 		}
 		c.d.Fault(discordtest.Fault{Route: originalRoute, Status: 502, Times: 3})
-		d := delivery{a: c.a, p: bot.Post{ID: "again", Attempt: 2}, route: route{Token: i.Token(), Alone: true}}
-		if _, err := d.answeredBefore(t.Context()); !errors.Is(err, bot.ErrAmbiguous) {
+		d := delivery{a: c.a, p: outbox.Post{ID: "again", Attempt: 2}, route: route{Token: i.Token(), Alone: true}}
+		if _, err := d.answeredBefore(t.Context()); !errors.Is(err, outbox.ErrAmbiguous) {
 			t.Errorf("nobody could look: %v", err)
 		}
 		c.stop()
@@ -277,8 +279,8 @@ func TestDeletedWhileAnswering(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		var old *discordtest.Message
-		c.posts = func(p bot.Post) {
-			if p.Kind == bot.Show && old != nil {
+		c.posts = func(p outbox.Post) {
+			if p.Kind == match.Show && old != nil {
 				old.Delete()
 				old = nil
 			}
@@ -371,9 +373,9 @@ func TestLookedFor(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				c := newClub(t, discordtest.Options{})
 				c.start()
-				post := bot.Post{ID: "n1", Where: c.where(c.room), Kind: bot.Notice, Game: "g", At: time.Now(), Text: "Anna opens game 1."}
+				post := outbox.Post{ID: "n1", Where: c.where(c.room), Kind: match.Notice, Game: "g", At: time.Now(), Text: "Anna opens game 1."}
 				c.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.AfterDone, Times: 3})
-				if _, err := c.deliver(post); !errors.Is(err, bot.ErrAmbiguous) {
+				if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
 					t.Fatalf("the answer was lost: %v", err)
 				}
 				for n := range 130 {
@@ -386,7 +388,7 @@ func TestLookedFor(t *testing.T) {
 				time.Sleep(time.Hour)
 				post.Attempt = 2
 				end := c.d.Fault(discordtest.Fault{Route: "GET /channels/{channel_id}/messages", Status: 503, Times: -1})
-				if _, err := c.deliver(post); !errors.Is(err, bot.ErrAmbiguous) {
+				if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
 					t.Errorf("nobody could look: %v", err)
 				}
 				end()
@@ -457,7 +459,7 @@ func (d *lateService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error
 func TestKilledAfterAnswering(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		var kept []bot.Post
+		var kept []outbox.Post
 		b := bot.New(c.store, bot.Config{})
 		keep := &keeper{Service: b, posts: &kept}
 		a, stop, _ := c.alone(keep)
@@ -488,7 +490,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 		}
 		c.ok(i)
 		stop()
-		if len(kept) != 2 || kept[0].Kind != bot.Notice || kept[1].Kind != bot.Show {
+		if len(kept) != 2 || kept[0].Kind != match.Notice || kept[1].Kind != match.Show {
 			t.Fatalf("%+v", kept)
 		}
 		c.check()
@@ -499,20 +501,20 @@ func TestKilledAfterAnswering(t *testing.T) {
 type keeper struct {
 	bot.Service
 	*Adapter
-	posts    *[]bot.Post
-	receipts []bot.Receipt
+	posts    *[]outbox.Post
+	receipts []outbox.Receipt
 }
 
-func (k *keeper) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (k *keeper) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	r, owes, err := k.Adapter.Deliver(ctx, p)
-	if err == nil && (p.Kind == bot.Notice || p.Kind == bot.Show) {
+	if err == nil && (p.Kind == match.Notice || p.Kind == match.Show) {
 		*k.posts = append(*k.posts, p)
 		k.receipts = append(k.receipts, r)
 	}
 	return r, owes, err
 }
 
-func (k *keeper) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+func (k *keeper) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	*k.posts = append(*k.posts, p)
 	k.receipts = append(k.receipts, r)
 	return k.Service.Settle(ctx, p, r, owes...)

@@ -14,6 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 const routeGuilds = "GET /users/@me/guilds"
@@ -108,10 +109,10 @@ func (tb *table) tell() {
 }
 
 // games gives how the games of a server stand.
-func (tb *table) games(channels ...*discordtest.Channel) (states []bot.State) {
+func (tb *table) games(channels ...*discordtest.Channel) (states []match.State) {
 	tb.Helper()
 	for _, c := range channels {
-		ms, err := tb.store.Matches(tb.Context(), bot.Query{Where: bot.Room{Platform: Name, Channel: c.ID()}})
+		ms, err := tb.store.Matches(tb.Context(), bot.Query{Where: match.Room{Platform: Name, Channel: c.ID()}})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -152,7 +153,7 @@ func TestThrownOut(t *testing.T) {
 		said := len(thread.Messages())
 		tb.late(23 * time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []bot.State{bot.Going, bot.Going}) {
+		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going, match.Going}) {
 			t.Fatalf("thrown out for a day: %v", got)
 		}
 		for _, r := range tb.d.Requests("") { // nor has it knocked at the door
@@ -178,15 +179,15 @@ func TestThrownOut(t *testing.T) {
 		tb.tell()
 		tb.late(7*24*time.Hour - time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []bot.State{bot.Going, bot.Going}) {
+		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going, match.Going}) {
 			t.Fatalf("thrown out for less than a week: %v", got)
 		}
 		tb.late(time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []bot.State{bot.Going}) {
+		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going}) {
 			t.Fatalf("thrown out for a week: %v", got)
 		}
-		if got := tb.games(far); !slices.Equal(got, []bot.State{bot.Going}) {
+		if got := tb.games(far); !slices.Equal(got, []match.State{match.Going}) {
 			t.Errorf("the other server: %v", got)
 		}
 		known, err := tb.store.Servers(t.Context(), Name)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -53,7 +55,7 @@ func TestAmbiguousSends(t *testing.T) {
 				room := c.guild.Channel(fmt.Sprint("room-", k))
 				var want []string
 				for n := range each {
-					post := bot.Post{ID: fmt.Sprintf("p%d-%d", k, n), Where: c.where(room), Kind: bot.Notice, Game: "g", Text: fmt.Sprintf("notice %d", n)}
+					post := outbox.Post{ID: fmt.Sprintf("p%d-%d", k, n), Where: c.where(room), Kind: match.Notice, Game: "g", Text: fmt.Sprintf("notice %d", n)}
 					want = append(want, post.Text)
 					for post.Attempt = 1; ; post.Attempt++ {
 						_, err := c.deliver(post)
@@ -61,12 +63,12 @@ func TestAmbiguousSends(t *testing.T) {
 							break
 						}
 						struck <- 1 + <-struck
-						var wait bot.RetryAfter
+						var wait outbox.RetryAfter
 						if errors.As(err, &wait) {
 							pause(t.Context(), wait.Wait)
 							continue
 						}
-						if !errors.Is(err, bot.ErrAmbiguous) || post.Attempt == 20 {
+						if !errors.Is(err, outbox.ErrAmbiguous) || post.Attempt == 20 {
 							t.Errorf("attempt %d: %v", post.Attempt, err)
 							return
 						}
@@ -210,11 +212,11 @@ func (d *settlingService) hold(gate, arrived chan bool) {
 	d.gate, d.arrived = gate, arrived
 }
 
-func (d *settlingService) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+func (d *settlingService) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	d.mu.Lock()
 	gate, arrived := d.gate, d.arrived
 	d.mu.Unlock()
-	if gate != nil && p.Kind == bot.Show {
+	if gate != nil && p.Kind == match.Show {
 		arrived <- true
 		<-gate
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -120,7 +122,7 @@ func pieces(text string) []string {
 }
 
 // mention calls people.
-func mention(who []bot.User) (text string, ids []string) {
+func mention(who []outbox.User) (text string, ids []string) {
 	for _, w := range who {
 		if w.Platform == Name && w.ID != "" {
 			ids = append(ids, w.ID)
@@ -146,7 +148,7 @@ func letters(s render.Scene) string {
 }
 
 // pictureName names the picture of a post, so that the post can be known by it.
-func pictureName(p bot.Post) string { return fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq) }
+func pictureName(p outbox.Post) string { return fmt.Sprintf("game-%d-%d.png", p.Number, p.Seq) }
 
 // content builds a message of a text and what belongs to it.
 type content struct {
@@ -154,9 +156,9 @@ type content struct {
 	lang     string // in which it is
 	scene    *render.Scene
 	name     string // of the picture
-	file     *bot.File
-	controls []bot.Control
-	notify   []bot.User
+	file     *outbox.File
+	controls []match.Control
+	notify   []outbox.User
 	flags    int
 	plain    bool     // no files may be attached
 	late     bool     // the files follow

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -122,11 +122,11 @@ func TestPress(t *testing.T) {
 			t.Errorf("%q is read as %+v", id, p)
 		}
 	}
-	many := make([]bot.Control, 30)
+	many := make([]match.Control, 30)
 	for i := range many {
-		many[i] = bot.Control{Label: strings.Repeat("x", 100), Command: "review", Args: map[string]string{"move": strings.Repeat("1", i)}}
+		many[i] = match.Control{Label: strings.Repeat("x", 100), Command: "review", Args: map[string]string{"move": strings.Repeat("1", i)}}
 	}
-	many = append(many, bot.Control{Label: "too long", Command: "dead", Args: map[string]string{"points": strings.Repeat("C3 ", 50)}})
+	many = append(many, match.Control{Label: "too long", Command: "dead", Args: map[string]string{"points": strings.Repeat("C3 ", 50)}})
 	rows := buttons(many)
 	if len(rows) != 5 || len(rows[4].Components) != 5 {
 		t.Errorf("%d rows", len(rows))

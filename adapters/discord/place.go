@@ -13,6 +13,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 const (
@@ -129,7 +131,7 @@ const threading = rest.CreatePublicThreads | rest.SendMessagesInThreads
 
 // place finds out where a post goes, and starts its thread if it has none. A game
 // that is played in the channel stays there.
-func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error) {
+func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, error) {
 	if p.Where.Thread != "" {
 		return place{channel: p.Where.Thread}, nil
 	}
@@ -157,7 +159,7 @@ func (a *Adapter) place(ctx context.Context, p bot.Post, r route) (place, error)
 	if at.kind != rest.ChannelText && at.kind != rest.ChannelAnnouncement {
 		return parent, nil
 	}
-	if p.Kind != bot.Show { // the thread begins with the first board
+	if p.Kind != match.Show { // the thread begins with the first board
 		switch _, err := a.rest.Channel(ctx, message); {
 		case err == nil:
 			a.threads.Add(message, true)
@@ -201,7 +203,7 @@ func (a *Adapter) without(parent place, lang string, missing []string) place {
 }
 
 // threadName names the thread of a game.
-func (a *Adapter) threadName(ctx context.Context, p bot.Post) string {
+func (a *Adapter) threadName(ctx context.Context, p outbox.Post) string {
 	n := strconv.Itoa(p.Number)
 	scene := p.Scene
 	if service := a.theService(); scene == nil && service != nil {

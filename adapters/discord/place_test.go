@@ -18,6 +18,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 const mayDo = discordtest.ViewChannel | discordtest.SendMessages | discordtest.SendMessagesInThreads | discordtest.CreatePublicThreads |
@@ -193,9 +195,9 @@ func TestReminderOfADeletedThread(t *testing.T) {
 		thread := c.begin(t)
 		under := string(receipt(c.room.ID(), thread.ID()))
 		thread.Delete()
-		who := []bot.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		who := []outbox.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
 		for _, id := range []string{"r1", "r2"} {
-			_, err := c.deliver(bot.Post{ID: id, Where: c.where(c.room), Under: under, Kind: bot.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
+			_, err := c.deliver(outbox.Post{ID: id, Where: c.where(c.room), Under: under, Kind: match.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
 			if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
 				t.Errorf("%v, the last message is %q", err, m.Content)
 			}
@@ -203,7 +205,7 @@ func TestReminderOfADeletedThread(t *testing.T) {
 		// A game that was opened inside a thread was that thread's.
 		inside := c.where(c.room)
 		inside.Thread = thread.ID()
-		if _, err := c.deliver(bot.Post{ID: "r3", Where: inside, Kind: bot.Notice, Game: "g", Text: "something"}); !errors.Is(err, bot.ErrGone) {
+		if _, err := c.deliver(outbox.Post{ID: "r3", Where: inside, Kind: match.Notice, Game: "g", Text: "something"}); !errors.Is(err, outbox.ErrGone) {
 			t.Error(err)
 		}
 		c.stop()
@@ -318,7 +320,7 @@ func TestChannelAndThread(t *testing.T) {
 }
 
 // deliver delivers a post and gives the message that it became.
-func (c *club) deliver(p bot.Post) (bot.Receipt, error) {
+func (c *club) deliver(p outbox.Post) (outbox.Receipt, error) {
 	if p.Attempt == 0 {
 		p.Attempt = 1
 	}
@@ -326,8 +328,8 @@ func (c *club) deliver(p bot.Post) (bot.Receipt, error) {
 	return r, err
 }
 
-func (c *club) where(ch *discordtest.Channel) bot.Room {
-	return bot.Room{Platform: Name, Channel: ch.ID()}
+func (c *club) where(ch *discordtest.Channel) match.Room {
+	return match.Room{Platform: Name, Channel: ch.ID()}
 }
 
 // A reminder replaces the last one in place, and is removed; that a message was
@@ -336,8 +338,8 @@ func TestReminders(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.start()
-		who := []bot.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
-		post := bot.Post{ID: "r1", Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "12 hours left", Notify: who}
+		who := []outbox.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+		post := outbox.Post{ID: "r1", Where: c.where(c.room), Kind: match.Status, Game: "g", Text: "12 hours left", Notify: who}
 		first, err := c.deliver(post)
 		if err != nil || len(c.alice.Pinged()) != 1 {
 			t.Fatalf("%v, %d pings", err, len(c.alice.Pinged()))
@@ -353,13 +355,13 @@ func TestReminders(t *testing.T) {
 		if err != nil || third == first || !strings.Contains(c.room.Last().Content, "1 hour left") {
 			t.Errorf("after it was deleted: %v", err)
 		}
-		if _, err := c.deliver(bot.Post{ID: "x", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+		if _, err := c.deliver(outbox.Post{ID: "x", Where: c.where(c.room), Kind: match.Remove, Replaces: string(third)}); err != nil {
 			t.Error(err)
 		}
 		if !c.room.Wait(func(ms []*discordtest.Message) bool { return len(ms) == 0 }) {
 			t.Error("it is still there")
 		}
-		if _, err := c.deliver(bot.Post{ID: "y", Where: c.where(c.room), Kind: bot.Remove, Replaces: string(third)}); err != nil {
+		if _, err := c.deliver(outbox.Post{ID: "y", Where: c.where(c.room), Kind: match.Remove, Replaces: string(third)}); err != nil {
 			t.Errorf("taking away what is gone: %v", err)
 		}
 		c.stop()
@@ -374,9 +376,9 @@ func TestDirect(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.start()
 		c.bob.CloseDMs()
-		post := func(id string, p *discordtest.Person) bot.Post {
-			return bot.Post{ID: id, Where: c.where(c.room), Kind: bot.Status, Game: "g", Text: "it is your turn", Private: true,
-				Notify: []bot.User{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
+		post := func(id string, p *discordtest.Person) outbox.Post {
+			return outbox.Post{ID: id, Where: c.where(c.room), Kind: match.Status, Game: "g", Text: "it is your turn", Private: true,
+				Notify: []outbox.User{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
 		}
 		if _, err := c.deliver(post("a", c.alice)); err != nil {
 			t.Error(err)
@@ -444,8 +446,8 @@ func TestTooManyDirect(t *testing.T) {
 				c.start()
 				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: discordgo.ErrCodeOpeningDirectMessagesTooFast})
 				for k := range 2 {
-					if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: bot.Status, Game: "g", Number: 7, Seq: 3,
-						Text: "it is your turn", Private: true, Notify: []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+					if _, err := c.deliver(outbox.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: match.Status, Game: "g", Number: 7, Seq: 3,
+						Text: "it is your turn", Private: true, Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -471,8 +473,8 @@ func TestDirectAgain(t *testing.T) {
 			t.Helper()
 			n++
 			before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
-			if _, err := c.deliver(bot.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: bot.Status, Game: bot.GameID(game), Number: 7, Seq: seq,
-				Text: "it is your turn", Private: true, Notify: []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+			if _, err := c.deliver(outbox.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: match.Status, Game: match.GameID(game), Number: 7, Seq: seq,
+				Text: "it is your turn", Private: true, Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
 				t.Error(err)
 			}
 			calls = len(c.room.Messages()) - before
@@ -521,7 +523,7 @@ func TestErrors(t *testing.T) {
 			if ch.ID() != c.room.ID() {
 				where.Thread = ch.ID()
 			}
-			_, err := c.deliver(bot.Post{ID: id, Where: where, Kind: bot.Notice, Game: "g", Text: "something"})
+			_, err := c.deliver(outbox.Post{ID: id, Where: where, Kind: match.Notice, Game: "g", Text: "something"})
 			return err
 		}
 		thread.Archive()
@@ -529,12 +531,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("an archived thread is not woken: %v", err)
 		}
 		thread.Lock()
-		var forbidden bot.Forbidden
+		var forbidden outbox.Forbidden
 		if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
 			t.Errorf("a locked thread: %v", err)
 		}
 		thread.Delete()
-		if err := notice(thread, "deleted"); !errors.Is(err, bot.ErrGone) {
+		if err := notice(thread, "deleted"); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("a deleted thread: %v", err)
 		}
 		c.room.OverwriteBot(0, discordtest.SendMessages)
@@ -544,10 +546,10 @@ func TestErrors(t *testing.T) {
 		c.room.OverwriteBot(discordtest.SendMessages, 0)
 		c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
-		if err := notice(c.room, "large"); !errors.Is(err, bot.ErrTooLarge) {
+		if err := notice(c.room, "large"); !errors.Is(err, outbox.ErrTooLarge) {
 			t.Errorf("too large: %v", err)
 		}
-		var wait bot.RetryAfter
+		var wait outbox.RetryAfter
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second, Scope: "global"})
 		if err := notice(c.room, "all limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second || !wait.Account {
 			t.Errorf("too many of all: %v", err)
@@ -558,13 +560,13 @@ func TestErrors(t *testing.T) {
 			t.Errorf("too many: %v", err)
 		}
 		c.room.Delete()
-		if err := notice(c.room, "no channel"); !errors.Is(err, bot.ErrGone) && !errors.As(err, &wait) {
+		if err := notice(c.room, "no channel"); !errors.Is(err, outbox.ErrGone) && !errors.As(err, &wait) {
 			t.Errorf("a deleted channel: %v", err)
 		}
 		if err := func() error {
-			_, err := c.deliver(bot.Post{ID: "w", Where: bot.Room{Platform: "web", Channel: "local"}, Kind: bot.Notice, Text: "x"})
+			_, err := c.deliver(outbox.Post{ID: "w", Where: match.Room{Platform: "web", Channel: "local"}, Kind: match.Notice, Text: "x"})
 			return err
-		}(); !errors.Is(err, bot.ErrGone) {
+		}(); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("another platform: %v", err)
 		}
 		c.stop()
@@ -750,11 +752,11 @@ func TestQuiet(t *testing.T) {
 		if m := c.shows(thread, "Black C3"); quiet(m) {
 			t.Error("the answer to a turn is quiet")
 		}
-		post := bot.Post{ID: "q1", Where: c.where(c.room), Kind: bot.Notice, Text: "nothing urgent"}
+		post := outbox.Post{ID: "q1", Where: c.where(c.room), Kind: match.Notice, Text: "nothing urgent"}
 		if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
 			t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
 		}
-		post.ID, post.Text, post.Notify = "q2", "your turn", []bot.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
+		post.ID, post.Text, post.Notify = "q2", "your turn", []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
 		if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
 			t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
 		}

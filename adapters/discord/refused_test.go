@@ -11,6 +11,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Who makes a turn that cannot be shown is told why, and what would help; Discord is
@@ -98,12 +100,12 @@ func TestRefusedForNoReason(t *testing.T) {
 		notice := func() error {
 			n++
 			c.ok(c.alice.Slash(c.room, "help"))
-			_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: bot.Notice, Text: "something"})
+			_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: match.Notice, Text: "something"})
 			time.Sleep(time.Minute)
 			return err
 		}
 		for range 8 {
-			var forbidden bot.Forbidden
+			var forbidden outbox.Forbidden
 			if err := notice(); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
 				t.Errorf("%v", err)
 			}
@@ -166,9 +168,9 @@ func TestNamesWhatIsMissing(t *testing.T) {
 				}
 				c.room.OverwriteBot(0, lost.may)
 				before := len(c.d.Requests(""))
-				var forbidden bot.Forbidden
+				var forbidden outbox.Forbidden
 				for attempt := range 5 {
-					_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: bot.Notice, Text: "something"})
+					_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: match.Notice, Text: "something"})
 					if !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
 						t.Errorf("%v", err)
 					}
@@ -201,7 +203,7 @@ func TestLockedAndHidden(t *testing.T) {
 		n := 0
 		notice := func() error {
 			n++
-			_, err := c.deliver(bot.Post{ID: fmt.Sprint("n", n), Where: where, Kind: bot.Notice, Text: "something"})
+			_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", n), Where: where, Kind: match.Notice, Text: "something"})
 			return err
 		}
 		thread.Lock()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
 )
@@ -36,8 +38,8 @@ func TestFirstRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := storetest.Tells(t, storetest.Unpack(t, releases+"discord.db.gz"), time.Now(), bot.User{Platform: Name, ID: c.alice.ID(), Name: "Alice"},
-			bot.Room{Platform: Name, Channel: c.room.ID()}, "/games", "/board game:1", "/sgf game:1")
+		got := storetest.Tells(t, storetest.Unpack(t, releases+"discord.db.gz"), time.Now(), outbox.User{Platform: Name, ID: c.alice.ID(), Name: "Alice"},
+			match.Room{Platform: Name, Channel: c.room.ID()}, "/games", "/board game:1", "/sgf game:1")
 		if diff := gocmp.Diff(string(want), got); diff != "" {
 			t.Errorf("the game is another (−release +now):\n%s", diff)
 		}

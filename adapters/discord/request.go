@@ -11,6 +11,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // request is what an interaction asks for, besides its command and arguments.
@@ -18,7 +20,7 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 	r := bot.Request{
 		ID:        Name + ":" + in.ID,
 		Who:       person(in.User),
-		Where:     bot.Room{Platform: Name, Channel: in.Channel.ID},
+		Where:     match.Room{Platform: Name, Channel: in.Channel.ID},
 		Lang:      in.Locale,
 		RoomLang:  in.GuildLocale,
 		At:        in.At,
@@ -39,8 +41,8 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 	return r
 }
 
-func person(u interaction.User) bot.User {
-	return bot.User{Platform: Name, ID: u.ID, Name: u.Name()}
+func person(u interaction.User) outbox.User {
+	return outbox.User{Platform: Name, ID: u.ID, Name: u.Name()}
 }
 
 // commanded puts a slash command or an entry of a menu into a request. It
@@ -54,7 +56,7 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		r.Command = menus[i].command
 		r.Args[menus[i].option] = c.Target
 		if u, ok := c.Users[c.Target]; ok {
-			r.Users = map[string]bot.User{menus[i].option: person(u)}
+			r.Users = map[string]outbox.User{menus[i].option: person(u)}
 		}
 		if m, ok := c.Messages[c.Target]; ok {
 			r.Args[menus[i].option] = drawn(m.Content)
@@ -66,7 +68,7 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		r.Args[o.Name] = o.Text
 		if u, ok := c.Users[o.Text]; ok && o.Type == discordgo.ApplicationCommandOptionUser {
 			if r.Users == nil {
-				r.Users = map[string]bot.User{}
+				r.Users = map[string]outbox.User{}
 			}
 			r.Users[o.Name] = person(u)
 		}
@@ -108,10 +110,10 @@ func readRoute(s string, now time.Time) (r route, ok bool) {
 }
 
 // receipt names a message.
-func receipt(channel, message string) bot.Receipt { return bot.Receipt(channel + "/" + message) }
+func receipt(channel, message string) outbox.Receipt { return outbox.Receipt(channel + "/" + message) }
 
 // received is the receipt of what was sent.
-func received(s *rest.Sent) bot.Receipt { return receipt(s.Channel, s.ID) }
+func received(s *rest.Sent) outbox.Receipt { return receipt(s.Channel, s.ID) }
 
 // readReceipt gives the channel and message of a receipt; empty if it is none.
 func readReceipt(r string) (channel, message string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -302,7 +303,7 @@ func TestOpeningInTheLanguageOfTheRoom(t *testing.T) {
 // What a game says of itself, in which names mean nothing to Discord.
 func TestStanding(t *testing.T) {
 	s := render.Scene{Board: []string{".X.", "..."}, Ruleset: "my_rules", Black: render.Player{Name: "**a** @here"}, White: render.Player{Name: "# b\n<@1>"}, Next: "Black to play"}
-	got := standing(bot.Post{Number: 7}, s)
+	got := standing(outbox.Post{Number: 7}, s)
 	if want := `Game 7: my\_rules · 3×2` + "\n" + `⚫ \*\*a\*\* \@here – ⚪ # b \<\@1\>` + "\nBlack to play"; got != want {
 		t.Errorf("it says %q, not %q", got, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -45,8 +46,8 @@ type platform struct {
 
 func (p *platform) Adapter() bot.Adapter { return p.c.a }
 
-func (p *platform) Room() bot.Room {
-	return bot.Room{Platform: Name, Channel: p.people["black"].at.String()}
+func (p *platform) Room() match.Room {
+	return match.Room{Platform: Name, Channel: p.people["black"].at.String()}
 }
 
 func (p *platform) Says(who, text string) {

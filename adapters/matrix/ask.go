@@ -17,6 +17,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // concerns reports whether an event may be for the bot, so that it must be
@@ -464,7 +466,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	}
 	q.Command, q.Args = p.Command, p.Args
 	if len(p.Users) > 0 {
-		q.Users = map[string]bot.User{}
+		q.Users = map[string]outbox.User{}
 		for option, user := range p.Users {
 			q.Users[option] = a.who(ctx, dev, e.RoomID, user)
 		}
@@ -575,7 +577,7 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Even
 	at := a.room(e.RoomID)
 	r := bot.Request{
 		ID: Name + ":" + e.ID.String(), Who: a.who(ctx, dev, e.RoomID, e.Sender),
-		Where:     bot.Room{Platform: Name, Channel: at.known.String()},
+		Where:     match.Room{Platform: Name, Channel: at.known.String()},
 		Server:    at.known.String(),
 		Moderator: a.moderator(ctx, dev, e.RoomID, e.Sender),
 		Reply:     receipt(e.RoomID, e.ID),

@@ -13,7 +13,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A challenge that was declined, withdrawn or has run out is over: its opening
@@ -22,8 +23,8 @@ import (
 // closes reports whether a post says that a challenge is over. The first event of
 // a game opens it; two begin it, and then a board is shown. So there is nothing
 // that can be asked for after the second only if that has ended the challenge.
-func closes(p bot.Post) bool {
-	return p.Kind == bot.Notice && p.Seq == 2 && p.Under != "" && !p.Private && len(p.Controls) == 0
+func closes(p outbox.Post) bool {
+	return p.Kind == match.Notice && p.Seq == 2 && p.Under != "" && !p.Private && len(p.Controls) == 0
 }
 
 // looks again for a notice that is not found, so often and after so long, twice as

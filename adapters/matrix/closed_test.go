@@ -10,7 +10,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The opening of a challenge that is over says what became of it and offers
@@ -70,18 +71,18 @@ func TestClosedChallenges(t *testing.T) {
 
 // What is no end of a challenge is not taken for one.
 func TestCloses(t *testing.T) {
-	end := bot.Post{Kind: bot.Notice, Game: "g", Seq: 2, Under: "!r:s/$e"}
+	end := outbox.Post{Kind: match.Notice, Game: "g", Seq: 2, Under: "!r:s/$e"}
 	if !closes(end) {
 		t.Error("a challenge that was declined is not over")
 	}
-	for name, change := range map[string]func(*bot.Post){
-		"that it is opened":   func(p *bot.Post) { p.Seq, p.Under = 1, "" },
-		"that it begins":      func(p *bot.Post) { p.Seq = 3 },
-		"that it has begun":   func(p *bot.Post) { p.Under = "" },
-		"a board":             func(p *bot.Post) { p.Kind = bot.Show },
-		"a question":          func(p *bot.Post) { p.Controls = []bot.Control{{Command: "join"}} },
-		"what is for one":     func(p *bot.Post) { p.Private = true },
-		"that a game is over": func(p *bot.Post) { p.Seq = 9 },
+	for name, change := range map[string]func(*outbox.Post){
+		"that it is opened":   func(p *outbox.Post) { p.Seq, p.Under = 1, "" },
+		"that it begins":      func(p *outbox.Post) { p.Seq = 3 },
+		"that it has begun":   func(p *outbox.Post) { p.Under = "" },
+		"a board":             func(p *outbox.Post) { p.Kind = match.Show },
+		"a question":          func(p *outbox.Post) { p.Controls = []match.Control{{Command: "join"}} },
+		"what is for one":     func(p *outbox.Post) { p.Private = true },
+		"that a game is over": func(p *outbox.Post) { p.Seq = 9 },
 	} {
 		p := end
 		if change(&p); closes(p) {

@@ -18,6 +18,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // This file is what follows posts: the root of a game's thread shows how the game
@@ -28,7 +30,7 @@ import (
 // Budget returns what Synapse allows an account unless it is told otherwise.
 func (a *Adapter) Budget() (perSecond float64, burst int) { return a.cfg.Rate, a.cfg.Burst }
 
-var _ bot.Limited = (*Adapter)(nil)
+var _ outbox.Limited = (*Adapter)(nil)
 
 // noReactions is the data of the reactions of a message that is to have none; the
 // events of those that are still to go may follow.
@@ -36,15 +38,15 @@ const noReactions = "none"
 
 // owes returns what follows a post that was shown: its controls become reactions,
 // and a board or the end of a challenge changes the root of its thread.
-func (a *Adapter) owes(ctx context.Context, at, in bot.Receipt, p bot.Post) ([]bot.Owes, error) {
-	header := bot.Owes{Kind: bot.Header, Key: string(in), Target: in, Every: a.cfg.Edit}
+func (a *Adapter) owes(ctx context.Context, at, in outbox.Receipt, p outbox.Post) ([]outbox.Owes, error) {
+	header := outbox.Owes{Kind: outbox.Header, Key: string(in), Target: in, Every: a.cfg.Edit}
 	switch {
 	case closes(p) && in == "":
 		return nil, nil
 	case closes(p):
 		header.Data = string(at)
-		return []bot.Owes{header, {Kind: bot.Reaction, Key: string(in), Target: in, Data: noReactions}}, nil
-	case p.Kind != bot.Show || in == "": // without a thread each board has its own
+		return []outbox.Owes{header, {Kind: outbox.Reaction, Key: string(in), Target: in, Data: noReactions}}, nil
+	case p.Kind != match.Show || in == "": // without a thread each board has its own
 		return a.reactions(ctx, at, p.Controls)
 	}
 	owes, err := a.reactions(ctx, in, p.Controls)
@@ -53,7 +55,7 @@ func (a *Adapter) owes(ctx context.Context, at, in bot.Receipt, p bot.Post) ([]b
 
 // reactions returns what a message owes whose controls are to be reactions: those
 // that are not there yet, each of which is put once for all time.
-func (a *Adapter) reactions(ctx context.Context, on bot.Receipt, controls []bot.Control) ([]bot.Owes, error) {
+func (a *Adapter) reactions(ctx context.Context, on outbox.Receipt, controls []match.Control) ([]outbox.Owes, error) {
 	var missing []string
 	for _, c := range controls {
 		emoji, ok := message.Reaction(c)
@@ -71,41 +73,41 @@ func (a *Adapter) reactions(ctx context.Context, on bot.Receipt, controls []bot.
 	if len(missing) == 0 {
 		return nil, nil
 	}
-	return []bot.Owes{{Kind: bot.Reaction, Key: string(on), Target: on, Data: strings.Join(missing, " ")}}, nil
+	return []outbox.Owes{{Kind: outbox.Reaction, Key: string(on), Target: on, Data: strings.Join(missing, " ")}}, nil
 }
 
 // decorate does what follows a post.
-func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p bot.Post) (owes []bot.Owes, err error) {
+func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Post) (owes []outbox.Owes, err error) {
 	at, on := readReceipt(p.Replaces)
 	if on == "" {
-		return nil, bot.ErrGone
+		return nil, outbox.ErrGone
 	}
-	if wait := a.pace.spare(a.cfg.Now()); wait > 0 && p.Kind != bot.Attach {
-		return nil, bot.RetryAfter{Wait: wait}
+	if wait := a.pace.spare(a.cfg.Now()); wait > 0 && p.Kind != outbox.Attach {
+		return nil, outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	switch p.Kind {
-	case bot.Header:
+	case outbox.Header:
 		err = a.header(ctx, dev, at, on, p)
-	case bot.Reaction:
+	case outbox.Reaction:
 		owes, err = a.react(ctx, dev, at, on, p)
-	case bot.Attach:
+	case outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
 	default:
-		return nil, bot.ErrGone
+		return nil, outbox.ErrGone
 	}
 	if refusedBy(err) {
-		return nil, fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	return owes, botError(err)
 }
 
 // header has the root of a thread say how the game stands, or what a notice has said
 // that ended it before it began.
-func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) error {
+func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) error {
 	if p.Scene == nil {
-		return bot.ErrGone
+		return outbox.ErrGone
 	}
 	first := bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), p.Scene.Ruleset)
 	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang}
@@ -121,7 +123,7 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 }
 
 // react puts the first reaction that a message lacks, and owes the others.
-func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p bot.Post) ([]bot.Owes, error) {
+func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post) ([]outbox.Owes, error) {
 	wanted := strings.Fields(p.Data)
 	if len(wanted) > 0 && wanted[0] == noReactions {
 		return a.unpress(ctx, dev, at, on, p, wanted[1:])
@@ -157,7 +159,7 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 			return nil, err
 		}
 		if !there[emoji] && i+1 < len(wanted) {
-			return []bot.Owes{again(p, wanted[i+1:]...)}, nil
+			return []outbox.Owes{again(p, wanted[i+1:]...)}, nil
 		}
 	}
 	return nil, nil
@@ -165,7 +167,7 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 
 // unpress takes the first of the bot's reactions to a message away, and owes the
 // others: those named, or all.
-func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p bot.Post, events []string) ([]bot.Owes, error) {
+func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID, p outbox.Post, events []string) ([]outbox.Owes, error) {
 	if len(events) == 0 {
 		own, err := pressed(ctx, dev, at, on)
 		if err != nil || len(own) == 0 {
@@ -183,12 +185,12 @@ func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID,
 	if len(events) == 1 {
 		return nil, nil
 	}
-	return []bot.Owes{again(p, append([]string{noReactions}, events[1:]...)...)}, nil
+	return []outbox.Owes{again(p, append([]string{noReactions}, events[1:]...)...)}, nil
 }
 
 // again owes a decoration once more, with other data.
-func again(p bot.Post, data ...string) bot.Owes {
-	return bot.Owes{Kind: p.Kind, Key: p.Replaces, Target: bot.Receipt(p.Replaces), Data: strings.Join(data, " ")}
+func again(p outbox.Post, data ...string) outbox.Owes {
+	return outbox.Owes{Kind: p.Kind, Key: p.Replaces, Target: outbox.Receipt(p.Replaces), Data: strings.Join(data, " ")}
 }
 
 // An attachment is the data of a picture, or another file, that follows the words of
@@ -208,7 +210,7 @@ const (
 )
 
 // follows owes the file that belongs to words.
-func follows(p bot.Post, words bot.Receipt, of attachment) bot.Owes {
+func follows(p outbox.Post, words outbox.Receipt, of attachment) outbox.Owes {
 	of.Post = p.ID
 	data, err := json.Marshal(of)
 	if err != nil {
@@ -218,17 +220,17 @@ func follows(p bot.Post, words bot.Receipt, of attachment) bot.Owes {
 	if isBoard(p) { // of a game the newest counts
 		key = lineOf(p)
 	}
-	return bot.Owes{Kind: bot.Attach, Key: key, Target: words, Data: string(data)}
+	return outbox.Owes{Kind: outbox.Attach, Key: key, Target: words, Data: string(data)}
 }
 
-func isBoard(p bot.Post) bool { return p.Kind == bot.Show && !p.Private }
+func isBoard(p outbox.Post) bool { return p.Kind == match.Show && !p.Private }
 
 // attach sends a picture or file after its words, unless a newer board of the game
 // is on its way.
-func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, p bot.Post) error {
+func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, p outbox.Post) error {
 	var of attachment
 	if err := json.Unmarshal([]byte(p.Data), &of); err != nil {
-		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	line := lineOf(p)
 	c := content{scene: p.Scene, name: boardName(p.Number, p.Seq), file: p.File}
@@ -239,13 +241,13 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 		line += " file"
 	}
 	if err := c.draw(); err != nil || c.file == nil {
-		return bot.ErrGone
+		return outbox.ErrGone
 	}
 	turn := a.order.enter(line)
 	defer a.order.leave(line)
 	picture, err := a.upload(ctx, dev, at, line, c.file)
 	if errors.Is(err, errUploading) {
-		return bot.RetryAfter{Wait: max(attachAgain, a.uploads.rest(a.cfg.Now()))}
+		return outbox.RetryAfter{Wait: max(attachAgain, a.uploads.rest(a.cfg.Now()))}
 	} else if err != nil {
 		return err
 	}

@@ -21,22 +21,24 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // Deliver shows a post; see [bot.Adapter].
-func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if p.Where.Platform != Name || p.Where.Channel == "" {
-		return "", nil, bot.ErrGone
+		return "", nil, outbox.ErrGone
 	}
 	dev := a.device()
 	if dev == nil {
-		return "", nil, bot.RetryAfter{Wait: time.Second}
+		return "", nil, outbox.RetryAfter{Wait: time.Second}
 	}
 	switch p.Kind {
-	case bot.Remove:
-		return bot.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
-	case bot.Header, bot.Reaction, bot.Attach, bot.Clear, bot.Ending:
+	case match.Remove:
+		return outbox.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
+	case outbox.Header, outbox.Reaction, outbox.Attach, outbox.Clear, outbox.Ending:
 		owes, err := a.decorate(ctx, dev, p)
 		return "", owes, err
 	}
@@ -45,15 +47,15 @@ func (a *Adapter) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.O
 	}
 	at := a.current(id.RoomID(p.Where.Channel))
 	if a.hasRead() && !at.joined {
-		return "", nil, bot.ErrGone
+		return "", nil, outbox.ErrGone
 	}
 	root, err := a.threadFor(ctx, dev, at, p)
 	if err != nil {
 		return "", nil, botError(err)
 	}
 	sent, owes, err := a.post(ctx, dev, at.id, root, p)
-	if errors.As(err, new(bot.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
-		return "", nil, bot.RetryAfter{Wait: moveAgain}
+	if errors.As(err, new(outbox.Forbidden)) && p.Attempt <= moveTries && a.hasMoved(ctx, dev, at.id) {
+		return "", nil, outbox.RetryAfter{Wait: moveAgain}
 	}
 	return sent, owes, err
 }
@@ -85,7 +87,7 @@ func (a *Adapter) hasRead() bool {
 // threadFor gives the root of the thread in which a post belongs; empty: none.
 // Two people alone need no threads. Where the room has moved the thread is begun
 // anew.
-func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p bot.Post) (id.EventID, error) {
+func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p outbox.Post) (id.EventID, error) {
 	in, root := readReceipt(p.Under)
 	switch {
 	case root == "" || at.direct():
@@ -109,10 +111,10 @@ func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p 
 }
 
 // post shows a post in a room.
-func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	again := p.Attempt > 1 // it may be there
 	var sent id.EventID
-	var owes []bot.Owes
+	var owes []outbox.Owes
 	bare := false // of its picture or file, which follows
 	if again {
 		found, err := a.find(ctx, dev, at, p.ID)
@@ -131,7 +133,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 			return "", nil, botError(err)
 		}
 	}
-	words := bot.Receipt(receipt(at, sent))
+	words := outbox.Receipt(receipt(at, sent))
 	if bare {
 		owes = append(owes, follows(p, words, attachment{Root: root, Sent: found}))
 	}
@@ -146,11 +148,11 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 			return "", nil, botError(err)
 		}
 	}
-	var in bot.Receipt
+	var in outbox.Receipt
 	if root != "" {
-		in = bot.Receipt(receipt(at, root))
+		in = outbox.Receipt(receipt(at, root))
 	} else if room, _ := readReceipt(p.Under); closes(p) && room == at { // where there are no threads
-		in = bot.Receipt(p.Under)
+		in = outbox.Receipt(p.Under)
 	}
 	more, err := a.owes(ctx, words, in, p)
 	if err != nil {
@@ -158,7 +160,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 	}
 	owes = append(owes, more...)
 	if room, target := readReceipt(p.Replaces); target != "" && room == at {
-		words = bot.Receipt(p.Replaces)
+		words = outbox.Receipt(p.Replaces)
 	}
 	return words, owes, nil
 }
@@ -168,14 +170,14 @@ const lateAfter = time.Minute
 
 // late reports whether a board comes so late that people wonder, because the
 // homeserver has said that it was too much.
-func (a *Adapter) late(p bot.Post) bool {
+func (a *Adapter) late(p outbox.Post) bool {
 	late := a.cfg.Now().Sub(p.At)
-	return p.Kind == bot.Show && !p.At.IsZero() && late > lateAfter && a.pace.limitedSince(p.At)
+	return p.Kind == match.Show && !p.At.IsZero() && late > lateAfter && a.pace.limitedSince(p.At)
 }
 
 // first sends the message of a post, and reports whether its picture or file is still
 // to follow.
-func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p bot.Post) (sent id.EventID, bare bool, err error) {
+func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (sent id.EventID, bare bool, err error) {
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
@@ -215,13 +217,13 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
-func lineOf(p bot.Post) string { return p.Where.Channel + " " + string(p.Game) }
+func lineOf(p outbox.Post) string { return p.Where.Channel + " " + string(p.Game) }
 
 // boardName names the picture of a board.
 func boardName(number, seq int) string { return fmt.Sprintf("game-%d-%d.png", number, seq) }
 
 // mine are those of people who are of this platform.
-func mine(who []bot.User) (out []bot.User) {
+func mine(who []outbox.User) (out []outbox.User) {
 	for _, w := range who {
 		if w.Platform == Name {
 			out = append(out, w)
@@ -231,14 +233,14 @@ func mine(who []bot.User) (out []bot.User) {
 }
 
 // direct shows a post to each person alone.
-func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (first bot.Receipt, owes []bot.Owes, err error) {
+func (a *Adapter) direct(ctx context.Context, dev *device.Device, p outbox.Post) (first outbox.Receipt, owes []outbox.Owes, err error) {
 	for _, who := range mine(p.Notify) {
 		at, err := a.directly(ctx, dev, id.UserID(who.ID))
 		if err != nil {
 			return "", nil, alone(err)
 		}
 		q := p
-		q.ID, q.Notify = p.ID+" "+who.ID, []bot.User{who}
+		q.ID, q.Notify = p.ID+" "+who.ID, []outbox.User{who}
 		if in, _ := readReceipt(p.Replaces); in != at {
 			q.Replaces = ""
 		}
@@ -256,14 +258,14 @@ func (a *Adapter) direct(ctx context.Context, dev *device.Device, p bot.Post) (f
 // alone gives an error of writing to somebody directly, which says nothing of the
 // room for which it is: nobody else waits for it.
 func alone(err error) error {
-	if refusedBy(err) || errors.Is(err, bot.ErrGone) || errors.As(err, new(bot.Forbidden)) {
-		return fmt.Errorf("%w: %w", bot.ErrRefused, errors.New(err.Error()))
+	if refusedBy(err) || errors.Is(err, outbox.ErrGone) || errors.As(err, new(outbox.Forbidden)) {
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, errors.New(err.Error()))
 	}
 	return err
 }
 
 // remove takes a message away.
-func (a *Adapter) remove(ctx context.Context, dev *device.Device, p bot.Post) error {
+func (a *Adapter) remove(ctx context.Context, dev *device.Device, p outbox.Post) error {
 	at, e := readReceipt(p.Replaces)
 	if e == "" {
 		return nil
@@ -282,7 +284,7 @@ type content struct {
 	message.Content
 	scene *render.Scene
 	name  string // of the picture
-	file  *bot.File
+	file  *outbox.File
 	line  string // in which it is uploaded
 }
 
@@ -296,7 +298,7 @@ func (c *content) draw() error {
 		return fmt.Errorf("draw: %w", err)
 	}
 	c.Board = render.TextBoard(*c.scene)
-	c.scene, c.file = nil, &bot.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
+	c.scene, c.file = nil, &outbox.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
 	return nil
 }
 
@@ -399,7 +401,7 @@ func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID
 	a.paced(err)
 	var refused mautrix.HTTPError
 	if errors.As(err, &refused) && refused.IsStatus(http.StatusBadRequest) && !inFront(err) {
-		err = fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		err = fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	if err != nil {
 		return "", err
@@ -478,31 +480,31 @@ func botError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &later):
-		return bot.RetryAfter{Wait: later.wait, Account: true}
+		return outbox.RetryAfter{Wait: later.wait, Account: true}
 	case errors.Is(err, errUploading):
-		return bot.RetryAfter{Wait: attachAgain}
+		return outbox.RetryAfter{Wait: attachAgain}
 	case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, errEncryptedMeanwhile):
-		return bot.RetryAfter{Wait: time.Second}
+		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
-		return bot.Forbidden{Permission: err.Error()}
+		return outbox.Forbidden{Permission: err.Error()}
 	case errors.Is(err, mautrix.MTooLarge):
-		return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
 	case inFront(err):
 		return err
 	case errors.As(err, &e) && e.Response != nil:
 		switch e.Response.StatusCode {
 		case http.StatusTooManyRequests:
-			return bot.RetryAfter{Wait: retryAfter(err), Account: true}
+			return outbox.RetryAfter{Wait: retryAfter(err), Account: true}
 		case http.StatusForbidden:
-			return fmt.Errorf("%w: %w", bot.Forbidden{Permission: "write messages"}, err)
+			return fmt.Errorf("%w: %w", outbox.Forbidden{Permission: "write messages"}, err)
 		case http.StatusNotFound:
-			return fmt.Errorf("%w: %w", bot.ErrGone, err)
+			return fmt.Errorf("%w: %w", outbox.ErrGone, err)
 		case http.StatusRequestEntityTooLarge:
-			return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+			return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
 		}
 		return err
 	case unreachable(err):
-		return fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
+		return fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
 	}
 	return err
 }
@@ -588,18 +590,18 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	} else if err := c.draw(); err != nil {
 		return a.answerFailed(e, err)
 	}
-	words := bot.Receipt(receipt(at, sent.event))
+	words := outbox.Receipt(receipt(at, sent.event))
 	owes, err := a.reactions(ctx, words, answer.Controls)
 	if err != nil {
 		return err
 	}
 	if sent.bare && c.file != nil {
 		a.files.Add(key, c.file)
-		owes = append(owes, follows(bot.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found != nil}))
+		owes = append(owes, follows(outbox.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found != nil}))
 	}
 	if len(owes) > 0 {
 		service, _ := a.theService()
-		if err := service.Owe(ctx, bot.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
+		if err := service.Owe(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
 			return fmt.Errorf("owe what follows an answer: %w", err)
 		}
 	}

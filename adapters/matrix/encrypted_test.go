@@ -19,7 +19,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -249,7 +250,7 @@ func TestClosedDevice(t *testing.T) {
 			}
 		}
 		_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
-		if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(bot.Forbidden)) {
+		if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(outbox.Forbidden)) {
 			t.Errorf("what is to be sent is %v", err)
 		}
 	})
@@ -412,7 +413,7 @@ func TestSpeaksAtOnce(t *testing.T) {
 		if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := c.a.Deliver(t.Context(), bot.Post{ID: "first", Where: bot.Room{Platform: Name, Channel: at.String()}, Kind: bot.Notice, Text: "Hello.", Attempt: 1}); err != nil {
+		if _, _, err := c.a.Deliver(t.Context(), outbox.Post{ID: "first", Where: match.Room{Platform: Name, Channel: at.String()}, Kind: match.Notice, Text: "Hello.", Attempt: 1}); err != nil {
 			t.Fatal(err)
 		}
 		anna.Await(at, "the notice", func(v matrixtest.View) bool {

@@ -29,6 +29,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -712,7 +713,7 @@ func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 }
 
 // events gives the logs of all games in the database, in their order.
-func (c *club) events() map[id.RoomID][]bot.Event {
+func (c *club) events() map[id.RoomID][]match.Event {
 	c.Helper()
 	st, err := store.Open(context.Background(), c.file)
 	if err != nil {
@@ -723,8 +724,8 @@ func (c *club) events() map[id.RoomID][]bot.Event {
 	if err != nil {
 		c.Fatal(err)
 	}
-	slices.SortFunc(ms, func(a, b bot.Match) int { return a.Number - b.Number })
-	out := map[id.RoomID][]bot.Event{}
+	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
+	out := map[id.RoomID][]match.Event{}
 	for _, m := range ms {
 		_, events, err := st.Match(context.Background(), m.ID)
 		if err != nil {

@@ -55,6 +55,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Name is the platform's name.
@@ -150,7 +151,7 @@ type Adapter struct {
 	pace     pace
 	order    order
 	uploads  *uploads
-	files    *lru.Cache[string, *bot.File] // that are to follow the words of answers, by their keys
+	files    *lru.Cache[string, *outbox.File] // that are to follow the words of answers, by their keys
 	refusals *lru.Cache[refusal, time.Time]
 	empty    atomic.Bool // the bot may be alone in a room
 }
@@ -200,7 +201,7 @@ func New(cfg Config) (a *Adapter, err error) {
 		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1)}
 	a.pace.tokens = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
 	a.uploads = newUploads()
-	if a.files, err = lru.New[string, *bot.File](filesKept); err != nil {
+	if a.files, err = lru.New[string, *outbox.File](filesKept); err != nil {
 		return nil, err
 	}
 	if a.refusals, err = lru.New[refusal, time.Time](refusalsKept); err != nil {

@@ -14,7 +14,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // turns plays turns of a game in a room, Black first, and waits for the words of
@@ -326,8 +327,8 @@ func TestReplacedAfterAMove(t *testing.T) {
 		old := receipt("!before:"+id.RoomID(c.user.ID.Homeserver()), "$gone")
 		last := old
 		for k, says := range []string{"Five minutes are left.", "Four minutes are left.", "Three minutes are left."} {
-			sent, _, err := c.a.Deliver(t.Context(), bot.Post{ID: fmt.Sprint("reminder ", k), Kind: bot.Status, Attempt: 1, Replaces: last, Text: says,
-				Where: bot.Room{Platform: Name, Channel: anna.at.String()}})
+			sent, _, err := c.a.Deliver(t.Context(), outbox.Post{ID: fmt.Sprint("reminder ", k), Kind: match.Status, Attempt: 1, Replaces: last, Text: says,
+				Where: match.Room{Platform: Name, Channel: anna.at.String()}})
 			if err != nil {
 				t.Fatal(err)
 			}

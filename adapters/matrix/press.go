@@ -4,7 +4,7 @@ import (
 	"maunium.net/go/mautrix/event"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A message of the bot's says for itself what reactions to it mean, as mautrix's
@@ -20,7 +20,7 @@ const (
 )
 
 // pressable gives the field that says it.
-func pressable(controls []bot.Control) map[string]any {
+func pressable(controls []match.Control) map[string]any {
 	of := map[string]any{}
 	for _, c := range controls {
 		if emoji, ok := message.Emoji(c.Command); ok {

@@ -13,7 +13,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
 )
 
@@ -51,8 +52,8 @@ func testFirstRelease(t *testing.T, s *matrixtest.Server, files, world string, e
 	if _, err := fmt.Sscanf(ids, "room %s before %s game 1 %s before %s game 2 %s", &at, &before, &first, &firstBefore, &second); err != nil {
 		t.Fatal(err)
 	}
-	got := storetest.Tells(t, storetest.Unpack(t, files+".db.gz"), killed, bot.User{Platform: Name, ID: id.NewUserID("anna", matrixtest.Name).String(), Name: "Anna"},
-		bot.Room{Platform: Name, Channel: before.String()}, "/games", "/board game:1", "/sgf game:1", "/board game:2", "/sgf game:2")
+	got := storetest.Tells(t, storetest.Unpack(t, files+".db.gz"), killed, outbox.User{Platform: Name, ID: id.NewUserID("anna", matrixtest.Name).String(), Name: "Anna"},
+		match.Room{Platform: Name, Channel: before.String()}, "/games", "/board game:1", "/sgf game:1", "/board game:2", "/sgf game:2")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("the games are others (−release +now):\n%s", diff)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A room is what is known of one.
@@ -476,8 +476,8 @@ const profileFor = 3 * time.Second
 const maxName = 200
 
 // who gives a person as the bot is to know them.
-func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) bot.User {
-	w := bot.User{Platform: Name, ID: user.String()}
+func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) outbox.User {
+	w := outbox.User{Platform: Name, ID: user.String()}
 	if m, err := dev.State.TryGetMember(ctx, at, user); err == nil && m != nil {
 		w.Name = m.Displayname
 	} else { // their homeserver is asked, which may never answer

@@ -21,7 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // How many uploads there may be at once, and how long there are none after one has
@@ -134,7 +134,7 @@ func (u *uploads) rest(now time.Time) time.Duration {
 // upload uploads a file, encrypted if the room is, and waits for it a while: half as
 // long if uploads fail. What takes long goes on meanwhile. In a line, a game's in a
 // channel, one upload is under way at a time. What was uploaded is not uploaded again.
-func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, line string, file *bot.File) (message.Picture, error) {
+func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, line string, file *outbox.File) (message.Picture, error) {
 	secret, err := a.lastEncrypted(ctx, dev, at)
 	if err != nil {
 		return message.Picture{}, fmt.Errorf("ask whether the room is encrypted: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // What the adapter says of its own is said in every language of the bot's.
@@ -19,7 +20,7 @@ func TestWordsInEveryLanguage(t *testing.T) {
 			}
 		}
 	}
-	m := message.Text(message.Content{Text: "…", Board: "A", Number: 3, Lang: "de", Controls: []bot.Control{{Command: "pass"}}})
+	m := message.Text(message.Content{Text: "…", Board: "A", Number: 3, Lang: "de", Controls: []match.Control{{Command: "pass"}}})
 	for _, want := range []string{"Du kannst: ⏭️ !pass", "Partie 3: das Brett in Buchstaben"} {
 		if !strings.Contains(m.FormattedBody, want) {
 			t.Errorf("%q is not in %q", want, m.FormattedBody)

@@ -26,6 +26,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -36,7 +38,7 @@ const Name = "terminal"
 // maxLine is the longest line that is read, in bytes.
 const maxLine = 64 << 10
 
-var room = bot.Room{Platform: Name, Channel: "terminal"}
+var room = match.Room{Platform: Name, Channel: "terminal"}
 
 // A Terminal reads commands by lines and writes what the bot says.
 type Terminal struct {
@@ -56,9 +58,9 @@ var _ bot.Adapter = (*Terminal)(nil)
 // Name gives the platform's name.
 func (t *Terminal) Name() string { return Name }
 
-func who(seat string) bot.User {
+func who(seat string) outbox.User {
 	first, size := utf8.DecodeRuneInString(seat)
-	return bot.User{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
+	return outbox.User{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
 }
 
 // Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
@@ -133,7 +135,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	}
 	r.Command, r.Args = command, args
 	if o := args["opponent"]; o != "" && !strings.EqualFold(o, "me") {
-		r.Users = map[string]bot.User{"opponent": who(o)}
+		r.Users = map[string]outbox.User{"opponent": who(o)}
 	}
 	r.Shows, r.Flat = true, true
 	a, err := service.Ask(ctx, r)
@@ -183,13 +185,13 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 }
 
 // Deliver writes a post.
-func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.shown[p.ID] || p.Kind == bot.Remove { // what was written stays written
-		return bot.Receipt(p.ID), nil, nil
+	if t.shown[p.ID] || p.Kind == match.Remove { // what was written stays written
+		return outbox.Receipt(p.ID), nil, nil
 	}
-	if p.Kind == bot.Show {
+	if p.Kind == match.Show {
 		for _, w := range p.Notify {
 			t.turn = strings.TrimPrefix(w.ID, "seat:")
 		}
@@ -205,7 +207,7 @@ func (t *Terminal) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Ow
 		t.shown = map[string]bool{}
 	}
 	t.shown[p.ID] = true
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // grid draws the board with its coordinates, brackets around the last stone

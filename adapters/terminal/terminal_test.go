@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // A screen is a terminal with somebody at it. The prompt, written when a line
@@ -34,7 +35,7 @@ func (s *screen) Write(p []byte) (int, error) {
 }
 
 func (s *screen) Adapter() bot.Adapter { return s.t }
-func (s *screen) Room() bot.Room       { return room }
+func (s *screen) Room() match.Room     { return room }
 func (s *screen) Again() bool          { return false }
 func (s *screen) OneScreen() bool      { return true }
 func (s *screen) Stop() error          { s.stop(); return <-s.done }

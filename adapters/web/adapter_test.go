@@ -9,6 +9,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A hall is the room with a page open in every seat.
@@ -25,7 +27,7 @@ type hall struct {
 
 func (h *hall) Adapter() bot.Adapter { return h.room }
 func (h *hall) Fails(yes bool)       { h.desk.fails = yes }
-func (h *hall) Room() bot.Room       { return here }
+func (h *hall) Room() match.Room     { return here }
 func (h *hall) OneScreen() bool      { return false }
 func (h *hall) Stop() error          { h.stop(); return nil }
 
@@ -77,7 +79,7 @@ type keeper struct {
 	fails bool
 }
 
-func (k *keeper) Settle(ctx context.Context, p bot.Post, r bot.Receipt, owes ...bot.Owes) error {
+func (k *keeper) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	if k.fails {
 		return errors.New("the disk is full")
 	}

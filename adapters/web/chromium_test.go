@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -343,12 +345,12 @@ func TestControlsInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	deliver := func(kind, text string, controls ...bot.Control) {
+	deliver := func(kind, text string, controls ...match.Control) {
 		t.Helper()
 		n++
-		q := bot.Post{ID: fmt.Sprint("p", n), Where: here, Kind: kind, Game: "g1", Seq: n, Text: text, Controls: controls}
-		if kind == bot.Notice {
-			q.File = &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}
+		q := outbox.Post{ID: fmt.Sprint("p", n), Where: here, Kind: kind, Game: "g1", Seq: n, Text: text, Controls: controls}
+		if kind == match.Notice {
+			q.File = &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}
 		}
 		if _, _, err := r.Deliver(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -356,9 +358,9 @@ func TestControlsInChromium(t *testing.T) {
 		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private], .status)').length === %d`, n))
 	}
 	args := map[string]string{"game": "1", "seq": "1"}
-	deliver(bot.Show, "first board", bot.Control{Label: "Place", Command: "place", Ask: "at", Args: args}, bot.Control{Label: "Pass", Command: "pass", Args: args},
-		bot.Control{Label: "Dead", Command: "dead", Ask: "points", Args: args})
-	deliver(bot.Notice, "until \x031795528800000\x04Tue 24 Nov 14:00 UTC\x05.", bot.Control{Label: "Accept", Command: "accept", Args: args})
+	deliver(match.Show, "first board", match.Control{Label: "Place", Command: "place", Ask: "at", Args: args}, match.Control{Label: "Pass", Command: "pass", Args: args},
+		match.Control{Label: "Dead", Command: "dead", Ask: "points", Args: args})
+	deliver(match.Notice, "until \x031795528800000\x04Tue 24 Nov 14:00 UTC\x05.", match.Control{Label: "Accept", Command: "accept", Args: args})
 	buttons := func(want ...string) {
 		t.Helper()
 		data, _ := json.Marshal(append([]string{}, want...))
@@ -405,24 +407,24 @@ func TestControlsInChromium(t *testing.T) {
 	}
 
 	// A notice ends the buttons of another, a board those of all.
-	deliver(bot.Notice, "second notice", bot.Control{Label: "Decline", Command: "decline", Args: args})
+	deliver(match.Notice, "second notice", match.Control{Label: "Decline", Command: "decline", Args: args})
 	buttons("Place", "Pass", "Dead", "Decline")
-	deliver(bot.Show, "second board", bot.Control{Label: "Undo", Command: "undo", Args: args})
+	deliver(match.Show, "second board", match.Control{Label: "Undo", Command: "undo", Args: args})
 	buttons("Undo")
 	p.do(chromedp.Reload())
 	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false'`)
 	buttons("Undo")
-	deliver(bot.Show, "last board")
+	deliver(match.Show, "last board")
 	buttons()
 
 	// A reminder that is said again stands at the end, and once.
-	first, _, err := r.Deliver(t.Context(), bot.Post{ID: "first", Where: here, Kind: bot.Status, Game: "g1", Text: "first reminder"})
+	first, _, err := r.Deliver(t.Context(), outbox.Post{ID: "first", Where: here, Kind: match.Status, Game: "g1", Text: "first reminder"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.sees("first reminder")
-	deliver(bot.Notice, "in between")
-	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "again", Where: here, Kind: bot.Status, Game: "g1", Text: "again", Replaces: string(first)}); err != nil {
+	deliver(match.Notice, "in between")
+	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "again", Where: here, Kind: match.Status, Game: "g1", Text: "again", Replaces: string(first)}); err != nil {
 		t.Fatal(err)
 	}
 	p.wait(`[...document.querySelectorAll('#log .text')].at(-1).textContent === 'again' && !document.querySelector('#log').innerText.includes('first reminder')`)

@@ -25,6 +25,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -55,7 +57,7 @@ type stretch struct{ from, to time.Time }
 
 func (s stretch) has(t time.Time) bool { return !t.Before(s.from) && t.Before(s.to) }
 
-func (p *member) who() bot.User { w, _ := sit("name:" + p.name); return w }
+func (p *member) who() outbox.User { w, _ := sit("name:" + p.name); return w }
 
 func (p *member) seat() string { return "name:" + p.name }
 
@@ -334,12 +336,12 @@ func (c *club) heard(m message) {
 	c.line("Halfpoint %d: %s", m.N, strings.TrimSpace(text+"\n"+strings.Join(labels, " ")))
 	n := number(m)
 	switch m.Kind {
-	case bot.Show:
+	case match.Show:
 		c.boards[n] = m
 		for _, p := range c.members {
 			delete(c.offers, fmt.Sprint(p.name, " ", n))
 		}
-	case bot.Notice:
+	case match.Notice:
 		delete(c.lobby, n)
 		if b, ok := button(m, "join"); ok && len(m.To) == 0 {
 			c.lobby[n] = b
@@ -351,7 +353,7 @@ func (c *club) heard(m message) {
 		}
 	}
 	c.judge.heard(m)
-	if m.Kind == bot.Status && !m.Removed { // who is reminded comes sooner, if they can
+	if m.Kind == match.Status && !m.Removed { // who is reminded comes sooner, if they can
 		for _, p := range c.members {
 			if slices.Contains(m.To, p.name) && c.IntN(4) > 0 {
 				if at := c.visit(p, c.now); at.Before(p.next) {
@@ -493,17 +495,17 @@ func (c *club) open(p *member) bool {
 func (c *club) length() int { return 7 + c.IntN(9) }
 
 // matches gives games, the last first.
-func (c *club) matches(q bot.Query) []bot.Match {
+func (c *club) matches(q bot.Query) []match.Match {
 	ms, err := c.store.Matches(c.t.Context(), q)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	slices.SortFunc(ms, func(a, b bot.Match) int { return b.Number - a.Number })
+	slices.SortFunc(ms, func(a, b match.Match) int { return b.Number - a.Number })
 	return ms
 }
 
 // person gives the id by which the bot knows somebody.
-func (c *club) person(p *member) bot.PersonID {
+func (c *club) person(p *member) match.PersonID {
 	id, err := c.store.Person(c.t.Context(), p.who())
 	if err != nil {
 		c.t.Fatal(err)
@@ -543,22 +545,22 @@ func (c *club) turnUp(p *member) {
 		}
 	}
 	if p == c.members[0] && c.IntN(3) == 0 { // who looks after the room
-		for _, m := range c.matches(bot.Query{States: []bot.State{bot.Going}}) {
+		for _, m := range c.matches(bot.Query{States: []match.State{match.Going}}) {
 			if m.Black != me && m.White != me && c.now.Sub(m.Changed) > 2*24*time.Hour && c.settling(m.Number) {
 				c.say(p, fmt.Sprintf("/adjudicate count game:%d", m.Number))
 			}
 		}
 	}
-	for _, m := range c.matches(bot.Query{States: []bot.State{bot.Open, bot.Going}, Player: me}) {
+	for _, m := range c.matches(bot.Query{States: []match.State{match.Open, match.Going}, Player: me}) {
 		switch {
-		case m.State == bot.Going:
+		case m.State == match.Going:
 			c.attend(p, me, m)
 		case c.IntN(80) == 0:
 			c.say(p, fmt.Sprint("/cancel ", m.Number))
 		}
 	}
 	if c.IntN(24) == 0 {
-		if ended := c.matches(bot.Query{Player: me, States: []bot.State{bot.Ended}, Limit: 5}); len(ended) > 0 {
+		if ended := c.matches(bot.Query{Player: me, States: []match.State{match.Ended}, Limit: 5}); len(ended) > 0 {
 			n := ended[0].Number
 			switch c.IntN(4) {
 			case 0:
@@ -581,7 +583,7 @@ func (c *club) settling(n int) bool {
 }
 
 // attend is somebody who looks at a game of theirs.
-func (c *club) attend(p *member, me bot.PersonID, m bot.Match) {
+func (c *club) attend(p *member, me match.PersonID, m match.Match) {
 	n := m.Number
 	board := c.boards[n]
 	if offer, ok := c.offers[fmt.Sprint(p.name, " ", n)]; ok && c.IntN(4) > 0 {
@@ -698,7 +700,7 @@ func (c *club) pressPass(p *member, pass control) {
 }
 
 // settle is somebody who looks at a game in which play has stopped.
-func (c *club) settle(p *member, me bot.PersonID, m bot.Match, board message) {
+func (c *club) settle(p *member, me match.PersonID, m match.Match, board message) {
 	c.wait(30)
 	get := func(command string) control { b, _ := button(board, command); return b }
 	switch x := c.Float64(); {

@@ -63,7 +63,7 @@ func (j *judge) wrong(format string, args ...any) {
 }
 
 // chosen gives how somebody wants to be reminded.
-func (j *judge) chosen(name string) bot.Preferences {
+func (j *judge) chosen(name string) match.Preferences {
 	i := slices.IndexFunc(j.c.members, func(p *member) bool { return p.name == name })
 	p, err := j.c.store.Preferences(j.c.t.Context(), j.c.person(j.c.members[i]))
 	if err != nil {
@@ -73,13 +73,13 @@ func (j *judge) chosen(name string) bot.Preferences {
 }
 
 // match gives a match with its events, and the names of those for whom it waits.
-func (j *judge) match(id string) (m bot.Match, events []bot.Event, waits []string) {
-	m, events, err := j.c.store.Match(j.c.t.Context(), bot.GameID(id))
+func (j *judge) match(id string) (m match.Match, events []match.Event, waits []string) {
+	m, events, err := j.c.store.Match(j.c.t.Context(), match.GameID(id))
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
 	switch {
-	case m.State != bot.Going || m.ToMove == "":
+	case m.State != match.Going || m.ToMove == "":
 	case j.c.settling(m.Number) && strings.Contains(j.c.boards[m.Number].Text, "Still to accept: Black and White."):
 		waits = append(waits, j.c.name(m.Black), j.c.name(m.White))
 	default:
@@ -88,8 +88,8 @@ func (j *judge) match(id string) (m bot.Match, events []bot.Event, waits []strin
 	return m, events, waits
 }
 
-func (c *club) name(id bot.PersonID) string {
-	who, err := c.store.People(c.t.Context(), []bot.PersonID{id})
+func (c *club) name(id match.PersonID) string {
+	who, err := c.store.People(c.t.Context(), []match.PersonID{id})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -129,19 +129,19 @@ func (j *judge) heard(m message) {
 			}
 		}
 	}
-	if m.Kind == bot.Status {
+	if m.Kind == match.Status {
 		j.reminded(m)
 	}
 	for _, name := range m.To {
 		j.pings[name] = append(j.pings[name], ping{now, m.Kind, m.Game, numbers(m.Text)})
 	}
 	switch {
-	case m.Kind == bot.Status && len(times) > 0:
+	case m.Kind == match.Status && len(times) > 0:
 		j.until[m.Game] = *times[0].Time
 	case len(times) > 0:
 		j.until[m.Game] = *times[len(times)-1].Time
-	case m.Kind == bot.Show:
-		if match, _, _ := j.match(m.Game); match.State == bot.Going {
+	case m.Kind == match.Show:
+		if game, _, _ := j.match(m.Game); game.State == match.Going {
 			j.until[m.Game] = time.Time{} // the clocks stand
 		}
 	}
@@ -151,11 +151,11 @@ func (j *judge) heard(m message) {
 	if m.File != nil {
 		j.record(m)
 	}
-	if m.Kind == bot.Show {
-		match, _, waits := j.match(m.Game)
+	if m.Kind == match.Show {
+		game, _, waits := j.match(m.Game)
 		for n, old := range j.visible {
 			if old.Game == m.Game && !old.Private && !slices.ContainsFunc(waits, func(name string) bool { return slices.Contains(old.To, name) }) {
-				j.wrong("game %d has gone on, and reminder %d still stands", match.Number, n)
+				j.wrong("game %d has gone on, and reminder %d still stands", game.Number, n)
 			}
 		}
 		_, settling := button(m, "dispute")
@@ -178,15 +178,15 @@ func (j *judge) reminded(m message) {
 	if !j.gone[m.N] {
 		j.visible[m.N] = m
 	}
-	match, events, waits := j.match(m.Game)
-	if match.State != bot.Going || !slices.ContainsFunc(waits, func(name string) bool { return slices.Contains(m.To, name) }) {
-		j.wrong("%v are reminded of game %d, which waits for %v", m.To, match.Number, waits)
+	game, events, waits := j.match(m.Game)
+	if game.State != match.Going || !slices.ContainsFunc(waits, func(name string) bool { return slices.Contains(m.To, name) }) {
+		j.wrong("%v are reminded of game %d, which waits for %v", m.To, game.Number, waits)
 	}
 	for _, name := range m.To {
 		p := j.chosen(name)
-		expected := j.expected(match, events, p)
+		expected := j.expected(game, events, p)
 		if !slices.ContainsFunc(expected, func(at time.Time) bool { return near(at, now) || j.back(at) }) {
-			j.wrong("%s is reminded of game %d, which is due at %v", name, match.Number, expected)
+			j.wrong("%s is reminded of game %d, which is due at %v", name, game.Number, expected)
 		}
 		if p.Remind == "none" || (p.Remind == "direct") != m.Private {
 			j.wrong("%s is reminded although they chose %q (private: %v)", name, p.Remind, m.Private)
@@ -199,17 +199,17 @@ func (j *judge) reminded(m message) {
 			if now.Sub(last.at) >= noSooner {
 				break
 			}
-			if last.game == m.Game && last.kind != bot.Notice { // which asks for something else
-				j.wrong("%s is called about game %d %v after they were", name, match.Number, now.Sub(last.at))
-			} else if last.kind == bot.Status && slices.Contains(last.named, match.Number) {
-				j.wrong("%s is called about game %d %v after a reminder that named it", name, match.Number, now.Sub(last.at))
+			if last.game == m.Game && last.kind != match.Notice { // which asks for something else
+				j.wrong("%s is called about game %d %v after they were", name, game.Number, now.Sub(last.at))
+			} else if last.kind == match.Status && slices.Contains(last.named, game.Number) {
+				j.wrong("%s is called about game %d %v after a reminder that named it", name, game.Number, now.Sub(last.at))
 			}
 		}
 	}
 }
 
 // expected gives when reminders of the turn are due, as somebody has chosen.
-func (j *judge) expected(m bot.Match, events []bot.Event, p bot.Preferences) (at []time.Time) {
+func (j *judge) expected(m match.Match, events []match.Event, p match.Preferences) (at []time.Time) {
 	r, err := clocksAt(m, events, j.c.now)
 	if err != nil {
 		j.c.t.Fatal(err)
@@ -262,13 +262,13 @@ func (j *judge) answered(p *member, s submission, a answer) {
 func (j *judge) record(m message) {
 	j.records[m.Game]++
 	resp, body := do(j.c.t, "GET", j.c.url+m.File.URL, "")
-	match, _, _ := j.match(m.Game)
+	game, _, _ := j.match(m.Game)
 	r, err := sgf.Read(bytes.NewReader([]byte(body)))
 	switch {
 	case resp.StatusCode != 200 || err != nil:
-		j.wrong("the record of game %d: %s, %v", match.Number, resp.Status, err)
-	case !strings.Contains(body, "RE["+match.Result+"]"):
-		j.wrong("game %d ended with %q, and its record is %.200q %v", match.Number, match.Result, body, r)
+		j.wrong("the record of game %d: %s, %v", game.Number, resp.Status, err)
+	case !strings.Contains(body, "RE["+game.Result+"]"):
+		j.wrong("game %d ended with %q, and its record is %.200q %v", game.Number, game.Result, body, r)
 	}
 }
 
@@ -278,9 +278,9 @@ func (j *judge) look() {
 		if !old.Private {
 			continue
 		}
-		match, _, waits := j.match(old.Game)
+		game, _, waits := j.match(old.Game)
 		if !slices.ContainsFunc(waits, func(name string) bool { return slices.Contains(old.To, name) }) {
-			j.wrong("game %d has gone on, and reminder %d to %v still stands", match.Number, n, old.To)
+			j.wrong("game %d has gone on, and reminder %d to %v still stands", game.Number, n, old.To)
 			delete(j.visible, n)
 		}
 	}
@@ -290,7 +290,7 @@ func (j *judge) look() {
 func (j *judge) sum() {
 	c := j.c
 	st := c.store
-	states := map[bot.State]int{}
+	states := map[match.State]int{}
 	ms, err := st.Matches(c.t.Context(), bot.Query{Limit: 1000})
 	if err != nil {
 		c.t.Fatal(err)
@@ -299,10 +299,10 @@ func (j *judge) sum() {
 		states[m.State]++
 		id := string(m.ID)
 		_, events, _ := j.match(id)
-		if want := map[bool]int{true: 1}[m.State == bot.Ended]; j.records[id] != want {
+		if want := map[bool]int{true: 1}[m.State == match.Ended]; j.records[id] != want {
 			j.wrong("game %d is %s with %q, and its record was posted %d times", m.Number, m.State, m.Result, j.records[id])
 		}
-		if m.State == bot.Open && c.now.Sub(m.Opened) > 7*24*time.Hour+time.Hour {
+		if m.State == match.Open && c.now.Sub(m.Opened) > 7*24*time.Hour+time.Hour {
 			j.wrong("game %d has been open since %v", m.Number, m.Opened)
 		}
 		for i, e := range events {
@@ -332,7 +332,7 @@ func (j *judge) sum() {
 
 // flag judges that somebody lost by time: not early, not while the bot was away,
 // as was said, and after the reminders that they had chosen.
-func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
+func (j *judge) flag(m match.Match, events []match.Event, e match.Event) {
 	r, err := clocksAt(m, events, e.At)
 	if err != nil {
 		j.c.t.Fatal(err)
@@ -376,7 +376,7 @@ func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
 			continue
 		}
 		told := slices.ContainsFunc(j.pings[name], func(p ping) bool {
-			if p.kind != bot.Status || !slices.Contains(p.named, m.Number) {
+			if p.kind != match.Status || !slices.Contains(p.named, m.Number) {
 				return false
 			}
 			late := p.at.Sub(one.At)
@@ -394,7 +394,7 @@ func (j *judge) flag(m bot.Match, events []bot.Event, e bot.Event) {
 }
 
 // pausedAt reports whether the players had agreed on a pause at a time.
-func pausedAt(events []bot.Event, at time.Time) (paused bool) {
+func pausedAt(events []match.Event, at time.Time) (paused bool) {
 	for _, e := range events {
 		if e.At.After(at) {
 			break
@@ -408,7 +408,7 @@ func pausedAt(events []bot.Event, at time.Time) (paused bool) {
 
 // missed reports whether the bot was away at a time, and when it came back it was
 // night for somebody.
-func (j *judge) missed(at time.Time, p bot.Preferences) bool {
+func (j *judge) missed(at time.Time, p match.Preferences) bool {
 	zone, _ := time.LoadLocation(p.Zone)
 	return slices.ContainsFunc(j.c.outages, func(s stretch) bool {
 		h := s.to.In(zone).Hour()
@@ -418,13 +418,13 @@ func (j *judge) missed(at time.Time, p bot.Preferences) bool {
 
 // hangs judges that a game in which nothing runs out was not forgotten: those for
 // whom it waited were told.
-func (j *judge) hangs(m bot.Match, events []bot.Event) {
+func (j *judge) hangs(m match.Match, events []match.Event) {
 	boards := j.boards[string(m.ID)]
 	for i, e := range events {
 		from, to := e.At, j.c.now
 		if i+1 < len(events) {
 			to = events[i+1].At
-		} else if m.State != bot.Going {
+		} else if m.State != match.Going {
 			break
 		}
 		n := len(boards) - 1
@@ -454,7 +454,7 @@ func (j *judge) hangs(m bot.Match, events []bot.Event) {
 		}
 		for _, name := range b.waits {
 			if j.chosen(name).Remind != "none" && !slices.ContainsFunc(j.pings[name], func(p ping) bool {
-				return p.kind == bot.Status && p.at.After(from) && p.at.Before(from.Add(patience)) && slices.Contains(p.named, m.Number)
+				return p.kind == match.Status && p.at.After(from) && p.at.Before(from.Add(patience)) && slices.Contains(p.named, m.Number)
 			}) {
 				j.wrong("game %d waited for %v from %v to %v (settling: %v), and %s was not told", m.Number, b.waits, from, to, b.settling, name)
 			}
@@ -463,7 +463,7 @@ func (j *judge) hangs(m bot.Match, events []bot.Event) {
 }
 
 // clocksAt reads the clocks of a match after its events.
-func clocksAt(m bot.Match, events []bot.Event, now time.Time) (clock.Reading, error) {
+func clocksAt(m match.Match, events []match.Event, now time.Time) (clock.Reading, error) {
 	p, err := match.Fold(m, events)
 	if err != nil {
 		return clock.Reading{}, err

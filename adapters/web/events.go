@@ -14,7 +14,8 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // What is new in the transcripts is read and made ready once, and appended to a
@@ -207,7 +208,7 @@ func (s *server) privateRooms() map[string]bool {
 }
 
 // frame returns a message as an event of a stream. The caller does not change it.
-func (s *server) frame(ctx context.Context, m bot.Message, private bool) ([]byte, error) {
+func (s *server) frame(ctx context.Context, m outbox.Message, private bool) ([]byte, error) {
 	if data, ok := s.frames.Get(m.N); ok {
 		return data, nil
 	}
@@ -219,7 +220,7 @@ func (s *server) frame(ctx context.Context, m bot.Message, private bool) ([]byte
 			return nil, err
 		}
 		data := fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.N, text)
-		if shown.Kind != bot.Show || shown.Picture != "" { // else the picture failed, and may come the next time
+		if shown.Kind != match.Show || shown.Picture != "" { // else the picture failed, and may come the next time
 			s.frames.Add(m.N, data)
 		}
 		return data, nil
@@ -232,7 +233,7 @@ func (s *server) frame(ctx context.Context, m bot.Message, private bool) ([]byte
 
 // A stream is a page that follows the transcript. Room.mu guards what can change.
 type stream struct {
-	who     bot.User
+	who     outbox.User
 	browser string
 	address string // of the client; empty: this machine
 	wake    chan struct{}
@@ -473,7 +474,7 @@ func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool,
 			return nil, false, err
 		}
 		all = append(all, mine...)
-		slices.SortFunc(all, func(a, b bot.Message) int { return cmp.Compare(a.N, b.N) })
+		slices.SortFunc(all, func(a, b outbox.Message) int { return cmp.Compare(a.N, b.N) })
 	}
 	for _, m := range all {
 		if m.N > upTo { // it comes with the backlog

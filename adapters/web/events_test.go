@@ -12,7 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -23,7 +24,7 @@ type drawing struct {
 	stones atomic.Int32 // besides those of the event
 }
 
-func (d *drawing) Scene(_ context.Context, _ bot.GameID, seq int) (render.Scene, error) {
+func (d *drawing) Scene(_ context.Context, _ match.GameID, seq int) (render.Scene, error) {
 	d.scenes.Add(1)
 	return scene(seq + int(d.stones.Load())), nil
 }
@@ -56,7 +57,7 @@ func TestSceneOncePerTurn(t *testing.T) {
 	r := newRoom(l)
 	url, stop := run(t, r, d)
 	sc := scene(2)
-	post := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc}
+	post := outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc}
 	var pages []*reader
 	for range 20 {
 		s := follow(t, url, "", "")
@@ -104,7 +105,7 @@ func TestNothingIsKeptForLong(t *testing.T) {
 		d := &drawing{}
 		r := newRoom(&memory{})
 		url := open(t, r, d)
-		if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
+		if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
 			t.Fatal(err)
 		}
 		see := func() string {
@@ -152,7 +153,7 @@ func TestFlushes(t *testing.T) {
 			}
 		}()
 		deliver := func(n int) {
-			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(n), Where: here, Kind: match.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +205,7 @@ func TestFarBehind(t *testing.T) {
 		const n = 300
 		text := strings.Repeat("x", 100_000)
 		for i := range n {
-			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(i), Where: here, Kind: bot.Notice, Text: text}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(i), Where: here, Kind: match.Notice, Text: text}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)

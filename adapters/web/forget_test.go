@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -63,7 +64,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		says(her, "/new two-button 5x5 opponent:Bob") // which ends with her
 		says(his, "/opponent Zyxqa")                  // no command
 		says(his, "/new aga 5x5 color:Zyxqa")
-		tell(t, r, "private", bot.User{Platform: platform, ID: "name:zyxqa", Name: "Zyxqa"}, "zyxqsecret")
+		tell(t, r, "private", outbox.User{Platform: platform, ID: "name:zyxqa", Name: "Zyxqa"}, "zyxqsecret")
 
 		var record string
 		for _, m := range read(follow(t, url, "seat="+his, "")) {

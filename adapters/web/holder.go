@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Nobody logs in here, so a browser proves who it is by a random secret in a
@@ -70,7 +71,7 @@ func (st *seat) free() bool {
 // openSeats reads who held the seats when the program stopped.
 func (s *server) openSeats(ctx context.Context) error {
 	s.seats = map[string]*seat{}
-	for _, who := range []bot.User{black, white} {
+	for _, who := range []outbox.User{black, white} {
 		h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
 			return err
@@ -83,7 +84,7 @@ func (s *server) openSeats(ctx context.Context) error {
 // admit lets a browser act as somebody, and takes the name or seat for it if that
 // is free. Otherwise it returns what is wrong. A client without cookies may act in
 // a seat that is free, and does not keep it.
-func (s *server) admit(ctx context.Context, who bot.User, browser string) (problem string, err error) {
+func (s *server) admit(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
 	switch {
 	case who == onlooker:
 		return "", nil
@@ -94,7 +95,7 @@ func (s *server) admit(ctx context.Context, who bot.User, browser string) (probl
 	}
 }
 
-func (s *server) takeSeat(ctx context.Context, who bot.User, browser string) (problem string, err error) {
+func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
 	s.mu.Lock()
 	st := s.seats[who.ID]
 	mine, free := browser != "" && st.holder == browser, st.free()
@@ -125,7 +126,7 @@ func (s *server) takeSeat(ctx context.Context, who bot.User, browser string) (pr
 	return "", err
 }
 
-func (s *server) takeName(ctx context.Context, who bot.User, browser string) (problem string, err error) {
+func (s *server) takeName(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
 	if browser == "" {
 		return wordNameTaken, nil
 	}
@@ -203,7 +204,7 @@ func (s *server) holds(ctx context.Context, id, browser string) (yes bool, since
 }
 
 // heldByOther reports whether a name or seat belongs to another browser.
-func (s *server) heldByOther(ctx context.Context, who bot.User, browser string) (bool, error) {
+func (s *server) heldByOther(ctx context.Context, who outbox.User, browser string) (bool, error) {
 	s.mu.Lock()
 	if st := s.seats[who.ID]; st != nil {
 		defer s.mu.Unlock()
@@ -237,7 +238,7 @@ func (s *server) release(ctx context.Context, name string) (bool, error) {
 }
 
 // mayRead reports whether a browser may see a message.
-func (s *server) mayRead(ctx context.Context, m bot.Message, browser string) (bool, error) {
+func (s *server) mayRead(ctx context.Context, m outbox.Message, browser string) (bool, error) {
 	id, private := strings.CutPrefix(m.Room, channel+"/")
 	if !private {
 		return m.Room == channel, nil

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -34,10 +36,10 @@ func told(t *testing.T, url string, n int, seat, text, browser string) string {
 }
 
 // tell delivers a private post.
-func tell(t *testing.T, r *Room, id string, who bot.User, text string) {
+func tell(t *testing.T, r *Room, id string, who outbox.User, text string) {
 	t.Helper()
-	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: true, Notify: []bot.User{who},
-		File: &bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: id, Where: here, Kind: match.Notice, Text: text, Private: true, Notify: []outbox.User{who},
+		File: &outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,7 +79,7 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	room := func() *Room { return New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: token}) }
 	r := room()
 	url, stop := run(t, r, private(&asked))
-	bob := bot.User{Platform: platform, ID: "name:bob", Name: "Bob"}
+	bob := outbox.User{Platform: platform, ID: "name:bob", Name: "Bob"}
 
 	if got := told(t, url, 1, "name:Bob", "/games", "first"); got != "done" {
 		t.Fatalf("Bob is told %q", got)
@@ -134,7 +136,7 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	}
 	tell(t, r, "p2", bob, "for the second")
 	equal(t, "the second sees", sees(t, url, "name:Bob", "second"), []string{"for the second"})
-	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p3", Where: here, Kind: bot.Notice, Text: "for all"}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p3", Where: here, Kind: match.Notice, Text: "for all"}); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "the page of the first goes on", page.until("for all"), []string{"for all"})
@@ -265,7 +267,7 @@ func TestBrowserCookie(t *testing.T) {
 // suggesting notes for whom something is suggested.
 type suggesting struct {
 	fakeService
-	who bot.User
+	who outbox.User
 }
 
 func (d *suggesting) Suggest(_ context.Context, r bot.Request, _, _ string) []bot.Choice {

@@ -24,6 +24,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Limits on what is taken from a page.
@@ -307,7 +309,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if utf8.RuneCountInString(sub.Text) > maxText {
 		return s.refusal(bot.Translated(sub.lang, wordTooLong, strconv.Itoa(maxText))), nil
 	}
-	line := bot.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
+	line := match.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
 	req.ID, req.Moderator, req.Lang = platform+":"+sub.ID, sub.owner, sub.lang
 	commands := s.service.Commands()
@@ -336,7 +338,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
 	}
 	sayLine := func() error { // beside no turn
-		_, err := s.say(ctx, bot.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
+		_, err := s.say(ctx, outbox.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
 		return err
 	}
 	if req.Command == "" {
@@ -351,7 +353,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	answered := bot.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: got.Text, Controls: got.Controls, File: got.File}
+	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: got.Text, Controls: got.Controls, File: got.File}
 	if req.Forgets() {
 		s.forget()
 	}
@@ -378,7 +380,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 
 // showPosts puts the posts of a request into the transcript as they are settled. If
 // what comes before them failed, or one of them does, the bot shows them later.
-func (s *server) showPosts(ctx context.Context, posts []bot.Post, err error) {
+func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) {
 	defer s.wakePublisher() // for what was typed, too
 	for _, p := range posts {
 		if err == nil {

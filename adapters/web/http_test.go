@@ -20,6 +20,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // do sends a request with headers, "Host" among them, and gives the response
@@ -243,8 +245,8 @@ func TestRefusalIsPrivate(t *testing.T) {
 	url := open(t, newRoom(l), fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		got = r
 		sc := scene(1)
-		return bot.Answer{Text: "no", Private: true, Scene: &sc, File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
-			Controls: []bot.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, nil
+		return bot.Answer{Text: "no", Private: true, Scene: &sc, File: &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
+			Controls: []match.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, nil
 	}})
 	streams := []*reader{follow(t, url, "seat=black", ""), follow(t, url, "seat=white", "")}
 	a := post(t, url, submission{ID: id(1), Seat: "black", Text: "/place D4"})
@@ -401,11 +403,11 @@ func TestPeople(t *testing.T) {
 		return bot.Answer{}, nil
 	}})
 	post(t, url, submission{ID: id(1), Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"})
-	if want := (bot.User{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
+	if want := (outbox.User{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
 		t.Errorf("request: %+v", got)
 	}
 	post(t, url, submission{ID: id(2), Seat: "onlooker", Text: "/new opponent:@Bob"})
-	if want := (bot.User{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
+	if want := (outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
 		t.Errorf("request: %+v", got)
 	}
 	post(t, url, submission{ID: id(3), Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}})
@@ -509,7 +511,7 @@ func TestResume(t *testing.T) {
 // slowStore reads until the reader goes away.
 type slowStore struct{ *memory }
 
-func (slowStore) Since(ctx context.Context, _ string, _ int64, _ int) ([]bot.Message, error) {
+func (slowStore) Since(ctx context.Context, _ string, _ int64, _ int) ([]outbox.Message, error) {
 	<-ctx.Done()
 	return nil, fmt.Errorf("read: %w", ctx.Err())
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A message is a line of the transcript as the page gets it.
@@ -45,7 +47,7 @@ type file struct {
 }
 
 // show makes a message ready for the page.
-func (s *server) show(ctx context.Context, m bot.Message, private bool) message {
+func (s *server) show(ctx context.Context, m outbox.Message, private bool) message {
 	out := message{
 		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
 	}
@@ -67,7 +69,7 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 	case m.Removed:
 	case answered.board != nil:
 		out.draw(answered.board, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
-	case m.Game != "" && out.Kind == bot.Show:
+	case m.Game != "" && out.Kind == match.Show:
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
 			s.log.Warn("a board of the transcript is shown without its picture", "game", m.Game, "seq", m.Seq, "error", err)
@@ -86,7 +88,7 @@ func (s *server) show(ctx context.Context, m bot.Message, private bool) message 
 }
 
 // pick says how the page asks for the option that a control asks for.
-func pick(commands []bot.Command, c bot.Control) string {
+func pick(commands []bot.Command, c match.Control) string {
 	if c.Ask == "" {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -43,13 +44,13 @@ func newBoard(s render.Scene) *board {
 
 // A boardKey names a board of a game of this room: how the game was after an event.
 type boardKey struct {
-	game bot.GameID
+	game match.GameID
 	seq  int
 }
 
 // board returns a board of a game that was shown in this room, or bot.ErrNotFound.
 // It asks the service at most once for all who want it at the same time.
-func (s *server) board(ctx context.Context, game bot.GameID, seq int) (*board, error) {
+func (s *server) board(ctx context.Context, game match.GameID, seq int) (*board, error) {
 	key := boardKey{game, seq}
 	if b, ok := s.boards.Get(key); ok {
 		return b, nil
@@ -78,7 +79,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	game := bot.GameID(r.PathValue("game"))
+	game := match.GameID(r.PathValue("game"))
 	if !s.boards.Contains(boardKey{game, seq}) {
 		// Games of other platforms are not for whoever has found out their ids.
 		m, _, err := s.cfg.Log.Match(r.Context(), game)

@@ -30,6 +30,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // platform is the name of this adapter, and channel the one room that it has.
@@ -56,7 +58,7 @@ type Config struct {
 type Store interface {
 	bot.RoomLog
 	// Match returns a game and its events, or bot.ErrNotFound.
-	Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error)
+	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	// Hold makes h the holder if there is none or if the present one has the secret
@@ -96,7 +98,7 @@ type Room struct {
 // many others come after it.
 type shown struct {
 	board *board
-	file  *bot.File
+	file  *outbox.File
 }
 
 // New makes a room.
@@ -142,12 +144,12 @@ func (r *Room) Name() string { return platform }
 // of its own for each person whom it notifies. The receipt is the number of the
 // message, or of each of them, "12,14". Pages that have none of those that a post
 // takes away do nothing.
-func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (r *Room) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if p.Where.Platform != platform || p.Where.Channel != channel {
-		return "", nil, bot.ErrGone
+		return "", nil, outbox.ErrGone
 	}
 	m := r.line(p)
-	if !p.Private || p.Kind == bot.Remove {
+	if !p.Private || p.Kind == match.Remove {
 		said, err := r.say(ctx, m)
 		return receipt(said), nil, err
 	}
@@ -160,17 +162,17 @@ func (r *Room) Deliver(ctx context.Context, p bot.Post) (bot.Receipt, []bot.Owes
 		}
 		receipts = append(receipts, string(receipt(said)))
 	}
-	return bot.Receipt(strings.Join(receipts, ",")), nil, nil
+	return outbox.Receipt(strings.Join(receipts, ",")), nil, nil
 }
 
 // line returns what a post becomes in the transcript, and keeps its board for the
 // pages.
-func (r *Room) line(p bot.Post) bot.Message {
-	if p.Scene != nil && p.Game != "" && p.Kind == bot.Show {
+func (r *Room) line(p outbox.Post) outbox.Message {
+	if p.Scene != nil && p.Game != "" && p.Kind == match.Show {
 		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
 	}
-	m := bot.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind,
-		Removed: p.Kind == bot.Remove, Controls: p.Controls, File: p.File}
+	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind,
+		Removed: p.Kind == match.Remove, Controls: p.Controls, File: p.File}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces
 	}
@@ -180,14 +182,14 @@ func (r *Room) line(p bot.Post) bot.Message {
 	return m
 }
 
-func receipt(m bot.Message) bot.Receipt { return bot.Receipt(strconv.FormatInt(m.N, 10)) }
+func receipt(m outbox.Message) outbox.Receipt { return outbox.Receipt(strconv.FormatInt(m.N, 10)) }
 
 // privateRoom names the transcript of what is for one person alone.
-func privateRoom(who bot.User) string { return channel + "/" + who.ID }
+func privateRoom(who outbox.User) string { return channel + "/" + who.ID }
 
 // replaced reads what line wrote: the kind of the post, and the messages that
 // it takes the place of or removes.
-func replaced(m bot.Message) (kind string, ns []int64) {
+func replaced(m outbox.Message) (kind string, ns []int64) {
 	kind, receipts, _ := strings.Cut(m.Kind, " ")
 	for receipt := range strings.SplitSeq(receipts, ",") {
 		if n, err := strconv.ParseInt(receipt, 10, 64); err == nil {
@@ -198,7 +200,7 @@ func replaced(m bot.Message) (kind string, ns []int64) {
 }
 
 // say puts a message into its transcript, once, and wakes the publisher.
-func (r *Room) say(ctx context.Context, m bot.Message) (bot.Message, error) {
+func (r *Room) say(ctx context.Context, m outbox.Message) (outbox.Message, error) {
 	m, err := r.cfg.Log.Append(ctx, m)
 	if err != nil {
 		return m, fmt.Errorf("web: transcript: %w", err)

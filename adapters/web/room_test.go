@@ -27,6 +27,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -35,7 +37,7 @@ import (
 // memory is a store that forgets everything with the process.
 type memory struct {
 	mu      sync.Mutex
-	ms      []bot.Message
+	ms      []outbox.Message
 	holders map[string]bot.Holder
 }
 
@@ -80,17 +82,17 @@ func (l *memory) Release(_ context.Context, _, id string) error {
 }
 
 // Match returns the game of the service of these tests, and one of another platform.
-func (l *memory) Match(_ context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+func (l *memory) Match(_ context.Context, id match.GameID) (match.Match, []match.Event, error) {
 	switch id {
 	case "g1":
-		return bot.Match{ID: id, Where: here}, nil, nil
+		return match.Match{ID: id, Where: here}, nil, nil
 	case "g2":
-		return bot.Match{ID: id, Where: bot.Room{Platform: "matrix", Channel: channel}}, nil, nil
+		return match.Match{ID: id, Where: match.Room{Platform: "matrix", Channel: channel}}, nil, nil
 	}
-	return bot.Match{}, nil, bot.ErrNotFound
+	return match.Match{}, nil, bot.ErrNotFound
 }
 
-func (l *memory) Append(_ context.Context, m bot.Message) (bot.Message, error) {
+func (l *memory) Append(_ context.Context, m outbox.Message) (outbox.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, old := range l.ms {
@@ -103,10 +105,10 @@ func (l *memory) Append(_ context.Context, m bot.Message) (bot.Message, error) {
 	return m, nil
 }
 
-func (l *memory) Since(_ context.Context, room string, after int64, limit int) ([]bot.Message, error) {
+func (l *memory) Since(_ context.Context, room string, after int64, limit int) ([]outbox.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []bot.Message
+	var out []outbox.Message
 	for _, m := range l.ms {
 		if m.Room == room && m.N > after {
 			out = append(out, m)
@@ -118,7 +120,7 @@ func (l *memory) Since(_ context.Context, room string, after int64, limit int) (
 	return out, nil
 }
 
-func (l *memory) After(_ context.Context, after int64, limit int) ([]bot.Message, error) {
+func (l *memory) After(_ context.Context, after int64, limit int) ([]outbox.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	after = min(after, int64(len(l.ms)))
@@ -131,7 +133,7 @@ func (l *memory) Last(context.Context) (int64, error) {
 	return int64(len(l.ms)), nil
 }
 
-func (l *memory) Message(_ context.Context, key string) (bot.Message, error) {
+func (l *memory) Message(_ context.Context, key string) (outbox.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range l.ms {
@@ -139,7 +141,7 @@ func (l *memory) Message(_ context.Context, key string) (bot.Message, error) {
 			return m, nil
 		}
 	}
-	return bot.Message{}, bot.ErrNotFound
+	return outbox.Message{}, bot.ErrNotFound
 }
 
 // said gives the transcript as lines "from: text".
@@ -174,10 +176,12 @@ func (d fakeService) Away(context.Context, string) error { return nil }
 func (d fakeService) Servers(context.Context, string, []string) error { return nil }
 func (d fakeService) Back(context.Context, string) error              { return nil }
 
-func (d fakeService) Settle(context.Context, bot.Post, bot.Receipt, ...bot.Owes) error { return nil }
-func (d fakeService) Release(context.Context, bot.Post, error) error                   { return nil }
-func (d fakeService) Owe(context.Context, bot.Room, ...bot.Owes) error                 { return nil }
-func (d fakeService) Done(context.Context, bot.Room, string, string) error             { return nil }
+func (d fakeService) Settle(context.Context, outbox.Post, outbox.Receipt, ...outbox.Owes) error {
+	return nil
+}
+func (d fakeService) Release(context.Context, outbox.Post, error) error      { return nil }
+func (d fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error  { return nil }
+func (d fakeService) Done(context.Context, match.Room, string, string) error { return nil }
 
 func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice
@@ -197,7 +201,7 @@ func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix st
 	return out
 }
 
-func (d fakeService) Scene(_ context.Context, game bot.GameID, seq int) (render.Scene, error) {
+func (d fakeService) Scene(_ context.Context, game match.GameID, seq int) (render.Scene, error) {
 	if game != "g1" && game != "g2" || seq > 5 {
 		return render.Scene{}, bot.ErrNotFound
 	}
@@ -449,7 +453,7 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-var here = bot.Room{Platform: platform, Channel: channel}
+var here = match.Room{Platform: platform, Channel: channel}
 
 func TestDeliver(t *testing.T) {
 	l := &memory{}
@@ -457,8 +461,8 @@ func TestDeliver(t *testing.T) {
 	url := open(t, r, fakeService{})
 	ctx := t.Context()
 	sc := scene(2)
-	board := bot.Post{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
-		Notify: []bot.User{black}, Controls: []bot.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
+	board := outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
+		Notify: []outbox.User{black}, Controls: []match.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
 	first, _, err := r.Deliver(ctx, board)
 	if err != nil {
 		t.Fatal(err)
@@ -468,14 +472,14 @@ func TestDeliver(t *testing.T) {
 		t.Errorf("delivered again: %q, %v; first %q", again, err, first)
 	}
 	// p2 takes its place, p3 takes p2 away.
-	second, _, err := r.Deliver(ctx, bot.Post{ID: "p2", Where: here, Kind: bot.Status, Replaces: string(first), Text: "status"})
+	second, _, err := r.Deliver(ctx, outbox.Post{ID: "p2", Where: here, Kind: match.Status, Replaces: string(first), Text: "status"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Deliver(ctx, bot.Post{ID: "p3", Where: here, Kind: bot.Remove, Replaces: string(second)}); err != nil {
+	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "p3", Where: here, Kind: match.Remove, Replaces: string(second)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Deliver(ctx, bot.Post{ID: "p4", Where: bot.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, bot.ErrGone) {
+	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "p4", Where: match.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, outbox.ErrGone) {
 		t.Errorf("a post for another platform: %v", err)
 	}
 
@@ -484,11 +488,11 @@ func TestDeliver(t *testing.T) {
 		t.Fatalf("%d messages, want 3: %+v", len(ms), ms)
 	}
 	m := ms[0]
-	if m.Kind != bot.Show || m.Game != "g1" || m.Alt != render.Text(sc) || m.Next != "Black to play" || len(m.Due) != 1 || m.Due[0] != "black" ||
+	if m.Kind != match.Show || m.Game != "g1" || m.Alt != render.Text(sc) || m.Next != "Black to play" || len(m.Due) != 1 || m.Due[0] != "black" ||
 		len(m.To) != 1 || m.To[0] != "Black" || len(m.Controls) != 1 || m.Controls[0].Args["seq"] != "2" || !strings.HasPrefix(m.Picture, "/picture/g1/2.png?v=") {
 		t.Errorf("the board came as %+v", m)
 	}
-	if !slices.Equal(ms[1].Replaces, []int64{ms[0].N}) || ms[1].Kind != bot.Status || !slices.Equal(ms[2].Replaces, []int64{ms[1].N}) || !ms[2].Removed {
+	if !slices.Equal(ms[1].Replaces, []int64{ms[0].N}) || ms[1].Kind != match.Status || !slices.Equal(ms[2].Replaces, []int64{ms[1].N}) || !ms[2].Removed {
 		t.Errorf("replaced and removed: %+v", ms[1:])
 	}
 }
@@ -501,26 +505,26 @@ func TestRestartKeepsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	record := bot.File{Name: "game 1 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[½])")}
-	shared := bot.File{Name: "shared.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[shared])")}
-	secret := bot.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[secret])")}
+	record := outbox.File{Name: "game 1 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[½])")}
+	shared := outbox.File{Name: "shared.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[shared])")}
+	secret := outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[secret])")}
 	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		if r.Args["share"] == "" {
 			return bot.Answer{Text: "yours", Private: true, File: &secret}, nil
 		}
-		return bot.Answer{Text: "shared", File: &shared, Controls: []bot.Control{{Label: "Move 1", Command: "review"}}}, nil
+		return bot.Answer{Text: "shared", File: &shared, Controls: []match.Control{{Label: "Move 1", Command: "review"}}}, nil
 	}}
 	r := newRoom(st)
 	url, stop := run(t, r, d)
 	sc := scene(2)
-	ada := bot.User{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
+	ada := outbox.User{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
 	post(t, url, submission{ID: id(0), Seat: "name:Ada Lovelace", Text: "/sgf"})
-	for _, p := range []bot.Post{
-		{ID: "p1", Where: here, Kind: bot.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []bot.User{black, ada},
-			Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at", Args: map[string]string{"game": "1", "seq": "2"}}}},
-		{ID: "p2", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "over", File: &record},
-		{ID: "p3", Where: here, Kind: bot.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []bot.User{ada}, File: &record,
-			Controls: []bot.Control{{Label: "Rematch", Command: "rematch"}}},
+	for _, p := range []outbox.Post{
+		{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []outbox.User{black, ada},
+			Controls: []match.Control{{Label: "Place", Command: "place", Ask: "at", Args: map[string]string{"game": "1", "seq": "2"}}}},
+		{ID: "p2", Where: here, Kind: match.Notice, Game: "g1", Seq: 2, Text: "over", File: &record},
+		{ID: "p3", Where: here, Kind: match.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []outbox.User{ada}, File: &record,
+			Controls: []match.Control{{Label: "Rematch", Command: "rematch"}}},
 	} {
 		if _, _, err := r.Deliver(t.Context(), p); err != nil {
 			t.Fatal(err)
@@ -556,7 +560,7 @@ func TestRestartKeepsAll(t *testing.T) {
 	}
 	for _, c := range []struct {
 		message
-		want bot.File
+		want outbox.File
 	}{{over, record}, {forAda, record}, {answered, shared}} {
 		resp, body := do(t, "GET", url+c.File.URL, "", "Cookie", browserFor("name:Ada Lovelace").String())
 		_, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
@@ -597,7 +601,7 @@ func TestInstants(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	if _, _, err := r.Deliver(t.Context(), bot.Post{ID: "p", Where: here, Kind: bot.Notice, Text: "by " + mark}); err != nil {
+	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p", Where: here, Kind: match.Notice, Text: "by " + mark}); err != nil {
 		t.Fatal(err)
 	}
 	// What people type means nothing of the kind.
@@ -621,7 +625,7 @@ func TestPick(t *testing.T) {
 		{"place", "at", "type"}, {"dead", "points", "several"}, {"pass", "dead", "several"}, {"dead", "as", "one"}, {"new", "rules", "one"},
 		{"pass", "", ""}, {"place", "where", "type"}, {"nothing", "at", "type"},
 	} {
-		if got := pick(bot.Commands(), bot.Control{Command: c.command, Ask: c.ask}); got != c.want {
+		if got := pick(bot.Commands(), match.Control{Command: c.command, Ask: c.ask}); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.command, c.ask, got, c.want)
 		}
 	}
@@ -639,7 +643,7 @@ func TestPrivatePost(t *testing.T) {
 	ctx := t.Context()
 	say := func(id, text string, private bool) {
 		t.Helper()
-		if _, _, err := r.Deliver(ctx, bot.Post{ID: id, Where: here, Kind: bot.Notice, Text: text, Private: private, Notify: []bot.User{white}}); err != nil {
+		if _, _, err := r.Deliver(ctx, outbox.Post{ID: id, Where: here, Kind: match.Notice, Text: text, Private: private, Notify: []outbox.User{white}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -650,12 +654,12 @@ func TestPrivatePost(t *testing.T) {
 	equal(t, "Black sees", follow(t, url, "seat=black", "").until("last"), []string{"first", "last"})
 
 	// One for several is one for each, and is taken away from all.
-	several := bot.Post{ID: "4", Where: here, Kind: bot.Status, Text: "for both", Private: true, Notify: []bot.User{white, black}}
+	several := outbox.Post{ID: "4", Where: here, Kind: match.Status, Text: "for both", Private: true, Notify: []outbox.User{white, black}}
 	given, _, err := r.Deliver(ctx, several)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Deliver(ctx, bot.Post{ID: "5", Where: here, Kind: bot.Remove, Private: true, Replaces: string(given)}); err != nil {
+	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "5", Where: here, Kind: match.Remove, Private: true, Replaces: string(given)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, seat := range []string{"White", "Black"} {
@@ -787,7 +791,7 @@ func TestSlowReader(t *testing.T) {
 		begin := time.Now()
 		text := strings.Repeat("x", 100_000)
 		for n := range 10 { // more than the network holds
-			if _, _, err := r.Deliver(t.Context(), bot.Post{ID: strconv.Itoa(n), Where: here, Kind: bot.Notice, Text: text}); err != nil {
+			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(n), Where: here, Kind: match.Notice, Text: text}); err != nil {
 				t.Fatal(err)
 			}
 		}

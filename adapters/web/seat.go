@@ -5,19 +5,21 @@ import (
 	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The seats at the board, and the place beside it.
 var (
-	black    = bot.User{Platform: platform, ID: "seat:black", Name: "Black"}
-	white    = bot.User{Platform: platform, ID: "seat:white", Name: "White"}
-	onlooker = bot.User{Platform: platform, ID: "onlooker", Name: "Onlooker"}
+	black    = outbox.User{Platform: platform, ID: "seat:black", Name: "Black"}
+	white    = outbox.User{Platform: platform, ID: "seat:white", Name: "White"}
+	onlooker = outbox.User{Platform: platform, ID: "onlooker", Name: "Onlooker"}
 )
 
 // sit gives who sits in a seat as the page names it: "black", "white",
 // "onlooker", or "name:" and what somebody calls themselves. If nobody can, it
 // says why.
-func sit(seat string) (who bot.User, problem string) {
+func sit(seat string) (who outbox.User, problem string) {
 	switch seat {
 	case "black":
 		return black, ""
@@ -40,12 +42,12 @@ func sit(seat string) (who bot.User, problem string) {
 			return onlooker, wordTaken
 		}
 	}
-	return bot.User{Platform: platform, ID: "name:" + id, Name: name}, ""
+	return outbox.User{Platform: platform, ID: "name:" + id, Name: name}, ""
 }
 
 // request makes the request of a person in this room.
-func request(who bot.User) bot.Request {
-	r := bot.Request{Who: who, Where: bot.Room{Platform: platform, Channel: channel}}
+func request(who outbox.User) bot.Request {
+	r := bot.Request{Who: who, Where: match.Room{Platform: platform, Channel: channel}}
 	if who == black || who == white {
 		r.Seats = &bot.Seats{Black: black, White: white}
 	}
@@ -55,8 +57,8 @@ func request(who bot.User) bot.Request {
 // users finds the persons whom options of type User mean: the seats by their
 // names, others by what they call themselves. Words that the bot knows, like
 // "me", it must find in the arguments.
-func users(commands []bot.Command, command string, args map[string]string) map[string]bot.User {
-	found := map[string]bot.User{}
+func users(commands []bot.Command, command string, args map[string]string) map[string]outbox.User {
+	found := map[string]outbox.User{}
 	for _, c := range commands {
 		if c.Name != command {
 			continue

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -16,27 +18,27 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // opening is the step that opens a match between Ada and Bob.
-func opening(id bot.GameID, channel string) *bot.Step {
-	return &bot.Step{Request: "open:" + string(id), At: noon, New: true, Match: &bot.Match{
+func opening(id match.GameID, channel string) *match.Step {
+	return &match.Step{Request: "open:" + string(id), At: noon, New: true, Match: &match.Match{
 		ID: id, Rules: "two-button@1", Setup: rules.Setup{W: 19, H: 19, Komi: 13}, Opener: "ada",
-		Where: bot.Room{Platform: "web", Channel: channel}, Opened: noon,
-		Standing: bot.Standing{State: bot.Going, Black: "ada", White: "bob", ToMove: "ada", Changed: noon},
+		Where: match.Room{Platform: "web", Channel: channel}, Opened: noon,
+		Standing: match.Standing{State: match.Going, Black: "ada", White: "bob", ToMove: "ada", Changed: noon},
 	}}
 }
 
 // turn is the step of the next event of m: an answer, an event, and the board to
 // be shown.
-func turn(m *bot.Match) *bot.Step {
+func turn(m *match.Match) *match.Step {
 	next := *m
 	next.Seq++
 	next.Changed = m.Changed.Add(time.Second)
 	id := fmt.Sprintf("turn:%s:%d", m.ID, next.Seq)
-	return &bot.Step{
+	return &match.Step{
 		Request: id, At: next.Changed, Match: &next,
-		Answer: bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}, Game: m.ID},
-		Events: []bot.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
-		Posts: []bot.OutboxPost{{ID: id, Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: next.Seq,
-			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []bot.PersonID{"bob"}}},
+		Answer: match.Reply{Texts: []bot.Text{text.Say("played", "D4")}, Game: m.ID},
+		Events: []match.Event{{Seq: next.Seq, At: next.Changed, By: "ada", Body: "turn B place D4", Proof: "0123456789abcdef"}},
+		Posts: []match.OutboxPost{{ID: id, Game: m.ID, Where: m.Where, Kind: match.Show, Seq: next.Seq,
+			Texts: []bot.Text{text.Say("to move", text.Somebody("bob"))}, Notify: []match.PersonID{"bob"}}},
 	}
 }
 
@@ -44,7 +46,7 @@ func turn(m *bot.Match) *bot.Step {
 func fill(b *testing.B, s *store.Store, n, events int) {
 	b.Helper()
 	for i := range n {
-		step := opening(bot.GameID(fmt.Sprint("g", i)), fmt.Sprint("room ", i/10))
+		step := opening(match.GameID(fmt.Sprint("g", i)), fmt.Sprint("room ", i/10))
 		for {
 			if err := s.Commit(b.Context(), step); err != nil {
 				b.Fatal(err)
@@ -87,7 +89,7 @@ func BenchmarkTakeTogether(b *testing.B) {
 	var games atomic.Int64
 	b.SetParallelism(32 / runtime.GOMAXPROCS(0))
 	b.RunParallel(func(pb *testing.PB) {
-		step := opening(bot.GameID(fmt.Sprint("g", games.Add(1))), "room")
+		step := opening(match.GameID(fmt.Sprint("g", games.Add(1))), "room")
 		for {
 			if err := s.Commit(b.Context(), step); err != nil {
 				b.Error(err)
@@ -117,7 +119,7 @@ func BenchmarkDeliver(b *testing.B) {
 		if err != nil || len(posts) != 1 {
 			b.Fatal(posts, err)
 		}
-		if err := s.Settle(b.Context(), posts[0].ID, "receipt", nil, bot.Decorations{}); err != nil {
+		if err := s.Settle(b.Context(), posts[0].ID, "receipt", nil, outbox.Decorations{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -130,10 +132,10 @@ func BenchmarkDue(b *testing.B) {
 		b.Run(fmt.Sprint(matches, " matches"), func(b *testing.B) {
 			s := open(b, store.Memory)
 			for i := range matches {
-				step := opening(bot.GameID(fmt.Sprint("g", i)), "room")
+				step := opening(match.GameID(fmt.Sprint("g", i)), "room")
 				step.Match.Deadline = noon.Add(time.Hour)
 				for _, kind := range []string{"flag", "remind"} {
-					step.Due = append(step.Due, bot.Due{Game: step.Match.ID, Kind: kind, At: step.Match.Deadline})
+					step.Due = append(step.Due, match.Due{Game: step.Match.ID, Kind: kind, At: step.Match.Deadline})
 				}
 				if err := s.Commit(b.Context(), step); err != nil {
 					b.Fatal(err)
@@ -171,9 +173,9 @@ func BenchmarkThousand(b *testing.B) {
 	name := newFile(b)
 	s := open(b, name)
 	fill(b, s, 1000, 1)
-	room := bot.Room{Platform: "web", Channel: "room 50"}
+	room := match.Room{Platform: "web", Channel: "room 50"}
 	b.Run("mine here", func(b *testing.B) {
-		q := bot.Query{Where: room, Player: "bob", States: []bot.State{bot.Going}}
+		q := bot.Query{Where: room, Player: "bob", States: []match.State{match.Going}}
 		for b.Loop() {
 			if got, err := s.Matches(b.Context(), q); err != nil || len(got) != 10 {
 				b.Fatal(len(got), err)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -34,12 +34,12 @@ func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) 
 }
 
 // Decorate stores changes of decorations. Storing them twice is storing them once.
-func (s *Store) Decorate(ctx context.Context, c bot.Decorations) (err error) {
+func (s *Store) Decorate(ctx context.Context, c outbox.Decorations) (err error) {
 	defer annotate(&err, "store decorations")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return decorate(ctx, tx, c) })
 }
 
-func decorate(ctx context.Context, tx *sql.Tx, c bot.Decorations) error {
+func decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
 	for _, r := range c.Gone {
 		_, err := tx.ExecContext(ctx, "DELETE FROM decoration WHERE platform = $1 AND kind = $2 AND key = $3 AND n = $4", r.Platform, r.Kind, r.Key, r.N)
 		if err != nil {
@@ -71,7 +71,7 @@ func decorate(ctx context.Context, tx *sql.Tx, c bot.Decorations) error {
 }
 
 // Renew lets claims hold until a later time: those that nobody has taken over.
-func (s *Store) Renew(ctx context.Context, posts []bot.OutboxPost, until time.Time) (err error) {
+func (s *Store) Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) (err error) {
 	defer annotate(&err, "renew claims")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, p := range posts {

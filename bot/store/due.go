@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 const forgetDue = "DELETE FROM due WHERE game = $1"
 
 // putDue replaces all that is due for a match.
-func putDue(ctx context.Context, tx *sql.Tx, game bot.GameID, due []bot.Due) error {
+func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
 	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil || len(due) == 0 {
 		return err
 	}
@@ -35,7 +35,7 @@ const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, g
 
 // DueBy gives at most limit of what is due at or before now, the longest due
 // first. What it costs does not depend on how many matches there are.
-func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []bot.Due, err error) {
+func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []match.Due, err error) {
 	defer annotate(&err, "find what is due")
 	rows, err := s.read.QueryContext(ctx, dueBy, millis(now), max(limit, 0))
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []bot.
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var d bot.Due
+		var d match.Due
 		var at int64
 		if err := rows.Scan(&d.Game, &d.Kind, &at, &d.Seq); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ const runningIn = `SELECT game.id FROM server_channel c
 // Running gives the ids of the matches of a platform, or of a server of it, or
 // with "" of all, that have a deadline, after the id given, in the order of their
 // ids, at most limit.
-func (s *Store) Running(ctx context.Context, platform, server string, after bot.GameID, limit int) (ids []bot.GameID, err error) {
+func (s *Store) Running(ctx context.Context, platform, server string, after match.GameID, limit int) (ids []match.GameID, err error) {
 	defer annotate(&err, "find the matches with a deadline")
 	query, args := running, []any{platform, after, max(limit, 0)}
 	if server != "" {
@@ -89,7 +89,7 @@ func (s *Store) Running(ctx context.Context, platform, server string, after bot.
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id bot.GameID
+		var id match.GameID
 		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // What a person has said of games, and the posts that said it: posts are named
@@ -24,7 +26,7 @@ const (
 
 // Unname takes a person's name off, so that nothing more is said of them by it. What
 // they do goes on until they are erased.
-func (s *Store) Unname(ctx context.Context, p bot.PersonID) (err error) {
+func (s *Store) Unname(ctx context.Context, p match.PersonID) (err error) {
 	defer annotate(&err, "take the name off person %s", p)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
@@ -40,7 +42,7 @@ func (s *Store) Unname(ctx context.Context, p bot.PersonID) (err error) {
 // It changes a few rows at a time so that others have their turn between. The
 // person goes last: after an error the next call does what is left. What is deleted
 // is overwritten with zeros, also in the write-ahead log.
-func (s *Store) Erase(ctx context.Context, p bot.PersonID, who bot.User, instead string) (err error) {
+func (s *Store) Erase(ctx context.Context, p match.PersonID, who outbox.User, instead string) (err error) {
 	defer annotate(&err, "erase person %s", p)
 	sp, err := s.speaker(ctx, p, who)
 	if err != nil {
@@ -73,7 +75,7 @@ func (s *Store) Erase(ctx context.Context, p bot.PersonID, who bot.User, instead
 // unsay erases what a person has said: in the transcript, then of games, there the
 // notices first, which are found by the events. Answers that quote a name are
 // emptied: what was asked is still not done twice.
-func (s *Store) unsay(ctx context.Context, p bot.PersonID, sp *speaker, who bot.User, instead string) error {
+func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who outbox.User, instead string) error {
 	names := map[string]bool{form(bot.CleanName(who.Name)): true}
 	if sp != nil {
 		if err := s.hush(ctx, sp, instead); err != nil {
@@ -121,18 +123,18 @@ func (s *Store) unsay(ctx context.Context, p bot.PersonID, sp *speaker, who bot.
 }
 
 // EventsBy gives what a person has done, by game, in order.
-func (s *Store) EventsBy(ctx context.Context, p bot.PersonID) (_ map[bot.GameID][]bot.Event, err error) {
+func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.GameID][]match.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
 	rows, err := s.read.QueryContext(ctx, eventsBy, p)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	events := map[bot.GameID][]bot.Event{}
+	events := map[match.GameID][]match.Event{}
 	for rows.Next() {
-		var game bot.GameID
+		var game match.GameID
 		var at int64
-		e := bot.Event{By: p}
+		e := match.Event{By: p}
 		if err := rows.Scan(&game, &e.Seq, &at, &e.Body, &e.Proof); err != nil {
 			return nil, err
 		}

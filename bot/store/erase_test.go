@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // What a person has done is found by an index, however many games there are.
@@ -91,7 +92,7 @@ func TestEraseInPortions(t *testing.T) {
 		}
 		return n
 	}
-	if err := s.Erase(t.Context(), "p1", bot.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"); err != nil {
+	if err := s.Erase(t.Context(), "p1", outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"); err != nil {
 		t.Fatal(err)
 	}
 	if updates != 5 { // 400 posts and games in 401 games

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -51,28 +52,28 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 		return pick("", "Ada", "<&> \u2028\u202e\x00\x01\"\\\n", "½ 碁 👨‍🦳", "'; DROP TABLE game; --", "not \xff UTF-8", strings.Repeat("long ", 300))
 	}
 	now := noon
-	room := func() bot.Room {
-		return bot.Room{Platform: pick("web", "matrix"), Channel: pick("a", "b", "ü<"), Thread: pick("", "t")}
+	room := func() match.Room {
+		return match.Room{Platform: pick("web", "matrix"), Channel: pick("a", "b", "ü<"), Thread: pick("", "t")}
 	}
-	var people []bot.PersonID
-	var matches []*bot.Match
-	person := func() bot.PersonID { return people[rng.IntN(len(people))] }
+	var people []match.PersonID
+	var matches []*match.Match
+	person := func() match.PersonID { return people[rng.IntN(len(people))] }
 	for i := range 3 {
-		p, err := s.Person(ctx, bot.User{Platform: "web", ID: fmt.Sprint(i), Name: anything()})
+		p, err := s.Person(ctx, outbox.User{Platform: "web", ID: fmt.Sprint(i), Name: anything()})
 		must(t, err)
 		people = append(people, p)
 	}
 	for i := range n {
 		now = now.Add(time.Duration(rng.IntN(1e10)))
-		step := &bot.Step{Request: fmt.Sprint("r", i), At: now, Answer: bot.Reply{Private: rng.IntN(2) > 0}, Where: room()}
+		step := &match.Step{Request: fmt.Sprint("r", i), At: now, Answer: match.Reply{Private: rng.IntN(2) > 0}, Where: room()}
 		if rng.IntN(2) > 0 {
 			step.Answer.Texts = []bot.Text{{Key: "played", Args: []text.Arg{{Value: anything()}}}}
-			step.Answer.Controls = []bot.Control{{Label: anything(), Command: "pass", Args: map[string]string{"b": "1", "a": anything()}}}
+			step.Answer.Controls = []match.Control{{Label: anything(), Command: "pass", Args: map[string]string{"b": "1", "a": anything()}}}
 		}
 		switch k := rng.IntN(10); {
 		case k < 2 || len(matches) == 0:
-			m := &bot.Match{ID: bot.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: rules.Points(i)},
-				Opener: person(), Where: room(), Opened: now, Standing: bot.Standing{State: bot.Open, Changed: now}}
+			m := &match.Match{ID: match.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: rules.Points(i)},
+				Opener: person(), Where: room(), Opened: now, Standing: match.Standing{State: match.Open, Changed: now}}
 			if rng.IntN(2) > 0 {
 				m.Clock = clock.Control{Kind: clock.PerTurn, Main: 72 * time.Hour, Weekends: true}
 				m.Rated = true
@@ -83,9 +84,9 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			next := *matches[rng.IntN(len(matches))]
 			for range 1 + rng.IntN(3) {
 				next.Seq++
-				step.Events = append(step.Events, bot.Event{Seq: next.Seq, At: now, By: person(), Body: anything(), Proof: anything()})
+				step.Events = append(step.Events, match.Event{Seq: next.Seq, At: now, By: person(), Body: anything(), Proof: anything()})
 			}
-			next.State = bot.State(pick("going", "ended"))
+			next.State = match.State(pick("going", "ended"))
 			next.Black, next.Changed, next.Result = person(), now, pick("", "B+2.5")
 			step.Match = &next
 		}
@@ -94,19 +95,19 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			for _, kind := range []string{"flag", "remind"} {
 				if rng.IntN(2) > 0 {
 					m.Deadline = now.Add(time.Duration(rng.IntN(1e15)))
-					step.Due = append(step.Due, bot.Due{Game: m.ID, Kind: kind, At: m.Deadline, Seq: m.Seq})
+					step.Due = append(step.Due, match.Due{Game: m.ID, Kind: kind, At: m.Deadline, Seq: m.Seq})
 				}
 			}
 			for j := range rng.IntN(3) {
-				step.Posts = append(step.Posts, bot.OutboxPost{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(bot.Show, bot.Notice),
+				step.Posts = append(step.Posts, match.OutboxPost{ID: fmt.Sprint("p", i, "/", j), Game: m.ID, Where: room(), Kind: pick(match.Show, match.Notice),
 					Seq: m.Seq, Texts: []bot.Text{{Key: anything()}}, Notify: people, Private: rng.IntN(2) > 0, Reply: anything()})
 			}
 		}
 		if rng.IntN(4) == 0 {
-			step.Prefs = &bot.Preferences{Person: person(), Remind: pick("", "none"), Quiet: clock.Hours{To: rng.IntN(100)}}
+			step.Prefs = &match.Preferences{Person: person(), Remind: pick("", "none"), Quiet: clock.Hours{To: rng.IntN(100)}}
 		}
 		if rng.IntN(4) == 0 {
-			step.Room = &bot.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: anything()}
+			step.Room = &match.RoomSettings{Room: room(), Size: pick("", "9x9"), Clock: anything()}
 		}
 		must(t, s.Commit(ctx, step))
 		for j, m := range matches {
@@ -125,8 +126,8 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			posts, err := s.Claim(ctx, now, now.Add(time.Minute))
 			must(t, err)
 			for _, p := range posts[:len(posts)/2] {
-				must(t, s.Settle(ctx, p.ID, bot.Receipt(anything()), nil, bot.Decorations{Put: []outbox.Row{{Platform: "web", Channel: anything(),
-					Game: string(p.Game), Kind: pick(bot.Header, bot.Clear), Key: anything(), Seq: p.Seq, Data: anything(), Sleeps: rng.IntN(2) > 0, N: rng.Int64N(9)}}}))
+				must(t, s.Settle(ctx, p.ID, outbox.Receipt(anything()), nil, outbox.Decorations{Put: []outbox.Row{{Platform: "web", Channel: anything(),
+					Game: string(p.Game), Kind: pick(outbox.Header, outbox.Clear), Key: anything(), Seq: p.Seq, Data: anything(), Sleeps: rng.IntN(2) > 0, N: rng.Int64N(9)}}}))
 			}
 		case 1:
 			_, err := s.Park(ctx, room(), "", anything())
@@ -139,10 +140,10 @@ func live(t *testing.T, s *store.Store, rng *rand.Rand, n int) {
 			_, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: anything(), Looks: anything(), Secret: anything(), Since: rng.Int64N(9)}, "")
 			must(t, err)
 		case 4:
-			m := bot.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: anything(), Removed: rng.IntN(2) > 0}
+			m := outbox.Message{Key: fmt.Sprint("m", i), Room: pick("a", "b"), At: now, From: "Ada", Text: anything(), Removed: rng.IntN(2) > 0}
 			if rng.IntN(2) > 0 {
 				m.To, m.Controls = []string{anything()}, step.Answer.Controls
-				m.File = &bot.File{Name: "game.sgf", Type: "application/x-go-sgf", Data: []byte(anything())}
+				m.File = &outbox.File{Name: "game.sgf", Type: "application/x-go-sgf", Data: []byte(anything())}
 			}
 			_, err := s.Append(ctx, m)
 			must(t, err)
@@ -175,7 +176,7 @@ func TestExportIsAllThereIs(t *testing.T) {
 		}
 		for _, m := range after {
 			m.Seq++
-			step := &bot.Step{Request: "new:" + string(m.ID), At: noon, Match: &m, Events: []bot.Event{{Seq: m.Seq, At: noon}}}
+			step := &match.Step{Request: "new:" + string(m.ID), At: noon, Match: &m, Events: []match.Event{{Seq: m.Seq, At: noon}}}
 			must(t, again.Commit(t.Context(), step))
 		}
 	}
@@ -450,11 +451,11 @@ var errBroken = errors.New("the disk is errBroken")
 func TestImportWantsAnEmptyStore(t *testing.T) {
 	for name, fill := range map[string]func(*store.Store) error{
 		"a person": func(s *store.Store) error {
-			_, err := s.Person(t.Context(), bot.User{Platform: "web", ID: "2"})
+			_, err := s.Person(t.Context(), outbox.User{Platform: "web", ID: "2"})
 			return err
 		},
 		"a bookmark": func(s *store.Store) error { return s.SetBookmark(t.Context(), "web", "") },
-		"an answer":  func(s *store.Store) error { return s.Commit(t.Context(), &bot.Step{Request: "r", At: noon}) },
+		"an answer":  func(s *store.Store) error { return s.Commit(t.Context(), &match.Step{Request: "r", At: noon}) },
 	} {
 		s := open(t, store.Memory)
 		must(t, fill(s))
@@ -510,18 +511,18 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // turn in the first and then in the second.
 type players struct {
 	mu    sync.Mutex
-	taken map[bot.GameID]int // events of which it is known that they are stored
-	begun map[bot.GameID]int
+	taken map[match.GameID]int // events of which it is known that they are stored
+	begun map[match.GameID]int
 	stop  chan struct{}
 	wait  sync.WaitGroup
 }
 
 func playOn(t *testing.T, s *store.Store, n int) *players {
-	p := &players{taken: map[bot.GameID]int{}, begun: map[bot.GameID]int{}, stop: make(chan struct{})}
+	p := &players{taken: map[match.GameID]int{}, begun: map[match.GameID]int{}, stop: make(chan struct{})}
 	for i := range n {
-		var steps [2]*bot.Step
+		var steps [2]*match.Step
 		for j := range steps {
-			steps[j] = opening(bot.GameID(fmt.Sprint("g", i, "ab"[j:j+1])), "room")
+			steps[j] = opening(match.GameID(fmt.Sprint("g", i, "ab"[j:j+1])), "room")
 			must(t, s.Commit(t.Context(), steps[j]))
 		}
 		p.wait.Go(func() {
@@ -532,7 +533,7 @@ func playOn(t *testing.T, s *store.Store, n int) *players {
 				default:
 				}
 				step := turn(steps[k%2].Match)
-				step.Due = []bot.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
+				step.Due = []match.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
 				p.note(p.begun, step.Match)
 				if err := s.Commit(context.WithoutCancel(t.Context()), step); err != nil {
 					t.Error(err)
@@ -546,13 +547,13 @@ func playOn(t *testing.T, s *store.Store, n int) *players {
 	return p
 }
 
-func (p *players) note(where map[bot.GameID]int, m *bot.Match) {
+func (p *players) note(where map[match.GameID]int, m *match.Match) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	where[m.ID] = m.Seq
 }
 
-func (p *players) look(where map[bot.GameID]int) map[bot.GameID]int {
+func (p *players) look(where map[match.GameID]int) map[match.GameID]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(where)
@@ -560,9 +561,9 @@ func (p *players) look(where map[bot.GameID]int) map[bot.GameID]int {
 
 // consistent checks that a store holds all that was taken before it was copied,
 // nothing begun after, and of every step all or nothing.
-func consistent(t *testing.T, s *store.Store, before, after map[bot.GameID]int) {
+func consistent(t *testing.T, s *store.Store, before, after map[match.GameID]int) {
 	t.Helper()
-	seqs := map[bot.GameID]int{}
+	seqs := map[match.GameID]int{}
 	due, err := s.DueBy(t.Context(), noon.AddDate(1, 0, 0), 1000)
 	must(t, err)
 	for id, most := range after {
@@ -579,14 +580,14 @@ func consistent(t *testing.T, s *store.Store, before, after map[bot.GameID]int) 
 				t.Errorf("match %s has %d events; request of event %d answered: %v", id, len(events), seq, ok)
 			}
 		}
-		i := slices.IndexFunc(due, func(d bot.Due) bool { return d.Game == id })
+		i := slices.IndexFunc(due, func(d match.Due) bool { return d.Game == id })
 		if (i < 0) != (m.Seq == 0) || i >= 0 && due[i].Seq != m.Seq {
 			t.Errorf("match %s has %d events; due is %v", id, m.Seq, due)
 		}
 	}
 	for id, n := range seqs {
 		if first, ok := strings.CutSuffix(string(id), "b"); ok {
-			if d := seqs[bot.GameID(first+"a")] - n; d != 0 && d != 1 {
+			if d := seqs[match.GameID(first+"a")] - n; d != 0 && d != 1 {
 				t.Errorf("of match %s there are %d events, of its twin %+d", id, n, d)
 			}
 		}
@@ -633,13 +634,13 @@ func TestExportIsOfOneMoment(t *testing.T) {
 	must(t, s.Commit(t.Context(), step))
 	play := func() {
 		step = turn(step.Match)
-		step.Due = []bot.Due{{Game: "g0a", Kind: "flag", At: noon, Seq: step.Match.Seq}}
+		step.Due = []match.Due{{Game: "g0a", Kind: "flag", At: noon, Seq: step.Match.Seq}}
 		must(t, s.Commit(t.Context(), step))
 	}
 	for range 50 {
 		play()
 	}
-	before := map[bot.GameID]int{"g0a": step.Match.Seq}
+	before := map[match.GameID]int{"g0a": step.Match.Seq}
 	var b bytes.Buffer
 	must(t, s.Export(t.Context(), writerFunc(func(p []byte) (int, error) {
 		play()

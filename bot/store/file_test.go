@@ -24,6 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"go.uber.org/goleak"
@@ -194,7 +195,7 @@ func TestNothingIsLostWhenKilled(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			again := turn(&bot.Match{ID: "g", Standing: bot.Standing{Seq: m.Seq - 1, Changed: noon}})
+			again := turn(&match.Match{ID: "g", Standing: match.Standing{Seq: m.Seq - 1, Changed: noon}})
 			if err := s.Commit(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
 				t.Errorf("round %d: the last request, asked again: %v", round, err)
 			}
@@ -247,7 +248,7 @@ func database(t *testing.T) []byte {
 	name := newFile(t)
 	s := open(t, name)
 	for i := range 20 {
-		if err := s.Commit(t.Context(), opening(bot.GameID(fmt.Sprint(i)), "room")); err != nil {
+		if err := s.Commit(t.Context(), opening(match.GameID(fmt.Sprint(i)), "room")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -467,7 +468,7 @@ func TestClaimsDieWithTheirProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := &bot.Step{Request: "chat:1", At: now, Posts: []bot.OutboxPost{{ID: "p1", Where: bot.Room{Platform: "chat", Channel: "club"}, Kind: bot.Notice}}}
+	step := &match.Step{Request: "chat:1", At: now, Posts: []match.OutboxPost{{ID: "p1", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice}}}
 	if err := s.Commit(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}

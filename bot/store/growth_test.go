@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -25,9 +27,9 @@ func (*far) Name() string { return "bench" }
 
 func (*far) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (f *far) Deliver(context.Context, bot.Post) (bot.Receipt, []bot.Owes, error) {
+func (f *far) Deliver(context.Context, outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	f.n++
-	return bot.Receipt(fmt.Sprintf("%019d", f.n)), nil, nil
+	return outbox.Receipt(fmt.Sprintf("%019d", f.n)), nil, nil
 }
 
 // An archived game takes little more than its events.
@@ -45,8 +47,8 @@ func TestBytesOfAGame(t *testing.T) {
 		n++
 		now = now.Add(time.Second)
 		a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("bench:%019d", n), Command: command, Args: args,
-			Who:   bot.User{Platform: "bench", ID: who, Name: who},
-			Where: bot.Room{Platform: "bench", Channel: fmt.Sprintf("%019d", game)}})
+			Who:   outbox.User{Platform: "bench", ID: who, Name: who},
+			Where: match.Room{Platform: "bench", Channel: fmt.Sprintf("%019d", game)}})
 		if err != nil || a.Private {
 			t.Fatalf("%s: %q, %v", command, a.Text, err)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -21,17 +23,17 @@ import (
 func TestWrittenFormsStay(t *testing.T) {
 	setup := rules.Setup{W: 9, H: 13, Komi: -1, Handicap: 2, First: rules.White,
 		Black: []rules.Point{{X: 3, Y: 3}}, White: []rules.Point{{X: 8, Y: 12}}}
-	reply := bot.Reply{
+	reply := match.Reply{
 		Texts:   []bot.Text{text.Say("started", text.Somebody("p1"))},
 		Private: true, Game: "g1",
-		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
+		Controls: []match.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
-	asking := bot.Reply{Controls: []bot.Control{{Label: "Place", Command: "place", Ask: "at"}}}
-	prefs := bot.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: clock.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
-	room := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
-	message := bot.Message{To: []string{"Ada"}, Controls: asking.Controls,
-		File: &bot.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
-	body := storedBody{Texts: reply.Texts, Notify: []bot.PersonID{"p1"}, Reply: "route"}
+	asking := match.Reply{Controls: []match.Control{{Label: "Place", Command: "place", Ask: "at"}}}
+	prefs := match.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: clock.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
+	room := match.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
+	message := outbox.Message{To: []string{"Ada"}, Controls: asking.Controls,
+		File: &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
+	body := storedBody{Texts: reply.Texts, Notify: []match.PersonID{"p1"}, Reply: "route"}
 	for _, c := range []struct {
 		text  string
 		value any
@@ -55,10 +57,10 @@ func TestWrittenFormsStay(t *testing.T) {
 			func(s string) (any, error) { return decodeRoom(s) }},
 		{`{"to":["Ada"],"controls":[{"label":"Place","command":"place","ask":"at"}],"file":{"name":"game-1.sgf","type":"application/x-go-sgf","data":"KDsp"}}`, message,
 			func() (string, error) { return encodeExtra(message) },
-			func(s string) (any, error) { var m bot.Message; err := decodeExtra(s, &m); return m, err }},
-		{``, bot.Message{},
-			func() (string, error) { return encodeExtra(bot.Message{}) },
-			func(s string) (any, error) { var m bot.Message; err := decodeExtra(s, &m); return m, err }},
+			func(s string) (any, error) { var m outbox.Message; err := decodeExtra(s, &m); return m, err }},
+		{``, outbox.Message{},
+			func() (string, error) { return encodeExtra(outbox.Message{}) },
+			func(s string) (any, error) { var m outbox.Message; err := decodeExtra(s, &m); return m, err }},
 		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"notify":["p1"],"reply":"route"}`, body,
 			func() (string, error) { return encode(body) },
 			func(s string) (any, error) { var b storedBody; err := decode(s, &b); return b, err }},
@@ -88,8 +90,8 @@ func TestQueriesUseIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	here := bot.Room{Platform: "web", Channel: "c"}
-	going := []bot.State{bot.Going}
+	here := match.Room{Platform: "web", Channel: "c"}
+	going := []match.State{match.Going}
 	for name, c := range map[string]struct {
 		query bot.Query
 		use   string
@@ -98,9 +100,9 @@ func TestQueriesUseIndices(t *testing.T) {
 		"mine here":          {bot.Query{Where: here, Player: "p", States: going}, "game_channel_state"},
 		"mine":               {bot.Query{Player: "p"}, "game_white"},
 		"mine, going on":     {bot.Query{Player: "p", States: going}, "game_white"},
-		"of a thread":        {bot.Query{Where: bot.Room{Platform: "web", Channel: "c", Thread: "t"}}, "game_channel_thread"},
+		"of a thread":        {bot.Query{Where: match.Room{Platform: "web", Channel: "c", Thread: "t"}}, "game_channel_thread"},
 		"by number":          {bot.Query{Where: here, Number: 3}, "number=?"},
-		"of a thread, going": {bot.Query{Where: bot.Room{Platform: "web", Channel: "c", Thread: "t"}, States: going}, "game_channel_thread"},
+		"of a thread, going": {bot.Query{Where: match.Room{Platform: "web", Channel: "c", Thread: "t"}, States: going}, "game_channel_thread"},
 	} {
 		query, args := matchesQuery(c.query)
 		plan := explain(t, s, query, args...)
@@ -222,17 +224,17 @@ func TestSecondVersionIsBroughtUp(t *testing.T) {
 			t.Errorf("match: %+v, %v", m, err)
 		}
 		due, err := s.DueBy(ctx, m.Deadline, 9)
-		dues := []bot.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}
+		dues := []match.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}
 		if diff := cmp.Diff(dues, due); diff != "" || err != nil {
 			t.Errorf("due: %v (-want +got):\n%s", err, diff)
 		}
 		prefs, err := s.Preferences(ctx, "pa")
-		want := bot.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}
+		want := match.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}
 		if diff := cmp.Diff(want, prefs); diff != "" || err != nil {
 			t.Errorf("preferences: %v (-want +got):\n%s", err, diff)
 		}
 		said, err := s.Message(ctx, "k")
-		if diff := cmp.Diff(bot.Message{N: 1, Key: "k", Room: "c", At: time.UnixMilli(1700000000000).UTC(), Text: "hello", Kind: "notice"}, said); diff != "" || err != nil {
+		if diff := cmp.Diff(outbox.Message{N: 1, Key: "k", Room: "c", At: time.UnixMilli(1700000000000).UTC(), Text: "hello", Kind: "notice"}, said); diff != "" || err != nil {
 			t.Errorf("message: %v (-want +got):\n%s", err, diff)
 		}
 		if err := s.Close(); err != nil {
@@ -254,8 +256,8 @@ func TestFourthVersionIsBroughtUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for channel, want := range map[string]bot.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
-			want.Room = bot.Room{Platform: "web", Channel: channel}
+		for channel, want := range map[string]match.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
+			want.Room = match.Room{Platform: "web", Channel: channel}
 			got, err := s.Channel(ctx, want.Room)
 			if got != (bot.Channel{Settings: want}) || err != nil {
 				t.Errorf("%s has chosen %+v, %v", channel, got, err)
@@ -359,10 +361,10 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, 'Ada', 'hello', 'g', 1, 'show', 0);`)
 
 	start := time.UnixMilli(1700000000000).UTC()
-	where := bot.Room{Platform: "web", Channel: "c", Thread: "t"}
-	match := bot.Match{ID: "g", Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
+	where := match.Room{Platform: "web", Channel: "c", Thread: "t"}
+	want := match.Match{ID: "g", Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
 		Opener: "pa", Invited: "pb", Where: where, Number: 3, Opened: start,
-		Standing: bot.Standing{State: bot.Going, Black: "pa", White: "pb", ToMove: "pb", Seq: 1, Changed: start.Add(time.Second)}}
+		Standing: match.Standing{State: match.Going, Black: "pa", White: "pb", ToMove: "pb", Seq: 1, Changed: start.Add(time.Second)}}
 	for range 2 { // brought up, and as it is from then on
 		s, err := Open(ctx, name)
 		if err != nil {
@@ -375,30 +377,30 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 			}
 		}
 		m, events, err := s.Match(ctx, "g")
-		same("match", match, m, err)
-		same("events", []bot.Event{{Seq: 1, At: match.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
-		people, err := s.People(ctx, []bot.PersonID{"pa", "pb"})
-		same("people", map[bot.PersonID]bot.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
+		same("match", want, m, err)
+		same("events", []match.Event{{Seq: 1, At: want.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
+		people, err := s.People(ctx, []match.PersonID{"pa", "pb"})
+		same("people", map[match.PersonID]outbox.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
 		answer, _, err := s.Answered(ctx, "web:1")
-		same("answer", bot.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
-		receipt, _, err := s.Shown(ctx, "g", where, bot.Show, false)
-		same("receipt", bot.Receipt("r1"), receipt, err)
+		same("answer", match.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
+		receipt, _, err := s.Shown(ctx, "g", where, match.Show, false)
+		same("receipt", outbox.Receipt("r1"), receipt, err)
 		bookmark, err := s.Bookmark(ctx, "matrix")
 		same("bookmark", "s1", bookmark, err)
 		messages, err := s.Since(ctx, "c", 0, 9)
-		same("messages", []bot.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: bot.Show}}, messages, err)
-		first, err := s.Park(ctx, bot.Room{Platform: "web", Channel: "d"}, "", "gone")
+		same("messages", []outbox.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: match.Show}}, messages, err)
+		first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
 		same("parked for the first time", false, first, err)
-		posts, err := s.Claim(ctx, match.Changed, match.Changed)
+		posts, err := s.Claim(ctx, want.Changed, want.Changed)
 		same("posts", 1, len(posts), err)
 		due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
 		same("due", 0, len(due), err)
 		running, err := s.Running(ctx, "", "", "", 9)
 		same("running", 0, len(running), err)
 		prefs, err := s.Preferences(ctx, "pa")
-		same("preferences", bot.Preferences{Person: "pa"}, prefs, err)
+		same("preferences", match.Preferences{Person: "pa"}, prefs, err)
 		room, err := s.Channel(ctx, where)
-		same("the room", bot.Channel{Settings: bot.RoomSettings{Room: bot.Room{Platform: "web", Channel: "c"}}}, room, err)
+		same("the room", bot.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

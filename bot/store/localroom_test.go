@@ -22,6 +22,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -163,7 +164,7 @@ type dying struct {
 	dead *atomic.Bool
 }
 
-func (d dying) Settle(ctx context.Context, post string, r bot.Receipt, m *bot.Message, c bot.Decorations) error {
+func (d dying) Settle(ctx context.Context, post string, r outbox.Receipt, m *outbox.Message, c outbox.Decorations) error {
 	if d.dead.Load() {
 		return errors.New("the process has died")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // matchesFrom begins every query for matches, as scanMatch reads them.
@@ -17,41 +18,41 @@ const matchesFrom = `
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
-func scanMatch(scan func(...any) error) (bot.Match, error) {
-	var m bot.Match
+func scanMatch(scan func(...any) error) (match.Match, error) {
+	var m match.Match
 	var setup, clock string
 	var opened, changed, deadline, rated int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
 		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &rated)
 	if err != nil {
-		return bot.Match{}, err
+		return match.Match{}, err
 	}
 	m.Opened, m.Changed, m.Deadline, m.Rated = moment(opened), moment(changed), timed(deadline), rated != 0
 	if m.Setup, err = decodeSetup(setup); err != nil {
-		return bot.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
+		return match.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
 	}
 	if err := m.Clock.UnmarshalText([]byte(clock)); err != nil {
-		return bot.Match{}, fmt.Errorf("clock of match %s: %w", m.ID, err)
+		return match.Match{}, fmt.Errorf("clock of match %s: %w", m.ID, err)
 	}
 	return m, nil
 }
 
 // Match returns a match and its events, or ErrNotFound.
-func (s *Store) Match(ctx context.Context, id bot.GameID) (bot.Match, []bot.Event, error) {
+func (s *Store) Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error) {
 	m, err := s.Header(ctx, id)
 	if err != nil {
-		return bot.Match{}, nil, err
+		return match.Match{}, nil, err
 	}
 	events, err := s.Events(ctx, id, 0, m.Seq)
 	if err != nil {
-		return bot.Match{}, nil, err
+		return match.Match{}, nil, err
 	}
 	return m, events, nil
 }
 
 // Header returns a match without its events, or ErrNotFound.
-func (s *Store) Header(ctx context.Context, id bot.GameID) (m bot.Match, err error) {
+func (s *Store) Header(ctx context.Context, id match.GameID) (m match.Match, err error) {
 	defer annotate(&err, "find match %s", id)
 	m, err = scanMatch(s.read.QueryRowContext(ctx, matchesFrom+" WHERE g.id = $1", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -63,7 +64,7 @@ func (s *Store) Header(ctx context.Context, id bot.GameID) (m bot.Match, err err
 // Events returns the events of a match after one, up to another that was stored.
 // Events are never changed, so those up to the Seq of a match that was read belong
 // to it whatever has been stored since.
-func (s *Store) Events(ctx context.Context, id bot.GameID, after, to int) (_ []bot.Event, err error) {
+func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ []match.Event, err error) {
 	defer annotate(&err, "find the events of match %s", id)
 	if after >= to {
 		return nil, nil
@@ -74,9 +75,9 @@ func (s *Store) Events(ctx context.Context, id bot.GameID, after, to int) (_ []b
 		return nil, err
 	}
 	defer rows.Close()
-	events := make([]bot.Event, 0, to-after)
+	events := make([]match.Event, 0, to-after)
 	for rows.Next() {
-		var e bot.Event
+		var e match.Event
 		var at int64
 		if err := rows.Scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof); err != nil {
 			return nil, err
@@ -95,7 +96,7 @@ func (s *Store) Events(ctx context.Context, id bot.GameID, after, to int) (_ []b
 
 // Matches gives matches, the last changed first. Where may be as narrow as a
 // thread or as wide as a platform.
-func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []bot.Match, err error) {
+func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")
 	query, args := matchesQuery(q)
 	rows, err := s.read.QueryContext(ctx, query, args...)
@@ -103,7 +104,7 @@ func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []bot.Match, err er
 		return nil, err
 	}
 	defer rows.Close()
-	var matches []bot.Match
+	var matches []match.Match
 	for rows.Next() {
 		m, err := scanMatch(rows.Scan)
 		if err != nil {

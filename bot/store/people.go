@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Person gives the id of a person, a new one at first sight, and keeps the
 // name they go by now. A platform that does not say a name leaves the one that
 // is known.
-func (s *Store) Person(ctx context.Context, who bot.User) (id bot.PersonID, err error) {
+func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID, err error) {
 	defer annotate(&err, "find person")
 	var name string
 	err = s.read.QueryRowContext(ctx,
@@ -39,10 +40,10 @@ func (s *Store) Person(ctx context.Context, who bot.User) (id bot.PersonID, err 
 
 // newPerson makes up an id. It is random and not made from the platform's id,
 // which could be guessed from it after the person has been erased.
-func newPerson() bot.PersonID { return bot.PersonID("p" + strings.ToLower(rand.Text()[:12])) }
+func newPerson() match.PersonID { return match.PersonID("p" + strings.ToLower(rand.Text()[:12])) }
 
 // People returns who persons are; those erased or unknown are left out.
-func (s *Store) People(ctx context.Context, ids []bot.PersonID) (_ map[bot.PersonID]bot.User, err error) {
+func (s *Store) People(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, err error) {
 	defer annotate(&err, "find people")
 	var args []any
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -50,7 +51,7 @@ func (s *Store) People(ctx context.Context, ids []bot.PersonID) (_ map[bot.Perso
 			args = append(args, id)
 		}
 	}
-	people := make(map[bot.PersonID]bot.User, len(args))
+	people := make(map[match.PersonID]outbox.User, len(args))
 	if len(args) == 0 {
 		return people, nil
 	}
@@ -61,8 +62,8 @@ func (s *Store) People(ctx context.Context, ids []bot.PersonID) (_ map[bot.Perso
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id bot.PersonID
-		var who bot.User
+		var id match.PersonID
+		var who outbox.User
 		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name); err != nil {
 			return nil, err
 		}
@@ -72,7 +73,7 @@ func (s *Store) People(ctx context.Context, ids []bot.PersonID) (_ map[bot.Perso
 }
 
 // Preferences gives what a person has chosen; Person is always set.
-func (s *Store) Preferences(ctx context.Context, p bot.PersonID) (prefs bot.Preferences, err error) {
+func (s *Store) Preferences(ctx context.Context, p match.PersonID) (prefs match.Preferences, err error) {
 	defer annotate(&err, "find preferences")
 	var body string
 	err = s.read.QueryRowContext(ctx, "SELECT body FROM preference WHERE person = $1", p).Scan(&body)
@@ -87,10 +88,10 @@ func (s *Store) Preferences(ctx context.Context, p bot.PersonID) (prefs bot.Pref
 
 // Players returns who persons are and what they have chosen, in one look; those erased
 // or unknown are left out.
-func (s *Store) Players(ctx context.Context, ids []bot.PersonID) (_ map[bot.PersonID]bot.User, _ map[bot.PersonID]bot.Preferences, err error) {
+func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, _ map[match.PersonID]match.Preferences, err error) {
 	defer annotate(&err, "find players")
-	people, chosen := map[bot.PersonID]bot.User{}, map[bot.PersonID]bot.Preferences{}
-	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p bot.PersonID) bool { return p == "" }); len(ids) == 0 {
+	people, chosen := map[match.PersonID]outbox.User{}, map[match.PersonID]match.Preferences{}
+	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p match.PersonID) bool { return p == "" }); len(ids) == 0 {
 		return people, chosen, nil
 	}
 	var args []any
@@ -105,8 +106,8 @@ func (s *Store) Players(ctx context.Context, ids []bot.PersonID) (_ map[bot.Pers
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id bot.PersonID
-		var who bot.User
+		var id match.PersonID
+		var who outbox.User
 		var body string
 		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name, &body); err != nil {
 			return nil, nil, err
@@ -123,7 +124,7 @@ func (s *Store) Players(ctx context.Context, ids []bot.PersonID) (_ map[bot.Pers
 
 // putPreferences keeps what a person has chosen, unless they were erased
 // meanwhile.
-func putPreferences(ctx context.Context, tx *sql.Tx, p bot.Preferences) error {
+func putPreferences(ctx context.Context, tx *sql.Tx, p match.Preferences) error {
 	body, err := encodePreferences(p)
 	if err != nil {
 		return err

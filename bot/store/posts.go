@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The states of a post. The index of waiting posts names the first.
@@ -32,7 +34,7 @@ import (
 // putPost stores a post that is due at once. If it is to be claimed, and nothing of
 // its game waits in its channel but posts that its asker holds too, and the channel
 // has not asked to wait, it is claimed until the time given.
-func putPost(ctx context.Context, tx *sql.Tx, p *bot.OutboxPost, at, claim time.Time, after bool) error {
+func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim time.Time, after bool) error {
 	if p.For == "" {
 		claim = time.Time{}
 	}
@@ -68,7 +70,7 @@ func putPost(ctx context.Context, tx *sql.Tx, p *bot.OutboxPost, at, claim time.
 // before until. A show or status that a newer one of the same game and channel
 // supersedes is never returned; one that only some may see supersedes nothing.
 // Those of the platforms in except are left alone.
-func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []bot.OutboxPost, err error) {
+func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []match.OutboxPost, err error) {
 	defer annotate(&err, "claim posts")
 	var some bool // mostly there is nothing, which need not wait for a write
 	others := ""
@@ -133,7 +135,7 @@ const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS 
 
 // A duePost is a post, the time since when it is due, and whether it is superseded.
 type duePost struct {
-	bot.OutboxPost
+	match.OutboxPost
 	due        int64
 	superseded bool
 }
@@ -180,7 +182,7 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 // room's log, if there is one, whose N is then the receipt. Settling twice is settling
 // once: the first receipt stays. A post that was parked meanwhile was shown
 // after all. Its room, if it had been out of reach, no longer is.
-func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, line *bot.Message, c bot.Decorations) (err error) {
+func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := decorate(ctx, tx, c); err != nil {
@@ -191,10 +193,10 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, line *bo
 			if err != nil {
 				return fmt.Errorf("line: %w", err)
 			}
-			r = bot.Receipt(strconv.FormatInt(kept.N, 10))
+			r = outbox.Receipt(strconv.FormatInt(kept.N, 10))
 		}
-		var where bot.Room
-		var game bot.GameID
+		var where match.Room
+		var game match.GameID
 		var parked bool
 		err := tx.QueryRowContext(ctx, `
 			UPDATE post SET state = 'settled', receipt = $1, body = '{}', why = '' WHERE id = $2 AND state <> 'settled'
@@ -220,7 +222,7 @@ func (s *Store) Settle(ctx context.Context, post string, r bot.Receipt, line *bo
 
 // Postpone makes all posts of a channel wait, those to come as well, and ends the
 // claims on them: whoever holds one should let it go.
-func (s *Store) Postpone(ctx context.Context, where bot.Room, until time.Time) (err error) {
+func (s *Store) Postpone(ctx context.Context, where match.Room, until time.Time) (err error) {
 	defer annotate(&err, "postpone posts")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
@@ -262,13 +264,13 @@ func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string
 
 // parkedGame stands where room_parked has a thread, when it is a game's, which
 // the adapter made for it.
-func parkedGame(game bot.GameID) string { return "game " + string(game) }
+func parkedGame(game match.GameID) string { return "game " + string(game) }
 
 // Park sets aside the unsettled posts of a room that cannot be reached, and
 // reports whether it is the first time, or the first since a post was shown
 // there. Without a thread it is the whole channel that is parked, or what one
 // game is owed there.
-func (s *Store) Park(ctx context.Context, where bot.Room, game bot.GameID, why string) (first bool, err error) {
+func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := leave(ctx, tx, "parked", why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
@@ -356,7 +358,7 @@ const triedAgain = `
 // Unpark lets what was set aside for a channel be tried again, for somebody has
 // been heard from there, and reports whether there is any. Reminders stay where
 // they are, and so does what something newer has been shown after.
-func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some bool, err error) {
+func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time) (some bool, err error) {
 	defer annotate(&err, "take up parked posts")
 	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled}
 	var ready int
@@ -378,7 +380,7 @@ func (s *Store) Unpark(ctx context.Context, where bot.Room, now time.Time) (some
 // Shown returns the receipts of the last settled post of a kind, among those for
 // all or those for some alone, and of the first post of all that has one. They are
 // empty if there is none; so is the last if it has been removed since.
-func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind string, private bool) (last, first bot.Receipt, err error) {
+func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, kind string, private bool) (last, first outbox.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
 	err = s.read.QueryRowContext(ctx, `
 		SELECT COALESCE((
@@ -390,7 +392,7 @@ func (s *Store) Shown(ctx context.Context, game bot.GameID, where bot.Room, kind
 			SELECT receipt FROM post
 			WHERE platform = $1 AND channel = $2 AND game = $3 AND state = 'settled' AND receipt <> ''
 			ORDER BY n LIMIT 1), '')`,
-		where.Platform, where.Channel, game, kind, where.Thread, bot.Remove, bot.Status, flag(private)).Scan(&last, &first)
+		where.Platform, where.Channel, game, kind, where.Thread, match.Remove, match.Status, flag(private)).Scan(&last, &first)
 	return last, first, err
 }
 
@@ -398,7 +400,7 @@ const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AN
 
 // GameUnder gives the game of which a post became the message with a receipt, or
 // ErrNotFound.
-func (s *Store) GameUnder(ctx context.Context, platform string, r bot.Receipt) (game bot.GameID, err error) {
+func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt) (game match.GameID, err error) {
 	defer annotate(&err, "find the match of message %s", r)
 	err = s.read.QueryRowContext(ctx, gameUnder, platform, r).Scan(&game)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, removed, extra FROM message "
@@ -14,15 +15,15 @@ const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, re
 // messageWithKey finds a message by its key. The second condition is that of the index.
 const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
 
-func messageOf(row *sql.Row) (bot.Message, error) { return scanMessage(row.Scan) }
+func messageOf(row *sql.Row) (outbox.Message, error) { return scanMessage(row.Scan) }
 
-func scanMessage(scan func(...any) error) (bot.Message, error) {
-	var m bot.Message
+func scanMessage(scan func(...any) error) (outbox.Message, error) {
+	var m outbox.Message
 	var at, removed int64
 	var extra string
 	err := scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &removed, &extra)
 	if err != nil {
-		return bot.Message{}, err
+		return outbox.Message{}, err
 	}
 	m.At, m.Removed = moment(at), removed != 0
 	return m, decodeExtra(extra, &m)
@@ -30,7 +31,7 @@ func scanMessage(scan func(...any) error) (bot.Message, error) {
 
 // Append keeps a message and gives it its N; a key that is there already gives
 // the message that has it.
-func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, err error) {
+func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
 	for {
 		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -47,7 +48,7 @@ func (s *Store) Append(ctx context.Context, m bot.Message) (kept bot.Message, er
 
 // putMessage stores a message and returns it with its N, or the message that has its
 // key. The error is sql.ErrNoRows if another process has taken the N.
-func putMessage(ctx context.Context, tx *sql.Tx, m bot.Message) (bot.Message, error) {
+func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Message, error) {
 	extra, err := encodeExtra(m)
 	if err != nil {
 		return m, err
@@ -65,7 +66,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m bot.Message) (bot.Message, er
 }
 
 // Message gives the message of a key, or ErrNotFound.
-func (s *Store) Message(ctx context.Context, key string) (m bot.Message, err error) {
+func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err error) {
 	defer annotate(&err, "find message %s", key)
 	m, err = messageOf(s.read.QueryRowContext(ctx, messageWithKey, key))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -89,7 +90,7 @@ func messagesOf(room string) string {
 
 // Since gives at most limit messages of a room with N above after, the newest
 // ones if there are more, in order.
-func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []bot.Message, err error) {
+func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)
 	messages, err = s.messages(ctx, messagesOf(room), room, after, max(limit, 0))
 	slices.Reverse(messages)
@@ -98,7 +99,7 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 
 // After returns at most limit messages of all rooms with N above after, the oldest
 // ones if there are more, in order.
-func (s *Store) After(ctx context.Context, after int64, limit int) (messages []bot.Message, err error) {
+func (s *Store) After(ctx context.Context, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
 	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))
 }
@@ -110,7 +111,7 @@ func (s *Store) Last(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []bot.Message, err error) {
+func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []outbox.Message, err error) {
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

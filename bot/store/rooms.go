@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Of the channel called here: its settings, its server, its language, and whether
@@ -30,7 +32,7 @@ const (
 )
 
 // Channel returns what is known of a channel.
-func (s *Store) Channel(ctx context.Context, where bot.Room) (c bot.Channel, err error) {
+func (s *Store) Channel(ctx context.Context, where match.Room) (c bot.Channel, err error) {
 	defer annotate(&err, "look up channel %s", where.Channel)
 	var row channelRow
 	err = s.read.QueryRowContext(ctx, channel, where.Platform, where.Channel, bot.LangMark(where)).Scan(row.columns()...)
@@ -41,7 +43,7 @@ func (s *Store) Channel(ctx context.Context, where bot.Room) (c bot.Channel, err
 }
 
 // Known returns what is known when somebody asks something.
-func (s *Store) Known(ctx context.Context, who bot.User, where bot.Room, request string) (k bot.Known, err error) {
+func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, request string) (k bot.Known, err error) {
 	defer annotate(&err, "look up who asks, and where")
 	var prefs string
 	var answer sql.NullString
@@ -78,12 +80,12 @@ func (r *channelRow) columns() []any {
 	return []any{&r.own, &r.server, &r.theirs, &r.gone, &r.lang, &r.parked}
 }
 
-func (r *channelRow) channel(where bot.Room) (c bot.Channel, err error) {
+func (r *channelRow) channel(where match.Room) (c bot.Channel, err error) {
 	c.Lang, c.Parked = r.lang, r.parked
 	if c.Settings, err = decodeRoom(r.own); err != nil {
 		return c, err
 	}
-	c.Settings.Room = bot.Room{Platform: where.Platform, Channel: where.Channel}
+	c.Settings.Room = match.Room{Platform: where.Platform, Channel: where.Channel}
 	if r.server != "" {
 		c.Server, err = server(where.Platform, r.server, r.theirs, r.gone)
 	}
@@ -99,7 +101,7 @@ func server(platform, id, body string, gone int64) (s bot.Server, err error) {
 }
 
 // putRoomSettings keeps what has been chosen for a channel, or for a server.
-func putRoomSettings(ctx context.Context, tx *sql.Tx, set bot.RoomSettings) error {
+func putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings) error {
 	body, err := encodeRoom(set)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func putRoomSettings(ctx context.Context, tx *sql.Tx, set bot.RoomSettings) erro
 }
 
 // Belongs keeps to which server a channel belongs.
-func (s *Store) Belongs(ctx context.Context, where bot.Room, server string) (err error) {
+func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (err error) {
 	defer annotate(&err, "keep the server of %s", where.Channel)
 	if where.Platform == "" || where.Channel == "" || server == "" {
 		return errors.New("there is no such channel")
@@ -138,7 +140,7 @@ func (s *Store) Belongs(ctx context.Context, where bot.Room, server string) (err
 
 // Rooms gives what has been chosen for each channel of a server for which
 // something has, in the order of their ids.
-func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []bot.RoomSettings, err error) {
+func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []match.RoomSettings, err error) {
 	defer annotate(&err, "find the channels of server %s", server)
 	rows, err := s.read.QueryContext(ctx, `
 		SELECT r.channel, r.body FROM server_channel c JOIN room_setting r ON r.platform = c.platform AND r.channel = c.channel
@@ -156,7 +158,7 @@ func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []bot.
 		if err != nil {
 			return nil, err
 		}
-		set.Room = bot.Room{Platform: platform, Channel: channel}
+		set.Room = match.Room{Platform: platform, Channel: channel}
 		sets = append(sets, set)
 	}
 	return sets, rows.Err()

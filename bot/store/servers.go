@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // Servers gives the servers of a platform that are known, in the order of their
@@ -111,7 +112,7 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 					return err
 				}
 			}
-			mark := bot.LangMark(bot.Room{Platform: platform, Channel: channel})
+			mark := bot.LangMark(match.Room{Platform: platform, Channel: channel})
 			if _, err := tx.ExecContext(ctx, "DELETE FROM bookmark WHERE adapter = $1", mark); err != nil {
 				return err
 			}

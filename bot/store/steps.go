@@ -8,13 +8,15 @@ import (
 	"slices"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Commit stores a step, or returns ErrConflict and stores nothing: when the request
 // was taken before, when the match no longer stands where the step began, or when
 // another process got a number first. It puts the match's Number into step.Match
 // when it is new.
-func (s *Store) Commit(ctx context.Context, step *bot.Step) (err error) {
+func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	defer annotate(&err, "commit %s", step.Request)
 	if err := sound(step); err != nil {
 		return err
@@ -43,9 +45,9 @@ func (s *Store) Commit(ctx context.Context, step *bot.Step) (err error) {
 		for i := range step.Posts {
 			// What the asker shows comes after what it holds already of the same game.
 			p := &step.Posts[i]
-			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o bot.OutboxPost) bool { return o.Lane() != p.Lane() })
-			after := len(before) > 0 && !slices.ContainsFunc(before, func(o bot.OutboxPost) bool { return !o.Held() })
-			if err := putPost(ctx, tx, p, step.At, step.Claim, after && p.For == bot.Asker); err != nil {
+			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
+			after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
+			if err := putPost(ctx, tx, p, step.At, step.Claim, after && p.For == match.Asker); err != nil {
 				return err
 			}
 		}
@@ -55,7 +57,7 @@ func (s *Store) Commit(ctx context.Context, step *bot.Step) (err error) {
 			}
 		}
 		if step.Typed != nil {
-			line := bot.Message{Room: step.Typed.Room, At: step.Typed.At, From: step.Typed.From, Text: step.Typed.Text}
+			line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, From: step.Typed.From, Text: step.Typed.Text}
 			if _, err := putMessage(ctx, tx, line); err != nil {
 				return fmt.Errorf("what was typed: %w", err)
 			}
@@ -78,7 +80,7 @@ func (s *Store) Commit(ctx context.Context, step *bot.Step) (err error) {
 
 // sound refuses a step that no decision should have made: it would leave a log
 // with holes, or a match that disagrees with its log.
-func sound(step *bot.Step) error {
+func sound(step *match.Step) error {
 	if step.Request == "" {
 		return errors.New("the step has no request")
 	}
@@ -116,7 +118,7 @@ func sound(step *bot.Step) error {
 
 // putAnswer keeps the answer to a request, if it is the first and nobody whom the
 // step is about has been forgotten meanwhile: what they do would be done by nobody.
-func putAnswer(ctx context.Context, tx *sql.Tx, step *bot.Step) error {
+func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 	answer, err := encodeReply(step.Answer)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func putAnswer(ctx context.Context, tx *sql.Tx, step *bot.Step) error {
 }
 
 // newMatch stores a match and returns its number, the next of its channel.
-func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err error) {
+func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err error) {
 	setup, err := encodeSetup(m.Setup)
 	if err != nil {
 		return 0, err
@@ -173,7 +175,7 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *bot.Match) (number int, err er
 // changeMatch stores how a match stands now, if its last event is still before. If
 // it is known how it stood, was, the columns of indices are written only where they
 // have changed: each index costs a page.
-func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, was *bot.Standing, before int) error {
+func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Standing, before int) error {
 	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White {
 		return put(ctx, tx, "match", `
 			UPDATE game SET to_move = $1, seq = $2, result = $3, changed = $4, deadline = $5 WHERE id = $6 AND seq = $7`,
@@ -194,7 +196,7 @@ func changeMatch(ctx context.Context, tx *sql.Tx, m *bot.Match, was *bot.Standin
 	return nil
 }
 
-func putEvent(ctx context.Context, tx *sql.Tx, game bot.GameID, e bot.Event) error {
+func putEvent(ctx context.Context, tx *sql.Tx, game match.GameID, e match.Event) error {
 	return put(ctx, tx, fmt.Sprintf("event %d", e.Seq), `
 		INSERT INTO event (game, seq, at, actor, body, proof) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`,
@@ -202,15 +204,15 @@ func putEvent(ctx context.Context, tx *sql.Tx, game bot.GameID, e bot.Event) err
 }
 
 // Answered gives the answer that a request got, if it was taken.
-func (s *Store) Answered(ctx context.Context, request string) (_ bot.Reply, ok bool, err error) {
+func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok bool, err error) {
 	defer annotate(&err, "look for the answer to %s", request)
 	var answer string
 	err = s.read.QueryRowContext(ctx, "SELECT answer FROM inbox WHERE request = $1", request).Scan(&answer)
 	if errors.Is(err, sql.ErrNoRows) {
-		return bot.Reply{}, false, nil
+		return match.Reply{}, false, nil
 	}
 	if err != nil {
-		return bot.Reply{}, false, err
+		return match.Reply{}, false, err
 	}
 	r, err := decodeReply(answer)
 	return r, err == nil, err

@@ -6,6 +6,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -76,7 +78,7 @@ type storedReply struct {
 	Texts    []bot.Text      `json:"texts,omitempty"`
 	Private  bool            `json:"private,omitempty"`
 	Controls []storedControl `json:"controls,omitempty"`
-	Game     bot.GameID      `json:"game,omitempty"`
+	Game     match.GameID    `json:"game,omitempty"`
 }
 
 type storedControl struct {
@@ -86,28 +88,28 @@ type storedControl struct {
 	Ask     string            `json:"ask,omitempty"`
 }
 
-func encodeReply(r bot.Reply) (string, error) {
+func encodeReply(r match.Reply) (string, error) {
 	return encode(storedReply{Texts: r.Texts, Private: r.Private, Controls: storedControls(r.Controls), Game: r.Game})
 }
 
-func decodeReply(text string) (bot.Reply, error) {
+func decodeReply(text string) (match.Reply, error) {
 	var s storedReply
 	if err := decode(text, &s); err != nil {
-		return bot.Reply{}, err
+		return match.Reply{}, err
 	}
-	return bot.Reply{Texts: s.Texts, Private: s.Private, Controls: controls(s.Controls), Game: s.Game}, nil
+	return match.Reply{Texts: s.Texts, Private: s.Private, Controls: controls(s.Controls), Game: s.Game}, nil
 }
 
-func storedControls(cs []bot.Control) (out []storedControl) {
+func storedControls(cs []match.Control) (out []storedControl) {
 	for _, c := range cs {
 		out = append(out, storedControl(c))
 	}
 	return out
 }
 
-func controls(cs []storedControl) (out []bot.Control) {
+func controls(cs []storedControl) (out []match.Control) {
 	for _, c := range cs {
-		out = append(out, bot.Control(c))
+		out = append(out, match.Control(c))
 	}
 	return out
 }
@@ -115,9 +117,9 @@ func controls(cs []storedControl) (out []bot.Control) {
 // storedBody is what a post says and to whom; what it is selected by has
 // columns of its own.
 type storedBody struct {
-	Texts  []bot.Text     `json:"texts,omitempty"`
-	Notify []bot.PersonID `json:"notify,omitempty"`
-	Reply  string         `json:"reply,omitempty"`
+	Texts  []bot.Text       `json:"texts,omitempty"`
+	Notify []match.PersonID `json:"notify,omitempty"`
+	Reply  string           `json:"reply,omitempty"`
 }
 
 // storedPreferences are what a person has chosen; who it is has a column of its
@@ -135,7 +137,7 @@ type storedHours struct {
 	To   int `json:"to"`
 }
 
-func encodePreferences(p bot.Preferences) (string, error) {
+func encodePreferences(p match.Preferences) (string, error) {
 	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme}
 	if p.Quiet != (clock.Hours{}) {
 		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
@@ -143,12 +145,12 @@ func encodePreferences(p bot.Preferences) (string, error) {
 	return encode(s)
 }
 
-func decodePreferences(text string) (bot.Preferences, error) {
+func decodePreferences(text string) (match.Preferences, error) {
 	var s storedPreferences
 	if err := decode(text, &s); err != nil {
-		return bot.Preferences{}, err
+		return match.Preferences{}, err
 	}
-	p := bot.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme}
+	p := match.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme}
 	if s.Quiet != nil {
 		p.Quiet = clock.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}
@@ -168,16 +170,16 @@ type storedRoom struct {
 	Lang   string `json:"lang,omitempty"`
 }
 
-func encodeRoom(r bot.RoomSettings) (string, error) {
+func encodeRoom(r match.RoomSettings) (string, error) {
 	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Coords, r.Lang})
 }
 
-func decodeRoom(text string) (bot.RoomSettings, error) {
+func decodeRoom(text string) (match.RoomSettings, error) {
 	var s storedRoom
 	if err := decode(text, &s); err != nil {
-		return bot.RoomSettings{}, err
+		return match.RoomSettings{}, err
 	}
-	return bot.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords, Lang: s.Lang}, nil
+	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords, Lang: s.Lang}, nil
 }
 
 // storedExtra is what comes with a message besides its text.
@@ -194,7 +196,7 @@ type storedFile struct {
 }
 
 // encodeExtra gives what comes with a message, an empty text if nothing does.
-func encodeExtra(m bot.Message) (string, error) {
+func encodeExtra(m outbox.Message) (string, error) {
 	if len(m.To) == 0 && len(m.Controls) == 0 && m.File == nil {
 		return "", nil
 	}
@@ -202,7 +204,7 @@ func encodeExtra(m bot.Message) (string, error) {
 }
 
 // decodeExtra puts what comes with a message into it.
-func decodeExtra(text string, m *bot.Message) error {
+func decodeExtra(text string, m *outbox.Message) error {
 	if text == "" {
 		return nil
 	}
@@ -210,7 +212,7 @@ func decodeExtra(text string, m *bot.Message) error {
 	if err := decode(text, &s); err != nil {
 		return err
 	}
-	m.To, m.Controls, m.File = s.To, controls(s.Controls), (*bot.File)(s.File)
+	m.To, m.Controls, m.File = s.To, controls(s.Controls), (*outbox.File)(s.File)
 	return nil
 }
 

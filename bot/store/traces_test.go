@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -19,24 +21,24 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 	name := newFile(t)
 	s := open(t, name)
 	rng := rand.New(rand.NewPCG(3, 3))
-	who := make([]bot.User, 120)
-	people := make([]bot.PersonID, len(who))
+	who := make([]outbox.User, 120)
+	people := make([]match.PersonID, len(who))
 	mark := func(i int) string { return []string{"zyxq", "stay"}[i%2] }
 	for _, i := range rng.Perm(len(who)) {
 		var err error
-		who[i] = bot.User{Platform: "chat", ID: fmt.Sprintf("%03d%sid", i, mark(i)), Name: fmt.Sprintf("%sname%03d", mark(i), i)}
+		who[i] = outbox.User{Platform: "chat", ID: fmt.Sprintf("%03d%sid", i, mark(i)), Name: fmt.Sprintf("%sname%03d", mark(i), i)}
 		people[i], err = s.Person(ctx, who[i])
 		must(t, err)
 		_, err = s.Hold(ctx, bot.Holder{Platform: "chat", ID: who[i].ID, Looks: who[i].ID + mark(i) + "looks", Secret: "s"}, "")
 		must(t, err)
 	}
 	for _, i := range rng.Perm(len(who)) {
-		m := &bot.Match{ID: bot.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9},
-			Opener: people[i], Where: bot.Room{Platform: "chat", Channel: "c"}, Opened: noon, Standing: bot.Standing{State: bot.Ended, Changed: noon, Seq: 3}}
-		step := &bot.Step{Request: fmt.Sprint("r", i), At: noon, Match: m, New: true, Where: m.Where, Prefs: &bot.Preferences{Person: people[i], Zone: fmt.Sprint(mark(i), "zone", i)},
-			Answer: bot.Reply{Texts: []bot.Text{text.Say("unknown", who[i].Name)}}}
+		m := &match.Match{ID: match.GameID(fmt.Sprint("g", i)), Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9},
+			Opener: people[i], Where: match.Room{Platform: "chat", Channel: "c"}, Opened: noon, Standing: match.Standing{State: match.Ended, Changed: noon, Seq: 3}}
+		step := &match.Step{Request: fmt.Sprint("r", i), At: noon, Match: m, New: true, Where: m.Where, Prefs: &match.Preferences{Person: people[i], Zone: fmt.Sprint(mark(i), "zone", i)},
+			Answer: match.Reply{Texts: []bot.Text{text.Say("unknown", who[i].Name)}}}
 		for seq := 1; seq <= 3; seq++ {
-			step.Events = append(step.Events, bot.Event{Seq: seq, At: noon, By: people[i], Body: fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i)})
+			step.Events = append(step.Events, match.Event{Seq: seq, At: noon, By: people[i], Body: fmt.Sprintf("comment 1 %scomment%d of %d", mark(i), seq, i)})
 		}
 		must(t, s.Commit(ctx, step))
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The transcript of the local room holds what people read: names and not ids. So
@@ -27,7 +29,7 @@ type speaker struct {
 }
 
 // speaker returns how the transcript knows a person; nil: it does not.
-func (s *Store) speaker(ctx context.Context, p bot.PersonID, who bot.User) (*speaker, error) {
+func (s *Store) speaker(ctx context.Context, p match.PersonID, who outbox.User) (*speaker, error) {
 	if who.Platform != bot.LogPlatform {
 		return nil, nil
 	}
@@ -54,7 +56,7 @@ func (s *Store) speaker(ctx context.Context, p bot.PersonID, who bot.User) (*spe
 		game, _, _ := strings.Cut(id, "-")
 		sp.games[game] = true
 	}
-	err = s.eachMessage(ctx, func(m bot.Message) {
+	err = s.eachMessage(ctx, func(m outbox.Message) {
 		for _, name := range append(m.To, m.From) {
 			if sp.is(name) {
 				sp.forms[form(name)] = true
@@ -76,7 +78,7 @@ func (sp *speaker) is(name string) bool {
 
 // owns reports whether a message is the speaker's: they have said it, it quotes what
 // they have said, or it was for them alone.
-func (sp *speaker) owns(m bot.Message) bool {
+func (sp *speaker) owns(m outbox.Message) bool {
 	if post, _, _ := strings.Cut(m.Key, "/"); sp.posts[post] {
 		return true
 	}
@@ -89,7 +91,7 @@ func (sp *speaker) owns(m bot.Message) bool {
 // without returns a message of others without the speaker's names, and reports
 // whether it had any. Files that may have the name or the words in them go: they can
 // be asked for again.
-func (sp *speaker) without(m bot.Message, instead string) (bot.Message, bool) {
+func (sp *speaker) without(m outbox.Message, instead string) (outbox.Message, bool) {
 	changed := false
 	clean := func(s string) string {
 		out := s
@@ -153,7 +155,7 @@ func inWord(r rune) bool {
 }
 
 // eachMessage calls f with every message of the transcript, in order.
-func (s *Store) eachMessage(ctx context.Context, f func(bot.Message)) error {
+func (s *Store) eachMessage(ctx context.Context, f func(outbox.Message)) error {
 	for after := int64(-1); ; {
 		ms, err := s.After(ctx, after, forgetRows)
 		if err != nil || len(ms) == 0 {
@@ -168,13 +170,13 @@ func (s *Store) eachMessage(ctx context.Context, f func(bot.Message)) error {
 
 // MessagesOf returns what the transcript of the local room has of a person: what they
 // have said, what quotes it, and what was for them alone.
-func (s *Store) MessagesOf(ctx context.Context, p bot.PersonID, who bot.User) (messages []bot.Message, err error) {
+func (s *Store) MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) (messages []outbox.Message, err error) {
 	defer annotate(&err, "find the messages of person %s", p)
 	sp, err := s.speaker(ctx, p, who)
 	if sp == nil || err != nil {
 		return nil, err
 	}
-	err = s.eachMessage(ctx, func(m bot.Message) {
+	err = s.eachMessage(ctx, func(m outbox.Message) {
 		if sp.owns(m) {
 			messages = append(messages, m)
 		}
@@ -186,8 +188,8 @@ func (s *Store) MessagesOf(ctx context.Context, p bot.PersonID, who bot.User) (m
 // message becomes an empty one instead, as numbers are not given twice.
 func (s *Store) hush(ctx context.Context, sp *speaker, instead string) error {
 	var gone []string
-	var stay []bot.Message
-	err := s.eachMessage(ctx, func(m bot.Message) {
+	var stay []outbox.Message
+	err := s.eachMessage(ctx, func(m outbox.Message) {
 		if sp.owns(m) {
 			gone = append(gone, strconv.FormatInt(m.N, 10))
 		} else if m, changed := sp.without(m, instead); changed {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 func TestReplaceName(t *testing.T) {
@@ -38,12 +39,12 @@ func TestForgottenSeat(t *testing.T) {
 	say := func(room, from, text string) {
 		t.Helper()
 		n++
-		m, err := s.Append(ctx, bot.Message{Key: fmt.Sprint("k", n), Room: room, At: time.UnixMilli(0), From: from, Text: text})
+		m, err := s.Append(ctx, outbox.Message{Key: fmt.Sprint("k", n), Room: room, At: time.UnixMilli(0), From: from, Text: text})
 		if err != nil || m.N != int64(n) {
 			t.Fatalf("message %d has the number %d, %v", n, m.N, err)
 		}
 	}
-	seat, onlooker := bot.User{Platform: "web", ID: "seat:black", Name: "Black"}, bot.User{Platform: "web", ID: "onlooker", Name: "Onlooker"}
+	seat, onlooker := outbox.User{Platform: "web", ID: "seat:black", Name: "Black"}, outbox.User{Platform: "web", ID: "onlooker", Name: "Onlooker"}
 	say("local", "Black", "said by another")
 	say("local/seat:black", "", "told to another")
 	if _, err := s.Hold(ctx, bot.Holder{Platform: "web", ID: seat.ID, Secret: "s", Since: 2}, ""); err != nil {
@@ -53,7 +54,7 @@ func TestForgottenSeat(t *testing.T) {
 	say("local", "Bob", "Black, your turn")
 	say("local/seat:black", "", "told to them")
 	say("local", "Black", "said by them")
-	for _, who := range []bot.User{onlooker, seat, {Platform: "chat", ID: "name:bob", Name: "Bob"}} {
+	for _, who := range []outbox.User{onlooker, seat, {Platform: "chat", ID: "name:bob", Name: "Bob"}} {
 		p, err := s.Person(ctx, who)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +65,7 @@ func TestForgottenSeat(t *testing.T) {
 	}
 	say("local", "Bob", "and now?")
 	var left []string
-	if err := s.eachMessage(ctx, func(m bot.Message) {
+	if err := s.eachMessage(ctx, func(m outbox.Message) {
 		if m.Room != "" {
 			left = append(left, m.From+": "+m.Text)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -38,7 +40,7 @@ func TestStatementsOfATurn(t *testing.T) {
 			t.Helper()
 			n++
 			a, err := service.Ask(t.Context(), bot.Request{ID: fmt.Sprint("chat:", n), Command: command, Args: args,
-				Who: bot.User{Platform: "bench", ID: who, Name: who}, Where: bot.Room{Platform: "bench", Channel: "room"}})
+				Who: outbox.User{Platform: "bench", ID: who, Name: who}, Where: match.Room{Platform: "bench", Channel: "room"}})
 			if err != nil || a.Private {
 				t.Fatalf("%q, %v", a.Text, err)
 			}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -26,9 +28,9 @@ func (s *screen) Name() string { return "bench" }
 
 func (s *screen) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
 
-func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
-	if p.Kind != bot.Show || p.Scene == nil {
-		return bot.Receipt(p.ID), nil, nil
+func (s *screen) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if p.Kind != match.Show || p.Scene == nil {
+		return outbox.Receipt(p.ID), nil, nil
 	}
 	if s.draws {
 		var b bytes.Buffer
@@ -37,7 +39,7 @@ func (s *screen) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes
 		}
 	}
 	s.of(p.Where.Channel, p.Number) <- p.Seq
-	return bot.Receipt(p.ID), nil, nil
+	return outbox.Receipt(p.ID), nil, nil
 }
 
 // of returns the channel on which the boards of a game arrive.
@@ -82,8 +84,8 @@ func BenchmarkTurns(b *testing.B) {
 			running.Go(func() { _ = service.Run(ctx, shown) })
 			ask := func(who int, room string, id, command string, args map[string]string) {
 				a, err := service.Ask(ctx, bot.Request{ID: id, Command: command, Args: args,
-					Who:   bot.User{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
-					Where: bot.Room{Platform: "bench", Channel: room}})
+					Who:   outbox.User{Platform: "bench", ID: fmt.Sprint("p", who), Name: fmt.Sprint("Player ", who)},
+					Where: match.Room{Platform: "bench", Channel: room}})
 				if err != nil || a.Private {
 					b.Errorf("%s %v: %q, %v", command, args, a.Text, err)
 				}

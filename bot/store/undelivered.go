@@ -7,13 +7,14 @@ import (
 	"fmt"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // An UndeliveredPost is one that was not shown.
 type UndeliveredPost struct {
 	ID      string
-	Game    bot.GameID
-	Where   bot.Room
+	Game    match.GameID
+	Where   match.Room
 	GivenUp bool   // after some tries, for good; else it is tried again when somebody is heard from its room
 	Why     string // as the platform said it
 }

@@ -1,112 +1,131 @@
 package main
 
 import (
-	"os"
-	"os/exec"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
 	"path/filepath"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 const module = "github.com/halfpoint-go/halfpoint/"
 
-// Imports point one way: cmd → adapters → bot → render, rules. What a package
-// may import of this module is what stands to its right.
-func TestImportsPointOneWay(t *testing.T) {
-	may := map[string][]string{
-		"rules":        {},
-		"rules/sgf":    {"rules"},
-		"render":       {"rules"},
-		"bot/text":     {"rules", "render"},
-		"bot/clock":    {"bot/text", "rules"},
-		"bot/match":    {"bot/clock", "bot/text", "rules", "rules/sgf"},
-		"bot/outbox":   {"bot/match", "bot/text", "render"},
-		"bot":          {"bot/clock", "bot/match", "bot/outbox", "bot/text", "rules", "rules/sgf", "render"},
-		"bot/store":    {"bot", "bot/clock", "bot/match", "bot/outbox", "bot/text", "rules", "rules/sgf", "render"},
-		"adapters/":    {"bot", "bot/text", "rules", "rules/sgf", "render"},
-		"internal/":    {},
-		"cmd/":         {"*"},
-		"bot/store/st": {"bot", "bot/clock", "bot/match", "bot/outbox", "bot/store", "bot/text", "rules", "rules/sgf", "render"}, // storetest
-	}
-	out, err := exec.Command("go", "list", "-tags", "goolm", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, module+"...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-		pkg, imports, _ := strings.Cut(line, ": ")
-		pkg = strings.TrimPrefix(pkg, module)
-		best := ""
-		for prefix := range may {
-			if (pkg == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(pkg, prefix) || prefix == "bot/store/st" && strings.HasPrefix(pkg, prefix)) && len(prefix) > len(best) {
-				best = prefix
-			}
+// Imports point one way: cmd → adapters → bot → render, rules. The rule with the
+// longest folder that holds a package says which packages of the module it may import,
+// and whether it is pure: it asks neither the time nor for chance, and does no I/O.
+// Package outbox is, but for waiting and logging. Everybody may import the packages in
+// their own folder, and what is made for tests of the tier.
+var mayImport = map[string]struct {
+	packages string
+	pure     bool
+	but      string // what it may use nevertheless
+}{
+	"rules":      {"", true, ""},
+	"rules/sgf":  {"rules", true, ""},
+	"render":     {"rules", true, ""},
+	"bot/text":   {"rules render", true, ""},
+	"bot/clock":  {"rules bot/text", true, ""},
+	"bot/match":  {"rules rules/sgf bot/text bot/clock", true, ""},
+	"bot/outbox": {"render bot/text bot/match", true, "context log/slog time.AfterFunc time.NewTicker time.NewTimer"},
+	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox", false, ""},
+	"bot/store":  {"rules rules/sgf render bot bot/text bot/clock bot/match bot/outbox", false, ""},
+	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox adapters/lanes adapters/memnet", false, ""},
+	"cmd":        {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web", false, ""},
+	"internal":   {"", false, ""},
+}
+
+// impure are the packages that no pure package imports, and of others what it does
+// not use.
+var impure = map[string][]string{
+	"context": nil, "database/sql": nil, "net": nil, "os": nil, "crypto/rand": nil, "math/rand": nil, "log": nil, "log/slog": nil,
+	"time": {"Now", "Since", "Until", "After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"},
+	"math/rand/v2": {"Float32", "Float64", "Int", "Int32", "Int32N", "Int64", "Int64N", "IntN", "N", "NormFloat64", "Perm", "Shuffle",
+		"Uint", "Uint32", "Uint32N", "Uint64", "Uint64N", "UintN"}, // those of a seeded Rand are methods
+}
+
+func TestImports(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata") {
+			return err
 		}
-		if best == "" {
-			t.Errorf("%s has no place among the packages", pkg)
-			continue
-		}
-		for _, imported := range strings.Fields(imports) {
-			name, ours := strings.CutPrefix(imported, module)
-			if !ours {
-				if (pkg == "rules" || pkg == "rules/sgf") && strings.Contains(imported, ".") {
-					t.Errorf("%s imports %s: only the standard library may be imported there", pkg, imported)
-				}
-				continue
-			}
-			ok := len(may[best]) == 1 && may[best][0] == "*"
-			for _, m := range may[best] {
-				ok = ok || m == name
-			}
-			// An adapter may be made of several packages.
-			if adapter := strings.Split(pkg, "/"); adapter[0] == "adapters" {
-				ok = ok || strings.HasPrefix(name, "adapters/"+adapter[1]+"/") || name == "adapters/lanes" || name == "adapters/memnet" // which know no platform
-			}
-			// Packages that support tests ask for the tier.
-			ok = ok || name == "internal/tier" && strings.HasSuffix(pkg, "test")
-			if !ok {
-				t.Errorf("%s imports %s", pkg, name)
-			}
-		}
-	}
-	// What rules and render may not do at all, however indirectly.
-	for pkg, never := range map[string][]string{
-		"rules":  {"time", "math/rand", "net", "os/exec", "database/sql"},
-		"render": {"math/rand", "net", "os/exec", "database/sql"},
-	} {
-		out, err := exec.Command("go", "list", "-f", `{{join .Imports " "}}`, module+pkg).Output()
+		files++
+		local, err := filepath.Rel(root, name)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		for _, imported := range strings.Fields(string(out)) {
-			for _, n := range never {
-				if imported == n {
-					t.Errorf("%s imports %s", pkg, n)
-				}
-			}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
 		}
+		for _, wrong := range wrongImports(path.Dir(filepath.ToSlash(local)), f) {
+			t.Errorf("%s %s", local, wrong)
+		}
+		return nil
+	})
+	if err != nil || files < 100 {
+		t.Fatal(files, err)
 	}
 }
 
-// What is random in rules comes from a seed that the caller gives.
-func TestRulesAreNotRandom(t *testing.T) {
-	files, err := filepath.Glob("../../rules/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
+// wrongImports gives what a file in the folder dir imports or uses against the rules.
+func wrongImports(dir string, f *ast.File) (wrong []string) {
+	folder := dir
+	rule, ruled := mayImport[folder]
+	for !ruled && folder != "." {
+		folder = path.Dir(folder)
+		rule, ruled = mayImport[folder]
 	}
-	seeded := map[string]bool{"rand.New": true, "rand.NewPCG": true, "rand.Rand": true}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
+	if !ruled {
+		return []string{"has no rule for its imports"}
+	}
+	packages, but := strings.Fields(rule.packages), strings.Fields(rule.but)
+	names := map[string]string{} // paths by the names that they have in the file
+	for _, spec := range f.Imports {
+		full, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			t.Fatal(err)
+			return []string{err.Error()}
 		}
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		for _, use := range regexp.MustCompile(`\brand\.[A-Z]\w*`).FindAllString(string(text), -1) {
-			if !seeded[use] {
-				t.Errorf("%s uses %s", name, use)
+		if own, ok := strings.CutPrefix(full, module); ok {
+			mine := folder == "adapters" && strings.HasPrefix(own+"/", path.Join(strings.Split(dir, "/")[:2]...)+"/")
+			forTests := own == "internal/tier" && strings.HasSuffix(dir, "test") || strings.HasPrefix(dir, own+"/") && strings.HasSuffix(dir, "test")
+			if !slices.Contains(packages, own) && !mine && !forTests {
+				wrong = append(wrong, "imports "+own)
+			}
+		} else if folder == "rules" || folder == "rules/sgf" {
+			if first, _, _ := strings.Cut(full, "/"); strings.Contains(first, ".") {
+				wrong = append(wrong, "imports "+full+", which is not of the standard library")
 			}
 		}
+		if !rule.pure {
+			continue
+		}
+		uses, known := impure[full]
+		if known && uses == nil && !slices.Contains(but, full) || strings.HasPrefix(full, "net/") || strings.HasPrefix(full, "os/") {
+			wrong = append(wrong, "imports "+full)
+		}
+		name := path.Base(full)
+		if full == "math/rand/v2" {
+			name = "rand"
+		}
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = full
 	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && slices.Contains(impure[names[x.Name]], s.Sel.Name) && !slices.Contains(but, names[x.Name]+"."+s.Sel.Name) {
+				wrong = append(wrong, "uses "+names[x.Name]+"."+s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return wrong
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -230,8 +232,8 @@ func fill(t testing.TB, database string, n int) {
 	for i := range n {
 		ask := func(k int, command string, args map[string]string) {
 			t.Helper()
-			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("web:%d-%d", i, k), Who: bot.User{Platform: "web", ID: fmt.Sprint("p", i%20), Name: "P"},
-				Where: bot.Room{Platform: "web", Channel: fmt.Sprint("room", i/40)}, Command: command, Args: args})
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprintf("web:%d-%d", i, k), Who: outbox.User{Platform: "web", ID: fmt.Sprint("p", i%20), Name: "P"},
+				Where: match.Room{Platform: "web", Channel: fmt.Sprint("room", i/40)}, Command: command, Args: args})
 			if err != nil {
 				t.Fatal(err)
 			}

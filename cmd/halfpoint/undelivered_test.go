@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
@@ -28,12 +30,12 @@ func (h *hall) Run(ctx context.Context, _ bot.Service) error {
 	return nil
 }
 
-func (h *hall) Deliver(_ context.Context, p bot.Post) (bot.Receipt, []bot.Owes, error) {
-	if p.Kind == bot.Show && h.refuses != "" && strings.Contains(p.Text, h.refuses) {
-		return "", nil, fmt.Errorf("%w: no such picture", bot.ErrRefused)
+func (h *hall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if p.Kind == match.Show && h.refuses != "" && strings.Contains(p.Text, h.refuses) {
+		return "", nil, fmt.Errorf("%w: no such picture", outbox.ErrRefused)
 	}
 	h.shown = append(h.shown, p.ID)
-	return bot.Receipt("m-" + p.ID), nil, nil
+	return outbox.Receipt("m-" + p.ID), nil, nil
 }
 
 // What was given up is listed, also while the program runs, and is shown when it is
@@ -53,8 +55,8 @@ func TestUndelivered(t *testing.T) {
 		ask := func(command string, args map[string]string) {
 			t.Helper()
 			n++
-			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("hall:", n), Who: bot.User{Platform: "hall", ID: "anna", Name: "Anna"},
-				Where: bot.Room{Platform: "hall", Channel: "club"}, Command: command, Args: args})
+			_, err := b.Ask(t.Context(), bot.Request{ID: fmt.Sprint("hall:", n), Who: outbox.User{Platform: "hall", ID: "anna", Name: "Anna"},
+				Where: match.Room{Platform: "hall", Channel: "club"}, Command: command, Args: args})
 			if err != nil {
 				t.Fatal(err)
 			}

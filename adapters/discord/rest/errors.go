@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Values of RateLimited.Scope: the limit that was hit.
@@ -140,17 +139,17 @@ func BotError(err error, permission string) error {
 	case err == nil:
 		return nil
 	case isAmbiguous(err):
-		return fmt.Errorf("%w: %w", bot.ErrAmbiguous, err)
+		return fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
 	case errors.As(err, &wait):
-		return bot.RetryAfter{Wait: wait.Wait, Account: wait.Scope == ScopeGlobal}
+		return outbox.RetryAfter{Wait: wait.Wait, Account: wait.Scope == ScopeGlobal}
 	case TooLarge(err):
-		return fmt.Errorf("%w: %w", bot.ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
 	case Forbidden(err):
-		return bot.Forbidden{Permission: permission}
+		return outbox.Forbidden{Permission: permission}
 	case Gone(err):
-		return fmt.Errorf("%w: %w", bot.ErrGone, err)
+		return fmt.Errorf("%w: %w", outbox.ErrGone, err)
 	case refused(err):
-		return fmt.Errorf("%w: %w", bot.ErrRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	return err
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -340,7 +341,7 @@ func TestDoubt(t *testing.T) {
 				d := &discord{answer: always(a)}
 				err := r.ask(t.Context(), newClient(t, d, nil))
 				var doubt *Ambiguous
-				if !errors.As(err, &doubt) || !errors.Is(BotError(err, ""), bot.ErrAmbiguous) {
+				if !errors.As(err, &doubt) || !errors.Is(BotError(err, ""), outbox.ErrAmbiguous) {
 					t.Errorf("%s %s: %v", name, r.want, err)
 				}
 				want := 1
@@ -387,13 +388,13 @@ func TestDoubtStays(t *testing.T) {
 	limited := answer{status: 429, header: map[string]string{"X-RateLimit-Scope": "user", "Retry-After": "60"}, body: `{"retry_after":60.0}`}
 	synctest.Test(t, func(t *testing.T) {
 		_, err := newClient(t, script(answer{lost: true}, limited), nil).Send(t.Context(), "3", Message{Nonce: "n"})
-		if !errors.Is(BotError(err, ""), bot.ErrAmbiguous) {
+		if !errors.Is(BotError(err, ""), outbox.ErrAmbiguous) {
 			t.Errorf("lost, then limited: %v", err)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		_, err := newClient(t, script(answer{unsent: true}, limited), nil).Send(t.Context(), "3", Message{Nonce: "n"})
-		if !errors.As(BotError(err, ""), &bot.RetryAfter{}) {
+		if !errors.As(BotError(err, ""), &outbox.RetryAfter{}) {
 			t.Errorf("unsent, then limited: %v", err)
 		}
 	})
@@ -420,9 +421,9 @@ func TestBotErrors(t *testing.T) {
 		api := func(status, code int) answer {
 			return answer{status: status, body: fmt.Sprintf(`{"code":%d,"message":"m"}`, code)}
 		}
-		var forbidden bot.Forbidden
+		var forbidden outbox.Forbidden
 		later := func(e error) bool {
-			for _, no := range []error{bot.ErrGone, bot.ErrRefused, bot.ErrTooLarge, bot.ErrAmbiguous} {
+			for _, no := range []error{outbox.ErrGone, outbox.ErrRefused, outbox.ErrTooLarge, outbox.ErrAmbiguous} {
 				if errors.Is(e, no) {
 					return false
 				}
@@ -435,19 +436,19 @@ func TestBotErrors(t *testing.T) {
 			answer answer
 			is     func(error) bool
 		}{
-			{"unknown channel", api(404, 10003), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-			{"unknown message", api(404, 10008), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
-			{"expired token", api(401, discordgo.ErrCodeInvalidWebhookTokenProvided), func(e error) bool { return errors.Is(e, bot.ErrGone) }},
+			{"unknown channel", api(404, 10003), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
+			{"unknown message", api(404, 10008), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
+			{"expired token", api(401, discordgo.ErrCodeInvalidWebhookTokenProvided), func(e error) bool { return errors.Is(e, outbox.ErrGone) }},
 			{"missing permissions", api(403, discordgo.ErrCodeMissingPermissions), func(e error) bool { return errors.As(e, &forbidden) && forbidden.Permission == "Attach Files" }},
 			{"cannot DM", api(403, discordgo.ErrCodeCannotSendMessagesToThisUser), func(e error) bool { return errors.As(e, &forbidden) }},
 			{"locked", api(400, discordgo.ErrCodeThreadIsLocked), func(e error) bool { return errors.As(e, &forbidden) }},
-			{"too large", api(400, discordgo.ErrCodeRequestEntityTooLarge), func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
-			{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, bot.ErrTooLarge) }},
+			{"too large", api(400, discordgo.ErrCodeRequestEntityTooLarge), func(e error) bool { return errors.Is(e, outbox.ErrTooLarge) }},
+			{"413", answer{status: 413, body: "<html>"}, func(e error) bool { return errors.Is(e, outbox.ErrTooLarge) }},
 			{"invalid", api(400, 50035), func(e error) bool { return Code(e) == 50035 }},
 			{"404 of a server in front", answer{status: 404, body: "<html>"}, later},
 			{"400 of a server in front", answer{status: 400, body: "bad"}, later},
 			{"405 of a server in front", answer{status: 405, body: "no"}, later},
-			{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r bot.RetryAfter; return errors.As(e, &r) }},
+			{"403 of a server in front", answer{status: 403, body: "<html>"}, func(e error) bool { var r outbox.RetryAfter; return errors.As(e, &r) }},
 		} {
 			_, err := newClient(t, &discord{answer: always(at.answer)}, nil).EditOriginal(t.Context(), secret, Message{})
 			if got := BotError(err, "Attach Files"); !at.is(got) {
@@ -456,7 +457,7 @@ func TestBotErrors(t *testing.T) {
 		}
 		big := Message{Files: []File{{Name: "x.png", Data: make([]byte, RequestLimit)}}}
 		d := &discord{}
-		if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !errors.Is(BotError(err, ""), bot.ErrTooLarge) || d.count() != 0 {
+		if _, err := newClient(t, d, nil).Send(t.Context(), "3", big); !errors.Is(BotError(err, ""), outbox.ErrTooLarge) || d.count() != 0 {
 			t.Errorf("more than a request holds: %v", err)
 		}
 		if BotError(nil, "") != nil {

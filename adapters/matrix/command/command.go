@@ -32,7 +32,7 @@ type Typed struct {
 type Parsed struct {
 	Command string
 	Args    map[string]string    // by option
-	Users   map[string]id.UserID // the persons meant by options of type [bot.User]
+	Users   map[string]id.UserID // the persons meant by options of type [bot.UserOption]
 	Problem string
 	Err     error // what [bot.Parse] found wrong, for [bot.Explain] and Worded; nil where Problem is no error of it
 }

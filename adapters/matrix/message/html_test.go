@@ -19,6 +19,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -78,7 +80,7 @@ func something(r *rand.Rand) message.Content {
 		c.Board = written(r, 12)
 	}
 	for range r.IntN(4) {
-		c.Notify = append(c.Notify, bot.User{
+		c.Notify = append(c.Notify, outbox.User{
 			Platform: []string{"matrix", "matrix", "matrix", "discord", ""}[r.IntN(5)],
 			ID: []string{"@alice:example.org", "@b&amp;b:example.org", "@o'neill\"<&>\\:example.org", "@a/b=c+d%20_.-:example.org:8448", "@x:[::1]",
 				"alice", "@alice", "@alice:", "@a b:example.org", "@" + strings.Repeat("ab", 150) + ":example.org", "", "@é:example.org", "@a\n:example.org"}[r.IntN(13)],
@@ -86,7 +88,7 @@ func something(r *rand.Rand) message.Content {
 		})
 	}
 	for range r.IntN(4) {
-		control := bot.Control{Label: written(r, 3), Command: []string{"pass", "place", "accept", "demo", "dead", "delete", written(r, 2)}[r.IntN(7)], Args: map[string]string{}}
+		control := match.Control{Label: written(r, 3), Command: []string{"pass", "place", "accept", "demo", "dead", "delete", written(r, 2)}[r.IntN(7)], Args: map[string]string{}}
 		for range r.IntN(3) {
 			control.Args[[]string{"game", "seq", "anyway", "dead", "lesson", "at"}[r.IntN(6)]] = written(r, 2)
 		}
@@ -117,8 +119,8 @@ func FuzzHTML(f *testing.F) {
 	}
 	f.Add("Game 3, move 17: White C4.", "   A B C\n 1 . X O", "Bob")
 	f.Fuzz(func(t *testing.T, text, board, name string) {
-		check(t, message.Content{Text: text, Board: board, Notify: []bot.User{{Platform: "matrix", ID: "@bob:example.org", Name: name}}, Number: 3,
-			Controls: []bot.Control{{Command: "pass", Args: map[string]string{"game": "3"}}, {Command: "place", Ask: "at"}}})
+		check(t, message.Content{Text: text, Board: board, Notify: []outbox.User{{Platform: "matrix", ID: "@bob:example.org", Name: name}}, Number: 3,
+			Controls: []match.Control{{Command: "pass", Args: map[string]string{"game": "3"}}, {Command: "place", Ask: "at"}}})
 	})
 }
 

@@ -9,19 +9,21 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// platform is the name of the adapter in [bot.User] and [bot.Room].
+// platform is the name of the adapter in [outbox.User] and [match.Room].
 const platform = "matrix"
 
 // Content is something to say.
 type Content struct {
-	Text     string        // of the bot, to be put through [bot.Fill]
-	Board    string        // in letters, as render.TextBoard draws it; may be empty
-	Notify   []bot.User    // the persons called: they are mentioned, nobody else is
-	Controls []bot.Control // what can be asked for next; listed as it is typed
-	Number   int           // of the game in its channel; 0: it is about no game
-	Lang     string        // BCP 47 tag of the language of Text
+	Text     string          // of the bot, to be put through [bot.Fill]
+	Board    string          // in letters, as render.TextBoard draws it; may be empty
+	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
+	Controls []match.Control // what can be asked for next; listed as it is typed
+	Number   int             // of the game in its channel; 0: it is about no game
+	Lang     string          // BCP 47 tag of the language of Text
 }
 
 // A Picture is a file that lies in the media repository.
@@ -159,7 +161,7 @@ func (c Content) content() *event.MessageEventContent {
 }
 
 // called makes a link for each person to be called, and returns their ids.
-func called(who []bot.User) (calls []span, ids []id.UserID) {
+func called(who []outbox.User) (calls []span, ids []id.UserID) {
 	seen := map[id.UserID]bool{}
 	for _, w := range who {
 		user := id.UserID(w.ID)
@@ -182,7 +184,7 @@ func called(who []bot.User) (calls []span, ids []id.UserID) {
 
 // nameOf is how somebody is called: by id if there is nothing to be seen of
 // their name.
-func nameOf(w bot.User) string {
+func nameOf(w outbox.User) string {
 	name := clean(bot.CleanName(w.Name))
 	if strings.ContainsFunc(w.Name, visible) && strings.ContainsFunc(name, visible) {
 		return name

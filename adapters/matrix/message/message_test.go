@@ -11,14 +11,15 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 var (
-	alice = bot.User{Platform: "matrix", ID: "@alice:example.org", Name: "Alice"}
-	bob   = bot.User{Platform: "matrix", ID: "@bob:example.org", Name: "Bob <the Stone> & Co"}
+	alice = outbox.User{Platform: "matrix", ID: "@alice:example.org", Name: "Alice"}
+	bob   = outbox.User{Platform: "matrix", ID: "@bob:example.org", Name: "Bob <the Stone> & Co"}
 )
 
 // content is the JSON of a message.
@@ -52,7 +53,7 @@ func TestNotice(t *testing.T) {
 }
 
 func TestCall(t *testing.T) {
-	m := message.Text(message.Content{Text: "Game 3: it is your turn.\nAnswer it.", Notify: []bot.User{bob, alice, bob}})
+	m := message.Text(message.Content{Text: "Game 3: it is your turn.\nAnswer it.", Notify: []outbox.User{bob, alice, bob}})
 	equal(t, content(t, m), `
 {
  "msgtype": "m.text",
@@ -71,7 +72,7 @@ func TestCall(t *testing.T) {
 // A name of which nothing is seen calls nobody: the id does.
 func TestInvisibleNames(t *testing.T) {
 	for _, name := range []string{"\u200d", "\u3164\u3164", "\ufffe", "\u2800", "\ufe0f", "\u0301"} {
-		if m := message.Text(message.Content{Text: "Your turn.", Notify: []bot.User{{Platform: "matrix", ID: "@bob:example.org", Name: name}}}); m.Body != "Your turn.\n@bob:example.org" {
+		if m := message.Text(message.Content{Text: "Your turn.", Notify: []outbox.User{{Platform: "matrix", ID: "@bob:example.org", Name: name}}}); m.Body != "Your turn.\n@bob:example.org" {
 			t.Errorf("%q: %q", name, m.Body)
 		}
 	}
@@ -85,8 +86,8 @@ func TestPicture(t *testing.T) {
 	if g, err = g.Play(rules.Turn{Kind: rules.Place, By: rules.Black, At: rules.Point{X: 1, Y: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	c := message.Content{Text: "Game 3, move 1: Black B2.\nWhite to play.", Board: render.TextBoard(render.Of(g, render.Names{})), Notify: []bot.User{alice}, Number: 3,
-		Controls: []bot.Control{
+	c := message.Content{Text: "Game 3, move 1: Black B2.\nWhite to play.", Board: render.TextBoard(render.Of(g, render.Names{})), Notify: []outbox.User{alice}, Number: 3,
+		Controls: []match.Control{
 			{Command: "place", Ask: "at", Args: map[string]string{"game": "3", "seq": "17"}},
 			{Command: "pass", Args: map[string]string{"game": "3", "seq": "17"}},
 			{Command: "score", Args: map[string]string{"game": "3"}},
@@ -207,8 +208,8 @@ func TestLimits(t *testing.T) {
 		text := strings.Repeat(piece, 100_000)
 		c := message.Content{Text: text, Board: text, Number: 1 << 40}
 		for range 100 {
-			c.Notify = append(c.Notify, bot.User{Platform: "matrix", ID: "@" + strings.Repeat("\"", 2*len(c.Notify)) + ":example.org", Name: text[:min(len(text), 1000)]})
-			c.Controls = append(c.Controls, bot.Control{Command: "place", Args: map[string]string{"at": strings.Repeat("\"", len(c.Controls)%100), "game": text}})
+			c.Notify = append(c.Notify, outbox.User{Platform: "matrix", ID: "@" + strings.Repeat("\"", 2*len(c.Notify)) + ":example.org", Name: text[:min(len(text), 1000)]})
+			c.Controls = append(c.Controls, match.Control{Command: "place", Args: map[string]string{"at": strings.Repeat("\"", len(c.Controls)%100), "game": text}})
 		}
 		p := message.Picture{Name: text, Type: "image/png", URL: "mxc://example.org/abc", File: &event.EncryptedFileInfo{EncryptedFile: *attachment.NewEncryptedFile()}}
 		m := message.InThread(message.Image(c, p), "$root", "$last", "")
@@ -252,7 +253,7 @@ func TestInThread(t *testing.T) {
 
 // An edit calls nobody again.
 func TestEdit(t *testing.T) {
-	m := message.Text(message.Content{Text: "Game 3: White to play.", Notify: []bot.User{alice, bob}})
+	m := message.Text(message.Content{Text: "Game 3: White to play.", Notify: []outbox.User{alice, bob}})
 	m = message.InThread(m, "$root", "$last", "$asked")
 	before := content(t, m)
 	equal(t, content(t, message.Edit(m, "$status", "@alice:example.org")), `
@@ -290,7 +291,7 @@ func TestEdit(t *testing.T) {
 
 	// Of a long one, all is in the new content and only the beginning before it.
 	long := strings.Repeat("Everything that changed hands. ", 1000)
-	e := message.Edit(message.Text(message.Content{Text: long, Notify: []bot.User{alice}}), "$status")
+	e := message.Edit(message.Text(message.Content{Text: long, Notify: []outbox.User{alice}}), "$status")
 	if len(e.Body) > 2000 || !strings.HasPrefix(e.Body, "* Everything") || !strings.HasSuffix(e.Body, "…") || e.FormattedBody != "" || e.Format != "" ||
 		len(e.NewContent.Body) < 15_000 || len(e.NewContent.FormattedBody) < 15_000 {
 		t.Errorf("%d and %d bytes", len(e.Body), len(e.NewContent.Body))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // Reactions are the commands that can be asked for by a reaction, and the emoji
@@ -67,7 +68,7 @@ func baseEmoji(emoji string) string {
 
 // Reaction returns the reaction that stands for a control: none if it says more
 // than which command, which game and after which event.
-func Reaction(c bot.Control) (string, bool) {
+func Reaction(c match.Control) (string, bool) {
 	if c.Ask != "" {
 		return "", false
 	}
@@ -85,8 +86,8 @@ const maxSpelled = 100
 // Legend lists controls as they are typed, with their reactions:
 // "!place … · ⏭️ !pass". It names the game only where they are about several.
 // What is longer than somebody would type is left out.
-func Legend(controls []bot.Control) string {
-	several := slices.ContainsFunc(controls, func(c bot.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
+func Legend(controls []match.Control) string {
+	several := slices.ContainsFunc(controls, func(c match.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
 	var out []string
 	for _, c := range controls {
 		entry := spelled(c, several)
@@ -105,7 +106,7 @@ func Legend(controls []bot.Control) string {
 
 // spelled is a control as it is typed: the first option of its command stands
 // alone, the others behind their names.
-func spelled(c bot.Control, game bool) string {
+func spelled(c match.Control, game bool) string {
 	out := "!" + c.Command
 	all := bot.Commands()
 	i := slices.IndexFunc(all, func(k bot.Command) bool { return k.Name == c.Command })

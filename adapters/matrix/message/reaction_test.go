@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 func TestReactions(t *testing.T) {
@@ -60,33 +61,33 @@ func TestLegend(t *testing.T) {
 		return args
 	}
 	for _, c := range []struct {
-		controls []bot.Control
+		controls []match.Control
 		want     string
 	}{
 		{nil, ""},
-		{[]bot.Control{
+		{[]match.Control{
 			{Command: "place", Ask: "at", Args: game("3")}, {Command: "pass", Args: game("3")}, {Command: "button", Args: game("3")}, {Command: "undo", Args: game("3")},
 		}, "!place … · ⏭️ !pass · 🔘 !button · ↩️ !undo"},
-		{[]bot.Control{{Command: "dead", Ask: "points", Args: game("3")}, {Command: "accept", Args: game("3")}, {Command: "accept", Args: game("3")}}, "!dead … · ✅ !accept"},
-		{[]bot.Control{{Command: "pass", Args: game("3", "anyway", "yes")}}, "!pass anyway:yes"},
-		{[]bot.Control{{Command: "resign", Args: game("3", "confirm", "yes")}}, "!resign yes"},
-		{[]bot.Control{{Command: "demo", Args: map[string]string{"lesson": "ko", "step": "2", "share": "yes"}}}, "!demo ko step:2 share:yes"},
-		{[]bot.Control{{Command: "place", Args: game("3", "at", "D4")}, {Command: "place", Args: game("5", "at", "D4")}}, "!place D4 game:3 · !place D4 game:5"},
-		{[]bot.Control{{Command: "pass", Args: game("3")}, {Command: "pass", Args: game("5")}}, "!pass game:3 · !pass game:5"},
-		{[]bot.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
+		{[]match.Control{{Command: "dead", Ask: "points", Args: game("3")}, {Command: "accept", Args: game("3")}, {Command: "accept", Args: game("3")}}, "!dead … · ✅ !accept"},
+		{[]match.Control{{Command: "pass", Args: game("3", "anyway", "yes")}}, "!pass anyway:yes"},
+		{[]match.Control{{Command: "resign", Args: game("3", "confirm", "yes")}}, "!resign yes"},
+		{[]match.Control{{Command: "demo", Args: map[string]string{"lesson": "ko", "step": "2", "share": "yes"}}}, "!demo ko step:2 share:yes"},
+		{[]match.Control{{Command: "place", Args: game("3", "at", "D4")}, {Command: "place", Args: game("5", "at", "D4")}}, "!place D4 game:3 · !place D4 game:5"},
+		{[]match.Control{{Command: "pass", Args: game("3")}, {Command: "pass", Args: game("5")}}, "!pass game:3 · !pass game:5"},
+		{[]match.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
 	} {
 		if got := message.Legend(c.controls); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
-	for _, c := range []bot.Control{
+	for _, c := range []match.Control{
 		{Command: "place", Ask: "at"}, {Command: "pass", Args: game("3", "anyway", "yes")}, {Command: "resign", Args: game("3")}, {Command: "pass", Ask: "dead"},
 	} {
 		if emoji, ok := message.Reaction(c); ok {
 			t.Errorf("%+v is %q", c, emoji)
 		}
 	}
-	if emoji, ok := message.Reaction(bot.Control{Command: "pass", Args: game("3")}); !ok || emoji != "⏭️" {
+	if emoji, ok := message.Reaction(match.Control{Command: "pass", Args: game("3")}); !ok || emoji != "⏭️" {
 		t.Errorf("%q", emoji)
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // due gives something due for m so long from now.
-func (d *desk) due(m *bot.Match, kind string, in time.Duration) bot.Due {
-	return bot.Due{Game: m.ID, Kind: kind, At: d.now.Add(in), Seq: m.Seq}
+func (d *desk) due(m *match.Match, kind string, in time.Duration) match.Due {
+	return match.Due{Game: m.ID, Kind: kind, At: d.now.Add(in), Seq: m.Seq}
 }
 
 // dueIn gives what is due so long from now.
-func (d *desk) dueIn(in time.Duration) []bot.Due {
+func (d *desk) dueIn(in time.Duration) []match.Due {
 	d.Helper()
 	due, err := d.DueBy(d.ctx(), d.now.Add(in), 100)
 	d.must(err)
@@ -30,7 +31,7 @@ func (d *desk) next() time.Time {
 }
 
 // playDue takes the next event of m, after which this is due.
-func (d *desk) playDue(m *bot.Match, due ...bot.Due) {
+func (d *desk) playDue(m *match.Match, due ...match.Due) {
 	d.Helper()
 	step := d.turn(m)
 	step.Due = due
@@ -40,21 +41,21 @@ func (d *desk) playDue(m *bot.Match, due ...bot.Due) {
 
 func dueReplaced(d *desk) {
 	d.same("before anything is", d.next(), time.Time{})
-	d.same("before anything is", d.dueIn(100*day), []bot.Due(nil))
+	d.same("before anything is", d.dueIn(100*day), []match.Due(nil))
 
 	m := d.fresh("g1", garden)
 	expire := d.due(m, "expire", 7*day)
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true, Due: []bot.Due{expire}}))
-	d.same("of a new match", d.dueIn(7*day), []bot.Due{expire})
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: m, New: true, Due: []match.Due{expire}}))
+	d.same("of a new match", d.dueIn(7*day), []match.Due{expire})
 
 	other := d.open("g2", garden)
-	d.same("after a step of another match", d.dueIn(7*day), []bot.Due{expire})
+	d.same("after a step of another match", d.dueIn(7*day), []match.Due{expire})
 	flag := d.due(other, "flag", 5*day)
 	d.playDue(other, flag)
 
 	half, last := d.due(m, "remind", day), d.due(m, "remind", 2*day)
 	d.playDue(m, d.due(m, "flag", 3*day), last, half)
-	d.same("after a step", d.dueIn(100*day), []bot.Due{half, last, d.due(&bot.Match{ID: "g1"}, "flag", 3*day), flag})
+	d.same("after a step", d.dueIn(100*day), []match.Due{half, last, d.due(&match.Match{ID: "g1"}, "flag", 3*day), flag})
 	d.same("next", d.next(), half.At)
 
 	// The same again, and later.
@@ -62,50 +63,50 @@ func dueReplaced(d *desk) {
 	again := d.due(m, "flag", 3*day)
 	half.Seq = m.Seq
 	d.playDue(m, half, again)
-	d.same("after the next", d.dueIn(100*day), []bot.Due{half, again, flag})
+	d.same("after the next", d.dueIn(100*day), []match.Due{half, again, flag})
 
 	// A step that changes the match and adds no event.
 	noted := *m
 	noted.Deadline = d.now.Add(9 * day)
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: &noted, Due: []bot.Due{again}}))
-	d.same("after a step without events", d.dueIn(100*day), []bot.Due{again, flag})
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: &noted, Due: []match.Due{again}}))
+	d.same("after a step without events", d.dueIn(100*day), []match.Due{again, flag})
 	stored, _, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 	d.same("deadline", stored.Deadline, noted.Deadline)
 
 	d.playDue(m)
-	d.same("after a step that makes nothing due", d.dueIn(100*day), []bot.Due{flag})
+	d.same("after a step that makes nothing due", d.dueIn(100*day), []match.Due{flag})
 	d.playDue(other)
-	d.same("in the end", d.dueIn(100*day), []bot.Due(nil))
+	d.same("in the end", d.dueIn(100*day), []match.Due(nil))
 	d.same("next, in the end", d.next(), time.Time{})
 }
 
 func dueInOrder(d *desk) {
 	// Four matches, and of each something due at the same two times.
-	var want []bot.Due
+	var want []match.Due
 	for i := range 4 {
-		m := d.open(bot.GameID(fmt.Sprint("g", i)), garden)
-		d.playDue(m, bot.Due{Game: m.ID, Kind: "remind", At: d.now.Add(time.Hour), Seq: 1},
-			bot.Due{Game: m.ID, Kind: "flag", At: d.now.Add(time.Hour), Seq: 1},
-			bot.Due{Game: m.ID, Kind: "remind", At: d.now.Add(time.Minute), Seq: 1})
+		m := d.open(match.GameID(fmt.Sprint("g", i)), garden)
+		d.playDue(m, match.Due{Game: m.ID, Kind: "remind", At: d.now.Add(time.Hour), Seq: 1},
+			match.Due{Game: m.ID, Kind: "flag", At: d.now.Add(time.Hour), Seq: 1},
+			match.Due{Game: m.ID, Kind: "remind", At: d.now.Add(time.Minute), Seq: 1})
 	}
 	for _, in := range []time.Duration{time.Minute, time.Hour} {
 		for i := range 4 {
 			for _, kind := range []string{"flag", "remind"} {
 				if in == time.Hour || kind == "remind" {
-					want = append(want, bot.Due{Game: bot.GameID(fmt.Sprint("g", i)), Kind: kind, At: d.now.Add(in), Seq: 1})
+					want = append(want, match.Due{Game: match.GameID(fmt.Sprint("g", i)), Kind: kind, At: d.now.Add(in), Seq: 1})
 				}
 			}
 		}
 	}
 	d.same("all", d.dueIn(time.Hour), want)
-	d.same("just before their time", d.dueIn(time.Minute-1), []bot.Due(nil))
+	d.same("just before their time", d.dueIn(time.Minute-1), []match.Due(nil))
 	d.same("at their time", d.dueIn(time.Minute), want[:4])
 	d.same("just before the time of the others", d.dueIn(time.Hour-1), want[:4])
 	for _, limit := range []int{0, 1, 3, 7, len(want), 1000} {
 		got, err := d.DueBy(d.ctx(), d.now.Add(day), limit)
 		d.must(err)
-		d.same(fmt.Sprint("at most ", limit), append([]bot.Due{}, got...), want[:min(limit, len(want))])
+		d.same(fmt.Sprint("at most ", limit), append([]match.Due{}, got...), want[:min(limit, len(want))])
 	}
 
 	// What is finer than a millisecond is not done before its time.
@@ -130,26 +131,26 @@ func dueUntouched(d *desk) {
 		d.same("what is due after "+what, d.dueIn(100*day), before)
 	}
 
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now}))
 	still("a refusal")
 
 	stale := *m
 	stale.Seq--
 	step := d.turn(&stale)
-	step.Due = []bot.Due{d.due(m, "remind", time.Hour)}
+	step.Due = []match.Due{d.due(m, "remind", time.Hour)}
 	d.conflict(d.Commit(d.ctx(), step))
 	still("a step that came too late")
 
 	twin := d.fresh("g1", cellar)
-	d.conflict(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true, Due: []bot.Due{d.due(m, "expire", day)}}))
+	d.conflict(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: twin, New: true, Due: []match.Due{d.due(m, "expire", day)}}))
 	still("a match whose id is taken")
 
-	first := d.turn(m, post("p1", bot.Notice, m))
+	first := d.turn(m, post("p1", match.Notice, m))
 	first.Due = before
 	d.must(d.Commit(d.ctx(), first))
 	*m = *first.Match
-	step = d.turn(m, post("p1", bot.Notice, m))
-	step.Due = []bot.Due{d.due(m, "remind", time.Hour)}
+	step = d.turn(m, post("p1", match.Notice, m))
+	step.Due = []match.Due{d.due(m, "remind", time.Hour)}
 	d.conflict(d.Commit(d.ctx(), step))
 	still("a step whose post is there already")
 }
@@ -158,48 +159,48 @@ func dueMustFit(d *desk) {
 	m := d.open("g1", garden)
 	d.open("g2", garden)
 	flag := d.due(m, "flag", day)
-	for name, spoil := range map[string]func(*bot.Step){
-		"of another match":  func(s *bot.Step) { s.Due[0].Game = "g2" },
-		"of no match":       func(s *bot.Step) { s.Match, s.Events = nil, nil },
-		"of no kind":        func(s *bot.Step) { s.Due[0].Kind = "" },
-		"at no time":        func(s *bot.Step) { s.Due[0].At = time.Time{} },
-		"twice":             func(s *bot.Step) { s.Due = append(s.Due, flag) },
-		"twice within a ms": func(s *bot.Step) { s.Due = append(s.Due, d.due(m, "flag", day-time.Microsecond)) },
+	for name, spoil := range map[string]func(*match.Step){
+		"of another match":  func(s *match.Step) { s.Due[0].Game = "g2" },
+		"of no match":       func(s *match.Step) { s.Match, s.Events = nil, nil },
+		"of no kind":        func(s *match.Step) { s.Due[0].Kind = "" },
+		"at no time":        func(s *match.Step) { s.Due[0].At = time.Time{} },
+		"twice":             func(s *match.Step) { s.Due = append(s.Due, flag) },
+		"twice within a ms": func(s *match.Step) { s.Due = append(s.Due, d.due(m, "flag", day-time.Microsecond)) },
 	} {
 		step := d.turn(m)
-		step.Due = []bot.Due{flag}
+		step.Due = []match.Due{flag}
 		spoil(step)
 		if err := d.Commit(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 			d.Errorf("due %s: error is %v; this is no conflict but a fault", name, err)
 		}
 	}
-	d.same("due", d.dueIn(100*day), []bot.Due(nil))
+	d.same("due", d.dueIn(100*day), []match.Due(nil))
 	d.same("log", d.logOf("g1"), []string{})
 }
 
 func runningMatches(d *desk) {
-	running := func(after bot.GameID, limit int) []bot.GameID {
+	running := func(after match.GameID, limit int) []match.GameID {
 		d.Helper()
 		ids, err := d.Running(d.ctx(), "", "", after, limit)
 		d.must(err)
-		return append([]bot.GameID{}, ids...)
+		return append([]match.GameID{}, ids...)
 	}
-	d.same("at first", running("", 10), []bot.GameID{})
-	for i, id := range []bot.GameID{"e", "b", "d", "a", "c", "B"} {
-		d.open(id, garden, func(m *bot.Match) {
+	d.same("at first", running("", 10), []match.GameID{})
+	for i, id := range []match.GameID{"e", "b", "d", "a", "c", "B"} {
+		d.open(id, garden, func(m *match.Match) {
 			if i%2 == 0 {
 				m.Deadline = d.now.Add(day)
 			}
 		})
 	}
-	d.same("all", running("", 10), []bot.GameID{"c", "d", "e"})
-	d.same("two", running("", 2), []bot.GameID{"c", "d"})
-	d.same("the rest", running("d", 2), []bot.GameID{"e"})
-	d.same("after one that has none", running("b", 1), []bot.GameID{"c"})
-	d.same("after the last", running("e", 2), []bot.GameID{})
-	d.same("none", running("", 0), []bot.GameID{})
+	d.same("all", running("", 10), []match.GameID{"c", "d", "e"})
+	d.same("two", running("", 2), []match.GameID{"c", "d"})
+	d.same("the rest", running("d", 2), []match.GameID{"e"})
+	d.same("after one that has none", running("b", 1), []match.GameID{"c"})
+	d.same("after the last", running("e", 2), []match.GameID{})
+	d.same("none", running("", 0), []match.GameID{})
 
-	set := func(id bot.GameID, deadline time.Time) {
+	set := func(id match.GameID, deadline time.Time) {
 		d.Helper()
 		m, _, err := d.Match(d.ctx(), id)
 		d.must(err)
@@ -210,15 +211,15 @@ func runningMatches(d *desk) {
 	set("d", time.Time{})
 	set("a", d.now.Add(day))
 	set("c", d.now.Add(2*day))
-	d.same("after turns", running("", 10), []bot.GameID{"a", "c", "e"})
+	d.same("after turns", running("", 10), []match.GameID{"a", "c", "e"})
 }
 
 func runningOnPlatform(d *desk) {
-	thread := bot.Room{Platform: "matrix", Channel: "a", Thread: "t"}
-	for id, where := range map[bot.GameID]bot.Room{
+	thread := match.Room{Platform: "matrix", Channel: "a", Thread: "t"}
+	for id, where := range map[match.GameID]match.Room{
 		"a": garden, "b": {Platform: "matrix", Channel: "b"}, "c": cellar, "d": thread, "e": {Platform: "matrix", Channel: "a"}, "f": garden,
 	} {
-		d.open(id, where, func(m *bot.Match) {
+		d.open(id, where, func(m *match.Match) {
 			if id != "e" {
 				m.Deadline = d.now.Add(day)
 			}
@@ -226,20 +227,20 @@ func runningOnPlatform(d *desk) {
 	}
 	for _, c := range []struct {
 		platform string
-		after    bot.GameID
+		after    match.GameID
 		limit    int
-		want     []bot.GameID
+		want     []match.GameID
 	}{
-		{"web", "", 10, []bot.GameID{"a", "c", "f"}},
-		{"web", "", 2, []bot.GameID{"a", "c"}},
-		{"web", "c", 2, []bot.GameID{"f"}},
-		{"matrix", "", 10, []bot.GameID{"b", "d"}},
-		{"matrix", "d", 10, []bot.GameID{}},
-		{"", "", 10, []bot.GameID{"a", "b", "c", "d", "f"}},
-		{"discord", "", 10, []bot.GameID{}},
+		{"web", "", 10, []match.GameID{"a", "c", "f"}},
+		{"web", "", 2, []match.GameID{"a", "c"}},
+		{"web", "c", 2, []match.GameID{"f"}},
+		{"matrix", "", 10, []match.GameID{"b", "d"}},
+		{"matrix", "d", 10, []match.GameID{}},
+		{"", "", 10, []match.GameID{"a", "b", "c", "d", "f"}},
+		{"discord", "", 10, []match.GameID{}},
 	} {
 		ids, err := d.Running(d.ctx(), c.platform, "", c.after, c.limit)
 		d.must(err)
-		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.platform, c.after), append([]bot.GameID{}, ids...), c.want)
+		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.platform, c.after), append([]match.GameID{}, ids...), c.want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 func holders(d *desk) {
@@ -45,8 +46,8 @@ func holders(d *desk) {
 	d.same("released", hold(first, ""), first)
 
 	// Forgetting the person forgets who held their name.
-	bob := d.person(bot.User{Platform: "web", ID: "name:bob", Name: "Bob"})
-	d.must(d.Erase(d.ctx(), bob, bot.User{Platform: "web", ID: "name:bob", Name: "Bob"}, "somebody"))
+	bob := d.person(outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"})
+	d.must(d.Erase(d.ctx(), bob, outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}, "somebody"))
 	if _, err := d.Holder(d.ctx(), "web", "name:bob"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("the holder of a forgotten name: %v", err)
 	}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // person gives the id of somebody.
-func (d *desk) person(who bot.User) bot.PersonID {
+func (d *desk) person(who outbox.User) match.PersonID {
 	d.Helper()
 	id, err := d.Person(d.ctx(), who)
 	d.must(err)
@@ -17,7 +18,7 @@ func (d *desk) person(who bot.User) bot.PersonID {
 }
 
 // people gives who ids are.
-func (d *desk) people(ids ...bot.PersonID) map[bot.PersonID]bot.User {
+func (d *desk) people(ids ...match.PersonID) map[match.PersonID]outbox.User {
 	d.Helper()
 	people, err := d.People(d.ctx(), ids)
 	d.must(err)
@@ -27,7 +28,7 @@ func (d *desk) people(ids ...bot.PersonID) map[bot.PersonID]bot.User {
 func onePerson(d *desk) {
 	// Long enough not to be in an id by chance.
 	const number = "231798412345678901"
-	who := bot.User{Platform: "discord", ID: number, Name: "Ada"}
+	who := outbox.User{Platform: "discord", ID: number, Name: "Ada"}
 	id := d.person(who)
 	if id == "" || strings.Contains(string(id), number) {
 		d.Errorf("id is %q", id)
@@ -36,11 +37,11 @@ func onePerson(d *desk) {
 	renamed := who
 	renamed.Name = "Ada L."
 	d.same("id under another name", d.person(renamed), id)
-	d.same("name", d.people(id), map[bot.PersonID]bot.User{id: renamed})
-	d.same("id without a name", d.person(bot.User{Platform: "discord", ID: number}), id)
-	d.same("name", d.people(id), map[bot.PersonID]bot.User{id: renamed})
+	d.same("name", d.people(id), map[match.PersonID]outbox.User{id: renamed})
+	d.same("id without a name", d.person(outbox.User{Platform: "discord", ID: number}), id)
+	d.same("name", d.people(id), map[match.PersonID]outbox.User{id: renamed})
 
-	namesake := d.person(bot.User{Platform: "matrix", ID: number, Name: "Ada"})
+	namesake := d.person(outbox.User{Platform: "matrix", ID: number, Name: "Ada"})
 	if namesake == id {
 		d.Error("people of two platforms are one")
 	}
@@ -48,9 +49,9 @@ func onePerson(d *desk) {
 
 func racingPeople(d *desk) {
 	const n = 8
-	ids := make([]bot.PersonID, n)
+	ids := make([]match.PersonID, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
-		ids[i], err = d.Person(d.ctx(), bot.User{Platform: "web", ID: "1", Name: fmt.Sprint("name ", i)})
+		ids[i], err = d.Person(d.ctx(), outbox.User{Platform: "web", ID: "1", Name: fmt.Sprint("name ", i)})
 		return err
 	}) {
 		d.must(err)
@@ -64,71 +65,71 @@ func strangeNames(d *desk) {
 	long := strings.Repeat("\u202eab\x01\x07\x1b[31m\r\n\t\u200f\u0301\U0001f468\u200d\U0001f9b3 ' \" ; -- % <@&1> @everyone ", 5000)
 	names := []string{" ", "'; DROP TABLE person; --", "\u202e\u202d\u2066\u200f\u200e", string([]rune(long)[:5000])}
 	for i, name := range names {
-		who := bot.User{Platform: "matrix", ID: fmt.Sprint("@u", i, ":example.org"), Name: name}
+		who := outbox.User{Platform: "matrix", ID: fmt.Sprint("@u", i, ":example.org"), Name: name}
 		id := d.person(who)
-		d.same("person", d.people(id), map[bot.PersonID]bot.User{id: who})
+		d.same("person", d.people(id), map[match.PersonID]outbox.User{id: who})
 	}
 }
 
 func preferences(d *desk) {
-	of := func(p bot.PersonID) bot.Preferences {
+	of := func(p match.PersonID) match.Preferences {
 		d.Helper()
 		prefs, err := d.Preferences(d.ctx(), p)
 		d.must(err)
 		return prefs
 	}
-	choose := func(prefs bot.Preferences) {
+	choose := func(prefs match.Preferences) {
 		d.Helper()
-		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &prefs}))
+		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &prefs}))
 	}
-	a := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
-	b := d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})
-	d.same("at first", of(a), bot.Preferences{Person: a})
-	d.same("of nobody", of("unknown"), bot.Preferences{Person: "unknown"})
+	a := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(outbox.User{Platform: "web", ID: "2", Name: "Bob"})
+	d.same("at first", of(a), match.Preferences{Person: a})
+	d.same("of nobody", of("unknown"), match.Preferences{Person: "unknown"})
 
-	mine := bot.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: clock.Hours{From: 23 * 60, To: 6*60 + 45}, Lang: "de", Theme: "slate"}
+	mine := match.Preferences{Person: a, Remind: "direct", Zone: "Europe/Paris", Quiet: clock.Hours{From: 23 * 60, To: 6*60 + 45}, Lang: "de", Theme: "slate"}
 	choose(mine)
 	d.same("chosen", of(a), mine)
-	d.same("of somebody else", of(b), bot.Preferences{Person: b})
-	mine = bot.Preferences{Person: a, Remind: "none", Quiet: clock.Hours{From: 0, To: 60}}
+	d.same("of somebody else", of(b), match.Preferences{Person: b})
+	mine = match.Preferences{Person: a, Remind: "none", Quiet: clock.Hours{From: 0, To: 60}}
 	choose(mine)
 	d.same("chosen again", of(a), mine)
-	theirs := bot.Preferences{Person: b, Zone: "America/New_York"}
+	theirs := match.Preferences{Person: b, Zone: "America/New_York"}
 	choose(theirs)
 
 	// They change with their step or not at all.
 	m := d.open("g1", garden)
 	stale := d.turn(m)
 	d.play(m)
-	stale.Prefs = &bot.Preferences{Person: a, Remind: "channel"}
+	stale.Prefs = &match.Preferences{Person: a, Remind: "channel"}
 	d.conflict(d.Commit(d.ctx(), stale))
 	d.same("after a step that was not taken", of(a), mine)
-	if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{}}); err == nil {
+	if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{}}); err == nil {
 		d.Error("preferences of nobody are kept")
 	}
 
-	d.must(d.Erase(d.ctx(), a, bot.User{Platform: "web", ID: "1", Name: "Ada"}, "somebody"))
-	d.same("of who is erased", of(a), bot.Preferences{Person: a})
+	d.must(d.Erase(d.ctx(), a, outbox.User{Platform: "web", ID: "1", Name: "Ada"}, "somebody"))
+	d.same("of who is erased", of(a), match.Preferences{Person: a})
 	choose(mine) // in a request that was under way
-	d.same("of who is erased, later", of(a), bot.Preferences{Person: a})
+	d.same("of who is erased, later", of(a), match.Preferences{Person: a})
 	d.same("of who is not", of(b), theirs)
-	choose(bot.Preferences{Person: b})
-	d.same("back to the default", of(b), bot.Preferences{Person: b})
+	choose(match.Preferences{Person: b})
+	d.same("back to the default", of(b), match.Preferences{Person: b})
 }
 
 func erased(d *desk) {
-	ada := bot.User{Platform: "web", ID: "1", Name: "Ada"}
-	bob := bot.User{Platform: "web", ID: "2", Name: "Bob"}
+	ada := outbox.User{Platform: "web", ID: "1", Name: "Ada"}
+	bob := outbox.User{Platform: "web", ID: "2", Name: "Bob"}
 	a, b := d.person(ada), d.person(bob)
-	m := d.open("g1", garden, func(m *bot.Match) { m.Black, m.White = a, b })
+	m := d.open("g1", garden, func(m *match.Match) { m.Black, m.White = a, b })
 	d.play(m)
 	before, log, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 
 	d.must(d.Erase(d.ctx(), a, ada, "somebody"))
 	d.must(d.Erase(d.ctx(), a, ada, "somebody")) // who is forgotten may be forgotten again
-	d.same("people", d.people(a, b, "unknown"), map[bot.PersonID]bot.User{b: bob})
-	d.same("nobody", d.people(), map[bot.PersonID]bot.User{})
+	d.same("people", d.people(a, b, "unknown"), map[match.PersonID]outbox.User{b: bob})
+	d.same("nobody", d.people(), map[match.PersonID]outbox.User{})
 	after, logAfter, err := d.Match(d.ctx(), "g1")
 	d.must(err)
 	d.same("match", after, before)

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
 func postsInOrder(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("first", bot.Notice, m), post("second", bot.Show, m))
-	d.play(m, post("third", bot.Notice, m))
+	d.play(m, post("first", match.Notice, m), post("second", match.Show, m))
+	d.play(m, post("third", match.Notice, m))
 	for _, want := range []string{"first", "second", "third"} {
 		d.same("claimed", d.claim(), []string{want})
 		d.same("claimed while it is in flight", d.claim(), []string{})
@@ -27,33 +28,33 @@ func postsInOrder(d *desk) {
 func postsSideBySide(d *desk) {
 	here, there := d.open("g1", garden), d.open("g2", garden)
 	away := d.open("g3", cellar)
-	d.play(here, post("here 1", bot.Notice, here), post("here 2", bot.Notice, here))
-	d.play(there, post("there", bot.Notice, there))
-	d.play(away, post("away", bot.Notice, away))
+	d.play(here, post("here 1", match.Notice, here), post("here 2", match.Notice, here))
+	d.play(there, post("there", match.Notice, there))
+	d.play(away, post("away", match.Notice, away))
 	// What is about no match is in order by itself.
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.OutboxPost{
-		{ID: "room 1", Where: garden, Kind: bot.Notice}, {ID: "room 2", Where: garden, Kind: bot.Notice},
-		{ID: "other room", Where: cellar, Kind: bot.Notice},
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Posts: []match.OutboxPost{
+		{ID: "room 1", Where: garden, Kind: match.Notice}, {ID: "room 2", Where: garden, Kind: match.Notice},
+		{ID: "other room", Where: cellar, Kind: match.Notice},
 	}}))
 	got := d.claim()
 	slices.Sort(got)
 	d.same("claimed", got, []string{"away", "here 1", "other room", "room 1", "there"})
 	d.settle("there")
-	d.play(there, post("there 2", bot.Notice, there))
+	d.play(there, post("there 2", match.Notice, there))
 	d.same("claimed", d.claim(), []string{"there 2"})
 	// A match shown in two rooms waits in neither for the other.
-	elsewhere := post("elsewhere", bot.Notice, here)
+	elsewhere := post("elsewhere", match.Notice, here)
 	elsewhere.Where = cellar
 	d.play(here, elsewhere)
 	d.same("claimed", d.claim(), []string{"elsewhere"})
 }
 
 func postReadBack(d *desk) {
-	m := d.open("g1", bot.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
-	owed := bot.OutboxPost{
-		ID: "p1", Game: m.ID, Where: m.Where, Kind: bot.Show, Seq: 7,
+	m := d.open("g1", match.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
+	owed := match.OutboxPost{
+		ID: "p1", Game: m.ID, Where: m.Where, Kind: match.Show, Seq: 7,
 		Texts:   []bot.Text{text.Say("turn", text.Somebody(string(ada)), "D4", 3, text.ThisGame), text.Say("your turn", text.Say("nested", "x"))},
-		Notify:  []bot.PersonID{bob, ada},
+		Notify:  []match.PersonID{bob, ada},
 		Private: true, Reply: "route/opaque?x=1",
 	}
 	d.play(m, owed)
@@ -61,14 +62,14 @@ func postReadBack(d *desk) {
 		got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 		d.must(err)
 		owed.Attempt, owed.Unsent = attempt, attempt == 1
-		d.same("post", got, []bot.OutboxPost{owed})
+		d.same("post", got, []match.OutboxPost{owed})
 		d.pass(lease)
 	}
 }
 
 func claimOnce(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m))
 	d.same("at first", d.claim(), []string{"p1"})
 	d.pass(lease - time.Millisecond)
 	d.same("just before its time", d.claim(), []string{})
@@ -78,13 +79,13 @@ func claimOnce(d *desk) {
 
 func claimedByStep(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	take := func(m *bot.Match, posts ...bot.OutboxPost) (attempts []int) {
+	take := func(m *match.Match, posts ...match.OutboxPost) (attempts []int) {
 		d.Helper()
 		step := d.turn(m, posts...)
 		step.Claim = d.now.Add(lease)
 		for i := range step.Posts {
 			if step.Posts[i].For == "" {
-				step.Posts[i].For = bot.Outbox
+				step.Posts[i].For = match.Outbox
 			}
 		}
 		d.must(d.Commit(d.ctx(), step))
@@ -94,17 +95,17 @@ func claimedByStep(d *desk) {
 		}
 		return attempts
 	}
-	elsewhere := post("elsewhere", bot.Show, m)
+	elsewhere := post("elsewhere", match.Show, m)
 	elsewhere.Where = cellar
-	d.same("attempts", take(m, post("a1", bot.Notice, m), post("a2", bot.Show, m), elsewhere), []int{1, 0, 1})
-	d.same("another game", take(other, post("b1", bot.Show, other)), []int{1})
-	d.same("behind those", take(m, post("a3", bot.Show, m)), []int{0})
+	d.same("attempts", take(m, post("a1", match.Notice, m), post("a2", match.Show, m), elsewhere), []int{1, 0, 1})
+	d.same("another game", take(other, post("b1", match.Show, other)), []int{1})
+	d.same("behind those", take(m, post("a3", match.Show, m)), []int{0})
 	d.same("claimed meanwhile", d.claim(), []string{})
 	d.settle("a1")
 	d.same("claimed next", d.claim(), []string{"a3"}) // which supersedes a2
 	d.settle("a3")
 	d.settle("b1")
-	d.same("after all are shown", take(m, post("a4", bot.Show, m)), []int{1})
+	d.same("after all are shown", take(m, post("a4", match.Show, m)), []int{1})
 	// Nobody showed it: it is somebody else's after a while.
 	d.pass(lease)
 	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
@@ -116,24 +117,24 @@ func claimedByStep(d *desk) {
 	d.same("claimed again", ids, map[string]int{"a4": 2, "elsewhere": 2})
 	d.settle("a4")
 	d.must(d.Postpone(d.ctx(), garden, d.now.Add(2*lease)))
-	d.same("in a room that waits", take(m, post("a5", bot.Show, m)), []int{0})
+	d.same("in a room that waits", take(m, post("a5", match.Show, m)), []int{0})
 
 	// An asker shows all its posts of a game, but nothing that is before or between
 	// others'.
-	mine := func(id, kind string) bot.OutboxPost {
+	mine := func(id, kind string) match.OutboxPost {
 		p := post(id, kind, other)
-		p.Where, p.For = attic, bot.Asker
+		p.Where, p.For = attic, match.Asker
 		return p
 	}
-	others := post("c3", bot.Notice, other)
+	others := post("c3", match.Notice, other)
 	others.Where = attic
-	d.same("the asker's", take(other, mine("c1", bot.Notice), mine("c2", bot.Show), others, mine("c4", bot.Show)), []int{1, 1, 0, 0})
-	d.same("behind the asker's", take(other, mine("c5", bot.Notice)), []int{0})
+	d.same("the asker's", take(other, mine("c1", match.Notice), mine("c2", match.Show), others, mine("c4", match.Show)), []int{1, 1, 0, 0})
+	d.same("behind the asker's", take(other, mine("c5", match.Notice)), []int{0})
 }
 
 func claimsRenewed(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m))
 	first, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 	d.must(err)
 	d.pass(lease - time.Millisecond)
@@ -151,14 +152,14 @@ func claimsRenewed(d *desk) {
 	d.same("claimed by another", d.claim(), []string{})
 	d.pass(lease)
 	d.same("after the second claim", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "shown after all", nil, bot.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "shown after all", nil, outbox.Decorations{}))
 	d.pass(lease)
 	d.same("shown", d.claim(), []string{})
 }
 
 func platformsLeftAlone(d *desk) {
 	m := d.open("g1", garden)
-	here, there := post("here", bot.Notice, m), post("there", bot.Notice, m)
+	here, there := post("here", match.Notice, m), post("there", match.Notice, m)
 	there.Where.Platform = "elsewhere"
 	d.play(m, here, there)
 	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease), garden.Platform)
@@ -170,7 +171,7 @@ func platformsLeftAlone(d *desk) {
 
 func decorations(d *desk) {
 	row := func(kind, key string, n int64, data string) outbox.Row {
-		return outbox.Row{Platform: "chat", Channel: "garden", Thread: "t", Game: "g1", Kind: kind, Key: key, Seq: 3, Of: bot.Show, Target: "m1", Data: data,
+		return outbox.Row{Platform: "chat", Channel: "garden", Thread: "t", Game: "g1", Kind: kind, Key: key, Seq: 3, Of: match.Show, Target: "m1", Data: data,
 			NotBefore: d.now, NotAfter: d.now.Add(time.Hour), Sleeps: n%2 == 0, Attempt: int(n), N: n}
 	}
 	stored := func() (data []string) {
@@ -181,27 +182,27 @@ func decorations(d *desk) {
 		}
 		return data
 	}
-	old, newer, other := row(bot.Header, "m1", 5, "old"), row(bot.Header, "m1", 7, "newer"), row(bot.Clear, "m1", 6, "clear")
-	d.must(d.Decorate(d.ctx(), bot.Decorations{Put: []outbox.Row{old, other}}))
+	old, newer, other := row(outbox.Header, "m1", 5, "old"), row(outbox.Header, "m1", 7, "newer"), row(outbox.Clear, "m1", 6, "clear")
+	d.must(d.Decorate(d.ctx(), outbox.Decorations{Put: []outbox.Row{old, other}}))
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Show, m))
+	d.play(m, post("p1", match.Show, m))
 	d.claim()
-	d.must(d.Settle(d.ctx(), "p1", "r", nil, bot.Decorations{Put: []outbox.Row{newer}}))
+	d.must(d.Settle(d.ctx(), "p1", "r", nil, outbox.Decorations{Put: []outbox.Row{newer}}))
 	d.same("the newest of each key", stored(), []string{"clear", "newer"})
 	rows, err := d.Decorations(d.ctx())
 	d.must(err)
 	newer.Every = 0
 	d.same("as stored", rows, []outbox.Row{other, newer})
-	d.must(d.Decorate(d.ctx(), bot.Decorations{Put: []outbox.Row{old}, Gone: []outbox.Row{old}}))
+	d.must(d.Decorate(d.ctx(), outbox.Decorations{Put: []outbox.Row{old}, Gone: []outbox.Row{old}}))
 	d.same("an older one does nothing", stored(), []string{"clear", "newer"})
 	awake := other
 	awake.Sleeps, awake.Attempt = false, 9
-	d.must(d.Decorate(d.ctx(), bot.Decorations{Changed: []outbox.Row{awake, old}}))
+	d.must(d.Decorate(d.ctx(), outbox.Decorations{Changed: []outbox.Row{awake, old}}))
 	rows, err = d.Decorations(d.ctx())
 	d.must(err)
 	d.same("changed", rows, []outbox.Row{awake, newer})
-	d.must(d.Decorate(d.ctx(), bot.Decorations{Gone: []outbox.Row{newer, other}}))
-	d.must(d.Decorate(d.ctx(), bot.Decorations{Changed: []outbox.Row{newer, other}}))
+	d.must(d.Decorate(d.ctx(), outbox.Decorations{Gone: []outbox.Row{newer, other}}))
+	d.must(d.Decorate(d.ctx(), outbox.Decorations{Changed: []outbox.Row{newer, other}}))
 	d.same("done", stored(), []string(nil))
 }
 
@@ -209,12 +210,12 @@ func racingClaims(d *desk) {
 	const n = 8
 	want := []string{}
 	for i := range n {
-		m := d.open(bot.GameID(fmt.Sprintf("g%d", i)), garden)
+		m := d.open(match.GameID(fmt.Sprintf("g%d", i)), garden)
 		id := fmt.Sprintf("p%d", i)
-		d.play(m, post(id, bot.Notice, m))
+		d.play(m, post(id, match.Notice, m))
 		want = append(want, id)
 	}
-	claimed := make([][]bot.OutboxPost, n)
+	claimed := make([][]match.OutboxPost, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
 		claimed[i], err = d.Claim(d.ctx(), d.now, d.now.Add(lease))
 		return err
@@ -233,10 +234,10 @@ func racingClaims(d *desk) {
 
 func supersede(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(other, post("other show", bot.Show, other))
-	d.play(m, post("show 1", bot.Show, m), post("status 1", bot.Status, m))
-	d.play(m, post("show 2", bot.Show, m), post("status 2", bot.Status, m))
-	d.play(m, post("show 3", bot.Show, m), post("remove", bot.Remove, m))
+	d.play(other, post("other show", match.Show, other))
+	d.play(m, post("show 1", match.Show, m), post("status 1", match.Status, m))
+	d.play(m, post("show 2", match.Show, m), post("status 2", match.Status, m))
+	d.play(m, post("show 3", match.Show, m), post("remove", match.Remove, m))
 	got := d.drain()
 	slices.Sort(got[:2])
 	d.same("shown", got, []string{"other show", "status 2", "show 3", "remove"})
@@ -246,9 +247,9 @@ func noticesStay(d *desk) {
 	m := d.open("g1", garden)
 	want := []string{}
 	for i := range 3 {
-		notice := post(fmt.Sprint("notice ", i), bot.Notice, m)
+		notice := post(fmt.Sprint("notice ", i), match.Notice, m)
 		want = append(want, notice.ID)
-		d.play(m, post(fmt.Sprint("show ", i), bot.Show, m), notice)
+		d.play(m, post(fmt.Sprint("show ", i), match.Show, m), notice)
 	}
 	want = slices.Insert(want, 2, "show 2")
 	d.same("shown", d.drain(), want)
@@ -256,123 +257,123 @@ func noticesStay(d *desk) {
 
 func showInFlight(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("show 1", bot.Show, m))
+	d.play(m, post("show 1", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 1"})
-	d.play(m, post("show 2", bot.Show, m))
-	d.play(m, post("show 3", bot.Show, m))
+	d.play(m, post("show 2", match.Show, m))
+	d.play(m, post("show 3", match.Show, m))
 	// Nobody knows whether it has arrived: what is newer waits.
 	d.same("claimed while it is in flight", d.claim(), []string{})
 	d.settle("show 1")
 	d.same("shown", d.drain(), []string{"show 3"})
 
-	d.play(m, post("show 4", bot.Show, m))
+	d.play(m, post("show 4", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 4"})
-	d.play(m, post("show 5", bot.Show, m))
+	d.play(m, post("show 5", match.Show, m))
 	d.pass(lease) // it may have arrived: it is shown again, to be found
 	d.same("shown", d.drain(), []string{"show 4", "show 5"})
 
-	d.play(m, post("show 6", bot.Show, m))
+	d.play(m, post("show 6", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 6"})
 	d.must(d.Later(d.ctx(), "show 6", 1, d.now, true)) // it has not been sent
-	d.play(m, post("show 7", bot.Show, m))
+	d.play(m, post("show 7", match.Show, m))
 	d.same("shown", d.drain(), []string{"show 7"})
-	d.play(m, post("show 8", bot.Show, m))
+	d.play(m, post("show 8", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 8"})
 	d.must(d.Later(d.ctx(), "show 8", 1, d.now, false)) // it may have been,
 	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 	d.must(err)
 	d.same("it may be there", got[0].Unsent, false)
 	d.must(d.Later(d.ctx(), "show 8", 2, d.now, true)) // however the second attempt ended
-	d.play(m, post("show 9", bot.Show, m))
+	d.play(m, post("show 9", match.Show, m))
 	d.same("shown", d.drain(), []string{"show 8", "show 9"})
-	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	receipt, _, err := d.Shown(d.ctx(), "g1", garden, match.Show, false)
 	d.must(err)
-	d.same("receipt", receipt, bot.Receipt("receipt of show 9"))
+	d.same("receipt", receipt, outbox.Receipt("receipt of show 9"))
 }
 
 func privateShow(d *desk) {
 	m := d.open("g1", garden)
-	private := post("for Ada", bot.Show, m)
-	private.Private, private.Notify = true, []bot.PersonID{ada}
-	d.play(m, post("for all", bot.Show, m), private)
+	private := post("for Ada", match.Show, m)
+	private.Private, private.Notify = true, []match.PersonID{ada}
+	d.play(m, post("for all", match.Show, m), private)
 	d.same("shown", d.drain(), []string{"for all", "for Ada"})
 }
 
 func settleTwice(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Show, m), post("p2", bot.Notice, m))
+	d.play(m, post("p1", match.Show, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Settle(d.ctx(), "p1", "first", nil, bot.Decorations{}))
-	d.must(d.Settle(d.ctx(), "p1", "second", nil, bot.Decorations{}))
-	receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	d.must(d.Settle(d.ctx(), "p1", "first", nil, outbox.Decorations{}))
+	d.must(d.Settle(d.ctx(), "p1", "second", nil, outbox.Decorations{}))
+	receipt, _, err := d.Shown(d.ctx(), "g1", garden, match.Show, false)
 	d.must(err)
-	d.same("receipt", receipt, bot.Receipt("first"))
+	d.same("receipt", receipt, outbox.Receipt("first"))
 	d.same("claimed", d.claim(), []string{"p2"})
-	if err := d.Settle(d.ctx(), "never owed", "r", nil, bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+	if err := d.Settle(d.ctx(), "never owed", "r", nil, outbox.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("error is %v, want %v", err, bot.ErrNotFound)
 	}
 }
 
 func lastReceipt(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	shown := func(kind string) bot.Receipt {
+	shown := func(kind string) outbox.Receipt {
 		d.Helper()
 		r, _, err := d.Shown(d.ctx(), "g1", garden, kind, false)
 		d.must(err)
 		return r
 	}
-	d.same("before anything was shown", shown(bot.Show), bot.Receipt(""))
-	d.play(m, post("show 1", bot.Show, m))
+	d.same("before anything was shown", shown(match.Show), outbox.Receipt(""))
+	d.play(m, post("show 1", match.Show, m))
 	d.same("shown", d.drain(), []string{"show 1"})
-	d.play(m, post("status", bot.Status, m), post("show 2", bot.Show, m))
-	d.play(other, post("other", bot.Show, other))
-	d.same("before the second", shown(bot.Show), bot.Receipt("receipt of show 1"))
+	d.play(m, post("status", match.Status, m), post("show 2", match.Show, m))
+	d.play(other, post("other", match.Show, other))
+	d.same("before the second", shown(match.Show), outbox.Receipt("receipt of show 1"))
 	d.drain()
-	d.same("show", shown(bot.Show), bot.Receipt("receipt of show 2"))
-	d.same("status", shown(bot.Status), bot.Receipt("receipt of status"))
-	d.same("notice", shown(bot.Notice), bot.Receipt(""))
+	d.same("show", shown(match.Show), outbox.Receipt("receipt of show 2"))
+	d.same("status", shown(match.Status), outbox.Receipt("receipt of status"))
+	d.same("notice", shown(match.Notice), outbox.Receipt(""))
 
 	// A status that was taken away is not there to be replaced, and taking away
 	// what is not there takes nothing away.
-	d.play(m, post("status 2", bot.Status, m))
+	d.play(m, post("status 2", match.Status, m))
 	d.drain()
-	d.play(m, post("pointless", bot.Remove, m))
+	d.play(m, post("pointless", match.Remove, m))
 	d.same("claimed", d.claim(), []string{"pointless"})
-	d.must(d.Settle(d.ctx(), "pointless", "", nil, bot.Decorations{}))
-	d.same("status that stands", shown(bot.Status), bot.Receipt("receipt of status 2"))
-	d.play(m, post("remove", bot.Remove, m))
+	d.must(d.Settle(d.ctx(), "pointless", "", nil, outbox.Decorations{}))
+	d.same("status that stands", shown(match.Status), outbox.Receipt("receipt of status 2"))
+	d.play(m, post("remove", match.Remove, m))
 	d.drain()
-	d.same("status that is gone", shown(bot.Status), bot.Receipt(""))
-	d.same("show that stands", shown(bot.Show), bot.Receipt("receipt of show 2"))
-	d.play(m, post("status 3", bot.Status, m))
+	d.same("status that is gone", shown(match.Status), outbox.Receipt(""))
+	d.same("show that stands", shown(match.Show), outbox.Receipt("receipt of show 2"))
+	d.play(m, post("status 3", match.Status, m))
 	d.drain()
-	d.same("the next status", shown(bot.Status), bot.Receipt("receipt of status 3"))
+	d.same("the next status", shown(match.Status), outbox.Receipt("receipt of status 3"))
 }
 
 // The first message of a game is where its thread begins: it is found from the
 // game, and the game from it.
 func firstReceipt(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	first := func(game bot.GameID) bot.Receipt {
+	first := func(game match.GameID) outbox.Receipt {
 		d.Helper()
-		_, r, err := d.Shown(d.ctx(), game, garden, bot.Status, true) // whatever the last one is asked of
+		_, r, err := d.Shown(d.ctx(), game, garden, match.Status, true) // whatever the last one is asked of
 		d.must(err)
 		return r
 	}
-	d.play(m, post("opened", bot.Notice, m), post("show", bot.Show, m))
-	d.same("before anything was shown", first("g1"), bot.Receipt(""))
+	d.play(m, post("opened", match.Notice, m), post("show", match.Show, m))
+	d.same("before anything was shown", first("g1"), outbox.Receipt(""))
 	d.drain()
-	d.play(m, post("later", bot.Notice, m))
-	d.play(other, post("other", bot.Notice, other))
+	d.play(m, post("later", match.Notice, m))
+	d.play(other, post("other", match.Notice, other))
 	d.drain()
-	d.same("first", first("g1"), bot.Receipt("receipt of opened"))
-	d.same("of the other", first("g2"), bot.Receipt("receipt of other"))
-	for receipt, want := range map[bot.Receipt]bot.GameID{"receipt of opened": "g1", "receipt of later": "g1", "receipt of other": "g2"} {
+	d.same("first", first("g1"), outbox.Receipt("receipt of opened"))
+	d.same("of the other", first("g2"), outbox.Receipt("receipt of other"))
+	for receipt, want := range map[outbox.Receipt]match.GameID{"receipt of opened": "g1", "receipt of later": "g1", "receipt of other": "g2"} {
 		game, err := d.GameUnder(d.ctx(), garden.Platform, receipt)
 		d.must(err)
 		d.same(string(receipt), game, want)
 	}
-	for _, receipt := range []bot.Receipt{"", "receipt of nothing"} {
+	for _, receipt := range []outbox.Receipt{"", "receipt of nothing"} {
 		if _, err := d.GameUnder(d.ctx(), garden.Platform, receipt); !errors.Is(err, bot.ErrNotFound) {
 			d.Errorf("under %q: error is %v, want %v", receipt, err, bot.ErrNotFound)
 		}
@@ -384,13 +385,13 @@ func firstReceipt(d *desk) {
 
 func postpone(d *desk) {
 	m, neighbour, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
-	d.play(m, post("p1", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
 	d.must(d.Postpone(d.ctx(), garden, d.now.Add(10*time.Second)))
 
 	// It goes for all that the channel is owed, and for what comes meanwhile.
-	d.play(neighbour, post("p2", bot.Notice, neighbour))
-	d.play(away, post("p3", bot.Notice, away))
+	d.play(neighbour, post("p2", match.Notice, neighbour))
+	d.play(away, post("p3", match.Notice, away))
 	d.same("claimed elsewhere", d.claim(), []string{"p3"})
 	d.pass(10*time.Second - time.Millisecond)
 	d.same("claimed too early", d.claim(), []string{})
@@ -401,12 +402,12 @@ func postpone(d *desk) {
 }
 
 func park(d *desk) {
-	thread := bot.Room{Platform: "web", Channel: "garden", Thread: "t"}
+	thread := match.Room{Platform: "web", Channel: "garden", Thread: "t"}
 	m, inThread, away := d.open("g1", garden), d.open("g2", thread), d.open("g3", cellar)
-	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
-	d.play(inThread, post("t1", bot.Notice, inThread))
-	d.play(away, post("away", bot.Notice, away))
-	parks := func(where bot.Room, want bool) {
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
+	d.play(inThread, post("t1", match.Notice, inThread))
+	d.play(away, post("away", match.Notice, away))
+	parks := func(where match.Room, want bool) {
 		d.Helper()
 		first, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
 		d.must(err)
@@ -423,34 +424,34 @@ func park(d *desk) {
 	d.same("claimed", d.claim(), []string{})
 
 	// What comes later is tried again, and the owner is not told again.
-	d.play(m, post("p3", bot.Notice, m))
+	d.play(m, post("p3", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p3"})
 	parks(garden, false)
-	d.play(m, post("p4", bot.Notice, m))
+	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
 	parks(garden, true) // it had been in reach meanwhile
 }
 
 func unpark(d *desk) {
 	m, other, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
-	takesUp := func(where bot.Room, want bool) {
+	takesUp := func(where match.Room, want bool) {
 		d.Helper()
 		some, err := d.Unpark(d.ctx(), where, d.now)
 		d.must(err)
 		d.same("something to take up", some, want)
 	}
 	takesUp(garden, false)
-	d.play(m, post("p1", bot.Notice, m), post("s1", bot.Show, m), post("r1", bot.Status, m), post("p2", bot.Notice, m))
-	d.play(other, post("o1", bot.Notice, other))
-	d.play(away, post("away", bot.Notice, away))
+	d.play(m, post("p1", match.Notice, m), post("s1", match.Show, m), post("r1", match.Status, m), post("p2", match.Notice, m))
+	d.play(other, post("o1", match.Notice, other))
+	d.play(away, post("away", match.Notice, away))
 	d.claim()
-	for _, where := range []bot.Room{garden, cellar} {
+	for _, where := range []match.Room{garden, cellar} {
 		_, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
 		d.must(err)
 	}
 	takesUp(garden, false) // a moment ago it could not be reached
 	d.pass(lease + 2*time.Minute)
-	takesUp(bot.Room{Platform: "another platform", Channel: garden.Channel}, false)
+	takesUp(match.Room{Platform: "another platform", Channel: garden.Channel}, false)
 	takesUp(garden, true)
 	got := d.drain() // what the cellar is owed is not among it
 	d.same("shown of the first game", filterOut(got, "o1"), []string{"p1", "s1", "p2"})
@@ -458,13 +459,13 @@ func unpark(d *desk) {
 	takesUp(garden, false)
 
 	// What something newer was shown after stays where it is.
-	d.play(m, post("p3", bot.Notice, m))
+	d.play(m, post("p3", match.Notice, m))
 	d.claim()
 	_, err := d.Park(d.ctx(), garden, "", "gone")
 	d.must(err)
-	d.play(m, post("p4", bot.Notice, m))
+	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
-	d.play(other, post("o2", bot.Notice, other))
+	d.play(other, post("o2", match.Notice, other))
 	d.claim()
 	_, err = d.Park(d.ctx(), garden, "", "gone")
 	d.must(err)
@@ -475,9 +476,9 @@ func unpark(d *desk) {
 
 func parkGame(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
-	d.play(other, post("o1", bot.Notice, other), post("r1", bot.Status, other))
-	parks := func(game bot.GameID, want bool) {
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
+	d.play(other, post("o1", match.Notice, other), post("r1", match.Status, other))
+	parks := func(game match.GameID, want bool) {
 		d.Helper()
 		first, err := d.Park(d.ctx(), garden, game, "the thread is locked")
 		d.must(err)
@@ -497,7 +498,7 @@ func parkGame(d *desk) {
 
 func parkedLonger(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	tries := 0
 	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(5 * time.Minute) { // somebody talks all day
 		if _, err := d.Unpark(d.ctx(), garden, d.now); err != nil {
@@ -519,7 +520,7 @@ func parkedLonger(d *desk) {
 
 func parkedBesideOthers(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(m, post("p1", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m))
 	for range 6 {
 		d.same("claimed", d.claim(), []string{"p1"})
 		d.pass(lease)
@@ -527,7 +528,7 @@ func parkedBesideOthers(d *desk) {
 	d.same("claimed", d.claim(), []string{"p1"})
 	_, err := d.Park(d.ctx(), garden, "", "not permitted: send messages")
 	d.must(err)
-	d.play(other, post("o1", bot.Notice, other))
+	d.play(other, post("o1", match.Notice, other))
 	d.same("shown of the other game", d.drain(), []string{"o1"}) // it is permitted again
 	d.pass(18 * time.Hour)
 	some, err := d.Unpark(d.ctx(), garden, d.now)
@@ -538,10 +539,10 @@ func parkedBesideOthers(d *desk) {
 
 func later(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
-	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
 	d.must(d.Later(d.ctx(), "p1", 1, d.now.Add(5*time.Second), true))
-	d.play(other, post("o1", bot.Notice, other))
+	d.play(other, post("o1", match.Notice, other))
 	d.same("claimed", d.claim(), []string{"o1"})
 	d.pass(5*time.Second - time.Millisecond)
 	d.same("claimed too early", d.claim(), []string{})
@@ -554,7 +555,7 @@ func later(d *desk) {
 
 func refuse(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Notice, m), post("p2", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
 	d.must(d.Refuse(d.ctx(), "p1", 1, "refused by the platform"))
 	d.same("shown", d.drain(), []string{"p2"})
@@ -576,9 +577,9 @@ func filterOut(ids []string, id string) []string {
 func oracle(d *desk) {
 	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		where := bot.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
-		m := d.open(bot.GameID(fmt.Sprint("g", seed)), where)
-		var owed, shown []bot.OutboxPost
+		where := match.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
+		m := d.open(match.GameID(fmt.Sprint("g", seed)), where)
+		var owed, shown []match.OutboxPost
 		deliver := func(fate int) (n int) {
 			posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 			d.must(err)
@@ -591,7 +592,7 @@ func oracle(d *desk) {
 					d.must(d.Postpone(d.ctx(), where, d.now.Add(time.Second)))
 				default:
 					shown = append(shown, p)
-					d.must(d.Settle(d.ctx(), p.ID, bot.Receipt(p.ID), nil, bot.Decorations{}))
+					d.must(d.Settle(d.ctx(), p.ID, outbox.Receipt(p.ID), nil, outbox.Decorations{}))
 				}
 			}
 			return len(posts)
@@ -599,9 +600,9 @@ func oracle(d *desk) {
 		for range 40 {
 			switch rng.IntN(3) {
 			case 0:
-				var posts []bot.OutboxPost
+				var posts []match.OutboxPost
 				for range 1 + rng.IntN(3) {
-					kind := []string{bot.Show, bot.Notice, bot.Status}[rng.IntN(3)]
+					kind := []string{match.Show, match.Notice, match.Status}[rng.IntN(3)]
 					posts = append(posts, post(fmt.Sprintf("%d/%d", seed, len(owed)+len(posts)), kind, m))
 				}
 				d.play(m, posts...)
@@ -619,10 +620,10 @@ func oracle(d *desk) {
 }
 
 // promises checks what was shown against what was owed.
-func (d *desk) promises(seed uint64, owed, shown []bot.OutboxPost) {
+func (d *desk) promises(seed uint64, owed, shown []match.OutboxPost) {
 	d.Helper()
 	seen := map[string]bool{}
-	shown = slices.DeleteFunc(shown, func(p bot.OutboxPost) bool { // what the platform recognizes
+	shown = slices.DeleteFunc(shown, func(p match.OutboxPost) bool { // what the platform recognizes
 		again := seen[p.ID]
 		seen[p.ID] = true
 		return again
@@ -634,16 +635,16 @@ func (d *desk) promises(seed uint64, owed, shown []bot.OutboxPost) {
 	last := map[string]string{}
 	for _, p := range owed {
 		last[p.Kind] = p.ID
-		if p.Kind == bot.Notice && !seen[p.ID] {
+		if p.Kind == match.Notice && !seen[p.ID] {
 			d.Errorf("seed %d: notice %s was never shown", seed, p.ID)
 		}
 	}
-	for _, kind := range []string{bot.Show, bot.Status} {
+	for _, kind := range []string{match.Show, match.Status} {
 		if id := last[kind]; id != "" && !seen[id] {
 			d.Errorf("seed %d: the last %s, %s, was never shown", seed, kind, id)
 		}
 	}
-	if !slices.IsSortedFunc(shown, func(a, b bot.OutboxPost) int { return place[a.ID] - place[b.ID] }) {
+	if !slices.IsSortedFunc(shown, func(a, b match.OutboxPost) int { return place[a.ID] - place[b.ID] }) {
 		d.Errorf("seed %d: shown out of order: %v", seed, shown)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // month is how long answers and posts are kept that nothing needs.
@@ -30,7 +32,7 @@ func (d *desk) prune() {
 func prunedAnswers(d *desk) {
 	var old []string
 	for range 10 {
-		step := &bot.Step{Request: d.request(), At: d.now}
+		step := &match.Step{Request: d.request(), At: d.now}
 		d.must(d.Commit(d.ctx(), step))
 		old = append(old, step.Request)
 	}
@@ -42,7 +44,7 @@ func prunedAnswers(d *desk) {
 	d.pass(month)
 	d.prune()
 	d.same("after a month", 10, len(slices.DeleteFunc(slices.Clone(old), func(r string) bool { return !kept(r) })))
-	young := &bot.Step{Request: d.request(), At: d.now}
+	young := &match.Step{Request: d.request(), At: d.now}
 	d.must(d.Commit(d.ctx(), young))
 	d.pass(time.Millisecond)
 	d.prune()
@@ -54,12 +56,12 @@ func prunedAnswers(d *desk) {
 // goes on; of one that has ended the first and the last receipt stay.
 func prunedPosts(d *desk) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	kinds := []string{bot.Show, bot.Notice, bot.Status, bot.Remove}
-	var games []*bot.Match
-	var receipts [][]bot.Receipt
+	kinds := []string{match.Show, match.Notice, match.Status, match.Remove}
+	var games []*match.Match
+	var receipts [][]outbox.Receipt
 	for i := range 30 {
-		where := bot.Room{Platform: "chat", Channel: fmt.Sprint("channel", i%7)}
-		m := d.open(bot.GameID(fmt.Sprint("game", i)), where)
+		where := match.Room{Platform: "chat", Channel: fmt.Sprint("channel", i%7)}
+		m := d.open(match.GameID(fmt.Sprint("game", i)), where)
 		games, receipts = append(games, m), append(receipts, nil)
 		for j := range rng.IntN(20) {
 			p := post(fmt.Sprintf("%s-%d", m.ID, j), kinds[rng.IntN(4)], m)
@@ -69,7 +71,7 @@ func prunedPosts(d *desk) {
 			for attempt := 1; len(d.claim()) > 0; attempt++ {
 				switch rng.IntN(5) {
 				case 0:
-					d.must(d.Settle(d.ctx(), p.ID, "", nil, bot.Decorations{}))
+					d.must(d.Settle(d.ctx(), p.ID, "", nil, outbox.Decorations{}))
 				case 1:
 					d.must(d.Refuse(d.ctx(), p.ID, attempt, "no"))
 				case 2:
@@ -77,12 +79,12 @@ func prunedPosts(d *desk) {
 					d.must(err)
 				default:
 					d.settle(p.ID)
-					receipts[i] = append(receipts[i], bot.Receipt("receipt of "+p.ID))
+					receipts[i] = append(receipts[i], outbox.Receipt("receipt of "+p.ID))
 				}
 			}
 		}
 	}
-	asked := func(m *bot.Match) (answers []string) {
+	asked := func(m *match.Match) (answers []string) {
 		for _, kind := range kinds {
 			for _, private := range []bool{false, true} {
 				for _, thread := range []string{"", "t"} {
@@ -95,7 +97,7 @@ func prunedPosts(d *desk) {
 		}
 		return answers
 	}
-	under := func(r bot.Receipt) bot.GameID {
+	under := func(r outbox.Receipt) match.GameID {
 		game, err := d.GameUnder(d.ctx(), "chat", r)
 		if !errors.Is(err, bot.ErrNotFound) {
 			d.must(err)
@@ -109,7 +111,7 @@ func prunedPosts(d *desk) {
 		if i%2 == 0 {
 			d.pass(time.Second)
 			ended := d.turn(m)
-			ended.Match.State = bot.Ended
+			ended.Match.State = match.Ended
 			d.must(d.Commit(d.ctx(), ended))
 		}
 	}
@@ -135,7 +137,7 @@ func prunedPosts(d *desk) {
 	// What was set aside is tried again as if nothing had been pruned: only after
 	// all that was shown.
 	for i := range 7 {
-		_, err := d.Unpark(d.ctx(), bot.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)}, d.now)
+		_, err := d.Unpark(d.ctx(), match.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)}, d.now)
 		d.must(err)
 	}
 	for _, id := range d.drain() {
@@ -156,22 +158,22 @@ func prunedPosts(d *desk) {
 // prunedPeople: who has done nothing, chosen nothing and holds nothing is forgotten,
 // and nobody else.
 func prunedPeople(d *desk) {
-	meet := func(name string) bot.PersonID {
-		p, err := d.Person(d.ctx(), bot.User{Platform: "web", ID: "name:" + name, Name: name})
+	meet := func(name string) match.PersonID {
+		p, err := d.Person(d.ctx(), outbox.User{Platform: "web", ID: "name:" + name, Name: name})
 		d.must(err)
 		return p
 	}
 	opener, black, white, invited, speaker, chooser := meet("opener"), meet("black"), meet("white"), meet("invited"), meet("speaker"), meet("chooser")
 	holder, stranger := meet("holder"), meet("stranger")
-	m := d.open("g", garden, func(m *bot.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
+	m := d.open("g", garden, func(m *match.Match) { m.Opener, m.Black, m.White, m.Invited = opener, black, white, invited })
 	step := d.turn(m)
 	step.Events[0].By, step.Events[0].Body = speaker, "comment 1 Nice"
 	d.must(d.Commit(d.ctx(), step))
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: chooser, Lang: "de"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: chooser, Lang: "de"}}))
 	_, err := d.Hold(d.ctx(), bot.Holder{Platform: "web", ID: "name:holder", Secret: "s"}, "")
 	d.must(err)
 	d.prune()
-	known, err := d.People(d.ctx(), []bot.PersonID{opener, black, white, invited, speaker, chooser, holder, stranger})
+	known, err := d.People(d.ctx(), []match.PersonID{opener, black, white, invited, speaker, chooser, holder, stranger})
 	d.must(err)
 	delete(known, stranger)
 	d.same("who is known", 7, len(known))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -43,7 +45,7 @@ func Unpack(t testing.TB, path string) string {
 
 // Tells returns how a bot on a database answers somebody's questions in a room, at
 // a moment. It changes the file: the answers are stored.
-func Tells(t testing.TB, file string, now time.Time, who bot.User, where bot.Room, questions ...string) string {
+func Tells(t testing.TB, file string, now time.Time, who outbox.User, where match.Room, questions ...string) string {
 	t.Helper()
 	st, err := store.Open(t.Context(), file)
 	if err != nil {

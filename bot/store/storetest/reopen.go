@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // Reopen tests that a storage keeps everything while it is closed. Open opens
@@ -13,9 +14,9 @@ import (
 // may use it, alone is false and a claim has to run out.
 func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d := &desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	ada := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
+	ada := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
-	d.play(m, post("notice", bot.Notice, m), post("show", bot.Show, m), post("status", bot.Status, m))
+	d.play(m, post("notice", match.Notice, m), post("show", match.Show, m), post("status", match.Status, m))
 	d.same("claimed", d.claim(), []string{"notice"})
 	d.settle("notice")
 	d.same("claimed", d.claim(), []string{"show"})
@@ -23,18 +24,18 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d.must(err)
 	d.same("first time", first, true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
-	said, err := d.Append(d.ctx(), bot.Message{Key: "k", Room: "hall", At: d.now, Text: "hello", To: []string{"Ada"},
-		Controls: []bot.Control{{Label: "Join", Command: "join"}}, File: &bot.File{Name: "game-1.sgf", Data: []byte("(;)")}})
+	said, err := d.Append(d.ctx(), outbox.Message{Key: "k", Room: "hall", At: d.now, Text: "hello", To: []string{"Ada"},
+		Controls: []match.Control{{Label: "Join", Command: "join"}}, File: &outbox.File{Name: "game-1.sgf", Data: []byte("(;)")}})
 	d.must(err)
 	timed := d.turn(m)
 	timed.Match.Deadline = d.now.Add(day)
-	timed.Due = []bot.Due{{Game: "g1", Kind: "flag", At: d.now.Add(day), Seq: timed.Match.Seq}}
-	timed.Prefs = &bot.Preferences{Person: ada, Remind: "none"}
-	timed.Room = &bot.RoomSettings{Room: garden, Size: "13x13"}
+	timed.Due = []match.Due{{Game: "g1", Kind: "flag", At: d.now.Add(day), Seq: timed.Match.Seq}}
+	timed.Prefs = &match.Preferences{Person: ada, Remind: "none"}
+	timed.Room = &match.RoomSettings{Room: garden, Size: "13x13"}
 	d.must(d.Commit(d.ctx(), timed))
 	*m = *timed.Match
 	look := func() []any {
-		match, events, err := d.Match(d.ctx(), "g1")
+		m, events, err := d.Match(d.ctx(), "g1")
 		d.must(err)
 		answer, answered, err := d.Answered(d.ctx(), "web:"+t.Name()+":2")
 		d.must(err)
@@ -42,7 +43,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		messages, err := d.Since(d.ctx(), "hall", 0, 10)
 		d.must(err)
-		receipt, _, err := d.Shown(d.ctx(), "g1", garden, bot.Notice, false)
+		receipt, _, err := d.Shown(d.ctx(), "g1", garden, match.Notice, false)
 		d.must(err)
 		due, err := d.DueBy(d.ctx(), d.now.Add(day), 10)
 		d.must(err)
@@ -50,7 +51,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.must(err)
 		room, err := d.Channel(d.ctx(), garden)
 		d.must(err)
-		return []any{due, prefs, match, events, answer, answered, d.people(ada), bookmark, messages, receipt, room}
+		return []any{due, prefs, m, events, answer, answered, d.people(ada), bookmark, messages, receipt, room}
 	}
 	before := look()
 	d.same("answered", before[5], any(true))

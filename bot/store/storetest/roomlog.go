@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 func bookmarks(d *desk) {
@@ -48,9 +50,9 @@ func outages(d *desk) {
 }
 
 // say appends a message.
-func (d *desk) say(key, room, text string) bot.Message {
+func (d *desk) say(key, room, text string) outbox.Message {
 	d.Helper()
-	m, err := d.Append(d.ctx(), bot.Message{Key: key, Room: room, At: d.now, Text: text})
+	m, err := d.Append(d.ctx(), outbox.Message{Key: key, Room: room, At: d.now, Text: text})
 	d.must(err)
 	return m
 }
@@ -71,14 +73,14 @@ func messages(d *desk) {
 	none, err := d.Last(d.ctx())
 	d.must(err)
 	d.same("the newest of none", none, int64(0))
-	full := bot.Message{Key: "k", Room: "local", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: bot.Show, Removed: true}
+	full := outbox.Message{Key: "k", Room: "local", At: d.now, From: "Ada", Text: "/place D4 \u202e<b>", Game: "g1", Seq: 3, Kind: match.Show, Removed: true}
 	kept, err := d.Append(d.ctx(), full)
 	d.must(err)
 	full.N = 1
 	d.same("message", kept, full)
 	read, err := d.Since(d.ctx(), "local", 0, 10)
 	d.must(err)
-	d.same("messages", read, []bot.Message{full})
+	d.same("messages", read, []outbox.Message{full})
 
 	for i := range 3 {
 		d.say(fmt.Sprint("a", i), "attic", fmt.Sprint("attic ", i))
@@ -114,37 +116,37 @@ func messageTwice(d *desk) {
 // post became when it is settled.
 func messagesOfSteps(d *desk) {
 	m := d.open("g1", garden)
-	step := d.turn(m, post("p1", bot.Show, m))
-	step.Typed = &bot.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
+	step := d.turn(m, post("p1", match.Show, m))
+	step.Typed = &match.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
 	d.must(d.Commit(d.ctx(), step))
 	if err := d.Commit(d.ctx(), step); !errors.Is(err, bot.ErrConflict) {
 		d.Errorf("taken twice: %v", err)
 	}
 	for range 2 {
-		d.must(d.Settle(d.ctx(), "p1", "", &bot.Message{Key: "p1", Room: "hall", At: d.now, Text: "board"}, bot.Decorations{}))
+		d.must(d.Settle(d.ctx(), "p1", "", &outbox.Message{Key: "p1", Room: "hall", At: d.now, Text: "board"}, outbox.Decorations{}))
 	}
-	if err := d.Settle(d.ctx(), "never owed", "", &bot.Message{Key: "k", Room: "hall", Text: "nothing"}, bot.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
+	if err := d.Settle(d.ctx(), "never owed", "", &outbox.Message{Key: "k", Room: "hall", Text: "nothing"}, outbox.Decorations{}); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("a post that was never owed: %v", err)
 	}
 	d.same("heard", d.heard("hall", 0, 10), []string{"/place D4", "board"})
-	last, _, err := d.Shown(d.ctx(), "g1", garden, bot.Show, false)
+	last, _, err := d.Shown(d.ctx(), "g1", garden, match.Show, false)
 	d.must(err)
-	d.same("the receipt", last, bot.Receipt("2"))
+	d.same("the receipt", last, outbox.Receipt("2"))
 }
 
 func messageExtra(d *desk) {
-	full := bot.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
-		Controls: []bot.Control{
+	full := outbox.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
+		Controls: []match.Control{
 			{Label: "Rematch", Command: "rematch", Args: map[string]string{"game": "3", "seq": "12"}},
 			{Label: "Place", Command: "place", Ask: "at"}},
-		File: &bot.File{Name: "game 3 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[\x00\xff])")}}
-	empty := bot.Message{Key: "k", Room: "hall", At: d.now, File: &bot.File{Name: "empty", Type: "text/plain", Data: []byte{}}}
-	for i, m := range []*bot.Message{&full, &empty} {
+		File: &outbox.File{Name: "game 3 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[\x00\xff])")}}
+	empty := outbox.Message{Key: "k", Room: "hall", At: d.now, File: &outbox.File{Name: "empty", Type: "text/plain", Data: []byte{}}}
+	for i, m := range []*outbox.Message{&full, &empty} {
 		kept, err := d.Append(d.ctx(), *m)
 		d.must(err)
 		m.N = int64(i) + 1
 		d.same("kept", kept, *m)
-		again, err := d.Append(d.ctx(), bot.Message{Key: m.Key, Room: "hall", To: []string{"Eve"}})
+		again, err := d.Append(d.ctx(), outbox.Message{Key: m.Key, Room: "hall", To: []string{"Eve"}})
 		d.must(err)
 		d.same("kept again", again, *m)
 		found, err := d.Message(d.ctx(), m.Key)
@@ -153,7 +155,7 @@ func messageExtra(d *desk) {
 	}
 	read, err := d.Since(d.ctx(), "hall", 0, 10)
 	d.must(err)
-	d.same("read", read, []bot.Message{full, empty})
+	d.same("read", read, []outbox.Message{full, empty})
 	if _, err := d.Message(d.ctx(), "web:1"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("a key that nobody used: error is %v, want %v", err, bot.ErrNotFound)
 	}
@@ -161,9 +163,9 @@ func messageExtra(d *desk) {
 
 func racingMessages(d *desk) {
 	const n = 16
-	kept := make([]bot.Message, n)
+	kept := make([]outbox.Message, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
-		kept[i], err = d.Append(d.ctx(), bot.Message{Key: fmt.Sprint(i / 2), Room: "hall", At: d.now}) // each said twice
+		kept[i], err = d.Append(d.ctx(), outbox.Message{Key: fmt.Sprint(i / 2), Room: "hall", At: d.now}) // each said twice
 		return err
 	}) {
 		d.must(err)

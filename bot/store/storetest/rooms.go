@@ -1,38 +1,42 @@
 package storetest
 
-import "github.com/halfpoint-go/halfpoint/bot"
+import (
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
 
 func roomSettings(d *desk) {
-	of := func(where bot.Room) bot.RoomSettings {
+	of := func(where match.Room) match.RoomSettings {
 		d.Helper()
 		set, _ := d.room(where)
 		return set
 	}
-	choose := func(set bot.RoomSettings) {
+	choose := func(set match.RoomSettings) {
 		d.Helper()
-		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
+		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &set}))
 	}
 	thread := garden
 	thread.Thread = "t"
 	elsewhere := garden
 	elsewhere.Platform = "matrix"
-	d.same("at first", of(garden), bot.RoomSettings{Room: garden})
+	d.same("at first", of(garden), match.RoomSettings{Room: garden})
 
-	ours := bot.RoomSettings{Room: garden, Rules: "aga", Size: "13x13", Clock: "fischer 7d+1d max 14d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "all", Lang: "ja"}
+	ours := match.RoomSettings{Room: garden, Rules: "aga", Size: "13x13", Clock: "fischer 7d+1d max 14d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "all", Lang: "ja"}
 	choose(ours)
 	d.same("chosen", of(garden), ours)
 	d.same("of a thread of it", of(thread), ours)
-	d.same("of another channel", of(cellar), bot.RoomSettings{Room: cellar})
-	d.same("of the same channel of another platform", of(elsewhere), bot.RoomSettings{Room: elsewhere})
+	d.same("of another channel", of(cellar), match.RoomSettings{Room: cellar})
+	d.same("of the same channel of another platform", of(elsewhere), match.RoomSettings{Room: elsewhere})
 
-	choose(bot.RoomSettings{Room: cellar, Undo: 300})
-	ours = bot.RoomSettings{Room: thread, Size: "9x9"} // in a thread, of its channel
+	choose(match.RoomSettings{Room: cellar, Undo: 300})
+	ours = match.RoomSettings{Room: thread, Size: "9x9"} // in a thread, of its channel
 	choose(ours)
 	ours.Room = garden
 	d.same("chosen again", of(garden), ours)
-	choose(bot.RoomSettings{Room: garden})
-	d.same("back to the default", of(garden), bot.RoomSettings{Room: garden})
-	d.same("of the other channel", of(cellar), bot.RoomSettings{Room: cellar, Undo: 300})
+	choose(match.RoomSettings{Room: garden})
+	d.same("back to the default", of(garden), match.RoomSettings{Room: garden})
+	d.same("of the other channel", of(cellar), match.RoomSettings{Room: cellar, Undo: 300})
 
 	// They change with their step or not at all.
 	m := d.open("g1", garden)
@@ -40,9 +44,9 @@ func roomSettings(d *desk) {
 	d.play(m)
 	stale.Room = &ours
 	d.conflict(d.Commit(d.ctx(), stale))
-	d.same("after a step that was not taken", of(garden), bot.RoomSettings{Room: garden})
-	for _, nowhere := range []bot.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
-		if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: nowhere}}); err == nil {
+	d.same("after a step that was not taken", of(garden), match.RoomSettings{Room: garden})
+	for _, nowhere := range []match.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
+		if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: nowhere}}); err == nil {
 			d.Errorf("settings of the room %+v are kept", nowhere)
 		}
 	}
@@ -50,7 +54,7 @@ func roomSettings(d *desk) {
 
 // known holds what is found in one look to what is found piece by piece.
 func known(d *desk) {
-	who := bot.User{Platform: "web", ID: "1", Name: "Ada"}
+	who := outbox.User{Platform: "web", ID: "1", Name: "Ada"}
 	look := func(request string) bot.Known {
 		d.Helper()
 		k, err := d.Known(d.ctx(), who, garden, request)
@@ -60,20 +64,20 @@ func known(d *desk) {
 		d.same("channel", k.Channel, c)
 		return k
 	}
-	nothing := bot.Channel{Settings: bot.RoomSettings{Room: garden}}
+	nothing := bot.Channel{Settings: match.RoomSettings{Room: garden}}
 	d.same("of nobody", look("web:1"), bot.Known{Channel: nothing})
 
 	a := d.person(who)
-	d.same("of somebody", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: bot.Preferences{Person: a}, Channel: nothing})
+	d.same("of somebody", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: match.Preferences{Person: a}, Channel: nothing})
 
-	prefs := bot.Preferences{Person: a, Remind: "none", Theme: "dark"}
-	set := bot.RoomSettings{Room: garden, Size: "13x13"}
-	answer := bot.Reply{Texts: []bot.Text{{Key: "played"}}, Private: true}
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
+	prefs := match.Preferences{Person: a, Remind: "none", Theme: "dark"}
+	set := match.RoomSettings{Room: garden, Size: "13x13"}
+	answer := match.Reply{Texts: []bot.Text{{Key: "played"}}, Private: true}
+	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:1", At: d.now, Answer: answer, Prefs: &prefs, Room: &set}))
 	d.must(d.Belongs(d.ctx(), garden, "club"))
 	d.must(d.SetBookmark(d.ctx(), bot.LangMark(garden), "de"))
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:2", At: d.now, Posts: []bot.OutboxPost{{ID: "p1", Where: garden, Kind: bot.Notice}, {ID: "p2", Where: cellar, Kind: bot.Notice}}}))
-	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: bot.RoomSettings{Room: bot.Room{Platform: "web"}, Server: "club"}}}
+	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:2", At: d.now, Posts: []match.OutboxPost{{ID: "p1", Where: garden, Kind: match.Notice}, {ID: "p2", Where: cellar, Kind: match.Notice}}}))
+	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: match.RoomSettings{Room: match.Room{Platform: "web"}, Server: "club"}}}
 	d.same("of all", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
 	_, err := d.Park(d.ctx(), cellar, "", "gone")
 	d.must(err)

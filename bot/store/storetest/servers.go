@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // room gives what has been chosen for a channel, and its server.
-func (d *desk) room(where bot.Room) (bot.RoomSettings, bot.Server) {
+func (d *desk) room(where match.Room) (match.RoomSettings, bot.Server) {
 	d.Helper()
 	c, err := d.Channel(d.ctx(), where)
 	d.must(err)
@@ -26,63 +28,63 @@ func (d *desk) servers(platform string) []bot.Server {
 }
 
 func serverSettings(d *desk) {
-	of := func(id string, set bot.RoomSettings) bot.Server {
-		set.Room, set.Server = bot.Room{Platform: "web"}, id
+	of := func(id string, set match.RoomSettings) bot.Server {
+		set.Room, set.Server = match.Room{Platform: "web"}, id
 		return bot.Server{Platform: "web", ID: id, Settings: set}
 	}
-	same := func(what string, where bot.Room, own bot.RoomSettings, server bot.Server) {
+	same := func(what string, where match.Room, own match.RoomSettings, server bot.Server) {
 		d.Helper()
 		set, got := d.room(where)
-		own.Room = bot.Room{Platform: where.Platform, Channel: where.Channel}
+		own.Room = match.Room{Platform: where.Platform, Channel: where.Channel}
 		d.same(what+": settings", set, own)
 		d.same(what+": server", got, server)
 	}
-	choose := func(set bot.RoomSettings) {
+	choose := func(set match.RoomSettings) {
 		d.Helper()
-		d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &set}))
+		d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &set}))
 	}
-	same("at first", garden, bot.RoomSettings{}, bot.Server{})
+	same("at first", garden, match.RoomSettings{}, bot.Server{})
 	d.same("servers at first", d.servers("web"), []bot.Server{})
 
 	thread := garden
 	thread.Thread = "t"
 	d.must(d.Belongs(d.ctx(), thread, "club"))
 	d.must(d.Belongs(d.ctx(), cellar, "club"))
-	d.must(d.Belongs(d.ctx(), bot.Room{Platform: "web", Channel: "hall"}, "other"))
-	same("of a server that has chosen nothing", garden, bot.RoomSettings{}, of("club", bot.RoomSettings{}))
+	d.must(d.Belongs(d.ctx(), match.Room{Platform: "web", Channel: "hall"}, "other"))
+	same("of a server that has chosen nothing", garden, match.RoomSettings{}, of("club", match.RoomSettings{}))
 
-	theirs := bot.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "nobody", Theme: "dark", Coords: "all", Lang: "ja"}
+	theirs := match.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "nobody", Theme: "dark", Coords: "all", Lang: "ja"}
 	choose(of("club", theirs).Settings)
-	choose(bot.RoomSettings{Room: cellar, Opens: "anyone"})
-	same("of a channel that has chosen nothing", thread, bot.RoomSettings{}, of("club", theirs))
-	same("of one that has", cellar, bot.RoomSettings{Opens: "anyone"}, of("club", theirs))
-	same("of another server", bot.Room{Platform: "web", Channel: "hall"}, bot.RoomSettings{}, of("other", bot.RoomSettings{}))
-	same("of a channel of the server's name", bot.Room{Platform: "web", Channel: "club"}, bot.RoomSettings{}, bot.Server{})
-	same("of another platform", bot.Room{Platform: "matrix", Channel: "garden"}, bot.RoomSettings{}, bot.Server{})
-	d.same("servers", d.servers("web"), []bot.Server{of("club", theirs), of("other", bot.RoomSettings{})})
+	choose(match.RoomSettings{Room: cellar, Opens: "anyone"})
+	same("of a channel that has chosen nothing", thread, match.RoomSettings{}, of("club", theirs))
+	same("of one that has", cellar, match.RoomSettings{Opens: "anyone"}, of("club", theirs))
+	same("of another server", match.Room{Platform: "web", Channel: "hall"}, match.RoomSettings{}, of("other", match.RoomSettings{}))
+	same("of a channel of the server's name", match.Room{Platform: "web", Channel: "club"}, match.RoomSettings{}, bot.Server{})
+	same("of another platform", match.Room{Platform: "matrix", Channel: "garden"}, match.RoomSettings{}, bot.Server{})
+	d.same("servers", d.servers("web"), []bot.Server{of("club", theirs), of("other", match.RoomSettings{})})
 	d.same("servers of another platform", d.servers("matrix"), []bot.Server{})
 
 	d.must(d.Belongs(d.ctx(), garden, "club")) // again: nothing is lost
-	same("told again", garden, bot.RoomSettings{}, of("club", theirs))
+	same("told again", garden, match.RoomSettings{}, of("club", theirs))
 	sets, err := d.Rooms(d.ctx(), "web", "club")
 	d.must(err)
-	d.same("channels that have chosen", sets, []bot.RoomSettings{{Room: cellar, Opens: "anyone"}})
+	d.same("channels that have chosen", sets, []match.RoomSettings{{Room: cellar, Opens: "anyone"}})
 	sets, err = d.Rooms(d.ctx(), "matrix", "club")
 	d.must(err)
-	d.same("channels of another platform", sets, []bot.RoomSettings(nil))
+	d.same("channels of another platform", sets, []match.RoomSettings(nil))
 
 	left := of("club", theirs)
 	left.Left = d.now
 	d.must(d.Left(d.ctx(), "web", "club", d.now))
-	same("left", garden, bot.RoomSettings{}, left)
-	choose(of("club", bot.RoomSettings{}).Settings)
-	left.Settings = of("club", bot.RoomSettings{}).Settings
-	same("what is chosen changes nothing in that", garden, bot.RoomSettings{}, left)
+	same("left", garden, match.RoomSettings{}, left)
+	choose(of("club", match.RoomSettings{}).Settings)
+	left.Settings = of("club", match.RoomSettings{}).Settings
+	same("what is chosen changes nothing in that", garden, match.RoomSettings{}, left)
 	d.must(d.Left(d.ctx(), "web", "club", time.Time{}))
-	same("back", garden, bot.RoomSettings{}, of("club", bot.RoomSettings{}))
+	same("back", garden, match.RoomSettings{}, of("club", match.RoomSettings{}))
 	d.conflict(d.Left(d.ctx(), "web", "unknown", d.now))
 
-	for _, nowhere := range []bot.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
+	for _, nowhere := range []match.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
 		if err := d.Belongs(d.ctx(), nowhere, "club"); err == nil {
 			d.Errorf("%+v belongs to a server", nowhere)
 		}
@@ -90,21 +92,21 @@ func serverSettings(d *desk) {
 	if err := d.Belongs(d.ctx(), garden, ""); err == nil {
 		d.Error("a channel belongs to no server")
 	}
-	both := bot.RoomSettings{Room: garden, Server: "club"}
-	if err := d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &both}); err == nil {
+	both := match.RoomSettings{Room: garden, Server: "club"}
+	if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &both}); err == nil {
 		d.Error("settings are kept that are of a channel and of a server")
 	}
 }
 
 func runningInServer(d *desk) {
-	hall := bot.Room{Platform: "web", Channel: "hall"}
+	hall := match.Room{Platform: "web", Channel: "hall"}
 	d.must(d.Belongs(d.ctx(), garden, "club"))
 	d.must(d.Belongs(d.ctx(), hall, "club"))
-	d.must(d.Belongs(d.ctx(), bot.Room{Platform: "matrix", Channel: "garden"}, "club"))
-	for id, where := range map[bot.GameID]bot.Room{
+	d.must(d.Belongs(d.ctx(), match.Room{Platform: "matrix", Channel: "garden"}, "club"))
+	for id, where := range map[match.GameID]match.Room{
 		"a": garden, "b": cellar, "c": hall, "d": garden, "e": {Platform: "matrix", Channel: "garden"}, "f": garden,
 	} {
-		d.open(id, where, func(m *bot.Match) {
+		d.open(id, where, func(m *match.Match) {
 			if id != "d" {
 				m.Deadline = d.now.Add(day)
 			}
@@ -112,43 +114,43 @@ func runningInServer(d *desk) {
 	}
 	for _, c := range []struct {
 		server string
-		after  bot.GameID
+		after  match.GameID
 		limit  int
-		want   []bot.GameID
+		want   []match.GameID
 	}{
-		{"club", "", 10, []bot.GameID{"a", "c", "f"}}, {"club", "", 2, []bot.GameID{"a", "c"}}, {"club", "c", 2, []bot.GameID{"f"}},
-		{"other", "", 10, []bot.GameID{}},
+		{"club", "", 10, []match.GameID{"a", "c", "f"}}, {"club", "", 2, []match.GameID{"a", "c"}}, {"club", "c", 2, []match.GameID{"f"}},
+		{"other", "", 10, []match.GameID{}},
 	} {
 		ids, err := d.Running(d.ctx(), "web", c.server, c.after, c.limit)
 		d.must(err)
-		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.server, c.after), append([]bot.GameID{}, ids...), c.want)
+		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.server, c.after), append([]match.GameID{}, ids...), c.want)
 	}
 }
 
 // forgottenServer forgets one of two servers, in which people play who play in
 // both, in one, and in none.
 func forgottenServer(d *desk) {
-	here := func(channel string) bot.Room { return bot.Room{Platform: "chat", Channel: channel} }
-	elsewhere := bot.Room{Platform: "mail", Channel: "lost"}
-	who := map[string]bot.PersonID{}
+	here := func(channel string) match.Room { return match.Room{Platform: "chat", Channel: channel} }
+	elsewhere := match.Room{Platform: "mail", Channel: "lost"}
+	who := map[string]match.PersonID{}
 	for _, name := range []string{"ada", "bob", "eve", "kim", "lee", "mod", "pat", "una"} {
-		who[name] = d.person(bot.User{Platform: "chat", ID: name, Name: name})
+		who[name] = d.person(outbox.User{Platform: "chat", ID: name, Name: name})
 	}
-	far := d.person(bot.User{Platform: "mail", ID: "far", Name: "far"})
+	far := d.person(outbox.User{Platform: "mail", ID: "far", Name: "far"})
 	d.must(d.Belongs(d.ctx(), here("lost"), "gone"))
 	d.must(d.Belongs(d.ctx(), here("lost2"), "gone"))
 	d.must(d.Belongs(d.ctx(), here("kept"), "here"))
 	// Long enough to be more than one portion of everything.
 	many := 45
-	play := func(id bot.GameID, where bot.Room, black, white, by bot.PersonID) *bot.Match {
-		m := d.open(id, where, func(m *bot.Match) {
+	play := func(id match.GameID, where match.Room, black, white, by match.PersonID) *match.Match {
+		m := d.open(id, where, func(m *match.Match) {
 			m.Opener, m.Black, m.White, m.Deadline = black, black, white, d.now.Add(day)
 		})
-		step := d.turn(m, post("show-"+string(id), bot.Show, m))
+		step := d.turn(m, post("show-"+string(id), match.Show, m))
 		step.Request = fmt.Sprintf("request of %s", id)
 		step.Where = where
 		step.Events[0].By, step.Events[0].Body = by, "adjudicate W+R"
-		step.Due = []bot.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
+		step.Due = []match.Due{{Game: id, Kind: "flag", At: d.now.Add(day), Seq: step.Match.Seq}}
 		d.must(d.Commit(d.ctx(), step))
 		return step.Match
 	}
@@ -156,28 +158,28 @@ func forgottenServer(d *desk) {
 	// a game there that Ada and Eve play, Lee is invited, Mod has decided one; Pat
 	// has chosen something, and Una has done nothing anywhere.
 	for i := range many {
-		play(bot.GameID(fmt.Sprintf("lost-%d", i)), here([]string{"lost", "lost2"}[i%2]), who["ada"], who["bob"], who["mod"])
+		play(match.GameID(fmt.Sprintf("lost-%d", i)), here([]string{"lost", "lost2"}[i%2]), who["ada"], who["bob"], who["mod"])
 	}
 	play("lost-kim", here("lost"), who["kim"], who["lee"], who["pat"])
 	play("kept-1", here("kept"), who["ada"], who["eve"], who["mod"])
-	d.open("kept-2", here("kept"), func(m *bot.Match) { m.Opener, m.Invited, m.Black, m.White = who["kim"], who["lee"], "", "" })
+	d.open("kept-2", here("kept"), func(m *match.Match) { m.Opener, m.Invited, m.Black, m.White = who["kim"], who["lee"], "", "" })
 	play("kept-3", elsewhere, far, far, far)
 	play("kept-4", here("unbound"), who["eve"], who["eve"], who["eve"])
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Prefs: &bot.Preferences{Person: who["pat"], Remind: "none"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{Person: who["pat"], Remind: "none"}}))
 	d.settle(d.claim()...)
-	refused := func(id string, where bot.Room) {
-		d.must(d.Commit(d.ctx(), &bot.Step{Request: id, At: d.now, Where: where, Answer: bot.Reply{Texts: []bot.Text{{Key: "no"}}}}))
+	refused := func(id string, where match.Room) {
+		d.must(d.Commit(d.ctx(), &match.Step{Request: id, At: d.now, Where: where, Answer: match.Reply{Texts: []bot.Text{{Key: "no"}}}}))
 	}
 	refused("refused lost", here("lost"))
 	refused("refused kept", here("kept"))
 	refused("refused mail", elsewhere)
-	refused("refused nowhere", bot.Room{})
-	refused("flag:lost-1:7", bot.Room{}) // from before it was known where
-	refused("flag:kept-1:7", bot.Room{})
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("lost"), Size: "5x5"}}))
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: here("kept"), Size: "7x7"}}))
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Room: &bot.RoomSettings{Room: bot.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
-	for _, where := range []bot.Room{here("lost"), here("kept"), elsewhere} {
+	refused("refused nowhere", match.Room{})
+	refused("flag:lost-1:7", match.Room{}) // from before it was known where
+	refused("flag:kept-1:7", match.Room{})
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: here("lost"), Size: "5x5"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: here("kept"), Size: "7x7"}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: match.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
+	for _, where := range []match.Room{here("lost"), here("kept"), elsewhere} {
 		_, err := d.Park(d.ctx(), where, "", "gone")
 		d.must(err)
 		d.must(d.Postpone(d.ctx(), where, d.now.Add(day)))
@@ -185,14 +187,14 @@ func forgottenServer(d *desk) {
 	}
 	d.must(d.Left(d.ctx(), "chat", "gone", d.now))
 	d.pass(30 * time.Hour)
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Posts: []bot.OutboxPost{
-		{ID: "loose lost", Where: here("lost2"), Kind: bot.Notice}, {ID: "loose kept", Where: here("kept2"), Kind: bot.Notice}}}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Posts: []match.OutboxPost{
+		{ID: "loose lost", Where: here("lost2"), Kind: match.Notice}, {ID: "loose kept", Where: here("kept2"), Kind: match.Notice}}}))
 	kept := func() []any {
 		var out []any
-		for _, id := range []bot.GameID{"kept-1", "kept-2", "kept-3", "kept-4"} {
+		for _, id := range []match.GameID{"kept-1", "kept-2", "kept-3", "kept-4"} {
 			m, events, err := d.Match(d.ctx(), id)
 			d.must(err)
-			receipt, _, err := d.Shown(d.ctx(), id, m.Where, bot.Show, false)
+			receipt, _, err := d.Shown(d.ctx(), id, m.Where, match.Show, false)
 			d.must(err)
 			answer, ok, err := d.Answered(d.ctx(), "request of "+string(id))
 			d.must(err)
@@ -215,7 +217,7 @@ func forgottenServer(d *desk) {
 	}
 	d.same("what is of the others", kept(), before)
 	d.same("servers", len(d.servers("chat")), 1)
-	ms, err := d.Matches(d.ctx(), bot.Query{Where: bot.Room{Platform: "chat"}})
+	ms, err := d.Matches(d.ctx(), bot.Query{Where: match.Room{Platform: "chat"}})
 	d.must(err)
 	for _, m := range ms {
 		if strings.HasPrefix(string(m.ID), "lost") {
@@ -235,7 +237,7 @@ func forgottenServer(d *desk) {
 	d.must(err)
 	d.same("due", len(due), 3)
 	own, of := d.room(here("lost"))
-	d.same("settings of a channel of it", own, bot.RoomSettings{Room: here("lost")})
+	d.same("settings of a channel of it", own, match.RoomSettings{Room: here("lost")})
 	d.same("its server", of, bot.Server{})
 	mark, err := d.Bookmark(d.ctx(), bot.LangMark(here("lost")))
 	d.must(err)
@@ -255,15 +257,15 @@ func forgottenServer(d *desk) {
 
 // A step by somebody who was forgotten meanwhile, or for them, is not taken.
 func strangersStep(d *desk) {
-	a := d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"})
-	b := d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})
+	a := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
+	b := d.person(outbox.User{Platform: "web", ID: "2", Name: "Bob"})
 	d.must(d.Belongs(d.ctx(), garden, "club"))
 	d.must(d.ForgetServer(d.ctx(), "web", "club"))
-	step := &bot.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []bot.PersonID{a, b}}
+	step := &match.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", garden), New: true, People: []match.PersonID{a, b}}
 	d.conflict(d.Commit(d.ctx(), step))
 	_, ok, err := d.Answered(d.ctx(), step.Request)
 	d.must(err)
 	d.same("answered", ok, false)
-	step.People = []bot.PersonID{d.person(bot.User{Platform: "web", ID: "1", Name: "Ada"}), d.person(bot.User{Platform: "web", ID: "2", Name: "Bob"})}
+	step.People = []match.PersonID{d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"}), d.person(outbox.User{Platform: "web", ID: "2", Name: "Bob"})}
 	d.must(d.Commit(d.ctx(), step))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -24,7 +25,7 @@ func (d *desk) same(what string, got, want any) {
 }
 
 // logOf gives the bodies of a match's events.
-func (d *desk) logOf(id bot.GameID) []string {
+func (d *desk) logOf(id match.GameID) []string {
 	d.Helper()
 	_, events, err := d.Match(d.ctx(), id)
 	d.must(err)
@@ -44,27 +45,27 @@ func (d *desk) conflict(err error) {
 }
 
 func stepReadBack(d *desk) {
-	m := &bot.Match{
+	m := &match.Match{
 		ID: "g1", Rules: "japanese@1", Rated: true,
 		Clock: clock.Control{Kind: clock.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
 			Night: clock.Hours{From: 23 * 60, To: 7 * 60}, Vacation: 20, Claim: true},
 		Setup: rules.Setup{W: 19, H: 13, Komi: -1, Handicap: 2, First: rules.White,
 			Black: []rules.Point{{X: 3, Y: 3}, {X: 15, Y: 9}}, White: []rules.Point{{X: 18, Y: 12}}},
-		Opener: ada, Invited: bob, Where: bot.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,
-		Standing: bot.Standing{State: bot.Ended, Black: bob, White: ada, ToMove: bob, Seq: 2, Result: "B+2.5",
+		Opener: ada, Invited: bob, Where: match.Room{Platform: "discord", Channel: "c", Thread: "t"}, Opened: d.now,
+		Standing: match.Standing{State: match.Ended, Black: bob, White: ada, ToMove: bob, Seq: 2, Result: "B+2.5",
 			Changed: d.now.Add(1234 * time.Millisecond), Deadline: d.now.Add(day)},
 	}
-	events := []bot.Event{
+	events := []match.Event{
 		{Seq: 1, At: d.now, By: bob, Body: "join B bob"},
 		{Seq: 2, At: d.now.Add(time.Millisecond), By: ada, Body: "turn W place D4", Proof: "00ff00ff00ff00ff"},
 	}
-	answer := bot.Reply{
+	answer := match.Reply{
 		Texts:    []bot.Text{text.Say("started", text.Somebody(string(ada)), "<&>\u202e", 12), text.Say("good luck")},
 		Private:  true,
-		Controls: []bot.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign", Ask: "confirm"}},
+		Controls: []match.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}, {Label: "Resign", Command: "resign", Ask: "confirm"}},
 		Game:     "g1",
 	}
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: "discord:1", At: d.now, Answer: answer, Match: m, New: true, Events: events}))
 	if m.Number != 1 {
 		d.Errorf("the first match of a channel has number %d", m.Number)
 	}
@@ -80,7 +81,7 @@ func stepReadBack(d *desk) {
 		for to := after; to < 3; to++ {
 			some, err := d.Events(d.ctx(), "g1", after, to)
 			d.must(err)
-			d.same(fmt.Sprintf("events after %d to %d", after, to), append([]bot.Event{}, some...), append([]bot.Event{}, events[after:to]...))
+			d.same(fmt.Sprintf("events after %d to %d", after, to), append([]match.Event{}, some...), append([]match.Event{}, events[after:to]...))
 		}
 	}
 	if some, err := d.Events(d.ctx(), "g1", 1, 3); err == nil {
@@ -93,8 +94,8 @@ func stepReadBack(d *desk) {
 }
 
 func refusal(d *desk) {
-	answer := bot.Reply{Texts: []bot.Text{{Key: "the point is not empty"}}, Private: true}
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: "web:1", At: d.now, Answer: answer}))
+	answer := match.Reply{Texts: []bot.Text{{Key: "the point is not empty"}}, Private: true}
+	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:1", At: d.now, Answer: answer}))
 	got, ok, err := d.Answered(d.ctx(), "web:1")
 	d.must(err)
 	d.same("answered", ok, true)
@@ -111,11 +112,11 @@ func refusal(d *desk) {
 
 func requestTwice(d *desk) {
 	m := d.open("g1", garden)
-	first := d.turn(m, post("p1", bot.Notice, m))
+	first := d.turn(m, post("p1", match.Notice, m))
 	first.Answer.Texts = []bot.Text{{Key: "first"}}
 	d.must(d.Commit(d.ctx(), first))
 
-	again := d.turn(first.Match, post("p2", bot.Notice, m))
+	again := d.turn(first.Match, post("p2", match.Notice, m))
 	again.Request = first.Request
 	again.Answer.Texts = []bot.Text{{Key: "second"}}
 	d.conflict(d.Commit(d.ctx(), again))
@@ -126,14 +127,14 @@ func requestTwice(d *desk) {
 	d.same("log", d.logOf("g1"), []string{"turn B 1"})
 	d.same("posts", d.drain(), []string{"p1"})
 
-	refused := &bot.Step{Request: first.Request, At: d.now}
+	refused := &match.Step{Request: first.Request, At: d.now}
 	d.conflict(d.Commit(d.ctx(), refused))
 }
 
 func nothingOfAFailedStep(d *desk) {
 	m := d.open("g1", garden)
-	d.play(m, post("p1", bot.Notice, m))
-	bad := d.turn(m, post("p2", bot.Notice, m), post("p1", bot.Notice, m))
+	d.play(m, post("p1", match.Notice, m))
+	bad := d.turn(m, post("p2", match.Notice, m), post("p1", match.Notice, m))
 	d.conflict(d.Commit(d.ctx(), bad)) // for there is a p1
 
 	_, ok, err := d.Answered(d.ctx(), bad.Request)
@@ -143,7 +144,7 @@ func nothingOfAFailedStep(d *desk) {
 	d.same("posts", d.drain(), []string{"p1"})
 
 	twin := d.fresh("g1", cellar) // an id that is taken
-	d.conflict(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
+	d.conflict(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
 	d.same("number of a match that was not stored", twin.Number, 0)
 	d.play(m)
 	other := d.open("g2", cellar)
@@ -152,14 +153,14 @@ func nothingOfAFailedStep(d *desk) {
 
 func stepsMustFit(d *desk) {
 	m := d.open("g1", garden)
-	for name, spoil := range map[string]func(*bot.Step){
-		"a hole":                     func(s *bot.Step) { s.Events[0].Seq++ },
-		"an event again":             func(s *bot.Step) { s.Events[0].Seq-- },
-		"a match ahead of its log":   func(s *bot.Step) { s.Match.Seq++ },
-		"events of no match":         func(s *bot.Step) { s.Match = nil },
-		"a new match in its middle":  func(s *bot.Step) { s.New, s.Match.Seq, s.Events[0].Seq = true, 5, 5 },
-		"a step that nobody asked":   func(s *bot.Step) { s.Request = "" },
-		"two events with one number": func(s *bot.Step) { s.Events = append(s.Events, s.Events[0]) },
+	for name, spoil := range map[string]func(*match.Step){
+		"a hole":                     func(s *match.Step) { s.Events[0].Seq++ },
+		"an event again":             func(s *match.Step) { s.Events[0].Seq-- },
+		"a match ahead of its log":   func(s *match.Step) { s.Match.Seq++ },
+		"events of no match":         func(s *match.Step) { s.Match = nil },
+		"a new match in its middle":  func(s *match.Step) { s.New, s.Match.Seq, s.Events[0].Seq = true, 5, 5 },
+		"a step that nobody asked":   func(s *match.Step) { s.Request = "" },
+		"two events with one number": func(s *match.Step) { s.Events = append(s.Events, s.Events[0]) },
 	} {
 		step := d.turn(m)
 		spoil(step)
@@ -190,7 +191,7 @@ func racingSteps(d *desk) {
 	m := d.open("g1", garden)
 	const rounds, players = 20, 8
 	for range rounds {
-		var steps []*bot.Step
+		var steps []*match.Step
 		for range players {
 			steps = append(steps, d.turn(m))
 		}
@@ -239,10 +240,10 @@ func numbers(d *desk) {
 	elsewhere := garden
 	elsewhere.Platform = "matrix"
 	for i, c := range []struct {
-		where bot.Room
+		where match.Room
 		want  int
 	}{{garden, 1}, {thread, 2}, {cellar, 1}, {elsewhere, 1}, {garden, 3}} {
-		m := d.open(bot.GameID(fmt.Sprintf("g%d", i)), c.where)
+		m := d.open(match.GameID(fmt.Sprintf("g%d", i)), c.where)
 		d.same(fmt.Sprintf("number of match %d", i), m.Number, c.want)
 		stored, _, err := d.Match(d.ctx(), m.ID)
 		d.must(err)
@@ -253,13 +254,13 @@ func numbers(d *desk) {
 func racingNumbers(d *desk) {
 	const n = 24
 	var got []int
-	var matches []*bot.Match
+	var matches []*match.Match
 	for i := range n {
-		matches = append(matches, d.fresh(bot.GameID(fmt.Sprintf("g%d", i)), garden))
+		matches = append(matches, d.fresh(match.GameID(fmt.Sprintf("g%d", i)), garden))
 	}
 	for _, err := range atOnce(n, func(i int) error {
 		for {
-			err := d.Commit(d.ctx(), &bot.Step{Request: fmt.Sprint("web:", i), At: d.now, Match: matches[i], New: true})
+			err := d.Commit(d.ctx(), &match.Step{Request: fmt.Sprint("web:", i), At: d.now, Match: matches[i], New: true})
 			if !errors.Is(err, bot.ErrConflict) {
 				return err
 			}
@@ -277,16 +278,16 @@ func racingNumbers(d *desk) {
 }
 
 func findMatches(d *desk) {
-	thread := bot.Room{Platform: "web", Channel: "garden", Thread: "t"}
-	state := func(s bot.State) func(*bot.Match) { return func(m *bot.Match) { m.State = s } }
-	seats := func(opener, black, white bot.PersonID) func(*bot.Match) {
-		return func(m *bot.Match) { m.Opener, m.Black, m.White = opener, black, white }
+	thread := match.Room{Platform: "web", Channel: "garden", Thread: "t"}
+	state := func(s match.State) func(*match.Match) { return func(m *match.Match) { m.State = s } }
+	seats := func(opener, black, white match.PersonID) func(*match.Match) {
+		return func(m *match.Match) { m.Opener, m.Black, m.White = opener, black, white }
 	}
 	d.open("1", garden, seats(ada, ada, bob))
 	d.open("2", thread, seats(ada, eve, bob))
-	d.open("3", garden, seats(eve, "", ""), state(bot.Open))
-	d.open("4", cellar, seats(bob, bob, eve), state(bot.Ended))
-	d.open("5", garden, seats(bob, bob, ada), state(bot.Cancelled))
+	d.open("3", garden, seats(eve, "", ""), state(match.Open))
+	d.open("4", cellar, seats(bob, bob, eve), state(match.Ended))
+	d.open("5", garden, seats(bob, bob, ada), state(match.Cancelled))
 
 	for _, c := range []struct {
 		name  string
@@ -297,14 +298,14 @@ func findMatches(d *desk) {
 		{"a channel with its threads", bot.Query{Where: garden}, []string{"1", "2", "3", "5"}},
 		{"a thread", bot.Query{Where: thread}, []string{"2"}},
 		{"another channel", bot.Query{Where: cellar}, []string{"4"}},
-		{"nowhere", bot.Query{Where: bot.Room{Platform: "matrix", Channel: "garden"}}, []string{}},
-		{"black", bot.Query{Player: bob, States: []bot.State{bot.Ended}}, []string{"4"}},
+		{"nowhere", bot.Query{Where: match.Room{Platform: "matrix", Channel: "garden"}}, []string{}},
+		{"black", bot.Query{Player: bob, States: []match.State{match.Ended}}, []string{"4"}},
 		{"in any seat", bot.Query{Player: bob}, []string{"1", "2", "4", "5"}},
 		{"opener", bot.Query{Player: eve}, []string{"2", "3", "4"}},
 		{"nobody", bot.Query{Player: "nobody"}, []string{}},
-		{"a state", bot.Query{States: []bot.State{bot.Going}}, []string{"1", "2"}},
-		{"states", bot.Query{States: []bot.State{bot.Open, bot.Ended}}, []string{"3", "4"}},
-		{"mine here, going", bot.Query{Where: garden, Player: ada, States: []bot.State{bot.Going}}, []string{"1", "2"}},
+		{"a state", bot.Query{States: []match.State{match.Going}}, []string{"1", "2"}},
+		{"states", bot.Query{States: []match.State{match.Open, match.Ended}}, []string{"3", "4"}},
+		{"mine here, going", bot.Query{Where: garden, Player: ada, States: []match.State{match.Going}}, []string{"1", "2"}},
 		{"by number", bot.Query{Where: garden, Number: 3}, []string{"3"}},
 		{"by number elsewhere", bot.Query{Where: cellar, Number: 3}, []string{}},
 	} {
@@ -322,17 +323,17 @@ func findMatches(d *desk) {
 	m, _, err := d.Match(d.ctx(), "1")
 	d.must(err)
 	over := d.turn(&m)
-	over.Match.State, over.Match.White, over.Match.Result = bot.Ended, eve, "B+R"
+	over.Match.State, over.Match.White, over.Match.Result = match.Ended, eve, "B+R"
 	d.must(d.Commit(d.ctx(), over))
 	for _, q := range []bot.Query{
-		{Where: garden, States: []bot.State{bot.Ended}},
-		{Where: garden, Player: eve, States: []bot.State{bot.Ended}},
+		{Where: garden, States: []match.State{match.Ended}},
+		{Where: garden, Player: eve, States: []match.State{match.Ended}},
 	} {
 		matches, err := d.Matches(d.ctx(), q)
 		d.must(err)
-		d.same("after it ended", matches, []bot.Match{*over.Match})
+		d.same("after it ended", matches, []match.Match{*over.Match})
 	}
-	matches, err := d.Matches(d.ctx(), bot.Query{Where: garden, Player: ada, States: []bot.State{bot.Going}})
+	matches, err := d.Matches(d.ctx(), bot.Query{Where: garden, Player: ada, States: []match.State{match.Going}})
 	d.must(err)
 	d.same("going on", len(matches), 1)
 }
@@ -341,13 +342,13 @@ func findMatches(d *desk) {
 // it is told how the match stood and may leave out the rest.
 func changedStanding(d *desk) {
 	m := d.open("g1", garden)
-	for i, change := range []func(*bot.Match){
-		func(m *bot.Match) { m.ToMove = bob },
-		func(m *bot.Match) { m.Deadline = d.now.Add(day) },
-		func(m *bot.Match) { m.White = eve },
-		func(m *bot.Match) { m.Black = bob },
-		func(m *bot.Match) { m.Deadline = time.Time{} },
-		func(m *bot.Match) { m.State, m.Result = bot.Ended, "B+2.5" },
+	for i, change := range []func(*match.Match){
+		func(m *match.Match) { m.ToMove = bob },
+		func(m *match.Match) { m.Deadline = d.now.Add(day) },
+		func(m *match.Match) { m.White = eve },
+		func(m *match.Match) { m.Black = bob },
+		func(m *match.Match) { m.Deadline = time.Time{} },
+		func(m *match.Match) { m.State, m.Result = match.Ended, "B+2.5" },
 	} {
 		d.pass(time.Second)
 		was := m.Standing
@@ -359,26 +360,26 @@ func changedStanding(d *desk) {
 		read, _, err := d.Match(d.ctx(), "g1")
 		d.must(err)
 		d.same(fmt.Sprint("match after change ", i), read, *m)
-		for _, q := range []bot.Query{{Where: garden, States: []bot.State{m.State}}, {Player: m.White}, {Player: m.Black}} {
+		for _, q := range []bot.Query{{Where: garden, States: []match.State{m.State}}, {Player: m.White}, {Player: m.Black}} {
 			found, err := d.Matches(d.ctx(), q)
 			d.must(err)
-			d.same(fmt.Sprintf("matches after change %d by %v", i, q), found, []bot.Match{*m})
+			d.same(fmt.Sprintf("matches after change %d by %v", i, q), found, []match.Match{*m})
 		}
 	}
 }
 
 func lastChangedFirst(d *desk) {
-	var matches []*bot.Match
+	var matches []*match.Match
 	for i := range 5 {
-		matches = append(matches, d.open(bot.GameID(fmt.Sprint(i)), garden))
+		matches = append(matches, d.open(match.GameID(fmt.Sprint(i)), garden))
 		d.pass(time.Second)
 	}
 	d.play(matches[1])
 	got, err := d.Matches(d.ctx(), bot.Query{Where: garden, Limit: 3})
 	d.must(err)
-	ids := []bot.GameID{}
+	ids := []match.GameID{}
 	for _, m := range got {
 		ids = append(ids, m.ID)
 	}
-	d.same("matches", ids, []bot.GameID{"1", "4", "3"})
+	d.same("matches", ids, []match.GameID{"1", "4", "3"})
 }

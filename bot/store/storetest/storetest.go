@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -16,7 +18,7 @@ type Storage interface {
 	bot.Store
 	bot.RoomLog
 	// Message gives the message of a key, or ErrNotFound.
-	Message(ctx context.Context, key string) (bot.Message, error)
+	Message(ctx context.Context, key string) (outbox.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
 	Imitates(ctx context.Context, h bot.Holder) (bool, error)
@@ -118,15 +120,15 @@ type desk struct {
 }
 
 const (
-	ada = bot.PersonID("ada")
-	bob = bot.PersonID("bob")
-	eve = bot.PersonID("eve")
+	ada = match.PersonID("ada")
+	bob = match.PersonID("bob")
+	eve = match.PersonID("eve")
 )
 
 var (
-	garden = bot.Room{Platform: "web", Channel: "garden"}
-	attic  = bot.Room{Platform: "web", Channel: "attic"}
-	cellar = bot.Room{Platform: "web", Channel: "cellar"}
+	garden = match.Room{Platform: "web", Channel: "garden"}
+	attic  = match.Room{Platform: "web", Channel: "attic"}
+	cellar = match.Room{Platform: "web", Channel: "cellar"}
 )
 
 // ctx is the test's context.
@@ -150,39 +152,39 @@ func (d *desk) request() string {
 }
 
 // fresh gives a match that is not stored yet, going between Ada and Bob.
-func (d *desk) fresh(id bot.GameID, where bot.Room) *bot.Match {
-	return &bot.Match{
+func (d *desk) fresh(id match.GameID, where match.Room) *match.Match {
+	return &match.Match{
 		ID: id, Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
 		Opener: ada, Where: where, Opened: d.now,
-		Standing: bot.Standing{State: bot.Going, Black: ada, White: bob, ToMove: ada, Changed: d.now},
+		Standing: match.Standing{State: match.Going, Black: ada, White: bob, ToMove: ada, Changed: d.now},
 	}
 }
 
 // open stores a new match without events.
-func (d *desk) open(id bot.GameID, where bot.Room, change ...func(*bot.Match)) *bot.Match {
+func (d *desk) open(id match.GameID, where match.Room, change ...func(*match.Match)) *match.Match {
 	d.Helper()
 	m := d.fresh(id, where)
 	for _, f := range change {
 		f(m)
 	}
-	d.must(d.Commit(d.ctx(), &bot.Step{Request: d.request(), At: d.now, Match: m, New: true}))
+	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: m, New: true}))
 	return m
 }
 
 // turn makes the step of the next event of m, with posts, without taking it.
-func (d *desk) turn(m *bot.Match, posts ...bot.OutboxPost) *bot.Step {
+func (d *desk) turn(m *match.Match, posts ...match.OutboxPost) *match.Step {
 	next := *m
 	next.Seq++
 	next.Changed = d.now
-	return &bot.Step{
+	return &match.Step{
 		Request: d.request(), At: d.now, Match: &next,
-		Events: []bot.Event{{Seq: next.Seq, At: d.now, By: ada, Body: fmt.Sprintf("turn B %d", next.Seq), Proof: "0123456789abcdef"}},
+		Events: []match.Event{{Seq: next.Seq, At: d.now, By: ada, Body: fmt.Sprintf("turn B %d", next.Seq), Proof: "0123456789abcdef"}},
 		Posts:  posts,
 	}
 }
 
 // play takes the next event of m, with posts.
-func (d *desk) play(m *bot.Match, posts ...bot.OutboxPost) {
+func (d *desk) play(m *match.Match, posts ...match.OutboxPost) {
 	d.Helper()
 	step := d.turn(m, posts...)
 	d.must(d.Commit(d.ctx(), step))
@@ -190,8 +192,8 @@ func (d *desk) play(m *bot.Match, posts ...bot.OutboxPost) {
 }
 
 // post gives a post about m in its room.
-func post(id, kind string, m *bot.Match) bot.OutboxPost {
-	return bot.OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
+func post(id, kind string, m *match.Match) match.OutboxPost {
+	return match.OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
 }
 
 const day = 24 * time.Hour
@@ -215,7 +217,7 @@ func (d *desk) claim() []string {
 func (d *desk) settle(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
-		d.must(d.Settle(d.ctx(), id, bot.Receipt("receipt of "+id), nil, bot.Decorations{}))
+		d.must(d.Settle(d.ctx(), id, outbox.Receipt("receipt of "+id), nil, outbox.Decorations{}))
 	}
 }
 
