@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
@@ -195,13 +193,7 @@ func (c *cache) clear() {
 	clear(c.games)
 }
 
-// errLog is the error of a log that was read and does not fold, or not to what
-// was proved.
-type errLog struct{ error }
-
-func (e errLog) Unwrap() error { return e.error }
-
-// position returns how a match stood after event seq. Its error may be an errLog.
+// position returns how a match stood after event seq. Its error may be errNotReplayed.
 func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Position, error) {
 	if seq < 0 || seq > m.Seq {
 		return nil, fmt.Errorf("game %s has no event %d: %w", m.ID, seq, ErrNotFound)
@@ -230,14 +222,8 @@ func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Posi
 	}
 	if err != nil {
 		b.cache.drop(m.ID) // and look at the whole log the next time
-		return nil, errLog{err}
+		return nil, fmt.Errorf("%w: %w", errNotReplayed, err)
 	}
 	b.cache.keep(m.ID, p, epoch)
 	return p, nil
-}
-
-// draw returns the scene of a match, the players of which are known.
-func (b *Bot) draw(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
-	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
-	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
 }

@@ -20,12 +20,14 @@ var shareOption = Option{Name: "share", Summary: "Let everybody here see the ans
 type handler struct {
 	Command
 	kind     rules.Kind // of the turn, for commands that are one
+	toMove   bool       // of several games the one in which the person is to move is meant
+	seated   bool       // for those who play in the game alone, while it is played
 	change   match.Change
 	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
-	whole    func(ctx context.Context, b *Bot, l *text.Language, r Request, by match.PersonID) (Answer, error) // touches more than one game
-	noGame   bool                                                                                              // works without a game
-	opens    bool                                                                                              // may open a game
+	whole    func(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) // touches more than one game
+	noGame   bool                                                                   // works without a game
+	opens    bool                                                                   // may open a game
 }
 
 // handlers is the list of commands, in the order of help, from which every
@@ -47,30 +49,30 @@ func init() {
 		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
 		{Command: Command{"place", "Place a stone", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Suggest: true}, gameOption,
-		}}, kind: rules.Place, change: match.MakeTurn},
+		}}, kind: rules.Place, toMove: true, seated: true, change: match.MakeTurn},
 		{Command: Command{"handicap", "Place your handicap stones, where they are placed freely", []Option{
 			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
-		}}, change: match.PlaceHandicap},
+		}}, seated: true, change: match.PlaceHandicap},
 		{Command: Command{"pass", "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
 			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: BoolOption}, gameOption,
-		}}, kind: rules.Pass, change: match.MakeTurn},
-		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, change: match.MakeTurn},
-		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, change: match.MakeTurn},
-		{Command: Command{"draw", "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, change: match.Draw},
+		}}, kind: rules.Pass, toMove: true, seated: true, change: match.MakeTurn},
+		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, toMove: true, seated: true, change: match.MakeTurn},
+		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, toMove: true, seated: true, change: match.MakeTurn},
+		{Command: Command{"draw", "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, seated: true, change: match.Draw},
 		{Command: Command{"resign", "Resign the game", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
-		}}, kind: rules.Resign, change: match.Resign},
+		}}, kind: rules.Resign, seated: true, change: match.Resign},
 		{Command: Command{"dead", "Mark dead stones, once play has stopped", []Option{
 			{Name: "points", Summary: "A stone of each chain: C3 D5", Required: true, Rest: true, Suggest: true},
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
-		}}, kind: rules.MarkDead, change: match.Mark},
-		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, change: match.Propose},
-		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.AcceptScore, change: match.Accept},
-		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, change: match.Resume},
-		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, change: match.Dispute},
-		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, change: match.Return},
+		}}, kind: rules.MarkDead, seated: true, change: match.Mark},
+		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, seated: true, change: match.Propose},
+		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
+		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, seated: true, change: match.Resume},
+		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, seated: true, change: match.Dispute},
+		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, seated: true, change: match.Return},
 		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
 		{Command: Command{"why", "Where every half point of the count comes from", []Option{gameOption, shareOption}}, question: why},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
@@ -105,11 +107,11 @@ func init() {
 			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
 		}}, change: match.SetUp, noGame: true, opens: true},
 		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
-		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, change: match.Undo},
+		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, seated: true, change: match.Undo},
 		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: match.Decline},
 		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clocks},
-		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, change: match.Pause},
-		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, change: match.Claim},
+		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, seated: true, change: match.Pause},
+		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, seated: true, change: match.Claim},
 		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: match.Rematch, opens: true},
 		{Command: Command{"remind", "How you want to be reminded", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},

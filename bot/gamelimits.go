@@ -30,7 +30,7 @@ func (l GameLimits) look() int { return 2 * l.Channel }
 // unfinished looks up the games that count against the limits.
 func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 	in.Limits = match.Limits(b.games)
-	here := match.Room{Platform: in.req.Where.Platform, Channel: in.req.Where.Channel}
+	here := in.req.Where.WithoutThread()
 	in.Here, err = b.store.Matches(ctx, Query{Where: here, States: []match.State{match.Open, match.Going}, Limit: b.games.Channel})
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 }
 
 // replace cancels an open challenge that another one has replaced, unless
-// somebody has joined it meanwhile. It returns the posts that the asker is to show,
-// unless that is nil.
-func (b *Bot) replace(ctx context.Context, asker *Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
+// somebody has joined it meanwhile. It returns the posts that are to be shown by
+// whoever asks r.
+func (b *Bot) replace(ctx context.Context, r Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
-	return b.act(ctx, asker, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, by.Number) })
+	return b.act(ctx, r, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, by.Number) })
 }

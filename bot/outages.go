@@ -194,7 +194,7 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, 
 	if _, done, err := b.store.Answered(ctx, request); err != nil || done {
 		return false, err
 	}
-	_, err := b.act(ctx, nil, id, request, o.To, nil, func(in *match.Input) match.Step { return match.Credit(in, o.From, o.To) })
+	_, err := b.act(ctx, Request{}, id, request, o.To, nil, func(in *match.Input) match.Step { return match.Credit(in, o.From, o.To) })
 	if errors.Is(err, errNotReplayed) {
 		return false, nil
 	}

@@ -78,15 +78,17 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	return c.Name, args, nil
 }
 
-// usage shows what a command is typed with: " at [game]".
-func usage(c Command) string {
-	var b strings.Builder
+// usage shows what a command is typed with: " at [game]", but for some options.
+func usage(c Command, but ...string) string {
+	out := ""
 	for _, o := range c.Options {
-		if o.Required {
-			b.WriteString(" " + o.Name)
-		} else {
-			b.WriteString(" [" + o.Name + "]")
+		switch {
+		case slices.Contains(but, o.Name):
+		case o.Required:
+			out += " " + o.Name
+		default:
+			out += " [" + o.Name + "]"
 		}
 	}
-	return b.String()
+	return out
 }

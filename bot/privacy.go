@@ -19,36 +19,35 @@ import (
 // there and in the transcript of the local room, which holds what people read.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, l *text.Language, r Request, by match.PersonID) (Answer, error) {
-	private := func(texts ...Text) Answer { return Answer{Text: word(l, texts, nil, 0), Private: true, Lang: l.Tag} }
+func privacy(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) {
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
-		file, err := b.known(ctx, l, r.Who, by)
+		file, err := b.known(ctx, s.mine, r.Who, s.by)
 		if err != nil {
 			return Answer{}, err
 		}
-		a := private(say("privacy.export"))
+		a := s.tell(say("privacy.export"))
 		a.File = file
 		return a, nil
 	case r.Forgets():
-		if err := b.forget(ctx, r, by); err != nil {
+		if err := b.forget(ctx, r, s.by); err != nil {
 			return Answer{}, err
 		}
-		return private(say("privacy.deleted")), nil
+		return s.tell(say("privacy.deleted")), nil
 	case what == "delete":
-		ms, err := b.store.Matches(ctx, Query{Player: by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
+		ms, err := b.store.Matches(ctx, Query{Player: s.by, States: []match.State{match.Open, match.Going}, Limit: maxKnown})
 		if err != nil {
 			return Answer{}, err
 		}
-		a := private(say("privacy.sure", strconv.Itoa(len(ms))))
-		a.Controls = []match.Control{{Label: l.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
+		a := s.tell(say("privacy.sure", strconv.Itoa(len(ms))))
+		a.Controls = []match.Control{{Label: s.mine.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
 	case what == "" && r.Who.Platform == LogPlatform:
-		return private(say("privacy"), say("privacy.room")), nil
+		return s.tell(say("privacy"), say("privacy.room")), nil
 	case what == "":
-		return private(say("privacy")), nil
+		return s.tell(say("privacy")), nil
 	default:
-		return private(say("privacy.what", shortened(what))), nil
+		return s.tell(say("privacy.what", shortened(what))), nil
 	}
 }
 
@@ -157,7 +156,7 @@ func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 	}
 	for _, m := range ms {
 		request := fmt.Sprintf("forget:%s:%s", m.ID, by)
-		_, err := b.act(ctx, nil, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) match.Step { return match.Leave(in, by) })
+		_, err := b.act(ctx, Request{}, m.ID, request, b.now(), b.creditFirst, func(in *match.Input) match.Step { return match.Leave(in, by) })
 		if err != nil {
 			return fmt.Errorf("end game %s: %w", m.ID, err)
 		}

@@ -27,12 +27,54 @@ type question struct {
 	by     match.PersonID
 	match  match.Match
 	pos    *match.Position
-	game   *rules.Game
 	who    map[match.PersonID]outbox.User // the players, and others whom the game names
 	now    time.Time                      // in the zone of who reads the answer
 	lang   *text.Language                 // of who reads it
 	speech speech
 	theme  string // of pictures, as they have chosen; empty: that of the room
+}
+
+// question answers what changes nothing. It returns ErrConflict if a game is to be looked
+// up again.
+func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+	if _, err := b.present(ctx); err != nil {
+		return Answer{}, err
+	}
+	m, refusal, err := b.choose(ctx, r, h, s.by)
+	if err != nil {
+		return Answer{}, err
+	}
+	if refusal != nil {
+		return b.reply(ctx, *refusal, s)
+	}
+	if err := b.creditFirst(ctx, &task{Input: match.Input{Match: m}}); err != nil {
+		return Answer{}, err
+	}
+	q := &question{ctx: ctx, b: b, req: r, by: s.by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
+	if !q.shared() {
+		q.lang, q.theme = s.mine, s.prefs.Theme
+		if zone, ok := clock.Zone(s.prefs.Zone); ok {
+			q.now = q.now.In(zone)
+		}
+	}
+	if m.ID != "" {
+		if q.pos, err = b.position(ctx, m, m.Seq); err == nil {
+			q.who, err = b.who(ctx, concerned(m, q.pos)...)
+		}
+		if err != nil {
+			return q.failed(err), nil
+		}
+		if m.State == match.Deleted {
+			return q.refuse(say("game.deleted", q.number())), nil
+		}
+	}
+	return h.question(q), nil
+}
+
+// failed answers that something went wrong, and logs what.
+func (q *question) failed(err error) Answer {
+	q.b.log.Error("a request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
+	return q.refuse(say("failed", q.req.ID))
 }
 
 // answer words an answer for the person who asked, or for all if they want.
@@ -41,8 +83,17 @@ func (q *question) answer(texts ...Text) Answer {
 }
 
 // refuse tells the person who asked what is wrong.
-func (q *question) refuse(texts ...Text) Answer {
-	return Answer{Text: word(q.speech.mine, texts, q.who, 0), Private: true, Lang: q.speech.mine.Tag}
+func (q *question) refuse(t Text) Answer { return q.speech.tell(t) }
+
+// pictured is an answer with the picture of a game.
+func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answer {
+	scene, err := q.b.scene(q.ctx, m, p, q.lang, q.look())
+	if err != nil {
+		return q.failed(err)
+	}
+	a := q.answer(texts...)
+	a.Scene = &scene
+	return a
 }
 
 // shared reports whether everybody is to read the answer: if they who ask want
@@ -78,12 +129,8 @@ func score(q *question) Answer {
 	}
 	var out []Text
 	for _, l := range s.Lines {
-		switch {
-		case l.N == 0 && l.Thing != rules.Territory:
-		case l.Thing == rules.Komi:
-			out = append(out, say("score.komi", text.Color(l.Player), l.Each.String()))
-		default:
-			out = append(out, say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String()))
+		if l.N != 0 || l.Thing == rules.Territory {
+			out = append(out, scoreLine(l))
 		}
 	}
 	out = append(out, count(g)...)
@@ -105,6 +152,14 @@ func score(q *question) Answer {
 	return q.answer(append(out, next(q.match, q.pos, q.now)...)...)
 }
 
+// scoreLine says what something counts for a player.
+func scoreLine(l rules.Line) Text {
+	if l.Thing == rules.Komi {
+		return say("score.komi", text.Color(l.Player), l.Each.String())
+	}
+	return say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String())
+}
+
 // why accounts for the count, line by line, with the sentence behind each and
 // what in the game made it; then by the other ways of counting, and by the
 // theorem.
@@ -119,12 +174,7 @@ func why(q *question) Answer {
 		if e.N == 0 {
 			continue
 		}
-		if e.Thing == rules.Komi {
-			out = append(out, say("score.komi", text.Color(e.Player), e.Each.String()))
-		} else {
-			out = append(out, say("score.line", text.Color(e.Player), text.Thing(e.Thing, e.N), e.Each.String(), e.Points().String()))
-		}
-		out = append(out, say("why.sentence", text.Sentence(e.Sentence)))
+		out = append(out, scoreLine(e.Line), say("why.sentence", text.Sentence(e.Sentence)))
 		for _, r := range e.Reasons() {
 			out = append(out, say("why.reason", reason(r)))
 		}
@@ -167,17 +217,11 @@ func decided(p *match.Position) rules.Saying {
 }
 
 func board(q *question) Answer {
-	a := q.answer(caption(q.match, q.pos, q.now)...)
-	scene, err := q.b.scene(q.ctx, q.match, q.pos, q.lang, q.look())
-	if err != nil {
-		return q.failed(err)
-	}
-	a.Scene = &scene
-	return a
+	return q.pictured(q.match, q.pos, caption(q.match, q.pos, q.now))
 }
 
 func ledger(q *question) Answer {
-	es := q.game.Entries()
+	es := q.pos.Game.Entries()
 	if len(es) == 0 {
 		return q.answer(say("ledger.empty", q.number()))
 	}
@@ -191,7 +235,7 @@ func ledger(q *question) Answer {
 			out = append(out, line)
 		}
 	}
-	return q.answer(append(out, count(q.game)...)...)
+	return q.answer(append(out, count(q.pos.Game)...)...)
 }
 
 func recite(q *question) Answer {
@@ -199,7 +243,7 @@ func recite(q *question) Answer {
 	if name != "" {
 		r, err := q.b.rulesets.Find(name)
 		if err != nil {
-			return q.refuse(match.NoRuleset(name))
+			return q.refuse(wrong(err))
 		}
 		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
@@ -211,7 +255,7 @@ func recite(q *question) Answer {
 }
 
 func compare(q *question) Answer {
-	g := q.game
+	g := q.pos.Game
 	dead, err := match.ParsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
 	if err != nil {
 		return q.refuse(wrong(err))
@@ -250,17 +294,15 @@ func compare(q *question) Answer {
 // review shows the game as it was after a turn, with the way to the turns
 // beside it.
 func review(q *question) Answer {
-	n := q.game.Turns()
-	if text := strings.TrimSpace(q.req.Args["move"]); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			return q.refuse(say("bad.number", shortened(text)))
-		}
+	turns := q.pos.Game.Turns()
+	n, err := match.Number(q.req.Args, "move", turns)
+	if err != nil {
+		return q.refuse(wrong(err))
 	}
-	if n < 0 || n > q.game.Turns() {
-		return q.refuse(say("review.range", q.number(), strconv.Itoa(q.game.Turns())))
+	if n < 0 || n > turns {
+		return q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
 	}
-	at := &match.Position{Game: q.game.At(n)}
+	at := &match.Position{Game: q.pos.Game.At(n)}
 	m := q.match
 	m.Clock = clock.Control{} // what was shown then is gone
 	texts := caption(m, at, q.now)
@@ -269,14 +311,9 @@ func review(q *question) Answer {
 			texts = append(texts, say("remark", named(r.By), r.Text))
 		}
 	}
-	a := q.answer(texts...)
-	scene, err := q.b.scene(q.ctx, m, at, q.lang, q.look())
-	if err != nil {
-		return q.failed(err)
-	}
-	a.Scene = &scene
+	a := q.pictured(m, at, texts)
 	for _, to := range []int{n - 1, n + 1} {
-		if to >= 0 && to <= q.game.Turns() {
+		if to >= 0 && to <= turns {
 			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "review",
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
@@ -294,17 +331,10 @@ const (
 // replay gives the game, or some of it, as an animation.
 func replay(q *question) Answer {
 	g := q.pos.Game
-	first, last := 0, g.Turns()
-	for name, into := range map[string]*int{"from": &first, "to": &last} {
-		text := strings.TrimSpace(q.req.Args[name])
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return q.refuse(say("bad.number", shortened(text)))
-		}
-		*into = n
+	first, err := match.Number(q.req.Args, "from", 0)
+	last, errLast := match.Number(q.req.Args, "to", g.Turns())
+	if err = cmp.Or(err, errLast); err != nil {
+		return q.refuse(wrong(err))
 	}
 	switch {
 	case first < 0 || last > g.Turns() || first > last:
@@ -376,12 +406,12 @@ func concerned(m match.Match, p *match.Position) []match.PersonID {
 }
 
 func games(q *question) Answer {
-	query := Query{Where: match.Room{Platform: q.req.Where.Platform, Channel: q.req.Where.Channel},
+	query := Query{Where: q.req.Where.WithoutThread(),
 		States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}, Limit: 20}
-	if strings.EqualFold(q.req.Args["whose"], "mine") {
+	mine := strings.EqualFold(q.req.Args["whose"], "mine")
+	if mine {
 		query = Query{Player: q.by, States: []match.State{match.Open, match.Going}, Limit: 20}
 	}
-	mine := query.Player != ""
 	ms, err := q.b.creditedMatches(q.ctx, query)
 	if err != nil {
 		return q.failed(err)
@@ -436,22 +466,13 @@ func help(q *question) Answer {
 		if want != "" && c.Name != want {
 			continue
 		}
-		var b strings.Builder
-		for _, o := range c.Options {
-			switch {
-			case want == "" && (o.Name == "game" || o.Name == "share"):
-			case o.Required:
-				b.WriteString(" " + o.Name)
-			default:
-				b.WriteString(" [" + o.Name + "]")
-			}
+		if want == "" {
+			out = append(out, say("help.line", c.Name, usage(c, gameOption.Name, shareOption.Name), c.Summary))
+			continue
 		}
-		out = append(out, say("help.line", c.Name, b.String(), c.Summary))
-		if want != "" {
-			out = out[1:]
-			for _, o := range c.Options {
-				out = append(out, say("help.option", o.Name, o.Summary))
-			}
+		out = []Text{say("help.line", c.Name, usage(c), c.Summary)}
+		for _, o := range c.Options {
+			out = append(out, say("help.option", o.Name, o.Summary))
 		}
 	}
 	return q.answer(out...)
@@ -459,9 +480,9 @@ func help(q *question) Answer {
 
 // show draws a position for everybody, or for the person who asked alone.
 func show(q *question) Answer {
-	g, problem, ok := match.Diagram(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
-	if !ok {
-		return q.refuse(problem)
+	g, err := match.Diagram(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	if err != nil {
+		return q.refuse(wrong(err))
 	}
 	a := q.answer()
 	scene := q.lang.PictureWords().Of(g, render.Names{})

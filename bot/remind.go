@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -41,15 +42,14 @@ func timeLeft(m match.Match, r clock.Reading) Text {
 func remind(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
-	arg := func(name string) string { return strings.ToLower(strings.TrimSpace(in.Request.Args[name])) }
-	switch how := arg("how"); how {
+	switch how := in.typed("how"); how {
 	case "":
 	case "channel", "direct", "none":
 		p.Remind = how
 	default:
 		return in.Refuse(say("remind.how", shortened(how)))
 	}
-	if q := arg("quiet"); q == "none" {
+	if q := in.typed("quiet"); q == "none" {
 		p.Quiet = clock.Hours{}
 	} else if q != "" {
 		h, ok := clock.ParseHours(q)
@@ -65,19 +65,11 @@ func remind(in *task) match.Step {
 		}
 		p.Zone = name
 	}
-	how := p.Remind
-	if how == "" {
-		how = "channel"
-	}
-	texts := []Text{say("remind.is." + how)}
+	texts := []Text{say("remind.is." + cmp.Or(p.Remind, "channel"))}
 	if p.Quiet != (clock.Hours{}) {
-		zone := p.Zone
-		if zone == "" {
-			zone = "UTC"
-		}
-		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), zone))
+		texts = append(texts, say("remind.is.quiet", p.Quiet.String(), cmp.Or(p.Zone, "UTC")))
 	}
-	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
+	return in.chosen(p, texts...)
 }
 
 // clocks says what the clocks of a game show.

@@ -13,13 +13,124 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// A setting is something that an option of /settings chooses.
+type setting struct {
+	option string
+	// put puts a value, in small letters; "" takes the choice back. Its error is for the
+	// person who typed.
+	put func(value string) error
+}
+
+// typed returns what was typed for an option, in small letters.
+func (in *task) typed(option string) string {
+	return strings.ToLower(strings.TrimSpace(in.req.Args[option]))
+}
+
+// put puts what was typed for each of some settings, and reports whether that is
+// anything. A value of "default" takes a choice back.
+func (in *task) put(all []setting) (changed bool, err error) {
+	for _, s := range all {
+		value := in.typed(s.option)
+		if value == "" {
+			continue
+		}
+		if value == "default" {
+			value = ""
+		}
+		if err := s.put(value); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// settingsOf are what can be chosen for a channel or a server.
+func (in *task) settingsOf(rs *match.RoomSettings) []setting {
+	return []setting{
+		{"rules", func(v string) error {
+			rs.Rules = ""
+			if v == "" {
+				return nil
+			}
+			r, err := in.Rulesets.Find(v)
+			if err == nil {
+				rs.Rules = r.Name
+			}
+			return err
+		}},
+		{"size", func(v string) error {
+			if _, _, ok := match.ParseSize(v); !ok && v != "" {
+				return text.Error("bad.size", shortened(v))
+			}
+			rs.Size = v
+			return nil
+		}},
+		{"clock", func(v string) error {
+			rs.Clock = ""
+			if v == "" {
+				return nil
+			}
+			c, err := clock.Parse(v)
+			if err == nil {
+				rs.Clock = c.String()
+			}
+			return err
+		}},
+		{"theme", oneOf(&rs.Theme, render.Themes(), "settings.theme.bad")},
+		{"coordinates", oneOf(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
+		{"language", languageInto(&rs.Lang)},
+		{"undo", func(v string) error {
+			n, err := strconv.Atoi(cmp.Or(v, "0"))
+			if err != nil || n < 0 || n > 3600 {
+				return text.Error("settings.undo.bad", shortened(v))
+			}
+			if rs.Undo = n; v != "" && n == 0 {
+				rs.Undo = -1
+			}
+			return nil
+		}},
+		{"opens", oneOf(&rs.Opens, []string{"anyone", "moderators", "nobody"}, "settings.opens.bad")},
+	}
+}
+
+// oneOf puts one of some values, or none.
+func oneOf(into *string, of []string, bad string) func(string) error {
+	return func(v string) error {
+		if v != "" && !slices.Contains(of, v) {
+			return text.Error(bad, shortened(v), strings.Join(of, ", "))
+		}
+		*into = v
+		return nil
+	}
+}
+
+// languageInto puts a language, or none: by its tag, "de", or by what its speakers
+// call it.
+func languageInto(into *string) func(string) error {
+	return func(v string) error {
+		var names []string
+		for _, l := range text.Languages() {
+			if strings.EqualFold(v, l.Tag) || strings.EqualFold(v, l.Name) {
+				*into = l.Tag
+				return nil
+			}
+			names = append(names, l.Tag+" ("+l.Name+")")
+		}
+		if v != "" {
+			return text.Error("settings.language.bad", shortened(v), strings.Join(names, ", "))
+		}
+		*into = ""
+		return nil
+	}
+}
+
 // settings says what holds in a channel, or in all of a server where a channel has
-// not chosen otherwise, and lets those change it who look after it. A value of
-// "default" takes a choice back.
+// not chosen otherwise, and lets those change it who look after it.
 func settings(in *task) match.Step {
 	rs, may, refusal := in.place.own, in.req.Moderator, say("moderators.only")
 	everywhere := false
-	switch whose := strings.ToLower(strings.TrimSpace(in.req.Args["whose"])); whose {
+	switch whose := in.typed("whose"); whose {
 	case "mine":
 		return ownSettings(in)
 	case "server":
@@ -31,84 +142,20 @@ func settings(in *task) match.Step {
 	default:
 		return in.Refuse(say("settings.whose.bad", shortened(whose)))
 	}
-	changed := false
-	for _, set := range []struct {
-		name string
-		put  func(value string) (Text, bool)
-	}{
-		{"rules", func(v string) (Text, bool) {
-			if v != "" {
-				r, err := in.Rulesets.Find(v)
-				if err != nil {
-					return match.NoRuleset(v), false
-				}
-				v = r.Name
-			}
-			rs.Rules = v
-			return Text{}, true
-		}},
-		{"size", func(v string) (Text, bool) {
-			if _, _, ok := match.ParseSize(v); !ok && v != "" {
-				return say("bad.size", shortened(v)), false
-			}
-			rs.Size = v
-			return Text{}, true
-		}},
-		{"clock", func(v string) (Text, bool) {
-			if v != "" {
-				c, err := clock.Parse(v)
-				if err != nil {
-					return wrong(err), false
-				}
-				v = c.String()
-			}
-			rs.Clock = v
-			return Text{}, true
-		}},
-		{"theme", chosen(&rs.Theme, render.Themes(), "settings.theme.bad")},
-		{"coordinates", chosen(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
-		{"language", chosenLanguage(&rs.Lang)},
-		{"undo", func(v string) (Text, bool) {
-			n, err := strconv.Atoi(v)
-			switch {
-			case v == "":
-				rs.Undo = 0
-			case err != nil || n < 0 || n > 3600:
-				return say("settings.undo.bad", shortened(v)), false
-			case n == 0:
-				rs.Undo = -1
-			default:
-				rs.Undo = n
-			}
-			return Text{}, true
-		}},
-		{"opens", func(v string) (Text, bool) {
-			switch v {
-			case "", "anyone", "moderators", "nobody":
-				rs.Opens = v
-			default:
-				return say("settings.opens.bad", shortened(v)), false
-			}
-			return Text{}, true
-		}},
-	} {
-		value := strings.ToLower(strings.TrimSpace(in.req.Args[set.name]))
-		if value == "" {
-			continue
-		}
-		if !may {
-			if set.name == "language" || set.name == "theme" {
-				return in.Refuse(refusal, say("settings.mine.how", set.name, shortened(value)))
-			}
+	all := in.settingsOf(&rs)
+	for _, s := range all {
+		value := in.typed(s.option)
+		switch {
+		case may || value == "":
+		case s.option == "language" || s.option == "theme":
+			return in.Refuse(refusal, say("settings.mine.how", s.option, shortened(value)))
+		default:
 			return in.Refuse(refusal)
 		}
-		if value == "default" {
-			value = ""
-		}
-		if problem, ok := set.put(value); !ok {
-			return in.Refuse(problem)
-		}
-		changed = true
+	}
+	changed, err := in.put(all)
+	if err != nil {
+		return in.Refuse(wrong(err))
 	}
 	var texts []Text
 	if everywhere {
@@ -138,12 +185,9 @@ func (in *task) inServer() bool {
 // told says what holds, beginning with the words of a key for what new games are
 // like.
 func told(rs match.RoomSettings, are string) []Text {
-	undo := say("settings.undo.free", strconv.Itoa(int(match.FreeUndo.Seconds())))
-	switch {
-	case rs.Undo < 0:
+	undo := say("settings.undo.free", strconv.Itoa(cmp.Or(rs.Undo, int(match.FreeUndo.Seconds()))))
+	if rs.Undo < 0 {
 		undo = say("settings.undo.never")
-	case rs.Undo > 0:
-		undo = say("settings.undo.free", strconv.Itoa(rs.Undo))
 	}
 	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), cmp.Or(rs.Clock, "none")), undo,
 		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
@@ -161,74 +205,32 @@ func told(rs match.RoomSettings, are string) []Text {
 func ownSettings(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
-	for option, value := range in.req.Args {
-		if option != "whose" && option != "theme" && option != "language" && option != "seq" && strings.TrimSpace(value) != "" {
+	mine := []setting{{"language", languageInto(&p.Lang)}, {"theme", oneOf(&p.Theme, render.Themes(), "settings.theme.bad")}}
+	for option := range in.req.Args {
+		if in.typed(option) != "" && !slices.Contains([]string{"whose", "theme", "language", "seq"}, option) {
 			return in.Refuse(say("settings.mine.only", option))
 		}
 	}
-	for _, set := range []struct {
-		name string
-		put  func(value string) (Text, bool)
-	}{
-		{"language", chosenLanguage(&p.Lang)},
-		{"theme", chosen(&p.Theme, render.Themes(), "settings.theme.bad")},
-	} {
-		value := strings.ToLower(strings.TrimSpace(in.req.Args[set.name]))
-		if value == "" {
-			continue
-		}
-		if value == "default" {
-			value = ""
-		}
-		if problem, ok := set.put(value); !ok {
-			return in.Refuse(problem)
-		}
+	if _, err := in.put(mine); err != nil {
+		return in.Refuse(wrong(err))
 	}
-	texts := []Text{say("settings.mine.language.none")}
+	language, theme := say("settings.mine.language.none"), say("settings.mine.theme.none")
 	if p.Lang != "" {
-		texts = []Text{say("settings.mine.language", text.BestLanguage(p.Lang).Name)}
+		language = say("settings.mine.language", text.BestLanguage(p.Lang).Name)
 	}
-	if p.Theme == "" {
-		texts = append(texts, say("settings.mine.theme.none"))
-	} else {
-		texts = append(texts, say("settings.mine.theme", p.Theme))
+	if p.Theme != "" {
+		theme = say("settings.mine.theme", p.Theme)
 	}
-	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
+	return in.chosen(p, language, theme)
 }
 
-// chosenLanguage puts a language, or none: by its tag, "de", or by what its
-// speakers call it.
-func chosenLanguage(into *string) func(string) (Text, bool) {
-	return func(v string) (Text, bool) {
-		if v == "" {
-			*into = ""
-			return Text{}, true
-		}
-		var names []string
-		for _, l := range text.Languages() {
-			if strings.EqualFold(v, l.Tag) || strings.EqualFold(v, l.Name) {
-				*into = l.Tag
-				return Text{}, true
-			}
-			names = append(names, l.Tag+" ("+l.Name+")")
-		}
-		return say("settings.language.bad", shortened(v), strings.Join(names, ", ")), false
-	}
+// chosen is the step that keeps what a person has chosen, and tells them.
+func (in *task) chosen(p match.Preferences, texts ...Text) match.Step {
+	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
 // look gives how pictures are drawn in the room, in a theme of the reader's own
 // if they have one.
 func (p place) look(theme string) render.Options {
 	return render.Options{Theme: cmp.Or(theme, p.Theme), Coordinates: p.Coords}
-}
-
-// chosen puts one of some values, or none.
-func chosen(into *string, of []string, bad string) func(string) (Text, bool) {
-	return func(v string) (Text, bool) {
-		if v != "" && !slices.Contains(of, v) {
-			return say(bad, shortened(v), strings.Join(of, ", ")), false
-		}
-		*into = v
-		return Text{}, true
-	}
 }

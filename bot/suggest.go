@@ -42,7 +42,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			all = append(all, Choice{l.title, l.id})
 		}
 	case option == "game":
-		ms, err := b.store.Matches(ctx, Query{Where: match.Room{Platform: r.Where.Platform, Channel: r.Where.Channel}, Limit: maxChoices})
+		ms, err := b.store.Matches(ctx, Query{Where: r.Where.WithoutThread(), Limit: maxChoices})
 		if err != nil {
 			return nil
 		}

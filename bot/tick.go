@@ -117,7 +117,7 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	done := false
 	var unknown error
-	_, err := b.act(ctx, nil, d.Game, request, now, func(ctx context.Context, in *task) error {
+	_, err := b.act(ctx, Request{}, d.Game, request, now, func(ctx context.Context, in *task) error {
 		if err := b.creditFirst(ctx, in); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 	}
 	for _, m := range ms {
 		p, err := b.position(ctx, m, m.Seq)
-		if errors.As(err, new(errLog)) {
+		if errors.Is(err, errNotReplayed) {
 			continue
 		}
 		if err != nil {
@@ -154,13 +154,10 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 	return nil
 }
 
-// errNotReplayed is the error of acting on a game whose log does not replay.
-var errNotReplayed = errors.New("the game does not replay")
-
 // act takes a step in a match that nobody asked for. look looks up what the decision
 // depends on besides the match; nil: nothing. After ErrConflict all begins anew. It
-// returns the posts that the asker is to show, unless it is nil.
-func (b *Bot) act(ctx context.Context, asker *Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
+// returns the posts that are to be shown by whoever asks r.
+func (b *Bot) act(ctx context.Context, r Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {
 			return nil, err
@@ -170,10 +167,7 @@ func (b *Bot) act(ctx context.Context, asker *Request, game match.GameID, id str
 			return nil, err
 		}
 		in := &task{Input: match.Input{Request: match.Request{ID: id}, Match: m, Now: now.UTC().Truncate(time.Millisecond)}}
-		if answer, ok, err := b.prepare(ctx, in); err != nil || !ok {
-			if err == nil {
-				err = fmt.Errorf("%w: %s", errNotReplayed, answer.Text)
-			}
+		if err := b.prepare(ctx, in); err != nil {
 			return nil, err
 		}
 		if look != nil {
@@ -184,7 +178,7 @@ func (b *Bot) act(ctx context.Context, asker *Request, game match.GameID, id str
 			was := in.Match.Standing
 			step := what(&in.Input)
 			step.Was, step.Where = &was, in.Match.Where
-			own, err = b.commit(ctx, &step, in, asker)
+			own, err = b.commit(ctx, &step, in, r)
 		}
 		if !errors.Is(err, ErrConflict) {
 			return own, err

@@ -214,15 +214,10 @@ func (j *judge) expected(m match.Match, events []match.Event, p match.Preference
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
-	if !r.Deadline.IsZero() {
-		when := clock.DefaultReminding
-		when.Quiet, when.Zone = p.Quiet, p.Zone
-		for _, one := range clock.Reminders(r, when) {
-			at = append(at, one.At)
-		}
-		return at
-	}
 	zone, _ := time.LoadLocation(p.Zone)
+	if !r.Deadline.IsZero() {
+		return clock.Reminders(r, p.Quiet, zone)
+	}
 	for _, days := range []int{1, 3, 4, 10} {
 		t := m.Changed.Add(time.Duration(days) * 24 * time.Hour)
 		for local := t.In(zone); p.Quiet != (clock.Hours{}) && (local.Hour() >= 22 || local.Hour() < 8); local = t.In(zone) {
@@ -369,26 +364,25 @@ func (j *judge) flag(m match.Match, events []match.Event, e match.Event) {
 	if err != nil {
 		j.c.t.Fatal(err)
 	}
-	when := clock.DefaultReminding
-	when.Quiet, when.Zone = p.Quiet, p.Zone
-	for _, one := range clock.Reminders(before, when) {
-		if pausedAt(events, one.At) || j.missed(one.At, p) { // then nobody is reminded, though quiet hours may end in it
+	zone, _ := time.LoadLocation(p.Zone)
+	for _, at := range clock.Reminders(before, p.Quiet, zone) {
+		if pausedAt(events, at) || j.missed(at, p) { // then nobody is reminded, though quiet hours may end in it
 			continue
 		}
 		told := slices.ContainsFunc(j.pings[name], func(p ping) bool {
 			if p.kind != match.Status || !slices.Contains(p.named, m.Number) {
 				return false
 			}
-			late := p.at.Sub(one.At)
+			late := p.at.Sub(at)
 			for _, s := range j.c.outages {
-				if s.has(one.At) { // then the next must do
+				if s.has(at) { // then the next must do
 					return p.at.After(s.to)
 				}
 			}
 			return late <= slack && late >= -30*time.Minute
 		})
 		if !told {
-			j.wrong("%s lost game %d at %v without the reminder of %v", name, m.Number, r.Deadline, one.At)
+			j.wrong("%s lost game %d at %v without the reminder of %v", name, m.Number, r.Deadline, at)
 		}
 	}
 }

@@ -115,23 +115,6 @@ type timeline struct {
 	off []span // in order, apart from each other
 }
 
-// newTimeline makes a timeline from spans in any order.
-func newTimeline(c calendar, off []span) timeline {
-	sort.Slice(off, func(i, j int) bool { return off[i].from.Before(off[j].from) })
-	l := timeline{calendar: c}
-	for _, s := range off {
-		n := len(l.off)
-		switch {
-		case !s.from.Before(s.to):
-		case n > 0 && !s.from.After(l.off[n-1].to):
-			l.off[n-1].to = later(l.off[n-1].to, s.to)
-		default:
-			l.off = append(l.off, s)
-		}
-	}
-	return l
-}
-
 // union returns spans, in order and apart from each other, with one more. Those
 // it was given stay as they are.
 func union(all []span, s span) []span {

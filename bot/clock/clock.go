@@ -28,7 +28,6 @@ package clock
 import (
 	"slices"
 	"sort"
-	"strconv"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -254,11 +253,11 @@ func (c Control) Run(events []Event) Clocks {
 	var credits []span // they hold for what was before them, too
 	for _, e := range events {
 		if e.Kind == Credit {
-			credits = append(credits, e.span())
+			credits = union(credits, e.span())
 		}
 	}
 	zone, _ := Zone(c.Zone)
-	w := Clocks{control: c, line: newTimeline(calendar{c.Weekends, c.Night, zone}, credits)}
+	w := Clocks{control: c, line: timeline{calendar: calendar{c.Weekends, c.Night, zone}, off: credits}}
 	w.past = &past{history: make([]stateAt, 0, len(events))}
 	for _, e := range events {
 		w.happen(e)
@@ -565,84 +564,69 @@ func (w *Clocks) left(c rules.Color, now time.Time) Left {
 	return l
 }
 
-// Reminding is when a person wants to be reminded of a turn.
-type Reminding struct {
-	Percent []int         // of the time for the turn that is left then; 1 to 99
-	Last    time.Duration // and when this much is left; 0: not
-	Apart   time.Duration // but never twice within this, nor so soon after the turn began or a pause ended
-	Quiet   Hours         // nor then
-	Zone    string        // IANA name of the zone of Quiet; empty: UTC
-}
+// When the player to move is reminded of the turn.
+var remindAt = []time.Duration{50, 25} // percent of the time for the turn that is left then
 
-// DefaultReminding is for those who have not said.
-var DefaultReminding = Reminding{Percent: []int{50, 25}, Last: time.Hour, Apart: 30 * time.Minute}
+const (
+	remindLast  = time.Hour        // and when this much is left
+	remindApart = 30 * time.Minute // but never twice within this, nor so soon after the turn began or a pause ended
 
-// beforeQuiet is how long before quiet hours somebody is reminded who would
-// otherwise have to be reminded in them.
-const beforeQuiet = 15 * time.Minute
-
-// A Reminder is an instant at which the player to move is to be reminded. Key
-// says of what ("50": half the time is left, "last", "vacation": own time is up,
-// "vacation 50", …); within a turn it is given once, so who has sent a key need
-// not send it again when a credit or pause has moved the rest.
-type Reminder struct {
-	Key string
-	At  time.Time
-}
+	// beforeQuiet is how long before quiet hours somebody is reminded who would
+	// otherwise have to be reminded in them.
+	beforeQuiet = 15 * time.Minute
+)
 
 // Reminders returns when the player to move is to be reminded of the turn, in
-// order. Fractions are of time that counts, so nobody is reminded on a weekend
-// that does not. First it is reminded of the own time, then, if there is
-// vacation, of its beginning and of its end. A pause by agreement has none.
+// order: when half of the time is left, a quarter, and an hour. Fractions are of time
+// that counts, so nobody is reminded on a weekend that does not. First it is reminded
+// of the own time, then, if there is vacation, of its beginning and of its end. A pause
+// by agreement has none.
 //
-// What would fall into quiet hours comes at their end; if what it reminds of is
-// over by then, it comes shortly before they begin; and if that is before the
-// turn, not at all. Of reminders too near to each other the last is given, which
-// is the most urgent. All are before the deadline.
+// What would fall into the player's quiet hours, in their zone, comes at the end of
+// those; if what it reminds of is over by then, it comes shortly before they begin; and
+// if that is before the turn, not at all. Of reminders too near to each other the last
+// is given, which is the most urgent. All are before the deadline.
 //
 // They depend on the turn and its deadline, not on when they are computed. Those
 // before r.At are past: whether to send one late is for the caller to say.
-func Reminders(r Reading, p Reminding) []Reminder {
+func Reminders(r Reading, quiet Hours, zone *time.Location) []time.Time {
 	if r.Deadline.IsZero() || r.Flagged != rules.None || r.Paused {
 		return nil
 	}
-	var all []Reminder
-	zone, _ := Zone(p.Zone)
-	quiet := calendar{night: p.Quiet, zone: zone}
-	add := func(key string, at, end time.Time) {
-		if from, to, ok := quiet.pause(at); ok {
+	var all []time.Time
+	nights := calendar{night: quiet, zone: zone}
+	add := func(at, end time.Time) {
+		if from, to, ok := nights.pause(at); ok {
 			if at = to; !at.Before(end) {
 				at = from.Add(-beforeQuiet)
 			}
 		}
-		if at.Before(r.Began.Add(p.Apart)) {
+		if at.Before(r.Began.Add(remindApart)) {
 			return
 		}
-		if at.Before(r.unpaused) || !at.Before(r.unpaused.Add(p.Apart)) { // they were called when the pause ended
-			all = append(all, Reminder{key, at})
+		if at.Before(r.unpaused) || !at.Before(r.unpaused.Add(remindApart)) { // they were called when the pause ended
+			all = append(all, at)
 		}
 	}
-	stage := func(prefix string, from, to time.Time) {
+	stage := func(from, to time.Time) {
 		total := r.line.counted(from, to)
-		for _, percent := range p.Percent {
-			if 0 < percent && percent < 100 {
-				add(prefix+strconv.Itoa(percent), r.line.after(from, total-total/100*time.Duration(percent)), to)
-			}
+		for _, percent := range remindAt {
+			add(r.line.after(from, total-total/100*percent), to)
 		}
-		if 0 < p.Last && p.Last < total {
-			add(prefix+"last", r.line.after(from, total-p.Last), to)
+		if remindLast < total {
+			add(r.line.after(from, total-remindLast), to)
 		}
 	}
-	stage("", r.Began, r.Due)
+	stage(r.Began, r.Due)
 	if r.Due.Before(r.Deadline) {
-		add("vacation", r.Due, r.Deadline)
-		stage("vacation ", r.Due, r.Deadline)
+		add(r.Due, r.Deadline)
+		stage(r.Due, r.Deadline)
 	}
-	slices.SortStableFunc(all, func(a, b Reminder) int { return a.At.Compare(b.At) })
-	var kept []Reminder
-	for _, one := range slices.Backward(all) {
-		if n := len(kept); n == 0 || kept[n-1].At.Sub(one.At) >= max(p.Apart, 1) {
-			kept = append(kept, one)
+	slices.SortFunc(all, time.Time.Compare)
+	var kept []time.Time
+	for _, at := range slices.Backward(all) {
+		if n := len(kept); n == 0 || kept[n-1].Sub(at) >= remindApart {
+			kept = append(kept, at)
 		}
 	}
 	slices.Reverse(kept)

@@ -19,9 +19,6 @@ const FreeUndo = 60 * time.Second
 // Undo takes back the person's own last turn: freely for a minute and before it
 // is answered, later by asking the opponent.
 func Undo(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	nothing := in.Refuse(say("undo.nothing", in.number()))
 	if len(in.Position.Lines) == 0 && len(in.Position.Stones) > 0 {
 		return in.undoStone()
@@ -65,12 +62,6 @@ func (in *Input) ask(what string, question text.Message) Step {
 		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
 	}
 	by := in.color()
-	if black, white := in.colors(); !black || !white {
-		by = rules.Black
-		if white {
-			by = rules.White
-		}
-	}
 	s := in.step([]string{"ask " + by.Letter() + " " + what}, []text.Message{question, say("asked.how")}, nil)
 	in.notify(&s, in.Match.seat(by.Opponent()))
 	return s
@@ -136,9 +127,6 @@ func Decline(in *Input) Step {
 
 // Draw declares the draw of Ultimate Go, and offers one elsewhere.
 func Draw(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	if in.Position.Game.Rules().Has(rules.Draw) {
 		return MakeTurn(in)
 	}
@@ -154,9 +142,6 @@ func Draw(in *Input) Step {
 
 // Pause asks to stop the clocks, or lets them run again.
 func Pause(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	switch a := in.Position.Asked; {
 	case in.Match.Clock.Kind == clock.None:
 		return in.Refuse(say("pause.noclock", in.number()))
@@ -174,9 +159,6 @@ func (in *Input) pause() Step {
 
 // Dispute goes on playing on a branch, to find out who is right about the dead.
 func Dispute(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	if !in.Position.Game.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(in.Position.Game.Rules()))
 	}
@@ -195,9 +177,6 @@ func Dispute(in *Input) Step {
 
 // Return leaves the branch.
 func Return(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}

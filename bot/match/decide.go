@@ -30,6 +30,7 @@ type Input struct {
 	Request  Request
 	By       PersonID
 	Kind     rules.Kind          // of the turn, for commands that are one
+	Seated   bool                // it is for those who play in the game alone, while it is played
 	NewID    GameID              // of the game that the request opens, if it opens one
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
@@ -49,7 +50,8 @@ type Input struct {
 	Now      time.Time
 }
 
-// A Change decides what a command changes.
+// A Change decides what a command changes. Those for players alone rely on
+// Input.Seated.
 type Change func(in *Input) Step
 
 // Decide is the heart of the bot: what one request changes and answers.
@@ -68,6 +70,11 @@ func Decide(in *Input, change Change) Step {
 	}
 	if seq := in.Request.Args["seq"]; seq != "" && !in.stands(seq) {
 		return in.Refuse(say("moved.on", in.number()))
+	}
+	if in.Seated {
+		if s, blocked := in.blocked(); blocked {
+			return s
+		}
 	}
 	return change(in)
 }

@@ -25,13 +25,14 @@ func drawn(drawing string) (*sgf.Record, error) {
 
 // Diagram plays what somebody drew under the ruleset they name, the record's
 // own, or the one given. A part of the text that cannot be read is an error.
-func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, text.Message, bool) {
+// Its errors are for the person who drew it.
+func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, error) {
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
-		return nil, say("diagram.none"), false
+		return nil, text.Error("diagram.none")
 	}
 	if err != nil {
-		return nil, say("diagram.bad", text.Sentence(err)), false
+		return nil, text.Error("diagram.bad", text.Sentence(err))
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -41,7 +42,7 @@ func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rul
 	}
 	if name != "" {
 		if r, err = own.Find(name); err != nil {
-			return nil, NoRuleset(name), false
+			return nil, err
 		}
 	}
 	komi := r.Komi
@@ -50,9 +51,9 @@ func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rul
 	}
 	g, err := rec.Play(r, komi)
 	if err != nil {
-		return nil, say("diagram.bad", text.Sentence(err)), false
+		return nil, text.Error("diagram.bad", text.Sentence(err))
 	}
-	return g, text.Message{}, true
+	return g, nil
 }
 
 // SetUp puts a position up as a sandbox.
@@ -64,9 +65,9 @@ func SetUp(in *Input) Step {
 	if r, err := in.Rulesets.Find(in.Room.Rules); in.Room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, problem, ok := Diagram(in.Rulesets, in.Request.Args["diagram"], strings.TrimSpace(in.Request.Args["rules"]), otherwise)
-	if !ok {
-		return in.Refuse(problem)
+	g, err := Diagram(in.Rulesets, in.Request.Args["diagram"], strings.TrimSpace(in.Request.Args["rules"]), otherwise)
+	if err != nil {
+		return in.Refuse(wrong(err))
 	}
 	if n := howMany(in.Yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.By }); n >= maxSandboxes {
 		return in.Refuse(say("sandbox.many"))

@@ -72,20 +72,15 @@ func (in *Input) remindersOf(who PersonID, p *Position, r clock.Reading, changed
 		return nil
 	}
 	prefs := in.Prefs[who]
-	var out []time.Time
+	zone, _ := clock.Zone(prefs.Zone)
 	if !r.Deadline.IsZero() && p.Game.Phase() == rules.Playing {
-		when := clock.DefaultReminding
-		when.Quiet, when.Zone = prefs.Quiet, prefs.Zone
-		for _, reminder := range clock.Reminders(r, when) {
-			out = append(out, reminder.At)
-		}
-		return out
+		return clock.Reminders(r, prefs.Quiet, zone)
 	}
 	after := slowTurns
 	if p.Game.Phase() == rules.Settling {
 		after = slowCounts
 	}
-	zone, _ := clock.Zone(prefs.Zone)
+	var out []time.Time
 	for _, d := range after {
 		at := changed.Add(d)
 		if end, within := prefs.Quiet.Until(at, zone); within {
@@ -263,9 +258,6 @@ func (in *Input) late() (Step, bool) {
 
 // Claim ends the game by time, if the flag of the opponent has fallen.
 func Claim(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	r := in.Position.Reading(in.Now)
 	black, white := in.colors()
 	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -142,10 +143,11 @@ func (p *Position) Next(m Match, events ...Event) (*Position, error) {
 // take folds events, and ends the fold.
 func (f *folding) take(events []Event) (*Position, error) {
 	for _, e := range events {
-		a, err := parseBody(e.Body, f.match.Setup)
-		if err == nil {
+		name, args, _ := strings.Cut(e.Body, " ")
+		err := errUnreadable
+		if do := verbs[name]; do != nil {
 			f.At = e.At
-			err = a.apply(f, e)
+			err = do(f, e, args)
 		}
 		if errors.Is(err, errUnreadable) {
 			return nil, fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)

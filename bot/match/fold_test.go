@@ -221,7 +221,7 @@ func TestFoldOneByOne(t *testing.T) {
 			}
 		}
 	}
-	for verb := range parsers {
+	for verb := range verbs {
 		if did[verb] == 0 {
 			t.Errorf("%q never came to pass", verb)
 		}

@@ -10,9 +10,6 @@ import (
 
 // PlaceHandicap places handicap stones where Black likes them.
 func PlaceHandicap(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	if in.Position.Placing == 0 {
 		return in.Refuse(say("placing.none", in.number()))
 	}

@@ -13,6 +13,7 @@
 //	step := match.Decide(&match.Input{
 //		Request:  match.Request{ID: "web:0b9f…", Command: "place", Args: map[string]string{"at": "D4"}},
 //		Kind:     rules.Place,
+//		Seated:   true,
 //		By:       "p7",
 //		Match:    m,
 //		Position: p,
@@ -25,7 +26,7 @@
 // is due next. Whoever decides again with the same input gets the same step, so a
 // step that comes too late to be stored is thrown away and decided anew.
 //
-// In events.go are the kinds of events and how each changes a position, in fold.go
+// In events.go is what may stand in a log, and how it changes a position; in fold.go is
 // the fold. decide.go has what all decisions share; those about new games, turns,
 // questions between players, the end, and what is due are in new.go, turns.go,
 // ask.go, settle.go and due.go.
@@ -56,6 +57,12 @@ type Room struct {
 	Platform string
 	Channel  string
 	Thread   string // empty: the channel itself
+}
+
+// WithoutThread returns the channel itself.
+func (r Room) WithoutThread() Room {
+	r.Thread = ""
+	return r
 }
 
 // Link writes a room so that a platform may make a link of it.

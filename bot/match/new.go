@@ -40,11 +40,10 @@ func NewGame(in *Input) Step {
 	}
 	id, board = cmp.Or(id, in.Room.Rules), cmp.Or(board, in.Room.Size)
 	if id != "" {
-		found, err := in.Rulesets.Find(id)
-		if err != nil {
-			return in.Refuse(NoRuleset(id))
+		var err error
+		if r, err = in.Rulesets.Find(id); err != nil {
+			return in.Refuse(wrong(err))
 		}
-		r = found
 	}
 	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
 	if board != "" {
@@ -64,10 +63,10 @@ func NewGame(in *Input) Step {
 		}
 		s.Komi = k
 	}
-	if h := arg("handicap"); h != "" {
-		n, err := strconv.Atoi(h)
+	if arg("handicap") != "" {
+		n, err := Number(in.Request.Args, "handicap", 0)
 		if err != nil {
-			return in.Refuse(say("bad.number", shortened(h)))
+			return in.Refuse(wrong(err))
 		}
 		switch how := strings.ToLower(arg("placement")); how {
 		case "", "fixed":

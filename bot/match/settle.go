@@ -95,9 +95,6 @@ func pointList(ps []rules.Point) string {
 // Propose marks what looks dead, for both to look at. Chains that are marked
 // already stay as they are.
 func Propose(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	g := in.Position.Game
 	if !g.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(g.Rules()))
@@ -277,16 +274,13 @@ func Comment(in *Input) Step {
 		return in.Refuse(say("comment.when", in.number()))
 	}
 	remark := strings.TrimSpace(in.Request.Args["text"])
-	n := in.Position.Game.Turns()
-	if move := strings.TrimSpace(in.Request.Args["move"]); move != "" {
-		var err error
-		if n, err = strconv.Atoi(move); err != nil {
-			return in.Refuse(say("bad.number", shortened(move)))
-		}
-	}
+	turns := in.Position.Game.Turns()
+	n, err := Number(in.Request.Args, "move", turns)
 	switch {
-	case n < 1 || n > in.Position.Game.Turns():
-		return in.Refuse(say("review.range", in.number(), strconv.Itoa(in.Position.Game.Turns())))
+	case err != nil:
+		return in.Refuse(wrong(err))
+	case n < 1 || n > turns:
+		return in.Refuse(say("review.range", in.number(), strconv.Itoa(turns)))
 	case remark == "":
 		return in.Refuse(say("missing", "comment", say("needs.comment"), "/comment Why not C3? move:12"))
 	case len([]rune(remark)) > maxRemark:

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -13,9 +14,6 @@ import (
 
 // MakeTurn plays placements, passes and all that a rulebook calls a turn.
 func MakeTurn(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	t := rules.Turn{Kind: in.Kind, By: in.color()}
 	w, h := in.Match.Setup.W, in.Match.Setup.H
 	if in.Position.Placing > 0 && t.Kind != rules.Resign {
@@ -46,17 +44,11 @@ func MakeTurn(in *Input) Step {
 
 // Resume goes on playing after play has stopped.
 func Resume(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	return in.play(rules.Turn{Kind: in.Kind, By: in.color()})
 }
 
 // Mark marks chains as dead, alive or alive in seki, once play has stopped.
 func Mark(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
 	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
 	case "", "dead":
@@ -81,9 +73,6 @@ func Mark(in *Input) Step {
 // Accept accepts whatever there is to accept: the count, a suggestion of dead
 // stones, or that a game has no result.
 func Accept(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	if s, answered := in.yes(); answered {
 		return s
 	}
@@ -124,9 +113,6 @@ func noAgreement(r *rules.Ruleset) text.Message {
 
 // Resign resigns the game, once the person has confirmed that.
 func Resign(in *Input) Step {
-	if s, blocked := in.blocked(); blocked {
-		return s
-	}
 	by := in.color()
 	switch strings.ToLower(strings.TrimSpace(in.Request.Args["confirm"])) {
 	case "yes", "y", "true":
@@ -240,30 +226,38 @@ func what(t rules.Turn) any {
 // Outcome says how a game ended.
 func Outcome(p *Position) text.Message {
 	who := map[byte]text.Message{'B': text.Color(rules.Black), 'W': text.Color(rules.White)}
-	result := p.Game.Result()
-	if p.Result != "" {
-		result = p.Result
-	}
-	switch r := result; {
-	case r == "0" && p.Result != "":
+	result := cmp.Or(p.Result, p.Game.Result())
+	switch {
+	case result == "Draw" || result == "0" && p.Result != "":
 		return say("draw")
-	case r == "0":
+	case result == "0":
 		return say("jigo")
-	case r == "Draw":
-		return say("draw")
-	case r == "Void" || r == "":
+	case result == "Void" || result == "":
 		return say("void")
-	default:
-		if m, err := rules.ParsePoints(r[2:]); err == nil {
-			return say("win", who[r[0]], m.String())
-		}
-		return say("win.other", who[r[0]])
 	}
+	if m, err := rules.ParsePoints(result[2:]); err == nil {
+		return say("win", who[result[0]], m.String())
+	}
+	return say("win.other", who[result[0]])
 }
 
 // centre is a point to give as an example.
 func centre(s rules.Setup) rules.Point {
 	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
+}
+
+// Number reads an argument that is a whole number; otherwise stands for none. Its error
+// is for the person who typed.
+func Number(args map[string]string, name string, otherwise int) (int, error) {
+	typed := strings.TrimSpace(args[name])
+	if typed == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(typed)
+	if err != nil {
+		return 0, text.Error("bad.number", shortened(typed))
+	}
+	return n, nil
 }
 
 // ParsePoints reads "C3 D5", "C3,D5"; "none" is no point.

@@ -1,0 +1,361 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// attempts is how often a request is decided anew after something else came
+// first, before the person is asked to try again.
+const attempts = 8
+
+// Ask answers a request, once; see [Service].
+//
+// It finds the command in the list, who asks, and where (arrive). A question is then
+// answered (question.go). A change finds its match (choose), looks up what its decision
+// depends on (prepare), has it decided (match.Decide), and stores the outcome (commit).
+// If something else was stored meanwhile, all of that begins anew.
+func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
+	h, ok := find(r.Command)
+	if !ok {
+		return Answer{Text: text.English.Say(say("no.command", shortened(r.Command))), Private: true}, nil
+	}
+	args := r.Args
+	r.Args = make(map[string]string, len(args))
+	for name, value := range args {
+		r.Args[name] = text.Typed(value, name == "diagram")
+	}
+	s, err := b.arrive(ctx, &r)
+	if err != nil {
+		return Answer{}, err
+	}
+	if h.whole != nil {
+		return h.whole(ctx, b, s, r)
+	}
+	for range attempts {
+		var answer Answer
+		if h.question != nil {
+			answer, err = b.question(ctx, r, h, s)
+		} else {
+			answer, err = b.change(ctx, r, h, s)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return answer, err
+		}
+		// The request may have its answer by now, and who asks may be forgotten.
+		if s, err = b.speech(ctx, r); err != nil {
+			return Answer{}, err
+		}
+	}
+	return s.tell(say("internal.conflict")), nil
+}
+
+// arrive looks up who asks, and where, and notes what follows from somebody being
+// heard there: the bot may be able to write again, and is in the server.
+func (b *Bot) arrive(ctx context.Context, r *Request) (speech, error) {
+	s, err := b.speech(ctx, *r)
+	if err != nil {
+		return speech{}, err
+	}
+	if s.parked {
+		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
+			return speech{}, err
+		} else if some {
+			b.outbox.Wake()
+		}
+	}
+	if err := b.inThread(ctx, r); err != nil {
+		return speech{}, err
+	}
+	if r.Server != "" && (s.here.server.ID != r.Server || !s.here.server.Left.IsZero()) {
+		if err := b.meet(ctx, *r); err != nil {
+			return speech{}, err
+		}
+		return b.speech(ctx, *r)
+	}
+	return s, nil
+}
+
+// inThread finds the game in whose thread something is asked. A new game that is
+// opened there belongs beside the thread, not into it.
+func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
+	if r.Under == "" {
+		return nil
+	}
+	r.thread, err = b.store.GameUnder(ctx, r.Where.Platform, outbox.Receipt(r.Under))
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	r.Where.Thread = ""
+	return err
+}
+
+// change decides a request that may change something, and stores the outcome. It
+// returns ErrConflict if something else was stored meanwhile.
+func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+	if s.answer != nil { // it was asked before
+		return b.changed(ctx, *s.answer, r, s)
+	}
+	now, err := b.present(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	m, refusal, err := b.choose(ctx, r, h, s.by)
+	if err != nil {
+		return Answer{}, err
+	}
+	in := &task{req: r, h: h, speech: s, Input: match.Input{
+		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.Moderator},
+		Kind:    h.kind, Seated: h.seated, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
+	}}
+	var step match.Step
+	if refusal != nil {
+		step = match.Step{Request: r.ID, At: in.Now, Answer: *refusal}
+	} else {
+		if in.NewID, in.Coin, err = newID(b.rand); err != nil {
+			return Answer{}, err
+		}
+		if err = b.prepare(ctx, in); err == nil {
+			err = b.creditFirst(ctx, in)
+		}
+		if errors.Is(err, errNotReplayed) {
+			return s.tell(say("stale.game", strconv.Itoa(m.Number), r.ID)), nil
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		was := in.Match.Standing
+		step = in.decide()
+		step.Was, step.People = &was, in.people()
+	}
+	step.Where = r.Where.WithoutThread()
+	if !step.Answer.Private {
+		step.Typed = r.Typed
+	}
+	own, err := b.commit(ctx, &step, in, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, old := range step.Replaces {
+		more, err := b.replace(ctx, r, old, step.Match, s.by)
+		own = append(own, more...)
+		if err != nil {
+			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
+		}
+	}
+	if step.Room != nil { // they may have chosen another language
+		if s.here, s.room, err = b.room(ctx, r.Where); err != nil {
+			return Answer{}, err
+		}
+	}
+	if step.Prefs != nil {
+		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
+	}
+	answer, err := b.changed(ctx, step.Answer, r, s)
+	if err == nil {
+		answer.Posts = b.outbox.Give(ctx, own)
+	}
+	return answer, err
+}
+
+// trustedDelay is for how long a platform's timestamp is believed.
+const trustedDelay = 10 * time.Minute
+
+// when gives the time at which a request was made: the platform's timestamp, if
+// it has one that can be trusted, so that a turn made in time is in time although
+// it was long on its way.
+func when(r Request, now time.Time) time.Time {
+	now = now.UTC()
+	if !r.At.IsZero() && r.At.Before(now) && now.Sub(r.At) <= trustedDelay {
+		return r.At.UTC()
+	}
+	return now
+}
+
+// newID draws an id for a game, and a coin for its nigiri. The id must be hard to
+// guess: whoever knows it can fetch pictures of the game. 80 bits, and short,
+// because it is stored with every event.
+func newID(from io.Reader) (id match.GameID, coin bool, err error) {
+	var drawn [11]byte
+	if _, err := io.ReadFull(from, drawn[:]); err != nil {
+		return "", false, fmt.Errorf("draw the id of a game: %w", err)
+	}
+	return match.GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
+}
+
+// A task is a request on its way to a step: what the step is decided from, and
+// what the bot itself knows besides. Everything is looked up before the decision.
+type task struct {
+	match.Input
+	req    Request // without an ID: nobody asks
+	h      handler
+	speech speech
+	place  place                          // where the match is played, or where it is asked
+	who    map[match.PersonID]outbox.User // the players and who asks
+	epoch  int                            // of the cache, when the position was looked up
+}
+
+// decide decides what the request changes.
+func (in *task) decide() match.Step {
+	what := in.h.change
+	if in.h.prefer != nil {
+		what = func(*match.Input) match.Step { return in.h.prefer(in) }
+	}
+	return match.Decide(&in.Input, what)
+}
+
+// people gives who asks and who is meant, each once.
+func (in *task) people() []match.PersonID {
+	ps := []match.PersonID{in.By, in.Seats[0], in.Seats[1]}
+	for _, p := range in.Users {
+		ps = append(ps, p)
+	}
+	slices.Sort(ps)
+	return slices.DeleteFunc(slices.Compact(ps), func(p match.PersonID) bool { return p == "" })
+}
+
+// errNotReplayed is the error of a game whose log does not fold, or not to what was
+// proved.
+var errNotReplayed = errors.New("the game does not replay")
+
+// prepare looks up what a decision depends on. Its error may be errNotReplayed.
+func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
+	in.place = in.speech.here
+	known := []match.PersonID{in.By} // who may have to be reminded after the step
+	if m := in.Match; m.ID != "" {
+		in.epoch = b.cache.now()
+		if in.Position, err = b.position(ctx, m, m.Seq); err != nil {
+			if errors.Is(err, errNotReplayed) {
+				b.log.Error("a game does not replay", "game", m.ID, "request", in.Request.ID, "error", err)
+			}
+			return err
+		}
+		if in.place.Room != m.Where.WithoutThread() { // nobody asks, or elsewhere
+			if in.place, err = b.place(ctx, m.Where); err != nil {
+				return err
+			}
+		}
+		in.Left = !in.place.server.Left.IsZero()
+		known = append(known, m.Black, m.White)
+	}
+	in.Room, in.Rulesets = in.place.RoomSettings, b.rulesets
+	if in.Welcome, err = b.welcome(ctx, in); err != nil {
+		return err
+	}
+	if in.h.opens {
+		if err := b.unfinished(ctx, in); err != nil {
+			return err
+		}
+	}
+	in.Users = map[string]match.PersonID{}
+	for option, who := range in.req.Users {
+		if in.Users[option], err = b.store.Person(ctx, who); err != nil {
+			return err
+		}
+	}
+	// Who sits at the board of a local room matters unless both seats of the match are
+	// taken already.
+	if s := in.req.Seats; s != nil && (in.h.opens || in.Match.Black == "" || in.Match.White == "") {
+		for i, who := range []outbox.User{s.Black, s.White} {
+			if in.Seats[i], err = b.store.Person(ctx, who); err != nil {
+				return err
+			}
+		}
+		known = append(known, in.Seats[:]...)
+	}
+	in.who, in.Prefs, err = b.store.Players(ctx, known)
+	for _, p := range known {
+		if _, found := in.Prefs[p]; !found && p != "" && err == nil {
+			in.Prefs[p] = match.Preferences{Person: p} // erased
+		}
+	}
+	return err
+}
+
+// commit stores a step, which was decided from in, and hands its posts to the outbox.
+// It returns those that are to be shown by whoever asks r.
+func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request) ([]outbox.Claimed, error) {
+	for i := range step.Posts {
+		if o := &step.Posts[i]; r.Shows && !o.Private && o.Where.WithoutThread() == r.Where.WithoutThread() &&
+			(i == 0 || !step.New || r.Flat) { // what follows the first post of a game needs its receipt
+			o.For = match.Asker
+		}
+	}
+	b.outbox.Assign(step)
+	if err := b.store.Commit(ctx, step); err != nil {
+		return nil, err
+	}
+	if step.After == nil {
+		return b.outbox.Take(ctx, step, nil), nil
+	}
+	b.cache.keep(step.Match.ID, step.After, in.epoch)
+	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now()}), nil
+}
+
+// A situation is what a step left behind: a post that is delivered right after it
+// need not look that up.
+type situation struct {
+	match match.Match
+	pos   *match.Position
+	place place // where the match is played
+	who   map[match.PersonID]outbox.User
+	at    time.Time
+}
+
+// fresh is how long a situation is taken for the present one.
+const fresh = 2 * time.Second
+
+// recent returns the situation in which a post was stored, if that was just now.
+func (b *Bot) recent(o outbox.Claimed) *situation {
+	s, ok := o.Left.(*situation)
+	if ok && o.Game == s.match.ID && o.Seq == s.match.Seq && b.now().Sub(s.at) < fresh {
+		return s
+	}
+	return nil
+}
+
+// changed words the answer to a request that is in the inbox.
+func (b *Bot) changed(ctx context.Context, answer match.Reply, r Request, s speech) (Answer, error) {
+	a, err := b.reply(ctx, answer, s)
+	a.Logged = r.Typed != nil && !a.Private
+	return a, err
+}
+
+// reply words an answer of the inbox.
+func (b *Bot) reply(ctx context.Context, r match.Reply, s speech) (Answer, error) {
+	who, err := b.who(ctx, people(r.Texts)...)
+	if err != nil {
+		return Answer{}, err
+	}
+	l := s.room
+	if r.Private {
+		l = s.mine
+	}
+	return Answer{Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag}, nil
+}
+
+// tell tells the person who asks something that names nobody.
+func (s speech) tell(texts ...Text) Answer {
+	return Answer{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag}
+}
+
+// labelled words the labels of buttons, which are keys.
+func labelled(l *text.Language, cs []match.Control) (out []match.Control) {
+	for _, c := range cs {
+		c.Label = l.Say(say(c.Label, c.Args["game"]))
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// choose finds the game that a request is about: the one it numbers, the one of
+// its thread, the only one here in which the person is to move or plays, the
+// only one here. If that leaves several it asks which, by a refusal.
+func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (match.Match, *match.Reply, error) {
+	refuse := func(t Text) (match.Match, *match.Reply, error) {
+		return match.Match{}, &match.Reply{Texts: []Text{t}, Private: true}, nil
+	}
+	if h.noGame {
+		return match.Match{}, nil, nil
+	}
+	where := r.Where.WithoutThread()
+	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
+		number, err := strconv.Atoi(n)
+		if err != nil {
+			return refuse(say("bad.number", shortened(n)))
+		}
+		m, found, err := b.last(ctx, Query{Where: where, Number: number})
+		if err == nil && (!found || number < 1) {
+			return refuse(say("no.game.number", strconv.Itoa(number)))
+		}
+		return m, nil, err
+	}
+	if r.thread != "" {
+		m, err := b.store.Header(ctx, r.thread)
+		return m, nil, err
+	}
+	if r.Where.Thread != "" {
+		if m, found, err := b.last(ctx, Query{Where: r.Where}); found || err != nil {
+			return m, nil, err
+		}
+	}
+	if h.Name == "rematch" {
+		if m, found, err := b.last(ctx, Query{Where: where, Player: by, States: []match.State{match.Ended}}); found || err != nil {
+			return m, nil, err
+		}
+	}
+	here, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.look()})
+	if err != nil {
+		return match.Match{}, nil, err
+	}
+	for _, candidate := range candidates(h, by) {
+		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
+		switch {
+		case len(ms) == 1:
+			return ms[0], nil, nil
+		case len(ms) > 1:
+			return match.Match{}, which(ms, r), nil
+		}
+	}
+	// Nothing of that is being played: the last game, which is over.
+	m, found, err := b.last(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Ended, match.Cancelled}})
+	if err == nil && !found {
+		return refuse(say("no.game"))
+	}
+	return m, nil, err
+}
+
+// candidates tells, from the likeliest to the least likely, which games of a channel
+// somebody may mean by a command.
+func candidates(h handler, by match.PersonID) []func(match.Match) bool {
+	mine := func(m match.Match) bool { return m.Black == by || m.White == by }
+	every := func(match.Match) bool { return true }
+	switch {
+	case h.Name == "join":
+		return []func(match.Match) bool{
+			func(m match.Match) bool { return m.State == match.Open && m.Invited == by },
+			func(m match.Match) bool { return m.State == match.Open && m.Invited == "" && !mine(m) },
+			func(m match.Match) bool { return m.State == match.Open },
+			every,
+		}
+	case h.toMove:
+		return []func(match.Match) bool{func(m match.Match) bool { return m.ToMove == by }, mine, every}
+	}
+	return []func(match.Match) bool{mine, every}
+}
+
+// which asks which of some games is meant.
+func which(ms []match.Match, r Request) *match.Reply {
+	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
+	reply := &match.Reply{Texts: []Text{say("which.game", strconv.Itoa(ms[0].Number))}, Private: true}
+	for _, m := range ms[:min(len(ms), 5)] {
+		args := map[string]string{"game": strconv.Itoa(m.Number)}
+		for k, v := range r.Args {
+			if k != "seq" && k != "game" {
+				args[k] = v
+			}
+		}
+		reply.Controls = append(reply.Controls, match.Control{Label: "game.choice", Command: r.Command, Args: args})
+	}
+	return reply
+}
+
+// last returns the match that a query finds first, which was changed last, and
+// reports whether there is one.
+func (b *Bot) last(ctx context.Context, q Query) (m match.Match, found bool, err error) {
+	q.Limit = 1
+	ms, err := b.store.Matches(ctx, q)
+	if err != nil || len(ms) == 0 {
+		return m, false, err
+	}
+	return ms[0], true, nil
+}
+
+func filter(ms []match.Match, keep func(match.Match) bool) []match.Match {
+	var out []match.Match
+	for _, m := range ms {
+		if keep(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}

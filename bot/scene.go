@@ -1,0 +1,58 @@
+package bot
+
+import (
+	"context"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/render"
+)
+
+// Scene gives the picture of a game after event seq.
+func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene, error) {
+	m, p, err := b.at(ctx, id, seq)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	room, l, err := b.room(ctx, m.Where)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return b.scene(ctx, m, p, l, room.look(""))
+}
+
+// scene draws a match in the words of a language.
+func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *text.Language, look render.Options) (render.Scene, error) {
+	who, err := b.who(ctx, m.Black, m.White)
+	if err != nil {
+		return render.Scene{}, err
+	}
+	return b.draw(m, p, l, who, look), nil
+}
+
+// sceneOf draws a match whose players are known.
+func sceneOf(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
+	scene := l.PictureWords().Of(p.Final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
+	if p.Result != "" {
+		scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
+	}
+	scene.Look, scene.Series = look, string(m.ID)
+	return scene
+}
+
+// at returns a match, and its position as it was after event seq.
+func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *match.Position, error) {
+	m, err := b.store.Header(ctx, id)
+	if err != nil {
+		return m, nil, err
+	}
+	p, err := b.position(ctx, m, seq)
+	return m, p, err
+}
+
+// draw returns the scene of a match, the players of which are known.
+func (b *Bot) draw(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
+	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
+	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
+}
