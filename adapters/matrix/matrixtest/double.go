@@ -5,11 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -27,19 +25,12 @@ import (
 // as far as the bot and Player ask: TestHomeserver holds both to the same.
 func InMemory(t testing.TB, options ...Options) *Server {
 	t.Helper()
-	s := &Server{URL: "http://localhost:8008", network: &memnet.Network{}, names: map[string]int{}}
+	var takes time.Duration
 	for _, o := range options {
-		s.options = o
+		takes = o.Takes
 	}
-	s.double = newDouble(s.options)
-	var listener net.Listener
-	var err error
-	if s.options.TCP {
-		s.network = nil
-		listener, s.URL, err = s.listen()
-	} else {
-		listener, err = s.network.Listen("localhost:8008")
-	}
+	s := &Server{URL: "http://localhost:8008", network: &memnet.Network{}, double: newDouble(takes), names: map[string]int{}}
+	listener, err := s.network.Listen("localhost:8008")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +43,7 @@ func InMemory(t testing.TB, options ...Options) *Server {
 // position; a token of /sync or /messages is "t" and the position after which it is.
 type double struct {
 	http.ServeMux
-	maxUpload int64
-	takes     time.Duration
+	takes time.Duration
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when there is news
@@ -67,86 +57,128 @@ type double struct {
 	lists    []listChange
 }
 
-// An account is somebody registered.
+// An account is somebody registered. The names of its fields, and those of what
+// follows, are read by Restore.
 type account struct {
-	user     id.UserID
-	password string
-	name     string
+	User     id.UserID
+	Password string
+	Name     string
+	Data     map[string]json.RawMessage
+	Signing  map[string]keyObject // cross-signing: master, self_signing, user_signing
 	devices  map[id.DeviceID]*device
-	data     map[string]json.RawMessage
-	signing  map[string]keyObject // cross-signing: master, self_signing, user_signing
 }
 
 // A device is somewhere that somebody is logged in.
 type device struct {
 	*account
-	id      id.DeviceID
-	name    string
-	token   string
-	keys    keyObject
-	oneTime map[string]json.RawMessage
-	inbox   []toDevice
-	sent    map[string]any // answers by method and path with a transaction's id
+	ID      id.DeviceID
+	Name    string
+	Token   string
+	Keys    keyObject
+	OneTime map[string]json.RawMessage
+	Inbox   []toDevice
+	Sent    map[string]any // answers by method and path with a transaction's id
 }
 
+// media is a file; as an answer it is sent as it is.
 type media struct {
-	kind, name string
-	data       []byte
+	kind string
+	data []byte
 }
 
-func newDouble(o Options) *double {
-	d := &double{maxUpload: o.MaxUpload, takes: o.Takes, changed: make(chan struct{}), accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
+func newDouble(takes time.Duration) *double {
+	d := &double{takes: takes, changed: make(chan struct{}), accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
 		rooms: map[id.RoomID]*room{}, media: map[string]media{}, filters: map[string]json.RawMessage{}}
-	if d.maxUpload == 0 {
-		d.maxUpload = 10 << 20
+	d.open("GET client/versions", func(*call) any {
+		return fields{"versions": []string{"r0.6.1", "v1.1", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6", "v1.7", "v1.8", "v1.9", "v1.10", "v1.11"}}
+	})
+	d.open("POST client/v3/login", d.login)
+	const of = "client/v3/user/{user}/"
+	const in = "client/v3/rooms/{room}/"
+	for pattern, f := range map[string]func(*call) any{
+		"GET client/v3/capabilities": func(*call) any {
+			return fields{"capabilities": fields{"m.room_versions": fields{"default": roomVersion, "available": fields{roomVersion: "stable"}}}}
+		},
+		"GET client/v3/account/whoami":                              d.whoami,
+		"POST client/v3/logout":                                     d.logout,
+		"GET client/v3/profile/{user}":                              d.profile,
+		"PUT client/v3/profile/{user}/displayname":                  d.setName,
+		"GET " + of + "account_data/{type}":                         d.accountData,
+		"PUT " + of + "account_data/{type}":                         d.setAccountData,
+		"POST " + of + "filter":                                     d.putFilter,
+		"GET " + of + "filter/{filter}":                             d.getFilter,
+		"POST media/v3/upload":                                      d.upload,
+		"GET media/v3/download/{server}/{media}":                    d.download,
+		"GET client/v1/media/download/{server}/{media}":             d.download,
+		"POST client/v3/keys/upload":                                d.uploadKeys,
+		"POST client/v3/keys/query":                                 d.queryKeys,
+		"POST client/v3/keys/claim":                                 d.claimKeys,
+		"POST client/v3/keys/signatures/upload":                     d.uploadSignatures,
+		"POST client/v3/keys/device_signing/upload":                 d.uploadSigningKeys,
+		"PUT client/v3/sendToDevice/{type}/{txn}":                   d.sendToDevice,
+		"GET client/v3/devices":                                     d.getDevices,
+		"GET client/v3/devices/{device}":                            d.getDevice,
+		"DELETE client/v3/devices/{device}":                         d.deleteDevice,
+		"POST client/v3/createRoom":                                 d.createRoom,
+		"GET client/v3/joined_rooms":                                d.joinedRooms,
+		"POST client/v3/join/{room}":                                d.join,
+		"POST " + in + "join":                                       d.join,
+		"POST " + in + "leave":                                      d.leave,
+		"POST " + in + "invite":                                     d.invite,
+		"POST " + in + "kick":                                       d.kick,
+		"POST " + in + "ban":                                        d.ban,
+		"POST " + in + "unban":                                      d.unban,
+		"PUT " + in + "send/{type}/{txn}":                           d.send,
+		"PUT " + in + "redact/{event}/{txn}":                        d.redact,
+		"PUT " + in + "state/{type}":                                d.setState,
+		"PUT " + in + "state/{type}/{key...}":                       d.setState,
+		"GET " + in + "state/{type}":                                d.getState,
+		"GET " + in + "state/{type}/{key...}":                       d.getState,
+		"GET " + in + "event/{event}":                               d.event,
+		"GET " + in + "members":                                     d.members,
+		"GET " + in + "messages":                                    d.messages,
+		"GET client/v1/rooms/{room}/relations/{event}/{rel}/{type}": d.relations,
+		"PUT " + in + "typing/{user}":                               d.setTyping,
+		"POST " + in + "receipt/{kind}/{event}":                     d.setReceipt,
+		"GET client/v3/sync":                                        d.sync,
+	} {
+		d.open(pattern, func(c *call) any {
+			c.device = d.caller(c)
+			if c.path("txn") == "" {
+				return f(c)
+			}
+			key := c.r.Method + " " + c.r.URL.Path // a transaction happens once
+			if _, done := c.Sent[key]; !done {
+				c.Sent[key] = f(c)
+			}
+			return c.Sent[key]
+		})
 	}
-	d.open("GET /_matrix/client/versions", func(*call) (any, error) {
-		return fields{"versions": []string{"r0.6.1", "v1.1", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6", "v1.7", "v1.8", "v1.9", "v1.10", "v1.11"}}, nil
-	})
-	d.open("POST /_matrix/client/v3/login", d.login)
-	d.handle("GET /_matrix/client/v3/capabilities", func(*call) (any, error) {
-		return fields{"capabilities": fields{"m.room_versions": fields{"default": roomVersion, "available": fields{roomVersion: "stable"}}}}, nil
-	})
-	d.handle("GET /_matrix/client/v3/account/whoami", func(c *call) (any, error) {
-		return fields{"user_id": c.user, "device_id": c.device.id, "is_guest": false}, nil
-	})
-	d.handle("POST /_matrix/client/v3/logout", func(c *call) (any, error) { d.logOut(c.device); return fields{}, nil })
-	d.handle("GET /_matrix/client/v3/profile/{user}", d.profile)
-	d.handle("PUT /_matrix/client/v3/profile/{user}/displayname", d.setName)
-	d.handle("GET /_matrix/client/v3/user/{user}/account_data/{type}", d.accountData)
-	d.handle("PUT /_matrix/client/v3/user/{user}/account_data/{type}", d.setAccountData)
-	d.handle("POST /_matrix/client/v3/user/{user}/filter", d.putFilter)
-	d.handle("GET /_matrix/client/v3/user/{user}/filter/{filter}", d.getFilter)
-	d.handle("POST /_matrix/media/v3/upload", d.upload)
-	d.handle("GET /_matrix/media/v3/download/{server}/{media}", d.download)
-	d.handle("GET /_matrix/client/v1/media/download/{server}/{media}", d.download)
-	d.handleKeys()
-	d.handleRooms()
-	d.handle("GET /_matrix/client/v3/sync", d.sync)
 	d.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusNotFound, fields{"errcode": "M_UNRECOGNIZED", "error": "Unrecognized request"})
+		reply(w, http.StatusNotFound, "application/json", must(json.Marshal(fields{"errcode": "M_UNRECOGNIZED", "error": "Unrecognized request"})))
 	})
 	return d
 }
 
 type fields = map[string]any
 
-// A refusal is an error as the specification has it.
+// A refusal is an error as the specification has it. What deals with a request panics
+// with it.
 type refusal struct {
-	status     int
-	code, says string
-	more       fields
+	status int
+	body   fields
 }
 
-func (r *refusal) Error() string { return r.code + ": " + r.says }
+func refuse(status int, code, says string) {
+	panic(refusal{status, fields{"errcode": code, "error": says}})
+}
 
-func forbidden(says string) error { return &refusal{403, "M_FORBIDDEN", says, nil} }
-func notFound(says string) error  { return &refusal{404, "M_NOT_FOUND", says, nil} }
+func forbid(says string) { refuse(http.StatusForbidden, "M_FORBIDDEN", says) }
+func miss(says string)   { refuse(http.StatusNotFound, "M_NOT_FOUND", says) }
 
-// A call is a request with what is known of it. Its handler holds the lock.
+// A call is a request with what is known of it. What deals with it holds the lock.
 type call struct {
 	*device
-	w    http.ResponseWriter
 	r    *http.Request
 	body []byte
 }
@@ -154,83 +186,80 @@ type call struct {
 // path returns a part of the path.
 func (c *call) path(name string) string { return c.r.PathValue(name) }
 
-// read reads the body into an object.
-func (c *call) read(into any) error {
-	if len(c.body) == 0 {
-		return nil
+// read reads the body.
+func read[T any](c *call) T { return parse[T](c.body, "M_NOT_JSON") }
+
+// parse reads JSON, which may be missing; if it is wrong it refuses the request with
+// the code.
+func parse[T any](data []byte, code string) (ask T) {
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &ask); err != nil {
+			refuse(http.StatusBadRequest, code, err.Error())
+		}
 	}
-	if !json.Valid(c.body) {
-		return &refusal{400, "M_NOT_JSON", "not JSON", nil}
-	}
-	if err := json.Unmarshal(c.body, into); err != nil {
-		return &refusal{400, "M_BAD_JSON", err.Error(), nil}
-	}
-	return nil
+	return ask
 }
 
-// open answers requests of anybody.
-func (d *double) open(pattern string, f func(*call) (any, error)) {
-	d.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { d.answer(&call{w: w, r: r}, f) })
-}
-
-// handle answers requests of those who are logged in.
-func (d *double) handle(pattern string, f func(*call) (any, error)) {
-	d.open(pattern, func(c *call) (any, error) {
-		token := strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer ")
-		if token == "" {
-			token = c.r.URL.Query().Get("access_token")
+// open has requests of anybody dealt with.
+func (d *double) open(pattern string, f func(*call) any) {
+	method, path, _ := strings.Cut(pattern, " ")
+	d.HandleFunc(method+" /_matrix/"+path, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
 		}
-		if token == "" {
-			return nil, &refusal{401, "M_MISSING_TOKEN", "no access token", nil}
-		}
-		if c.device = d.tokens[token]; c.device == nil {
-			return nil, &refusal{401, "M_UNKNOWN_TOKEN", "unknown token", nil}
-		}
-		return f(c)
+		time.Sleep(d.takes / 2)
+		status, kind, data := d.deal(&call{r: r, body: body}, f)
+		time.Sleep(d.takes / 2)
+		reply(w, status, kind, data)
 	})
 }
 
-// errHandled is the error of a handler that has answered by itself.
-var errHandled = errors.New("handled")
-
-func (d *double) answer(c *call, f func(*call) (any, error)) {
-	body, err := io.ReadAll(c.r.Body)
-	if err != nil {
-		return
-	}
-	c.body = body
-	time.Sleep(d.takes / 2)
-	result, err := func() (any, error) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		result, err := f(c)
-		if err == nil { // as it is now
-			result = json.RawMessage(must(json.Marshal(result)))
+// deal deals with a request under the lock.
+func (d *double) deal(c *call, f func(*call) any) (status int, kind string, data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer func() {
+		switch no := recover().(type) {
+		case nil:
+		case refusal:
+			status, kind, data = no.status, "application/json", must(json.Marshal(no.body))
+		default:
+			panic(no)
 		}
-		return result, err
 	}()
-	time.Sleep(d.takes / 2)
-	var no *refusal
-	switch {
-	case err == nil:
-		reply(c.w, http.StatusOK, result)
-	case errors.As(err, &no):
-		says := fields{"errcode": no.code, "error": no.says}
-		for k, v := range no.more {
-			says[k] = v
-		}
-		reply(c.w, no.status, says)
-	case !errors.Is(err, errHandled):
-		reply(c.w, http.StatusInternalServerError, fields{"errcode": "M_UNKNOWN", "error": err.Error()})
+	result := f(c)
+	if file, is := result.(media); is {
+		return http.StatusOK, file.kind, file.data
 	}
+	return http.StatusOK, "application/json", must(json.Marshal(result))
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
-	data := must(json.Marshal(body))
-	w.Header().Set("Content-Type", "application/json")
+func reply(w http.ResponseWriter, status int, kind string, data []byte) {
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 	w.WriteHeader(status)
 	w.Write(data)
+}
+
+// tokenOf returns the access token of a request.
+func tokenOf(r *http.Request) string {
+	if token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); token != "" {
+		return token
+	}
+	return r.URL.Query().Get("access_token")
+}
+
+// caller returns the device that has sent a request.
+func (d *double) caller(c *call) *device {
+	token := tokenOf(c.r)
+	if token == "" {
+		refuse(http.StatusUnauthorized, "M_MISSING_TOKEN", "no access token")
+	}
+	if d.tokens[token] == nil {
+		refuse(http.StatusUnauthorized, "M_UNKNOWN_TOKEN", "unknown token")
+	}
+	return d.tokens[token]
 }
 
 // happens gives what happens its position, and wakes those who wait for news.
@@ -248,171 +277,148 @@ func (d *double) newID(kind string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// once does something once for each transaction of a device.
-func (c *call) once(f func() (any, error)) (any, error) {
-	key := c.r.Method + " " + c.r.URL.Path
-	if before, done := c.device.sent[key]; done {
-		return before, nil
-	}
-	result, err := f()
-	if err == nil {
-		c.device.sent[key] = result
-	}
-	return result, err
-}
-
 // register makes an account.
 func (d *double) register(user id.UserID, password, name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.accounts[user] = &account{user: user, password: password, name: name, devices: map[id.DeviceID]*device{}, data: map[string]json.RawMessage{}, signing: map[string]keyObject{}}
+	d.accounts[user] = &account{User: user, Password: password, Name: name, devices: map[id.DeviceID]*device{}, Data: map[string]json.RawMessage{}, Signing: map[string]keyObject{}}
 }
 
-func (d *double) login(c *call) (any, error) {
-	var ask struct {
+func (d *double) login(c *call) any {
+	ask := read[struct {
 		Type       string
 		Identifier struct{ User string }
 		Password   string
 		Device     id.DeviceID `json:"device_id"`
 		Name       string      `json:"initial_device_display_name"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
+	}](c)
 	user := id.UserID(ask.Identifier.User)
 	if !strings.HasPrefix(ask.Identifier.User, "@") {
 		user = id.NewUserID(ask.Identifier.User, Name)
 	}
 	who := d.accounts[user]
-	switch {
-	case ask.Type != "m.login.password":
-		return nil, &refusal{400, "M_BAD_JSON", "unknown login type", nil}
-	case who == nil || who.password != ask.Password:
-		return nil, forbidden("username or password was incorrect")
+	if ask.Type != "m.login.password" || who == nil || who.Password != ask.Password {
+		forbid("username or password was incorrect")
 	}
 	if ask.Device == "" {
 		ask.Device = id.DeviceID(strings.ToUpper(d.newID("device")[:8]))
 	}
 	dev := who.devices[ask.Device]
 	if dev == nil {
-		dev = &device{account: who, id: ask.Device, name: ask.Name, oneTime: map[string]json.RawMessage{}}
+		dev = &device{account: who, ID: ask.Device, Name: ask.Name, OneTime: map[string]json.RawMessage{}}
 		who.devices[ask.Device] = dev
 	}
-	delete(d.tokens, dev.token)
-	dev.token, dev.sent = d.newID("token"), map[string]any{}
-	d.tokens[dev.token] = dev
-	return fields{"user_id": user, "access_token": dev.token, "device_id": dev.id}, nil
+	delete(d.tokens, dev.Token)
+	dev.Token, dev.Sent = d.newID("token"), map[string]any{}
+	d.tokens[dev.Token] = dev
+	return fields{"user_id": user, "access_token": dev.Token, "device_id": dev.ID}
 }
 
-// logOut ends a device.
-func (d *double) logOut(dev *device) {
-	delete(d.tokens, dev.token)
-	delete(dev.devices, dev.id)
-	d.listChanged(dev.user)
+func (d *double) whoami(c *call) any {
+	return fields{"user_id": c.User, "device_id": c.ID, "is_guest": false}
 }
 
-func (d *double) profile(c *call) (any, error) {
+func (d *double) logout(c *call) any {
+	d.end(c.device)
+	return fields{}
+}
+
+// end ends a device.
+func (d *double) end(dev *device) {
+	delete(d.tokens, dev.Token)
+	delete(dev.devices, dev.ID)
+	d.listChanged(dev.User)
+}
+
+func (d *double) profile(c *call) any {
 	who := d.accounts[id.UserID(c.path("user"))]
 	if who == nil {
-		return nil, notFound("no such user")
+		miss("no such user")
 	}
-	return fields{"displayname": who.name}, nil
+	return fields{"displayname": who.Name}
 }
 
-func (d *double) setName(c *call) (any, error) {
-	var ask struct{ Displayname string }
-	if err := c.read(&ask); err != nil {
-		return nil, err
+// themselves refuses what only the user in the path may do.
+func (c *call) themselves() {
+	if c.path("user") != c.User.String() {
+		forbid("not you")
 	}
-	if c.path("user") != c.user.String() {
-		return nil, forbidden("not you")
-	}
-	c.account.name = ask.Displayname
+}
+
+func (d *double) setName(c *call) any {
+	c.themselves()
+	c.account.Name = read[struct{ Displayname string }](c).Displayname
 	for _, r := range d.rooms {
-		if r.membership(c.user) == "join" {
-			d.put(r, c.user, "m.room.member", c.user.String(), fields{"membership": "join", "displayname": ask.Displayname})
+		if r.membership(c.User) == "join" {
+			d.put(r, c.User, "m.room.member", c.User.String(), fields{"membership": "join", "displayname": c.account.Name})
 		}
 	}
-	return fields{}, nil
+	return fields{}
 }
 
-func (d *double) accountData(c *call) (any, error) {
-	content, ok := c.data[c.path("type")]
-	if c.path("user") != c.user.String() || !ok {
-		return nil, notFound("no such account data")
+func (d *double) accountData(c *call) any {
+	c.themselves()
+	content, ok := c.Data[c.path("type")]
+	if !ok {
+		miss("no such account data")
 	}
-	return content, nil
+	return content
 }
 
-func (d *double) setAccountData(c *call) (any, error) {
-	if c.path("user") != c.user.String() {
-		return nil, forbidden("not you")
-	}
-	var content fields
-	if err := c.read(&content); err != nil {
-		return nil, err
-	}
-	c.data[c.path("type")] = c.body
-	return fields{}, nil
+func (d *double) setAccountData(c *call) any {
+	c.themselves()
+	read[fields](c)
+	c.Data[c.path("type")] = c.body
+	return fields{}
 }
 
-func (d *double) putFilter(c *call) (any, error) {
-	var filter fields
-	if err := c.read(&filter); err != nil {
-		return nil, err
-	}
+func (d *double) putFilter(c *call) any {
+	read[fields](c)
 	name := fmt.Sprint(len(d.filters))
 	d.filters[name] = c.body
-	return fields{"filter_id": name}, nil
+	return fields{"filter_id": name}
 }
 
-func (d *double) getFilter(c *call) (any, error) {
+func (d *double) getFilter(c *call) any {
 	filter, ok := d.filters[c.path("filter")]
 	if !ok {
-		return nil, notFound("no such filter")
+		miss("no such filter")
 	}
-	return filter, nil
+	return filter
 }
 
-func (d *double) upload(c *call) (any, error) {
-	if int64(len(c.body)) > d.maxUpload {
-		return nil, &refusal{413, "M_TOO_LARGE", "too large", nil}
+func (d *double) upload(c *call) any {
+	if len(c.body) > 10<<20 {
+		refuse(http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "too large")
 	}
 	name := d.newID("media")[:24]
-	d.media[name] = media{c.r.Header.Get("Content-Type"), c.r.URL.Query().Get("filename"), c.body}
-	return fields{"content_uri": "mxc://" + Name + "/" + name}, nil
+	d.media[name] = media{c.r.Header.Get("Content-Type"), c.body}
+	return fields{"content_uri": "mxc://" + Name + "/" + name}
 }
 
-func (d *double) download(c *call) (any, error) {
+func (d *double) download(c *call) any {
 	m, ok := d.media[c.path("media")]
 	if !ok || c.path("server") != Name {
-		return nil, notFound("no such file")
+		miss("no such file")
 	}
-	c.w.Header().Set("Content-Type", m.kind)
-	c.w.Header().Set("Content-Length", fmt.Sprint(len(m.data)))
-	c.w.Write(m.data)
-	return nil, errHandled
+	return m
 }
 
 // confirmed asks for the password, as user-interactive authentication does.
-func (d *double) confirmed(c *call) error {
-	var ask struct {
-		Auth *struct {
-			Type, Session, Password, User string
-			Identifier                    struct{ User string }
-		}
-	}
-	if err := c.read(&ask); err != nil {
-		return err
-	}
+func (d *double) confirmed(c *call) {
+	ask := read[struct {
+		Auth *struct{ Type, Password string }
+	}](c)
 	flows := fields{"flows": []fields{{"stages": []string{"m.login.password"}}}, "params": fields{}, "session": d.newID("session")}
 	switch {
 	case ask.Auth == nil:
-		return &refusal{401, "M_UNAUTHORIZED", "say your password", flows}
-	case ask.Auth.Password != c.password || ask.Auth.Type != "m.login.password":
-		return &refusal{401, "M_FORBIDDEN", "username or password was incorrect", flows}
+		flows["errcode"], flows["error"] = "M_UNAUTHORIZED", "say your password"
+	case ask.Auth.Password != c.Password || ask.Auth.Type != "m.login.password":
+		flows["errcode"], flows["error"] = "M_FORBIDDEN", "username or password was incorrect"
+	default:
+		return
 	}
-	return nil
+	panic(refusal{http.StatusUnauthorized, flows})
 }
 
 // waits waits until there is news; it reports false when there is none in time.

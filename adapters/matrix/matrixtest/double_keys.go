@@ -33,24 +33,24 @@ func (k keyObject) sign(more json.RawMessage) {
 
 // A toDevice is a message to a device, which is there until it was delivered.
 type toDevice struct {
-	position int64
-	event    fields
+	Position int64
+	Event    fields
 }
 
 // delivered drops what a device got by its last answer, and returns what is new.
 func (dev *device) delivered(since int64) []fields {
-	dev.inbox = slices.DeleteFunc(dev.inbox, func(m toDevice) bool { return m.position <= since })
+	dev.Inbox = slices.DeleteFunc(dev.Inbox, func(m toDevice) bool { return m.Position <= since })
 	out := []fields{}
-	for _, m := range dev.inbox[:min(len(dev.inbox), 100)] {
-		out = append(out, m.event)
+	for _, m := range dev.Inbox[:min(len(dev.Inbox), 100)] {
+		out = append(out, m.Event)
 	}
 	return out
 }
 
 // A listChange is a change of somebody's devices.
 type listChange struct {
-	position int64
-	user     id.UserID
+	Position int64
+	User     id.UserID
 }
 
 func (d *double) listChanged(user id.UserID) {
@@ -80,7 +80,7 @@ func (d *double) listsSince(user id.UserID, since int64) (l lists) {
 			}
 		}
 		for at, e := range r.state {
-			if at.kind == "m.room.member" && e.position > since && e.before.field("membership") == "join" && e.field("membership") != "join" {
+			if at.kind == "m.room.member" && e.Position > since && e.before.field("membership") == "join" && e.field("membership") != "join" {
 				switch {
 				case at.key == user.String(): // the others are still here
 					for other := range r.joined {
@@ -93,50 +93,39 @@ func (d *double) listsSince(user id.UserID, since int64) (l lists) {
 		}
 	}
 	for _, c := range d.lists {
-		if c.position > since && together[c.user] {
-			changed[c.user] = true
+		if c.Position > since && together[c.User] {
+			changed[c.User] = true
 		}
 	}
 	maps.DeleteFunc(left, func(u id.UserID, _ bool) bool { return together[u] })
 	return lists{slices.Sorted(maps.Keys(changed)), slices.Sorted(maps.Keys(left))}
 }
 
-func (d *double) handleKeys() {
-	const v3 = "/_matrix/client/v3/"
-	d.handle("POST "+v3+"keys/upload", d.uploadKeys)
-	d.handle("POST "+v3+"keys/query", d.queryKeys)
-	d.handle("POST "+v3+"keys/claim", d.claimKeys)
-	d.handle("POST "+v3+"keys/signatures/upload", d.uploadSignatures)
-	d.handle("POST "+v3+"keys/device_signing/upload", d.uploadSigningKeys)
-	d.handle("PUT "+v3+"sendToDevice/{type}/{txn}", d.sendToDevice)
-	d.handle("GET "+v3+"devices", d.getDevices)
-	d.handle("GET "+v3+"devices/{device}", d.getDevice)
-	d.handle("DELETE "+v3+"devices/{device}", d.deleteDevice)
+// device returns somebody's device, or nil.
+func (d *double) device(user id.UserID, name id.DeviceID) *device {
+	if who := d.accounts[user]; who != nil {
+		return who.devices[name]
+	}
+	return nil
 }
 
-func (d *double) uploadKeys(c *call) (any, error) {
-	var ask struct {
+func (d *double) uploadKeys(c *call) any {
+	ask := read[struct {
 		Device  keyObject                  `json:"device_keys"`
 		OneTime map[string]json.RawMessage `json:"one_time_keys"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
+	}](c)
 	if len(ask.Device) > 0 {
-		c.keys = ask.Device
-		d.listChanged(c.user)
+		c.Keys = ask.Device
+		d.listChanged(c.User)
 	}
-	maps.Copy(c.oneTime, ask.OneTime)
-	return fields{"one_time_key_counts": fields{"signed_curve25519": len(c.oneTime)}}, nil
+	maps.Copy(c.OneTime, ask.OneTime)
+	return fields{"one_time_key_counts": fields{"signed_curve25519": len(c.OneTime)}}
 }
 
-func (d *double) queryKeys(c *call) (any, error) {
-	var ask struct {
+func (d *double) queryKeys(c *call) any {
+	ask := read[struct {
 		Devices map[id.UserID][]id.DeviceID `json:"device_keys"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
+	}](c)
 	devices := map[id.UserID]map[id.DeviceID]fields{}
 	signing := map[string]map[id.UserID]keyObject{"master": {}, "self_signing": {}, "user_signing": {}}
 	for user, only := range ask.Devices {
@@ -146,65 +135,53 @@ func (d *double) queryKeys(c *call) (any, error) {
 		}
 		devices[user] = map[id.DeviceID]fields{}
 		for name, dev := range who.devices {
-			if dev.keys == nil || len(only) > 0 && !slices.Contains(only, name) {
+			if dev.Keys == nil || len(only) > 0 && !slices.Contains(only, name) {
 				continue
 			}
-			keys := fields{"unsigned": fields{"device_display_name": dev.name}}
-			for k, v := range dev.keys {
+			keys := fields{"unsigned": fields{"device_display_name": dev.Name}}
+			for k, v := range dev.Keys {
 				keys[k] = v
 			}
 			devices[user][name] = keys
 		}
-		for kind, keys := range who.signing {
-			if kind != "user_signing" || user == c.user {
+		for kind, keys := range who.Signing {
+			if kind != "user_signing" || user == c.User {
 				signing[kind][user] = keys
 			}
 		}
 	}
-	return fields{"device_keys": devices, "master_keys": signing["master"], "self_signing_keys": signing["self_signing"], "user_signing_keys": signing["user_signing"], "failures": fields{}}, nil
+	return fields{"device_keys": devices, "master_keys": signing["master"], "self_signing_keys": signing["self_signing"], "user_signing_keys": signing["user_signing"], "failures": fields{}}
 }
 
-func (d *double) claimKeys(c *call) (any, error) {
-	var ask struct {
+func (d *double) claimKeys(c *call) any {
+	ask := read[struct {
 		Keys map[id.UserID]map[id.DeviceID]string `json:"one_time_keys"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
+	}](c)
 	given := map[id.UserID]map[id.DeviceID]map[string]json.RawMessage{}
 	for user, devices := range ask.Keys {
+		given[user] = map[id.DeviceID]map[string]json.RawMessage{}
 		for name := range devices {
-			who := d.accounts[user]
-			if who == nil || who.devices[name] == nil || len(who.devices[name].oneTime) == 0 {
-				continue
+			if dev := d.device(user, name); dev != nil && len(dev.OneTime) > 0 {
+				first := slices.Min(slices.Collect(maps.Keys(dev.OneTime)))
+				given[user][name] = map[string]json.RawMessage{first: dev.OneTime[first]}
+				delete(dev.OneTime, first)
 			}
-			dev := who.devices[name]
-			first := slices.Min(slices.Collect(maps.Keys(dev.oneTime)))
-			if given[user] == nil {
-				given[user] = map[id.DeviceID]map[string]json.RawMessage{}
-			}
-			given[user][name] = map[string]json.RawMessage{first: dev.oneTime[first]}
-			delete(dev.oneTime, first)
 		}
 	}
-	return fields{"one_time_keys": given, "failures": fields{}}, nil
+	return fields{"one_time_keys": given, "failures": fields{}}
 }
 
-func (d *double) uploadSignatures(c *call) (any, error) {
-	var ask map[id.UserID]map[string]keyObject
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
-	for user, objects := range ask {
+func (d *double) uploadSignatures(c *call) any {
+	for user, objects := range read[map[id.UserID]map[string]keyObject](c) {
 		who := d.accounts[user]
 		if who == nil {
 			continue
 		}
 		for name, signed := range objects {
-			if dev := who.devices[id.DeviceID(name)]; dev != nil && dev.keys != nil {
-				dev.keys.sign(signed["signatures"])
+			if dev := who.devices[id.DeviceID(name)]; dev != nil && dev.Keys != nil {
+				dev.Keys.sign(signed["signatures"])
 			}
-			for _, keys := range who.signing {
+			for _, keys := range who.Signing {
 				var public map[string]string
 				if json.Unmarshal(keys["keys"], &public) == nil && public["ed25519:"+name] != "" {
 					keys.sign(signed["signatures"])
@@ -213,79 +190,67 @@ func (d *double) uploadSignatures(c *call) (any, error) {
 		}
 		d.listChanged(user)
 	}
-	return fields{"failures": fields{}}, nil
+	return fields{"failures": fields{}}
 }
 
-func (d *double) uploadSigningKeys(c *call) (any, error) {
-	var ask map[string]keyObject
-	if err := c.read(&ask); err != nil {
-		return nil, err
+func (d *double) uploadSigningKeys(c *call) any {
+	if c.Signing["master"] != nil { // the first need no password
+		d.confirmed(c)
 	}
-	if c.signing["master"] != nil { // the first need no password
-		if err := d.confirmed(c); err != nil {
-			return nil, err
-		}
-	}
+	ask := read[map[string]keyObject](c)
 	for _, kind := range []string{"master", "self_signing", "user_signing"} {
 		if keys := ask[kind+"_key"]; keys != nil {
-			c.signing[kind] = keys
+			c.Signing[kind] = keys
 		}
 	}
-	d.listChanged(c.user)
-	return fields{}, nil
+	d.listChanged(c.User)
+	return fields{}
 }
 
-func (d *double) sendToDevice(c *call) (any, error) {
-	return c.once(func() (any, error) {
-		var ask struct {
-			Messages map[id.UserID]map[id.DeviceID]json.RawMessage
+func (d *double) sendToDevice(c *call) any {
+	ask := read[struct {
+		Messages map[id.UserID]map[id.DeviceID]json.RawMessage
+	}](c)
+	for user, devices := range ask.Messages {
+		who := d.accounts[user]
+		if who == nil {
+			continue
 		}
-		if err := c.read(&ask); err != nil {
-			return nil, err
-		}
-		for user, devices := range ask.Messages {
-			who := d.accounts[user]
-			if who == nil {
-				continue
-			}
-			for name, content := range devices {
-				for _, dev := range who.devices {
-					if name == "*" || name == dev.id {
-						dev.inbox = append(dev.inbox, toDevice{d.happens(), fields{"type": c.path("type"), "sender": c.user, "content": content}})
-					}
+		for name, content := range devices {
+			for _, dev := range who.devices {
+				if name == "*" || name == dev.ID {
+					dev.Inbox = append(dev.Inbox, toDevice{d.happens(), fields{"type": c.path("type"), "sender": c.User, "content": content}})
 				}
 			}
 		}
-		return fields{}, nil
-	})
+	}
+	return fields{}
 }
 
 func (dev *device) seen() fields {
-	return fields{"device_id": dev.id, "user_id": dev.user, "display_name": dev.name}
+	return fields{"device_id": dev.ID, "user_id": dev.User, "display_name": dev.Name}
 }
 
-func (d *double) getDevices(c *call) (any, error) {
+func (d *double) getDevices(c *call) any {
 	list := []fields{}
 	for _, dev := range c.devices {
 		list = append(list, dev.seen())
 	}
-	return fields{"devices": list}, nil
+	return fields{"devices": list}
 }
 
-func (d *double) getDevice(c *call) (any, error) {
+func (d *double) getDevice(c *call) any {
 	dev := c.devices[id.DeviceID(c.path("device"))]
 	if dev == nil {
-		return nil, notFound("no such device")
+		miss("no such device")
 	}
-	return dev.seen(), nil
+	return dev.seen()
 }
 
-func (d *double) deleteDevice(c *call) (any, error) {
-	if err := d.confirmed(c); err != nil {
-		return nil, err
-	}
+func (d *double) deleteDevice(c *call) any {
+	d.confirmed(c)
 	if dev := c.devices[id.DeviceID(c.path("device"))]; dev != nil {
-		d.logOut(dev)
+		d.end(dev)
 	}
-	return fields{}, nil
+	return fields{}
 }

@@ -3,8 +3,8 @@ package matrixtest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"net/url"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,20 +33,20 @@ type room struct {
 
 type stateKey struct{ kind, key string }
 
-// A roomEvent is an event as it is stored.
+// A roomEvent is an event as it is stored. Restore reads the fields with large letters.
 type roomEvent struct {
-	position int64
-	id       id.EventID
-	sender   id.UserID
-	kind     string
-	key      *string
-	content  json.RawMessage
-	time     int64
-	redacts  id.EventID
+	Position int64
+	ID       id.EventID
+	Sender   id.UserID
+	Kind     string
+	Key      *string
+	Content  json.RawMessage
+	Time     int64
+	Redacts  id.EventID
+	Txn      string
 	before   *roomEvent // the state that it has replaced
 	because  *roomEvent // its redaction
 	device   *device    // that sent it, with a transaction
-	txn      string
 }
 
 type receipt struct {
@@ -59,22 +59,22 @@ type receipt struct {
 
 // seen is the event as a device gets it.
 func (e *roomEvent) seen(at id.RoomID, by *device) fields {
-	out := fields{"event_id": e.id, "sender": e.sender, "type": e.kind, "content": e.content, "origin_server_ts": e.time, "room_id": at}
-	unsigned := fields{"age": time.Now().UnixMilli() - e.time}
-	if e.key != nil {
-		out["state_key"] = *e.key
+	out := fields{"event_id": e.ID, "sender": e.Sender, "type": e.Kind, "content": e.Content, "origin_server_ts": e.Time, "room_id": at}
+	unsigned := fields{"age": time.Now().UnixMilli() - e.Time}
+	if e.Key != nil {
+		out["state_key"] = *e.Key
 		if e.before != nil {
-			unsigned["prev_content"], unsigned["replaces_state"], unsigned["prev_sender"] = e.before.content, e.before.id, e.before.sender
+			unsigned["prev_content"], unsigned["replaces_state"], unsigned["prev_sender"] = e.before.Content, e.before.ID, e.before.Sender
 		}
 	}
-	if e.redacts != "" {
-		out["redacts"] = e.redacts
+	if e.Redacts != "" {
+		out["redacts"] = e.Redacts
 	}
 	if e.because != nil {
 		unsigned["redacted_because"] = e.because.seen(at, by)
 	}
-	if e.txn != "" && e.device == by {
-		unsigned["transaction_id"] = e.txn
+	if e.Txn != "" && e.device == by {
+		unsigned["transaction_id"] = e.Txn
 	}
 	out["unsigned"] = unsigned
 	return out
@@ -86,7 +86,7 @@ func (e *roomEvent) field(name string) string {
 		return ""
 	}
 	var content fields
-	_ = json.Unmarshal(e.content, &content)
+	_ = json.Unmarshal(e.Content, &content)
 	s, _ := content[name].(string)
 	return s
 }
@@ -110,7 +110,7 @@ type levels struct {
 
 func (r *room) levels() (l levels) {
 	if e := r.state[stateKey{"m.room.power_levels", ""}]; e != nil {
-		_ = json.Unmarshal(e.content, &l)
+		_ = json.Unmarshal(e.Content, &l)
 	}
 	return l
 }
@@ -139,34 +139,11 @@ func (l levels) forEvent(kind string, state bool) int {
 	return l.EventsDefault
 }
 
-func (d *double) handleRooms() {
-	const rooms = "/_matrix/client/v3/rooms/{room}"
-	d.handle("POST /_matrix/client/v3/createRoom", d.createRoom)
-	d.handle("GET /_matrix/client/v3/joined_rooms", d.joinedRooms)
-	d.handle("POST /_matrix/client/v3/join/{room}", d.join)
-	for _, what := range []string{"join", "leave", "invite", "kick", "ban", "unban"} {
-		f := map[string]func(*call) (any, error){"join": d.join, "leave": d.leave, "invite": d.invite, "kick": d.kick, "ban": d.kick, "unban": d.kick}[what]
-		d.handle("POST "+rooms+"/"+what, f)
-	}
-	d.handle("PUT "+rooms+"/send/{type}/{txn}", d.send)
-	d.handle("PUT "+rooms+"/redact/{event}/{txn}", d.redact)
-	d.handle("PUT "+rooms+"/state/{type}", d.setState)
-	d.handle("PUT "+rooms+"/state/{type}/{key...}", d.setState)
-	d.handle("GET "+rooms+"/state/{type}", d.getState)
-	d.handle("GET "+rooms+"/state/{type}/{key...}", d.getState)
-	d.handle("GET "+rooms+"/event/{event}", d.event)
-	d.handle("GET "+rooms+"/members", d.members)
-	d.handle("GET "+rooms+"/messages", d.messages)
-	d.handle("GET /_matrix/client/v1/rooms/{room}/relations/{event}/{rel}/{type}", d.relations)
-	d.handle("PUT "+rooms+"/typing/{user}", d.setTyping)
-	d.handle("POST "+rooms+"/receipt/{kind}/{event}", d.setReceipt)
-}
-
 // put adds an event to a room without asking who may.
 func (d *double) put(r *room, sender id.UserID, kind string, key any, content any) *roomEvent {
-	e := &roomEvent{id: id.EventID("$" + d.newID("event")), sender: sender, kind: kind, content: must(json.Marshal(content)), time: time.Now().UnixMilli()}
+	e := &roomEvent{ID: id.EventID("$" + d.newID("event")), Sender: sender, Kind: kind, Content: must(json.Marshal(content)), Time: time.Now().UnixMilli()}
 	if k, ok := key.(string); ok {
-		e.key = &k
+		e.Key = &k
 	}
 	r.add(e, d.happens())
 	return e
@@ -174,27 +151,34 @@ func (d *double) put(r *room, sender id.UserID, kind string, key any, content an
 
 // add adds an event that has its position.
 func (r *room) add(e *roomEvent, position int64) {
-	if e.key != nil {
-		at := stateKey{e.kind, *e.key}
+	if e.Key != nil {
+		at := stateKey{e.Kind, *e.Key}
 		e.before = r.state[at]
 		r.state[at] = e
 	}
-	e.position = position
+	e.Position = position
 	r.events = append(r.events, e)
-	if e.kind == "m.room.member" {
-		user := id.UserID(*e.key)
+	if e.Kind == "m.room.member" {
+		user := id.UserID(*e.Key)
 		now, was := e.field("membership"), e.before.field("membership")
 		switch {
 		case now == "join" && was != "join":
-			r.joined[user] = e.position
+			r.joined[user] = e.Position
 		case now != "join":
 			delete(r.joined, user)
 		}
 	}
 }
 
-func (d *double) createRoom(c *call) (any, error) {
-	var ask struct {
+// newRoom makes a room in which nothing has happened.
+func (d *double) newRoom(name id.RoomID) *room {
+	r := &room{id: name, state: map[stateKey]*roomEvent{}, joined: map[id.UserID]int64{}, typing: map[id.UserID]*time.Timer{}}
+	d.rooms[name] = r
+	return r
+}
+
+func (d *double) createRoom(c *call) any {
+	ask := read[struct {
 		Name, Preset string
 		Invite       []id.UserID
 		Direct       bool `json:"is_direct"`
@@ -205,17 +189,11 @@ func (d *double) createRoom(c *call) (any, error) {
 		} `json:"initial_state"`
 		Creation fields `json:"creation_content"`
 		Power    fields `json:"power_level_content_override"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
-	r := &room{id: id.RoomID("!" + d.newID("room")[:18] + ":" + Name), state: map[stateKey]*roomEvent{}, joined: map[id.UserID]int64{}, typing: map[id.UserID]*time.Timer{}}
-	d.rooms[r.id] = r
+	}](c)
+	r := d.newRoom(id.RoomID("!" + d.newID("room")[:18] + ":" + Name))
 	create := fields{"room_version": roomVersion}
-	for k, v := range ask.Creation {
-		create[k] = v
-	}
-	users := fields{c.user.String(): 100}
+	maps.Copy(create, ask.Creation)
+	users := fields{c.User.String(): 100}
 	rule, guests := "invite", "can_join"
 	switch ask.Preset {
 	case "trusted_private_chat":
@@ -227,12 +205,10 @@ func (d *double) createRoom(c *call) (any, error) {
 	}
 	power := fields{"users": users, "users_default": 0, "events_default": 0, "state_default": 50, "invite": 0, "kick": 50, "ban": 50, "redact": 50,
 		"events": fields{"m.room.name": 50, "m.room.power_levels": 100, "m.room.history_visibility": 100, "m.room.tombstone": 100, "m.room.encryption": 100, "m.room.server_acl": 100}}
-	for k, v := range ask.Power {
-		power[k] = v
-	}
-	put := func(kind, key string, content any) { d.put(r, c.user, kind, key, content) }
+	maps.Copy(power, ask.Power)
+	put := func(kind, key string, content any) { d.put(r, c.User, kind, key, content) }
 	put("m.room.create", "", create)
-	put("m.room.member", c.user.String(), fields{"membership": "join", "displayname": c.account.name})
+	put("m.room.member", c.User.String(), fields{"membership": "join", "displayname": c.account.Name})
 	put("m.room.power_levels", "", power)
 	put("m.room.join_rules", "", fields{"join_rule": rule})
 	put("m.room.history_visibility", "", fields{"history_visibility": "shared"})
@@ -244,15 +220,15 @@ func (d *double) createRoom(c *call) (any, error) {
 		put("m.room.name", "", fields{"name": ask.Name})
 	}
 	for _, u := range ask.Invite {
-		d.invites(r, c.user, u, ask.Direct)
+		d.invites(r, c.User, u, ask.Direct)
 	}
-	return fields{"room_id": r.id}, nil
+	return fields{"room_id": r.id}
 }
 
 func (d *double) invites(r *room, by, user id.UserID, direct bool) {
 	content := fields{"membership": "invite"}
 	if who := d.accounts[user]; who != nil {
-		content["displayname"] = who.name
+		content["displayname"] = who.Name
 	}
 	if direct {
 		content["is_direct"] = true
@@ -260,254 +236,208 @@ func (d *double) invites(r *room, by, user id.UserID, direct bool) {
 	d.put(r, by, "m.room.member", user.String(), content)
 }
 
-func (d *double) joinedRooms(c *call) (any, error) {
+func (d *double) joinedRooms(c *call) any {
 	in := []id.RoomID{}
 	for at, r := range d.rooms {
-		if r.membership(c.user) == "join" {
+		if r.membership(c.User) == "join" {
 			in = append(in, at)
 		}
 	}
 	slices.Sort(in)
-	return fields{"joined_rooms": in}, nil
+	return fields{"joined_rooms": in}
 }
 
-func (d *double) join(c *call) (any, error) {
+// room returns the room in the path.
+func (d *double) room(c *call) *room {
 	r := d.rooms[id.RoomID(c.path("room"))]
 	if r == nil {
-		return nil, notFound("no such room")
+		miss("no such room")
 	}
-	switch is := r.membership(c.user); {
+	return r
+}
+
+func (d *double) join(c *call) any {
+	r := d.room(c)
+	switch is := r.membership(c.User); {
 	case is == "join":
 	case is == "ban", is != "invite" && r.state[stateKey{"m.room.join_rules", ""}].field("join_rule") != "public":
-		return nil, forbidden("you may not join")
+		forbid("you may not join")
 	default:
-		content := fields{"membership": "join", "displayname": c.account.name}
-		d.put(r, c.user, "m.room.member", c.user.String(), content)
+		d.put(r, c.User, "m.room.member", c.User.String(), fields{"membership": "join", "displayname": c.account.Name})
 	}
-	return fields{"room_id": r.id}, nil
+	return fields{"room_id": r.id}
 }
 
-func (d *double) leave(c *call) (any, error) {
-	r := d.rooms[id.RoomID(c.path("room"))]
-	if r == nil {
-		return nil, notFound("no such room")
-	}
-	switch r.membership(c.user) {
+func (d *double) leave(c *call) any {
+	r := d.room(c)
+	switch r.membership(c.User) {
 	case "join", "invite":
-		d.put(r, c.user, "m.room.member", c.user.String(), fields{"membership": "leave"})
+		d.put(r, c.User, "m.room.member", c.User.String(), fields{"membership": "leave"})
 	case "ban", "":
-		return nil, forbidden("you are not in the room")
+		forbid("you are not in the room")
 	}
-	return fields{}, nil
+	return fields{}
 }
 
 // at returns the room in which the caller has to be for what they ask.
-func (d *double) at(c *call) (*room, error) {
+func (d *double) at(c *call) *room {
 	r := d.rooms[id.RoomID(c.path("room"))]
-	if r == nil || r.membership(c.user) != "join" {
-		return nil, forbidden("you are not in the room")
+	if r == nil || r.membership(c.User) != "join" {
+		forbid("you are not in the room")
 	}
-	return r, nil
+	return r
 }
 
-func (d *double) invite(c *call) (any, error) {
-	var ask struct {
-		User id.UserID `json:"user_id"`
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
-	l, is := r.levels(), r.membership(ask.User)
-	if l.of(c.user) < or(l.Invite, 0) || is == "join" || is == "ban" {
-		return nil, forbidden("you may not invite them")
+// them reads of whom a request is.
+func them(c *call) (ask struct {
+	User   id.UserID `json:"user_id"`
+	Reason string
+}) {
+	_ = json.Unmarshal(c.body, &ask)
+	return ask
+}
+
+func (d *double) invite(c *call) any {
+	r, user := d.at(c), them(c).User
+	l, is := r.levels(), r.membership(user)
+	if l.of(c.User) < or(l.Invite, 0) || is == "join" || is == "ban" {
+		forbid("you may not invite them")
 	}
 	if is != "invite" {
-		d.invites(r, c.user, ask.User, false)
+		d.invites(r, c.User, user, false)
 	}
-	return fields{}, nil
+	return fields{}
 }
 
-// kick sends somebody away, bans them or lifts the ban.
-func (d *double) kick(c *call) (any, error) {
-	var ask struct {
-		User   id.UserID `json:"user_id"`
-		Reason string
+func (d *double) kick(c *call) any {
+	return d.moderate(c, d.at(c).levels().Kick, "leave", "join", "invite")
+}
+func (d *double) ban(c *call) any   { return d.moderate(c, d.at(c).levels().Ban, "ban") }
+func (d *double) unban(c *call) any { return d.moderate(c, d.at(c).levels().Kick, "leave", "ban") }
+
+// moderate changes the membership of somebody who has one of some, or any.
+func (d *double) moderate(c *call, needs *int, now string, from ...string) any {
+	r, ask := d.at(c), them(c)
+	l := r.levels()
+	if l.of(c.User) < or(needs, 50) || l.of(ask.User) >= l.of(c.User) && ask.User != c.User {
+		forbid("you have no power over them")
 	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
-	l, what := r.levels(), c.r.URL.Path[strings.LastIndex(c.r.URL.Path, "/")+1:]
-	now, needs, is := "leave", or(l.Kick, 50), r.membership(ask.User)
-	if what == "ban" {
-		now, needs = "ban", or(l.Ban, 50)
-	}
-	switch {
-	case l.of(c.user) < needs || l.of(ask.User) >= l.of(c.user) && ask.User != c.user:
-		return nil, forbidden("you have no power over them")
-	case what == "kick" && is != "join" && is != "invite", what == "unban" && is != "ban":
-		return nil, forbidden("they are not in the room")
+	if from != nil && !slices.Contains(from, r.membership(ask.User)) {
+		forbid("they are not in the room")
 	}
 	content := fields{"membership": now}
 	if ask.Reason != "" {
 		content["reason"] = ask.Reason
 	}
-	d.put(r, c.user, "m.room.member", ask.User.String(), content)
-	return fields{}, nil
+	d.put(r, c.User, "m.room.member", ask.User.String(), content)
+	return fields{}
 }
 
 // content reads what is to be sent, if the sender has the power.
-func (d *double) content(c *call, state bool) (*room, fields, error) {
-	r, err := d.at(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	var content fields
-	if err := c.read(&content); err != nil {
-		return nil, nil, err
-	}
+func (d *double) content(c *call, state bool) (*room, fields) {
+	r, content := d.at(c), read[fields](c)
 	l, kind := r.levels(), c.path("type")
-	switch {
-	case l.of(c.user) < l.forEvent(kind, state):
-		return nil, nil, forbidden("you do not have the power to send " + kind)
-	case len(c.body) > maxContent:
-		return nil, nil, &refusal{413, "M_TOO_LARGE", "the event is too large", nil}
+	if l.of(c.User) < l.forEvent(kind, state) {
+		forbid("you do not have the power to send " + kind)
 	}
-	return r, content, nil
+	if len(c.body) > maxContent {
+		refuse(http.StatusRequestEntityTooLarge, "M_TOO_LARGE", "the event is too large")
+	}
+	return r, content
 }
 
-func (d *double) send(c *call) (any, error) {
-	return c.once(func() (any, error) {
-		r, content, err := d.content(c, false)
-		if err != nil {
-			return nil, err
-		}
-		e := d.put(r, c.user, c.path("type"), nil, content)
-		e.device, e.txn = c.device, c.path("txn")
-		return fields{"event_id": e.id}, nil
-	})
+func (d *double) send(c *call) any {
+	r, content := d.content(c, false)
+	e := d.put(r, c.User, c.path("type"), nil, content)
+	e.device, e.Txn = c.device, c.path("txn")
+	return fields{"event_id": e.ID}
 }
 
-func (d *double) setState(c *call) (any, error) {
-	r, content, err := d.content(c, true)
-	if err != nil {
-		return nil, err
+func (d *double) setState(c *call) any {
+	r, content := d.content(c, true)
+	if key := c.path("key"); strings.HasPrefix(key, "@") && key != c.User.String() {
+		forbid("the state is somebody else's")
 	}
-	if key := c.path("key"); strings.HasPrefix(key, "@") && key != c.user.String() {
-		return nil, forbidden("the state is somebody else's")
-	}
-	return fields{"event_id": d.put(r, c.user, c.path("type"), c.path("key"), content).id}, nil
+	return fields{"event_id": d.put(r, c.User, c.path("type"), c.path("key"), content).ID}
 }
 
 // kept are the fields that redacting an event leaves.
 var kept = map[string][]string{"m.room.member": {"membership"}, "m.room.join_rules": {"join_rule"}, "m.room.history_visibility": {"history_visibility"},
 	"m.room.power_levels": {"users", "users_default", "events", "events_default", "state_default", "invite", "kick", "ban", "redact"}}
 
-func (d *double) redact(c *call) (any, error) {
-	return c.once(func() (any, error) {
-		r, err := d.at(c)
-		if err != nil {
-			return nil, err
-		}
-		var content fields
-		if err := c.read(&content); err != nil {
-			return nil, err
-		}
-		l, target := r.levels(), r.find(id.EventID(c.path("event")))
-		switch {
-		case target == nil:
-			return nil, notFound("no such event")
-		case target.sender != c.user && l.of(c.user) < or(l.Redact, 50), l.of(c.user) < l.forEvent("m.room.redaction", false):
-			return nil, forbidden("you may not redact it")
-		}
-		if content == nil {
-			content = fields{}
-		}
-		content["redacts"] = target.id
-		e := d.put(r, c.user, "m.room.redaction", nil, content)
-		e.redacts, e.device, e.txn = target.id, c.device, c.path("txn")
-		if target.kind != "m.room.create" {
-			var was, is fields
-			_ = json.Unmarshal(target.content, &was)
-			is = fields{}
-			for _, k := range kept[target.kind] {
-				if v, ok := was[k]; ok {
-					is[k] = v
-				}
-			}
-			target.content, target.because = must(json.Marshal(is)), e
-		}
-		return fields{"event_id": e.id}, nil
-	})
+func (d *double) redact(c *call) any {
+	r, content := d.at(c), fields{}
+	maps.Copy(content, read[fields](c))
+	l, target := r.levels(), r.find(id.EventID(c.path("event")))
+	if target == nil {
+		miss("no such event")
+	}
+	if target.Sender != c.User && l.of(c.User) < or(l.Redact, 50) || l.of(c.User) < l.forEvent("m.room.redaction", false) {
+		forbid("you may not redact it")
+	}
+	content["redacts"] = target.ID
+	e := d.put(r, c.User, "m.room.redaction", nil, content)
+	e.Redacts, e.device, e.Txn = target.ID, c.device, c.path("txn")
+	if target.Kind != "m.room.create" {
+		was := parse[fields](target.Content, "")
+		maps.DeleteFunc(was, func(k string, _ any) bool { return !slices.Contains(kept[target.Kind], k) })
+		target.Content, target.because = must(json.Marshal(was)), e
+	}
+	return fields{"event_id": e.ID}
 }
 
 func (r *room) find(what id.EventID) *roomEvent {
 	for _, e := range slices.Backward(r.events) {
-		if e.id == what {
+		if e.ID == what {
 			return e
 		}
 	}
 	return nil
 }
 
-func (d *double) getState(c *call) (any, error) {
-	_, state, err := d.stateFor(c)
-	if err != nil {
-		return nil, err
-	}
+func (d *double) getState(c *call) any {
+	_, state := d.stateFor(c)
 	e := state[stateKey{c.path("type"), c.path("key")}]
 	if e == nil {
-		return nil, notFound("no such state")
+		miss("no such state")
 	}
-	return e.content, nil
+	return e.Content
+}
+
+// readBy returns a room with the events that the caller may read, who is or was there.
+func (d *double) readBy(c *call) (*room, []*roomEvent) {
+	if r := d.rooms[id.RoomID(c.path("room"))]; r != nil {
+		if events := r.readable(c.User); events != nil {
+			return r, events
+		}
+	}
+	forbid("you are not in the room")
+	return nil, nil
 }
 
 // stateFor returns the state of a room as it is, or as it was when the caller left.
-func (d *double) stateFor(c *call) (*room, map[stateKey]*roomEvent, error) {
-	r := d.rooms[id.RoomID(c.path("room"))]
-	if r == nil {
-		return nil, nil, forbidden("you are not in the room")
-	}
-	events := r.readable(c.user)
-	switch {
-	case events == nil:
-		return nil, nil, forbidden("you are not in the room")
-	case len(events) == len(r.events):
-		return r, r.state, nil
-	}
+func (d *double) stateFor(c *call) (*room, map[stateKey]*roomEvent) {
+	r, events := d.readBy(c)
 	state := map[stateKey]*roomEvent{}
 	for _, e := range events {
-		if e.key != nil {
-			state[stateKey{e.kind, *e.key}] = e
+		if e.Key != nil {
+			state[stateKey{e.Kind, *e.Key}] = e
 		}
 	}
-	return r, state, nil
+	return r, state
 }
 
-func (d *double) event(c *call) (any, error) {
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
+func (d *double) event(c *call) any {
+	r := d.at(c)
 	e := r.find(id.EventID(c.path("event")))
 	if e == nil {
-		return nil, notFound("no such event")
+		miss("no such event")
 	}
-	return e.seen(r.id, c.device), nil
+	return e.seen(r.id, c.device)
 }
 
-func (d *double) members(c *call) (any, error) {
-	r, state, err := d.stateFor(c)
-	if err != nil {
-		return nil, err
-	}
+func (d *double) members(c *call) any {
+	r, state := d.stateFor(c)
 	only, not := c.r.URL.Query().Get("membership"), c.r.URL.Query().Get("not_membership")
 	chunk := []fields{}
 	for at, e := range state {
@@ -515,7 +445,7 @@ func (d *double) members(c *call) (any, error) {
 			chunk = append(chunk, e.seen(r.id, c.device))
 		}
 	}
-	return fields{"chunk": chunk}, nil
+	return fields{"chunk": chunk}
 }
 
 // readable returns the events of a room that somebody may read: all up to now, or
@@ -526,7 +456,7 @@ func (r *room) readable(user id.UserID) []*roomEvent {
 	}
 	for e := r.state[stateKey{"m.room.member", user.String()}]; e != nil; e = e.before {
 		if e.before.field("membership") == "join" {
-			return r.between(0, e.position)
+			return r.between(0, e.Position)
 		}
 	}
 	return nil
@@ -535,7 +465,7 @@ func (r *room) readable(user id.UserID) []*roomEvent {
 // between returns the events after one position up to another.
 func (r *room) between(after, upTo int64) []*roomEvent {
 	at := func(p int64) int {
-		i, _ := slices.BinarySearchFunc(r.events, p+1, func(e *roomEvent, p int64) int { return cmp.Compare(e.position, p) })
+		i, _ := slices.BinarySearchFunc(r.events, p+1, func(e *roomEvent, p int64) int { return cmp.Compare(e.Position, p) })
 		return i
 	}
 	return r.events[at(after):max(at(after), at(upTo))]
@@ -543,12 +473,26 @@ func (r *room) between(after, upTo int64) []*roomEvent {
 
 func token(position int64) string { return "t" + strconv.FormatInt(position, 10) }
 
-func readToken(s string) (int64, error) {
+// positionOf reads a token of the query, which may be missing.
+func (c *call) positionOf(name string, usual int64) int64 {
+	s := c.r.URL.Query().Get(name)
+	if s == "" {
+		return usual
+	}
 	n, err := strconv.ParseInt(strings.TrimPrefix(s, "t"), 10, 64)
 	if err != nil || !strings.HasPrefix(s, "t") {
-		return 0, &refusal{400, "M_INVALID_PARAM", "not a token of this server", nil}
+		refuse(http.StatusBadRequest, "M_INVALID_PARAM", "not a token of this server")
 	}
-	return n, nil
+	return n
+}
+
+// numberOf reads a number of the query, which may be missing.
+func (c *call) numberOf(name string, usual int) int {
+	n, err := strconv.Atoi(c.r.URL.Query().Get(name))
+	if err != nil || n <= 0 {
+		return usual
+	}
+	return n
 }
 
 // A part is the part of a filter that chooses events.
@@ -569,86 +513,48 @@ func (p part) takes(kind string, sender id.UserID) bool {
 		(p.Senders == nil || slices.Contains(p.Senders, sender)) && !slices.Contains(p.NotSenders, sender)
 }
 
-func (d *double) messages(c *call) (any, error) {
-	r := d.rooms[id.RoomID(c.path("room"))]
-	if r == nil {
-		return nil, forbidden("you are not in the room")
-	}
-	all := r.readable(c.user)
-	if all == nil {
-		return nil, forbidden("you are not in the room")
-	}
-	query := c.r.URL.Query()
-	var filter part
-	if f := query.Get("filter"); f != "" {
-		if err := json.Unmarshal([]byte(f), &filter); err != nil {
-			return nil, &refusal{400, "M_INVALID_PARAM", err.Error(), nil}
-		}
-	}
-	limit := numberOf(query, "limit", 10)
-	from := d.position
-	if s := query.Get("from"); s != "" {
-		var err error
-		if from, err = readToken(s); err != nil {
-			return nil, err
-		}
-	}
+func (d *double) messages(c *call) any {
+	r, all := d.readBy(c)
+	filter := parse[part]([]byte(c.r.URL.Query().Get("filter")), "M_INVALID_PARAM")
+	limit, from := c.numberOf("limit", 10), c.positionOf("from", d.position)
 	out, chunk := fields{"start": token(from)}, []fields{}
 	for i, e := range slices.Backward(all) { // which is all that the bot and Player ask for
-		if e.position > from || !filter.takes(e.kind, e.sender) {
+		if e.Position > from || !filter.takes(e.Kind, e.Sender) {
 			continue
 		}
 		if chunk = append(chunk, e.seen(r.id, c.device)); len(chunk) == limit {
 			if i > 0 {
-				out["end"] = token(e.position - 1)
+				out["end"] = token(e.Position - 1)
 			}
 			break
 		}
 	}
 	out["chunk"] = chunk
-	return out, nil
+	return out
 }
 
-func (d *double) relations(c *call) (any, error) {
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
+func (d *double) relations(c *call) any {
+	r := d.at(c)
 	chunk := []fields{}
-	limit := numberOf(c.r.URL.Query(), "limit", 50)
 	for _, e := range r.events {
-		var content struct {
-			Relates struct {
-				Kind  string     `json:"rel_type"`
-				Event id.EventID `json:"event_id"`
-			} `json:"m.relates_to"`
-		}
-		if json.Unmarshal(e.content, &content) == nil && content.Relates.Event == id.EventID(c.path("event")) && content.Relates.Kind == c.path("rel") && e.kind == c.path("type") {
+		to := object(parse[fields](e.Content, "")["m.relates_to"])
+		if to["event_id"] == c.path("event") && to["rel_type"] == c.path("rel") && e.Kind == c.path("type") {
 			chunk = append(chunk, e.seen(r.id, c.device))
 		}
 	}
 	if c.r.URL.Query().Get("dir") != "f" {
 		slices.Reverse(chunk)
 	}
-	return fields{"chunk": chunk[:min(len(chunk), limit)]}, nil
+	return fields{"chunk": chunk[:min(len(chunk), c.numberOf("limit", 50))]}
 }
 
-func (d *double) setTyping(c *call) (any, error) {
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
-	var ask struct {
+func (d *double) setTyping(c *call) any {
+	c.themselves()
+	r, ask := d.at(c), read[struct {
 		Typing  bool
 		Timeout int64
-	}
-	if err := c.read(&ask); err != nil {
-		return nil, err
-	}
-	if c.path("user") != c.user.String() {
-		return nil, forbidden("not you")
-	}
-	user, before := c.user, r.typing[c.user]
+	}](c)
+	user, before := c.User, r.typing[c.User]
 	if before != nil {
 		before.Stop()
 		delete(r.typing, user)
@@ -664,18 +570,14 @@ func (d *double) setTyping(c *call) (any, error) {
 	if ask.Typing != (before != nil) {
 		r.typed = d.happens()
 	}
-	return fields{}, nil
+	return fields{}
 }
 
-func (d *double) setReceipt(c *call) (any, error) {
-	r, err := d.at(c)
-	if err != nil {
-		return nil, err
-	}
-	kind := c.path("kind")
-	r.receipts = slices.DeleteFunc(r.receipts, func(x receipt) bool { return x.kind == kind && x.user == c.user })
-	r.receipts = append(r.receipts, receipt{d.happens(), id.EventID(c.path("event")), kind, c.user, time.Now().UnixMilli()})
-	return fields{}, nil
+func (d *double) setReceipt(c *call) any {
+	r, kind := d.at(c), c.path("kind")
+	r.receipts = slices.DeleteFunc(r.receipts, func(x receipt) bool { return x.kind == kind && x.user == c.User })
+	r.receipts = append(r.receipts, receipt{d.happens(), id.EventID(c.path("event")), kind, c.User, time.Now().UnixMilli()})
+	return fields{}
 }
 
 // Ordered reports whether one event of a room came before another. Dendrite does not
@@ -691,14 +593,5 @@ func (s *Server) Ordered(at id.RoomID, first, second id.EventID) bool {
 		return false
 	}
 	a, b := r.find(first), r.find(second)
-	return a != nil && b != nil && a.position < b.position
-}
-
-// numberOf reads a number of a query.
-func numberOf(query url.Values, name string, usual int) int {
-	var n int
-	if _, err := fmt.Sscan(query.Get(name), &n); err != nil || n <= 0 {
-		return usual
-	}
-	return n
+	return a != nil && b != nil && a.Position < b.Position
 }

@@ -1,9 +1,8 @@
 package matrixtest
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"maunium.net/go/mautrix/id"
@@ -20,36 +19,22 @@ type syncFilter struct {
 	}
 }
 
-func (d *double) sync(c *call) (any, error) {
-	query := c.r.URL.Query()
-	var filter syncFilter
-	if f := query.Get("filter"); f != "" {
-		if f[0] != '{' {
-			f = string(d.filters[f])
-		}
-		if err := json.Unmarshal([]byte(f), &filter); err != nil {
-			return nil, &refusal{400, "M_INVALID_PARAM", err.Error(), nil}
-		}
+func (d *double) sync(c *call) any {
+	wait := c.numberOf("timeout", 0)
+	stored := []byte(c.r.URL.Query().Get("filter"))
+	if len(stored) > 0 && stored[0] != '{' {
+		stored = d.filters[string(stored)]
 	}
-	since := int64(0)
-	if s := query.Get("since"); s != "" {
-		var err error
-		if since, err = readToken(s); err != nil {
-			return nil, err
-		}
-	}
-	wait, _ := strconv.Atoi(query.Get("timeout"))
+	filter, since := parse[syncFilter](stored, "M_INVALID_PARAM"), c.positionOf("since", 0)
 	late := time.NewTimer(time.Duration(wait) * time.Millisecond)
 	defer late.Stop()
 	for {
 		changed := d.changed
 		answer, news := d.news(c.device, since, filter)
-		if news || since == 0 || wait <= 0 || !d.waits(c.r.Context(), changed, late.C) {
-			return answer, nil
+		if news || since == 0 || wait == 0 || !d.waits(c.r.Context(), changed, late.C) {
+			return answer
 		}
-		if d.tokens[c.token] != c.device {
-			return nil, &refusal{401, "M_UNKNOWN_TOKEN", "unknown token", nil}
-		}
+		d.caller(c) // who may have been logged out meanwhile
 	}
 }
 
@@ -57,7 +42,7 @@ func (d *double) sync(c *call) (any, error) {
 func (d *double) news(dev *device, since int64, filter syncFilter) (answer fields, any bool) {
 	join, invite, leave := fields{}, fields{}, fields{}
 	for at, r := range d.rooms {
-		member := r.state[stateKey{"m.room.member", dev.user.String()}]
+		member := r.state[stateKey{"m.room.member", dev.User.String()}]
 		if member == nil {
 			continue
 		}
@@ -67,12 +52,12 @@ func (d *double) news(dev *device, since int64, filter syncFilter) (answer field
 				join[at.String()] = told
 			}
 		case "invite":
-			if member.position > since {
+			if member.Position > since {
 				invite[at.String()] = fields{"invite_state": fields{"events": r.preview(dev)}}
 			}
 		case "leave", "ban":
-			if since > 0 && member.position > since {
-				if told := r.news(dev, since, member.position, filter); told != nil {
+			if since > 0 && member.Position > since {
+				if told := r.news(dev, since, member.Position, filter); told != nil {
 					delete(told, "ephemeral")
 					delete(told, "summary")
 					leave[at.String()] = told
@@ -81,10 +66,10 @@ func (d *double) news(dev *device, since int64, filter syncFilter) (answer field
 		}
 	}
 	inbox := dev.delivered(since)
-	lists := d.listsSince(dev.user, since)
+	lists := d.listsSince(dev.User, since)
 	answer = fields{
 		"next_batch": token(d.position), "rooms": fields{"join": join, "invite": invite, "leave": leave},
-		"to_device": fields{"events": inbox}, "device_lists": lists, "device_one_time_keys_count": fields{"signed_curve25519": len(dev.oneTime)},
+		"to_device": fields{"events": inbox}, "device_lists": lists, "device_one_time_keys_count": fields{"signed_curve25519": len(dev.OneTime)},
 	}
 	return answer, len(join)+len(invite)+len(leave)+len(inbox)+len(lists.Changed)+len(lists.Left) > 0
 }
@@ -95,13 +80,13 @@ func (r *room) preview(dev *device) (state []fields) {
 		switch at.kind {
 		case "m.room.create", "m.room.join_rules", "m.room.name", "m.room.encryption", "m.room.canonical_alias", "m.room.avatar":
 		case "m.room.member":
-			if at.key != dev.user.String() {
+			if at.key != dev.User.String() {
 				continue
 			}
 		default:
 			continue
 		}
-		state = append(state, fields{"type": e.kind, "state_key": at.key, "sender": e.sender, "content": e.content})
+		state = append(state, fields{"type": e.Kind, "state_key": at.key, "sender": e.Sender, "content": e.Content})
 	}
 	return state
 }
@@ -109,16 +94,16 @@ func (r *room) preview(dev *device) (state []fields) {
 // news is what has happened in a room since, for somebody who is there or has left
 // at the position upTo; nil if it is nothing.
 func (r *room) news(dev *device, since, upTo int64, filter syncFilter) fields {
-	whole := since == 0 || r.joined[dev.user] > since // all that one who comes has to know
+	whole := since == 0 || r.joined[dev.User] > since // all that one who comes has to know
 	from := since
 	if whole {
 		from = 0
 	}
-	if r.joined[dev.user] == 0 && len(r.readable(dev.user)) == 0 { // they never were here
+	if r.joined[dev.User] == 0 && len(r.readable(dev.User)) == 0 { // they never were here
 		from = upTo - 1
 	}
 	line := slices.Clone(r.between(from, upTo))
-	line = slices.DeleteFunc(line, func(e *roomEvent) bool { return !filter.Room.Timeline.takes(e.kind, e.sender) })
+	line = slices.DeleteFunc(line, func(e *roomEvent) bool { return !filter.Room.Timeline.takes(e.Kind, e.Sender) })
 	limit := filter.Room.Timeline.Limit
 	if limit <= 0 {
 		limit = 20
@@ -127,17 +112,17 @@ func (r *room) news(dev *device, since, upTo int64, filter syncFilter) fields {
 	line = line[max(0, len(line)-limit):]
 	begin := upTo // of the timeline
 	if len(line) > 0 {
-		begin = line[0].position - 1
+		begin = line[0].Position - 1
 	}
 	state := map[stateKey]*roomEvent{}
 	if whole || limited {
 		for _, e := range r.between(from, begin) {
-			if e.key != nil && filter.Room.State.takes(e.kind, e.sender) {
-				state[stateKey{e.kind, *e.key}] = e
+			if e.Key != nil && filter.Room.State.takes(e.Kind, e.Sender) {
+				state[stateKey{e.Kind, *e.Key}] = e
 			}
 		}
 	}
-	members := slices.ContainsFunc(r.between(from, upTo), func(e *roomEvent) bool { return e.kind == "m.room.member" })
+	members := slices.ContainsFunc(r.between(from, upTo), func(e *roomEvent) bool { return e.Kind == "m.room.member" })
 	ephemeral := r.ephemeral(since, whole, filter.Room.Ephemeral)
 	if len(line)+len(state)+len(ephemeral) == 0 && !members && !whole {
 		return nil
@@ -149,11 +134,7 @@ func (r *room) news(dev *device, since, upTo int64, filter syncFilter) fields {
 		}
 		return out
 	}
-	before := []*roomEvent{}
-	for _, e := range state {
-		before = append(before, e)
-	}
-	slices.SortFunc(before, func(a, b *roomEvent) int { return int(a.position - b.position) })
+	before := slices.SortedFunc(maps.Values(state), func(a, b *roomEvent) int { return int(a.Position - b.Position) })
 	out := fields{
 		"state":     fields{"events": told(before)},
 		"timeline":  fields{"events": told(line), "limited": limited, "prev_batch": token(begin)},
@@ -175,10 +156,7 @@ func (r *room) news(dev *device, since, upTo int64, filter syncFilter) fields {
 func (r *room) ephemeral(since int64, whole bool, filter part) []fields {
 	out := []fields{}
 	if (r.typed > since || whole && len(r.typing) > 0) && filter.takes("m.typing", "") {
-		users := []id.UserID{}
-		for u := range r.typing {
-			users = append(users, u)
-		}
+		users := slices.AppendSeq([]id.UserID{}, maps.Keys(r.typing))
 		slices.Sort(users)
 		out = append(out, fields{"type": "m.typing", "content": fields{"user_ids": users}})
 	}

@@ -19,6 +19,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
+func TestMain(m *testing.M) { Main(m) }
+
 // TestHomeserver holds Dendrite and the double to the same: what a test in memory
 // shows is worth no more than this.
 func TestHomeserver(t *testing.T) {
@@ -254,6 +256,9 @@ func (a *asker) accounts() {
 	a.until(anna, "", "", "new name in the room", func(n news) bool {
 		return slices.ContainsFunc(n.Rooms.Join[at].Timeline.Events, func(e *Event) bool { return e.Content["displayname"] == "Anna B." })
 	})
+	if twin := a.person("Anna"); twin.UserID == anna.UserID || twin.AccessToken == anna.AccessToken {
+		a.Errorf("people of one name are the same: %s", twin.UserID)
+	}
 	a.refuses(anna, "GET", "profile/@nobody-of-this-name:"+Name, nil, 404, "M_NOT_FOUND")
 	a.refuses(anna, "GET", "no/such/thing", nil, 404, "M_UNRECOGNIZED")
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A process is a program that ends with this one.
@@ -40,18 +39,6 @@ func start(command *exec.Cmd, after func()) (*process, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// end sends the signal and waits; what does not end by itself is killed.
-func (p *process) end(signal os.Signal) error {
-	p.command.Process.Signal(signal)
-	select {
-	case <-p.done:
-		return nil
-	case <-time.After(time.Minute):
-		p.kill()
-		return fmt.Errorf("%s has not ended after %v", p.command.Path, signal)
-	}
 }
 
 func (p *process) kill() {

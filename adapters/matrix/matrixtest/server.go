@@ -1,14 +1,14 @@
 package matrixtest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -36,59 +35,31 @@ const Name = "halfpoint.test"
 // long as a test.
 const secret = "matrixtest"
 
-// Options of a homeserver. The zero value has no rate limits. In memory there are
-// none but MaxUpload, and Takes and TCP are for there alone.
+// Options of a homeserver in memory.
 type Options struct {
-	// Burst and Cooloff switch Dendrite's own rate limits on: a device has
-	// Burst slots, each taken by a request for Cooloff; a request without a
-	// slot is answered 429 with Cooloff as retry_after_ms. Dendrite limits
-	// joins, invites, uploads, downloads, /messages, receipts, typing and the
-	// like of a device, and logins of an address, which is one for all; but
-	// neither sending events nor /sync: for Synapse's limit on messages use
-	// Proxy.Limit. Register and Login are let through.
-	Burst   int
-	Cooloff time.Duration
-
-	// MaxUpload is the largest media in bytes; 0 is Dendrite's 10 MiB.
-	MaxUpload int64
-
-	// Durable keeps on disk what one part of Dendrite tells another. Without
-	// it, what was sent but has reached nobody's /sync when Stop or Kill comes
-	// may never reach it; with it, it may come half a minute after Again, when
-	// Dendrite tries once more, and every event waits for the disk.
-	Durable bool
-
-	// TCP makes a homeserver in memory that listens on loopback, in real time.
-	TCP bool
-
-	// Takes is how long a request takes in memory, half of it before and half after
-	// it is done: so much can happen meanwhile.
+	// Takes is how long a request takes, half of it before and half after it is done:
+	// so much can happen meanwhile.
 	Takes time.Duration
 }
 
 // A Server is a homeserver: Dendrite on loopback, or what InMemory makes. It is safe
-// for concurrent use, but Stop, Kill, Again and Memory, which only Dendrite has, are
-// one caller's.
+// for concurrent use.
 type Server struct {
-	// URL is http://127.0.0.1:port, the same after Again. In memory it has a meaning
-	// for Dial alone.
+	// URL is http://127.0.0.1:port. In memory it has a meaning for Dial alone.
 	URL string
 
-	options  Options
-	folder   string
+	folder   string // of Dendrite
 	programs string
-	front    *front
+	process  *process
+	front    *http.Server
 
-	process *process
-
-	network   *memnet.Network // nil: TCP
+	network   *memnet.Network // of double
 	double    *double         // nil: Dendrite
 	transport *http.Transport // to the homeserver
-	proxies   int
 
-	mu         sync.Mutex
-	names      map[string]int
-	apartments int
+	mu      sync.Mutex
+	names   map[string]int
+	proxies int
 }
 
 // A User is somebody with an account, logged in once by password.
@@ -101,20 +72,24 @@ type User struct {
 
 // Start builds Dendrite if need be and runs it with empty data until the test
 // ends.
-func Start(t testing.TB, options ...Options) *Server {
+func Start(t testing.TB) *Server {
 	t.Helper()
-	programs := build(t)
-	s := prepare(t.TempDir(), programs, options...)
+	s := newServer(t.TempDir(), build(t))
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.close)
+	s.showsLog(t)
+	return s
+}
+
+// showsLog has a test that fails show what Dendrite has logged.
+func (s *Server) showsLog(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the homeserver's log ends with:\n%s", s.logEnd())
 		}
-		s.close()
 	})
-	return s
 }
 
 var shared struct {
@@ -123,8 +98,7 @@ var shared struct {
 }
 
 // Shared is one homeserver for all tests of this process, started by the first
-// that asks and ended by Main or Close. It has no rate limits; leave it
-// running.
+// that asks and ended by Main.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	programs := build(t)
@@ -135,20 +109,15 @@ func Shared(t testing.TB) *Server {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := prepare(folder, programs)
+		s := newServer(folder, programs)
 		if err := s.open(); err != nil {
 			os.RemoveAll(folder)
 			t.Fatal(err)
 		}
 		shared.s = s
 	}
-	s := shared.s
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the log of the shared homeserver ends with:\n%s", s.logEnd())
-		}
-	})
-	return s
+	shared.s.showsLog(t)
+	return shared.s
 }
 
 // Main is the whole TestMain of a package that uses Shared. Its tests wait more
@@ -158,27 +127,15 @@ func Main(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	Close()
+	if s := shared.s; s != nil {
+		s.close()
+		os.RemoveAll(s.folder)
+	}
 	os.Exit(code)
 }
 
-// Close ends the shared homeserver, for packages with a TestMain of their own.
-func Close() {
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.s != nil {
-		shared.s.close()
-		os.RemoveAll(shared.s.folder)
-		shared.s = nil
-	}
-}
-
-func prepare(folder, programs string, options ...Options) *Server {
-	s := &Server{folder: folder, programs: programs, names: map[string]int{}, transport: http.DefaultTransport.(*http.Transport)}
-	for _, o := range options {
-		s.options = o
-	}
-	return s
+func newServer(folder, programs string) *Server {
+	return &Server{folder: folder, programs: programs, names: map[string]int{}, transport: http.DefaultTransport.(*http.Transport)}
 }
 
 func (s *Server) open() error {
@@ -190,20 +147,11 @@ func (s *Server) open() error {
 	if out, err := key.CombinedOutput(); err != nil {
 		return fmt.Errorf("generate-keys: %v: %s", err, out)
 	}
-	front, err := listen()
-	if err != nil {
-		return err
-	}
-	s.front, s.URL = front, front.url()
-	if err := s.run(); err != nil {
-		s.front.close()
-		return err
-	}
-	return nil
+	return s.run()
 }
 
 func (s *Server) close() {
-	s.front.close()
+	s.front.Close()
 	s.process.kill()
 }
 
@@ -219,19 +167,19 @@ global:
   presence: {enable_inbound: false, enable_outbound: false}
   report_stats: {enabled: false}
   cache: {max_size_estimated: 64mb, max_age: 1h}
-  jetstream: {in_memory: %t, storage_path: jetstream}
+  jetstream: {in_memory: true}
 client_api:
   registration_disabled: true
   guests_disabled: true
   registration_shared_secret: %s
-  rate_limiting: {enabled: %t, threshold: %d, cooloff_ms: %d}
+  rate_limiting: {enabled: false}
 federation_api:
   key_perspectives: []
   deny_networks: ["0.0.0.0/0", "::/0"]
   database: {connection_string: "file:federationapi.db"}
 media_api:
   base_path: media
-  max_file_size_bytes: %d
+  max_file_size_bytes: 10485760
   dynamic_thumbnails: false
   database: {connection_string: "file:mediaapi.db"}
 room_server:
@@ -252,7 +200,7 @@ mscs:
   database: {connection_string: "file:mscs.db"}
 logging:
 - {type: std, level: warn}
-`, Name, !s.options.Durable, secret, s.options.Burst > 0, max(s.options.Burst, 1), s.options.Cooloff.Milliseconds(), cmp.Or(s.options.MaxUpload, 10<<20))
+`, Name, secret)
 	// Nothing here need outlive a power cut, and who reads need not wait for who
 	// writes. Dendrite hands on what stands behind a question mark only if that is
 	// hidden in the path.
@@ -281,14 +229,26 @@ func (s *Server) run() error {
 		os.RemoveAll(place)
 		return err
 	}
-	s.front.to(socket)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}, Timeout: 10 * time.Second}
+	// Dendrite listens on a socket in the file system, with this process before it: so
+	// nobody else can take the port between choosing it and listening.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.process.kill()
+		return err
+	}
+	s.URL = "http://" + listener.Addr().String()
+	to := &url.URL{Scheme: "http", Host: listener.Addr().String()}
+	s.front = &http.Server{ErrorLog: quietly, Handler: &httputil.ReverseProxy{
+		ErrorLog: quietly,
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}},
+	}}
+	go s.front.Serve(listener)
 	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		answer, err := client.Get("http://dendrite/_matrix/client/versions")
+		answer, err := http.Get(s.URL + "/_matrix/client/versions")
 		if err == nil {
-			io.Copy(io.Discard, answer.Body)
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
 				return nil
@@ -297,11 +257,12 @@ func (s *Server) run() error {
 		}
 		select {
 		case <-s.process.done:
+			s.front.Close()
 			return fmt.Errorf("dendrite ended before it was ready: %v\n%s", s.process.err, s.logEnd())
 		default:
 		}
 		if time.Now().After(late) {
-			s.process.kill()
+			s.close()
 			return fmt.Errorf("dendrite is not ready: %v\n%s", err, s.logEnd())
 		}
 	}
@@ -318,47 +279,9 @@ func (s *Server) logEnd() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// Stop asks Dendrite to end and waits for it. All connections break at once,
-// because what Dendrite still answers to a /sync after it has closed its
-// databases has a new position but lacks the events before it. URL answers
-// nobody until Again.
-func (s *Server) Stop(t testing.TB) {
-	t.Helper()
-	s.front.cut()
-	if err := s.process.end(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Kill ends Dendrite as a power cut would, its disk aside.
-func (s *Server) Kill() {
-	s.front.cut()
-	s.process.kill()
-}
-
-// Again starts Dendrite on the same data and the same URL after Stop or Kill.
-func (s *Server) Again(t testing.TB) {
-	t.Helper()
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Register makes an account. The display name is name; so is the local part of
 // the ID, with a number behind it when somebody has it already.
 func (s *Server) Register(t testing.TB, name string) User {
-	t.Helper()
-	return s.register(t, name, false)
-}
-
-// RegisterAdmin is Register for an administrator of the server, who is exempt
-// from Dendrite's rate limits.
-func (s *Server) RegisterAdmin(t testing.TB, name string) User {
-	t.Helper()
-	return s.register(t, name, true)
-}
-
-func (s *Server) register(t testing.TB, name string, admin bool) User {
 	t.Helper()
 	local := strings.ToLower(name)
 	s.mu.Lock()
@@ -373,9 +296,9 @@ func (s *Server) register(t testing.TB, name string, admin bool) User {
 		user.Token, user.Device = s.Login(t, user)
 		return user
 	}
-	client := s.apart(t)
+	client := s.Client(t, s.URL, User{})
 	ctx := context.Background()
-	account, err := (&synapseadmin.Client{Client: client}).SharedSecretRegister(ctx, secret, synapseadmin.ReqSharedSecretRegister{Username: local, Password: user.Password, Displayname: name, Admin: admin})
+	account, err := (&synapseadmin.Client{Client: client}).SharedSecretRegister(ctx, secret, synapseadmin.ReqSharedSecretRegister{Username: local, Password: user.Password, Displayname: name})
 	if err != nil {
 		t.Fatalf("registering %s: %v", local, err)
 	}
@@ -395,7 +318,7 @@ func (s *Server) register(t testing.TB, name string, admin bool) User {
 // Login makes a further device of the user by password.
 func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceID) {
 	t.Helper()
-	answer, err := s.apart(t).Login(context.Background(), &mautrix.ReqLogin{
+	answer, err := s.Client(t, s.URL, User{}).Login(context.Background(), &mautrix.ReqLogin{
 		Type:                     mautrix.AuthTypePassword,
 		Identifier:               mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: user.ID.String()},
 		Password:                 user.Password,
@@ -408,7 +331,7 @@ func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceI
 }
 
 // Virtual reports whether this is the homeserver of a Bubble, where time is virtual.
-func (s *Server) Virtual() bool { return s.network != nil }
+func (s *Server) Virtual() bool { return s.double != nil }
 
 // Dial connects to the homeserver and to its proxies; hand it to the bot.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -464,31 +387,4 @@ func serve(t testing.TB, listener net.Listener, handler http.Handler) {
 		cancel() // closing alone tells nothing to a handler that waits
 		server.Close()
 	})
-}
-
-// apart is a client that has an address of its own as far as Dendrite's limits
-// know.
-func (s *Server) apart(t testing.TB) *mautrix.Client {
-	t.Helper()
-	client, err := mautrix.NewClient(s.URL, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	s.apartments++
-	client.Client = &http.Client{Transport: forwarded{s.transport, fmt.Sprintf("198.18.%d.%d", s.apartments>>8, s.apartments&255)}, Timeout: patience}
-	s.mu.Unlock()
-	return client
-}
-
-// forwarded says that a request comes from an address.
-type forwarded struct {
-	http.RoundTripper
-	from string
-}
-
-func (f forwarded) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("X-Forwarded-For", f.from)
-	return f.RoundTripper.RoundTrip(r)
 }
