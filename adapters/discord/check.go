@@ -51,9 +51,9 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 		if err := gateway.Try(ctx, g.URL, cfg.Dial, tryFor); err != nil {
 			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; is something between here and there that lets no WebSockets through? %w", g.URL, err)
 		}
-		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.Limit.Remaining, g.Limit.Total, g.Shards))
-		if g.Limit.Remaining == 0 {
-			return found, fmt.Errorf("discord.token: no connections are left today; wait %v", g.Limit.Reset())
+		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.SessionStartLimit.Remaining, g.SessionStartLimit.Total, g.Shards))
+		if g.SessionStartLimit.Remaining == 0 {
+			return found, fmt.Errorf("discord.token: no connections are left today; wait %v", time.Duration(g.SessionStartLimit.ResetAfter)*time.Millisecond)
 		}
 	}
 	if cfg.Guild != "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -257,31 +258,23 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 
 // connect takes interactions through the gateway.
 func (a *Adapter) connect(ctx context.Context) error {
-	doors := lanes.New(lanes.Config{Workers: 4})
-	defer doors.Close()
 	var g *gateway.Gateway
 	g, err := gateway.New(gateway.Config{
 		Token: a.cfg.Token, Bot: a.rest.GatewayBot, Shards: a.cfg.Shards, First: a.cfg.First, Count: a.cfg.Count,
-		Lanes: doors,
-		Handle: func(_ context.Context, e gateway.Event) {
-			if e.Type != gateway.InteractionCreate {
-				return
-			}
-			in, err := interaction.Parse(e.Data)
+		Handle: func(raw json.RawMessage) {
+			in, err := interaction.Parse(raw)
 			if in.Token == "" {
 				a.log.Warn("an interaction cannot be read", "error", err)
 				return
 			}
 			a.receive(in, interaction.Direct(a.rest, in))
 		},
-		Outage: func(gateway.Outage) { // before anything is asked that comes after it
+		Connected: func(bool) { // before anything is asked that comes after it
 			a.telling <- struct{}{}
-			defer func() { <-a.telling }()
 			if whole(g.Status()) {
 				a.back(ctx)
 			}
-		},
-		Ready: func(gateway.Ready) {
+			<-a.telling
 			if a.cfg.Ready != nil {
 				a.cfg.Ready("")
 			}

@@ -4,10 +4,11 @@ import "fmt"
 
 // Codes by which connections are closed.
 const (
-	closeLeave  = 1000 // ours, when the program ends: the session ends with it
-	closeResume = 4000 // ours otherwise: the session stays
-	closeSeq    = 4007
-	closeTime   = 4009
+	closeLeave   = 1000 // ours, when the program ends: the session ends with it
+	closeResume  = 4000 // ours otherwise: the session stays
+	closeNoLogin = 4003 // Discord's: the session cannot be resumed, as after the next two
+	closeSeq     = 4007
+	closeTime    = 4009
 )
 
 // Fatal is why there is no point in going on, and what can be done.

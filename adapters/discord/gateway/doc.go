@@ -1,34 +1,29 @@
-// Package gateway keeps a bot connected to Discord's gateway and hands over what
-// happens there, raw, in order, on a bounded number of goroutines.
+// Package gateway keeps a bot connected to Discord's gateway and hands over the
+// interactions that come there: raw, and each shard's in order.
 //
-//	work := lanes.New(lanes.Config{Workers: 16})
-//	defer work.Close()
 //	g, err := gateway.New(gateway.Config{
-//		Token: bot.NewSecret(token),
-//		Bot:   client.GatewayBot, // of package rest
-//		Lanes: work,
-//		Handle: func(ctx context.Context, e gateway.Event) {
-//			if e.Type == gateway.InteractionCreate {
-//				in, err := interaction.Parse(e.Data)
-//				…
-//			}
+//		Token:  bot.NewSecret(token),
+//		Bot:    client.GatewayBot, // of package rest
+//		Handle: func(raw json.RawMessage) {
+//			in, err := interaction.Parse(raw)
+//			…
 //		},
-//		Key:    func(e gateway.Event) string { … }, // events of one game come one after another
-//		Outage: func(o gateway.Outage) { … },       // credit the clocks
+//		Connected: func(resumed bool) { … }, // credit the clocks
 //	})
 //	err = g.Run(ctx) // nil when ctx is done; *Fatal when there is no point in going on
 //
 // # Connections
 //
-// Two goroutines serve a connection: one reads and hands events over, the other
-// writes. An event counts as received when it has a place on the lanes; after a
-// cut, Discord replays what follows it. Duplicates are dropped.
+// One goroutine of a shard reads, one writes heartbeats, and one calls
+// Config.Handle, which must return soon. An interaction counts as received when it
+// waits for Handle; after a cut, Discord replays what follows it. Duplicates are
+// dropped.
 //
 //   - Every way in which a connection ends but the end of Run keeps the session:
 //     the gateway closes with 4000 and resumes at the address that READY gave.
-//   - A heartbeat that is not acknowledged within an interval and five seconds
-//     ends the connection. The time in which events wait because too many are
-//     being handled does not count.
+//   - A connection on which no heartbeat is acknowledged for an interval and five
+//     seconds ends. So does one that is not read for as long because 1024
+//     interactions wait; Discord then replays what was not read.
 //   - A connection that is not ready within half a minute is given up.
 //
 // The socket is the gateway's own and not a session of discordgo 0.29.0, which
@@ -39,8 +34,8 @@
 // # Identifying
 //
 // A bot that identifies too often loses its token. Before each Identify the
-// gateway asks Discord how many are left today and waits when half are used, when
-// a shard has identified twenty times in an hour, and for the others of its
+// gateway asks Discord how many are left today and waits when half are used, for
+// three minutes each after a shard has identified twenty times, and for the others of its
 // max_concurrency group. Resuming costs nothing and is what usually happens. After
 // three Resumes in a row that Discord does not answer, or a minute of them, the
 // gateway gives the session up and identifies.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,11 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -41,13 +41,17 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
+// bubbleIn runs one test of a table in virtual time.
+func bubbleIn(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { bubble(t, test) })
+}
+
 // A discord is a gateway whose every word is said by the test. It is in memory.
 type discord struct {
 	t       *testing.T
 	network memnet.Network
-	handler http.Handler
 	conns   chan *conn
-	limit   rest.SessionLimit
+	limit   discordgo.SessionInformation
 }
 
 // A conn is one connection to it.
@@ -61,18 +65,17 @@ type conn struct {
 
 func newDiscord(t *testing.T) *discord {
 	d := &discord{t: t, conns: make(chan *conn, 64),
-		limit: rest.SessionLimit{Total: 1000, Remaining: 1000, ResetAfter: 3600_000, Concurrency: 1}}
-	d.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var up websocket.Upgrader
-		if ws, err := up.Upgrade(w, r, nil); err == nil {
-			d.conns <- &conn{t: t, path: r.URL.String(), ws: ws}
-		}
-	})
+		limit: discordgo.SessionInformation{Total: 1000, Remaining: 1000, ResetAfter: 3600_000, MaxConcurrency: 1}}
 	listener, err := d.network.Listen("localhost:80")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.handler.ServeHTTP(w, r) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var up websocket.Upgrader
+		if ws, err := up.Upgrade(w, r, nil); err == nil {
+			d.conns <- &conn{t: t, path: r.URL.String(), ws: ws}
+		}
+	})}
 	go server.Serve(listener) //nolint:errcheck // until it is closed
 	t.Cleanup(func() { server.Close() })
 	return d
@@ -84,8 +87,8 @@ const (
 	resumeURL = address + "/resume"
 )
 
-func (d *discord) bot(context.Context) (*rest.GatewayBot, error) {
-	return &rest.GatewayBot{URL: address, Shards: 1, Limit: d.limit}, nil
+func (d *discord) bot(context.Context) (*discordgo.GatewayBotResponse, error) {
+	return &discordgo.GatewayBotResponse{URL: address, Shards: 1, SessionStartLimit: d.limit}, nil
 }
 
 // accept waits for the next connection.
@@ -114,9 +117,11 @@ func (c *conn) write(v any) error {
 	return c.ws.WriteJSON(v)
 }
 
-func (c *conn) hello(interval time.Duration) {
+// greet says hello and waits for what follows it: op 2 or 6.
+func (c *conn) greet(op int) map[string]any {
 	c.t.Helper()
 	c.say(opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"x"}})
+	return c.hear(op)
 }
 
 func (c *conn) dispatch(name string, data any) {
@@ -196,18 +201,15 @@ func (c *conn) cut() { c.ws.NetConn().Close() }
 
 // A client is a running gateway with what it told.
 type client struct {
-	t       *testing.T
-	g       *Gateway
-	work    *lanes.Lanes
-	events  chan Event
-	ready   chan Ready
-	outages chan Outage
-	lost    chan int
-	result  chan error
-	cancel  func()
-	logged  *lockedBuffer
+	t         *testing.T
+	g         *Gateway
+	events    chan json.RawMessage
+	connected chan bool // whether it resumed
+	result    chan error
+	cancel    func()
 }
 
+// A lockedBuffer is a log.
 type lockedBuffer struct {
 	mu sync.Mutex
 	strings.Builder
@@ -219,39 +221,21 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Builder.Write(p)
 }
 
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Builder.String()
-}
-
 func (d *discord) run(change func(*Config)) *client {
 	d.t.Helper()
-	return run(d.t, token, d.bot, func(cfg *Config) {
-		cfg.Dial = d.network.DialContext
-		if change != nil {
-			change(cfg)
-		}
-	})
+	return run(d.t, Config{Token: bot.NewSecret(token), Bot: d.bot, Dial: d.network.DialContext}, change)
 }
 
-func run(t *testing.T, token string, ask func(context.Context) (*rest.GatewayBot, error), change func(*Config)) *client {
+func run(t *testing.T, cfg Config, change func(*Config)) *client {
 	t.Helper()
-	c := &client{t: t, events: make(chan Event, 100_000), ready: make(chan Ready, 1000), outages: make(chan Outage, 1000),
-		lost: make(chan int, 1000), result: make(chan error, 1), logged: &lockedBuffer{}}
-	cfg := Config{
-		Token: bot.NewSecret(token), Bot: ask,
-		Handle: func(_ context.Context, e Event) { c.events <- e },
-		Ready:  func(r Ready) { c.ready <- r },
-		Outage: func(o Outage) { c.outages <- o },
-		Lost:   func(shard, _ int) { c.lost <- shard },
-		Log:    slog.New(slog.NewTextHandler(c.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	c := &client{t: t, events: make(chan json.RawMessage, 100_000), connected: make(chan bool, 1000), result: make(chan error, 1)}
+	var logged lockedBuffer
+	cfg.Handle = func(raw json.RawMessage) { c.events <- raw }
+	cfg.Connected = func(resumed bool) { c.connected <- resumed }
+	cfg.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if change != nil {
+		change(&cfg)
 	}
-	change(&cfg)
-	if cfg.Lanes == nil {
-		cfg.Lanes = lanes.New(lanes.Config{})
-	}
-	c.work = cfg.Lanes
 	g, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +244,8 @@ func run(t *testing.T, token string, ask func(context.Context) (*rest.GatewayBot
 	c.g, c.cancel = g, cancel
 	go func() { c.result <- g.Run(ctx) }()
 	t.Cleanup(func() {
-		c.stop()
-		if strings.Contains(c.logged.String(), "canary") || strings.Contains(c.logged.String(), token) {
+		c.stop() //nolint:errcheck // the test has looked at it
+		if strings.Contains(logged.String(), "canary") || strings.Contains(logged.String(), cfg.Token.Reveal()) {
 			t.Error("a token is in the log")
 		}
 	})
@@ -272,14 +256,42 @@ func run(t *testing.T, token string, ask func(context.Context) (*rest.GatewayBot
 func (c *client) stop() error {
 	c.t.Helper()
 	c.cancel()
-	select {
-	case err := <-c.result:
-		c.result <- err
-		c.work.Close()
-		return err
-	case <-time.After(patience):
-		c.t.Fatal("Run does not end")
-		return nil
+	return c.ended()
+}
+
+// ended waits for the end of Run.
+func (c *client) ended() error {
+	c.t.Helper()
+	err := wait(c.t, "end of Run", c.result)
+	c.result <- err
+	return err
+}
+
+// isFatal waits for the end of Run, which must be for a reason with this code.
+func (c *client) isFatal(code int) {
+	c.t.Helper()
+	var f *Fatal
+	if err := c.ended(); !errors.As(err, &f) || f.Code != code {
+		c.t.Errorf("Run: %v", err)
+	}
+}
+
+// got waits for interactions with these ids, in this order.
+func (c *client) got(ids ...int) {
+	c.t.Helper()
+	for _, id := range ids {
+		var in struct{ ID string }
+		if err := json.Unmarshal(wait(c.t, "interaction", c.events), &in); err != nil || in.ID != fmt.Sprint(id) {
+			c.t.Fatalf("interaction %s came, not %d, %v", in.ID, id, err)
+		}
+	}
+}
+
+// resumes waits until it is connected, by resuming or not.
+func (c *client) resumes(want bool) {
+	c.t.Helper()
+	if got := wait(c.t, "connection", c.connected); got != want {
+		c.t.Errorf("resumed: %v", got)
 	}
 }
 
@@ -300,69 +312,13 @@ func (d *discord) start(change func(*Config)) (*client, *conn) {
 	d.t.Helper()
 	c := d.run(change)
 	at := d.accept()
-	at.hello(interval)
-	at.hear(opIdentify)
+	at.greet(opIdentify)
 	at.ready(resumeURL)
-	wait(d.t, "ready", c.ready)
+	c.resumes(false)
 	return c, at
 }
 
 // press is an interaction as it is told.
 func press(n int) map[string]any {
 	return map[string]any{"id": fmt.Sprint(n), "token": fmt.Sprint("canary-", n), "type": 3, "data": map[string]any{"custom_id": "x"}}
-}
-
-// until waits for either.
-func until(ctx context.Context, c <-chan struct{}) {
-	select {
-	case <-c:
-	case <-ctx.Done():
-	}
-}
-
-// try is what a test says to a client that may hang up at any time: hello, and
-// what follows Identify.
-func (c *conn) try(hello time.Duration, then ...any) {
-	if hello >= 0 && c.write(map[string]any{"op": opHello, "d": map[string]any{"heartbeat_interval": hello.Milliseconds()}}) != nil {
-		return
-	}
-	for hello > 0 {
-		p, err := c.next()
-		if err != nil {
-			return
-		}
-		if p.Op == opIdentify {
-			break
-		}
-	}
-	for _, v := range then {
-		if c.write(v) != nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// recover makes the client ready, however often it connects before.
-func (d *discord) recover(c *client) {
-	d.t.Helper()
-	done := make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			select {
-			case at := <-d.conns:
-				d.t.Cleanup(func() { at.ws.Close() })
-				group.Go(func() {
-					at.try(interval, map[string]any{"op": 0, "t": "READY", "s": 1, "d": map[string]any{"session_id": "x"}})
-				})
-			case <-done:
-				return
-			}
-		}
-	})
-	wait(d.t, "ready", c.ready)
-	close(done)
-	c.cancel()
-	group.Wait()
 }

@@ -12,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+	"golang.org/x/time/rate"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -24,16 +26,13 @@ const InteractionCreate = "INTERACTION_CREATE"
 // Config holds the settings and callbacks of a [Gateway].
 type Config struct {
 	Token  bot.Secret // without "Bot "
-	Bot    func(context.Context) (*rest.GatewayBot, error)
+	Bot    func(context.Context) (*discordgo.GatewayBotResponse, error)
 	Shards int // of the whole bot; 0: as many as Discord recommends
 	First  int // the first that this process runs
 	Count  int // how many it runs; 0: all from First
 
-	Lanes  *lanes.Lanes                       // on which Handle is called
-	Handle func(ctx context.Context, e Event) // its context ends with Run
-	Ready  func(r Ready)                      // a shard is connected; may be nil
-	Lost   func(shard, shards int)            // a shard is not connected any more; may be nil
-	Outage func(o Outage)                     // a shard is connected again, before any later event is handled; may be nil
+	Handle    func(interaction json.RawMessage) // called for one interaction of a shard after the other
+	Connected func(resumed bool)                // a shard is connected, before any later interaction of it is handled; may be nil
 
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) // nil is TCP
 	Log  *slog.Logger                                                      // nil logs nothing
@@ -51,35 +50,15 @@ const (
 	invalidTime  = 5 * time.Second  // after a session was refused, at most
 )
 
-// An Event is a dispatch from Discord, undecoded.
-type Event struct {
-	Shard int
-	Type  string
-	Seq   int64
-	Data  json.RawMessage
-}
-
-// Ready describes a shard that has just connected.
-type Ready struct {
-	Shard, Shards int
-	Resumed       bool // the previous session continues
-}
-
-// An Outage is a time in which a shard was not connected: people could not reach
-// the bot. The first one begins when Run does, without Lost.
-type Outage struct {
-	Shard, Shards int
-	From, To      time.Time
-	Resumed       bool
-}
+// mostEvents is how many interactions of a shard wait for Handle before the shard
+// stops reading.
+const mostEvents = 1024
 
 // A Status is the state of a shard.
 type Status struct {
-	Shard      int
-	Connected  bool
-	Since      time.Time // connected, or not
-	Identifies int       // since Run began
-	Resumes    int
+	Shard     int
+	Connected bool
+	Since     time.Time // connected, or not
 }
 
 // A Gateway is a set of shards.
@@ -97,8 +76,6 @@ func New(cfg Config) (*Gateway, error) {
 	switch {
 	case cfg.Token.IsZero():
 		return nil, errors.New("discord.token is missing")
-	case cfg.Bot == nil || cfg.Lanes == nil || cfg.Handle == nil:
-		return nil, errors.New("gateway: Bot, Lanes and Handle are needed")
 	case cfg.Shards < 0 || cfg.First < 0 || cfg.Count < 0 || cfg.Shards > 0 && cfg.First+cfg.Count > cfg.Shards:
 		return nil, fmt.Errorf("the shards %d to %d are not among %d", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
 	}
@@ -108,8 +85,8 @@ func New(cfg Config) (*Gateway, error) {
 	return &Gateway{cfg: cfg, log: cfg.Log, start: newIdentifyLimiter(cfg.Bot, cfg.Log)}, nil
 }
 
-// Run connects the shards and keeps them connected until ctx is done. An error
-// is a [*Fatal].
+// Run connects the shards and keeps them connected until ctx is done, and until the
+// interactions that they have received are handled. An error is a [*Fatal].
 func (g *Gateway) Run(ctx context.Context) error {
 	began := time.Now()
 	info, err := g.first(ctx)
@@ -130,13 +107,13 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var group sync.WaitGroup
+	g.mu.Lock()
 	for id := g.cfg.First; id < last; id++ {
-		s := &shard{g: g, id: id, total: total, base: info.URL, alive: began, since: began, ctx: ctx, log: g.log.With("shard", id)}
-		g.mu.Lock()
-		g.shards = append(g.shards, s)
-		g.mu.Unlock()
+		g.shards = append(g.shards, &shard{g: g, id: id, total: total, base: info.URL, since: began, log: g.log.With("shard", id),
+			events: make(chan json.RawMessage, mostEvents), starts: rate.NewLimiter(rate.Every(time.Hour/perHour), perHour)})
 	}
+	g.mu.Unlock()
+	var group sync.WaitGroup
 	for _, s := range g.shards { // Status lists all of them by now
 		group.Go(func() {
 			if err := s.run(ctx); err != nil {
@@ -145,16 +122,15 @@ func (g *Gateway) Run(ctx context.Context) error {
 		})
 	}
 	group.Wait()
-	var fatal *Fatal
-	if errors.As(context.Cause(ctx), &fatal) {
+	if fatal, ok := errors.AsType[*Fatal](context.Cause(ctx)); ok {
 		return fatal
 	}
 	return nil
 }
 
-// first asks Discord for the gateway until it answers.
-func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
-	for failures := 1; ; failures++ {
+// first asks Discord for the gateway until it answers; nil if ctx ends before.
+func (g *Gateway) first(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+	for failures := 1; ctx.Err() == nil; failures++ {
 		info, err := g.start.info(ctx)
 		if err == nil {
 			return info, nil
@@ -162,14 +138,10 @@ func (g *Gateway) first(ctx context.Context) (*rest.GatewayBot, error) {
 		if fatal := fatalOf(err); fatal != nil {
 			return nil, fatal
 		}
-		if ctx.Err() != nil {
-			return nil, nil
-		}
 		g.log.Warn("Discord unreachable, will retry", "error", err)
-		if sleep(ctx, backoff(failures, err)) != nil {
-			return nil, nil
-		}
+		sleep(ctx, backoff(failures, err)) //nolint:errcheck // looked at above
 	}
+	return nil, nil
 }
 
 // Status returns the state of each shard. It may be called concurrently.
@@ -188,8 +160,7 @@ func (g *Gateway) Status() []Status {
 func backoff(failures int, err error) time.Duration {
 	d := min(backoffTime<<min(failures-1, 16), longestTime)
 	d = d*3/4 + rand.N(d/2+1)
-	var limited *rest.RateLimited
-	if errors.As(err, &limited) {
+	if limited, ok := errors.AsType[*rest.RateLimited](err); ok {
 		d = max(d, limited.Wait)
 	}
 	return d
@@ -197,8 +168,7 @@ func backoff(failures int, err error) time.Duration {
 
 // fatalOf returns the reason to stop for an error of REST, nil if there is none.
 func fatalOf(err error) *Fatal {
-	var e *rest.Error
-	if errors.As(err, &e) && e.Status == http.StatusUnauthorized {
+	if e, ok := errors.AsType[*rest.Error](err); ok && e.Status == http.StatusUnauthorized {
 		return fatal(4004)
 	}
 	return nil
@@ -206,10 +176,8 @@ func fatalOf(err error) *Fatal {
 
 // sleep waits unless ctx ends before.
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -1,22 +1,18 @@
 package gateway
 
 import (
-	"bytes"
-	"compress/zlib"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 func TestIdentifies(t *testing.T) {
@@ -27,20 +23,13 @@ func TestIdentifies(t *testing.T) {
 		if at.path != "/?v=10&encoding=json" {
 			t.Errorf("connected to %s", at.path)
 		}
-		at.hello(interval)
-		said := at.hear(opIdentify)
-		if said["token"] != token {
-			t.Errorf("token %v", said["token"])
-		}
-		if fmt.Sprint(said["shard"]) != "[2 4]" || said["intents"] != 0.0 || said["compress"] != false {
-			t.Errorf("identified as %v with intents %v, compress %v", said["shard"], said["intents"], said["compress"])
+		said := at.greet(opIdentify)
+		if said["token"] != token || fmt.Sprint(said["shard"]) != "[2 4]" || said["intents"] != 0.0 || said["compress"] != false {
+			t.Errorf("identified with %v", said)
 		}
 		at.ready("")
-		r := wait(t, "ready", c.ready)
-		if r.Shard != 2 || r.Shards != 4 || r.Resumed {
-			t.Errorf("ready %+v", r)
-		}
-		if s := c.g.Status(); len(s) != 1 || !s[0].Connected || s[0].Identifies != 1 {
+		c.resumes(false)
+		if s := c.g.Status(); len(s) != 1 || s[0].Shard != 2 || !s[0].Connected {
 			t.Errorf("status %+v", s)
 		}
 		if err := c.stop(); err != nil {
@@ -49,8 +38,8 @@ func TestIdentifies(t *testing.T) {
 		if code := at.closed(); code != closeLeave {
 			t.Errorf("left with %d: the session stays", code)
 		}
-		if len(c.lost) > 0 || c.g.Status()[0].Connected {
-			t.Error("leaving is told as a loss, or not at all")
+		if c.g.Status()[0].Connected {
+			t.Error("still connected")
 		}
 	})
 }
@@ -60,17 +49,12 @@ func TestEventsAreRaw(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)
 		c, at := d.start(nil)
-		strange := map[string]any{"id": "1", "token": "t", "type": 3, "data": map[string]any{"custom_id": "x", "component_type": 99},
-			"message": map[string]any{"id": "5", "components": []any{map[string]any{"type": 99, "strange": true}}}}
+		strange := map[string]any{"data": map[string]any{"component_type": 99}, "message": map[string]any{"components": []any{map[string]any{"type": 99}}}}
 		at.dispatch("GUILD_CREATE", map[string]any{"id": "7", "members": "not even a list"})
 		at.dispatch(InteractionCreate, strange)
-		e := wait(t, "event", c.events)
 		want, _ := json.Marshal(strange)
-		var got, expected any
-		json.Unmarshal(e.Data, &got)    //nolint:errcheck // compared
-		json.Unmarshal(want, &expected) //nolint:errcheck // compared
-		if fmt.Sprint(got) != fmt.Sprint(expected) || e.Type != InteractionCreate || e.Seq != 3 {
-			t.Errorf("came %s %d %s", e.Type, e.Seq, e.Data)
+		if got := wait(t, "interaction", c.events); string(got) != string(want) {
+			t.Errorf("came %s", got)
 		}
 	})
 }
@@ -84,136 +68,32 @@ func TestResumes(t *testing.T) {
 		"op 9 true": func(c *conn) int { c.say(opInvalid, true); return c.closed() },
 		"4000":      func(c *conn) int { c.close(4000); return 0 },
 		"1001":      func(c *conn) int { c.close(1001); return 0 },
-		"nonsense":  func(c *conn) int { c.ws.WriteMessage(websocket.TextMessage, []byte("{")); return c.closed() },
+		"nonsense":  func(c *conn) int { c.ws.WriteMessage(websocket.TextMessage, []byte("{]")); return c.closed() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				d := newDiscord(t)
-				c, at := d.start(nil)
-				wait(t, "first outage", c.outages)
-				at.dispatch(InteractionCreate, press(1))
-				wait(t, "event", c.events)
-				if code := end(at); code != 0 && code != closeResume {
-					t.Errorf("closed with %d", code)
-				}
-				wait(t, "loss", c.lost)
-				at = d.accept()
-				if at.path != "/resume?v=10&encoding=json" {
-					t.Errorf("resumed at %s", at.path)
-				}
-				at.hello(interval)
-				said := at.hear(opResume)
-				if said["token"] != token || said["session_id"] != "session-1" || said["seq"] != 2.0 {
-					t.Errorf("resumed with %v", said)
-				}
-				at.dispatchAt(2, InteractionCreate, press(1))
-				at.dispatchAt(3, InteractionCreate, press(2))
-				o := wait(t, "outage", c.outages)
-				if !o.Resumed || o.To.Before(o.From) {
-					t.Errorf("outage %+v", o)
-				}
-				at.dispatchAt(4, "RESUMED", nil)
-				if r := wait(t, "ready", c.ready); !r.Resumed {
-					t.Errorf("ready %+v", r)
-				}
-				at.dispatchAt(5, InteractionCreate, press(3))
-				for _, n := range []int64{3, 5} {
-					if e := wait(t, "event", c.events); e.Seq != n {
-						t.Errorf("event %d came, not %d", e.Seq, n)
-					}
-				}
-				if s := c.g.Status()[0]; s.Identifies != 1 || s.Resumes != 1 {
-					t.Errorf("status %+v", s)
-				}
-			})
-		})
-	}
-}
-
-// A session that Discord does not know any more is given up, and another begun.
-func TestIdentifiesAnew(t *testing.T) {
-	for name, end := range map[string]func(*conn){
-		"op 9 false": func(c *conn) { c.say(opInvalid, false); c.closed() },
-		"4007":       func(c *conn) { c.close(4007) },
-		"4009":       func(c *conn) { c.close(4009) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				d := newDiscord(t)
-				c, at := d.start(nil)
-				at.dispatch(InteractionCreate, press(1))
-				wait(t, "event", c.events)
-				at.cut()
-				at = d.accept()
-				at.hello(interval)
-				at.hear(opResume)
-				end(at) // the first thing after Resume
-				at = d.accept()
-				if at.path != "/?v=10&encoding=json" {
-					t.Errorf("connected to %s", at.path)
-				}
-				at.hello(interval)
-				at.hear(opIdentify)
-				at.ready("")
-				wait(t, "ready", c.ready)
-				at.dispatch(InteractionCreate, press(2)) // its number is small again
-				if e := wait(t, "event", c.events); e.Seq != 2 {
-					t.Errorf("event %d", e.Seq)
-				}
-			})
-		})
-	}
-}
-
-// Where READY does not come, the connection is given up and a later
-// one works.
-func TestSilence(t *testing.T) {
-	acks := make([]any, 1000)
-	for i := range acks {
-		acks[i] = packet{Op: opAck}
-	}
-	for name, silent := range map[string]func(*conn){
-		"no hello":         func(c *conn) { c.try(-1) },
-		"hello of nothing": func(c *conn) { c.try(0) },
-		"no READY":         func(c *conn) { c.try(interval) },
-		"acks, no READY":   func(c *conn) { c.try(interval, acks...) },
-		"op 7 for READY":   func(c *conn) { c.try(interval, packet{Op: opReconnect}) },
-		"op 9 for READY":   func(c *conn) { c.try(interval, packet{Op: opInvalid, Data: json.RawMessage("false")}) },
-		"op 1 for READY":   func(c *conn) { c.try(interval, packet{Op: opHeartbeat}) },
-		"hello for READY": func(c *conn) {
-			c.try(interval, packet{Op: opHello, Data: json.RawMessage(`{"heartbeat_interval":9}`)})
-		},
-		"unknown op": func(c *conn) { c.try(interval, packet{Op: 77}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				d := newDiscord(t)
-				c := d.run(nil)
-				silent(d.accept())
-				d.recover(c)
-			})
-		})
-	}
-}
-
-// A handshake that is never answered is given up as well.
-func TestDeafServer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		var first atomic.Bool
-		inner := d.handler
-		release := make(chan struct{})
-		d.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if first.CompareAndSwap(false, true) {
-				<-release
-				return
+		bubbleIn(t, name, func(t *testing.T) {
+			d := newDiscord(t)
+			c, at := d.start(nil)
+			at.dispatch(InteractionCreate, press(1))
+			c.got(1)
+			if code := end(at); code != 0 && code != closeResume {
+				t.Errorf("closed with %d", code)
 			}
-			inner.ServeHTTP(w, r)
+			at = d.accept()
+			if at.path != "/resume?v=10&encoding=json" {
+				t.Errorf("resumed at %s", at.path)
+			}
+			said := at.greet(opResume)
+			if said["token"] != token || said["session_id"] != "session-1" || said["seq"] != 2.0 {
+				t.Errorf("resumed with %v", said)
+			}
+			at.dispatchAt(2, InteractionCreate, press(1))
+			at.dispatchAt(3, InteractionCreate, press(2))
+			c.resumes(true)
+			at.dispatchAt(4, "RESUMED", nil)
+			at.dispatchAt(5, InteractionCreate, press(3))
+			c.got(2, 3)
 		})
-		c := d.run(nil)
-		d.recover(c)
-		close(release)
-	})
+	}
 }
 
 // Beats say what was received, and Discord may ask for one.
@@ -222,7 +102,7 @@ func TestHeartbeats(t *testing.T) {
 		d := newDiscord(t)
 		c, at := d.start(nil)
 		at.dispatch(InteractionCreate, press(1))
-		wait(t, "event", c.events)
+		c.got(1)
 		at.hear(opHeartbeat) // the first, at once
 		at.say(opAck, nil)
 		at.say(opHeartbeat, nil)
@@ -233,25 +113,65 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
+// A beat that nobody acknowledges ends the connection within an interval and
+// five seconds of the last acknowledgement, with a code that keeps the session.
+func TestZombie(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c, at := d.start(nil)
+		for range 10 {
+			at.hear(opHeartbeat)
+			at.say(opAck, nil)
+		}
+		last := time.Now()
+		for {
+			if _, err := at.next(); err != nil {
+				if !websocket.IsCloseError(err, closeResume) {
+					t.Error("ended with ", err)
+				}
+				break
+			}
+			at.dispatch("TYPING_START", nil) // it dispatches, but does not acknowledge
+		}
+		if d := time.Since(last); d < interval || d > interval+5*time.Second {
+			t.Errorf("given up after %v", d)
+		}
+		at = d.accept()
+		at.greet(opResume)
+		at.dispatch("RESUMED", nil)
+		c.resumes(true)
+	})
+}
+
 func TestFatal(t *testing.T) {
 	for code, word := range map[int]string{4004: "token", 4010: "shards", 4011: "shards", 4012: "newer", 4013: "report", 4014: "Message Content Intent"} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				d := newDiscord(t)
-				c := d.run(nil)
-				at := d.accept()
-				at.hello(interval)
-				at.hear(opIdentify)
-				at.close(code)
-				err := wait(t, "end of Run", c.result)
-				c.result <- err
-				var f *Fatal
-				if !errors.As(err, &f) || f.Code != code || !strings.Contains(err.Error(), word) {
-					t.Errorf("Run: %v", err)
-				}
-			})
+		bubbleIn(t, fmt.Sprint(code), func(t *testing.T) {
+			d := newDiscord(t)
+			c := d.run(nil)
+			at := d.accept()
+			at.greet(opIdentify)
+			at.close(code)
+			c.isFatal(code)
+			if err := c.ended(); !strings.Contains(err.Error(), word) {
+				t.Errorf("Run: %v", err)
+			}
 		})
 	}
+}
+
+// What one shard cannot survive ends them all.
+func TestFatalEndsAll(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c, first := d.start(func(cfg *Config) { cfg.Shards = 2 })
+		second := d.accept()
+		second.greet(opIdentify)
+		second.close(4014)
+		c.isFatal(4014)
+		if code := first.closed(); code != closeLeave {
+			t.Errorf("the other was left with %d", code)
+		}
+	})
 }
 
 // A token that Discord refuses over HTTP costs no session start.
@@ -259,16 +179,11 @@ func TestBadToken(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)
 		c := d.run(func(cfg *Config) {
-			cfg.Bot = func(context.Context) (*rest.GatewayBot, error) {
+			cfg.Bot = func(context.Context) (*discordgo.GatewayBotResponse, error) {
 				return nil, fmt.Errorf("asking: %w", &rest.Error{Status: 401})
 			}
 		})
-		err := wait(t, "end of Run", c.result)
-		c.result <- err
-		var f *Fatal
-		if !errors.As(err, &f) || f.Code != 4004 {
-			t.Errorf("Run: %v", err)
-		}
+		c.isFatal(4004)
 		if len(d.conns) > 0 {
 			t.Error("it connected")
 		}
@@ -279,139 +194,174 @@ func TestBadToken(t *testing.T) {
 // asked itself, and believed.
 func TestTokenRefusedLater(t *testing.T) {
 	for name, good := range map[string]bool{"a slip": true, "meant": false} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				d := newDiscord(t)
-				var refuse atomic.Bool
-				c, at := d.start(func(cfg *Config) {
-					cfg.Bot = func(ctx context.Context) (*rest.GatewayBot, error) {
-						if refuse.Load() {
-							return nil, &rest.Error{Status: 401}
-						}
-						return d.bot(ctx)
+		bubbleIn(t, name, func(t *testing.T) {
+			d := newDiscord(t)
+			var refuse atomic.Bool
+			c, at := d.start(func(cfg *Config) {
+				cfg.Bot = func(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+					if refuse.Load() {
+						return nil, &rest.Error{Status: 401}
 					}
-				})
-				refuse.Store(true)
-				at.close(4007)
-				at = d.accept()
-				at.hello(interval)
-				at.hear(opIdentify)
-				if good {
-					at.ready("")
-					wait(t, "ready", c.ready)
-					return
-				}
-				at.close(4004)
-				err := wait(t, "end of Run", c.result)
-				c.result <- err
-				var f *Fatal
-				if !errors.As(err, &f) || f.Code != 4004 {
-					t.Errorf("Run: %v", err)
+					return d.bot(ctx)
 				}
 			})
+			refuse.Store(true)
+			at.close(4007)
+			at = d.accept()
+			at.greet(opIdentify)
+			if good {
+				at.ready("")
+				c.resumes(false)
+			} else {
+				at.close(4004)
+				c.isFatal(4004)
+			}
 		})
 	}
 }
 
-// An event for which there was no place when the connection ended is not
-// received: it is replayed.
-func TestNotReceived(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		release := make(chan struct{})
-		got := make(chan Event, 10)
-		c := d.run(func(cfg *Config) {
-			cfg.Lanes = lanes.New(lanes.Config{Workers: 1, Total: 1})
-			cfg.Handle = func(ctx context.Context, e Event) { until(ctx, release); got <- e }
+// Discord sometimes never answers Resume. The shard tries up to three times, or
+// for a minute, and then identifies.
+func TestResumeUnanswered(t *testing.T) {
+	for name, refused := range map[string]struct {
+		how    func(*conn)
+		tries  int
+		within time.Duration
+	}{
+		"no answer": {func(*conn) {}, 2, time.Minute},
+		"only acks": {func(c *conn) {
+			for range 100 {
+				c.say(opAck, nil)
+			}
+		}, 2, time.Minute},
+		"closed":    {func(c *conn) { c.close(4000) }, 3, 10 * time.Second},
+		"op 7":      {func(c *conn) { c.say(opReconnect, nil) }, 3, 10 * time.Second},
+		"op 9 true": {func(c *conn) { c.say(opInvalid, true) }, 3, 20 * time.Second},
+		"4007":      {func(c *conn) { c.close(4007) }, 1, 5 * time.Second},
+		"4009":      {func(c *conn) { c.close(4009) }, 1, 5 * time.Second},
+	} {
+		bubbleIn(t, name, func(t *testing.T) {
+			d := newDiscord(t)
+			c, at := d.start(nil)
+			for round := range 2 { // in the second they are counted from the beginning
+				time.Sleep(time.Second) // no two connections are opened within less
+				at.ws.Close()
+				began := time.Now()
+				for range refused.tries {
+					at = d.accept()
+					at.greet(opResume)
+					refused.how(at)
+				}
+				at = d.accept()
+				at.greet(opIdentify)
+				if d := time.Since(began); d > refused.within {
+					t.Errorf("round %d: identified after %v", round, d)
+				}
+				at.ready(resumeURL)
+				c.resumes(false)
+			}
 		})
-		at := d.accept()
-		at.hello(100 * time.Millisecond)
-		at.hear(opIdentify)
-		at.ready("")
-		wait(t, "ready", c.ready)
-		for i := range 4 {
-			at.dispatch(InteractionCreate, press(i))
-		}
-		at.cut() // which a beat notices
-		at = d.accept()
-		at.hello(interval)
-		seq := int64(at.hear(opResume)["seq"].(float64))
-		if seq > 2 {
-			t.Fatalf("resumed from %d: what had no place is lost", seq)
-		}
-		for n := seq + 1; n <= 5; n++ {
-			at.dispatchAt(n, InteractionCreate, press(int(n)))
-		}
-		close(release)
-		for i := range 4 {
-			if e := wait(t, "event", got); e.Seq != int64(i+2) {
-				t.Errorf("event %d came as number %d", e.Seq, i+2)
-			}
-		}
-	})
+	}
 }
 
-// Compressed messages are understood, though none are asked for.
-func TestCompressed(t *testing.T) {
+// A Resume that brings an event was answered, even if the connection ends before
+// RESUMED: the session is kept as long as it gets on.
+func TestResumeGetsOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)
 		c, at := d.start(nil)
-		var b bytes.Buffer
-		z := zlib.NewWriter(&b)
-		fmt.Fprintf(z, `{"op":0,"s":2,"t":%q,"d":{"id":"9"}}`, InteractionCreate)
-		z.Close()
-		if err := at.ws.WriteMessage(websocket.BinaryMessage, b.Bytes()); err != nil {
-			t.Fatal(err)
-		}
-		if e := wait(t, "event", c.events); string(e.Data) != `{"id":"9"}` {
-			t.Errorf("came %s", e.Data)
-		}
-	})
-}
-
-// A storm of cuts, resumed each time: nothing is lost, nothing comes twice.
-func TestStorm(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		c, at := d.start(nil)
-		const drops, each = 60, 5
-		next, received := 2, int64(1)
-		for drop := range drops {
-			for range each {
-				at.dispatchAt(int64(next), InteractionCreate, press(next))
-				next++
+		at.ws.Close()
+		for seq := 2; seq < 12; seq++ {
+			at = d.accept()
+			if said := at.greet(opResume); said["seq"] != float64(seq-1) {
+				t.Fatalf("resumed with %v", said)
 			}
-			switch drop % 3 {
-			case 0:
-				at.cut() // what was said last may not have arrived
-			case 1:
-				at.say(opReconnect, nil)
-				at.closed()
-			case 2:
+			at.dispatchAt(int64(seq), InteractionCreate, press(seq))
+			c.got(seq)
+			at.ws.Close()
+		}
+		for try := range 5 { // also when Discord answers only each third
+			for range 2 {
+				at = d.accept()
+				at.greet(opResume)
 				at.close(4000)
 			}
 			at = d.accept()
-			at.hello(interval)
-			seq := int64(at.hear(opResume)["seq"].(float64))
-			for n := max(seq-2, 1) + 1; n < int64(next); n++ { // overlaps
-				at.dispatchAt(n, InteractionCreate, press(int(n)))
-			}
-			at.dispatchAt(int64(next), "RESUMED", nil)
-			next++
+			at.greet(opResume)
+			at.dispatchAt(int64(12+try), "RESUMED", nil)
+			c.resumes(true)
+			at.ws.Close()
 		}
-		want := drops * each
-		for range want {
-			e := wait(t, "event", c.events)
-			if e.Seq <= received {
-				t.Fatalf("event %d came after %d", e.Seq, received)
+	})
+}
+
+// Giving a session up does not go round the limits of Identify.
+func TestResumeUnansweredKeepsLimits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		var used atomic.Int64
+		_, at := d.start(func(cfg *Config) {
+			cfg.Bot = func(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+				info, err := d.bot(ctx)
+				info.SessionStartLimit.Remaining -= int(used.Load())
+				return info, err
 			}
-			received = e.Seq
+		})
+		used.Store(500)
+		time.AfterFunc(time.Hour, func() { used.Store(0) })
+		began := time.Now()
+		at.ws.Close()
+		for range maxResumes {
+			at = d.accept()
+			at.greet(opResume)
+			at.close(4000)
 		}
-		if s := c.g.Status()[0]; s.Identifies != 1 {
+		at = d.accept()
+		at.greet(opIdentify)
+		if d := time.Since(began); d < time.Hour || d > 2*time.Hour {
+			t.Errorf("identified after %v", d)
+		}
+	})
+}
+
+// Where the address at which to resume is out of order, the one at which everybody
+// begins is tried as well.
+func TestResumesElsewhere(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(nil)
+		at := d.accept()
+		at.greet(opIdentify)
+		at.ready("ws://localhost:81") // where nobody listens
+		c.resumes(false)
+		at.cut()
+		at = d.accept()
+		if at.path != "/?v=10&encoding=json" {
+			t.Errorf("connected to %s", at.path)
+		}
+		at.greet(opResume)
+		at.dispatch("RESUMED", nil)
+		c.resumes(true)
+	})
+}
+
+// Several shards of one process connect one after another, each as itself.
+func TestShards(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 10, 4, 3 })
+		seen := map[string]bool{}
+		for range 3 {
+			at := d.accept()
+			seen[fmt.Sprint(at.greet(opIdentify)["shard"])] = true
+			at.ready("")
+			c.resumes(false)
+		}
+		if !seen["[4 10]"] || !seen["[5 10]"] || !seen["[6 10]"] {
+			t.Errorf("shards %v", seen)
+		}
+		if s := c.g.Status(); len(s) != 3 || s[2].Shard != 6 {
 			t.Errorf("status %+v", s)
-		}
-		if len(c.events) > 0 {
-			t.Errorf("%d too many", len(c.events))
 		}
 	})
 }

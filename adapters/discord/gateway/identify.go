@@ -6,54 +6,55 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// perHour is how often a shard may identify in an hour.
+// perHour is how often a shard may identify in an hour, and at once. In a day that
+// uses half of the session starts that Discord gives a bot.
 const perHour = 20
 
 // An identifyLimiter decides when shards may identify.
 type identifyLimiter struct {
-	ask func(context.Context) (*rest.GatewayBot, error)
-	log *slog.Logger
+	ask   func(context.Context) (*discordgo.GatewayBotResponse, error)
+	log   *slog.Logger
+	known chan answer // holds Discord's last answer, unless a shard is asking
 
-	asking chan struct{} // holds a value while Discord is asked: shards that start together ask once
 	mu     sync.Mutex
-	last   rest.GatewayBot // Discord's last answer, less the starts used since
-	at     time.Time       // when
-	groups map[int]*group
+	groups map[int]chan time.Time // by max_concurrency group: hold when the next shard may identify, unless one has its turn
 }
 
-// A group of shards identifies one after another.
-type group struct {
-	turn chan struct{} // holds one value while a shard has its turn
-	next time.Time     // earliest time; guarded by turn
+// An answer is where the gateway is and how many session starts are left.
+type answer struct {
+	info *discordgo.GatewayBotResponse
+	at   time.Time
 }
 
-func newIdentifyLimiter(ask func(context.Context) (*rest.GatewayBot, error), log *slog.Logger) *identifyLimiter {
-	return &identifyLimiter{ask: ask, log: log, asking: make(chan struct{}, 1), groups: map[int]*group{}}
+func newIdentifyLimiter(ask func(context.Context) (*discordgo.GatewayBotResponse, error), log *slog.Logger) *identifyLimiter {
+	l := &identifyLimiter{ask: ask, log: log, known: make(chan answer, 1), groups: map[int]chan time.Time{}}
+	l.known <- answer{}
+	return l
 }
 
 // info asks Discord for the gateway's address and the remaining session starts,
 // unless it has just answered.
-func (s *identifyLimiter) info(ctx context.Context) (*rest.GatewayBot, error) {
+func (l *identifyLimiter) info(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+	var last answer
 	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
+	case last = <-l.known:
+		defer func() { l.known <- last }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	s.mu.Lock()
-	last, at := s.last, s.at
-	s.mu.Unlock()
-	if !at.IsZero() && time.Since(at) < identifyTime {
-		return &last, nil
+	if last.info != nil && time.Since(last.at) < identifyTime {
+		return last.info, nil
 	}
-	info, err := s.ask(ctx)
-	if fatalOf(err) != nil && !at.IsZero() {
+	info, err := l.ask(ctx)
+	if last.info != nil && fatalOf(err) != nil {
 		// The token was good before; the gateway itself will say whether it still is.
-		s.log.Warn("Discord rejected the token that it accepted before, will use the known gateway", "error", err)
-		return &last, nil
+		l.log.Warn("Discord rejected the token that it accepted before, will use the known gateway", "error", err)
+		return last.info, nil
 	}
 	if err != nil {
 		return nil, err
@@ -61,67 +62,59 @@ func (s *identifyLimiter) info(ctx context.Context) (*rest.GatewayBot, error) {
 	if _, err := rest.CheckURL(info.URL, "wss", "ws"); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last, s.at = *info, time.Now()
+	last = answer{info, time.Now()}
 	return info, nil
 }
 
-func (s *identifyLimiter) group(shard int) *group {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	id := shard % max(s.last.Limit.Concurrency, 1)
-	if s.groups[id] == nil {
-		s.groups[id] = &group{turn: make(chan struct{}, 1)}
+func (l *identifyLimiter) group(id int) chan time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.groups[id] == nil {
+		l.groups[id] = make(chan time.Time, 1)
+		l.groups[id] <- time.Time{}
 	}
-	return s.groups[id]
+	return l.groups[id]
 }
 
-// acquire waits until the shard may connect in order to identify, and returns the
-// gateway's address. used are the times when the shard identified. Unless there is
-// an error, the caller must call done when the shard has identified or given up.
-func (s *identifyLimiter) acquire(ctx context.Context, shard int, used []time.Time) (info *rest.GatewayBot, done func(identified bool), err error) {
+// acquire waits until a shard may connect in order to identify, and returns the
+// gateway's address. Unless there is an error, the caller must call done when the
+// shard has identified or given up.
+func (l *identifyLimiter) acquire(ctx context.Context, shard int) (address string, done func(identified bool), err error) {
 	for {
-		if n := len(used); n >= perHour {
-			if wait := time.Until(used[n-perHour].Add(time.Hour)); wait > 0 {
-				s.log.Error("too many session starts in an hour, will wait", "shard", shard, "wait", wait)
-				if err := sleep(ctx, wait); err != nil {
-					return nil, nil, err
-				}
-			}
+		info, err := l.info(ctx)
+		if err != nil {
+			return "", nil, err
 		}
-		g := s.group(shard)
+		group := l.group(shard % max(info.SessionStartLimit.MaxConcurrency, 1))
+		var next time.Time
 		select {
-		case g.turn <- struct{}{}:
+		case next = <-group:
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return "", nil, ctx.Err()
 		}
 		done := func(identified bool) {
 			if identified {
-				g.next = time.Now().Add(identifyTime)
-				s.mu.Lock()
-				s.last.Limit.Remaining--
-				s.mu.Unlock()
+				next = time.Now().Add(identifyTime)
 			}
-			<-g.turn
+			group <- next
 		}
-		err := sleep(ctx, time.Until(g.next))
-		if err == nil {
-			info, err = s.info(ctx)
+		if err = sleep(ctx, time.Until(next)); err == nil {
+			info, err = l.info(ctx)
 		}
 		if err != nil {
 			done(false)
-			return nil, nil, err
+			return "", nil, err
 		}
-		l := info.Limit
-		if l.Total == 0 || l.Remaining > l.Total/2 {
-			return info, done, nil
+		left := info.SessionStartLimit
+		if left.Total == 0 || left.Remaining > left.Total/2 {
+			return info.URL, done, nil
 		}
 		done(false)
-		s.log.Error("half of today's session starts used, will wait so that Discord does not reset the token",
-			"remaining", l.Remaining, "of", l.Total, "until", time.Now().Add(l.Reset()).UTC())
-		if err := sleep(ctx, min(max(l.Reset(), time.Second), 10*time.Minute)); err != nil {
-			return nil, nil, err
+		reset := time.Duration(left.ResetAfter) * time.Millisecond
+		l.log.Error("half of today's session starts used, will wait so that Discord does not reset the token",
+			"remaining", left.Remaining, "of", left.Total, "until", time.Now().Add(reset).UTC())
+		if err := sleep(ctx, min(max(reset, time.Second), 10*time.Minute)); err != nil {
+			return "", nil, err
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -18,11 +20,11 @@ import (
 type tally struct {
 	mu    sync.Mutex
 	asked int
-	limit rest.SessionLimit
+	limit discordgo.SessionInformation
 	reset time.Time
 }
 
-func (l *tally) ask(context.Context) (*rest.GatewayBot, error) {
+func (l *tally) ask(context.Context) (*discordgo.GatewayBotResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++
@@ -30,8 +32,8 @@ func (l *tally) ask(context.Context) (*rest.GatewayBot, error) {
 	if !l.reset.IsZero() && !time.Now().Before(l.reset) {
 		limit.Remaining = limit.Total
 	}
-	limit.ResetAfter = time.Until(l.reset).Milliseconds()
-	return &rest.GatewayBot{URL: "wss://gateway.discord.gg", Shards: 16, Limit: limit}, nil
+	limit.ResetAfter = int(time.Until(l.reset).Milliseconds())
+	return &discordgo.GatewayBotResponse{URL: "wss://gateway.discord.gg", Shards: 16, SessionStartLimit: limit}, nil
 }
 
 func startsOf(l *tally) *identifyLimiter {
@@ -43,18 +45,15 @@ func startsOf(l *tally) *identifyLimiter {
 func TestConcurrency(t *testing.T) {
 	for _, concurrency := range []int{1, 4, 16} {
 		synctest.Test(t, func(t *testing.T) {
-			l := &tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: concurrency}}
+			l := &tally{limit: discordgo.SessionInformation{Total: 1000, Remaining: 1000, MaxConcurrency: concurrency}}
 			s := startsOf(l)
-			if _, err := s.info(t.Context()); err != nil {
-				t.Fatal(err)
-			}
 			began := time.Now()
 			var mu sync.Mutex
 			when := map[int][]time.Duration{}
 			var group sync.WaitGroup
 			for shard := range 16 {
 				group.Go(func() {
-					_, done, err := s.acquire(t.Context(), shard, nil)
+					_, done, err := s.acquire(t.Context(), shard)
 					if err != nil {
 						t.Error(err)
 						return
@@ -87,10 +86,10 @@ func TestConcurrency(t *testing.T) {
 // A turn that was not used costs the next shard nothing.
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startsOf(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
+		s := startsOf(&tally{limit: discordgo.SessionInformation{Total: 1000, Remaining: 1000, MaxConcurrency: 1}})
 		began := time.Now()
 		for shard := range 5 {
-			_, done, err := s.acquire(t.Context(), shard, nil)
+			_, done, err := s.acquire(t.Context(), shard)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,10 +104,10 @@ func TestGivenUp(t *testing.T) {
 // At half of the day's session starts it stops, until the day is over.
 func TestHalfUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &tally{limit: rest.SessionLimit{Total: 1000, Remaining: 500, Concurrency: 1}, reset: time.Now().Add(7 * time.Hour)}
+		l := &tally{limit: discordgo.SessionInformation{Total: 1000, Remaining: 500, MaxConcurrency: 1}, reset: time.Now().Add(7 * time.Hour)}
 		s := startsOf(l)
 		began := time.Now()
-		_, done, err := s.acquire(t.Context(), 0, nil)
+		_, done, err := s.acquire(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +117,7 @@ func TestHalfUsed(t *testing.T) {
 		}
 		l.limit.Remaining, l.reset = 501, time.Now().Add(7*time.Hour)
 		began = time.Now()
-		if _, done, err = s.acquire(t.Context(), 1, nil); err != nil {
+		if _, done, err = s.acquire(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 		done(true)
@@ -128,35 +127,26 @@ func TestHalfUsed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		l.limit.Remaining = 0
-		if _, _, err = s.acquire(ctx, 2, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err = s.acquire(ctx, 2); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 	})
 }
 
-// A shard whose session is lost again and again identifies twenty times an hour.
+// A shard whose session is lost again and again identifies twenty times at once, and
+// then each three minutes.
 func TestPerHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := startsOf(&tally{limit: rest.SessionLimit{Total: 1000, Remaining: 1000, Concurrency: 1}})
-		var used []time.Time
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		d.run(nil)
 		began := time.Now()
-		for time.Since(began) < 3*time.Hour {
-			_, done, err := s.acquire(t.Context(), 0, used)
-			if err != nil {
-				t.Fatal(err)
-			}
-			used = append(used, time.Now())
-			done(true)
-		}
-		for i := range used {
-			n := 0
-			for _, at := range used[i:] {
-				if at.Sub(used[i]) < time.Hour {
-					n++
-				}
-			}
-			if n > 20 {
-				t.Fatalf("%d in the hour after %v", n, used[i].Sub(began))
+		for n := 0; time.Since(began) < 3*time.Hour; n++ {
+			at := d.accept()
+			at.greet(opIdentify)
+			at.ready("")
+			at.close(closeSeq)
+			if most := perHour + int(time.Since(began)/(3*time.Minute)); n > most {
+				t.Fatalf("identified %d times in %v", n, time.Since(began))
 			}
 		}
 	})
@@ -176,65 +166,13 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	good := Config{Token: bot.NewSecret(token), Bot: (&tally{}).ask, Handle: func(context.Context, Event) {}}
-	for name, change := range map[string]func(*Config){
-		"no token":     func(c *Config) { c.Token = bot.Secret{} },
-		"no lanes":     func(*Config) {},
-		"out of range": func(c *Config) { c.Shards, c.First, c.Count = 4, 3, 2 },
-		"negative":     func(c *Config) { c.Shards = -1 },
+	for name, cfg := range map[string]Config{
+		"no token":     {},
+		"out of range": {Token: bot.NewSecret(token), Shards: 4, First: 3, Count: 2},
+		"negative":     {Token: bot.NewSecret(token), Shards: -1},
 	} {
-		cfg := good
-		change(&cfg)
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-}
-
-// Several shards of one process connect one after another, each as itself.
-func TestShards(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 10, 4, 3 })
-		seen := map[string]bool{}
-		for range 3 {
-			at := d.accept()
-			at.hello(interval)
-			seen[fmt.Sprint(at.hear(opIdentify)["shard"])] = true
-			at.ready("")
-			wait(t, "ready", c.ready)
-		}
-		if !seen["[4 10]"] || !seen["[5 10]"] || !seen["[6 10]"] {
-			t.Errorf("shards %v", seen)
-		}
-		if s := c.g.Status(); len(s) != 3 || s[2].Shard != 6 {
-			t.Errorf("status %+v", s)
-		}
-	})
-}
-
-// What one shard cannot survive ends them all.
-func TestFatalEndsAll(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		c := d.run(func(cfg *Config) { cfg.Shards = 2 })
-		first := d.accept()
-		first.hello(interval)
-		first.hear(opIdentify)
-		first.ready("")
-		wait(t, "ready", c.ready)
-		second := d.accept()
-		second.hello(interval)
-		second.hear(opIdentify)
-		second.close(4014)
-		err := wait(t, "end of Run", c.result)
-		c.result <- err
-		var f *Fatal
-		if !errors.As(err, &f) || f.Code != 4014 {
-			t.Error(err)
-		}
-		if code := first.closed(); code != closeLeave {
-			t.Errorf("the other was left with %d", code)
-		}
-	})
 }

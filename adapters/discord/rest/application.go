@@ -7,34 +7,17 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
-
-// A GatewayBot says where the gateway is and how it may be used.
-type GatewayBot struct {
-	URL    string       `json:"url"`
-	Shards int          `json:"shards"` // that Discord recommends
-	Limit  SessionLimit `json:"session_start_limit"`
-}
-
-// SessionLimit is how often the bot may identify.
-type SessionLimit struct {
-	Total       int   `json:"total"` // in 24 hours
-	Remaining   int   `json:"remaining"`
-	ResetAfter  int64 `json:"reset_after"`     // milliseconds
-	Concurrency int   `json:"max_concurrency"` // in five seconds
-}
-
-// Reset is the time until Remaining is Total again.
-func (l SessionLimit) Reset() time.Duration { return time.Duration(l.ResetAfter) * time.Millisecond }
 
 func get(what, route, major, path string) call {
 	return call{what: what, method: http.MethodGet, route: route, major: major, path: path, safe: true}
 }
 
 // GatewayBot asks where the gateway is.
-func (c *Client) GatewayBot(ctx context.Context) (*GatewayBot, error) {
-	return ask[GatewayBot](ctx, c, get("ask for the gateway", "/gateway/bot", "", "/gateway/bot"))
+func (c *Client) GatewayBot(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
+	return ask[discordgo.GatewayBotResponse](ctx, c, get("ask for the gateway", "/gateway/bot", "", "/gateway/bot"))
 }
 
 // An App is an application as Discord tells of it.

@@ -38,7 +38,7 @@ func TestSpecification(t *testing.T) {
 
 		g, err := c.GatewayBot(ctx)
 		must("gateway", err)
-		if g.URL == "" || g.Shards != 1 || g.Limit.Total == 0 || g.Limit.Concurrency != 1 {
+		if g.URL == "" || g.Shards != 1 || g.SessionStartLimit.Total == 0 || g.SessionStartLimit.MaxConcurrency != 1 {
 			t.Errorf("gateway %+v", g)
 		}
 		me, err := c.Me(ctx)
