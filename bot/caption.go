@@ -12,7 +12,7 @@ import (
 )
 
 // caption says in words what the picture of a game after its last line shows:
-// what was done, what it moved and by which sentence, how the count stands, and
+// what was done, what it moved and by which rule, how the count stands, and
 // who is to play.
 func caption(m match.Match, p *match.Position, now time.Time) []Text {
 	var out []Text

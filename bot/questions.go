@@ -174,7 +174,7 @@ func why(q *question) Answer {
 		if e.N == 0 {
 			continue
 		}
-		out = append(out, scoreLine(e.Line), say("why.sentence", text.Sentence(e.Sentence)))
+		out = append(out, scoreLine(e.Line), say("why.sentence", text.Sentence(e.Rule)))
 		for _, r := range e.Reasons() {
 			out = append(out, say("why.reason", reason(r)))
 		}

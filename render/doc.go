@@ -30,9 +30,9 @@
 // they add up; below the total stand things that are worth nothing, which are
 // simply counted. What the last turn changed stands beside the number with its
 // sign. Under the ledger follow what somebody says of the position and what the
-// rulebook says of it; then the lids of the bowls with what the players hold
+// ruleset says of it; then the lids of the bowls with what the players hold
 // and what lies between them, buttons or the half-pass zone; and at the bottom
-// the last turn, who is next, and the sentence of the rulebook by which things
+// the last turn, who is next, and the rule by which things
 // changed hands.
 //
 // Not everything always has room. Rows come first; then the comment, the
@@ -62,7 +62,7 @@
 // of eyes. A mark is a sprite in newSprites and a line in displayList.board, an object of
 // the panel a sprite in objects.go. A line of the ledger is a [Row], made in
 // gamescene.go; what people read there comes from [Words], which has one value for
-// each language, and from the rulebooks. After a change look at the pictures,
+// each language, and from the rulesets. After a change look at the pictures,
 // then write the golden ones anew:
 //
 //	go test ./render -run ContactSheet -contact sheet.png

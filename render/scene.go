@@ -61,7 +61,7 @@ type Scene struct {
 	Turn string
 	// Told is the last turn as a sentence: "Move 299: Black J16, takes 4".
 	Told string
-	// Why are the sentences of the rulebook by which the last turn moved
+	// Why are the rules by which the last turn moved
 	// things, but for the taking of stones, which the board shows.
 	Why []string
 	// Next tells what is next, and Taken how many stones the last turn took:
@@ -71,7 +71,7 @@ type Scene struct {
 	Result string
 	// Winner won, or is ahead where a count is shown; None if nobody.
 	Winner rules.Color
-	// Ruleset is the title of the rulebook.
+	// Ruleset is the title of the ruleset.
 	Ruleset string
 
 	// Series names the game whose pictures follow each other, so that [PNG] can

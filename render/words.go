@@ -2,7 +2,7 @@ package render
 
 import "github.com/halfpoint-go/halfpoint/rules"
 
-// Words are the words of scenes, for one language. The sentences of rulebooks
+// Words are the words of scenes, for one language. The texts of rules
 // are not among them: Sentence may translate those.
 type Words struct {
 	Black, White string
@@ -39,7 +39,7 @@ type Words struct {
 	DeadAre   string // added to the legend when there are dead stones
 	Stop      string // behind each sentence of Text: ". "
 
-	// Told puts a turn into words and Sentence a sentence of a rulebook; nil
+	// Told puts a turn into words and Sentence the text of a rule; nil
 	// leaves them in English.
 	Told     func(rules.Turn) string
 	Sentence func(rules.Saying) string

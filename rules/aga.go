@@ -1,7 +1,7 @@
 package rules
 
-// AGA is the rulebook of the American Go Association, the base of the
-// rulebooks with pass stones.
+// AGA is the ruleset of the American Go Association, the base of the
+// rulesets with pass stones.
 var AGA = Ruleset{
 	Name: "aga", Version: 1,
 	Theorem: "A",

@@ -2,7 +2,7 @@ package rules
 
 import "strings"
 
-// Book recites the rulebook: every sentence of every list, in order.
+// Book recites the ruleset: every rule of every list, in order.
 func (r *Ruleset) Book() string {
 	var b strings.Builder
 	b.WriteString(r.Title + " (" + r.ID() + ")\n" + r.Source + "\n")

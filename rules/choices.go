@@ -115,23 +115,23 @@ var choices = map[string][]Choice{
 	},
 }
 
-// A Heading is where in a rulebook sentences stand, and those of the
+// A Heading is where in a ruleset rules stand, and those of the
 // vocabulary that a custom ruleset may put there.
 type Heading struct {
-	Name      string // as in [Spec]: "start", "moves, pass"
-	Sentences []string
-	Facts     []string // that its sentences may depend on; of "say" those that it lists
+	Name  string // as in [Spec]: "start", "moves, pass"
+	Rules []string
+	Facts []string // that its rules may depend on; of "say" those that it lists
 }
 
 // Vocabulary returns the words of custom rulesets, heading by heading. A number in
-// a sentence stands for any.
+// a rule stands for any.
 func Vocabulary() []Heading {
 	var out []Heading
 	heading := func(name string, p place) {
 		h := Heading{Name: name, Facts: factNames(p, false)}
 		for _, s := range wordNames(p) {
 			if _, ok := cutPrefixFold(s, "only if "); !ok {
-				h.Sentences = append(h.Sentences, s)
+				h.Rules = append(h.Rules, s)
 			}
 		}
 		out = append(out, h)

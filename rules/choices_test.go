@@ -38,7 +38,7 @@ func TestVocabularyOffers(t *testing.T) {
 		if i := slices.Index(kindNames[:], k); i >= 0 && k != "" {
 			p = on(Kind(i))
 		}
-		for _, s := range h.Sentences {
+		for _, s := range h.Rules {
 			seen[s] = true
 			c := &composer{used: map[string]bool{}, gives: map[Thing]bool{}}
 			if c.rule(s, p, 0); c.err != nil {

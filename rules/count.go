@@ -49,14 +49,14 @@ func (g *Game) ifStoppedNow() (*Game, []Entry) {
 	if g.phase == Settling {
 		next.liftDead()
 		for _, r := range g.rules.Agreed {
-			next.sentence = r.Name
+			next.ruleName = r.Name
 			r.Do(&next)
 		}
 	}
 	return &next, next.entries[len(g.entries):]
 }
 
-// count carries out the sentences of the count. They see the game and add
+// count carries out the rules of the count. They see the game and add
 // lines to its score.
 func (g *Game) count() *Score {
 	if len(g.rules.Count) == 0 {
@@ -65,13 +65,13 @@ func (g *Game) count() *Score {
 	next := *g
 	next.score = &Score{}
 	for _, r := range g.rules.Count {
-		next.sentence = r.Name
+		next.ruleName = r.Name
 		r.Do(&next)
 	}
 	return sorted(next.score)
 }
 
-// sorted puts Black's lines first and keeps the order of the rulebook.
+// sorted puts Black's lines first and keeps the order of the ruleset.
 func sorted(s *Score) *Score {
 	out := &Score{}
 	for _, c := range []Color{Black, White} {
@@ -84,7 +84,7 @@ func sorted(s *Score) *Score {
 	return out
 }
 
-// counting makes a sentence that adds a line for each player.
+// counting makes a rule that adds a line for each player.
 func counting(name string, t Thing, each Points, n func(*Game, Color) int) Rule {
 	return Rule{name, func(g *Game) bool {
 		g.score.add(Line{Black, t, n(g, Black), each})

@@ -14,7 +14,7 @@ import (
 )
 
 // A Spec says how a custom ruleset is put together: a ruleset to begin with, if
-// any, and under each heading the sentences that replace what it says there, in
+// any, and under each heading the rules that replace what it says there, in
 // the words in which books recite them:
 //
 //	Spec{
@@ -26,7 +26,7 @@ import (
 //	}
 //
 // A heading that is nil is the base's; one that is there and empty takes away.
-// A sentence is one of the vocabulary, or "only if FACT", "when FACT, SENTENCE",
+// A rule is one of the vocabulary, or "only if FACT", "when FACT, SENTENCE",
 // "unless FACT, SENTENCE"; a fact may be "FACT or FACT". These take a number: "a
 // prisoner (pass stone, button, stone in the half-pass zone) is worth ½", "3
 // passes have been made in a row", "3 buttons lie on the table".
@@ -68,20 +68,20 @@ func (e *SpecError) Error() string {
 
 // The limits of a custom ruleset.
 const (
-	maxName      = 30
-	maxTitle     = 60
-	maxProse     = 400 // of source and note
-	maxSentence  = 300
-	maxSentences = 24 // under one heading
-	maxNesting   = 3
-	maxStored    = 16 << 10
+	maxName    = 30
+	maxTitle   = 60
+	maxProse   = 400 // of source and note
+	maxRule    = 300
+	maxRules   = 24 // under one heading
+	maxNesting = 3
+	maxStored  = 16 << 10
 
 	customPrefix = "custom/"
 )
 
 // Custom puts a ruleset together. Its name is "custom/" and the spec's, its id
 // has the hash of its whole text behind that, and no theorem speaks of it. Its
-// error is a *SpecError: a sentence or fact that does not exist or cannot stand
+// error is a *SpecError: a rule or fact that does not exist or cannot stand
 // where it does, a count of what nobody can hold, a game that cannot end, or a
 // law that does not hold in one of the games that Custom plays with it.
 func Custom(s Spec) (*Ruleset, error) {
@@ -155,7 +155,7 @@ func findStored(stored string) (*Ruleset, error) {
 }
 
 // Spec returns the ruleset as a spec without a base: what [Custom] makes the
-// same rulebook of, if every sentence is of the vocabulary.
+// same ruleset of, if every rule is of the vocabulary.
 func (r *Ruleset) Spec() Spec {
 	s := Spec{Name: strings.TrimPrefix(r.Name, customPrefix), Title: r.Title, Source: r.Source, Note: r.Note, Komi: r.Komi.Decimal(),
 		Start: names(r.Start), Agreed: names(r.Agreed), Count: names(r.Count)}
@@ -224,7 +224,7 @@ func overlay(base, changes map[string][]string) map[string][]string {
 type composer struct {
 	spec  Spec
 	where string
-	used  map[string]bool // sentences by name, without what they depend on
+	used  map[string]bool // rules by name, without what they depend on
 	gives map[Thing]bool
 	err   *SpecError
 }
@@ -282,8 +282,8 @@ func (c *composer) ruleset() *Ruleset {
 	r.Agreed = c.list("agreed", s.Agreed, onAgreed)
 	r.Count = c.list("count", s.Count, inCount)
 	c.where = "say"
-	if len(s.Say) > maxSentences {
-		c.fail("more than %d facts", maxSentences)
+	if len(s.Say) > maxRules {
+		c.fail("more than %d facts", maxRules)
 		return nil
 	}
 	for _, name := range s.Say {
@@ -294,8 +294,8 @@ func (c *composer) ruleset() *Ruleset {
 		}
 	}
 	c.where = "closing"
-	if len(s.Closing) > maxSentences {
-		c.fail("more than %d turns", maxSentences)
+	if len(s.Closing) > maxRules {
+		c.fail("more than %d turns", maxRules)
 		return nil
 	}
 	for _, name := range s.Closing {
@@ -426,13 +426,13 @@ func (c *composer) lists(heading string, lists map[string][]string, allowed ...K
 	return out
 }
 
-func (c *composer) list(heading string, sentences []string, p place) []Rule {
-	if c.where = heading; len(sentences) > maxSentences {
-		c.fail("more than %d sentences", maxSentences)
+func (c *composer) list(heading string, names []string, p place) []Rule {
+	if c.where = heading; len(names) > maxRules {
+		c.fail("more than %d sentences", maxRules)
 		return nil
 	}
 	var out []Rule
-	for i, s := range sentences {
+	for i, s := range names {
 		c.where = fmt.Sprintf("%s, sentence %d", heading, i+1)
 		out = append(out, c.rule(c.tidy(s), p, 0))
 	}
@@ -441,14 +441,14 @@ func (c *composer) list(heading string, sentences []string, p place) []Rule {
 
 // tidy takes away what makes no difference to a reader.
 func (c *composer) tidy(s string) string {
-	if len(s) > maxSentence {
-		c.fail("longer than %d characters", maxSentence)
+	if len(s) > maxRule {
+		c.fail("longer than %d characters", maxRule)
 		return ""
 	}
 	return strings.TrimSuffix(strings.Join(strings.Fields(s), " "), ".")
 }
 
-// rule reads a sentence for a place.
+// rule parses a rule for a place.
 func (c *composer) rule(s string, p place, depth int) Rule {
 	if c.err != nil {
 		return Rule{}
@@ -598,7 +598,7 @@ func didYouMean(s string, names []string) string {
 // Distance is how many letters must be put in, taken out or changed to make b of
 // a (Levenshtein); of a long a it is not computed.
 func Distance(a, b string) int {
-	if len(a) > maxSentence {
+	if len(a) > maxRule {
 		return len(a) + len(b)
 	}
 	row := make([]int, len(b)+1)

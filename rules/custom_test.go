@@ -119,7 +119,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// What the changed sentences do.
+// What the changed rules do.
 func TestVariantsPlay(t *testing.T) {
 	play := func(name string, s string) *Game {
 		t.Helper()
@@ -164,7 +164,7 @@ func TestVariantsPlay(t *testing.T) {
 	}
 }
 
-// A sentence that finds nothing to take refuses, wherever it is put; what can be
+// A rule that finds nothing to take refuses, wherever it is put; what can be
 // laid on the table is bounded.
 func TestSentencesHoldBack(t *testing.T) {
 	laid, err := compose(Spec{Name: "x", Base: "button", Moves: map[string][]string{"pass": {LayAnotherButton.Name, LayAnotherButton.Name, "when 9 passes have been made in a row, play stops"}}})
@@ -622,7 +622,7 @@ func longSpec() Spec {
 	s := AGA.Spec()
 	s.Name, s.Note = "long", strings.Repeat("long ", 80)
 	list := func(first []string, sentence string) []string {
-		return append(slices.Clone(first), slices.Repeat([]string{sentence}, maxSentences-len(first))...)
+		return append(slices.Clone(first), slices.Repeat([]string{sentence}, maxRules-len(first))...)
 	}
 	s.Moves["place"] = list(s.Moves["place"], "only if the position has not stood before with the same player to move")
 	deep := strings.Repeat("when FACT or FACT or FACT, ", 2)

@@ -1,4 +1,4 @@
-// Package rules is the game of Go under rulebooks that read like prose.
+// Package rules is the game of Go under rulesets that read like prose.
 //
 // A [Game] is a fold of its log under a [Ruleset]. It is an immutable value:
 //
@@ -7,15 +7,15 @@
 //	g, err = g.Play(rules.Turn{Kind: rules.Place, By: rules.Black, At: rules.Point{X: 4, Y: 4}})
 //	g, err = g.Play(rules.Turn{Kind: rules.Pass, By: rules.White})
 //
-// A turn that breaks a rule returns an [*Illegal], which names the sentence that
+// A turn that breaks a rule returns an [*Illegal], which names the rule that
 // it breaks; the game is as it was. What changes hands is written into the
-// ledger as [Entry] values, each with the sentence that did it, and
+// ledger as [Entry] values, each with the rule that did it, and
 // [Game.Score] says at any time what the count would be if play stopped now,
 // line by line. All scores are ints in half points ([Points]).
 //
 // # How a ruleset reads
 //
-// A [Ruleset] is lists of named sentences: what lies on the table at the start,
+// A [Ruleset] is lists of named rules: what lies on the table at the start,
 // what each kind of turn requires and does, what may be said once play has
 // stopped, what the count is. This is Two Button Go, less its sources:
 //
@@ -33,9 +33,9 @@
 //		Count:  []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
 //	})
 //
-// The sentences are the vocabulary (vocabulary.go, count.go): plain functions
+// The rules are the vocabulary (vocabulary.go, count.go): plain functions
 // with a name. [Require], [When], [Unless] and [Either] put them together, and
-// that is all there is to learn. [Ruleset.Book] recites a rulebook, so that what
+// that is all there is to learn. [Ruleset.Book] recites a ruleset, so that what
 // people read is what is played.
 //
 // # Versions

@@ -425,7 +425,7 @@ func TestDameLeftUnfilled(t *testing.T) {
 	}
 }
 
-// The pass fight of a rulebook with pass stones in which the second pass stops
+// The pass fight of a ruleset with pass stones in which the second pass stops
 // play and White need not be last: Black passes, White makes a threat, Black
 // answers, White passes, Black passes, and White has gained a point. No
 // ruleset here has it: in aga White hands over one more stone, the buttons and

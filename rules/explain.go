@@ -9,12 +9,12 @@ import (
 // An Explanation is a line of the count with what stands behind it.
 type Explanation struct {
 	Line
-	Sentence string  // of the count, as Book recites it
-	Entries  []Entry // of the ledger, oldest first, where the thing is held: they add up to N
+	Rule    string  // of the count, as Book recites it
+	Entries []Entry // of the ledger, oldest first, where the thing is held: they add up to N
 }
 
 // Explain accounts for [Game.Score], line by line in its order: its lines, the
-// sentence that counts each, and the entries of the ledger that made it. While
+// rule that counts each, and the entries of the ledger that made it. While
 // settling, what accepting the marks would write is among the entries. It is
 // nil where nothing is counted.
 func Explain(g *Game) []Explanation {
@@ -22,10 +22,10 @@ func Explain(g *Game) []Explanation {
 	var out []Explanation
 	for _, r := range g.rules.Count {
 		next := *now
-		next.score, next.sentence = &Score{}, r.Name
+		next.score, next.ruleName = &Score{}, r.Name
 		r.Do(&next)
 		for _, l := range next.score.Lines {
-			e := Explanation{Line: l, Sentence: r.Name}
+			e := Explanation{Line: l, Rule: r.Name}
 			for _, x := range now.entries {
 				if x.Player == l.Player && x.Thing == l.Thing {
 					e.Entries = append(e.Entries, x)
@@ -38,14 +38,14 @@ func Explain(g *Game) []Explanation {
 	return out
 }
 
-// A Reason is the entries of an explanation that the same sentence wrote.
+// A Reason is the entries of an explanation that the same rule wrote.
 type Reason struct {
 	Why   string
 	N     int   // what they add up to
 	Moves []int // the turns with which they were written; 0 is the start
 }
 
-// Reasons returns the entries by sentence, in the order in which the sentences
+// Reasons returns the entries by rule, in the order in which the rules
 // were first carried out.
 func (e Explanation) Reasons() []Reason {
 	var out []Reason
@@ -82,7 +82,7 @@ func (r Reason) When() string {
 // Words returns "+2 with moves 3 and 8: a pass hands the opponent a pass stone".
 func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(), r.Why) }
 
-// LiftedDead is the sentence of the ledger for stones that both players agreed
+// LiftedDead is the rule of the ledger for stones that both players agreed
 // to be dead.
 const LiftedDead = "stones agreed to be dead become prisoners"
 

@@ -9,7 +9,7 @@ import (
 )
 
 // What is explained is the score: the same lines, which add up to the totals,
-// each by a sentence that the book recites, each entry of the ledger behind a
+// each by a rule that the book recites, each entry of the ledger behind a
 // line too.
 func TestExplained(t *testing.T) {
 	everyRuleset(t, tier.Pick(20, 60, 600), func(t *testing.T, r *Ruleset, rnd table) {
@@ -33,8 +33,8 @@ func TestExplained(t *testing.T) {
 			for _, e := range explained {
 				lines = append(lines, e.Line)
 				sum[e.Player] += e.Points()
-				if !recited[e.Sentence] {
-					t.Errorf("the book does not have %q", e.Sentence)
+				if !recited[e.Rule] {
+					t.Errorf("the book does not have %q", e.Rule)
 				}
 				n, moves := 0, 0
 				for _, x := range e.Entries {
@@ -125,7 +125,7 @@ func TestExplainedExample(t *testing.T) {
 	g := settled(t, replay(t, "two-button", 9, 9, 0, g1+"pass pass"), "B9 D9")
 	i := slices.IndexFunc(Explain(g), func(e Explanation) bool { return e.Player == White && e.Thing == ButtonThing })
 	e := Explain(g)[i]
-	if e.Sentence != "a button is worth ½" || e.Points() != Half || len(e.Reasons()) != 1 ||
+	if e.Rule != "a button is worth ½" || e.Points() != Half || len(e.Reasons()) != 1 ||
 		e.Reasons()[0].Words() != "+1 with move 62: the first player to pass gets a button" {
 		t.Errorf("%+v", e)
 	}
@@ -206,7 +206,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// recitedIn gives the sentence with which the book recites a sentence of the
+// recitedIn gives the rule with which the book recites a rule of the
 // ledger: itself, or with the condition that it stands under. It reports false
 // if the book does not have it: where play is played out and stones were
 // lifted all the same, see [Game.Lift].
@@ -219,7 +219,7 @@ func recitedIn(r *Ruleset, why string) (string, bool) {
 			why = RemoveSuggested.Name
 		}
 	}
-	for _, s := range r.sentences() {
+	for _, s := range r.allRules() {
 		if s.Name == why || strings.HasSuffix(s.Name, ", "+why) {
 			return s.Name, true
 		}
@@ -227,8 +227,8 @@ func recitedIn(r *Ruleset, why string) (string, bool) {
 	return "", false
 }
 
-// sentences gives every sentence of the book, in the order of Book.
-func (r *Ruleset) sentences() []Rule {
+// rules gives every rule of the book, in the order of Book.
+func (r *Ruleset) allRules() []Rule {
 	all := slices.Clone(r.Start)
 	for _, k := range TurnKinds() {
 		all = append(all, r.Moves[k]...)

@@ -28,7 +28,7 @@ func (p Phase) String() string { return [...]string{"playing", "settling", "over
 // MarshalText writes the word for p.
 func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// A Setup is what a game is played with besides its rulebook.
+// A Setup is what a game is played with besides its ruleset.
 type Setup struct {
 	W, H     int    // columns and rows, 1 to 25
 	Komi     Points // in half points, at most 400 points either way
@@ -81,8 +81,8 @@ type Game struct {
 	score    *Score
 
 	turn     Turn   // the turn being made
-	sentence string // the sentence being carried out
-	because  Saying // why a sentence refused
+	ruleName string // the rule being carried out
+	because  Saying // why a rule refused
 
 	before *Game // the game before the last line of the log; its own before is nil
 	spare  *spare
@@ -130,7 +130,7 @@ type situation struct {
 	at     int // lines of the log that led to it
 }
 
-// Errors that a turn meets before any sentence of the rulebook is asked.
+// Errors that a turn meets before any rule is asked.
 var (
 	ErrOver         = errors.New("the game is over")
 	ErrNotYourTurn  = errors.New("it is the other player's turn")
@@ -142,12 +142,12 @@ var (
 	ErrTooLong      = fmt.Errorf("a game has at most %d turns, and as many marks", MaxTurns)
 )
 
-// An Illegal turn breaks a sentence of the rulebook, or one of the errors
+// An Illegal turn breaks a rule, or one of the errors
 // above; errors.Is finds those.
 type Illegal struct {
 	Move    int    // the number the turn would have had
 	Turn    Turn   // what was tried
-	Rule    string // the sentence it breaks, as [Ruleset.Book] recites it; empty for the errors above
+	Rule    string // the rule it breaks, as [Ruleset.Book] recites it; empty for the errors above
 	Because Saying // what is wrong: "the point is not empty"
 	Err     error
 }
@@ -161,7 +161,7 @@ func (e *Illegal) Error() string {
 	return fmt.Sprintf("move %d (%s): %s", e.Move, what, e.Because)
 }
 
-// Unwrap returns the error, if a turn broke no sentence but one of the errors of
+// Unwrap returns the error, if a turn broke no rule but one of the errors of
 // this package.
 func (e *Illegal) Unwrap() error { return e.Err }
 
@@ -203,7 +203,7 @@ func New(r *Ruleset, s Setup) (*Game, error) {
 	}
 	g.placed[Black], g.placed[White] = len(s.Black), len(s.White)
 	for _, rule := range r.Start {
-		if g.sentence = rule.Name; !rule.Do(g) {
+		if g.ruleName = rule.Name; !rule.Do(g) {
 			return nil, g.because
 		}
 	}
@@ -369,11 +369,11 @@ func (g *Game) play(t Turn) error {
 	if t.Kind < Resign && g.turns >= MaxTurns || t.Kind.marks() && g.times[MarkDead]+g.times[MarkSeki]+g.times[Unmark] >= MaxTurns {
 		return refuse(ErrTooLong)
 	}
-	sentences := g.rules.Moves[t.Kind]
+	list := g.rules.Moves[t.Kind]
 	if g.phase == Settling {
-		sentences = g.rules.Settle[t.Kind]
+		list = g.rules.Settle[t.Kind]
 	}
-	if len(sentences) == 0 {
+	if len(list) == 0 {
 		switch {
 		case !g.rules.Has(t.Kind):
 			return refuse(ErrNoSuchTurn)
@@ -417,10 +417,10 @@ func (g *Game) play(t Turn) error {
 			g.toPlay = t.By.Opponent()
 		}
 	}
-	for i := range sentences {
-		g.sentence = sentences[i].Name
-		if !sentences[i].Do(g) {
-			illegal.Rule, illegal.Because = sentences[i].Name, g.because
+	for i := range list {
+		g.ruleName = list[i].Name
+		if !list[i].Do(g) {
+			illegal.Rule, illegal.Because = list[i].Name, g.because
 			return illegal
 		}
 	}
@@ -461,16 +461,16 @@ func (g *Game) boardAt(n int) Board {
 }
 
 // give moves n of a thing to a player, or from them when n is negative, and
-// writes it into the ledger with the sentence being carried out.
+// writes it into the ledger with the rule being carried out.
 func (g *Game) give(c Color, t Thing, n int) {
 	if n == 0 {
 		return
 	}
 	g.held[c][t] += n
-	g.entries = append(g.entries, Entry{g.turns, c, t, n, g.sentence})
+	g.entries = append(g.entries, Entry{g.turns, c, t, n, g.ruleName})
 }
 
-// Rules returns the rulebook of the game.
+// Rules returns the ruleset of the game.
 func (g *Game) Rules() *Ruleset { return g.rules }
 
 // Setup returns what the game began with. Its slices are not to be changed.
@@ -566,7 +566,7 @@ func (g *Game) Result() string { return g.result }
 // Decided returns what decided the game.
 func (g *Game) Decided() Saying { return g.why }
 
-// Says returns the facts of the rulebook that the table should hear now.
+// Says returns the facts of the ruleset that the table should hear now.
 func (g *Game) Says() []string {
 	var out []string
 	if g.phase == Over {

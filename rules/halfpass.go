@@ -1,6 +1,6 @@
 package rules
 
-// HalfPass is Robert Pauli's half-pass rulebook.
+// HalfPass is Robert Pauli's half-pass ruleset.
 var HalfPass = Ruleset{
 	Name: "half-pass", Version: 1,
 	Theorem: "A − w",

@@ -11,7 +11,7 @@ import (
 )
 
 // A table plays at random: mostly placements, now and then anything else that
-// the rulebook knows. The same seed plays the same game.
+// the ruleset knows. The same seed plays the same game.
 type table struct {
 	*rand.Rand
 	passes float64 // how often a player tries something other than a placement
@@ -145,7 +145,7 @@ func everyRuleset(t *testing.T, games int, test func(*testing.T, *Ruleset, table
 	}
 }
 
-// What is true of every game under every rulebook, after every turn.
+// What is true of every game under every ruleset, after every turn.
 func TestLaws(t *testing.T) {
 	everyRuleset(t, tier.Pick(40, 150, 1500), func(t *testing.T, r *Ruleset, rnd table) {
 		var all []*Game
@@ -195,7 +195,7 @@ func same(t *testing.T, a, b *Game) {
 
 func everything(g *Game) string {
 	x := *g
-	x.rules, x.score, x.turn, x.sentence, x.because, x.spare, x.before = nil, nil, Turn{}, "", Saying{}, nil, nil
+	x.rules, x.score, x.turn, x.ruleName, x.because, x.spare, x.before = nil, nil, Turn{}, "", Saying{}, nil, nil
 	before := "nothing"
 	if g.before != nil {
 		before = everything(g.before)

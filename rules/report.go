@@ -39,12 +39,12 @@ type ReportReason struct {
 	Read   *ReportTheoremRead `json:"theorem,omitempty"`
 }
 
-// A ReportExplained is a line of the count with its sentence and the entries
+// A ReportExplained is a line of the count with its rule and the entries
 // of the ledger that made it.
 type ReportExplained struct {
 	ReportLine
-	Sentence string        `json:"sentence"`
-	Entries  []ReportEntry `json:"entries,omitempty"`
+	Rule    string        `json:"sentence"`
+	Entries []ReportEntry `json:"entries,omitempty"`
 }
 
 // A ReportView is a way of counting. What is filled in has a negative n.
@@ -117,7 +117,7 @@ func (g *Game) Reasons() *ReportReason {
 	}
 	out := &ReportReason{Source: g.rules.Source, Lines: []ReportExplained{}}
 	for _, e := range Explain(g) {
-		x := ReportExplained{ReportLine: reportLine(e.Line), Sentence: e.Sentence}
+		x := ReportExplained{ReportLine: reportLine(e.Line), Rule: e.Rule}
 		for _, entry := range e.Entries {
 			x.Entries = append(x.Entries, reportEntry(entry))
 		}

@@ -1,6 +1,6 @@
 package rules
 
-// A Ruleset is a rulebook. Read one top to bottom: what lies on the table at
+// A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
 // the start, what a player may do on their turn, what may be said once play
 // has stopped, what the end is worth. A released ruleset is never edited; a
 // changed reading is a new Version or a new ruleset.
@@ -52,7 +52,7 @@ func (r *Ruleset) ID() string {
 	return r.Name + "@" + itoa(r.Version)
 }
 
-// Has reports whether the rulebook knows this kind of turn at all.
+// Has reports whether the ruleset knows this kind of turn at all.
 func (r *Ruleset) Has(k Kind) bool { return len(r.Moves[k]) > 0 || len(r.Settle[k]) > 0 }
 
 // But returns the rules of r, except that: what changes names replaces what r
@@ -92,9 +92,9 @@ func merge(a, b map[Kind][]Rule) map[Kind][]Rule {
 	return out
 }
 
-// A Rule is one sentence of a rulebook. Do carries it out on the game that the
+// A Rule is one line of a ruleset. Do carries it out on the game that the
 // turn leads to, in which the turn is already counted, and reports whether the
-// turn may stand. The sentences of a turn are carried out in the order in
+// turn may stand. The rules of a turn are carried out in the order in
 // which they are read; if one refuses, nothing has happened.
 type Rule struct {
 	Name string
@@ -102,10 +102,10 @@ type Rule struct {
 }
 
 // As returns the rule in other words: those of the source.
-func (r Rule) As(sentence string) Rule {
+func (r Rule) As(words string) Rule {
 	do := r.Do
-	return Rule{sentence, func(g *Game) bool {
-		g.sentence = sentence
+	return Rule{words, func(g *Game) bool {
+		g.ruleName = words
 		return do(g)
 	}}
 }
@@ -131,24 +131,24 @@ func Require(f Fact) Rule {
 	}}
 }
 
-// When is a conditional sentence.
+// When is a conditional rule.
 func When(f Fact, r Rule) Rule {
 	return Rule{"when " + f.Name + ", " + r.Name, func(g *Game) bool {
 		if !f.Is(g) {
 			return true
 		}
-		g.sentence = r.Name
+		g.ruleName = r.Name
 		return r.Do(g)
 	}}
 }
 
-// Unless is the other conditional sentence.
+// Unless is the other conditional rule.
 func Unless(f Fact, r Rule) Rule {
 	return Rule{"unless " + f.Name + ", " + r.Name, func(g *Game) bool {
 		if f.Is(g) {
 			return true
 		}
-		g.sentence = r.Name
+		g.ruleName = r.Name
 		return r.Do(g)
 	}}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Saying is a sentence in English with places for values: "no stone stands on
+// A Saying is the text of a rule in English with places for values: "no stone stands on
 // {0}" and D4. A program that speaks another language translates Text and then puts
 // the values in. It is an error where it says what is wrong.
 type Saying struct {
@@ -16,7 +16,7 @@ type Saying struct {
 
 func saying(text string, args ...any) Saying { return Saying{text, args} }
 
-// String returns the sentence in English.
+// String returns the text in English.
 func (s Saying) String() string {
 	pairs := make([]string, 0, 2*len(s.Args))
 	for i, a := range s.Args {
@@ -25,7 +25,7 @@ func (s Saying) String() string {
 	return strings.NewReplacer(pairs...).Replace(s.Text)
 }
 
-// Error returns the sentence in English.
+// Error returns the text in English.
 func (s Saying) Error() string { return s.String() }
 
 // quoted returns what somebody typed, cut and without control characters, to stand

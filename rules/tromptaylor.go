@@ -1,6 +1,6 @@
 package rules
 
-// TrompTaylor is the baseline of all rulebooks that play out.
+// TrompTaylor is the baseline of all rulesets that play out.
 var TrompTaylor = Ruleset{
 	Name: "tromp-taylor", Version: 1,
 	Theorem: "A",

@@ -196,7 +196,7 @@ func (t Thing) Noun(n int) string {
 }
 
 // An Entry is a line of the ledger: with turn Move, Player came to hold N more
-// of Thing (fewer when N is negative), and Why is the sentence of the rulebook
+// of Thing (fewer when N is negative), and Why is the rule
 // that did it. Move is 0 for what lay there at the start.
 type Entry struct {
 	Move   int

@@ -17,7 +17,7 @@ type Way uint8
 
 // The ways of counting.
 const (
-	ByTerritory Way = iota // as rulebooks with pass stones have it: territory and what is held
+	ByTerritory Way = iota // as rulesets with pass stones have it: territory and what is held
 	ByFillingIn            // what is held is put into the opponent's territory, a button as half a stone
 	ByArea                 // stones and territory; who has spent less on stones, passes and buttons gets the difference
 )

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// The vocabulary: the words that rulebooks are written in. Each is a sentence
+// The vocabulary: the words that rulesets are written in. Each is a rule
 // or a fact, and says what it does in its own name.
 
-// Placement is what all rulebooks say of placing a stone, but for repetition.
+// Placement is what all rulesets say of placing a stone, but for repetition.
 func Placement(repetition Fact) []Rule {
 	return []Rule{Require(PointIsEmpty), PlaceStone, CaptureSurrounded, Require(HasLiberty), Require(repetition)}
 }
@@ -262,7 +262,7 @@ var (
 		if g.agreed[Black] && g.agreed[White] {
 			g.liftDead()
 			for _, r := range g.rules.Agreed {
-				g.sentence = r.Name
+				g.ruleName = r.Name
 				r.Do(g)
 			}
 			g.finish()
@@ -274,7 +274,7 @@ var (
 		g.dead, g.seki, g.agreed = nil, nil, [3]bool{}
 		return true
 	}}
-	// Agreement is the talk about dead stones, the same in every rulebook that
+	// Agreement is the talk about dead stones, the same in every ruleset that
 	// has it.
 	Agreement = map[Kind][]Rule{
 		MarkDead:    {Require(NamesStones), MarkAsDead, ForgetAcceptances},
@@ -323,7 +323,7 @@ func comparePoints(a, b Point) int {
 
 // liftDead takes the stones marked as dead off the board, as prisoners.
 func (g *Game) liftDead() {
-	g.sentence = LiftedDead
+	g.ruleName = LiftedDead
 	var of [3][]Point
 	for _, p := range g.dead {
 		c := g.board.At(p)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// The words of which custom rulesets are made: the sentences and facts of the
+// The words of which custom rulesets are made: the rules and facts of the
 // vocabulary by the names with which books recite them, and where each may
 // stand. A name that was released is never taken away: games are kept in these
 // words. One that changes stays readable in formerly.
 
-// A place is where in a rulebook a sentence may stand: a set of kinds of turn
+// A place is where in a ruleset a rule may stand: a set of kinds of turn
 // and of the other headings.
 type place uint32
 
@@ -35,14 +35,14 @@ var (
 	always  = onTurns | onMarks | on(Resign, AcceptScore, Resume, NoResult) | atStart | onAgreed | inCount
 )
 
-// A word is a sentence that a custom ruleset may use.
+// A word is a rule that a custom ruleset may use.
 type word struct {
 	Rule
 	places place
 	gives  Thing // what it makes players hold; things for nothing
 }
 
-// Sentences that the catalogue does not need. LayAnotherButton makes the supply
+// Rules that the catalogue does not need. LayAnotherButton makes the supply
 // of buttons unlimited.
 var LayAnotherButton = Rule{"another button is laid on the table", func(g *Game) bool {
 	g.table = min(g.table+1, mostButtons)
@@ -51,7 +51,7 @@ var LayAnotherButton = Rule{"another button is laid on the table", func(g *Game)
 
 const mostButtons = 9
 
-// withButton makes a sentence that takes a button from the table refuse where
+// withButton makes a rule that takes a button from the table refuse where
 // there is none: no ruleset of the catalogue asks that, but others may.
 func withButton(r Rule) Rule {
 	return Rule{r.Name, func(g *Game) bool {
@@ -130,7 +130,7 @@ var words = []word{
 	{AddKomi, inCount, things},
 }
 
-// valued is what a sentence of the count may name a worth for: "a button is
+// valued is what a rule of the count may name a worth for: "a button is
 // worth 1½".
 var valued = []struct {
 	prefix string
@@ -214,7 +214,7 @@ func Buttons(n int) Rule {
 	}}
 }
 
-// findWord returns the sentence with a name; errText tells what is wrong with a number in it.
+// findWord returns the rule with a name; errText tells what is wrong with a number in it.
 func findWord(name string) (w word, found bool, errText string) {
 	if now, ok := formerly[name]; ok {
 		name = now

@@ -35,7 +35,7 @@ type Position struct {
 	Remarks []Remark
 	Branch  int    // the event that began a branch, on which nothing counts; 0: the game itself
 	Asked   *Ask   // what one player has asked the other, until a turn is made
-	Result  string // how it ended, if not by the rulebook: "W+T", "0"; else empty
+	Result  string // how it ended, if not by the ruleset: "W+T", "0"; else empty
 	Why     rules.Saying
 	dead    []rules.Point // by a moderator's decision
 	Deleted bool
@@ -68,7 +68,7 @@ type spare struct {
 	lines  []Line
 }
 
-// Over reports whether the match is over, by the rulebook or otherwise.
+// Over reports whether the match is over, by the ruleset or otherwise.
 func (p *Position) Over() bool { return p.Result != "" || p.Deleted || p.Game.Phase() == rules.Over }
 
 // Seq is the number of the last event.

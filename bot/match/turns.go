@@ -12,7 +12,7 @@ import (
 
 // Turns, and what is said about the end of play.
 
-// MakeTurn plays placements, passes and all that a rulebook calls a turn.
+// MakeTurn plays placements, passes and all that a ruleset calls a turn.
 func MakeTurn(in *Input) Step {
 	t := rules.Turn{Kind: in.Kind, By: in.color()}
 	w, h := in.Match.Setup.W, in.Match.Setup.H

@@ -170,7 +170,7 @@ func wordsPage() string {
 		"a hash of its whole text, which its games and records keep.\n")
 	for _, h := range rules.Vocabulary() {
 		fmt.Fprintf(&b, "\n## %s\n\n", h.Name)
-		for _, s := range h.Sentences {
+		for _, s := range h.Rules {
 			fmt.Fprintf(&b, "- %s\n", s)
 		}
 		if len(h.Facts) > 0 && h.Name != "say" {

@@ -189,10 +189,10 @@ func printReasons(b *bytes.Buffer, g *rules.Game) {
 			fmt.Fprintf(b, "  %v\n", player)
 		}
 		if e.Thing == rules.Komi {
-			fmt.Fprintf(b, "    komi %v: %s\n", e.Points(), e.Sentence)
+			fmt.Fprintf(b, "    komi %v: %s\n", e.Points(), e.Rule)
 			continue
 		}
-		fmt.Fprintf(b, "    %s at %v = %v: %s\n", e.Thing.Words(e.N), e.Each, e.Points(), e.Sentence)
+		fmt.Fprintf(b, "    %s at %v = %v: %s\n", e.Thing.Words(e.N), e.Each, e.Points(), e.Rule)
 		for _, r := range e.Reasons() {
 			fmt.Fprintf(b, "      %s\n", r.Words())
 		}

@@ -53,7 +53,7 @@ func bookOf(r *rules.Ruleset) book {
 	return b
 }
 
-// Run lists the catalogue or recites one rulebook.
+// Run lists the catalogue or recites one ruleset.
 func (c *rulesCmd) Run(e *env) error {
 	if c.ID != "" {
 		r, err := ruleset(c.ID)
@@ -148,7 +148,7 @@ func (*configCheckCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	own, err := rulebooks(s)
+	own, err := customRulesets(s)
 	if err != nil {
 		return err
 	}
@@ -162,8 +162,8 @@ func (*configCheckCmd) Run(e *env) error {
 	return errors.Join(checkDiscord(e, s), checkMatrix(e, s))
 }
 
-// rulebooks reads the rulesets that the configuration adds.
-func rulebooks(s bot.Settings) ([]*rules.Ruleset, error) {
+// customRulesets reads the rulesets that the configuration adds.
+func customRulesets(s bot.Settings) ([]*rules.Ruleset, error) {
 	own, err := bot.ReadRulesets(s.Rulesets)
 	var bad *bot.BadSetting
 	var file *fs.PathError

@@ -38,7 +38,7 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer st.Close()
 	backups(ctx, st, s.Database, log)
-	own, err := rulebooks(s)
+	own, err := customRulesets(s)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (*playCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
-	own, err := rulebooks(s)
+	own, err := customRulesets(s)
 	if err != nil {
 		return err
 	}

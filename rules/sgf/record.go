@@ -4,7 +4,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A Record is what a file says of a game, before any rulebook has judged it.
+// A Record is what a file says of a game, before any ruleset has judged it.
 type Record struct {
 	RU      string // the rules as the record names them; see Ruleset
 	Setup   rules.Setup

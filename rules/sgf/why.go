@@ -173,7 +173,7 @@ func plus(p rules.Points) string {
 }
 
 // because returns what in the ledger made a thing that nobody captures: whose it
-// became, with which turn and by which sentence; of an adjustment the sentence
+// became, with which turn and by which rule; of an adjustment the rule
 // of the count.
 func because(g *rules.Game, t rules.Thing) string {
 	var said []string
@@ -181,7 +181,7 @@ func because(g *rules.Game, t rules.Thing) string {
 		switch {
 		case e.Thing != t || e.N == 0:
 		case t == rules.Adjustment || t == rules.Handicap:
-			if s := "“" + e.Sentence + "”"; !slices.Contains(said, s) {
+			if s := "“" + e.Rule + "”"; !slices.Contains(said, s) {
 				said = append(said, s)
 			}
 		case t == rules.ButtonThing || t == rules.HalfPassStone:

@@ -64,7 +64,7 @@ func checkWhy(t *testing.T, name string, rows []Row) (sentences int) {
 		if !strings.HasPrefix(why, head) {
 			t.Errorf("%s: %s: %s", name, row.Rules.Name, why)
 		}
-		// Every sentence quoted is one of the book, as the ledger has it.
+		// Every rule quoted is one of the book, as the ledger has it.
 		for _, quoted := range regexp.MustCompile("“([^”]*)”").FindAllStringSubmatch(why, -1) {
 			if !strings.Contains(row.Rules.Book(), quoted[1]+"\n") && quoted[1] != rules.LiftedDead {
 				t.Errorf("%s: %s does not say %q", name, row.Rules.Name, quoted[1])
