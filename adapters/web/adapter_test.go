@@ -13,42 +13,42 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// A hall is the room with a page open in every seat.
-type hall struct {
-	t    testing.TB
-	room *Room
-	desk *keeper
-	url  string
-	stop func()
-	last submission
-	n    int
-	told map[string]string // by seat, what its page alone was told
+// A double is the room with a page open in every seat.
+type double struct {
+	t       testing.TB
+	room    *Room
+	service *settling
+	url     string
+	stop    func()
+	last    submission
+	n       int
+	told    map[string]string // by seat, what its page alone was told
 }
 
-func (h *hall) Adapter() bot.Adapter { return h.room }
-func (h *hall) Fails(yes bool)       { h.desk.fails = yes }
-func (h *hall) Room() match.Room     { return here }
-func (h *hall) OneScreen() bool      { return false }
-func (h *hall) Stop() error          { h.stop(); return nil }
+func (h *double) Adapter() bot.Adapter { return h.room }
+func (h *double) Fails(yes bool)       { h.service.fails = yes }
+func (h *double) Room() match.Room     { return here }
+func (h *double) OneScreen() bool      { return false }
+func (h *double) Stop() error          { h.stop(); return nil }
 
-func (h *hall) Says(who, text string) {
+func (h *double) Says(who, text string) {
 	h.n++
 	h.last = submission{ID: id(h.n), Seat: who, Text: text}
 	h.send()
 }
 
-func (h *hall) Again() bool {
+func (h *double) Again() bool {
 	h.send()
 	return true
 }
 
-func (h *hall) send() {
+func (h *double) send() {
 	if a := post(h.t, h.url, h.last); a.Private {
 		h.told[h.last.Seat] += a.Message.Text + "\n"
 	}
 }
 
-func (h *hall) Sees(who string) string {
+func (h *double) Sees(who string) string {
 	var b strings.Builder
 	for _, m := range read(follow(h.t, h.url, "seat="+who, "")) {
 		fmt.Fprintln(&b, m.From, m.Text, m.Alt)
@@ -61,7 +61,7 @@ func (h *hall) Sees(who string) string {
 	return b.String() + h.told[who]
 }
 
-func (h *hall) Files(who string) map[string][]byte {
+func (h *double) Files(who string) map[string][]byte {
 	files := map[string][]byte{}
 	for _, m := range read(follow(h.t, h.url, "seat="+who, "")) {
 		if m.File != nil {
@@ -72,14 +72,14 @@ func (h *hall) Files(who string) map[string][]byte {
 	return files
 }
 
-// A keeper is a service that stores what is shown, as the bot does.
-type keeper struct {
+// A settling service stores messages with their posts, as the bot does.
+type settling struct {
 	bot.Service
-	log   *memory
+	log   memory
 	fails bool
 }
 
-func (k *keeper) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+func (k *settling) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	if k.fails {
 		return errors.New("the disk is full")
 	}
@@ -95,10 +95,9 @@ func (k *keeper) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, ow
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
-		log := &memory{}
-		h := &hall{t: t, room: newRoom(log), desk: &keeper{Service: service, log: log}, told: map[string]string{}}
-		h.url, h.stop = run(t, h.room, h.desk)
-		t.Cleanup(h.stop)
+		log := newLog(t)
+		h := &double{t: t, room: newRoom(log), service: &settling{Service: service, log: log}, told: map[string]string{}}
+		h.url, h.stop = run(t, h.room, h.service)
 		return h
 	})
 }

@@ -6,15 +6,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // BenchmarkTurns plays a hundred games on 19×19 in one room, on a database file,
@@ -34,18 +30,8 @@ func BenchmarkTurns(b *testing.B) {
 }
 
 func benchmarkTurns(b *testing.B, pages int) {
-	st, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "halfpoint.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer st.Close()
-	ctx, stop := context.WithCancel(b.Context())
-	defer stop()
-	r := newRoom(st)
-	desk := bot.New(st, bot.Config{})
-	url, stopRoom := run(b, r, desk)
-	delivering := make(chan error, 1)
-	go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
+	st := openStore(b, newFile(b))
+	_, url, stop := openBot(b, st)
 
 	// Twenty people play both sides of five games each.
 	const people, games = 20, 100
@@ -65,7 +51,7 @@ func benchmarkTurns(b *testing.B, pages int) {
 	reading, stopReading := context.WithCancel(b.Context())
 	defer func() {
 		stopReading()
-		stopRoom() // ends the streams
+		stop() // ends the streams
 		readers.Wait()
 	}()
 	for range pages {
@@ -124,10 +110,6 @@ func benchmarkTurns(b *testing.B, pages int) {
 	b.ReportMetric(float64(tookCPU.Microseconds())/1000/float64(b.N), "cpu-ms/turn")
 	b.ReportMetric(float64(b.N)/took.Seconds(), "turns/s")
 	b.ReportMetric(float64(drops.Load()), "drops")
-	stop()
-	if err := <-delivering; err != nil {
-		b.Error(err)
-	}
 }
 
 // cpu returns the processor time that this process has used.
@@ -137,12 +119,4 @@ func cpu() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// A deliverer is a room that runs already.
-type deliverer struct{ *Room }
-
-func (deliverer) Run(ctx context.Context, _ bot.Service) error {
-	<-ctx.Done()
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +15,17 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -114,6 +115,27 @@ func openTab(t *testing.T, parent context.Context, url string) *tab {
 	return p
 }
 
+// watch fails the test when a page throws, or breaks its own security policy.
+func watch(t *testing.T, ctx context.Context) {
+	t.Helper()
+	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	err := chromedp.Listen(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the page: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception)
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.EntrySourceSecurity || e.Entry.Source == log.EntrySourceViolation && e.Entry.Level == log.EntryLevelError {
+				t.Errorf("the page: %s", e.Entry.Text)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -128,8 +150,8 @@ func (p *tab) wait(expression string) {
 	p.t.Helper()
 	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience)))
 	if err != nil {
-		log, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
-		p.t.Fatalf("%v: waiting for %s in\n%s", err, expression, log)
+		page, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
+		p.t.Fatalf("%v: waiting for %s in\n%s", err, expression, page)
 	}
 }
 
@@ -195,41 +217,19 @@ func (p *tab) narrow(width int) {
 	}
 }
 
-// openTCP runs a room where a browser reaches it, until the end of the test.
-func openTCP(t *testing.T, r *Room, d bot.Service) string {
+// openTCP runs a room where a browser reaches it, until stop is called or the test ends.
+func openTCP(t *testing.T, r *Room, d bot.Service) (url string, stop func()) {
 	t.Helper()
-	url, stop := listen(t, r, d)
-	t.Cleanup(stop)
-	return url
+	return listen(t, r, func(ctx context.Context) error { return r.Run(ctx, d) })
 }
 
 // bots opens the whole bot in a room.
 func bots(t *testing.T) string {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan string, 1)
-	room := New(Config{Listen: "127.0.0.1:0", Log: st, Ready: func(url string) { ready <- url }})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- bot.New(st, bot.Config{}).Run(ctx, room) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		st.Close()
-	})
-	select {
-	case url := <-ready:
-		return url
-	case err := <-ended:
-		ended <- nil
-		t.Fatal(err)
-		return ""
-	}
+	st := openStore(t, newFile(t))
+	r := newRoom(st)
+	url, _ := listen(t, r, func(ctx context.Context) error { return bot.New(st, bot.Config{}).Run(ctx, r) })
+	return url
 }
 
 // A whole game: Black has the columns A to D, White F to J, the column between
@@ -335,11 +335,8 @@ func TestGameInChromium(t *testing.T) {
 func TestControlsInChromium(t *testing.T) {
 	tier.Change(t)
 	var asked []bot.Request
-	r := newRoom(&memory{})
-	url := openTCP(t, r, fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-		asked = append(asked, r)
-		return bot.Answer{Text: "done", Private: true}, nil
-	}})
+	r := newRoom(newLog(t))
+	url, _ := openTCP(t, r, private(&asked))
 	p := openTab(t, chromium(t), url)
 	if _, err := chromedp.Call(p.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"}); err != nil {
 		t.Fatal(err)
@@ -628,7 +625,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 // when the room is back.
 func TestRestartInChromium(t *testing.T) {
 	tier.Change(t)
-	l := &memory{}
+	l := newLog(t)
 	tries := 0
 	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
 		if tries++; tries == 1 {
@@ -637,7 +634,7 @@ func TestRestartInChromium(t *testing.T) {
 		return bot.Answer{Text: r.ID}, nil
 	}}
 	browser := chromium(t)
-	url, stop := listen(t, newRoom(l), d)
+	url, stop := openTCP(t, newRoom(l), d)
 	p := openTab(t, browser, url)
 	p.say("before")
 	p.sees("before")
@@ -650,9 +647,8 @@ func TestRestartInChromium(t *testing.T) {
 	p.sees("/board")
 	p.sees("web:")
 	p.wait(`document.querySelector('#line').hidden && !document.querySelector('#outbox').childElementCount`)
-	said := l.said(channel)
-	if len(said) != 4 || said[1] != "Black: meanwhile" || said[2] != "Black: /board" {
-		t.Errorf("transcript: %q", said)
+	if lines := said(t, l); len(lines) != 4 || lines[1] != "Black: meanwhile" || lines[2] != "Black: /board" {
+		t.Errorf("transcript: %q", lines)
 	}
 	if n := get[int](p, `document.querySelectorAll('#log .message').length`); n != 4 {
 		t.Errorf("%d messages are shown, want 4", n)

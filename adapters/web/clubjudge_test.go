@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +25,6 @@ type judge struct {
 	records map[string]int       // by game, how often its file was posted
 	posts   map[string]int       // by kind
 	gone    map[int64]bool       // messages that were taken away
-	refused int
 	flags   int
 }
 
@@ -167,7 +165,7 @@ func (j *judge) heard(m message) {
 // yet.
 func (j *judge) unread(n int64) bool {
 	return slices.ContainsFunc(j.c.members, func(p *member) bool {
-		ms, err := j.c.store.Since(j.c.t.Context(), privateRoom(p.who()), n-1, 100)
+		ms, err := j.c.store.Since(j.c.t.Context(), privateRoom(p.user()), n-1, 100)
 		return err == nil && len(ms) > 0 && ms[0].N == n
 	})
 }
@@ -242,7 +240,6 @@ func (j *judge) answered(p *member, s submission, a answer) {
 	if a.Message == nil {
 		return
 	}
-	j.refused++
 	for _, fault := range []string{"Something went wrong", "Too many things", "does not replay", "event "} {
 		if strings.Contains(a.Message.Text, fault) {
 			j.wrong("%s is told %q on %q %s", p.name, a.Message.Text, s.Text, s.Command)
@@ -308,25 +305,11 @@ func (j *judge) sum() {
 		}
 		j.hangs(m, events)
 	}
-	pings, most := map[string]int{}, 0
-	for _, name := range slices.Sorted(maps.Keys(j.pings)) {
-		all := j.pings[name]
-		days := map[string]int{}
-		for _, p := range all {
-			pings[p.kind]++
-			day := p.at.Format("2 Jan")
-			if days[day]++; days[day] > most {
-				most = days[day]
-				c.line("--- %s is called %d times on %s", name, most, day)
-			}
-		}
-	}
-	c.t.Logf("%d submissions; games %v, %d flags; messages %v; calls %v, at most %d to one on one day; %d private answers; away %d times",
-		c.asked, states, j.flags, j.posts, pings, most, j.refused, len(c.outages))
+	c.t.Logf("%d submissions; games %v, %d flags; messages %v; away %d times", c.asked, states, j.flags, j.posts, len(c.outages))
 }
 
-// flag judges that somebody lost by time: not early, not while the bot was away,
-// as was said, and after the reminders that they had chosen.
+// flag judges that somebody lost by time when the last message said so, and after the
+// reminders that they had chosen.
 func (j *judge) flag(m match.Match, events []match.Event, e match.Event) {
 	r, err := clocksAt(m, events, e.At)
 	if err != nil {
@@ -335,11 +318,6 @@ func (j *judge) flag(m match.Match, events []match.Event, e match.Event) {
 	if r.Flagged.Letter() != strings.TrimPrefix(e.Body, "flag ") {
 		j.wrong("game %d: %q at %v, and the deadline is %v", m.Number, e.Body, e.At, r.Deadline)
 		return
-	}
-	for _, s := range j.c.outages {
-		if r.Deadline.After(s.from) && r.Deadline.Before(s.to) && s.to.Sub(s.from) > 2*time.Minute {
-			j.wrong("game %d was lost at %v, when the bot was away from %v to %v", m.Number, r.Deadline, s.from, s.to)
-		}
 	}
 	// A restart of less than two minutes is credited without a word.
 	var credited time.Duration

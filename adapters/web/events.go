@@ -61,16 +61,14 @@ type entry struct {
 // publish keeps the backlog up to date until ctx is done.
 func (s *server) publish(ctx context.Context) {
 	limiter := rate.NewLimiter(flushRate, flushBurst)
-	purge := time.NewTicker(keptFor)
-	defer purge.Stop()
+	old := time.NewTicker(keptFor)
+	defer old.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-purge.C:
-			s.frames.Purge()
-			s.boards.Purge()
-			s.drawn.Purge()
+		case <-old.C:
+			s.purge()
 			continue
 		case <-s.said:
 		}
@@ -112,7 +110,7 @@ func (s *server) collect(ctx context.Context) error {
 			if private && !wanted[m.Room] {
 				continue
 			}
-			data, err := s.frame(ctx, m, private)
+			data, err := s.frame(ctx, m)
 			if err != nil {
 				return err
 			}
@@ -153,13 +151,18 @@ func (s *server) trim() {
 	s.backlog = slices.Clone(s.backlog[n:]) // pages may be reading the old one
 }
 
+// purge drops what was made ready for all.
+func (s *server) purge() {
+	s.frames.Purge()
+	s.boards.Purge()
+	s.drawn.Purge()
+}
+
 // forget drops all that was made ready from the transcript, and has every page begin
 // anew: somebody was taken out of it.
 func (s *server) forget() {
-	s.frames.Purge()
+	s.purge()
 	s.answers.Purge()
-	s.boards.Purge()
-	s.drawn.Purge()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropped += len(s.backlog)
@@ -173,7 +176,10 @@ func (s *server) forget() {
 // skip leaves what is new out of the backlog, and reports true, if nobody follows:
 // the next page finds it in the store.
 func (s *server) skip(ctx context.Context) (bool, error) {
-	if s.followers() > 0 {
+	s.mu.Lock()
+	followed := len(s.readers) > 0
+	s.mu.Unlock()
+	if followed {
 		return false, nil
 	}
 	n, err := s.cfg.Log.Last(ctx)
@@ -189,12 +195,6 @@ func (s *server) skip(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (s *server) followers() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.readers)
-}
-
 // privateRooms returns the private transcripts of the people as whom somebody
 // follows.
 func (s *server) privateRooms() map[string]bool {
@@ -208,27 +208,20 @@ func (s *server) privateRooms() map[string]bool {
 }
 
 // frame returns a message as an event of a stream. The caller does not change it.
-func (s *server) frame(ctx context.Context, m outbox.Message, private bool) ([]byte, error) {
+func (s *server) frame(ctx context.Context, m outbox.Message) ([]byte, error) {
 	if data, ok := s.frames.Get(m.N); ok {
 		return data, nil
 	}
-	ctx = context.WithoutCancel(ctx) // the result is for others, too
-	data, err, _ := s.flight.Do("frame "+strconv.FormatInt(m.N, 10), func() (any, error) {
-		shown := s.show(ctx, m, private)
-		text, err := json.Marshal(shown)
-		if err != nil {
-			return nil, err
-		}
-		data := fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.N, text)
-		if shown.Kind != match.Show || shown.Picture != "" { // else the picture failed, and may come the next time
-			s.frames.Add(m.N, data)
-		}
-		return data, nil
-	})
+	shown := s.show(ctx, m)
+	text, err := json.Marshal(shown)
 	if err != nil {
 		return nil, err
 	}
-	return data.([]byte), nil
+	data := fmt.Appendf(nil, "id: %d\ndata: %s\n\n", m.N, text)
+	if shown.Kind != match.Show || shown.Picture != "" { // else the picture failed, and may come the next time
+		s.frames.Add(m.N, data)
+	}
+	return data, nil
 }
 
 // A stream is a page that follows the transcript. Room.mu guards what can change.
@@ -480,7 +473,7 @@ func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool,
 		if m.N > upTo { // it comes with the backlog
 			break
 		}
-		data, err := s.frame(ctx, m, m.Room != channel)
+		data, err := s.frame(ctx, m)
 		if err != nil {
 			return nil, false, err
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -29,44 +30,21 @@ func (d *drawing) Scene(_ context.Context, _ match.GameID, seq int) (render.Scen
 	return scene(seq + int(d.stones.Load())), nil
 }
 
-// raw opens a stream and returns its connection.
-func raw(t *testing.T, url string) (read func() string) {
-	t.Helper()
-	host := strings.TrimPrefix(url, "http://")
-	conn, err := network.DialContext(t.Context(), "tcp", host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", host)
-	buffer := make([]byte, 1<<20)
-	return func() string {
-		n, err := conn.Read(buffer)
-		if err != nil {
-			return ""
-		}
-		return string(buffer[:n])
-	}
-}
-
 // However many pages are open, the scene of a turn is computed once; that of a turn
 // made just now is the one that came with its post.
 func TestSceneOncePerTurn(t *testing.T) {
 	d := &drawing{}
-	l := &memory{}
+	l := newLog(t)
 	r := newRoom(l)
 	url, stop := run(t, r, d)
 	sc := scene(2)
-	post := outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc}
 	var pages []*reader
 	for range 20 {
 		s := follow(t, url, "", "")
 		s.until("ready")
 		pages = append(pages, s)
 	}
-	if _, _, err := r.Deliver(t.Context(), post); err != nil {
-		t.Fatal(err)
-	}
+	deliver(t, r, outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc})
 	var picture string
 	for _, s := range pages {
 		e, _ := s.next()
@@ -103,11 +81,9 @@ func TestSceneOncePerTurn(t *testing.T) {
 func TestNothingIsKeptForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &drawing{}
-		r := newRoom(&memory{})
+		r := newRoom(newLog(t))
 		url := open(t, r, d)
-		if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board"}); err != nil {
-			t.Fatal(err)
-		}
+		deliver(t, r, outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 2, Text: "board"})
 		see := func() string {
 			s := follow(t, url, "", "")
 			defer s.body.Close()
@@ -129,54 +105,41 @@ func TestNothingIsKeptForLong(t *testing.T) {
 // happens once in a while it gets at once.
 func TestFlushes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(&memory{})
-		url := open(t, r, fakeService{})
-		page := raw(t, url)
-		for got := ""; !strings.Contains(got, "event: ready"); {
-			got += page()
-		}
-		var mu sync.Mutex
-		var writes []time.Time
-		var got strings.Builder
+		r := newRoom(newLog(t))
+		page := dial(t, open(t, r, fakeService{}), "GET /events HTTP/1.1")
+		synctest.Wait()
+		var writes []time.Time // of messages
+		var got []byte
+		reading := make(chan bool)
 		go func() {
+			defer close(reading)
+			buffer := make([]byte, 1<<20)
 			for {
-				text := page()
-				if text == "" {
+				n, err := page.Read(buffer)
+				if err != nil {
 					return
 				}
-				mu.Lock()
-				if now := time.Now(); strings.Contains(text, "data:") && (len(writes) == 0 || !writes[len(writes)-1].Equal(now)) {
+				if now := time.Now(); bytes.Contains(buffer[:n], []byte("post ")) && (len(writes) == 0 || !writes[len(writes)-1].Equal(now)) {
 					writes = append(writes, now)
 				}
-				got.WriteString(text)
-				mu.Unlock()
+				got = append(got, buffer[:n]...)
 			}
 		}()
-		deliver := func(n int) {
-			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(n), Where: here, Kind: match.Notice, Text: fmt.Sprintf("post %d.", n)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		deliver(0)
-		synctest.Wait()
-		mu.Lock()
-		if len(writes) != 1 || !strings.Contains(got.String(), "post 0.") {
-			t.Errorf("the first post was not sent at once: %q", got.String())
-		}
-		mu.Unlock()
+		say := func(n int) { deliver(t, r, outbox.Post{ID: strconv.Itoa(n), Text: fmt.Sprintf("post %d.", n)}) }
+		begin := time.Now()
+		say(0)
 		time.Sleep(2 * time.Second)
 		const n = 300
 		for i := 1; i <= n; i++ {
-			deliver(i)
+			say(i)
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		synctest.Wait()
-		mu.Lock()
-		defer mu.Unlock()
+		page.Close()
+		<-reading
 		at := -1
 		for i := range n + 1 {
-			next := strings.Index(got.String(), fmt.Sprintf("post %d.", i))
+			next := bytes.Index(got, fmt.Appendf(nil, "post %d.", i))
 			if next <= at {
 				t.Fatalf("post %d is at %d, after one at %d", i, next, at)
 			}
@@ -187,8 +150,8 @@ func TestFlushes(t *testing.T) {
 				t.Errorf("writes %d to %d within %v", i-10, i, writes[i].Sub(writes[i-10]))
 			}
 		}
-		if len(writes) < 20 {
-			t.Errorf("%d writes in three seconds", len(writes))
+		if len(writes) < 20 || !writes[0].Equal(begin) {
+			t.Errorf("%d writes in three seconds, the first after %v", len(writes), writes[0].Sub(begin))
 		}
 	})
 }
@@ -197,7 +160,7 @@ func TestFlushes(t *testing.T) {
 // comes back.
 func TestFarBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(&memory{})
+		r := newRoom(newLog(t))
 		r.slow = time.Hour
 		url := open(t, r, fakeService{})
 		s := follow(t, url, "", "")
@@ -205,9 +168,7 @@ func TestFarBehind(t *testing.T) {
 		const n = 300
 		text := strings.Repeat("x", 100_000)
 		for i := range n {
-			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(i), Where: here, Kind: match.Notice, Text: text}); err != nil {
-				t.Fatal(err)
-			}
+			deliver(t, r, outbox.Post{ID: strconv.Itoa(i), Text: text})
 			time.Sleep(time.Second)
 		}
 		r.mu.Lock()
@@ -240,7 +201,7 @@ func TestFarBehind(t *testing.T) {
 // One client cannot take all streams. A proxy on this machine says which client it
 // is, and others are not believed.
 func TestStreamsPerClient(t *testing.T) {
-	url := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), fakeService{})
+	url := open(t, New(Config{Listen: "127.0.0.1:0", Log: newLog(t), OwnerToken: ownerToken}), fakeService{})
 	status := func(address string) int {
 		req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events", nil)
 		req.Header.Set("X-Forwarded-For", "10.0.0.1, "+address)

@@ -2,19 +2,15 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // Somebody who is forgotten is nowhere any more: not in the database or its
@@ -22,18 +18,8 @@ import (
 // said stays. Before that the export shows all of it.
 func TestForgottenInTheRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "halfpoint.db")
-		st, err := store.Open(t.Context(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		r := newRoom(st)
-		desk := bot.New(st, bot.Config{})
-		ctx, cancel := context.WithCancel(t.Context())
-		delivering := make(chan error, 1)
-		go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
-		url, stop := run(t, r, desk)
+		file := newFile(t)
+		r, url, _ := openBot(t, openStore(t, file))
 		n := 0
 		says := func(seat, text string) *message {
 			t.Helper()
@@ -138,11 +124,6 @@ func TestForgottenInTheRoom(t *testing.T) {
 		left := bytes.ReplaceAll(kept(), []byte("zyxqasphere"), nil)
 		if i := bytes.Index(left, []byte("zyxq")); i >= 0 {
 			t.Errorf("the database has %d traces of her, as %q", bytes.Count(left, []byte("zyxq")), left[max(0, i-60):min(len(left), i+60)])
-		}
-		stop()
-		cancel()
-		if err := <-delivering; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -130,25 +130,23 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string) 
 	if browser == "" {
 		return wordNameTaken, nil
 	}
-	h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
+	h, free, err := s.holder(ctx, who.ID)
 	mine := bot.Holder{Platform: platform, ID: who.ID, Looks: bot.Looks(who.Name), Secret: browser}
 	switch {
-	case errors.Is(err, bot.ErrNotFound):
-		if alike, err := s.cfg.Log.Imitates(ctx, mine); err != nil || alike {
-			return wordAlike, err
-		}
 	case err != nil:
 		return "", err
 	case h.Secret == browser:
 		return "", nil
 	case h.Secret != "":
 		return wordNameTaken, nil
-	case s.cfg.OwnerToken != "":
+	case !free:
 		// Where others come in, a name from before names had holders is not for the
 		// first stranger who tries it.
 		return wordOldName, nil
-	}
-	if h.ID == "" { // else it is an old name, and its private messages are for its holder
+	case h.ID == "": // else it is an old name, and its private messages are for its holder
+		if alike, err := s.cfg.Log.Imitates(ctx, mine); err != nil || alike {
+			return wordAlike, err
+		}
 		if mine.Since, err = s.cfg.Log.Last(ctx); err != nil {
 			return "", err
 		}
@@ -164,6 +162,20 @@ func (s *server) takeName(ctx context.Context, who outbox.User, browser string) 
 	defer s.mu.Unlock()
 	s.grant(who.ID, browser, h.Since)
 	return "", nil
+}
+
+// holder returns the holder of a name or seat, and whether anybody may take it.
+func (s *server) holder(ctx context.Context, id string) (h bot.Holder, free bool, err error) {
+	if st := s.seats[id]; st != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return bot.Holder{ID: id, Secret: st.holder, Since: st.since}, st.free(), nil
+	}
+	h, err = s.cfg.Log.Holder(ctx, platform, id)
+	if errors.Is(err, bot.ErrNotFound) {
+		return bot.Holder{}, true, nil
+	}
+	return h, h.Secret == "" && s.cfg.OwnerToken.IsZero(), err
 }
 
 // grant opens the private messages of a person to the pages of their browser, and
@@ -190,35 +202,14 @@ func (s *server) holds(ctx context.Context, id, browser string) (yes bool, since
 	if browser == "" {
 		return false, 0, nil
 	}
-	s.mu.Lock()
-	if st := s.seats[id]; st != nil {
-		defer s.mu.Unlock()
-		return st.holder == browser, st.since, nil
-	}
-	s.mu.Unlock()
-	h, err := s.cfg.Log.Holder(ctx, platform, id)
-	if errors.Is(err, bot.ErrNotFound) {
-		return false, 0, nil
-	}
+	h, _, err := s.holder(ctx, id)
 	return err == nil && h.Secret == browser, h.Since, err
 }
 
 // heldByOther reports whether a name or seat belongs to another browser.
 func (s *server) heldByOther(ctx context.Context, who outbox.User, browser string) (bool, error) {
-	s.mu.Lock()
-	if st := s.seats[who.ID]; st != nil {
-		defer s.mu.Unlock()
-		return st.holder != browser && !st.free(), nil
-	}
-	s.mu.Unlock()
-	if who == onlooker {
-		return false, nil
-	}
-	h, err := s.cfg.Log.Holder(ctx, platform, who.ID)
-	if errors.Is(err, bot.ErrNotFound) {
-		return false, nil
-	}
-	return h.Secret != browser && (h.Secret != "" || s.cfg.OwnerToken != ""), err
+	h, free, err := s.holder(ctx, who.ID)
+	return h.Secret != browser && !free, err
 }
 
 // release frees a name, as its owner's page asks. It reports false if nobody can

@@ -3,24 +3,18 @@ package web
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // private is a service that answers everything to the person who asks alone.
 func private(asked *[]bot.Request) fakeService {
-	return fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-		*asked = append(*asked, r)
-		return bot.Answer{Text: "done", Private: true}, nil
-	}}
+	return answering(bot.Answer{Text: "done", Private: true}, asked)
 }
 
 func browserNamed(name string) *http.Cookie { return &http.Cookie{Name: browserCookie, Value: name} }
@@ -38,10 +32,8 @@ func told(t *testing.T, url string, n int, seat, text, browser string) string {
 // tell delivers a private post.
 func tell(t *testing.T, r *Room, id string, who outbox.User, text string) {
 	t.Helper()
-	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: id, Where: here, Kind: match.Notice, Text: text, Private: true, Notify: []outbox.User{who},
-		File: &outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}}); err != nil {
-		t.Fatal(err)
-	}
+	deliver(t, r, outbox.Post{ID: id, Text: text, Private: true, Notify: []outbox.User{who},
+		File: &outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte(text)}})
 }
 
 // sees returns the private texts that a browser reads as somebody, and tries
@@ -67,16 +59,19 @@ func sees(t *testing.T, url, seat, browser string) (texts []string) {
 	return texts
 }
 
+// release asks a room to release the name Bob, and returns the status.
+func release(t *testing.T, url string, headers ...string) int {
+	t.Helper()
+	resp, _ := do(t, "POST", url+"/owner", "release=Bob", append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
+	return resp.StatusCode
+}
+
 // A name belongs to the browser that used it first, also after a restart. Others
 // cannot act as that person, and do not read what is for them alone.
 func TestNamesBelongToBrowsers(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
+	st := openStore(t, newFile(t))
 	var asked []bot.Request
-	room := func() *Room { return New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: token}) }
+	room := func() *Room { return New(Config{Listen: "127.0.0.1:0", Log: st, OwnerToken: ownerToken}) }
 	r := room()
 	url, stop := run(t, r, private(&asked))
 	bob := outbox.User{Platform: platform, ID: "name:bob", Name: "Bob"}
@@ -101,7 +96,7 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 			}
 		}
 		// A client that keeps no cookies is a new browser each time.
-		resp, body := do(t, "POST", url+"/ask", `{"id":"`+id(40)+`","seat":"name:Bob","text":"/games"}`, "Content-Type", "application/json")
+		resp, body := ask(t, url, typed(40, "name:Bob", "/games"))
 		if !strings.Contains(body, wordNameTaken) || len(resp.Cookies()) != 1 {
 			t.Errorf("without a cookie: %s", body)
 		}
@@ -119,51 +114,46 @@ func TestNamesBelongToBrowsers(t *testing.T) {
 	}
 
 	// The owner releases the name, and nobody else does.
-	release := func(headers ...string) *http.Response {
-		resp, _ := do(t, "POST", url+"/owner", "release=Bob", append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
-		return resp
-	}
-	if resp := release(); resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a stranger released a name: %s", resp.Status)
+	if got := release(t, url); got != http.StatusForbidden {
+		t.Errorf("a stranger released a name: %d", got)
 	}
 	page := follow(t, url, "seat=name:Bob", "", browserNamed("first"))
 	page.until("ready")
-	if resp := release("Cookie", ownerCookies()[0].String()); resp.StatusCode != http.StatusOK {
-		t.Errorf("the owner releases a name: %s", resp.Status)
+	if got := release(t, url, "Cookie", ownerCookie+"="+ownerProof(token)); got != http.StatusOK {
+		t.Errorf("the owner releases a name: %d", got)
 	}
 	if got := told(t, url, 50, "name:Bob", "/games", "second"); got != "done" {
 		t.Errorf("the next browser is told %q", got)
 	}
 	tell(t, r, "p2", bob, "for the second")
 	equal(t, "the second sees", sees(t, url, "name:Bob", "second"), []string{"for the second"})
-	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p3", Where: here, Kind: match.Notice, Text: "for all"}); err != nil {
-		t.Fatal(err)
-	}
+	deliver(t, r, outbox.Post{ID: "p3", Text: "for all"})
 	equal(t, "the page of the first goes on", page.until("for all"), []string{"for all"})
-	stop()
 }
 
 // A name from before names had holders belongs to the first browser that uses it
 // where only this machine comes in, and else to the one for which it was released.
 func TestOldNames(t *testing.T) {
 	var asked []bot.Request
-	old := func() *memory {
-		return &memory{holders: map[string]bot.Holder{"name:bob": {Platform: platform, ID: "name:bob"}}}
+	old := func() memory {
+		l := newLog(t)
+		if _, err := l.Hold(t.Context(), bot.Holder{Platform: platform, ID: "name:bob"}, ""); err != nil {
+			t.Fatal(err)
+		}
+		return l
 	}
 	alone := open(t, newRoom(old()), private(&asked))
-	for browser, want := range map[string]string{"first": "done", "second": wordNameTaken} {
-		if browser == "second" {
-			told(t, alone, 1, "name:Bob", "/games", "first")
-		}
+	for _, browser := range []string{"first", "second"} {
+		want := map[string]string{"first": "done", "second": wordNameTaken}[browser]
 		if got := told(t, alone, 2, "name:Bob", "/games", browser); got != want {
 			t.Errorf("%s is told %q, want %q", browser, got, want)
 		}
 	}
-	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: old(), OwnerToken: token}), private(&asked))
+	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: old(), OwnerToken: ownerToken}), private(&asked))
 	if got := told(t, owned, 1, "name:Bob", "/games", "first"); got != wordOldName {
 		t.Errorf("where others come in Bob is told %q", got)
 	}
-	do(t, "POST", owned+"/owner", "release=Bob", "Content-Type", "application/x-www-form-urlencoded", "Cookie", ownerCookies()[0].String())
+	release(t, owned, "Cookie", ownerCookie+"="+ownerProof(token))
 	if got := told(t, owned, 2, "name:Bob", "/games", "first"); got != "done" {
 		t.Errorf("once it is released Bob is told %q", got)
 	}
@@ -174,7 +164,7 @@ func TestOldNames(t *testing.T) {
 func TestSeatsChangeHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []bot.Request
-		l := &memory{}
+		l := newLog(t)
 		r := newRoom(l)
 		url, stop := run(t, r, private(&asked))
 		n := 0
@@ -216,7 +206,7 @@ func TestSeatsChangeHands(t *testing.T) {
 		// A restart changes nothing, and leaves them time to come back.
 		stop()
 		r = newRoom(l)
-		url, stop = run(t, r, private(&asked))
+		url = open(t, r, private(&asked))
 		act("black", "first", wordSeatTaken)
 		equal(t, "after the restart the second sees", sees(t, url, "black", "second"), []string{"for the second"})
 		synctest.Wait()
@@ -229,23 +219,20 @@ func TestSeatsChangeHands(t *testing.T) {
 		time.Sleep(2 * seatGrace)
 		for range 2 {
 			n++
-			_, body := do(t, "POST", url+"/ask", `{"id":"`+id(n)+`","seat":"black","text":"/games"}`, "Content-Type", "application/json")
-			if !strings.Contains(body, "done") {
+			if _, body := ask(t, url, typed(n, "black", "/games")); !strings.Contains(body, "done") {
 				t.Errorf("without a cookie: %s", body)
 			}
 		}
 		act("black", "second", "done")
-		n++
-		if _, body := do(t, "POST", url+"/ask", `{"id":"`+id(n)+`","seat":"black","text":"/games"}`, "Content-Type", "application/json"); !strings.Contains(body, wordSeatTaken) {
+		if _, body := ask(t, url, typed(n, "black", "/games")); !strings.Contains(body, wordSeatTaken) {
 			t.Errorf("without a cookie in somebody's seat: %s", body)
 		}
-		stop()
 	})
 }
 
 // The page gives a browser a secret, once, which scripts cannot read.
 func TestBrowserCookie(t *testing.T) {
-	url := open(t, newRoom(&memory{}), fakeService{})
+	url := open(t, newRoom(newLog(t)), fakeService{})
 	resp, _ := do(t, "GET", url+"/", "")
 	if len(resp.Cookies()) != 1 {
 		t.Fatalf("cookies: %v", resp.Cookies())
@@ -278,7 +265,7 @@ func (d *suggesting) Suggest(_ context.Context, r bot.Request, _, _ string) []bo
 // Nobody is suggested what somebody else could do.
 func TestSuggestionsAreTheHolders(t *testing.T) {
 	d := &suggesting{}
-	url := open(t, newRoom(&memory{}), d)
+	url := open(t, newRoom(newLog(t)), d)
 	for i, name := range []string{"Black", "Bob"} {
 		seat := []string{"black", "name:Bob"}[i]
 		suggestedTo := func(browser string) string {

@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -111,12 +110,11 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 
 // listenError says "listen 127.0.0.1:8080: address already in use".
 func listenError(address string, err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
+	if system, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = system.Err
 	}
 	return fmt.Errorf("listen %s: %w", address, err)
 }
@@ -171,7 +169,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			http.Error(w, "This room does not answer to that name. The configuration lists those that it does.", http.StatusForbidden)
 			return
 		}
-		if s.cfg.OwnerToken == "" && proxied(r) {
+		if s.cfg.OwnerToken.IsZero() && proxied(r) {
 			s.log.Info("request refused: it came through a proxy and there is no owner token")
 			http.Error(w, "This room is open to its own machine alone, and you came through a proxy. "+
 				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
@@ -227,8 +225,7 @@ func asset(name string) http.HandlerFunc {
 	if err != nil {
 		panic(err)
 	}
-	hash := sha256.Sum256(data)
-	tag := `"` + hex.EncodeToString(hash[:8]) + `"`
+	tag := `"` + tagOf(data) + `"`
 	kind := map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
@@ -366,7 +363,8 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	var a answer
 	switch {
 	case got.Private:
-		m := s.show(ctx, answered, true)
+		answered.Room = privateRoom(who)
+		m := s.show(ctx, answered)
 		a = answer{Private: true, Message: &m}
 	case line.Text != "" && !got.Logged:
 		err = sayLine()

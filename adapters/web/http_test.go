@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,8 +51,20 @@ func do(t testing.TB, method, url, body string, headers ...string) (*http.Respon
 	return resp, string(data)
 }
 
+// ask submits what is JSON already.
+func ask(t testing.TB, url, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	return do(t, "POST", url+"/ask", body, append(headers, "Content-Type", "application/json")...)
+}
+
+// typed is a submission as JSON.
+func typed(n int, seat, text string) string {
+	data, _ := json.Marshal(submission{ID: id(n), Seat: seat, Text: text})
+	return string(data)
+}
+
 func TestPage(t *testing.T) {
-	url := open(t, newRoom(&memory{}), fakeService{})
+	url := open(t, newRoom(newLog(t)), fakeService{})
 	resp, body := do(t, "GET", url+"/", "")
 	if resp.StatusCode != 200 || !strings.Contains(body, `id="message"`) {
 		t.Fatalf("%s %s", resp.Status, body)
@@ -88,7 +101,7 @@ func TestPage(t *testing.T) {
 // Only the room's own names lead to it: a name that somebody else made to
 // resolve to 127.0.0.1 does not.
 func TestHosts(t *testing.T) {
-	r := New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token, Hosts: []string{"go.example.org", "lan.example:9000"}})
+	r := New(Config{Listen: "127.0.0.1:0", Log: newLog(t), OwnerToken: ownerToken, Hosts: []string{"go.example.org", "lan.example:9000"}})
 	url := open(t, r, fakeService{})
 	port := url[strings.LastIndex(url, ":")+1:]
 	for host, ok := range map[string]bool{
@@ -119,9 +132,8 @@ func TestHosts(t *testing.T) {
 
 // Pages of other origins may not ask, nor look at what is only for this one.
 func TestOrigins(t *testing.T) {
-	l := &memory{}
+	l := newLog(t)
 	url := open(t, newRoom(l), fakeService{})
-	post := func(n int) string { return `{"id":"` + id(n) + `","seat":"black","text":"hello"}` }
 	for i, c := range []struct {
 		headers []string
 		ok      bool
@@ -138,13 +150,13 @@ func TestOrigins(t *testing.T) {
 		{[]string{"Origin", url, "Sec-Fetch-Site", "cross-site"}, false},
 		{[]string{"Origin", "http://evil.example", "Sec-Fetch-Site", "same-site"}, false},
 	} {
-		before := len(l.said(channel))
-		resp, _ := do(t, "POST", url+"/ask", post(i), append(c.headers, "Content-Type", "application/json")...)
+		before := len(said(t, l))
+		resp, _ := ask(t, url, typed(i, "black", "hello"), c.headers...)
 		if got := resp.StatusCode == 200; got != c.ok || !c.ok && resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%v: %s", c.headers, resp.Status)
 		}
-		if said := len(l.said(channel)) > before; said != c.ok {
-			t.Errorf("%v: said %v", c.headers, said)
+		if got := len(said(t, l)) > before; got != c.ok {
+			t.Errorf("%v: said %v", c.headers, got)
 		}
 	}
 	for _, path := range []string{"/events", "/suggest?text=/", "/picture/g1/2.png"} {
@@ -158,10 +170,10 @@ func TestOrigins(t *testing.T) {
 }
 
 func TestBadSubmissions(t *testing.T) {
-	l := &memory{}
+	l := newLog(t)
 	url := open(t, newRoom(l), fakeService{})
 	json := "application/json"
-	good := `{"id":"` + id(1) + `","seat":"black","text":"hello"}`
+	good := typed(1, "black", "hello")
 	for _, c := range []struct {
 		what, kind, body string
 		status           int
@@ -198,29 +210,23 @@ func TestBadSubmissions(t *testing.T) {
 			t.Errorf("%s: %+v", text, a.Message)
 		}
 	}
-	if said := l.said(channel); len(said) > 0 {
-		t.Errorf("everybody reads %q", said)
-	}
+	equal(t, "everybody reads", said(t, l), nil)
 }
 
 // A page that got no answer asks again with the same id: it happens once.
 func TestRetry(t *testing.T) {
-	l := &memory{}
+	l := newLog(t)
 	var mu sync.Mutex
 	done := map[string]int{}
-	lose := true
-	r := newRoom(l)
-	url := open(t, r, fakeService{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
+	url := open(t, newRoom(l), fakeService{ask: func(ctx context.Context, req bot.Request) (bot.Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if done[req.ID]++; lose {
-			lose = false
+		if done[req.ID]++; done[req.ID] == 1 {
 			return bot.Answer{}, errors.New("the answer was lost after it was stored")
 		}
 		return bot.Answer{Text: "shared"}, nil
 	}})
-	body, _ := json.Marshal(submission{ID: id(7), Seat: "black", Text: "/board share:yes"})
-	if resp, _ := do(t, "POST", url+"/ask", string(body), "Content-Type", "application/json"); resp.StatusCode != http.StatusServiceUnavailable {
+	if resp, _ := ask(t, url, typed(7, "black", "/board share:yes")); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Fatalf("lost: %s", resp.Status)
 	}
 	var wait sync.WaitGroup
@@ -229,31 +235,28 @@ func TestRetry(t *testing.T) {
 		wait.Go(func() { post(t, url, submission{ID: id(8), Seat: "white", Text: "hello"}) })
 	}
 	wait.Wait()
-	said := l.said(channel)
-	slices.Sort(said)
-	equal(t, "transcript", said, []string{": shared", "Black: /board share:yes", "White: hello"})
+	lines := said(t, l)
+	slices.Sort(lines)
+	equal(t, "transcript", lines, []string{": shared", "Black: /board share:yes", "White: hello"})
 	if len(done) != 1 || done["web:"+id(7)] == 0 {
-		t.Errorf("the desk was asked %v", done)
+		t.Errorf("the service was asked %v", done)
 	}
 }
 
 // A refusal is for the page that asked: no stream has it, nor the command that
 // was refused.
 func TestRefusalIsPrivate(t *testing.T) {
-	l := &memory{}
-	var got bot.Request
-	url := open(t, newRoom(l), fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-		got = r
-		sc := scene(1)
-		return bot.Answer{Text: "no", Private: true, Scene: &sc, File: &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
-			Controls: []match.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, nil
-	}})
+	sc := scene(1)
+	var asked []bot.Request
+	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "no", Private: true, Scene: &sc,
+		File:     &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")},
+		Controls: []match.Control{{Label: "Resign", Command: "resign", Args: map[string]string{"confirm": "yes"}}}}, &asked))
 	streams := []*reader{follow(t, url, "seat=black", ""), follow(t, url, "seat=white", "")}
 	a := post(t, url, submission{ID: id(1), Seat: "black", Text: "/place D4"})
 	if !a.Private || a.Message.Text != "no" || !a.Message.Private || a.Message.Alt == "" || len(a.Message.Controls) != 1 {
 		t.Errorf("answer: %+v", a.Message)
 	}
-	if got.ID != "web:"+id(1) || got.Who != black || got.Where != here || got.Command != "place" || got.Args["at"] != "D4" ||
+	if got := asked[0]; got.ID != "web:"+id(1) || got.Who != black || got.Where != here || got.Command != "place" || got.Args["at"] != "D4" ||
 		got.Seats == nil || got.Seats.Black != black || got.Seats.White != white {
 		t.Errorf("request: %+v", got)
 	}
@@ -273,37 +276,35 @@ func TestRefusalIsPrivate(t *testing.T) {
 
 const token = "correct horse battery"
 
+var ownerToken = bot.NewSecret(token)
+
 // A moderator is somebody who has given the owner token in this browser. Being on
 // the same machine, or behind a proxy on it, gives no rights.
 func TestOwner(t *testing.T) {
-	var got []bot.Request
-	d := fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-		got = append(got, r)
-		return bot.Answer{}, nil
-	}}
+	var asked []bot.Request
+	d := answering(bot.Answer{}, &asked)
 	moderator := func(url, cookie string, headers ...string) bool {
 		t.Helper()
-		got = nil
+		asked = nil
 		for i, seat := range []string{"black", "onlooker", "name:Ada"} {
 			cookies := browserFor(seat).String()
 			if cookie != "" {
 				cookies += "; " + ownerCookie + "=" + cookie
 			}
-			do(t, "POST", url+"/ask", `{"id":"`+id(i)+`","seat":"`+seat+`","text":"/help"}`,
-				append(headers, "Content-Type", "application/json", "Cookie", cookies)...)
+			ask(t, url, typed(i, seat, "/help"), append(headers, "Cookie", cookies)...)
 		}
-		if len(got) != 3 || got[0].Moderator != got[1].Moderator || got[0].Moderator != got[2].Moderator {
-			t.Fatalf("asked %+v", got)
+		if len(asked) != 3 || asked[0].Moderator != asked[1].Moderator || asked[0].Moderator != asked[2].Moderator {
+			t.Fatalf("asked %+v", asked)
 		}
-		return got[0].Moderator
+		return asked[0].Moderator
 	}
-	form := func(url, body string) (*http.Response, string) {
+	form := func(url, body string, headers ...string) (*http.Response, string) {
 		t.Helper()
-		return do(t, "POST", url+"/owner", body, "Content-Type", "application/x-www-form-urlencoded")
+		return do(t, "POST", url+"/owner", body, append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
 	}
 
 	// Without a token nobody is, whatever they give.
-	alone := open(t, newRoom(&memory{}), d)
+	alone := open(t, newRoom(newLog(t)), d)
 	if _, page := do(t, "GET", alone+"/owner", ""); !strings.Contains(page, "HALFPOINT_OWNER_TOKEN") || strings.Contains(page, "<form") {
 		t.Errorf("without a token /owner is %s", page)
 	}
@@ -317,7 +318,7 @@ func TestOwner(t *testing.T) {
 	}
 
 	for _, listen := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
-		url := open(t, New(Config{Listen: listen, Log: &memory{}, OwnerToken: token}), d)
+		url := open(t, New(Config{Listen: listen, Log: newLog(t), OwnerToken: ownerToken}), d)
 		if _, page := do(t, "GET", url+"/owner", ""); !strings.Contains(page, "<form") || strings.Contains(page, token) {
 			t.Errorf("/owner is %s", page)
 		}
@@ -345,11 +346,11 @@ func TestOwner(t *testing.T) {
 		if resp, _ := form(url, "leave=yes"); len(resp.Cookies()) != 1 || resp.Cookies()[0].MaxAge >= 0 {
 			t.Errorf("leaving leaves %v", resp.Cookies())
 		}
-		resp, _ = do(t, "POST", url+"/owner", "token=correct+horse+battery", "Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-Proto", "https")
+		resp, _ = form(url, "token=correct+horse+battery", "X-Forwarded-Proto", "https")
 		if len(resp.Cookies()) != 1 || !resp.Cookies()[0].Secure {
 			t.Errorf("by HTTPS the cookie is %v", resp.Cookies())
 		}
-		if resp, _ := do(t, "POST", url+"/owner", "token=correct+horse+battery", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
+		if resp, _ := form(url, "token=correct+horse+battery", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != http.StatusForbidden {
 			t.Errorf("another page gave the token: %s", resp.Status)
 		}
 	}
@@ -358,8 +359,8 @@ func TestOwner(t *testing.T) {
 // A room without an owner token refuses whatever came through a proxy, as far as
 // that shows; with one it lets it in.
 func TestProxy(t *testing.T) {
-	alone := open(t, newRoom(&memory{}), fakeService{})
-	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: &memory{}, OwnerToken: token}), fakeService{})
+	alone := open(t, newRoom(newLog(t)), fakeService{})
+	owned := open(t, New(Config{Listen: "127.0.0.1:0", Log: newLog(t), OwnerToken: ownerToken}), fakeService{})
 	for _, headers := range [][]string{
 		{"X-Forwarded-For", "192.0.2.1"},
 		{"X-Forwarded-Proto", "https"},
@@ -380,45 +381,41 @@ func TestProxy(t *testing.T) {
 	}
 	// nginx without settings of its own: HTTP/1.0, and the Host of the room.
 	for url, want := range map[string]string{alone: "403", owned: "200"} {
-		host := strings.TrimPrefix(url, "http://")
-		conn, err := network.DialContext(t.Context(), "tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "GET / HTTP/1.0\r\nHost: %s\r\nConnection: close\r\n\r\n", host)
-		answer, err := io.ReadAll(conn)
-		conn.Close()
+		answer, err := io.ReadAll(dial(t, url, "GET / HTTP/1.0", "Connection: close\r\n"))
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 "+want) {
 			t.Errorf("by HTTP/1.0: %.80s, %v; want %s", answer, err, want)
 		}
 	}
 }
 
-// The bot hears from whom it is and whom they mean.
+// The bot is told who speaks and whom they mean.
 func TestPeople(t *testing.T) {
-	l := &memory{}
-	var got bot.Request
-	url := open(t, newRoom(l), fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
-		got = r
-		return bot.Answer{}, nil
-	}})
-	post(t, url, submission{ID: id(1), Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"})
-	if want := (outbox.User{Platform: "web", ID: "name:ada lovelace", Name: "Ada Lovelace"}); got.Who != want || got.Seats != nil || got.Users["opponent"] != white {
-		t.Errorf("request: %+v", got)
+	l := newLog(t)
+	var asked []bot.Request
+	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	user := func(name string) outbox.User {
+		return outbox.User{Platform: "web", ID: "name:" + strings.ToLower(name), Name: name}
 	}
-	post(t, url, submission{ID: id(2), Seat: "onlooker", Text: "/new opponent:@Bob"})
-	if want := (outbox.User{Platform: "web", ID: "name:bob", Name: "Bob"}); got.Who != onlooker || got.Users["opponent"] != want {
-		t.Errorf("request: %+v", got)
+	for i, c := range []struct {
+		submission
+		who   outbox.User
+		users map[string]outbox.User
+	}{
+		{submission{Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"}, user("Ada Lovelace"), map[string]outbox.User{"opponent": white}},
+		{submission{Seat: "onlooker", Text: "/new opponent:@Bob"}, onlooker, map[string]outbox.User{"opponent": user("Bob")}},
+		{submission{Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}}, white, nil},
+	} {
+		c.ID = id(i)
+		post(t, url, c.submission)
+		if got := asked[i]; got.Who != c.who || (got.Seats != nil) != (c.who == white) || !maps.Equal(got.Users, c.users) {
+			t.Errorf("request: %+v", got)
+		}
 	}
-	post(t, url, submission{ID: id(3), Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}})
-	if got.Who != white || len(got.Users) != 0 {
-		t.Errorf("request: %+v", got)
-	}
-	equal(t, "transcript", l.said(channel), []string{"Ada Lovelace: /new opponent:White", "Onlooker: /new opponent:@Bob"})
+	equal(t, "transcript", said(t, l), []string{"Ada Lovelace: /new opponent:White", "Onlooker: /new opponent:@Bob"})
 }
 
 func TestHostileNames(t *testing.T) {
-	l := &memory{}
+	l := newLog(t)
 	url := open(t, newRoom(l), fakeService{})
 	for i, name := range []string{
 		strings.Repeat("x", 5000),
@@ -430,7 +427,8 @@ func TestHostileNames(t *testing.T) {
 	} {
 		post(t, url, submission{ID: id(i), Seat: "name:" + name, Text: "hello\u202e there\x07\x00"})
 	}
-	for _, m := range l.ms {
+	ms := transcript(t, l)
+	for _, m := range ms {
 		if n := utf8.RuneCountInString(m.From); n > 45 || n == 0 {
 			t.Errorf("a name of %d characters: %q", n, m.From)
 		}
@@ -446,15 +444,15 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("text: %q", m.Text)
 		}
 	}
-	if len(l.ms) != 6 {
-		t.Errorf("%d messages", len(l.ms))
+	if len(ms) != 6 {
+		t.Errorf("%d messages", len(ms))
 	}
 }
 
 // However often a stream breaks, a reader who comes back with the last number
 // they saw gets everything once and in order, while others speak.
 func TestResume(t *testing.T) {
-	l := &memory{}
+	l := newLog(t)
 	url := open(t, newRoom(l), fakeService{})
 	const n = 200
 	var wait sync.WaitGroup
@@ -509,7 +507,7 @@ func TestResume(t *testing.T) {
 }
 
 // slowStore reads until the reader goes away.
-type slowStore struct{ *memory }
+type slowStore struct{ memory }
 
 func (slowStore) Since(ctx context.Context, _ string, _ int64, _ int) ([]outbox.Message, error) {
 	<-ctx.Done()
@@ -520,13 +518,9 @@ func (slowStore) Since(ctx context.Context, _ string, _ int64, _ int) ([]outbox.
 func TestClosedPageIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
-		r := New(Config{Listen: "127.0.0.1:0", Log: slowStore{&memory{}}, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+		r := New(Config{Listen: "127.0.0.1:0", Log: slowStore{newLog(t)}, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
 		url := open(t, r, fakeService{})
-		conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(url, "http://"))
+		conn := dial(t, url, "GET /events HTTP/1.1")
 		synctest.Wait()
 		conn.Close()
 		synctest.Wait()
@@ -537,24 +531,17 @@ func TestClosedPageIsQuiet(t *testing.T) {
 }
 
 func TestTooManyStreams(t *testing.T) {
-	r := newRoom(&memory{})
-	url := open(t, r, fakeService{})
-	var first *reader
-	for i := range maxStreams {
-		s := follow(t, url, "", "")
-		s.until("ready")
-		if i == 0 {
-			first = s
-		}
+	url := open(t, newRoom(newLog(t)), fakeService{})
+	for range maxStreams {
+		follow(t, url, "", "").until("ready")
 	}
 	if resp, _ := do(t, "GET", url+"/events", ""); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one more: %s", resp.Status)
 	}
-	first.body.Close()
 }
 
 func TestPictures(t *testing.T) {
-	url := open(t, newRoom(&memory{}), fakeService{})
+	url := open(t, newRoom(newLog(t)), fakeService{})
 	for _, c := range []struct {
 		path  string
 		width int
@@ -632,11 +619,50 @@ func TestComplete(t *testing.T) {
 	if got := complete(t.Context(), fakeService{}, request(black), "/place "); got.Hint == "" {
 		t.Error("no hint on what /place wants")
 	}
-	url := open(t, newRoom(&memory{}), fakeService{})
+	url := open(t, newRoom(newLog(t)), fakeService{})
 	if _, body := do(t, "GET", url+"/suggest?seat=black&text=%2Fpl", ""); body != `{"replace":"/pl","choices":[{"value":"/place ","hint":"Place a stone"}]}`+"\n" {
 		t.Error(body)
 	}
 	if _, body := do(t, "GET", url+"/suggest?text=hello", ""); !bytes.Contains([]byte(body), []byte(`"choices":[]`)) {
 		t.Error(body)
+	}
+}
+
+func TestLanguageOfABrowser(t *testing.T) {
+	for header, want := range map[string]string{
+		"":                                    "",
+		"de-AT,de;q=0.9,en;q=0.8":             "de",
+		"en-GB,en;q=0.9,de;q=0.8":             "en",
+		"ja":                                  "ja",
+		"fr,de;q=0.5,ja;q=0.9":                "ja", // the best of those that the bot speaks
+		"tlh":                                 "tlh",
+		"*":                                   "",
+		";;;":                                 "",
+		strings.Repeat("de,", 100):            "",
+		"zz-" + strings.Repeat("-", 50) + "x": "",
+	} {
+		r := &http.Request{Header: http.Header{"Accept-Language": {header}}}
+		if got := languageOf(r); got != want && !(want == "" && got == "mul") {
+			t.Errorf("%.40q is %q, want %q", header, got, want)
+		}
+	}
+}
+
+// Somebody who reads German is told in German what is wrong with a command, and the
+// bot knows their language.
+func TestBrowserSpeaks(t *testing.T) {
+	var asked []bot.Request
+	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "ja", Private: true}, &asked))
+	for text, want := range map[string]string{"/pasx": "meintest du /pass?", "/": "Nach dem Schrägstrich", "": "Darin steht nichts.",
+		strings.Repeat("x", maxText+1): "höchstens 1000 Zeichen", "/board": "ja"} {
+		if _, got := ask(t, url, typed(1, "black", text), "Accept-Language", "de-CH,en;q=0.1"); !strings.Contains(got, want) {
+			t.Errorf("%.20q is answered %s", text, got)
+		}
+	}
+	if len(asked) != 1 || asked[0].Lang != "de" {
+		t.Errorf("the bot is asked %+v", asked)
+	}
+	if _, got := do(t, "GET", url+"/suggest?seat=black&text=/pas", "", "Accept-Language", "ja"); !strings.Contains(got, "パスする") {
+		t.Errorf("suggested %s", got)
 	}
 }

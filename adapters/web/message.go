@@ -47,9 +47,9 @@ type file struct {
 }
 
 // show makes a message ready for the page.
-func (s *server) show(ctx context.Context, m outbox.Message, private bool) message {
+func (s *server) show(ctx context.Context, m outbox.Message) message {
 	out := message{
-		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: private, Game: string(m.Game),
+		N: m.N, Key: m.Key, At: m.At, From: m.From, To: m.To, Text: m.Text, Removed: m.Removed, Private: m.Room != channel, Game: string(m.Game),
 	}
 	out.Kind, out.Replaces = replaced(m)
 	if m.From == "" {

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,11 +23,11 @@ var errNoOwner = errors.New("other machines may reach the local room only when o
 // CheckAccess returns an error if a room without an owner token would be reachable
 // from other machines: by the address that it listens on, or by the names by which
 // others are to find it. What a name of this machine resolves to is checked by Run.
-func CheckAccess(address string, hosts []string, ownerToken string) error {
+func CheckAccess(address string, hosts []string, ownerToken bot.Secret) error {
 	host, _, err := net.SplitHostPort(address)
 	ip, unresolved := netip.ParseAddr(host)
 	switch {
-	case ownerToken != "":
+	case !ownerToken.IsZero():
 		return nil
 	case len(hosts) > 0:
 		return fmt.Errorf("hosts: %w", errNoOwner)
@@ -80,13 +79,11 @@ func (s *server) owner(r *http.Request) bool {
 
 // proves compares in constant time.
 func (s *server) proves(proof string) bool {
-	return s.cfg.OwnerToken != "" && subtle.ConstantTimeCompare([]byte(proof), []byte(ownerProof(s.cfg.OwnerToken))) == 1
+	token := s.cfg.OwnerToken
+	return !token.IsZero() && subtle.ConstantTimeCompare([]byte(proof), []byte(ownerProof(token.Reveal()))) == 1
 }
 
-//go:embed page/owner.html
-var ownerFile embed.FS
-
-var ownerPage = template.Must(template.ParseFS(ownerFile, "page/owner.html"))
+var ownerPage = template.Must(template.ParseFS(page, "page/owner.html"))
 
 // What the owner's page shows.
 type ownerView struct {
@@ -95,7 +92,7 @@ type ownerView struct {
 }
 
 func (s *server) showOwner(w http.ResponseWriter, status int, v ownerView) {
-	v.Configured = s.cfg.OwnerToken != ""
+	v.Configured = !s.cfg.OwnerToken.IsZero()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
 	w.WriteHeader(status)

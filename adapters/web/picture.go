@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"mime"
 	"net/http"
@@ -28,8 +27,10 @@ var seed = maphash.MakeSeed()
 func tag(s render.Scene) string {
 	s.Words = nil
 	data, _ := json.Marshal(s)
-	return strconv.FormatUint(maphash.Bytes(seed, data), 36)
+	return tagOf(data)
 }
+
+func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }
 
 // A board is a scene, and what follows from it, made when it is first needed.
 type board struct {
@@ -49,26 +50,14 @@ type boardKey struct {
 }
 
 // board returns a board of a game that was shown in this room, or bot.ErrNotFound.
-// It asks the service at most once for all who want it at the same time.
 func (s *server) board(ctx context.Context, game match.GameID, seq int) (*board, error) {
-	key := boardKey{game, seq}
-	if b, ok := s.boards.Get(key); ok {
-		return b, nil
-	}
-	ctx = context.WithoutCancel(ctx) // the result is for others, too
-	b, err, _ := s.flight.Do(fmt.Sprint("board ", game, " ", seq), func() (any, error) {
-		scene, err := s.service.Scene(ctx, game, seq)
+	return s.boards.get(boardKey{game, seq}, func() (*board, error) {
+		scene, err := s.service.Scene(context.WithoutCancel(ctx), game, seq) // it is for others, too
 		if err != nil {
 			return nil, err
 		}
-		b := newBoard(scene)
-		s.boards.Add(key, b)
-		return b, nil
+		return newBoard(scene), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b.(*board), nil
 }
 
 // picture draws a game as it was shown.
@@ -115,7 +104,11 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
 		return
 	}
 	key := b.tag() + "-" + o.Theme + "-" + o.Size
-	data, err := s.png(key, b.scene, o)
+	data, err := s.drawn.get(key, func() ([]byte, error) {
+		var png bytes.Buffer
+		err := render.PNG(&png, b.scene, o)
+		return png.Bytes(), err
+	})
 	if err != nil {
 		s.log.Error("a picture was not drawn", "error", err)
 		http.Error(w, "The picture cannot be drawn.", http.StatusInternalServerError)
@@ -127,25 +120,6 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
 	serve(w, r, `"`+key+`"`, data)
-}
-
-// png draws a picture, once for all who want it.
-func (s *server) png(key string, scene render.Scene, o render.Options) ([]byte, error) {
-	if data, ok := s.drawn.Get(key); ok {
-		return data, nil
-	}
-	data, err, _ := s.flight.Do("picture "+key, func() (any, error) {
-		var b bytes.Buffer
-		if err := render.PNG(&b, scene, o); err != nil {
-			return nil, err
-		}
-		s.drawn.Add(key, b.Bytes())
-		return b.Bytes(), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return data.([]byte), nil
 }
 
 // answerFile sends the file that came with a message: one of the transcript, or
@@ -173,8 +147,6 @@ func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
 	serve(w, r, `"`+tagOf(f.Data)+`"`, f.Data)
 }
-
-func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }
 
 // serve sends data, or says that the browser has it already.
 func serve(w http.ResponseWriter, r *http.Request, tag string, data []byte) {

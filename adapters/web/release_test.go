@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
 )
 
@@ -36,21 +34,9 @@ func TestFirstRelease(t *testing.T) {
 		}
 
 		time.Sleep(2 * time.Hour)
-		st, err := store.Open(t.Context(), storetest.Unpack(t, releases+"web.db.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		before, err := st.Since(t.Context(), channel, 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := newRoom(st)
-		desk := bot.New(st, bot.Config{})
-		ctx, cancel := context.WithCancel(t.Context())
-		delivering := make(chan error, 1)
-		go func() { delivering <- desk.Run(ctx, deliverer{r}) }()
-		url, stop := run(t, r, desk)
+		st := openStore(t, storetest.Unpack(t, releases+"web.db.gz"))
+		before := transcript(t, st)
+		_, url, _ := openBot(t, st)
 		n := 1000
 		says := func(seat, text string) {
 			t.Helper()
@@ -65,12 +51,8 @@ func TestFirstRelease(t *testing.T) {
 		says("name:Dave", "/place E4 game:3")
 		says("black", "/rematch game:1")
 		synctest.Wait()
-		all, err := st.Since(t.Context(), channel, 0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var said []string
-		for _, m := range all[len(before):] {
+		for _, m := range transcript(t, st)[len(before):] {
 			if m.From == "" {
 				line, _, _ := strings.Cut(bot.Fill(m.Text, bot.Format{}), "\n")
 				said = append(said, line)
@@ -87,11 +69,6 @@ func TestFirstRelease(t *testing.T) {
 			"Game 4: Button Go.",
 		}, said); diff != "" {
 			t.Errorf("the bot says (−want +got):\n%s", diff)
-		}
-		stop()
-		cancel()
-		if err := <-delivering; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -45,7 +45,7 @@ type Config struct {
 	Listen     string           // address; empty is 127.0.0.1:8080, port 0 is any free one
 	Log        Store            // keeps the transcript
 	Hosts      []string         // names by which others reach the room, beside the loopback ones: "go.example.org"
-	OwnerToken string           // secret that makes somebody a moderator; empty: nobody is, and only this machine gets in
+	OwnerToken bot.Secret       // makes somebody a moderator; empty: nobody is, and only this machine gets in
 	Ready      func(url string) // called when the room answers; may be nil
 	Logger     *slog.Logger     // nil logs nothing
 	Now        func() time.Time // when things are said; nil: time.Now
@@ -75,13 +75,12 @@ type Store interface {
 type Room struct {
 	cfg     Config
 	log     *slog.Logger
-	answers *lru.Cache[string, shown]    // by key of the message
-	boards  *lru.Cache[boardKey, *board] // of this room's games
-	drawn   *lru.Cache[string, []byte]   // pictures, by tag, theme and size
-	frames  *lru.Cache[int64, []byte]    // messages as events, by number
-	flight  singleflight.Group           // what is being made ready
-	slow    time.Duration                // a reader who takes longer for what is sent is dropped
-	said    chan struct{}                // wakes the publisher
+	answers *lru.Cache[string, shown] // by key of the message
+	boards  cache[boardKey, *board]   // of this room's games
+	drawn   cache[string, []byte]     // pictures, by tag, theme and size
+	frames  *lru.Cache[int64, []byte] // messages as events, by number
+	slow    time.Duration             // a reader who takes longer for what is sent is dropped
+	said    chan struct{}             // wakes the publisher
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
@@ -119,8 +118,8 @@ func New(cfg Config) *Room {
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
 		answers: newLRU[string, shown](500),
-		boards:  newLRU[boardKey, *board](256),
-		drawn:   newLRU[string, []byte](128),
+		boards:  cache[boardKey, *board]{Cache: newLRU[boardKey, *board](256)},
+		drawn:   cache[string, []byte]{Cache: newLRU[string, []byte](128)},
 		frames:  newLRU[int64, []byte](2 * history),
 		slow:    10 * time.Second,
 		said:    make(chan struct{}, 1),
@@ -129,12 +128,33 @@ func New(cfg Config) *Room {
 	}
 }
 
+// newLRU returns a cache for n values, more than 0.
 func newLRU[K comparable, V any](n int) *lru.Cache[K, V] {
 	cache, err := lru.New[K, V](n)
 	if err != nil {
 		panic("web: " + err.Error())
 	}
 	return cache
+}
+
+// A cache makes each value once for all who want it at the same time, and keeps it.
+type cache[K comparable, V any] struct {
+	*lru.Cache[K, V]
+	flight singleflight.Group
+}
+
+func (c *cache[K, V]) get(key K, make func() (V, error)) (V, error) {
+	if v, ok := c.Get(key); ok {
+		return v, nil
+	}
+	v, err, _ := c.flight.Do(fmt.Sprint(key), func() (any, error) {
+		v, err := make()
+		if err == nil {
+			c.Add(key, v)
+		}
+		return v, err
+	})
+	return v.(V), err
 }
 
 // Name is "web".

@@ -34,55 +34,26 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// memory is a store that forgets everything with the process.
-type memory struct {
-	mu      sync.Mutex
-	ms      []outbox.Message
-	holders map[string]bot.Holder
+// A memory is a store in memory with games of its own.
+type memory struct{ *store.Store }
+
+func newLog(t testing.TB) memory { return memory{openStore(t, store.Memory)} }
+
+// openStore opens a database until the end of the test.
+func openStore(t testing.TB, file string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
 }
 
-func (l *memory) Holder(_ context.Context, _, id string) (bot.Holder, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if h, ok := l.holders[id]; ok {
-		return h, nil
-	}
-	return bot.Holder{}, bot.ErrNotFound
-}
-
-func (l *memory) Hold(_ context.Context, h bot.Holder, instead string) (bot.Holder, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.holders == nil {
-		l.holders = map[string]bot.Holder{}
-	}
-	if now, ok := l.holders[h.ID]; ok && now.Secret != instead {
-		return now, nil
-	}
-	l.holders[h.ID] = h
-	return h, nil
-}
-
-func (l *memory) Imitates(_ context.Context, h bot.Holder) (bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, other := range l.holders {
-		if other.Looks != "" && other.Looks == h.Looks && other.Secret != h.Secret {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func (l *memory) Release(_ context.Context, _, id string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.holders, id)
-	return nil
-}
+func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "halfpoint.db") }
 
 // Match returns the game of the service of these tests, and one of another platform.
-func (l *memory) Match(_ context.Context, id match.GameID) (match.Match, []match.Event, error) {
+func (memory) Match(_ context.Context, id match.GameID) (match.Match, []match.Event, error) {
 	switch id {
 	case "g1":
 		return match.Match{ID: id, Where: here}, nil, nil
@@ -92,74 +63,29 @@ func (l *memory) Match(_ context.Context, id match.GameID) (match.Match, []match
 	return match.Match{}, nil, bot.ErrNotFound
 }
 
-func (l *memory) Append(_ context.Context, m outbox.Message) (outbox.Message, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, old := range l.ms {
-		if old.Key == m.Key {
-			return old, nil
-		}
+// transcript returns what everybody has read in a room.
+func transcript(t testing.TB, st bot.RoomLog) []outbox.Message {
+	t.Helper()
+	ms, err := st.Since(t.Context(), channel, 0, 100_000)
+	if err != nil {
+		t.Fatal(err)
 	}
-	m.N = int64(len(l.ms)) + 1
-	l.ms = append(l.ms, m)
-	return m, nil
+	return ms
 }
 
-func (l *memory) Since(_ context.Context, room string, after int64, limit int) ([]outbox.Message, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []outbox.Message
-	for _, m := range l.ms {
-		if m.Room == room && m.N > after {
-			out = append(out, m)
-		}
+// said returns the transcript as lines "from: text".
+func said(t testing.TB, st bot.RoomLog) (lines []string) {
+	t.Helper()
+	for _, m := range transcript(t, st) {
+		lines = append(lines, m.From+": "+m.Text)
 	}
-	if len(out) > limit {
-		out = out[len(out)-limit:]
-	}
-	return out, nil
-}
-
-func (l *memory) After(_ context.Context, after int64, limit int) ([]outbox.Message, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	after = min(after, int64(len(l.ms)))
-	return slices.Clone(l.ms[after:min(after+int64(limit), int64(len(l.ms)))]), nil
-}
-
-func (l *memory) Last(context.Context) (int64, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int64(len(l.ms)), nil
-}
-
-func (l *memory) Message(_ context.Context, key string) (outbox.Message, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, m := range l.ms {
-		if m.Key == key {
-			return m, nil
-		}
-	}
-	return outbox.Message{}, bot.ErrNotFound
-}
-
-// said gives the transcript as lines "from: text".
-func (l *memory) said(room string) []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []string
-	for _, m := range l.ms {
-		if m.Room == room {
-			out = append(out, m.From+": "+m.Text)
-		}
-	}
-	return out
+	return lines
 }
 
 // A fakeService is a bot that does what a test tells it to.
 type fakeService struct {
-	ask func(context.Context, bot.Request) (bot.Answer, error)
+	bot.Service // nil: the room needs no more of it
+	ask         func(context.Context, bot.Request) (bot.Answer, error)
 }
 
 func (d fakeService) Commands() []bot.Command { return bot.Commands() }
@@ -171,17 +97,14 @@ func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error)
 	return d.ask(ctx, r)
 }
 
-func (d fakeService) Away(context.Context, string) error { return nil }
-
-func (d fakeService) Servers(context.Context, string, []string) error { return nil }
-func (d fakeService) Back(context.Context, string) error              { return nil }
-
-func (d fakeService) Settle(context.Context, outbox.Post, outbox.Receipt, ...outbox.Owes) error {
-	return nil
+// answering is a service that gives the same answer to everything, and notes what it
+// was asked.
+func answering(a bot.Answer, asked *[]bot.Request) fakeService {
+	return fakeService{ask: func(_ context.Context, r bot.Request) (bot.Answer, error) {
+		*asked = append(*asked, r)
+		return a, nil
+	}}
 }
-func (d fakeService) Release(context.Context, outbox.Post, error) error      { return nil }
-func (d fakeService) Owe(context.Context, match.Room, ...outbox.Owes) error  { return nil }
-func (d fakeService) Done(context.Context, match.Room, string, string) error { return nil }
 
 func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
 	var out []bot.Choice
@@ -220,9 +143,16 @@ func scene(n int) render.Scene {
 // open runs a room until the end of the test and gives its address.
 func open(t testing.TB, r *Room, d bot.Service) string {
 	t.Helper()
-	url, stop := run(t, r, d)
-	t.Cleanup(stop)
+	url, _ := run(t, r, d)
 	return url
+}
+
+// openBot runs the whole bot, with a room, until stop is called or the test ends.
+func openBot(t testing.TB, st *store.Store) (r *Room, url string, stop func()) {
+	t.Helper()
+	r = newRoom(st)
+	url, stop = inMemory(t, r, func(ctx context.Context) error { return bot.New(st, bot.Config{}).Run(ctx, r) })
+	return r, url, stop
 }
 
 // Rooms of tests listen on a network in memory, each on a port of its own.
@@ -232,8 +162,14 @@ var (
 	clients sync.Map // by address: its *http.Client
 )
 
-// run runs a room in memory until stop is called.
+// run runs a room in memory until stop is called or the test ends.
 func run(t testing.TB, r *Room, d bot.Service) (url string, stop func()) {
+	t.Helper()
+	return inMemory(t, r, func(ctx context.Context) error { return r.Run(ctx, d) })
+}
+
+// inMemory runs what serves a room, in memory, until stop is called or the test ends.
+func inMemory(t testing.TB, r *Room, serve func(context.Context) error) (url string, stop func()) {
 	t.Helper()
 	r.cfg.Open = func(_, address string) (net.Listener, error) {
 		host, given, err := net.SplitHostPort(address)
@@ -252,12 +188,28 @@ func run(t testing.TB, r *Room, d bot.Service) (url string, stop func()) {
 		}
 		return conn, err
 	}}
-	url, end := listen(t, r, d)
+	url, end := listen(t, r, serve)
 	clients.Store(strings.TrimPrefix(url, "http://"), &http.Client{Transport: transport})
-	return url, func() {
+	stop = func() {
 		transport.CloseIdleConnections()
 		end()
 	}
+	t.Cleanup(stop)
+	return url, stop
+}
+
+// dial sends the head of a request to the room at url, and leaves the rest to the
+// caller.
+func dial(t testing.TB, url, request string, headers ...string) net.Conn {
+	t.Helper()
+	host := strings.TrimPrefix(url, "http://")
+	conn, err := network.DialContext(t.Context(), "tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "%s\r\nHost: %s\r\n%s\r\n", request, host, strings.Join(headers, "\r\n"))
+	return conn
 }
 
 // clientFor returns the client that reaches the room at url.
@@ -267,28 +219,28 @@ func clientFor(url string) *http.Client {
 	return client.(*http.Client)
 }
 
-// listen runs a room, where its configuration says, until stop is called.
-func listen(t testing.TB, r *Room, d bot.Service) (url string, stop func()) {
+// listen runs what serves a room, where its configuration says, until stop is called or
+// the test ends.
+func listen(t testing.TB, r *Room, serve func(context.Context) error) (url string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	r.cfg.Ready = func(url string) { ready <- url }
-	go func() { ended <- r.Run(ctx, d) }()
+	go func() { ended <- serve(ctx) }()
 	select {
 	case url = <-ready:
 	case err := <-ended:
 		cancel()
 		t.Fatal(err)
 	}
-	var once sync.Once
-	return url, func() {
-		once.Do(func() {
-			cancel()
-			if err := <-ended; err != nil {
-				t.Errorf("Run ended with %v", err)
-			}
-		})
-	}
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return url, stop
 }
 
 // ownerCookies are those of the owner's browser.
@@ -443,43 +395,37 @@ func (r *reader) until(end string) []string {
 
 func equal[T comparable](t *testing.T, what string, got, want []T) {
 	t.Helper()
-	if len(got) != len(want) {
+	if !slices.Equal(got, want) {
 		t.Fatalf("%s: got %v, want %v", what, got, want)
 	}
-	for i := range got {
-		if got[i] != want[i] {
-			t.Fatalf("%s: got %v, want %v", what, got, want)
+}
+
+// deliver has a room show posts, as the bot does, and returns their receipts. Room
+// and kind of a post may be left out.
+func deliver(t testing.TB, r *Room, posts ...outbox.Post) (receipts []string) {
+	t.Helper()
+	for _, p := range posts {
+		p.Where, p.Kind = here, cmp.Or(p.Kind, match.Notice)
+		receipt, _, err := r.Deliver(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
 		}
+		receipts = append(receipts, string(receipt))
 	}
+	return receipts
 }
 
 var here = match.Room{Platform: platform, Channel: channel}
 
 func TestDeliver(t *testing.T) {
-	l := &memory{}
-	r := newRoom(l)
+	r := newRoom(newLog(t))
 	url := open(t, r, fakeService{})
-	ctx := t.Context()
 	sc := scene(2)
-	board := outbox.Post{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
-		Notify: []outbox.User{black}, Controls: []match.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}}
-	first, _, err := r.Deliver(ctx, board)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, _, err := r.Deliver(ctx, board)
-	if err != nil || again != first {
-		t.Errorf("delivered again: %q, %v; first %q", again, err, first)
-	}
-	// p2 takes its place, p3 takes p2 away.
-	second, _, err := r.Deliver(ctx, outbox.Post{ID: "p2", Where: here, Kind: match.Status, Replaces: string(first), Text: "status"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "p3", Where: here, Kind: match.Remove, Replaces: string(second)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "p4", Where: match.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, outbox.ErrGone) {
+	board := deliver(t, r, outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 2, Text: "Game 1", Scene: &sc,
+		Notify: []outbox.User{black}, Controls: []match.Control{{Label: "Accept", Command: "accept", Args: map[string]string{"seq": "2"}}}})
+	status := deliver(t, r, outbox.Post{ID: "p2", Kind: match.Status, Replaces: board[0], Text: "status"})
+	deliver(t, r, outbox.Post{ID: "p3", Kind: match.Remove, Replaces: status[0]})
+	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p4", Where: match.Room{Platform: "discord", Channel: channel}}); !errors.Is(err, outbox.ErrGone) {
 		t.Errorf("a post for another platform: %v", err)
 	}
 
@@ -488,8 +434,8 @@ func TestDeliver(t *testing.T) {
 		t.Fatalf("%d messages, want 3: %+v", len(ms), ms)
 	}
 	m := ms[0]
-	if m.Kind != match.Show || m.Game != "g1" || m.Alt != render.Text(sc) || m.Next != "Black to play" || len(m.Due) != 1 || m.Due[0] != "black" ||
-		len(m.To) != 1 || m.To[0] != "Black" || len(m.Controls) != 1 || m.Controls[0].Args["seq"] != "2" || !strings.HasPrefix(m.Picture, "/picture/g1/2.png?v=") {
+	if m.Kind != match.Show || m.Game != "g1" || m.Alt != render.Text(sc) || m.Next != "Black to play" || !slices.Equal(m.Due, []string{"black"}) ||
+		!slices.Equal(m.To, []string{"Black"}) || len(m.Controls) != 1 || m.Controls[0].Args["seq"] != "2" || !strings.HasPrefix(m.Picture, "/picture/g1/2.png?v=") {
 		t.Errorf("the board came as %+v", m)
 	}
 	if !slices.Equal(ms[1].Replaces, []int64{ms[0].N}) || ms[1].Kind != match.Status || !slices.Equal(ms[2].Replaces, []int64{ms[1].N}) || !ms[2].Removed {
@@ -497,14 +443,10 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// What belongs to a message is in the transcript: when the program has been
-// started anew, whom it calls, its buttons and its file are still there.
+// The transcript keeps all that belongs to a message: after a restart the people whom
+// it notifies, its buttons and its file are still there.
 func TestRestartKeepsAll(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
+	st := openStore(t, newFile(t))
 	record := outbox.File{Name: "game 1 ½.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[½])")}
 	shared := outbox.File{Name: "shared.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[shared])")}
 	secret := outbox.File{Name: "secret.sgf", Type: "application/x-go-sgf", Data: []byte("(;C[secret])")}
@@ -519,17 +461,12 @@ func TestRestartKeepsAll(t *testing.T) {
 	sc := scene(2)
 	ada := outbox.User{Platform: platform, ID: "name:ada lovelace", Name: "Ada Lovelace"}
 	post(t, url, submission{ID: id(0), Seat: "name:Ada Lovelace", Text: "/sgf"})
-	for _, p := range []outbox.Post{
-		{ID: "p1", Where: here, Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []outbox.User{black, ada},
+	deliver(t, r,
+		outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 2, Text: "board", Scene: &sc, Notify: []outbox.User{black, ada},
 			Controls: []match.Control{{Label: "Place", Command: "place", Ask: "at", Args: map[string]string{"game": "1", "seq": "2"}}}},
-		{ID: "p2", Where: here, Kind: match.Notice, Game: "g1", Seq: 2, Text: "over", File: &record},
-		{ID: "p3", Where: here, Kind: match.Notice, Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []outbox.User{ada}, File: &record,
-			Controls: []match.Control{{Label: "Rematch", Command: "rematch"}}},
-	} {
-		if _, _, err := r.Deliver(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-	}
+		outbox.Post{ID: "p2", Game: "g1", Seq: 2, Text: "over", File: &record},
+		outbox.Post{ID: "p3", Game: "g1", Seq: 2, Text: "for Ada", Private: true, Notify: []outbox.User{ada}, File: &record,
+			Controls: []match.Control{{Label: "Rematch", Command: "rematch"}}})
 	post(t, url, submission{ID: id(1), Seat: "black", Text: "/sgf share:yes"})
 	a := post(t, url, submission{ID: id(2), Seat: "black", Text: "/sgf"})
 	if _, body := do(t, "GET", url+a.Message.File.URL, ""); body != string(secret.Data) {
@@ -548,7 +485,7 @@ func TestRestartKeepsAll(t *testing.T) {
 		t.Fatalf("%d messages: %+v", len(after), after)
 	}
 	board, over, forAda, answered := after[0], after[1], after[2], after[4]
-	equal(t, "the board calls", board.To, []string{"Black", "Ada Lovelace"})
+	equal(t, "the board notifies", board.To, []string{"Black", "Ada Lovelace"})
 	if diff := gocmp.Diff([]control{{"Place", "place", map[string]string{"game": "1", "seq": "2"}, "at", "type"}}, board.Controls); diff != "" {
 		t.Errorf("buttons of the board (-want +got):\n%s", diff)
 	}
@@ -581,14 +518,6 @@ func TestInstants(t *testing.T) {
 	const at = 1795528800000
 	instant := time.UnixMilli(at).UTC()
 	mark := fmt.Sprintf("\x03%d\x04Tue 24 Nov 14:00 UTC\x05", at)
-	if plain := bot.Fill(mark, bot.Format{}); plain != "Tue 24 Nov 14:00 UTC" {
-		t.Fatalf("instants are marked otherwise now: %q", plain)
-	}
-	l := &memory{}
-	r := newRoom(l)
-	url := open(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
-		return bot.Answer{Text: "until " + mark, Private: true}, nil
-	}})
 	for text, want := range map[string][]part{
 		"Black to play.": nil,
 		"":               nil,
@@ -601,10 +530,10 @@ func TestInstants(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: "p", Where: here, Kind: match.Notice, Text: "by " + mark}); err != nil {
-		t.Fatal(err)
-	}
 	// What people type means nothing of the kind.
+	r := newRoom(newLog(t))
+	url := open(t, r, fakeService{})
+	deliver(t, r, outbox.Post{ID: "p", Text: "by " + mark})
 	post(t, url, submission{ID: id(2), Seat: "black", Text: "see " + mark})
 	ms := read(follow(t, url, "", ""))
 	if ms[0].Text != "by Tue 24 Nov 14:00 UTC" || len(ms[0].Parts) != 2 || !ms[0].Parts[1].Time.Equal(instant) {
@@ -612,10 +541,6 @@ func TestInstants(t *testing.T) {
 	}
 	if ms[1].Parts != nil || ms[1].Text != "see 1795528800000Tue 24 Nov 14:00 UTC" {
 		t.Errorf("what was typed came as %+v", ms[1])
-	}
-	a := post(t, url, submission{ID: id(1), Seat: "black", Text: "/clock"})
-	if a.Message.Text != "until Tue 24 Nov 14:00 UTC" || len(a.Message.Parts) != 2 {
-		t.Errorf("the answer came as %+v", a.Message)
 	}
 }
 
@@ -632,36 +557,19 @@ func TestPick(t *testing.T) {
 }
 
 func TestPrivatePost(t *testing.T) {
-	l := &memory{}
-	r := newRoom(l)
-	url := open(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
-		return bot.Answer{Text: "only you", Private: true}, nil
-	}})
+	r := newRoom(newLog(t))
+	var asked []bot.Request
+	url := open(t, r, answering(bot.Answer{Text: "only you", Private: true}, &asked))
 	for i, seat := range []string{"black", "white"} { // they sit down
 		post(t, url, submission{ID: id(i), Seat: seat, Text: "/help"})
 	}
-	ctx := t.Context()
-	say := func(id, text string, private bool) {
-		t.Helper()
-		if _, _, err := r.Deliver(ctx, outbox.Post{ID: id, Where: here, Kind: match.Notice, Text: text, Private: private, Notify: []outbox.User{white}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	say("1", "first", false)
-	say("2", "for White", true)
-	say("2", "for White", true)
-	say("3", "last", false)
+	forWhite := outbox.Post{ID: "2", Text: "for White", Private: true, Notify: []outbox.User{white}}
+	deliver(t, r, outbox.Post{ID: "1", Text: "first"}, forWhite, forWhite, outbox.Post{ID: "3", Text: "last"})
 	equal(t, "Black sees", follow(t, url, "seat=black", "").until("last"), []string{"first", "last"})
 
 	// One for several is one for each, and is taken away from all.
-	several := outbox.Post{ID: "4", Where: here, Kind: match.Status, Text: "for both", Private: true, Notify: []outbox.User{white, black}}
-	given, _, err := r.Deliver(ctx, several)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.Deliver(ctx, outbox.Post{ID: "5", Where: here, Kind: match.Remove, Private: true, Replaces: string(given)}); err != nil {
-		t.Fatal(err)
-	}
+	given := deliver(t, r, outbox.Post{ID: "4", Kind: match.Status, Text: "for both", Private: true, Notify: []outbox.User{white, black}})
+	deliver(t, r, outbox.Post{ID: "5", Kind: match.Remove, Private: true, Replaces: given[0]})
 	for _, seat := range []string{"White", "Black"} {
 		ms := read(follow(t, url, "after=3&own=3&seat="+strings.ToLower(seat), ""))
 		if len(ms) != 2 || !slices.Equal(ms[0].To, []string{seat}) || !ms[1].Removed || !slices.Contains(ms[1].Replaces, ms[0].N) {
@@ -681,11 +589,11 @@ func TestRunErrors(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	err = New(Config{Listen: address, Log: &memory{}}).Run(t.Context(), fakeService{})
+	err = New(Config{Listen: address}).Run(t.Context(), fakeService{})
 	if err == nil || err.Error() != "listen "+address+": address already in use" {
 		t.Errorf("a port in use: %v", err)
 	}
-	if err := New(Config{Listen: "127.0.0.1:http-but-not", Log: &memory{}}).Run(t.Context(), fakeService{}); err == nil || strings.Contains(err.Error(), "\n") {
+	if err := New(Config{Listen: "127.0.0.1:http-but-not"}).Run(t.Context(), fakeService{}); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("no port: %v", err)
 	}
 }
@@ -711,23 +619,23 @@ func TestAccess(t *testing.T) {
 		{"127.0.0.1:0", []string{"go.example.org"}, true, false},
 	} {
 		listened := false
-		cfg := Config{Listen: c.listen, Hosts: c.hosts, Log: &memory{}, Open: func(_, address string) (net.Listener, error) {
+		cfg := Config{Listen: c.listen, Hosts: c.hosts, Log: newLog(t), Open: func(_, address string) (net.Listener, error) {
 			listened = true
 			host, _, _ := net.SplitHostPort(address)
 			ip := map[string]string{"localhost": "127.0.0.1", "public.test": "192.0.2.7", "": "::"}[host]
 			return network.Listen(net.JoinHostPort(cmp.Or(ip, host), strconv.Itoa(20000+int(port.Add(1)))))
 		}}
-		if early := CheckAccess(c.listen, c.hosts, ""); c.early && (early == nil) != c.ok || !c.early && early != nil {
+		if early := CheckAccess(c.listen, c.hosts, bot.Secret{}); c.early && (early == nil) != c.ok || !c.early && early != nil {
 			t.Errorf("%s %v is checked with %v", c.listen, c.hosts, early)
 		}
-		for _, token := range []string{"", "0123456789abcdef"} {
+		for _, token := range []bot.Secret{{}, ownerToken} {
 			cfg.OwnerToken = token
 			ctx, cancel := context.WithCancel(t.Context())
 			cfg.Ready = func(string) { cancel() }
 			err := New(cfg).Run(ctx, fakeService{})
 			cancel()
-			if want := c.ok || token != ""; (err == nil) != want || !want && !strings.Contains(err.Error(), "owner_token") {
-				t.Errorf("%s %v with the token %q: %v", c.listen, c.hosts, token, err)
+			if want := c.ok || !token.IsZero(); (err == nil) != want || !want && !strings.Contains(err.Error(), "owner_token") {
+				t.Errorf("%s %v with a token %t: %v", c.listen, c.hosts, !token.IsZero(), err)
 			}
 		}
 		if !listened {
@@ -736,51 +644,44 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// When the room stops, what is being asked is answered, and streams end.
+// A room that stops answers the requests that it has, and ends its streams.
 func TestDrain(t *testing.T) {
-	asked, finish := make(chan bool), make(chan bool)
-	r := newRoom(&memory{})
-	url, stop := run(t, r, fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
-		close(asked)
-		<-finish
-		return bot.Answer{Text: "done", Private: true}, nil
-	}})
-	s := follow(t, url, "", "")
-	s.until("ready")
-	got := make(chan answer, 1)
-	go func() { got <- post(t, url, submission{ID: id(1), Text: "/score"}) }()
-	<-asked
-	stopped := make(chan bool)
-	go func() { stop(); close(stopped) }()
-	if _, ok := s.next(); ok {
-		t.Error("the stream goes on")
-	}
-	select {
-	case <-stopped:
-		t.Error("the room stopped before it answered")
-	default:
-	}
-	close(finish)
-	if a := <-got; a.Message == nil || a.Message.Text != "done" {
-		t.Errorf("answer: %+v", a)
-	}
-	<-stopped
+	synctest.Test(t, func(t *testing.T) {
+		finish := make(chan bool)
+		url, stop := run(t, newRoom(newLog(t)), fakeService{ask: func(context.Context, bot.Request) (bot.Answer, error) {
+			<-finish
+			return bot.Answer{Text: "done", Private: true}, nil
+		}})
+		s := follow(t, url, "", "")
+		s.until("ready")
+		var got answer
+		go func() { got = post(t, url, submission{ID: id(1), Text: "/score"}) }()
+		synctest.Wait()
+		stopped := false
+		go func() { stop(); stopped = true }()
+		if _, ok := s.next(); ok {
+			t.Error("the stream goes on")
+		}
+		synctest.Wait()
+		if stopped {
+			t.Error("the room stopped before it answered")
+		}
+		close(finish)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got.Message == nil || got.Message.Text != "done" || !stopped {
+			t.Errorf("stopped: %t, answer: %+v", stopped, got)
+		}
+	})
 }
 
 // A reader who does not read is dropped, and nobody waits for them.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(&memory{})
-		url := open(t, r, fakeService{})
-		host := strings.TrimPrefix(url, "http://")
-		conn, err := network.DialContext(t.Context(), "tcp", host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", host)
-		synctest.Wait()
+		r := newRoom(newLog(t))
+		dial(t, open(t, r, fakeService{}), "GET /events HTTP/1.1")
 		readers := func() int {
+			synctest.Wait()
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return len(r.readers)
@@ -791,20 +692,16 @@ func TestSlowReader(t *testing.T) {
 		begin := time.Now()
 		text := strings.Repeat("x", 100_000)
 		for n := range 10 { // more than the network holds
-			if _, _, err := r.Deliver(t.Context(), outbox.Post{ID: strconv.Itoa(n), Where: here, Kind: match.Notice, Text: text}); err != nil {
-				t.Fatal(err)
-			}
+			deliver(t, r, outbox.Post{ID: strconv.Itoa(n), Text: text})
 		}
 		if d := time.Since(begin); d != 0 {
 			t.Errorf("posts waited %v", d)
 		}
 		time.Sleep(r.slow - time.Second)
-		synctest.Wait()
 		if readers() != 1 {
 			t.Error("dropped too early")
 		}
 		time.Sleep(2 * time.Second)
-		synctest.Wait()
 		if readers() != 0 {
 			t.Error("a reader who does not read is kept")
 		}

@@ -26,7 +26,7 @@ func (*serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner.Reveal()); err != nil {
+	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -48,7 +48,7 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer closeMetrics()
 	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown})
-	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner.Reveal(), Log: st, Logger: log, Ready: func(url string) {
+	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
 	others, err := discords(e, s, log)
