@@ -26,7 +26,7 @@ func discords(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
 	}
 	a, err := discord.New(discordConfig(s, log))
 	if err != nil {
-		return nil, badDiscord(e, err)
+		return nil, e.badSetting(err)
 	}
 	return []bot.Adapter{a}, nil
 }
@@ -44,12 +44,7 @@ func checkDiscord(e *env, s bot.Settings) error {
 		fmt.Fprintln(e.out, "discord:", line)
 	}
 	if err != nil {
-		return badDiscord(e, err)
+		return e.badSetting(err)
 	}
 	return nil
-}
-
-// badDiscord gives an error of Discord's configuration as one.
-func badDiscord(e *env, err error) error {
-	return &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -11,22 +10,17 @@ import (
 // config check tries the token on Discord, and says what to do about a wrong one.
 func TestDiscordConfigCheck(t *testing.T) {
 	d := discordtest.New(t, discordtest.Options{Lenient: true})
-	check := func() (int, string) {
-		var out, errout bytes.Buffer
-		status := run([]string{"config", "check"}, strings.NewReader(""), &out, &errout)
-		return status, out.String() + errout.String()
-	}
 	t.Setenv("HALFPOINT_DISCORD_API", d.API())
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token())
-	if status, says := check(); status != 0 || !strings.Contains(says, "discord: bot: Halfpoint") || !strings.Contains(says, "discord: invite: https://discord.com/oauth2/authorize?client_id="+d.Application()) {
+	if status, says := halfpoint("config", "check"); status != 0 || !strings.Contains(says, "discord: bot: Halfpoint") || !strings.Contains(says, "discord: invite: https://discord.com/oauth2/authorize?client_id="+d.Application()) {
 		t.Errorf("%d %s", status, says)
 	}
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token()+"x")
-	if status, says := check(); status != 2 || !strings.Contains(says, "discord.token: is not accepted") || strings.Contains(says, d.Token()) {
+	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "discord.token: is not accepted") || strings.Contains(says, d.Token()) {
 		t.Errorf("%d %s", status, says)
 	}
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", "swordfish")
-	if status, says := check(); status != 2 || !strings.Contains(says, "not the shape of a bot's token") || strings.Contains(says, "swordfish") {
+	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "not the shape of a bot's token") || strings.Contains(says, "swordfish") {
 		t.Errorf("%d %s", status, says)
 	}
 	if n := d.Gateway().Identified; n != 0 {

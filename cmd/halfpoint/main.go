@@ -62,37 +62,22 @@ func (e usageError) Unwrap() error { return e.error }
 // that cannot be read, 1 anything else.
 func run(args []string, in io.Reader, out, errout io.Writer) int {
 	c := &cli{}
-	exited := -1
+	helped := false // --help printed it
 	parser, err := kong.New(c, kong.Name("halfpoint"), kong.WithHyphenPrefixedParameters(true), kong.Writers(out, errout),
 		kong.Description("Play Go under experimental rulesets, and see every half point of the score move."),
-		kong.Exit(func(code int) {
-			exited = code
-			panic(exited)
-		}),
+		kong.Exit(func(int) { helped = true }),
 		kong.Vars{"themes": strings.Join(render.Themes(), ", ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
-		fmt.Fprintln(errout, "halfpoint:", err)
-		return 1
-	}
-	ctx, err := parse(parser, args, &exited)
-	if exited >= 0 {
-		return exited
-	}
-	if err == nil {
-		err = ctx.Run(&env{c, in, out, errout})
 		return report(errout, err)
 	}
-	return report(errout, usageError{err})
-}
-
-// parse reads the flags; --help ends it by way of kong's exit.
-func parse(p *kong.Kong, args []string, exited *int) (ctx *kong.Context, err error) {
-	defer func() {
-		if r := recover(); r != nil && *exited < 0 {
-			panic(r)
-		}
-	}()
-	return p.Parse(args)
+	ctx, err := parser.Parse(args)
+	switch {
+	case helped:
+		return 0
+	case err != nil:
+		return report(errout, usageError{err})
+	}
+	return report(errout, ctx.Run(&env{c, in, out, errout}))
 }
 
 // report prints an error in one line and gives the exit status that it means.
@@ -145,11 +130,29 @@ func plain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// ruleset finds a ruleset that was named on the command line; "" is none.
-func ruleset(id string) (*rules.Ruleset, error) {
-	if id == "" {
-		return nil, nil
+// ruleset finds the ruleset of a flag, or else that of the record, and tells how
+// it read the record.
+func (e *env) ruleset(id, path string, rec *sgf.Record) (*rules.Ruleset, error) {
+	if id != "" {
+		return findRuleset(id)
 	}
+	r, note, err := rec.Ruleset()
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
+	}
+	e.note(path, note)
+	return r, nil
+}
+
+// note tells something about a file beside the output.
+func (e *env) note(path, note string) {
+	if note != "" {
+		fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", path, note)
+	}
+}
+
+// findRuleset finds a ruleset that was named on the command line.
+func findRuleset(id string) (*rules.Ruleset, error) {
 	r, err := rules.Find(id)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}

@@ -46,7 +46,7 @@ func matrices(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.
 	}
 	a, err := matrix.New(c)
 	if err != nil {
-		return nil, raw.Close, &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
+		return nil, raw.Close, e.badSetting(err)
 	}
 	return []bot.Adapter{a}, raw.Close, nil
 }
@@ -73,7 +73,7 @@ func checkMatrix(e *env, s bot.Settings) error {
 		fmt.Fprintln(e.out, "matrix:", line)
 	}
 	if err != nil {
-		return &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
+		return e.badSetting(err)
 	}
 	return nil
 }

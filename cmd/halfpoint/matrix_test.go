@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +22,7 @@ func TestConfigCheckMatrix(t *testing.T) {
 		t.Setenv("HALFPOINT_MATRIX_USER", name)
 		t.Setenv("HALFPOINT_MATRIX_PASSWORD", password)
 		t.Setenv("HALFPOINT_DATABASE", filepath.Join(t.TempDir(), "halfpoint.db"))
-		var out, errout bytes.Buffer
-		status := run([]string{"config", "check"}, nil, &out, &errout)
-		return status, out.String() + errout.String()
+		return halfpoint("config", "check")
 	}
 	for _, c := range []struct {
 		homeserver, name, password string
@@ -47,19 +44,17 @@ func TestConfigCheckMatrix(t *testing.T) {
 			t.Errorf("the password is in %q", says)
 		}
 	}
-	_, says := check(server.URL, user.ID.String(), user.Password)
-	t.Log(says)
-
 	// Beside a bot that runs it looks at what that has, and disturbs nothing.
 	database := filepath.Join(t.TempDir(), "halfpoint.db")
 	s := serve(t, database)
+	t.Setenv("HALFPOINT_DATABASE", database)
 	for late := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		t.Setenv("HALFPOINT_DATABASE", database)
-		var out, errout bytes.Buffer
-		if status := run([]string{"config", "check"}, nil, &out, &errout); status == 0 && strings.Contains(out.String(), "there is a recovery key") {
+		status, says := halfpoint("config", "check")
+		if status == 0 && strings.Contains(says, "there is a recovery key") {
 			break
-		} else if time.Now().After(late) {
-			t.Fatalf("beside the running program: %d\n%s%s\n%s", status, out.String(), errout.String(), s.stderr.String())
+		}
+		if time.Now().After(late) {
+			t.Fatalf("beside the running program: %d\n%s\n%s", status, says, s.stderr.String())
 		}
 	}
 	if err := s.Process.Signal(os.Interrupt); err != nil {

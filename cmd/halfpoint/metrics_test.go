@@ -1,61 +1,50 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-// The program tells Prometheus how long its boards took; nobody is named. A place
-// that is taken is said in one line.
+// Prometheus reads how long boards took; nobody is named. An address that is taken is
+// reported in one line.
 func TestMetrics(t *testing.T) {
-	dir := t.TempDir()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := free.Addr().String()
+	address := taken.Addr().String()
 	t.Setenv("HALFPOINT_METRICS", address)
-	var errout bytes.Buffer
-	if code := run([]string{"--listen", "127.0.0.1:0", "--database", filepath.Join(dir, "taken.db")}, strings.NewReader(""), io.Discard, &errout); code != 1 ||
-		!strings.HasPrefix(errout.String(), "halfpoint: metrics: listen tcp "+address) {
-		t.Errorf("a taken address: %d %s", code, errout.String())
+	if status, says := halfpoint("--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "taken.db")); status != 1 ||
+		!strings.HasPrefix(says, "halfpoint: metrics: listen tcp "+address) {
+		t.Errorf("a taken address: %d %s", status, says)
 	}
-	free.Close()
+	taken.Close()
 
-	s := serve(t, filepath.Join(dir, "game.db"))
-	for n, text := range []string{"/new aga 9x9", "/place D4", "/place E5"} {
-		if answer, ok := s.ask(uuid(n+1), []string{"black", "black", "white"}[n], text); !ok {
-			t.Fatalf("%s: %s", text, answer)
-		}
-		counted, told := fmt.Sprintf("halfpoint_board_delay_seconds_count{platform=\"web\"} %d\n", n+1), ""
-		for late := time.Now().Add(time.Minute); !strings.Contains(told, counted); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(late) {
-				t.Fatalf("%d boards were shown, but Prometheus is told\n%s", n+1, told)
-			}
-			r, err := http.Get("http://" + address + "/metrics")
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(r.Body)
-			r.Body.Close()
-			if err != nil || r.StatusCode != http.StatusOK {
-				t.Fatal(r.Status, err)
-			}
-			told = string(text)
-		}
-	}
-	if err := s.Process.Signal(os.Interrupt); err != nil {
+	shown, stop, err := metrics(address)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Wait(); err != nil {
-		t.Errorf("%v\n%s", err, s.stderr.String())
+	defer stop()
+	shown("web", 300*time.Millisecond)
+	shown("web", 2*time.Minute)
+	r, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r.Status, err)
+	}
+	for _, line := range []string{`bucket{platform="web",le="0.25"} 0`, `bucket{platform="web",le="0.5"} 1`, `bucket{platform="web",le="60"} 1`,
+		`bucket{platform="web",le="120"} 2`, `count{platform="web"} 2`} {
+		if !strings.Contains(string(text), "\nhalfpoint_board_delay_seconds_"+line+"\n") {
+			t.Errorf("no %s in\n%s", line, text)
+		}
 	}
 }

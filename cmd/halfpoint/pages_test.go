@@ -212,11 +212,9 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	size := 0 // of the pictures
 	for _, file := range files {
 		name := file.Name()
-		names = append(names, name)
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -240,15 +238,8 @@ func TestPages(t *testing.T) {
 			t.Errorf("docs/rules/%s belongs to no ruleset", name)
 		}
 	}
-	for name := range pages {
-		if !slices.Contains(names, name) {
-			t.Errorf("there is no docs/rules/%s", name)
-		}
-	}
-	for name := range pictures {
-		if !slices.Contains(names, name) {
-			t.Errorf("there is no docs/rules/%s", name)
-		}
+	if want := len(pages) + len(pictures); len(files) < want {
+		t.Errorf("docs/rules has %d files of %d: -update writes them", len(files), want)
 	}
 	if size > mostOfPictures {
 		t.Errorf("the pictures have %d bytes, at most %d", size, mostOfPictures)

@@ -66,18 +66,8 @@ func (s *scoreCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.Rules, err = ruleset(s.Rules); err != nil {
+	if c.Rules, err = e.ruleset(s.Rules, s.File, rec); err != nil {
 		return err
-	}
-	if c.Rules == nil {
-		r, note, err := rec.Ruleset()
-		if err != nil {
-			return usageError{fmt.Errorf("%s: %w", s.File, err)}
-		}
-		if note != "" {
-			fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
-		}
-		c.Rules = r
 	}
 	if s.Move != nil {
 		if *s.Move < 0 {
@@ -259,8 +249,8 @@ func (s *compareCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if _, note, err := rec.Ruleset(); err == nil && note != "" {
-		fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
+	if _, note, err := rec.Ruleset(); err == nil {
+		e.note(s.File, note)
 	}
 	rows := rec.Compare(c)
 	if s.JSON {
@@ -397,18 +387,9 @@ func (s *renderCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := ruleset(s.Rules)
+	r, err := e.ruleset(s.Rules, s.File, rec)
 	if err != nil {
 		return err
-	}
-	if r == nil {
-		var note string
-		if r, note, err = rec.Ruleset(); err != nil {
-			return usageError{fmt.Errorf("%s: %w", s.File, err)}
-		}
-		if note != "" {
-			fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", s.File, note)
-		}
 	}
 	ext := strings.ToLower(filepath.Ext(s.Out))
 	first, last, ranged, err := turnsFrom(s.Move)

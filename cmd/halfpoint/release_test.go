@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,22 +14,22 @@ func TestFirstRelease(t *testing.T) {
 	for name, games := range map[string]int{"web": 3, "discord": 1, "matrix": 2, "encrypted": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			halfpoint := func(args ...string) string {
+			must := func(args ...string) string {
 				t.Helper()
-				var out, says bytes.Buffer
-				if code := run(args, strings.NewReader(""), &out, &says); code != 0 {
-					t.Fatalf("halfpoint %v: %d %s", args, code, says.String())
+				status, says := halfpoint(args...)
+				if status != 0 {
+					t.Fatalf("halfpoint %v: %d %s", args, status, says)
 				}
-				return out.String()
+				return says
 			}
 			database := storetest.Unpack(t, "../../bot/store/testdata/release/"+name+".db.gz")
-			if got := halfpoint("undelivered", "--database", database); got != "Everything has been shown and dealt with.\n" {
+			if got := must("undelivered", "--database", database); got != "Everything has been shown and dealt with.\n" {
 				t.Errorf("undelivered: %s", got)
 			}
 			file, copied := filepath.Join(t.TempDir(), "export"), filepath.Join(t.TempDir(), "copy.db")
-			halfpoint("export", "--database", database, "-o", file)
-			halfpoint("import", "--database", copied, file)
-			first, again := halfpoint("export", "--database", database), halfpoint("export", "--database", copied)
+			must("export", "--database", database, "-o", file)
+			must("import", "--database", copied, file)
+			first, again := must("export", "--database", database), must("export", "--database", copied)
 			if n := strings.Count(first, `{"game":{"id"`); n != games || first != again {
 				t.Errorf("%d games, not %d; the same again: %t", n, games, first == again)
 			}

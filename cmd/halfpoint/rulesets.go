@@ -56,7 +56,7 @@ func bookOf(r *rules.Ruleset) book {
 // Run lists the catalogue or recites one ruleset.
 func (c *rulesCmd) Run(e *env) error {
 	if c.ID != "" {
-		r, err := ruleset(c.ID)
+		r, err := findRuleset(c.ID)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ type perftCmd struct {
 
 // Run counts sequences of turns.
 func (c *perftCmd) Run(e *env) error {
-	r, err := ruleset(c.Rules)
+	r, err := findRuleset(c.Rules)
 	if err != nil {
 		return err
 	}
@@ -190,6 +190,12 @@ func (e *env) settings() (bot.Settings, error) {
 		s.Database = e.cli.Database
 	}
 	return s, s.Check("")
+}
+
+// badSetting returns what an adapter says of its settings as an error of the
+// configuration.
+func (e *env) badSetting(err error) error {
+	return &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
 }
 
 type versionCmd struct{}

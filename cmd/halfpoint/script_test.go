@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -16,6 +17,13 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"halfpoint": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
+}
+
+// halfpoint runs the program and returns its exit status and all that it prints.
+func halfpoint(args ...string) (status int, says string) {
+	var out, errout bytes.Buffer
+	status = run(args, strings.NewReader(""), &out, &errout)
+	return status, out.String() + errout.String()
 }
 
 // The scripts in testdata/script use the program as people do. $SGF is the

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,20 +16,20 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// A hall shows everything but the boards of the games that it refuses.
-type hall struct {
+// A refuser shows everything but the boards of the games that it refuses.
+type refuser struct {
 	refuses string // a text that those boards hold; "" refuses none
 	shown   []string
 }
 
-func (h *hall) Name() string { return "hall" }
+func (h *refuser) Name() string { return "hall" }
 
-func (h *hall) Run(ctx context.Context, _ bot.Service) error {
+func (h *refuser) Run(ctx context.Context, _ bot.Service) error {
 	<-ctx.Done()
 	return nil
 }
 
-func (h *hall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+func (h *refuser) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if p.Kind == match.Show && h.refuses != "" && strings.Contains(p.Text, h.refuses) {
 		return "", nil, fmt.Errorf("%w: no such picture", outbox.ErrRefused)
 	}
@@ -43,7 +42,7 @@ func (h *hall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outb
 func TestUndelivered(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "game.db")
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	h := &hall{refuses: "ame"} // Game
+	h := &refuser{refuses: "ame"} // Game
 	n := 0
 	open := func() (*store.Store, func(command string, args map[string]string), func()) {
 		t.Helper()
@@ -73,30 +72,30 @@ func TestUndelivered(t *testing.T) {
 		}
 		return st, ask, flush
 	}
-	halfpoint := func(status int, args ...string) string {
+	undelivered := func(want int, args ...string) string {
 		t.Helper()
-		var out, errout bytes.Buffer
-		if code := run(append(args, "--database", database), strings.NewReader(""), &out, &errout); code != status {
-			t.Fatalf("%q ends with %d: %s%s", args, code, out.String(), errout.String())
+		status, says := halfpoint(append([]string{"undelivered", "--database", database}, args...)...)
+		if status != want {
+			t.Fatalf("%q ends with %d: %s", args, status, says)
 		}
-		return out.String() + errout.String()
+		return says
 	}
 
 	st, ask, flush := open()
-	if got := halfpoint(0, "undelivered"); got != "Everything has been shown and dealt with.\n" {
+	if got := undelivered(0); got != "Everything has been shown and dealt with.\n" {
 		t.Errorf("at first it says %q", got)
 	}
 	for range 2 {
 		ask("new", map[string]string{"opponent": "me", "size": "5x5"})
 	}
 	flush()
-	list := halfpoint(0, "undelivered")
+	list := undelivered(0)
 	given := regexp.MustCompile(`(?m)^given up +(\S+) +hall +club +".*no such picture"$`).FindAllStringSubmatch(list, -1)
 	if len(given) != 2 || strings.Count(list, "\n") != 2 {
 		t.Fatalf("it lists\n%s", list)
 	}
 	first, second := given[0][1], given[1][1]
-	if got := halfpoint(1, "undelivered", "--again", first); !strings.Contains(got, "another halfpoint is using") {
+	if got := undelivered(1, "--again", first); !strings.Contains(got, "another halfpoint is using") {
 		t.Errorf("while it runs it says %q", got)
 	}
 
@@ -107,10 +106,10 @@ func TestUndelivered(t *testing.T) {
 		first, second = second, first
 	}
 	st.Close()
-	if got := halfpoint(1, "undelivered", "--again", second, "--again", "nothing"); !strings.Contains(got, store.ErrOvertaken.Error()) || !strings.Contains(got, "not found") {
+	if got := undelivered(1, "--again", second, "--again", "nothing"); !strings.Contains(got, store.ErrOvertaken.Error()) || !strings.Contains(got, "not found") {
 		t.Errorf("of what was overtaken it says %q", got)
 	}
-	if got := halfpoint(0, "undelivered", "--again", first); got != "" {
+	if got := undelivered(0, "--again", first); got != "" {
 		t.Errorf("it says %q", got)
 	}
 	st, _, flush = open()
@@ -119,7 +118,7 @@ func TestUndelivered(t *testing.T) {
 	if len(h.shown) != 1 || h.shown[0] != first {
 		t.Errorf("%q are shown, not %q", h.shown, first)
 	}
-	if got := halfpoint(0, "undelivered"); strings.Contains(got, first) || !strings.Contains(got, second) {
+	if got := undelivered(0); strings.Contains(got, first) || !strings.Contains(got, second) {
 		t.Errorf("at last it says %q", got)
 	}
 }
