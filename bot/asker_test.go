@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,19 +10,13 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // shows asks for a change as somebody who shows the posts of the request.
-func (p *playing) shows(id, who, channel, command string, args map[string]string) bot.Answer {
-	p.Helper()
-	a, err := p.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Shows: true,
-		Where: match.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
-	if err != nil || a.Private {
-		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
-	}
-	return a
+func (r *running) shows(id, who, channel, command string, args map[string]string) bot.Answer {
+	r.Helper()
+	return r.request(bot.Request{ID: id, Who: person(who), Shows: true, Command: command, Args: args}, channel)
 }
 
 func kinds(posts []outbox.Post) string {
@@ -55,12 +48,8 @@ func TestAskerShowsItsPosts(t *testing.T) {
 			p.Fatalf("its posts: %s", kinds(a.Posts))
 		}
 		time.Sleep(50 * time.Second) // the claim holds while it is in use
-		if err := p.b.Settle(p.Context(), a.Posts[0], "m4"); err != nil {
-			p.Error(err)
-		}
-		if err := p.b.Settle(p.Context(), a.Posts[0], "twice"); err != nil {
-			p.Error(err)
-		}
+		must(p, p.b.Settle(p.Context(), a.Posts[0], "m4"))
+		must(p, p.b.Settle(p.Context(), a.Posts[0], "twice"))
 		if again := p.shows("chat:a", "black1", "club", "place", at("D4")); again.Posts != nil {
 			p.Errorf("asked again: %s", kinds(again.Posts))
 		}
@@ -89,9 +78,7 @@ func TestAskerWaitsItsTurn(t *testing.T) {
 			b = p.shows("chat:b", "white1", "club", "place", at("C3"))
 		}()
 		time.Sleep(600 * time.Millisecond)
-		if err := p.b.Settle(p.Context(), a.Posts[0], "m4"); err != nil {
-			p.Error(err)
-		}
+		must(p, p.b.Settle(p.Context(), a.Posts[0], "m4"))
 		<-done
 		if kinds(b.Posts) != "show 5" || b.Posts[0].Previous != "m4" {
 			p.Fatalf("the second: %s", kinds(b.Posts))
@@ -101,9 +88,7 @@ func TestAskerWaitsItsTurn(t *testing.T) {
 		if waited := time.Since(began); c.Posts != nil || waited != time.Second {
 			p.Errorf("the third has %s after %v", kinds(c.Posts), waited)
 		}
-		if err := p.b.Settle(p.Context(), b.Posts[0], "m5"); err != nil {
-			p.Error(err)
-		}
+		must(p, p.b.Settle(p.Context(), b.Posts[0], "m5"))
 		time.Sleep(time.Second)
 		if got := p.delivered(); got != "show 6" {
 			p.Errorf("delivered: %s", got)
@@ -132,9 +117,7 @@ func TestAskerReleasesItsPosts(t *testing.T) {
 				p.opens("club", 1, 1)
 				p.delivered()
 				a := p.shows("chat:a", "black1", "club", "place", at("D4"))
-				if err := p.b.Release(p.Context(), a.Posts[0], c.err); err != nil {
-					p.Error(err)
-				}
+				must(p, p.b.Release(p.Context(), a.Posts[0], c.err))
 				time.Sleep(c.after)
 				synctest.Wait()
 				soon := p.delivered()
@@ -152,21 +135,17 @@ func TestAskerReleasesItsPosts(t *testing.T) {
 func TestAskerShowsNoOthersPosts(t *testing.T) {
 	onChat(t, nil, func(p *playing) {
 		p.opens("club", 1, 1)
-		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:r", Who: person("white1"), Where: match.Room{Platform: "chat", Channel: "club"}, Command: "remind",
+		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:r", Who: person("white1"), Where: clubRoom, Command: "remind",
 			Args: map[string]string{"how": "direct"}})
-		if err != nil {
-			p.Fatal(err)
-		}
-		for turn, at := range []string{"A1", "B1", "C1", "D1"} {
+		must(p, err)
+		for turn, point := range []string{"A1", "B1", "C1", "D1"} {
 			who := []string{"black1", "white1"}[turn%2]
-			a := p.shows(fmt.Sprint("chat:t", turn), who, "club", "place", map[string]string{"at": at})
+			a := p.shows(fmt.Sprint("chat:t", turn), who, "club", "place", at(point))
 			if slices.ContainsFunc(a.Posts, func(post outbox.Post) bool { return post.Private || post.Where.Channel != "club" }) || len(a.Posts) != 1 {
 				p.Errorf("turn %d: %s", turn, kinds(a.Posts))
 			}
 			for _, post := range a.Posts {
-				if err := p.b.Settle(p.Context(), post, outbox.Receipt(post.ID)); err != nil {
-					p.Error(err)
-				}
+				must(p, p.b.Settle(p.Context(), post, outbox.Receipt(post.ID)))
 			}
 		}
 	})

@@ -66,7 +66,8 @@ func (r *reading) events() []string {
 func readingTalk(t *testing.T) (*talk, *reading) {
 	k := newTalk(t)
 	r := &reading{Store: k.store}
-	k.store, k.bot = r, bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	k.store = r
+	k.start(bot.Config{})
 	return k, r
 }
 
@@ -103,7 +104,7 @@ func TestTurnReadsNoLog(t *testing.T) {
 	if got := r.events(); len(got) != 0 {
 		t.Errorf("move 61 reads %q", got)
 	}
-	k.bot = bot.New(r, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	k.start(bot.Config{})
 	k.alive(t)
 	k.lines(t, "bob> /place "+moves[1])
 	look()
@@ -163,15 +164,14 @@ func (f *failingTake) Commit(ctx context.Context, s *match.Step) error {
 func TestFailedCommitLeavesNoTrace(t *testing.T) {
 	k := newTalk(t)
 	f := &failingTake{Store: k.store}
-	k.bot = bot.New(f, bot.Config{Log: silent, Now: k.clock, Deliveries: 1})
+	k.store = f
+	k.start(bot.Config{})
 	moves := k.game(t, 9, "", 4)
 	lost := errors.New("lost")
 	fails := func(who, text string) {
 		t.Helper()
 		r, err := k.request(who, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := k.bot.Ask(t.Context(), r); !errors.Is(err, lost) {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -184,50 +184,17 @@ func TestFailedCommitLeavesNoTrace(t *testing.T) {
 	fails("bob", "/place "+moves[2])
 	f.after = nil
 	k.lines(t, "ada> /place "+moves[3])
-	m := k.matches(t, bot.Query{})[0]
-	_, events, err := k.store.Match(t.Context(), m.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, e := range events[len(events)-3:] {
-		got = append(got, e.Body)
-	}
+	m, events := k.matches(t, bot.Query{})[0], k.events(t, 1)
+	got := events[len(events)-3:]
 	if want := []string{"turn B place " + moves[1], "turn W place " + moves[2], "turn B place " + moves[3]}; !slices.Equal(got, want) {
 		t.Errorf("stored %q, want %q", got, want)
 	}
 	kept, err := k.bot.Scene(t.Context(), m.ID, m.Seq)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := bot.New(k.store, bot.Config{Log: silent, Now: k.clock}).Scene(t.Context(), m.ID, m.Seq)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	read, err := k.on(k.store).Scene(t.Context(), m.ID, m.Seq)
+	must(t, err)
 	if !slices.Equal(kept.Board, read.Board) {
 		t.Errorf("the bot shows\n%s\nand stored\n%s", strings.Join(kept.Board, "\n"), strings.Join(read.Board, "\n"))
-	}
-}
-
-// Nobody reads in a record what somebody has said who was forgotten since.
-func TestForgottenCommentsAreGone(t *testing.T) {
-	k := newTalk(t)
-	k.game(t, 5, "", 2)
-	k.lines(t, "ada> /resign yes", "ada> /comment secret", "bob> /comment hello")
-	record := func() string {
-		t.Helper()
-		a, _ := k.say(t, "bob", "/sgf 1")
-		if a.File == nil {
-			t.Fatalf("%+v", a)
-		}
-		return string(a.File.Data)
-	}
-	if got := record(); !strings.Contains(got, "secret") || !strings.Contains(got, "hello") {
-		t.Fatal(got)
-	}
-	k.lines(t, "ada> /privacy delete yes")
-	if got := record(); strings.Contains(got, "secret") || !strings.Contains(got, "hello") {
-		t.Error(got)
 	}
 }
 

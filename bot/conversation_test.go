@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,30 +31,45 @@ var silent = slog.New(slog.DiscardHandler)
 
 var update = flag.Bool("update", false, "write the conversations as the bot has them now; read them before you commit")
 
+// A platform shows posts by calling the function.
+type platform func(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error)
+
+func (platform) Name() string                                 { return "chat" }
+func (platform) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
+
+func (f platform) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	return f(ctx, p)
+}
+
 // A channel is a chat platform that remembers what it was shown.
 type channel struct {
+	platform
 	mu    sync.Mutex
 	posts []outbox.Post
 	shown int // ever
 }
 
-func (*channel) Name() string                                 { return "chat" }
-func (*channel) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
-
-func (c *channel) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.posts = append(c.posts, p)
-	c.shown++
-	return outbox.Receipt(strconv.Itoa(c.shown)), nil, nil
+func newChannel() *channel {
+	c := &channel{}
+	c.platform = func(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.posts = append(c.posts, p)
+		c.shown++
+		return outbox.Receipt(strconv.Itoa(c.shown)), nil, nil
+	}
+	return c
 }
 
-func (c *channel) take() []outbox.Post {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	posts := c.posts
-	c.posts = nil
-	return posts
+// newStore returns a store in memory.
+func newStore(t testing.TB) *store.Store {
+	t.Helper()
+	st, err := store.Open(context.Background(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
 }
 
 // talk is a bot, its store and a channel with people in it.
@@ -65,31 +81,39 @@ type talk struct {
 	n       int
 	speaks  map[string]string // languages of people's programs; of the room as the platform says, by ""
 	server  string            // to which all channels belong
+	ids     counting
 }
 
 func newTalk(t testing.TB) *talk {
 	t.Helper()
-	return newTalkIn(t, store.Memory)
+	return newTalkOn(newStore(t))
 }
 
-// newTalkIn is a talk that is kept in a database.
-func newTalkIn(t testing.TB, database string) *talk {
-	t.Helper()
-	st, err := store.Open(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	k := &talk{store: st, channel: &channel{}, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	k.bot = bot.New(st, bot.Config{Now: k.clock, Rand: &counting{}, Deliveries: 1})
+func newTalkOn(st bot.Store) *talk {
+	k := &talk{store: st, channel: newChannel(), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	k.start(bot.Config{})
 	return k
+}
+
+// start starts the bot, the first time or again.
+func (k *talk) start(c bot.Config) {
+	if c.Rand == nil {
+		c.Rand = &k.ids
+	}
+	c.Log, c.Now, c.Deliveries = silent, k.clock, 1
+	k.bot = bot.New(k.store, c)
 }
 
 // alive makes the bot believe that it has looked at the time every few seconds
 // until now.
 func (k *talk) alive(t testing.TB) {
 	t.Helper()
-	if err := k.store.SetBookmark(t.Context(), "bot:alive", fmt.Sprint(k.now.UnixMilli())); err != nil {
+	must(t, k.store.SetBookmark(t.Context(), "bot:alive", fmt.Sprint(k.now.UnixMilli())))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -108,13 +132,17 @@ func (c *counting) Read(p []byte) (int, error) {
 }
 
 // request makes the request of a line that somebody typed: "ada", or "ada@hall"
-// in another channel than the club.
+// in another channel than the club, or "ada@mail:hall" on another platform.
 func (k *talk) request(who, text string) (bot.Request, error) {
 	command, args, err := bot.Parse(k.bot.Commands(), text)
 	who, where, _ := strings.Cut(who, "@")
+	room := match.Room{Platform: "chat", Channel: cmp.Or(where, "club")}
+	if platform, channel, ok := strings.Cut(where, ":"); ok {
+		room = match.Room{Platform: platform, Channel: channel}
+	}
 	k.n++
 	r := bot.Request{
-		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: match.Room{Platform: "chat", Channel: cmp.Or(where, "club")}, Server: k.server,
+		ID: fmt.Sprintf("chat:%d", k.n), Who: person(who), Where: room, Server: k.server,
 		Command: command, Args: args, Moderator: strings.HasPrefix(who, "mod") || who == "owner", Manager: who == "owner",
 		Lang: k.speaks[who], RoomLang: k.speaks[""],
 	}
@@ -128,31 +156,111 @@ func person(name string) outbox.User {
 	return outbox.User{Platform: "chat", ID: strings.ToLower(name), Name: strings.ToUpper(name[:1]) + name[1:]}
 }
 
-func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []outbox.Post) {
+// ask lets somebody ask at once, without a look at the time before.
+func (k *talk) ask(t testing.TB, who, text string) bot.Answer {
 	t.Helper()
-	k.now = k.now.Add(time.Minute)
 	r, err := k.request(who, text)
-	if err != nil {
-		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
-	}
-	k.alive(t)
-	if _, err := k.bot.Tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := k.bot.Ask(t.Context(), r)
 	if err != nil {
 		t.Fatalf("%s> %s: %v", who, text, err)
 	}
-	if err := k.bot.Flush(t.Context(), k.channel); err != nil {
-		t.Fatal(err)
+	return a
+}
+
+func (k *talk) tick(t testing.TB) {
+	t.Helper()
+	_, err := k.bot.Tick(t.Context())
+	must(t, err)
+}
+
+// posts delivers what is due, and returns what was shown since it was called last.
+func (k *talk) posts(t testing.TB) []outbox.Post {
+	t.Helper()
+	must(t, k.bot.Flush(t.Context(), k.channel))
+	posts := k.channel.posts
+	k.channel.posts = nil
+	return posts
+}
+
+// say lets somebody say something a minute later, and returns what follows.
+func (k *talk) say(t testing.TB, who, text string) (bot.Answer, []outbox.Post) {
+	t.Helper()
+	k.now = k.now.Add(time.Minute)
+	if _, _, err := bot.Parse(k.bot.Commands(), text); err != nil {
+		return bot.Answer{Text: bot.Explain(err, k.speaks[who]), Private: true}, nil
 	}
-	return a, k.channel.take()
+	k.alive(t)
+	k.tick(t)
+	a := k.ask(t, who, text)
+	return a, k.posts(t)
+}
+
+// lines are said one after the other: "ada> /pass".
+func (k *talk) lines(t testing.TB, lines ...string) {
+	t.Helper()
+	for _, l := range lines {
+		who, text, _ := strings.Cut(l, "> ")
+		k.say(t, who, text)
+	}
+}
+
+// wait lets time pass, in which the bot is there and looks whenever something
+// is due.
+func (k *talk) wait(t testing.TB, d time.Duration) (posts []outbox.Post) {
+	t.Helper()
+	end := k.now.Add(d)
+	for k.now.Before(end) {
+		next, err := k.store.NextDue(t.Context())
+		must(t, err)
+		if k.now = end; !next.IsZero() && next.Before(end) {
+			k.now = next
+		}
+		k.alive(t)
+		k.tick(t)
+		posts = append(posts, k.posts(t)...)
+	}
+	return posts
+}
+
+// in says in which servers the bot is.
+func (k *talk) in(t testing.TB, servers ...string) {
+	t.Helper()
+	must(t, k.bot.Servers(t.Context(), "chat", servers))
+}
+
+func (k *talk) matches(t testing.TB, q bot.Query) []match.Match {
+	t.Helper()
+	ms, err := k.store.Matches(t.Context(), q)
+	must(t, err)
+	return ms
+}
+
+// clubRoom is where people talk unless they say.
+var clubRoom = match.Room{Platform: "chat", Channel: "club"}
+
+// events returns the bodies of the events of a game of the club.
+func (k *talk) events(t testing.TB, number int) (bodies []string) {
+	t.Helper()
+	_, events, err := k.store.Match(t.Context(), k.matches(t, bot.Query{Where: clubRoom, Number: number})[0].ID)
+	must(t, err)
+	for _, e := range events {
+		bodies = append(bodies, e.Body)
+	}
+	return bodies
 }
 
 // Conversations are frozen: what is indented is what the bot said. "ada> text"
-// is a line that somebody typed, "ada@hall> text" in another channel, "ada speaks
-// de" tells the language of their program, "server guild" the server of all
-// channels from there on, and "= picture" is a description of the picture shown last.
+// is a line that somebody typed, see [talk.request], and "ada speaks de" tells the
+// language of their program. Other lines change the world:
+//
+//	server guild   the server of all channels from there on
+//	in guild club  the servers that the bot is in
+//	away, back     the platform is
+//	restart        the bot is
+//	limits 2 4     so is it, and a person may open 2 games, and all together 4
+//	+ 20h          time passes
+//	= picture      describes the picture that was shown last
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -186,17 +294,28 @@ var inChat = bot.Format{Room: func(r bot.Place, _ string) string { return "#" + 
 
 func converse(t *testing.T, script string) string {
 	k := newTalk(t)
+	k.speaks = map[string]string{}
 	var out strings.Builder
-	var shown *render.Scene
+	var pictured *render.Scene
 	block := func(head, text string) {
 		for i, l := range strings.Split(text, "\n") {
 			if i == 0 {
 				l = head + l
 			}
-			if l == "" {
-				continue
+			if l != "" {
+				out.WriteString(strings.TrimRight("    "+l, " ") + "\n")
 			}
-			out.WriteString(strings.TrimRight("    "+l, " ") + "\n")
+		}
+	}
+	show := func(posts []outbox.Post) {
+		for _, p := range posts {
+			if showPost(block, p); p.Scene != nil {
+				pictured = p.Scene
+				// Whoever looks at it later sees the same.
+				if later, err := k.bot.Scene(t.Context(), p.Game, p.Seq); err != nil || !reflect.DeepEqual(later, *p.Scene) {
+					t.Errorf("%s looks otherwise later: %v", p.ID, err)
+				}
+			}
 		}
 	}
 	for _, input := range strings.Split(strings.TrimRight(script, "\n"), "\n") {
@@ -204,68 +323,72 @@ func converse(t *testing.T, script string) string {
 			continue
 		}
 		out.WriteString(input + "\n")
-		if later, ok := strings.CutPrefix(input, "+ "); ok {
-			// Time passes, in steps of a minute as the real one does.
-			hours, err := time.ParseDuration(later)
-			if err != nil {
-				t.Fatal(err)
+		words := strings.Fields(input)
+		switch who, text, said := strings.Cut(input, "> "); {
+		case said && input[0] != '#':
+			a, posts := k.say(t, who, text)
+			if a.Text = bot.Fill(a.Text, inChat); a.Text != "" {
+				to := ""
+				if a.Private {
+					to = "(to " + who + ") "
+				}
+				block(to, a.Text)
 			}
-			for _, p := range k.wait(t, hours) {
-				show(block, p)
+			if a.Scene != nil {
+				pictured = a.Scene
+				block("", "a picture"+looks(a.Scene))
 			}
-			continue
-		}
-		if who, tag, ok := strings.Cut(input, " speaks "); ok && !strings.Contains(who, " ") {
-			if k.speaks == nil {
-				k.speaks = map[string]string{}
+			for _, c := range a.Controls {
+				block("", "["+c.Label+"] /"+c.Command+" "+fmt.Sprint(c.Args))
 			}
-			k.speaks[strings.TrimPrefix(who, "the-room")] = tag
-			continue
-		}
-		if server, ok := strings.CutPrefix(input, "server "); ok {
-			k.server = server
-			continue
-		}
-		if input == "= picture" && shown != nil {
-			block("", render.Text(*shown))
-			continue
-		}
-		who, text, ok := strings.Cut(input, "> ")
-		if !ok || strings.HasPrefix(input, "#") {
-			continue
-		}
-		a, posts := k.say(t, who, text)
-		if a.Text = bot.Fill(a.Text, inChat); a.Text != "" {
-			to := ""
-			if a.Private {
-				to = "(to " + who + ") "
+			if a.File != nil {
+				block("", "file "+a.File.Name)
 			}
-			block(to, a.Text)
-		}
-		if a.Scene != nil {
-			shown = a.Scene
-			block("", "a picture")
-		}
-		for _, c := range a.Controls {
-			block("", "["+c.Label+"] /"+c.Command+" "+fmt.Sprint(c.Args))
-		}
-		if a.File != nil {
-			block("", "file "+a.File.Name)
-		}
-		for _, p := range posts {
-			if show(block, p); p.Scene != nil {
-				shown = p.Scene
-			}
+			show(posts)
+		case len(words) == 3 && words[1] == "speaks":
+			k.speaks[strings.TrimPrefix(words[0], "the-room")] = words[2]
+		case input == "= picture":
+			block("", render.Text(*pictured))
+		case words[0] == "+":
+			d, err := time.ParseDuration(words[1])
+			must(t, err)
+			show(k.wait(t, d))
+		case words[0] == "server":
+			k.server = strings.Join(words[1:], "")
+		case words[0] == "in":
+			k.in(t, words[1:]...)
+		case input == "away":
+			must(t, k.bot.Away(t.Context(), "chat"))
+		case input == "back":
+			must(t, k.bot.Back(t.Context(), "chat"))
+		case words[0] == "limits":
+			var l bot.GameLimits
+			_, err := fmt.Sscan(words[1]+" "+words[2], &l.Person, &l.Channel)
+			must(t, err)
+			k.start(bot.Config{Games: l})
+		case input == "restart":
+			k.start(bot.Config{})
+		case input[0] != '#':
+			t.Fatalf("what does %q mean?", input)
 		}
 	}
 	return out.String()
 }
 
-func show(block func(head, text string), p outbox.Post) {
+// looks tells how a picture is drawn, if not as usual.
+func looks(s *render.Scene) string {
+	look := strings.Join(strings.Fields(s.Look.Theme+" "+s.Look.Coordinates), ", ")
+	if look == "" {
+		return ""
+	}
+	return " (" + look + ")"
+}
+
+func showPost(block func(head, text string), p outbox.Post) {
 	head := "* "
 	switch {
 	case p.Scene != nil:
-		head = "* picture: "
+		head = "* picture" + looks(p.Scene) + ": "
 	case p.Kind == match.Remove:
 		head = "* (message " + p.Replaces + " is taken away)"
 	case p.Kind == match.Status && p.Replaces != "":
@@ -288,40 +411,12 @@ func show(block func(head, text string), p outbox.Post) {
 	}
 }
 
-// wait lets time pass, in which the bot is there and looks whenever something
-// is due.
-func (k *talk) wait(t testing.TB, d time.Duration) (posts []outbox.Post) {
-	t.Helper()
-	end := k.now.Add(d)
-	for k.now.Before(end) {
-		next, err := k.store.NextDue(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if k.now = end; !next.IsZero() && next.Before(end) {
-			k.now = next
-		}
-		k.alive(t)
-		if _, err := k.bot.Tick(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := k.bot.Flush(t.Context(), k.channel); err != nil {
-			t.Fatal(err)
-		}
-		posts = append(posts, k.channel.take()...)
-	}
-	return posts
-}
-
 // The file that the bot gives tells who made which turn and when, and is read
 // back as the same game.
 func TestRecord(t *testing.T) {
 	k := newTalk(t)
-	for _, l := range []string{"ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3", "bob> /place B2", "ada> /undo", "bob> /accept",
-		"ada> /place D4", "bob> /pass", "ada> /pass", "bob> /accept", "ada> /accept"} {
-		who, text, _ := strings.Cut(l, "> ")
-		k.say(t, who, text)
-	}
+	k.lines(t, "ada> /new two-button 5x5 clock:3d", "bob> /join", "ada> /place C3", "bob> /place B2", "ada> /undo", "bob> /accept",
+		"ada> /place D4", "bob> /pass", "ada> /pass", "bob> /accept", "ada> /accept")
 	a, _ := k.say(t, "eve", "/sgf")
 	if a.File == nil {
 		t.Fatal(a.Text)
@@ -355,20 +450,13 @@ func TestThreads(t *testing.T) {
 		t.Helper()
 		k.now = k.now.Add(time.Minute)
 		r, err := k.request(who, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r.Under = under; under != "" {
 			r.Where.Thread = "thread-of-" + under
 		}
 		a, err := k.bot.Ask(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := k.bot.Flush(t.Context(), k.channel); err != nil {
-			t.Fatal(err)
-		}
-		return a, k.channel.take()
+		must(t, err)
+		return a, k.posts(t)
 	}
 	say("ada", "/new aga 5x5 opponent:me")
 	_, posts := say("ada", "/new button 5x5 opponent:bob")
@@ -394,11 +482,8 @@ func TestThreads(t *testing.T) {
 // Whoever is forgotten is nowhere in what is kept, and was told all of it before.
 func TestForgotten(t *testing.T) {
 	k := newTalk(t)
-	for _, l := range []string{"xerxes> /new aga 5x5 opponent:bob", "bob> /join", "xerxes> /place C3", "xerxes> /remind direct zone:Asia/Tehran",
-		"bob> /resign yes", "xerxes> /comment A word of mine."} {
-		who, text, _ := strings.Cut(l, "> ")
-		k.say(t, who, text)
-	}
+	k.lines(t, "xerxes> /new aga 5x5 opponent:bob", "bob> /join", "xerxes> /place C3", "xerxes> /remind direct zone:Asia/Tehran",
+		"bob> /resign yes", "xerxes> /comment A word of mine.", "bob> /comment hello")
 	kept := func() string {
 		var b strings.Builder
 		if err := k.store.(interface {
@@ -409,6 +494,13 @@ func TestForgotten(t *testing.T) {
 		return b.String()
 	}
 	traces := []string{"xerxes", "Xerxes", "Tehran", "A word of mine"}
+	record := func() string {
+		a, _ := k.say(t, "bob", "/sgf 1")
+		return string(a.File.Data)
+	}
+	if got := record(); !strings.Contains(got, "A word of mine") {
+		t.Error(got)
+	}
 	a, _ := k.say(t, "xerxes", "/privacy export")
 	for _, trace := range append(traces, "place C3") {
 		if a.File == nil || !strings.Contains(string(a.File.Data), trace) {
@@ -425,6 +517,9 @@ func TestForgotten(t *testing.T) {
 		if strings.Contains(kept(), trace) {
 			t.Errorf("%q is still kept", trace)
 		}
+	}
+	if got := record(); strings.Contains(got, "A word of mine") || !strings.Contains(got, "hello") {
+		t.Error(got)
 	}
 	if a, _ := k.say(t, "bob", "/board"); !strings.Contains(a.Text, "White resigns") {
 		t.Errorf("the game is gone: %q", a.Text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,13 +14,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
 // A wall is a platform that keeps messages: words, perhaps a picture, perhaps
 // controls; and above them a header.
 type wall struct {
+	platform
 	mu       sync.Mutex
 	posts    []string // ids, in order
 	pictures map[string]bool
@@ -34,13 +33,12 @@ type wall struct {
 }
 
 func newWall() *wall {
-	return &wall{pictures: map[string]bool{}, controls: map[string]bool{}}
+	w := &wall{pictures: map[string]bool{}, controls: map[string]bool{}}
+	w.platform = w.deliver
+	return w
 }
 
-func (*wall) Name() string                                 { return "chat" }
-func (*wall) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
-
-func (w *wall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+func (w *wall) deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var after error
@@ -94,67 +92,31 @@ func (w *wall) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outb
 func (w *wall) stands() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := w.posts[len(w.posts)-1]
-	maps.DeleteFunc(w.controls, func(_ string, has bool) bool { return !has })
-	return fmt.Sprintf("last %s, picture %v, controls on %s, header %d", last[strings.Index(last, "-")+1:], w.pictures[last],
-		strings.Join(slices.Collect(func(yield func(string) bool) {
-			for id := range w.controls {
-				if !yield(id[strings.Index(id, "-")+1:]) {
-					return
-				}
-			}
-		}), " "), w.header)
-}
-
-// A run is a bot on a store and a wall, as long as it lives.
-type run struct {
-	*testing.T
-	b    *bot.Bot
-	w    *wall
-	stop func()
-}
-
-func start(t *testing.T, st bot.Store, w *wall) run {
-	b := bot.New(st, bot.Config{Log: silent})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx, w) }()
-	return run{t, b, w, sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
+	short := func(id string) string { return id[strings.Index(id, "-")+1:] }
+	last, controls := w.posts[len(w.posts)-1], ""
+	for id, has := range w.controls {
+		if has {
+			controls += " " + short(id)
 		}
-	})}
-}
-
-func (r run) ask(who, command string, args map[string]string) {
-	r.Helper()
-	id := fmt.Sprint("chat:", who, command, args)
-	a, err := r.b.Ask(context.Background(), bot.Request{ID: id, Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args})
-	if err != nil || a.Private {
-		r.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
 	}
+	return fmt.Sprintf("last %s, picture %v, controls on%s, header %d", short(last), w.pictures[last], controls, w.header)
 }
 
 const wantOnWall = "last 8-show, picture true, controls on 8-show, header 8"
 
 // play plays five turns, with a restart after the turn given.
 func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
-	inner, err := store.Open(context.Background(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inner.Close()
-	r := start(t, st(inner), w)
+	inner := newStore(t)
+	r := run(t, st(inner), w)
 	defer func() { r.stop() }()
-	r.ask("anna", "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
-	r.ask("ben", "join", nil)
+	r.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
+	r.asks("ben", "club", "join", nil)
 	time.Sleep(time.Second)
 	for turn, point := range []string{"D4", "E5", "F6", "C3", "G7"} {
-		r.ask([]string{"anna", "ben"}[turn%2], "place", map[string]string{"at": point})
+		r.asks([]string{"anna", "ben"}[turn%2], "club", "place", at(point))
 		if turn == restart {
 			r.stop()
-			r = start(t, st(inner), w)
+			r = run(t, st(inner), w)
 		}
 		if w.reacts {
 			time.Sleep(5 * time.Second)
@@ -274,18 +236,13 @@ func TestFaults(t *testing.T) {
 // the newest.
 func TestHeaderIsNotEditedTooOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, err := store.Open(context.Background(), store.Memory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
 		w := newWall()
-		r := start(t, st, w)
-		defer func() { r.stop() }()
-		r.ask("anna", "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
-		r.ask("ben", "join", nil)
+		r := run(t, newStore(t), w)
+		defer r.stop()
+		r.opens("club", 1, 1)
+		w.edits = 0
 		for turn := range 60 {
-			r.ask([]string{"anna", "ben"}[turn%2], "place", map[string]string{"at": fmt.Sprintf("%c%d", "ABCDEFGHJ"[turn%9], 1+turn/9)})
+			r.turn("club", 1, turn, true)
 			time.Sleep(5 * time.Second)
 		}
 		time.Sleep(2 * time.Minute)
@@ -298,11 +255,7 @@ func TestHeaderIsNotEditedTooOften(t *testing.T) {
 // What was put off before a restart is ended after it, and not before.
 func TestEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, err := store.Open(context.Background(), store.Memory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
+		st := newStore(t)
 		w := newWall()
 		var ended []string
 		w.trouble = func(p outbox.Post) (error, error) {
@@ -312,28 +265,22 @@ func TestEnding(t *testing.T) {
 			}
 			return nil, nil
 		}
-		where := match.Room{Platform: "chat", Channel: "club"}
-		owe := func(r run, key string) {
-			err := r.b.Owe(t.Context(), where, outbox.Owes{Kind: outbox.Ending, Key: key, Data: "token of " + key,
-				NotBefore: time.Now().Add(14 * time.Minute), NotAfter: time.Now().Add(15 * time.Minute)})
-			if err != nil {
-				t.Fatal(err)
-			}
+		r := run(t, st, w)
+		owe := func(key string) {
+			must(t, r.b.Owe(t.Context(), clubRoom, outbox.Owes{Kind: outbox.Ending, Key: key, Data: "token of " + key,
+				NotBefore: time.Now().Add(14 * time.Minute), NotAfter: time.Now().Add(15 * time.Minute)}))
 		}
-		r := start(t, st, w)
-		owe(r, "answered")
-		if err := r.b.Done(t.Context(), where, outbox.Ending, "answered"); err != nil {
-			t.Fatal(err)
-		}
-		owe(r, "thinks")
+		owe("answered")
+		must(t, r.b.Done(t.Context(), clubRoom, outbox.Ending, "answered"))
+		owe("thinks")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if len(ended) > 0 {
 			t.Errorf("ended while the asker was at it: %q", ended)
 		}
 		r.stop()
-		r = start(t, st, w)
-		defer func() { r.stop() }()
+		r = run(t, st, w)
+		defer r.stop()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got := fmt.Sprint(ended); got != "[token of thinks]" {

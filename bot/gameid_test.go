@@ -6,33 +6,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // firstGame opens a game by a request whose id never changes, on a new store.
 func firstGame(t *testing.T, c bot.Config, text string) match.Match {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	k := &talk{store: st, bot: bot.New(st, c)}
-	r, err := k.request("ada", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.bot.Ask(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	ms, err := st.Matches(t.Context(), bot.Query{})
-	if err != nil || len(ms) != 1 {
-		t.Fatalf("%v, %v", ms, err)
-	}
-	return ms[0]
+	k := newTalk(t)
+	k.bot = bot.New(k.store, c)
+	k.ask(t, "ada", text)
+	return k.matches(t, bot.Query{})[0]
 }
 
 // Nobody can compute the id of a game from the request that opened it. A
@@ -73,9 +59,7 @@ func TestNigiriIsRandom(t *testing.T) {
 func TestAskingTwiceOpensOneGame(t *testing.T) {
 	k := newTalk(t)
 	r, err := k.request("ada", "/new")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var asking sync.WaitGroup
 	for range 8 {
 		asking.Go(func() {
@@ -85,33 +69,22 @@ func TestAskingTwiceOpensOneGame(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	if ms, err := k.store.Matches(t.Context(), bot.Query{}); err != nil || len(ms) != 1 {
-		t.Errorf("%d games, %v", len(ms), err)
+	if ms := k.matches(t, bot.Query{}); len(ms) != 1 {
+		t.Errorf("%d games", len(ms))
 	}
 }
 
 // If the source of randomness fails, no game is opened.
 func TestNoRandomnessNoGame(t *testing.T) {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	k := newTalk(t)
 	broken := errors.New("broken")
-	k := &talk{store: st, bot: bot.New(st, bot.Config{Rand: failing{broken}})}
+	k.start(bot.Config{Rand: iotest.ErrReader(broken)})
 	r, err := k.request("ada", "/new")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := k.bot.Ask(t.Context(), r); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
-	if ms, err := st.Matches(t.Context(), bot.Query{}); err != nil || len(ms) != 0 {
-		t.Errorf("%d games, %v", len(ms), err)
+	if ms := k.matches(t, bot.Query{}); len(ms) != 0 {
+		t.Errorf("%d games", len(ms))
 	}
 }
-
-// failing is a reader that always fails.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -24,16 +24,7 @@ func newWatch(t *testing.T) *watch {
 }
 
 // start starts the bot, the first time or again.
-func (w *watch) start() {
-	w.bot = bot.New(w.store, bot.Config{Log: silent, Now: w.clock, Elapsed: func() time.Duration { return w.elapsed }})
-}
-
-func (w *watch) tick(t *testing.T) {
-	t.Helper()
-	if _, err := w.bot.Tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
+func (w *watch) start() { w.talk.start(bot.Config{Elapsed: func() time.Duration { return w.elapsed }}) }
 
 // stop lets time pass in which the bot does not run.
 func (w *watch) stop(d time.Duration) { w.now, w.elapsed = w.now.Add(d), w.elapsed+d }
@@ -47,20 +38,6 @@ func (w *watch) run(t *testing.T, d time.Duration) {
 	}
 }
 
-// ask lets somebody ask at once, without a look at the time before.
-func (w *watch) ask(t *testing.T, who, text string) string {
-	t.Helper()
-	r, err := w.request(who, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := w.bot.Ask(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.Text
-}
-
 // blitz begins a game of Ada and Bob with a minute for everything, in which Ada is
 // to move and the first pass is made.
 func (w *watch) blitz(t *testing.T, clock string) {
@@ -72,22 +49,14 @@ func (w *watch) blitz(t *testing.T, clock string) {
 	w.ask(t, "bob", "/place B2")
 }
 
+// game returns the game, and the first word of each of its events.
 func (w *watch) game(t *testing.T) (match.Match, []string) {
 	t.Helper()
-	ms, err := w.store.Matches(t.Context(), bot.Query{})
-	if err != nil || len(ms) != 1 {
-		t.Fatal(ms, err)
+	verbs := w.events(t, 1)
+	for i, body := range verbs {
+		verbs[i], _, _ = strings.Cut(body, " ")
 	}
-	m, events, err := w.store.Match(t.Context(), ms[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var verbs []string
-	for _, e := range events {
-		verb, _, _ := strings.Cut(e.Body, " ")
-		verbs = append(verbs, verb)
-	}
-	return m, verbs
+	return w.matches(t, bot.Query{})[0], verbs
 }
 
 // gaps are ways in which 75 seconds pass without the bot.
@@ -125,15 +94,15 @@ func TestShortGapsCostNoGame(t *testing.T) {
 						w.tick(t)
 					}
 					if first == "bob" {
-						if a := w.ask(t, "bob", "/claim"); a == "" {
+						if a := w.ask(t, "bob", "/claim"); a.Text == "" {
 							t.Error("Bob claims a win")
 						}
 					}
 					if m, _ := w.game(t); m.State != match.Going {
 						t.Fatalf("the game is %s, %s", m.State, m.Result)
 					}
-					if a := w.ask(t, "ada", "/place D4"); a != "" {
-						t.Errorf("Ada, who has half a minute left, is refused: %s", a)
+					if a := w.ask(t, "ada", "/place D4"); a.Text != "" {
+						t.Errorf("Ada, who has half a minute left, is refused: %s", a.Text)
 					}
 					if m, _ := w.game(t); m.State != match.Going || m.ToMove != m.White {
 						t.Errorf("the game is %s, %s", m.State, m.Result)
@@ -165,9 +134,9 @@ func TestFlagsFallAfterGaps(t *testing.T) {
 				t.Fatal("the flag fell early")
 			}
 			w.run(t, 10*time.Second+20*time.Second) // within a pulse it may not have been there
-			if a := w.ask(t, "ada", "/place D4"); !strings.HasPrefix(a, "Game 1 is over") {
+			if a := w.ask(t, "ada", "/place D4"); !strings.HasPrefix(a.Text, "Game 1 is over") {
 				_, verbs := w.game(t)
-				t.Errorf("Ada, who is late, is told %q; %v", a, verbs)
+				t.Errorf("Ada, who is late, is told %q; %v", a.Text, verbs)
 			}
 			if m, verbs := w.game(t); m.Result != "W+T" || verbs[len(verbs)-1] != "flag" {
 				t.Errorf("the game is %s, %s: %v", m.State, m.Result, verbs)
@@ -220,17 +189,11 @@ func TestShortGapsAreSilent(t *testing.T) {
 		w := newWatch(t)
 		w.blitz(t, "3d")
 		w.run(t, 20*time.Second)
-		if err := w.bot.Flush(t.Context(), w.channel); err != nil {
-			t.Fatal(err)
-		}
-		w.channel.take()
+		w.posts(t)
 		before, _ := w.game(t)
 		w.stop(gap)
 		w.tick(t)
-		if err := w.bot.Flush(t.Context(), w.channel); err != nil {
-			t.Fatal(err)
-		}
-		posts := w.channel.take()
+		posts := w.posts(t)
 		if m, verbs := w.game(t); verbs[len(verbs)-1] != "credit" || m.Deadline.Sub(before.Deadline) != gap {
 			t.Errorf("%v: the deadline moves by %v: %v", gap, m.Deadline.Sub(before.Deadline), verbs)
 		}

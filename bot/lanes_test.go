@@ -16,11 +16,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // A chat is a platform on which each message takes a while.
 type chat struct {
+	platform
 	takes func(outbox.Post) time.Duration
 	fails func(outbox.Post) error // before the message is shown; may be nil
 
@@ -33,12 +33,9 @@ type chat struct {
 	began  time.Time
 }
 
-func (*chat) Name() string                                 { return "chat" }
-func (*chat) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
-
 func laneName(p outbox.Post) string { return fmt.Sprint(p.Where.Channel, " ", p.Number) }
 
-func (c *chat) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+func (c *chat) deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	key := laneName(p)
 	c.mu.Lock()
 	c.busy[key]++
@@ -93,60 +90,77 @@ func (c *chat) boards(channel string, game int) map[int]time.Duration {
 	return found
 }
 
-// A playing is a bot that runs on a chat, in a bubble.
-type playing struct {
+// A running is a bot that runs, in a bubble, until it is stopped.
+type running struct {
 	*testing.T
+	b    *bot.Bot
+	n    int
+	stop func()
+}
+
+// run runs a bot on a store and a platform.
+func run(t *testing.T, st bot.Store, on bot.Adapter) *running {
+	r := &running{T: t, b: bot.New(st, bot.Config{Log: silent})}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.b.Run(ctx, on) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// A playing is a bot that runs on a chat.
+type playing struct {
+	*running
 	*chat
-	b *bot.Bot
-	n int
 }
 
 // onChat runs a test in virtual time, with a bot on a chat on which each message
 // takes 300 ms unless the test says otherwise.
 func onChat(t *testing.T, wrap func(bot.Store) bot.Store, test func(*playing)) {
 	synctest.Test(t, func(t *testing.T) {
-		st, err := store.Open(context.Background(), store.Memory)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer st.Close()
-		var wrapped bot.Store = st
+		var st bot.Store = newStore(t)
 		if wrap != nil {
-			wrapped = wrap(st)
+			st = wrap(st)
 		}
 		c := &chat{takes: func(outbox.Post) time.Duration { return 300 * time.Millisecond }, shown: map[string][]outbox.Post{},
 			when: map[string]time.Duration{}, busy: map[string]int{}, began: time.Now()}
-		p := &playing{T: t, chat: c, b: bot.New(wrapped, bot.Config{Log: silent})}
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- p.b.Run(ctx, c) }()
+		c.platform = c.deliver
+		r := run(t, st, c)
 		defer func() {
-			cancel()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			r.stop()
 			for _, e := range c.errors {
 				t.Error(e)
 			}
 		}()
-		test(p)
+		test(&playing{r, c})
 	})
 }
 
 // asks asks for a change that must be accepted.
-func (p *playing) asks(who, channel, command string, args map[string]string) {
-	p.Helper()
-	p.n++
-	a, err := p.b.Ask(context.Background(), bot.Request{ID: fmt.Sprint("chat:", p.n), Who: person(who),
-		Where: match.Room{Platform: "chat", Channel: channel}, Command: command, Args: args})
+func (r *running) asks(who, channel, command string, args map[string]string) {
+	r.Helper()
+	r.n++
+	r.request(bot.Request{ID: fmt.Sprint("chat:", who, r.n, command, args), Who: person(who), Command: command, Args: args}, channel)
+}
+
+func (r *running) request(q bot.Request, channel string) bot.Answer {
+	r.Helper()
+	q.Where = match.Room{Platform: "chat", Channel: channel}
+	a, err := r.b.Ask(context.Background(), q)
 	if err != nil || a.Private {
-		p.Fatalf("/%s %v by %s: %s %v", command, args, who, a.Text, err)
+		r.Fatalf("/%s %v by %s: %s %v", q.Command, q.Args, q.Who.Name, a.Text, err)
 	}
+	return a
 }
 
 // opens opens games in a channel, each with players of its own, and waits until
 // all are shown.
-func (p *playing) opens(channel string, from, to int) {
+func (p *running) opens(channel string, from, to int) {
 	p.Helper()
 	for game := from; game <= to; game++ {
 		p.asks(fmt.Sprint("black", game), channel, "new", map[string]string{"rules": "aga", "size": "9x9", "color": "black"})
@@ -156,7 +170,7 @@ func (p *playing) opens(channel string, from, to int) {
 }
 
 // turn makes a turn of a game: passes, or stones from the first line on.
-func (p *playing) turn(channel string, game, turn int, place bool) {
+func (p *running) turn(channel string, game, turn int, place bool) {
 	p.Helper()
 	who := []string{"black", "white"}[turn%2] + strconv.Itoa(game)
 	args := map[string]string{"game": strconv.Itoa(game)}

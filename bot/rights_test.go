@@ -11,8 +11,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -89,82 +87,57 @@ var elsewhere = map[string]string{
 var questions = []string{"/score", "/why", "/board", "/review 1", "/replay", "/ledger", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
 	"/sgf", "/clock", "/games", "/help", "/score share:true", "/board share:true", "/games mine"}
 
-// A bench is a bot whose games are looked at.
+// A bench is a talk whose games are looked at.
 type bench struct {
 	*testing.T
-	store    bot.Store
-	bot      *bot.Bot
-	now      time.Time
-	asked    int
+	*talk
 	channels int
 }
 
-func newBench(t *testing.T) *bench {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { st.Close() })
-	b := &bench{T: t, store: st, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
-	b.bot = bot.New(st, bot.Config{Log: silent, Now: func() time.Time { return b.now }})
-	return b
-}
+func newBench(t *testing.T) *bench { return &bench{T: t, talk: newTalk(t)} }
 
-func (b *bench) request(room match.Room, role rune, text string) bot.Request {
+func (b *bench) request(channel string, role rune, text string) bot.Request {
 	b.Helper()
-	command, args, err := bot.Parse(bot.Commands(), text)
+	r, err := b.talk.request(roles[role]+"@"+channel, text)
 	if err != nil {
 		b.Fatalf("%s: %v", text, err)
 	}
-	b.asked++
-	r := bot.Request{ID: fmt.Sprintf("chat:%d", b.asked), Who: person(roles[role]), Command: command, Args: args, Where: room, Moderator: moderates(role)}
-	if args["opponent"] == "ivy" {
-		r.Users = map[string]outbox.User{"opponent": person("ivy")}
-	}
+	r.Moderator = moderates(role)
 	return r
 }
 
 func (b *bench) asks(r bot.Request) string {
 	b.Helper()
 	a, err := b.bot.Ask(b.Context(), r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return a.Text
 }
 
-// brings opens a room and leads a game there to a state.
-func (b *bench) brings(state string) match.Room {
+// brings leads a game in a new channel to a state.
+func (b *bench) brings(state string) (channel string) {
 	b.Helper()
 	b.channels++
-	room := match.Room{Platform: "chat", Channel: fmt.Sprint(state, " ", b.channels)}
+	channel = fmt.Sprint(state, " ", b.channels)
 	for _, line := range stateScripts[state] {
 		role, text, _ := strings.Cut(line, " ")
-		before := b.look(room)
-		if says := b.asks(b.request(room, rune(role[0]), text)); b.look(room) == before {
+		before := b.look(channel)
+		if says := b.asks(b.request(channel, rune(role[0]), text)); b.look(channel) == before {
 			b.Fatalf("%s: %s does nothing: %s", state, line, says)
 		}
 	}
-	return room
+	return channel
 }
 
-// look is all that is known of a room and its games.
-func (b *bench) look(room match.Room) string {
+// look is all that is known of a channel and its games.
+func (b *bench) look(channel string) string {
 	b.Helper()
-	ms, err := b.store.Matches(b.Context(), bot.Query{Where: room})
-	if err != nil {
-		b.Fatal(err)
-	}
-	channel, err := b.store.Channel(b.Context(), room)
-	if err != nil {
-		b.Fatal(err)
-	}
-	out := fmt.Sprintln(channel.Settings)
-	for _, m := range ms {
+	where := match.Room{Platform: "chat", Channel: channel}
+	known, err := b.store.Channel(b.Context(), where)
+	must(b, err)
+	out := fmt.Sprintln(known.Settings)
+	for _, m := range b.matches(b, bot.Query{Where: where}) {
 		_, events, err := b.store.Match(b.Context(), m.ID)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		out += fmt.Sprintln(m, events)
 	}
 	return out
@@ -229,7 +202,7 @@ func TestRights(t *testing.T) {
 // Where moderators alone open games, nobody else does.
 func TestOpensModerators(t *testing.T) {
 	b := newBench(t)
-	room := match.Room{Platform: "chat", Channel: "quiet"}
+	const room = "quiet"
 	b.asks(b.request(room, 'm', "/settings opens:moderators"))
 	for _, role := range everybody {
 		before := b.look(room)
@@ -247,7 +220,7 @@ func TestRightsWalks(t *testing.T) { everySeed(t, 4, tier.Pick(8, 60, 10_000), w
 func walk(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 23))
 	b := newBench(t)
-	defer b.store.Close()
+	defer b.store.Close() // there are many
 	texts := []string{"/place A1", "/place B1", "/place C1", "/pass", "/pass", "/accept", "/accept", "/undo", "/draw", "/decline", "/delete", "/dead A1",
 		"/dispute", "/return", "/resume", "/resign yes", "/cancel", "/pause", "/rematch", "/comment hm", "/join", "/propose"}
 	for text := range rights {
@@ -255,28 +228,20 @@ func walk(t *testing.T, seed uint64) {
 	}
 	slices.Sort(texts)
 	begin := []string{"/new aga 3x3", "/new aga 3x3 opponent:ivy", "/new two-button 3x3", "/new half-pass 3x3 clock:3d", "/new aga 5x5 handicap:2 placement:free", "/new button 3x3 opponent:me"}
-	room := match.Room{Platform: "chat", Channel: "club"}
+	const room = "club"
 	letters := []rune(everybody)
 	who := map[match.PersonID]string{}
 	for _, name := range roles {
 		p, err := b.store.Person(t.Context(), person(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		who[p] = name
 	}
 	seen := map[match.GameID]int{}
 	does := func(role rune, q bot.Request) {
 		b.asks(q)
-		ms, err := b.store.Matches(t.Context(), bot.Query{Where: room})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range ms {
+		for _, m := range b.matches(t, bot.Query{}) {
 			_, events, err := b.store.Match(t.Context(), m.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, e := range events[seen[m.ID]:] {
 				if who[e.By] != roles[role] {
 					t.Errorf("%q of %s is written down as done by %s", e.Body, roles[role], who[e.By])

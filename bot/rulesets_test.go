@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -38,7 +37,7 @@ func TestCustomRulesets(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := newTalk(t)
-	k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }, Rulesets: own})
+	k.start(bot.Config{Rulesets: own})
 	say := func(who, text, want string) {
 		t.Helper()
 		a, posts := k.say(t, who, text)
@@ -57,7 +56,7 @@ func TestCustomRulesets(t *testing.T) {
 	say("ada", "/pass", "White passes")
 	say("ada", "/pass", "White to play")
 	say("ada", "/compare", "custom/three-passes")
-	k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }}) // the file is gone
+	k.start(bot.Config{}) // the file is gone
 	say("ada", "/pass", "Play has stopped")
 	say("ada", "/new three-passes", "I know no ruleset")
 	say("ada", "/new custom/three-passes@0123456789abcdef 5x5", "I know no ruleset")

@@ -13,7 +13,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -69,11 +68,7 @@ func (w *world) Settle(ctx context.Context, id string, r outbox.Receipt, m *outb
 	return w.Store.Settle(ctx, id, r, m, c)
 }
 
-func (w *world) Name() string { return "chat" }
-
-func (w *world) Run(context.Context, bot.Service) error { return nil }
-
-func (w *world) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+func (w *world) deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	switch {
 	case w.fails(1, 10):
 		return "", nil, outbox.RetryAfter{Wait: time.Duration(w.IntN(60)) * time.Second}
@@ -139,11 +134,8 @@ func (w *world) ask(r bot.Request) {
 }
 
 func simulate(t *testing.T, seed uint64) {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := newStore(t)
+	defer st.Close() // there are many
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 9)), Store: st, t: t, now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
 		answers: map[string]string{}, commits: map[string]int{}, keys: map[string]bool{}}
 	quiet := bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return w.now },
@@ -153,7 +145,7 @@ func simulate(t *testing.T, seed uint64) {
 		w.ask(w.request())
 		w.now = w.now.Add(time.Duration(w.IntN(20)) * time.Second)
 		if w.IntN(3) > 0 {
-			w.bot.Deliver(t.Context(), w) // errors are the faults above
+			w.bot.Deliver(t.Context(), platform(w.deliver)) // errors are the faults above
 		}
 		if w.IntN(12) == 0 {
 			w.bot = bot.New(w, quiet) // the process died
@@ -162,7 +154,7 @@ func simulate(t *testing.T, seed uint64) {
 	w.calm = true
 	for range 200 {
 		w.now = w.now.Add(time.Minute)
-		if n, err := w.bot.Deliver(t.Context(), w); err != nil {
+		if n, err := w.bot.Deliver(t.Context(), platform(w.deliver)); err != nil {
 			t.Fatal(err)
 		} else if n == 0 {
 			break

@@ -59,13 +59,11 @@ func BenchmarkTurn(b *testing.B) {
 			moves := placements(b, test.lines, test.turns)
 			var all, early, late time.Duration
 			for b.Loop() {
-				k := newTalkIn(b, filepath.Join(b.TempDir(), "bench.db"))
+				k := inDatabase(b, filepath.Join(b.TempDir(), "bench.db"))
 				k.say(b, "ada", fmt.Sprintf("/new aga %[1]dx%[1]d opponent:me%s", test.lines, test.clock))
 				for n, at := range moves {
 					r, err := k.request("ada", "/place "+at)
-					if err != nil {
-						b.Fatal(err)
-					}
+					must(b, err)
 					begun := cpu(b)
 					a, err := k.bot.Ask(b.Context(), r)
 					if err == nil {
@@ -83,7 +81,7 @@ func BenchmarkTurn(b *testing.B) {
 						late += took
 					}
 					k.now = k.now.Add(10 * time.Second) // a longer gap would be an outage
-					k.channel.take()
+					k.channel.posts = nil
 				}
 			}
 			b.ReportMetric(float64(all.Microseconds())/float64(b.N*len(moves)), "cpu-µs/turn")

@@ -9,11 +9,12 @@ import (
 	"time"
 	_ "time/tzdata"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -21,11 +22,8 @@ import (
 // hours now and then. Everything follows from the seed.
 type club struct {
 	*rand.Rand
+	*talk
 	t     *testing.T
-	store bot.Store
-	bot   *bot.Bot
-	now   time.Time
-	n     int
 	away  []span
 	posts map[string]outbox.Post // by id: a key once
 	last  map[match.GameID]int   // the last event that was shown, by game
@@ -35,10 +33,7 @@ type club struct {
 
 type span struct{ from, to time.Time }
 
-func (c *club) Name() string                           { return "chat" }
-func (c *club) Run(context.Context, bot.Service) error { return nil }
-
-func (c *club) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+func (c *club) deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	if _, ok := c.posts[p.ID]; ok {
 		c.t.Errorf("%s was shown twice", p.ID)
 	}
@@ -48,7 +43,7 @@ func (c *club) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outb
 	case match.Show:
 		c.last[p.Game] = p.Seq
 	case match.Status:
-		m, _, err := c.store.Match(c.t.Context(), p.Game)
+		m, err := c.store.Header(c.t.Context(), p.Game)
 		if err != nil || m.Seq != p.Seq || m.ToMove == "" {
 			c.t.Errorf("%s: reminded of a turn that has been made (%d, now %d), %v", p.Game, p.Seq, m.Seq, err)
 		}
@@ -64,46 +59,25 @@ var controls = []string{"3d", "12h", "2d weekends", "fischer 2d+12h max 4d", "by
 	"1d night 23-7 Europe/Paris", "1d vacation 5", "3d claim", "none", "absolute 20d", "2d weekends night 22-8 America/New_York"}
 
 func (c *club) ask(who, text string) {
-	command, args, err := bot.Parse(bot.Commands(), text)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.n++
-	r := bot.Request{ID: fmt.Sprint("chat:", c.n), Who: person(who), Where: match.Room{Platform: "chat", Channel: "club"}, Command: command, Args: args}
-	if o := args["opponent"]; o != "" {
-		r.Users = map[string]outbox.User{"opponent": person(o)}
-	}
-	a, err := c.bot.Ask(c.t.Context(), r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	fmt.Fprintln(&c.log, r.ID, text, a.Text)
+	fmt.Fprintln(&c.log, text, c.talk.ask(c.t, who, text).Text)
 }
 
 // tick lets the bot do what is due, unless it is away.
 func (c *club) tick() {
-	if _, err := c.bot.Tick(c.t.Context()); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := c.bot.Flush(c.t.Context(), c); err != nil {
-		c.t.Fatal(err)
-	}
+	c.talk.tick(c.t)
+	must(c.t, c.bot.Flush(c.t.Context(), platform(c.deliver)))
 }
 
 func weeks(t *testing.T, seed uint64) { clubOf(t, seed) }
 
 func clubOf(t *testing.T, seed uint64) *club {
-	st, err := store.Open(t.Context(), store.Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	c := &club{Rand: rand.New(rand.NewPCG(seed, 3)), t: t, store: st, now: time.Date(2026, 10, 1+int(seed%28), int(seed%24), 0, 0, 0, time.UTC),
+	st := newStore(t)
+	defer st.Close() // there are many
+	c := &club{Rand: rand.New(rand.NewPCG(seed, 3)), talk: newTalkOn(st), t: t,
 		posts: map[string]outbox.Post{}, last: map[match.GameID]int{}, heard: map[string]time.Time{}}
+	c.now = time.Date(2026, 10, 1+int(seed%28), int(seed%24), 0, 0, 0, time.UTC)
 	ids := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
-	begin := func() {
-		c.bot = bot.New(st, bot.Config{Deliveries: 1, Log: silent, Now: func() time.Time { return c.now }, Rand: ids})
-	}
+	begin := func() { c.start(bot.Config{Rand: ids}) }
 	begin()
 	players := []string{"ada", "bob", "eve", "kim", "lee"}
 	const games = 20
@@ -134,9 +108,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 			c.tick()
 		case 1: // the platform cannot be reached, and the bot can do nothing about it
 			from := c.now
-			if err := c.bot.Away(t.Context(), "chat"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.bot.Away(t.Context(), "chat"))
 			for range 1 + c.IntN(12) {
 				c.now = c.now.Add(time.Duration(1+c.IntN(150)) * time.Minute)
 				c.pulse()
@@ -145,9 +117,7 @@ func clubOf(t *testing.T, seed uint64) *club {
 				begin()
 			}
 			c.away = append(c.away, span{from, c.now})
-			if err := c.bot.Back(t.Context(), "chat"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.bot.Back(t.Context(), "chat"))
 		default:
 			// The bot looks often, people come now and then.
 			for range 1 + c.IntN(4) {
@@ -179,13 +149,8 @@ func clubOf(t *testing.T, seed uint64) *club {
 func TestWeeksAgain(t *testing.T) {
 	for seed := range tier.Pick[uint64](1, 3, 3) {
 		first, second := clubOf(t, seed), clubOf(t, seed)
-		if a, b := first.log.String(), second.log.String(); a != b {
-			as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
-			for i := range as {
-				if i >= len(bs) || as[i] != bs[i] {
-					t.Fatalf("seed %d: line %d is\n%s\nand then\n%s", seed, i+1, as[i], bs[min(i, len(bs)-1)])
-				}
-			}
+		if diff := cmp.Diff(first.log.String(), second.log.String()); diff != "" {
+			t.Fatalf("seed %d: first, and then:\n%s", seed, diff)
 		}
 		if first.log.Len() < 50_000 {
 			t.Errorf("seed %d: only %d bytes were said", seed, first.log.Len())
@@ -197,44 +162,32 @@ func TestWeeksAgain(t *testing.T) {
 // seconds; what matters is that it looks when something is due.
 func (c *club) pulse() {
 	to := c.now
-	alive := func() {
-		if err := c.store.SetBookmark(c.t.Context(), "bot:alive", fmt.Sprint(c.now.UnixMilli())); err != nil {
-			c.t.Fatal(err)
-		}
-	}
 	for {
 		next, err := c.store.NextDue(c.t.Context())
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, err)
 		if next.IsZero() || next.After(to) {
 			break
 		}
 		c.now = next
-		alive()
+		c.alive(c.t)
 		c.tick()
 		if after, _ := c.store.NextDue(c.t.Context()); after.Equal(next) {
 			c.t.Fatalf("what was due at %v still is", next)
 		}
 	}
 	c.now = to
-	alive()
+	c.alive(c.t)
 }
 
 // judge reads every game's log again with nothing but the clock: nobody lost
 // early, nobody inside an outage, no fallen flag was missed, and what is shown
 // as a deadline is one.
 func (c *club) judge() {
-	ms, err := c.store.Matches(c.t.Context(), bot.Query{Limit: 100})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	ms := c.matches(c.t, bot.Query{})
 	flags := 0
 	for _, m := range ms {
 		_, events, err := c.store.Match(c.t.Context(), m.ID)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		must(c.t, err)
 		fell := 0
 		for i, e := range events {
 			if !strings.HasPrefix(e.Body, "flag ") {
@@ -269,9 +222,7 @@ func (c *club) judge() {
 		}
 		if m.State == match.Going {
 			r, err := clocksAt(m, events, c.now)
-			if err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, err)
 			if !r.Paused && !r.Deadline.Equal(m.Deadline) {
 				c.t.Errorf("game %d: the deadline is %v, and %v is shown", m.Number, r.Deadline, m.Deadline)
 			}
@@ -287,93 +238,6 @@ func (c *club) judge() {
 }
 
 func TestWeeks(t *testing.T) { everySeed(t, 2, tier.Pick(4, 200, 2000), weeks) }
-
-// A bot that was asleep, and is spoken to before it has looked at the time,
-// does not take the time it slept for the player's.
-func TestSleepCostsNoGame(t *testing.T) {
-	k := newTalk(t)
-	for _, l := range []string{"ada> /new aga 5x5 clock:12h", "bob> /join", "ada> /place C3"} {
-		who, text, _ := strings.Cut(l, "> ")
-		k.say(t, who, text)
-	}
-	k.now = k.now.Add(30 * time.Hour)
-	r, err := k.request("bob", "/place B2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, err := k.bot.Ask(t.Context(), r); err != nil || a.Text != "" {
-		t.Errorf("%q, %v", a.Text, err)
-	}
-}
-
-// A platform that cannot be reached costs nobody a game, however often the bot
-// looks meanwhile, and costs those of other platforms nothing either.
-func TestPlatformAway(t *testing.T) {
-	for _, told := range []string{"by the adapter", "by the adapter, though somebody is heard", "by the adapter after a restart"} {
-		t.Run(told, func(t *testing.T) {
-			k := newTalk(t)
-			for _, l := range []string{"ada> /new aga 5x5 clock:12h", "bob> /join", "ada> /place C3"} {
-				who, text, _ := strings.Cut(l, "> ")
-				k.say(t, who, text)
-			}
-			far := match.Room{Platform: "mail", Channel: "far"}
-			say := func(who, text string) {
-				t.Helper()
-				r, err := k.request(who, text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Where = far
-				if _, err := k.bot.Ask(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-			}
-			say("kim", "/new aga 5x5 clock:12h")
-			say("lee", "/join")
-			if err := k.bot.Away(t.Context(), "chat"); err != nil {
-				t.Fatal(err)
-			}
-			k.wait(t, 20*time.Hour)
-			if err := k.bot.Away(t.Context(), "chat"); err != nil { // said again
-				t.Fatal(err)
-			}
-			if told == "by the adapter, though somebody is heard" {
-				k.say(t, "eve", "/games")
-				k.wait(t, 20*time.Hour)
-				// Nor does it fall because somebody says so, or moves.
-				k.say(t, "ada", "/claim")
-				k.say(t, "bob", "/place D4")
-				k.wait(t, 20*time.Hour)
-				k.say(t, "ada", "/place E5")
-				if ms, err := k.store.Matches(t.Context(), bot.Query{Where: match.Room{Platform: "chat", Channel: "club"}}); err != nil || len(ms) != 1 || ms[0].State != match.Going || ms[0].ToMove != ms[0].White {
-					t.Errorf("turns made meanwhile: %v, %v", ms, err)
-				}
-				k.wait(t, 10*time.Hour)
-			}
-			if strings.HasSuffix(told, "restart") {
-				k.bot = bot.New(k.store, bot.Config{Now: func() time.Time { return k.now }})
-			}
-			if err := k.bot.Back(t.Context(), "chat"); err != nil {
-				t.Fatal(err)
-			}
-			k.say(t, "bob", "/place B2")
-			if n, _ := k.credits(t, nil); told != "by the adapter, though somebody is heard" && n[k.matches(t, bot.Query{Number: 1, Where: match.Room{Platform: "chat", Channel: "club"}})[0].ID] != 1 {
-				t.Errorf("credits: %v", n)
-			}
-			k.wait(t, 11*time.Hour)
-			for where, want := range map[match.Room]match.State{{Platform: "chat", Channel: "club"}: match.Going, far: match.Ended} {
-				ms, err := k.store.Matches(t.Context(), bot.Query{Where: where})
-				if err != nil || len(ms) != 1 || ms[0].State != want {
-					t.Errorf("%v: %v, %v", where, ms, err)
-				}
-			}
-			k.wait(t, 2*time.Hour)
-			if ms, err := k.store.Matches(t.Context(), bot.Query{States: []match.State{match.Going}}); err != nil || len(ms) != 0 {
-				t.Errorf("the flag does not fall afterwards: %v, %v", ms, err)
-			}
-		})
-	}
-}
 
 // clocksAt reads the clocks of a match after its events.
 func clocksAt(m match.Match, events []match.Event, now time.Time) (clock.Reading, error) {
