@@ -17,85 +17,31 @@ import (
 // worded puts names, words and the picture into a post.
 func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error) {
 	p := outbox.Post{ID: o.ID, Where: o.Where, Kind: o.Kind, Game: o.Game, Seq: o.Seq, Private: o.Private, Reply: o.Reply, Attempt: o.Attempt, Unsent: o.Unsent}
-	texts, players := o.Texts, []match.PersonID{}
-	var draw func(known map[match.PersonID]outbox.User)
 	room, l, err := b.postLang(ctx, o)
 	if err != nil {
 		return p, err
 	}
 	p.Lang = l.Tag
+	var m match.Match
+	var pos *match.Position
+	texts := o.Texts
 	if o.Game != "" {
-		m, pos, err := b.shownAt(ctx, o)
-		if err != nil {
+		if m, pos, err = b.shownAt(ctx, o); err != nil {
 			return p, err
 		}
-		p.Number, p.State, p.At, players = m.Number, m.State, pos.At, []match.PersonID{m.Black, m.White}
-		kind, private := match.Status, o.Private
-		if o.Kind == match.Show {
-			kind, private = match.Show, false
-		}
-		last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
-		if err != nil {
+		if texts, err = b.ofGame(ctx, o, &p, m, pos); err != nil {
 			return p, err
 		}
-		if o.Where.Thread == "" && !o.Private {
-			p.Under = string(first)
-		}
-		switch o.Kind {
-		case match.Status:
-			if m.Seq != o.Seq { // never after the turn
-				return p, outbox.ErrStale
-			}
-			now := b.now().UTC()
-			if o.Private && len(o.Notify) == 1 {
-				prefs, err := b.store.Preferences(ctx, o.Notify[0])
-				if err != nil {
-					return p, err
-				}
-				if zone, ok := clock.Zone(prefs.Zone); ok {
-					now = now.In(zone)
-				}
-			}
-			texts = reminder(m, pos, now)
-			more, err := b.waiting(ctx, m, o.OutboxPost, now)
-			if err != nil {
-				return p, err
-			}
-			if len(more) > 0 {
-				texts = append(append([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts...), more...)
-			}
-			if strings.HasSuffix(o.ID, match.AgainMark) {
-				p.Replaces = string(last)
-			}
-		case match.Remove:
-			if last == "" {
-				return p, outbox.ErrStale
-			}
-			p.Replaces = string(last)
-		}
-		if o.Kind == match.Show {
-			p.Previous = string(last)
-			texts = append(texts, caption(m, pos, b.now().UTC())...)
-			draw = func(who map[match.PersonID]outbox.User) {
-				players := map[match.PersonID]outbox.User{m.Black: who[m.Black], m.White: who[m.White]} // names are told apart in the picture alone
-				scene := b.draw(m, pos, l, tellApart(players), room.look(""))
-				p.Scene = &scene
-			}
-			p.Controls = labelled(l, controls(m, pos, o.Seq))
-		}
-		if o.Kind == match.Notice {
-			p.Controls = labelled(l, answers(m, pos, o.Seq))
-			if p.File, err = b.ended(ctx, m, pos, o.Seq); err != nil {
-				return p, err
-			}
-		}
+		p.Controls = labelled(l, p.Controls)
 	}
-	known, err := b.peopleIn(ctx, o, append(append(people(texts), o.Notify...), players...))
+	known, err := b.peopleIn(ctx, o, slices.Concat(people(texts), o.Notify, []match.PersonID{m.Black, m.White}))
 	if err != nil {
 		return p, err
 	}
-	if draw != nil {
-		draw(known)
+	if o.Game != "" && o.Kind == match.Show {
+		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // names are told apart in the picture alone
+		scene := b.draw(m, pos, l, tellApart(players), room.look(""))
+		p.Scene = &scene
 	}
 	who := tellApart(known)
 	for _, n := range o.Notify {
@@ -105,6 +51,65 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 	}
 	p.Text = word(l, texts, who, p.Number)
 	return p, nil
+}
+
+// ofGame puts into a post what it has of a game besides its picture, and returns what
+// it says.
+func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m match.Match, pos *match.Position) (texts []Text, err error) {
+	p.Number, p.State, p.At = m.Number, m.State, pos.At
+	kind, private := match.Status, o.Private
+	if o.Kind == match.Show {
+		kind, private = match.Show, false
+	}
+	last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
+	if err != nil {
+		return nil, err
+	}
+	if o.Where.Thread == "" && !o.Private {
+		p.Under = string(first)
+	}
+	switch o.Kind {
+	case match.Show:
+		p.Previous, p.Controls = string(last), controls(m, pos, o.Seq)
+		return slices.Concat(o.Texts, caption(m, pos, b.now().UTC())), nil
+	case match.Notice:
+		p.Controls = answers(m, pos, o.Seq)
+		p.File, err = b.ended(ctx, m, pos, o.Seq)
+	case match.Remove:
+		if p.Replaces = string(last); last == "" {
+			err = outbox.ErrStale
+		}
+	case match.Status:
+		if m.Seq != o.Seq { // never after the turn
+			return nil, outbox.ErrStale
+		}
+		if strings.HasSuffix(o.ID, match.AgainMark) {
+			p.Replaces = string(last)
+		}
+		return b.reminding(ctx, m, pos, o.OutboxPost)
+	}
+	return o.Texts, err
+}
+
+// reminding says what a reminder says: that it is somebody's turn, and what else waits
+// for them.
+func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position, o match.OutboxPost) ([]Text, error) {
+	now := b.now().UTC()
+	if o.Private && len(o.Notify) == 1 {
+		prefs, err := b.store.Preferences(ctx, o.Notify[0])
+		if err != nil {
+			return nil, err
+		}
+		if zone, ok := clock.Zone(prefs.Zone); ok {
+			now = now.In(zone)
+		}
+	}
+	texts := reminder(m, pos, now)
+	more, err := b.waiting(ctx, m, o, now)
+	if err != nil || len(more) == 0 {
+		return texts, err
+	}
+	return slices.Concat([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts, more), nil
 }
 
 // peopleIn returns who the persons in a post are; those erased are left out.

@@ -78,8 +78,8 @@ func (in *Input) notify(s *Step, p PersonID) {
 	}
 }
 
-// yes answers what the opponent has asked.
-func (in *Input) yes() (Step, bool) {
+// agree answers what the opponent has asked.
+func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
 	if a == nil || a.What == "delete" || in.Position.Game.Phase() != rules.Playing { // to that /delete is the answer
 		return Step{}, false
@@ -104,8 +104,7 @@ func Decline(in *Input) Step {
 		if m.Invited != in.By {
 			return in.Refuse(say("decline.nothing", in.number()))
 		}
-		m.State = Cancelled
-		s := in.with(m.Standing).step([]string{"decline"}, []text.Message{say("declined", named(in.By), in.number())}, nil)
+		s := in.close(Cancelled, "decline", say("declined", named(in.By), in.number()))
 		in.notify(&s, m.Opener)
 		return s
 	}
@@ -134,7 +133,7 @@ func Draw(in *Input) Step {
 		return in.Refuse(say("stopped", in.number()))
 	}
 	if a := in.Position.Asked; a != nil && a.What == "draw" && in.Match.seat(a.By) != in.By {
-		s, _ := in.yes()
+		s, _ := in.agree()
 		return s
 	}
 	return in.ask("draw", say("asks.draw", named(in.By), in.number()))

@@ -106,6 +106,24 @@ func (in *Input) Refuse(texts ...text.Message) Step {
 	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}}
 }
 
+// sure asks the person whether they are sure, or want it all the same: a button asks
+// for the command again, with an option set to yes.
+func (in *Input) sure(question text.Message, label, option string) Step {
+	s := in.Refuse(question)
+	s.Answer.Controls = []Control{{Label: label, Command: in.Request.Command, Args: map[string]string{
+		option: "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
+	return s
+}
+
+// yes reports whether an option was set to yes.
+func (in *Input) yes(option string) bool {
+	switch strings.ToLower(strings.TrimSpace(in.Request.Args[option])) {
+	case "yes", "y", "true":
+		return true
+	}
+	return false
+}
+
 func (in *Input) number() string { return strconv.Itoa(in.Match.Number) }
 
 // colors reports which seats that the person holds in the match.
@@ -220,6 +238,13 @@ func (in *Input) with(s Standing) *Input {
 	next := *in
 	next.Match.Standing = s
 	return &next
+}
+
+// close ends a match without a result, by an event.
+func (in *Input) close(as State, body string, says ...text.Message) Step {
+	s := in.Match.Standing
+	s.State = as
+	return in.with(s).step([]string{body}, says, nil)
 }
 
 // as is the input of what somebody does who has not asked for it.

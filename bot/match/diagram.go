@@ -69,7 +69,7 @@ func SetUp(in *Input) Step {
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
-	if n := howMany(in.Yours, func(m Match) bool { return m.State == Sandbox && m.Opener == in.By }); n >= maxSandboxes {
+	if in.sandboxes() >= maxSandboxes {
 		return in.Refuse(say("sandbox.many"))
 	}
 	m := Match{ID: in.NewID, Rules: g.Rules().Stored(), Setup: g.Setup(), Opener: in.By, Where: in.Request.Where,

@@ -136,11 +136,9 @@ func DecideDue(in *Input, d Due) Step {
 	next := Step{Request: in.Request.ID, At: in.Now, Match: &going, Due: in.dues(m, in.Position)}
 	switch {
 	case d.Kind == "expire" && m.State == Sandbox:
-		m.State = Deleted
-		return in.with(m.Standing).step([]string{"delete"}, nil, nil)
+		return in.close(Deleted, "delete")
 	case d.Kind == "expire" && m.State == Open:
-		m.State = Cancelled
-		return in.with(m.Standing).step([]string{"expire"}, []text.Message{say("expired", in.number())}, nil)
+		return in.close(Cancelled, "expire", say("expired", in.number()))
 	case d.Kind == "flag" && m.State == Going && (in.Away || in.Left):
 		// Nobody could have moved: see Back and Servers.
 		next.Due = slices.DeleteFunc(next.Due, func(d Due) bool { return d.Kind == "flag" })

@@ -331,6 +331,15 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 	return s
 }
 
+// sit gives somebody a seat.
+func (s *Standing) sit(c rules.Color, p PersonID) {
+	if c == rules.White {
+		s.White = p
+	} else {
+		s.Black = p
+	}
+}
+
 func (s Standing) seat(c rules.Color) PersonID {
 	if c == rules.White {
 		return s.White

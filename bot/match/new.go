@@ -109,31 +109,21 @@ func NewGame(in *Input) Step {
 		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open},
 	}
-	if mine == rules.Black {
-		m.Black = in.By
-	} else {
-		m.White = in.By
-	}
-	both := func(b, w PersonID) { m.Black, m.White = b, w }
+	m.sit(mine, in.By)
 	opponent := arg("opponent")
 	switch other, known := in.Users["opponent"]; {
 	case strings.EqualFold(opponent, text.English.Say(say("opponent.me"))) || known && other == in.By:
-		both(in.By, in.By)
-	case known && (other == in.Seats[0] || other == in.Seats[1]):
-		if mine == rules.Black {
-			both(in.By, other)
-		} else {
-			both(other, in.By)
-		}
+		m.sit(mine.Opponent(), in.By)
+	case known && slices.Contains(in.Seats[:], other):
+		m.sit(mine.Opponent(), other)
 	case known:
 		m.Invited = other
 	case opponent != "":
 		return in.Refuse(say("unknown.user", shortened(opponent)))
-	case in.By == in.Seats[0] || in.By == in.Seats[1]:
-		if arg("color") == "" || in.By == in.Seats[0] && mine == rules.Black || in.By == in.Seats[1] && mine == rules.White {
-			both(in.Seats[0], in.Seats[1])
-		} else {
-			both(in.Seats[1], in.Seats[0])
+	case slices.Contains(in.Seats[:], in.By):
+		m.Black, m.White = in.Seats[0], in.Seats[1]
+		if arg("color") != "" && m.seat(mine) != in.By {
+			m.Black, m.White = m.White, m.Black
 		}
 	}
 	return in.opening(m).openOrBegin(g)
@@ -206,10 +196,9 @@ func Join(in *Input) Step {
 	}
 	seat := rules.White
 	if m.Black == "" {
-		seat, m.Black = rules.Black, in.By
-	} else {
-		m.White = in.By
+		seat = rules.Black
 	}
+	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
 	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(in.Position.Game), nil)
@@ -316,7 +305,7 @@ func (in *Input) closed() (Step, bool) {
 
 // tooMany refuses to open one more game than there may be.
 func (in *Input) tooMany() (Step, bool) {
-	yours := howMany(in.Yours, func(m Match) bool { return m.State != Sandbox })
+	yours := len(in.Yours) - in.sandboxes()
 	switch {
 	case len(in.Here) >= in.Limits.Channel:
 		return in.Refuse(say("too.many.here", strconv.Itoa(len(in.Here)))), true
@@ -350,15 +339,13 @@ func Replace(in *Input, opener PersonID, by int) Step {
 	if in.Match.State != Open {
 		return in.Refuse()
 	}
-	m := in.Match
-	m.State = Cancelled
-	return in.as(opener).with(m.Standing).step([]string{"cancel"}, []text.Message{say("replaced", strconv.Itoa(by), in.number())}, nil)
+	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by), in.number()))
 }
 
-// howMany counts matches.
-func howMany(ms []Match, are func(Match) bool) (n int) {
-	for _, m := range ms {
-		if are(m) {
+// sandboxes counts those of the person who asks.
+func (in *Input) sandboxes() (n int) {
+	for _, m := range in.Yours {
+		if m.State == Sandbox {
 			n++
 		}
 	}

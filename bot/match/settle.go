@@ -65,11 +65,7 @@ func looksDead(g *rules.Game) (out []text.Message) {
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
-	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) {
-		return Step{}, false
-	}
-	switch strings.ToLower(strings.TrimSpace(in.Request.Args["anyway"])) {
-	case "yes", "y", "true":
+	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) || in.yes("anyway") {
 		return Step{}, false
 	}
 	board := g.Board()
@@ -78,10 +74,7 @@ func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	if len(dead) == 0 {
 		return Step{}, false
 	}
-	s := in.Refuse(say("pass.standing", pointList(dead), r.Title))
-	s.Answer.Controls = []Control{{Label: "pass.anyway", Command: "pass", Args: map[string]string{
-		"anyway": "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
-	return s, true
+	return in.sure(say("pass.standing", pointList(dead), r.Title), "pass.anyway", "anyway"), true
 }
 
 func pointList(ps []rules.Point) string {
@@ -224,10 +217,7 @@ func Delete(in *Input) Step {
 	case (black || white) && a != nil && a.What == "delete" && m.seat(a.By) != in.By:
 		return in.forget()
 	case !black && !white:
-		s := in.Refuse(say("delete.sure", in.number()))
-		s.Answer.Controls = []Control{{Label: "delete.button", Command: "delete", Args: map[string]string{
-			"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(m.Seq)}}}
-		return s
+		return in.sure(say("delete.sure", in.number()), "delete.button", "confirm")
 	case m.State == Open:
 		return in.Refuse(say("delete.open", in.number()))
 	}
@@ -247,8 +237,7 @@ func Leave(in *Input, by PersonID) Step {
 	black, white := in.colors()
 	switch {
 	case m.State == Open && m.Opener == by:
-		m.State = Cancelled
-		return in.with(m.Standing).step([]string{"cancel"}, []text.Message{say("cancelled", named(by), in.number())}, nil)
+		return in.close(Cancelled, "cancel", say("cancelled", named(by), in.number()))
 	case m.State == Going && black && white:
 		return in.step([]string{"delete"}, nil, nil)
 	case m.State == Going && (black || white):

@@ -73,7 +73,7 @@ func Mark(in *Input) Step {
 // Accept accepts whatever there is to accept: the count, a suggestion of dead
 // stones, or that a game has no result.
 func Accept(in *Input) Step {
-	if s, answered := in.yes(); answered {
+	if s, answered := in.agree(); answered {
 		return s
 	}
 	g, by := in.Position.Game, in.color()
@@ -114,14 +114,10 @@ func noAgreement(r *rules.Ruleset) text.Message {
 // Resign resigns the game, once the person has confirmed that.
 func Resign(in *Input) Step {
 	by := in.color()
-	switch strings.ToLower(strings.TrimSpace(in.Request.Args["confirm"])) {
-	case "yes", "y", "true":
-		return in.play(rules.Turn{Kind: rules.Resign, By: by})
+	if !in.yes("confirm") {
+		return in.sure(say("resign.sure", in.number(), text.Color(by.Opponent())), "resign.button", "confirm")
 	}
-	s := in.Refuse(say("resign.sure", in.number(), text.Color(by.Opponent())))
-	s.Answer.Controls = []Control{{Label: "resign.button", Command: "resign", Args: map[string]string{
-		"confirm": "yes", "game": in.number(), "seq": strconv.Itoa(in.Match.Seq)}}}
-	return s
+	return in.play(rules.Turn{Kind: rules.Resign, By: by})
 }
 
 // Cancel ends a game without a result: before both have moved, by its players;
@@ -149,8 +145,7 @@ func Cancel(in *Input) Step {
 	if moved[rules.Black] && moved[rules.White] && !moderates {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
-	m.State = Cancelled
-	return in.with(m.Standing).step([]string{"cancel"}, []text.Message{say("cancelled", named(in.By), in.number())}, nil)
+	return in.close(Cancelled, "cancel", say("cancelled", named(in.By), in.number()))
 }
 
 // play makes turns, or says which rule they break.
