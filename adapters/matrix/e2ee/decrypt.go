@@ -17,16 +17,9 @@ import (
 // the key has come), [ErrUnreadable] (for good), or passing ones. The same
 // event may be decrypted any number of times.
 func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, error) {
-	copied := *evt
-	copied.Type.Class = event.MessageEventType
-	if copied.Content.Parsed == nil {
-		if err := copied.Content.ParseRaw(copied.Type); err != nil {
-			return nil, ErrUnreadable{Err: err}
-		}
-	}
-	sealed, ok := copied.Content.Parsed.(*event.EncryptedEventContent)
-	if !ok {
-		return nil, ErrUnreadable{Err: crypto.ErrIncorrectEncryptedContentType}
+	copied, sealed, err := sealedOf(evt)
+	if err != nil {
+		return nil, ErrUnreadable{Err: err}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,8 +29,8 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 	m.store().begin()
 	var plain *event.Event
 	// mautrix panics at a message that says null.
-	err := guard(func() (err error) {
-		plain, err = m.olm().DecryptMegolmEvent(ctx, &copied)
+	err = guard(func() (err error) {
+		plain, err = m.olm().DecryptMegolmEvent(ctx, copied)
 		return err
 	})
 	if err == nil {
@@ -71,6 +64,22 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 	return nil, ErrUnreadable{Err: err}
 }
 
+// sealedOf returns a copy of an encrypted event, and its content.
+func sealedOf(evt *event.Event) (*event.Event, *event.EncryptedEventContent, error) {
+	copied := *evt
+	copied.Type.Class = event.MessageEventType
+	if copied.Content.Parsed == nil {
+		if err := copied.Content.ParseRaw(copied.Type); err != nil {
+			return nil, nil, err
+		}
+	}
+	sealed, ok := copied.Content.Parsed.(*event.EncryptedEventContent)
+	if !ok {
+		return nil, nil, crypto.ErrIncorrectEncryptedContentType
+	}
+	return &copied, sealed, nil
+}
+
 // checkSender sees that the session came from the one who is said to have sent
 // the event. mautrix only lowers a trust level when it did not.
 func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.RoomID, session id.SessionID) error {
@@ -95,15 +104,10 @@ func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.Roo
 // AskForKey asks the sender of an event, once a session, for its key. It may
 // or may not come.
 func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
-	copied := *evt
-	copied.Type.Class = event.MessageEventType
-	if copied.Content.Parsed == nil {
-		if err := copied.Content.ParseRaw(copied.Type); err != nil {
-			return err
-		}
-	}
-	sealed, ok := copied.Content.Parsed.(*event.EncryptedEventContent)
-	if !ok || sealed.SessionID == "" {
+	_, sealed, err := sealedOf(evt)
+	if err != nil {
+		return err
+	} else if sealed.SessionID == "" {
 		return crypto.ErrIncorrectEncryptedContentType
 	}
 	// The key may come before it is known here that the server has the request.
@@ -116,7 +120,7 @@ func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
 		return err
 	}
 	// Written down only after it: who is killed in between asks once more.
-	err := m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
+	err = m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
 		map[id.UserID][]id.DeviceID{evt.Sender: {"*"}})
 	if err != nil {
 		return fmt.Errorf("ask for a key: %w", err)

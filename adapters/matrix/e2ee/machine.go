@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ type Machine struct {
 	// mu is held around everything that touches Olm or Megolm state. mautrix
 	// has locks of its own, but holds them while it waits for the database;
 	// with a transaction open on our side that would be a deadlock. No request
-	// to the server is made under mu, but for one-time keys.
+	// to the server is made under mu.
 	mu       sync.Mutex
 	closed   bool
 	current  atomic.Pointer[parts]
@@ -283,25 +284,14 @@ func guard(f func() error) (err error) {
 }
 
 // roomLocks lets one message a room be encrypted at a time.
-type roomLocks struct {
-	mu    sync.Mutex
-	rooms map[id.RoomID]chan struct{}
-}
+type roomLocks struct{ rooms sync.Map } // channels with one place, by id.RoomID
 
 func (l *roomLocks) lock(ctx context.Context, room id.RoomID) (unlock func(), err error) {
-	l.mu.Lock()
-	if l.rooms == nil {
-		l.rooms = make(map[id.RoomID]chan struct{})
-	}
-	c, ok := l.rooms[room]
-	if !ok {
-		c = make(chan struct{}, 1)
-		l.rooms[room] = c
-	}
-	l.mu.Unlock()
+	c, _ := l.rooms.LoadOrStore(room, make(chan struct{}, 1))
+	place := c.(chan struct{})
 	select {
-	case c <- struct{}{}:
-		return func() { <-c }, nil
+	case place <- struct{}{}:
+		return func() { <-place }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -310,9 +300,9 @@ func (l *roomLocks) lock(ctx context.Context, room id.RoomID) (unlock func(), er
 // freshness remembers in which rooms every device that can be reached has the key
 // of the session, so that most messages need not look up members and devices.
 type freshness struct {
-	mu    sync.Mutex
-	rooms map[id.RoomID]freshRoom
-	looks map[*look]bool // going on
+	mu      sync.Mutex
+	rooms   map[id.RoomID]freshRoom
+	changes int // of rooms and devices so far: what was read before one may lack it
 }
 
 type freshRoom struct {
@@ -321,15 +311,7 @@ type freshRoom struct {
 	again   time.Time   // when to look again, for devices that could not be reached; zero: no need
 }
 
-// A look is the reading of the members of a room and their devices. What changes
-// meanwhile may be missing from it.
-type look struct {
-	room    id.RoomID
-	stale   bool               // the room has changed, or everything may have
-	changed map[id.UserID]bool // whose devices have changed
-}
-
-// has reports whether a message with the session needs no look.
+// has reports whether a message with the session needs no look at members and devices.
 func (f *freshness) has(room id.RoomID, session id.SessionID, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -337,88 +319,48 @@ func (f *freshness) has(room id.RoomID, session id.SessionID, now time.Time) boo
 	return ok && r.session == session && (r.again.IsZero() || now.Before(r.again))
 }
 
-// begin begins a look, which end ends.
-func (f *freshness) begin(room id.RoomID) *look {
+// count returns how many changes there were so far.
+func (f *freshness) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := &look{room: room, changed: map[id.UserID]bool{}}
-	if f.looks == nil {
-		f.looks = map[*look]bool{}
-	}
-	f.looks[l] = true
-	return l
+	return f.changes
 }
 
-func (f *freshness) end(l *look) {
+// found stores what came of a look, unless something has changed since it began.
+func (f *freshness) found(room id.RoomID, r freshRoom, began int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.looks, l)
-}
-
-// found stores what came of a look, unless something has changed meanwhile.
-func (f *freshness) found(l *look, r freshRoom) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if l.stale || slices.ContainsFunc(r.users, func(u id.UserID) bool { return l.changed[u] }) {
+	if f.changes != began {
 		return
 	}
 	if f.rooms == nil {
 		f.rooms = map[id.RoomID]freshRoom{}
 	}
-	f.rooms[l.room] = r
+	f.rooms[room] = r
 }
 
-// changedSince returns those of some users whose devices have changed since the
-// look began.
-func (f *freshness) changedSince(l *look, users []id.UserID) (changed []id.UserID) {
+// changed has the next message look in each room of which that is so.
+func (f *freshness) changed(in func(id.RoomID, freshRoom) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if l.stale {
-		return users
-	}
-	for _, u := range users {
-		if l.changed[u] {
-			changed = append(changed, u)
-		}
-	}
-	return changed
+	maps.DeleteFunc(f.rooms, in)
+	f.changes++
 }
 
 // roomChanged has the next message in a room look.
 func (f *freshness) roomChanged(room id.RoomID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.rooms, room)
-	for l := range f.looks {
-		l.stale = l.stale || l.room == room
-	}
+	f.changed(func(r id.RoomID, _ freshRoom) bool { return r == room })
 }
 
 // usersChanged has the next message look in each room that one of the users is in.
 func (f *freshness) usersChanged(users ...id.UserID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for room, r := range f.rooms {
-		if slices.ContainsFunc(users, func(u id.UserID) bool { _, in := slices.BinarySearch(r.users, u); return in }) {
-			delete(f.rooms, room)
-		}
-	}
-	for l := range f.looks {
-		for _, u := range users {
-			l.changed[u] = true
-		}
-	}
+	f.changed(func(_ id.RoomID, r freshRoom) bool {
+		return slices.ContainsFunc(users, func(u id.UserID) bool { _, in := slices.BinarySearch(r.users, u); return in })
+	})
 }
 
 // clear has the next message look in every room.
-func (f *freshness) clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.rooms)
-	for l := range f.looks {
-		l.stale = true
-	}
-}
+func (f *freshness) clear() { f.changed(func(id.RoomID, freshRoom) bool { return true }) }
 
 // later remembers what failed and when to try it again: after 1 s, then twice
 // as long each time, at most 10 minutes.

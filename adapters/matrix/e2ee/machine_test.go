@@ -4,6 +4,7 @@ package e2ee
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -35,28 +36,6 @@ func TestMessagesBothWays(t *testing.T) {
 		bot.open()
 		anna.reads(bot.say(room, "White E5."), "White E5.")
 		bot.reads(anna.say(room, "!pass"), "!pass")
-	})
-}
-
-// After the end nothing is encrypted or decrypted any more, and what is to be read
-// is neither unreadable nor without a key.
-func TestClosed(t *testing.T) {
-	t.Parallel()
-	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
-		anna, bot, room := pair(t, s)
-		said := anna.say(room, "!place D4")
-		bot.reads(said, "!place D4")
-		for range 2 {
-			if err := bot.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := bot.Decrypt(ctx, bot.events[said]); !errors.Is(err, ErrClosed) {
-			t.Errorf("decrypting: %v", err)
-		}
-		if _, err := bot.Encrypt(ctx, room, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: "Black D4."}); !errors.Is(err, ErrClosed) {
-			t.Errorf("encrypting: %v", err)
-		}
 	})
 }
 
@@ -94,34 +73,64 @@ func TestClosedMeanwhile(t *testing.T) {
 }
 
 func TestEncryptedFile(t *testing.T) {
+	board := bytes.Repeat([]byte("board"), 20_000)
+	sealed, info := EncryptFile(board)
+	if bytes.Contains(sealed, []byte("boardboard")) || !bytes.Equal(board[:5], []byte("board")) {
+		t.Fatal("the file is not encrypted, or its original is changed")
+	}
+	sent, err := json.Marshal(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got event.EncryptedFileInfo
+	if err := json.Unmarshal(sent, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := got.DecryptInPlace(sealed); err != nil || !bytes.Equal(sealed, board) {
+		t.Fatalf("another file comes out: %v", err)
+	}
+}
+
+// Who waits for the server must not hold up others: a slow server would stop all rooms.
+func TestNoRequestIsMadeUnderTheMutex(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
-		anna, bot, room := pair(t, s)
-		board := bytes.Repeat([]byte("board"), 20_000)
-		sealed, info := EncryptFile(board)
-		if bytes.Contains(sealed, []byte("boardboard")) || !bytes.Equal(board[:5], []byte("board")) {
-			t.Fatal("the file is not encrypted, or its original is changed")
-		}
-		up, err := bot.client.UploadBytes(ctx, sealed, "application/octet-stream")
-		if err != nil {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		proxy.Always(func(r *matrixtest.Request) bool {
+			if bot.mu.TryLock() {
+				bot.mu.Unlock()
+			} else {
+				t.Errorf("%s %s waits for the server under the mutex", r.Method, r.Path)
+			}
+			return false
+		}, nil)
+		if _, err := bot.CrossSign(ctx, CrossSignConfig{Password: bot.user.Password}); err != nil {
 			t.Fatal(err)
 		}
-		info.URL = up.ContentURI.CUString()
-		evt := bot.sendSealed(room, bot.encrypt(room, &event.MessageEventContent{MsgType: event.MsgImage, Body: "board.png", File: info}))
-		file := anna.opens(evt).Content.AsMessage().File
-		uri, err := file.URL.Parse()
-		if err != nil {
+		room := anna.makes(bot)
+		bot.reads(anna.say(room, "!place D4"), "!place D4")
+		anna.reads(bot.say(room, "Black D4."), "Black D4.")
+
+		if _, err := anna.client.ClaimKeys(ctx, &mautrix.ReqClaimKeys{OneTimeKeys: mautrix.OneTimeKeysRequest{
+			bot.user.ID: {bot.user.Device: id.KeyAlgorithmSignedCurve25519}}}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := anna.client.DownloadBytes(ctx, uri)
-		if err != nil {
-			t.Fatal(err)
+		uploads := matrixtest.On("POST", "/keys/upload")
+		proxy.Forget()
+		bot.clock = bot.clock.Add(time.Minute)
+		bot.handle(&mautrix.RespSync{NextBatch: bot.since}) // says nothing of one-time keys
+		if n := len(proxy.Requests(uploads)); n != 2 {
+			t.Errorf("%d requests for a look and an upload", n)
 		}
-		if err := file.DecryptInPlace(got); err != nil {
-			t.Fatal(err)
+		there, err := bot.client.UploadKeys(ctx, &mautrix.ReqUploadKeys{})
+		if n := there.OneTimeKeyCounts.SignedCurve25519; err != nil || n != 50 {
+			t.Errorf("the server has %d one-time keys: %v", n, err)
 		}
-		if !bytes.Equal(got, board) {
-			t.Fatal("another file comes out")
+		bot.clock = bot.clock.Add(time.Minute)
+		bot.handle(&mautrix.RespSync{NextBatch: bot.since})
+		if n := len(proxy.Requests(uploads)); n != 4 { // mine, and one look
+			t.Errorf("%d requests: keys are uploaded that the server has", n)
 		}
 	})
 }

@@ -155,14 +155,8 @@ func (p *peer) sync() {
 // await syncs until the event is there, and returns it as it came.
 func (p *peer) await(evt id.EventID) *event.Event {
 	p.t.Helper()
-	for late := time.Now().Add(patience); time.Now().Before(late); time.Sleep(time.Millisecond) {
-		if p.events[evt] != nil {
-			return p.events[evt]
-		}
-		p.sync()
-	}
-	p.t.Fatalf("%s does not get %s", p.user.ID, evt)
-	return nil
+	p.awaits(evt.String(), func() bool { return p.events[evt] != nil })
+	return p.events[evt]
 }
 
 // awaits syncs until something is so.
@@ -208,11 +202,13 @@ func text(body string) *event.MessageEventContent {
 // opens decrypts an event, the key of which may come a moment later.
 func (p *peer) opens(evt id.EventID) *event.Event {
 	p.t.Helper()
-	plain, err := p.Decrypt(ctx, p.await(evt))
-	for late := time.Now().Add(patience); errors.As(err, new(ErrNoKey)) && time.Now().Before(late); time.Sleep(10 * time.Millisecond) {
-		p.sync()
+	var plain *event.Event
+	var err error
+	p.await(evt)
+	p.awaits("the key of "+evt.String(), func() bool {
 		plain, err = p.Decrypt(ctx, p.events[evt])
-	}
+		return !errors.As(err, new(ErrNoKey))
+	})
 	if err != nil {
 		p.t.Fatalf("%s reads %s: %v", p.user.ID, evt, err)
 	}

@@ -76,8 +76,7 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 	if session != nil && m.fresh.has(room, session.ID(), m.now()) {
 		return nil
 	}
-	look := m.fresh.begin(room)
-	defer m.fresh.end(look)
+	began := m.fresh.count()
 	users, err := m.recipients(ctx, room)
 	if err != nil {
 		return fmt.Errorf("members of %s: %w", room, err)
@@ -143,7 +142,7 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 		}
 	}
 	if len(unreached) == 0 || !fresh.again.IsZero() {
-		m.fresh.found(look, fresh)
+		m.fresh.found(room, fresh, began)
 	}
 	return nil
 }
@@ -243,16 +242,15 @@ func (m *Machine) refresh(ctx context.Context, users []id.UserID) (unknown []id.
 
 // fetchKeys asks the server for the devices of some users and stores them.
 func (m *Machine) fetchKeys(ctx context.Context, users []id.UserID) (map[id.UserID]map[id.DeviceID]*id.Device, error) {
-	look := m.fresh.begin("")
-	defer m.fresh.end(look)
+	began := m.fresh.count()
 	got, err := m.olm().FetchKeys(ctx, users, true)
 	if err != nil {
 		return nil, err
 	}
 	// mautrix takes the marks of changed lists away, also of a change that came
 	// after the server had answered.
-	if changed := m.fresh.changedSince(look, users); len(changed) > 0 {
-		err = m.store().MarkTrackedUsersOutdated(ctx, changed)
+	if m.fresh.count() != began {
+		err = m.store().MarkTrackedUsersOutdated(ctx, users)
 	}
 	return got, err
 }

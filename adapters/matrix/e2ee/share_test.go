@@ -434,21 +434,6 @@ func TestKeysAreSharedAfterFaults(t *testing.T) {
 	}
 }
 
-// Membership comes from the server when the state store does not have it all.
-func TestMembersAreAskedForWhenNotKnown(t *testing.T) {
-	t.Parallel()
-	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
-		anna, bot, room := pair(t, s)
-		if _, err := bot.db.Exec(ctx, "DELETE FROM mx_user_profile"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bot.db.Exec(ctx, "UPDATE mx_room_state SET members_fetched=false"); err != nil {
-			t.Fatal(err)
-		}
-		anna.reads(bot.say(room, "Black D4."), "Black D4.")
-	})
-}
-
 // The same sync answer again after a crash, at every point where the database
 // is spoken to.
 func TestCrashWhileKeysAreTakenIn(t *testing.T) {

@@ -55,7 +55,7 @@ func (m *Machine) Signed(ctx context.Context) (bool, error) {
 }
 
 // CrossSign sees that this device is signed by its account; call it at every
-// start. If it is, nothing happens. With the recovery key the account's signing
+// start, before anything else is done with the machine. If it is, nothing happens. With the recovery key the account's signing
 // keys are fetched and used. With the password alone new ones are made, and
 // their recovery key is returned, for the owner to keep.
 func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecoveryKey string, err error) {
@@ -91,28 +91,29 @@ func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecovery
 // Opens reports whether a recovery key opens the account's secret storage: nil,
 // or ErrRecoveryKey. It reads only.
 func Opens(ctx context.Context, client *mautrix.Client, recoveryKey string) error {
-	keyID, data, err := ssss.NewSSSSMachine(client).GetDefaultKeyData(ctx)
+	_, err := storageKey(ctx, ssss.NewSSSSMachine(client), recoveryKey)
+	return err
+}
+
+// storageKey returns the key of the account's secret storage.
+func storageKey(ctx context.Context, storage *ssss.Machine, recoveryKey string) (*ssss.Key, error) {
+	keyID, data, err := storage.GetDefaultKeyData(ctx)
 	if err != nil {
-		return fmt.Errorf("secret storage: %w", err)
+		return nil, fmt.Errorf("secret storage: %w", err)
 	}
-	if _, err := data.VerifyRecoveryKey(keyID, recoveryKey); err != nil {
-		return ErrRecoveryKey // not wrapped: it may hold the key
+	key, err := data.VerifyRecoveryKey(keyID, recoveryKey)
+	if err != nil {
+		return nil, ErrRecoveryKey // not wrapped: it may hold the key
 	}
-	return nil
+	return key, nil
 }
 
 // recover fetches the private keys from the account's secret storage.
 func (m *Machine) recover(ctx context.Context, now identity, recoveryKey string) error {
-	keyID, data, err := m.olm().SSSS.GetDefaultKeyData(ctx)
+	key, err := storageKey(ctx, m.olm().SSSS, recoveryKey)
 	if err != nil {
-		return fmt.Errorf("secret storage: %w", err)
+		return err
 	}
-	key, err := data.VerifyRecoveryKey(keyID, recoveryKey)
-	if err != nil {
-		return ErrRecoveryKey // not wrapped: it may hold the key
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if err := m.olm().FetchCrossSigningKeysFromSSSS(ctx, key); err != nil {
 		return fmt.Errorf("cross-signing keys in secret storage: %w", err)
 	}
@@ -131,8 +132,6 @@ func (m *Machine) newIdentity(ctx context.Context, c CrossSignConfig) (recoveryK
 	if err != nil {
 		return "", fmt.Errorf("secret storage: %w", err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	keys, err := m.olm().GenerateCrossSigningKeys()
 	if err != nil {
 		return "", err
@@ -212,7 +211,7 @@ func isRefusal(err error) bool {
 }
 
 // signDevice signs this device with the account's key and the account's master
-// key with this device's. Under mu.
+// key with this device's.
 func (m *Machine) signDevice(ctx context.Context) error {
 	if err := m.olm().SignOwnDevice(ctx, m.olm().OwnIdentity()); err != nil {
 		return fmt.Errorf("sign the device: %w", err)
@@ -225,5 +224,7 @@ func (m *Machine) signDevice(ctx context.Context) error {
 	if _, err := m.fetchKeys(ctx, []id.UserID{m.Client.UserID}); err != nil {
 		return fmt.Errorf("ask for the account's keys: %w", err)
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.load(ctx, false)
 }

@@ -12,6 +12,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/signatures"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
@@ -33,8 +34,6 @@ func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string
 	for room := range resp.Rooms.Leave { // nobody says who comes and goes there from now on
 		m.fresh.roomChanged(room)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	// The hashes by which a repeated Olm message is known are dropped after some
 	// save points; the same answer again is not one.
 	if since != m.since {
@@ -46,12 +45,71 @@ func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string
 	const enough = 50
 	if resp.DeviceOTKCount.SignedCurve25519 < enough && m.now().Sub(m.otkCheck) > 10*time.Second {
 		m.otkCheck = m.now()
-		if err := m.olm().ShareKeys(ctx, -1); err != nil {
+		if err := m.uploadOneTimeKeys(ctx); err != nil {
 			m.Log.Warn("encryption: uploading one-time keys failed", "err", err)
 			m.otkCheck = time.Time{}
 		}
 	}
 	return nil
+}
+
+// uploadOneTimeKeys makes the one-time keys that the server lacks, and uploads them.
+// mautrix's ShareKeys does so, too, but nothing else may touch the account while it
+// waits for the server.
+func (m *Machine) uploadOneTimeKeys(ctx context.Context) error {
+	there, err := m.Client.UploadKeys(ctx, &mautrix.ReqUploadKeys{})
+	if err != nil {
+		return fmt.Errorf("ask how many there are: %w", err)
+	}
+	keys := make(map[id.KeyID]mautrix.OneTimeKey)
+	err = m.changeAccount(ctx, func(account *crypto.OlmAccount) error {
+		// Those that an upload before has left are as good as new ones.
+		left, err := account.Internal.OneTimeKeys()
+		if err != nil {
+			return err
+		}
+		if n := int(account.Internal.MaxNumberOfOneTimeKeys()/2) - there.OneTimeKeyCounts.SignedCurve25519 - len(left); n > 0 {
+			if err := account.Internal.GenOneTimeKeys(uint(n)); err != nil {
+				return err
+			}
+			if left, err = account.Internal.OneTimeKeys(); err != nil {
+				return err
+			}
+		}
+		for name, public := range left {
+			key := mautrix.OneTimeKey{Key: public, IsSigned: true}
+			signature, err := account.SignJSON(&key)
+			if err != nil {
+				return err
+			}
+			key.Signatures = signatures.NewSingleSignature(m.Client.UserID, id.KeyAlgorithmEd25519, m.Client.DeviceID.String(), signature)
+			keys[id.NewKeyID(id.KeyAlgorithmSignedCurve25519, name)] = key
+		}
+		return nil
+	})
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	if _, err := m.Client.UploadKeys(ctx, &mautrix.ReqUploadKeys{OneTimeKeys: keys}); err != nil {
+		return err
+	}
+	return m.changeAccount(ctx, func(account *crypto.OlmAccount) error {
+		account.Internal.MarkKeysAsPublished()
+		return nil
+	})
+}
+
+// changeAccount changes the device's account, and stores it.
+func (m *Machine) changeAccount(ctx context.Context, change func(*crypto.OlmAccount) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.transaction(ctx, func(ctx context.Context) error {
+		account := m.olm().GetAccount()
+		if err := change(account); err != nil {
+			return err
+		}
+		return m.store().PutAccount(ctx, account)
+	})
 }
 
 // stuck counts how often the database has refused the same event.
