@@ -10,7 +10,6 @@ import (
 	"log"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +44,7 @@ type double struct {
 	http.ServeMux
 	takes time.Duration
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced when there is news
+	mu       watched
 	position int64
 	made     int // ids
 	accounts map[id.UserID]*account
@@ -87,7 +85,7 @@ type media struct {
 }
 
 func newDouble(takes time.Duration) *double {
-	d := &double{takes: takes, changed: make(chan struct{}), accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
+	d := &double{takes: takes, accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
 		rooms: map[id.RoomID]*room{}, media: map[string]media{}, filters: map[string]json.RawMessage{}}
 	d.open("GET client/versions", func(*call) any {
 		return fields{"versions": []string{"r0.6.1", "v1.1", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6", "v1.7", "v1.8", "v1.9", "v1.10", "v1.11"}}
@@ -265,8 +263,7 @@ func (d *double) caller(c *call) *device {
 // happens gives what happens its position, and wakes those who wait for news.
 func (d *double) happens() int64 {
 	d.position++
-	close(d.changed)
-	d.changed = make(chan struct{})
+	d.mu.tell()
 	return d.position
 }
 

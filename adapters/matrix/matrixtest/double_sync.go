@@ -29,7 +29,7 @@ func (d *double) sync(c *call) any {
 	late := time.NewTimer(time.Duration(wait) * time.Millisecond)
 	defer late.Stop()
 	for {
-		changed := d.changed
+		changed := d.mu.news()
 		answer, news := d.news(c.device, since, filter)
 		if news || since == 0 || wait == 0 || !d.waits(c.r.Context(), changed, late.C) {
 			return answer

@@ -1,8 +1,9 @@
 package matrixtest
 
 import (
-	"html"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // blocks are the elements that stand on lines of their own.
@@ -29,7 +30,6 @@ func readHTML(source string) string {
 		if skip > 0 {
 			return
 		}
-		s = html.UnescapeString(s)
 		if pre > 0 {
 			b.WriteString(s)
 			fresh = strings.HasSuffix(s, "\n") || s == "" && fresh
@@ -47,25 +47,13 @@ func readHTML(source string) string {
 			b.WriteRune(r)
 		}
 	}
-	for source != "" {
-		at := strings.IndexByte(source, '<')
-		end := -1
-		if at >= 0 {
-			end = strings.IndexByte(source[at:], '>')
-		}
-		if end < 0 {
-			write(source)
-			break
-		}
-		write(source[:at])
-		tag := source[at+1 : at+end]
-		source = source[at+end+1:]
-		closing := strings.HasPrefix(tag, "/")
-		name := strings.ToLower(strings.TrimPrefix(tag, "/"))
-		if n := strings.IndexAny(name, " \t\n/"); n >= 0 {
-			name = name[:n]
-		}
-		switch {
+	tokens := html.NewTokenizer(strings.NewReader(source))
+	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+		token := tokens.Token()
+		closing := kind == html.EndTagToken
+		switch name := token.Data; {
+		case kind == html.TextToken:
+			write(name)
 		case name == "br":
 			if skip == 0 {
 				b.WriteByte('\n')

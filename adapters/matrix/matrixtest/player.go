@@ -7,9 +7,9 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,8 +31,7 @@ type Player struct {
 	t      testing.TB
 	server *Server
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at each change
+	mu      watched
 	rooms   map[id.RoomID]*seenRoom
 	invites map[id.RoomID]id.UserID
 }
@@ -58,7 +57,7 @@ func (s *Server) NewPlayer(t testing.TB, url string, user User) *Player {
 	t.Helper()
 	client := s.Client(t, url, user)
 	client.DefaultHTTPRetries = 3
-	p := &Player{User: user, Client: client, t: t, server: s, changed: make(chan struct{}), rooms: map[id.RoomID]*seenRoom{}, invites: map[id.RoomID]id.UserID{}}
+	p := &Player{User: user, Client: client, t: t, server: s, rooms: map[id.RoomID]*seenRoom{}, invites: map[id.RoomID]id.UserID{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -159,8 +158,7 @@ func (p *Player) take(ctx context.Context, answer syncAnswer) error {
 			}
 		}
 	}
-	close(p.changed)
-	p.changed = make(chan struct{})
+	p.mu.tell()
 	return nil
 }
 
@@ -241,11 +239,6 @@ func (r *seenRoom) glance(e *Event) {
 
 // View is the room as the player sees it by now.
 func (p *Player) View(room id.RoomID) View {
-	v, _ := p.view(room)
-	return v
-}
-
-func (p *Player) view(room id.RoomID) (View, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.rooms[room]
@@ -256,49 +249,33 @@ func (p *Player) view(room id.RoomID) (View, <-chan struct{}) {
 	for user, list := range r.read {
 		v.Read[user] = slices.Clone(list)
 	}
-	for user, n := range r.typed {
-		v.Typed[user] = n
-	}
-	return v, p.changed
+	maps.Copy(v.Typed, r.typed)
+	return v
 }
 
 // Sees is the room as text.
 func (p *Player) Sees(room id.RoomID) string { return p.View(room).String() }
 
-// patience is how long a Player waits for what should come. It only bounds how
-// long a broken test takes.
-const patience = 2 * time.Minute
-
 // Await waits until the room looks so and is the view that did; what names it
 // when it never does.
-func (p *Player) Await(room id.RoomID, what string, so func(View) bool) View {
+func (p *Player) Await(room id.RoomID, what string, so func(View) bool) (v View) {
 	p.t.Helper()
-	late := time.After(patience)
-	for {
-		v, changed := p.view(room)
-		if so(v) {
-			return v
-		}
-		select {
-		case <-changed:
-		case <-late:
-			p.t.Fatalf("%s has waited for %s and sees:\n%s", p.ID, what, v)
-		}
+	if !p.mu.await(func() bool { v = p.View(room); return so(v) }) {
+		p.t.Fatalf("%s has waited for %s and sees:\n%s", p.ID, what, v)
 	}
+	return v
 }
 
 // AwaitMessage waits for a message of somebody like that and is the first.
-func (p *Player) AwaitMessage(room id.RoomID, from id.UserID, what string, so func(*Message) bool) *Message {
+func (p *Player) AwaitMessage(room id.RoomID, from id.UserID, what string, so func(*Message) bool) (found *Message) {
 	p.t.Helper()
-	var found *Message
 	p.Await(room, what, func(v View) bool {
-		for _, m := range v.From(from) {
-			if so(m) {
-				found = m
-				return true
-			}
+		list := v.From(from)
+		n := slices.IndexFunc(list, so)
+		if n >= 0 {
+			found = list[n]
 		}
-		return false
+		return n >= 0
 	})
 	return found
 }
@@ -306,42 +283,30 @@ func (p *Player) AwaitMessage(room id.RoomID, from id.UserID, what string, so fu
 // AwaitEvent waits until the room's timeline holds the event.
 func (p *Player) AwaitEvent(room id.RoomID, event id.EventID) {
 	p.t.Helper()
-	late := time.After(patience)
-	for {
+	known := func() bool {
 		p.mu.Lock()
+		defer p.mu.Unlock()
 		r := p.rooms[room]
-		known := r != nil && r.known[event]
-		changed := p.changed
-		p.mu.Unlock()
-		if known {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			p.t.Fatalf("%s never saw event %s", p.ID, event)
-		}
+		return r != nil && r.known[event]
+	}
+	if !p.mu.await(known) {
+		p.t.Fatalf("%s never saw event %s", p.ID, event)
 	}
 }
 
 // AwaitInvite waits for an invitation to the room and is who sent it.
-func (p *Player) AwaitInvite(room id.RoomID) id.UserID {
+func (p *Player) AwaitInvite(room id.RoomID) (from id.UserID) {
 	p.t.Helper()
-	late := time.After(patience)
-	for {
+	invited := func() bool {
 		p.mu.Lock()
-		from, is := p.invites[room]
-		changed := p.changed
-		p.mu.Unlock()
-		if is {
-			return from
-		}
-		select {
-		case <-changed:
-		case <-late:
-			p.t.Fatalf("%s was never invited to %s", p.ID, room)
-		}
+		defer p.mu.Unlock()
+		from = p.invites[room]
+		return from != ""
 	}
+	if !p.mu.await(invited) {
+		p.t.Fatalf("%s was never invited to %s", p.ID, room)
+	}
+	return from
 }
 
 // A Room is what a new room is to be.
@@ -458,19 +423,6 @@ func (p *Player) SaysIn(room id.RoomID, thread id.EventID, body string, mentions
 	return p.Sends(room, event.EventMessage, content)
 }
 
-// Replies answers a message, in its thread if it is in one.
-func (p *Player) Replies(room id.RoomID, to id.EventID, body string, mentions ...id.UserID) id.EventID {
-	p.t.Helper()
-	content := words(body, mentions...)
-	content.RelatesTo = &event.RelatesTo{}
-	p.AwaitEvent(room, to)
-	if m := p.View(room).Message(to); m != nil && m.Thread != "" {
-		content.RelatesTo.SetThread(m.Thread, "")
-	}
-	content.RelatesTo.SetReplyTo(to)
-	return p.Sends(room, event.EventMessage, content)
-}
-
 // Edits changes a text of the player's own, and is the edit's ID.
 func (p *Player) Edits(room id.RoomID, of id.EventID, body string) id.EventID {
 	p.t.Helper()
@@ -496,28 +448,11 @@ func (p *Player) Redacts(room id.RoomID, what id.EventID) {
 	p.server.rest()
 }
 
-// Shows uploads a PNG and sends it with a caption.
-func (p *Player) Shows(room id.RoomID, name, caption string, picture image.Image) id.EventID {
+// Looks is the picture of a message, downloaded and decoded. The test fails
+// when the message says another size in bytes or pixels, or another type.
+func (p *Player) Looks(m *Message) image.Image {
 	p.t.Helper()
-	var data bytes.Buffer
-	if err := png.Encode(&data, picture); err != nil {
-		p.t.Fatal(err)
-	}
-	stored, err := p.Client.UploadBytes(context.Background(), data.Bytes(), "image/png")
-	if err != nil {
-		p.t.Fatalf("%s uploads: %v", p.ID, err)
-	}
-	size := picture.Bounds().Size()
-	return p.Sends(room, event.EventMessage, &event.MessageEventContent{
-		MsgType: event.MsgImage, FileName: name, Body: caption, URL: stored.ContentURI.CUString(), Mentions: &event.Mentions{},
-		Info: &event.FileInfo{MimeType: "image/png", Width: size.X, Height: size.Y, Size: data.Len()},
-	})
-}
-
-// Download is the media of a message.
-func (p *Player) Download(m *Message) []byte {
-	p.t.Helper()
-	if m.Picture == nil || m.Picture.URL == "" {
+	if m.Picture == nil {
 		p.t.Fatalf("there is no picture to download: %s", summary(m))
 	}
 	uri, err := id.ParseContentURI(m.Picture.URL)
@@ -528,14 +463,6 @@ func (p *Player) Download(m *Message) []byte {
 	if err != nil {
 		p.t.Fatalf("%s downloads: %v", p.ID, err)
 	}
-	return data
-}
-
-// Looks is the picture of a message, downloaded and decoded. The test fails
-// when the message says another size in bytes or pixels, or another type.
-func (p *Player) Looks(m *Message) image.Image {
-	p.t.Helper()
-	data := p.Download(m)
 	shown, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		p.t.Fatalf("the picture of %s: %v", summary(m), err)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -24,10 +23,9 @@ type Proxy struct {
 	server *Server
 	client *http.Client
 
-	mu       sync.Mutex
+	mu       watched
 	orders   []*Order
 	requests []*Request
-	changed  chan struct{} // closed and replaced when a request ends or an order comes or goes
 	syncs    map[*Exchange]context.CancelCauseFunc
 }
 
@@ -38,11 +36,9 @@ type Request struct {
 	Path   string // escaped as it came
 	Query  url.Values
 	Token  string // the access token
-	Size   int64  // bytes of the body that were read
 	Body   []byte // at most the first 64 KiB of it if it is JSON, nil for media
 	Status int    // what was answered, 0 while nothing was or when the connection was cut
 	Fault  bool   // whether an order took it
-	Done   bool
 }
 
 // A Match chooses requests.
@@ -82,7 +78,7 @@ func (s *Server) Proxy(t testing.TB) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{URL: url, server: s, client: &http.Client{Transport: s.newTransport(t)}, changed: make(chan struct{}), syncs: map[*Exchange]context.CancelCauseFunc{}}
+	p := &Proxy{URL: url, server: s, client: &http.Client{Transport: s.newTransport(t)}, syncs: map[*Exchange]context.CancelCauseFunc{}}
 	serve(t, listener, http.HandlerFunc(p.serve))
 	return p
 }
@@ -108,7 +104,7 @@ func (p *Proxy) Times(n int, m Match, f Fault) *Order {
 			woken++
 		}
 	}
-	p.tell()
+	p.mu.tell()
 	return o
 }
 
@@ -121,7 +117,7 @@ func (o *Order) Stop() {
 	o.p.mu.Lock()
 	defer o.p.mu.Unlock()
 	o.left = 0
-	o.p.tell()
+	o.p.mu.tell()
 }
 
 // Made is how many faults were begun.
@@ -134,35 +130,12 @@ func (o *Order) Made() int {
 // Await waits until n faults were begun.
 func (o *Order) Await(t testing.TB, n int) {
 	t.Helper()
-	o.p.await(t, fmt.Sprintf("%d faults", n), func() bool { return o.made >= n })
-}
-
-// AwaitSync waits until a request for /sync waits for news.
-func (p *Proxy) AwaitSync(t testing.TB) {
-	t.Helper()
-	p.await(t, "a /sync that waits", func() bool { return len(p.syncs) > 0 })
-}
-
-func (p *Proxy) await(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	late := time.After(patience)
-	for {
-		p.mu.Lock()
-		is, changed := so(), p.changed
-		p.mu.Unlock()
-		if is {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("the proxy has waited for %s in vain", what)
-		}
+	if !o.p.mu.await(func() bool { return o.Made() >= n }) {
+		t.Fatalf("%d faults of %d", o.Made(), n)
 	}
 }
 
-// Requests are the requests that match, in the order in which they came. A
-// Match made by Every counts these, too: use another one here.
+// Requests are the requests that match, in the order in which they came.
 func (p *Proxy) Requests(m Match) (list []Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,11 +154,6 @@ func (p *Proxy) Forget() {
 	p.requests = nil
 }
 
-func (p *Proxy) tell() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
-
 // errAgain ends a waiting /sync so that it is looked at again.
 var errAgain = errors.New("an order has come")
 
@@ -202,22 +170,12 @@ type Exchange struct {
 }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
-	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if token == "" {
-		token = r.URL.Query().Get("access_token")
-	}
-	x := &Exchange{R: r, W: w, p: p, ctx: r.Context(), Request: &Request{At: time.Now(), Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Token: token}}
+	x := &Exchange{R: r, W: w, p: p, ctx: r.Context(), Request: &Request{At: time.Now(), Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Token: tokenOf(r)}}
 	r.Body = &ear{r.Body, x, strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")}
 	x.W = &answer{x: x, ResponseWriter: w}
 	p.mu.Lock()
 	p.requests = append(p.requests, x.Request)
 	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		x.Request.Done = true
-		p.tell()
-		p.mu.Unlock()
-	}()
 	x.Pass()
 }
 
@@ -239,7 +197,7 @@ func (x *Exchange) Pass() {
 			x.taken = append(x.taken, order)
 			x.Request.Fault = true
 			p.orders = slices.DeleteFunc(p.orders, func(o *Order) bool { return o.left == 0 })
-			p.tell()
+			p.mu.tell()
 			p.mu.Unlock()
 			order.fault(x)
 			return
@@ -248,7 +206,7 @@ func (x *Exchange) Pass() {
 		if Syncing(x.Request) {
 			x.ctx, cancel = context.WithCancelCause(x.R.Context())
 			p.syncs[x] = cancel
-			p.tell()
+			p.mu.tell()
 		}
 		p.mu.Unlock()
 		reply, err := x.Forward()
@@ -342,7 +300,7 @@ func (x *Exchange) Say(status int, kind, body string) {
 	x.Answer(&Reply{status, http.Header{"Content-Type": {kind}}, []byte(body)})
 }
 
-// An ear writes down how much of a body was read.
+// An ear writes down what was read of a body.
 type ear struct {
 	io.ReadCloser
 	x    *Exchange
@@ -353,7 +311,6 @@ func (l *ear) Read(b []byte) (int, error) {
 	n, err := l.ReadCloser.Read(b)
 	l.x.p.mu.Lock()
 	r := l.x.Request
-	r.Size += int64(n)
 	if room := 64<<10 - len(r.Body); room > 0 && l.json {
 		r.Body = append(r.Body, b[:min(n, room)]...)
 	}

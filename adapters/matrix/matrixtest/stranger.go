@@ -42,8 +42,7 @@ type Stranger struct {
 	in    io.WriteCloser
 	files string
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at each change
+	mu      watched
 	answers map[int]map[string]json.RawMessage
 	asked   int
 	ended   bool
@@ -129,7 +128,7 @@ func newStranger(t testing.TB, url string, user User, signed bool) *Stranger {
 	if err := os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	w := &Stranger{User: user, t: t, files: t.TempDir(), changed: make(chan struct{}), answers: map[int]map[string]json.RawMessage{}, sights: map[id.EventID]Sight{}, member: map[id.RoomID]string{}}
+	w := &Stranger{User: user, t: t, files: t.TempDir(), answers: map[int]map[string]json.RawMessage{}, sights: map[id.EventID]Sight{}, member: map[id.RoomID]string{}}
 	w.Token, w.Device = "", ""
 	command := exec.Command("node", main)
 	command.Env = append(os.Environ(), "MATRIXTEST_URL="+url, "MATRIXTEST_USER="+user.ID.String(), "MATRIXTEST_PASSWORD="+user.Password, "MATRIXTEST_FILES="+w.files, "NODE_ENV=production")
@@ -188,14 +187,12 @@ func (w *Stranger) read(out io.Reader) {
 		}
 		w.mu.Lock()
 		w.take(line)
-		close(w.changed)
-		w.changed = make(chan struct{})
+		w.mu.tell()
 		w.mu.Unlock()
 	}
 	w.mu.Lock()
 	w.ended = true
-	close(w.changed)
-	w.changed = make(chan struct{})
+	w.mu.tell()
 	w.mu.Unlock()
 }
 
@@ -229,22 +226,16 @@ func (w *Stranger) take(line map[string]json.RawMessage) {
 // await waits until something holds under the lock.
 func (w *Stranger) await(what string, so func() bool) {
 	w.t.Helper()
-	late := time.After(patience)
-	for {
+	is, ended := false, false
+	var problems []string
+	in := w.mu.await(func() bool {
 		w.mu.Lock()
-		is, changed, ended, problems := so(), w.changed, w.ended, w.errors
-		w.mu.Unlock()
-		if is {
-			return
-		}
-		if len(problems) > 0 || ended {
-			w.t.Fatalf("%s waited for %s; matrix-js-sdk has ended: %t, and says %q", w.ID, what, ended, problems)
-		}
-		select {
-		case <-changed:
-		case <-late:
-			w.t.Fatalf("%s has waited for %s", w.ID, what)
-		}
+		defer w.mu.Unlock()
+		is, ended, problems = so(), w.ended, w.errors
+		return is || ended || len(problems) > 0
+	})
+	if !in || !is {
+		w.t.Fatalf("%s waited for %s; matrix-js-sdk has ended: %t, and says %q", w.ID, what, ended, problems)
 	}
 }
 
@@ -341,22 +332,10 @@ func (w *Stranger) Shows(room id.RoomID, thread id.EventID, name, caption string
 	return w.event("show", map[string]any{"room": room, "thread": thread, "file": file, "name": name, "caption": caption})
 }
 
-// Edits changes a text of the stranger's own, and is the edit's ID.
-func (w *Stranger) Edits(room id.RoomID, of id.EventID, body string) id.EventID {
-	w.t.Helper()
-	return w.event("edit", map[string]any{"room": room, "event": of, "body": body})
-}
-
 // Reacts sets a reaction.
 func (w *Stranger) Reacts(room id.RoomID, to id.EventID, key string) id.EventID {
 	w.t.Helper()
 	return w.event("react", map[string]any{"room": room, "event": to, "key": key})
-}
-
-// Redacts takes an event back.
-func (w *Stranger) Redacts(room id.RoomID, what id.EventID) {
-	w.t.Helper()
-	w.do("redact", map[string]any{"room": room, "event": what})
 }
 
 // Sees is everything that the stranger has seen of a room so far, states too,
@@ -423,24 +402,16 @@ func (w *Stranger) AwaitEvent(room id.RoomID, event id.EventID) Sight {
 	return w.AwaitSight(room, "event "+event.String(), func(s Sight) bool { return s.ID == event && s.Failure == "" })
 }
 
-// File is the media of a sight, decrypted.
-func (w *Stranger) File(s Sight) ([]byte, error) {
-	switch {
-	case s.Media == nil:
-		return nil, errors.New("there is no picture")
-	case s.Media.Error != "":
-		return nil, errors.New(s.Media.Error)
-	}
-	return os.ReadFile(filepath.Join(w.files, s.Media.SHA256))
-}
-
 // Picture is the picture of a sight, decrypted and decoded. The test fails when
 // it cannot be had or the event says another size in bytes or pixels.
 func (w *Stranger) Picture(s Sight) image.Image {
 	w.t.Helper()
-	data, err := w.File(s)
+	if s.Media == nil || s.Media.Error != "" {
+		w.t.Fatalf("the picture %q cannot be had: %+v", s.Body(), s.Media)
+	}
+	data, err := os.ReadFile(filepath.Join(w.files, s.Media.SHA256))
 	if err != nil {
-		w.t.Fatalf("the picture %q: %v", s.Body(), err)
+		w.t.Fatal(err)
 	}
 	shown, err := png.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -3,7 +3,6 @@ package matrixtest
 import (
 	"bytes"
 	"image"
-	"image/color"
 	"image/png"
 	"testing"
 
@@ -11,92 +10,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
-
-func TestStrangersReadEachOther(t *testing.T) {
-	tier.Change(t)
-	t.Parallel()
-	s := Shared(t)
-	anna, zoe := s.Stranger(t, "Anna"), s.Stranger(t, "Zoe")
-	board := image.NewGray(image.Rect(0, 0, 32, 20))
-	board.SetGray(3, 4, color.Gray{200})
-	var data bytes.Buffer
-	if err := png.Encode(&data, board); err != nil {
-		t.Fatal(err)
-	}
-	for _, encrypted := range []bool{false, true} {
-		room := anna.Makes(Room{Name: "Go", Encrypted: encrypted, Invite: []id.UserID{zoe.ID}})
-		zoe.AwaitInvite(room)
-		zoe.Joins(room)
-		anna.AwaitMember(room, zoe.ID)
-		root := anna.Says(room, "!new 9x9", zoe.ID)
-		zoe.AwaitEvent(room, root)
-		placed := zoe.SaysIn(room, root, "!place D4")
-		anna.AwaitEvent(room, placed)
-		zoe.Edits(room, placed, "!place E5")
-		reaction := anna.Reacts(room, placed, "✅")
-		shown := anna.Shows(room, root, "board.png", "Black E5.", data.Bytes())
-		slip := zoe.Says(room, "oops")
-		anna.AwaitEvent(room, slip)
-		zoe.Redacts(room, slip)
-
-		check := func(who *Stranger, event id.EventID, want Sight) Sight {
-			t.Helper()
-			got := who.AwaitSight(room, want.Body(), func(s Sight) bool {
-				return s.ID == event && s.Failure == "" && s.Redacted == want.Redacted && s.Body() == want.Body()
-			})
-			if got.Thread != want.Thread || got.Edited != want.Edited || got.ReplyTo != "" || len(got.Mentions) != len(want.Mentions) {
-				t.Errorf("%s sees %+v", who.ID, got)
-			}
-			if want.Redacted {
-				return got
-			}
-			if got.Encrypted != encrypted {
-				t.Errorf("%s sees %+v", who.ID, got)
-			}
-			if encrypted && (got.Shield != "none" || !got.SignedByOwner || got.Device == "") {
-				t.Errorf("%s sees %+v", who.ID, got)
-			}
-			if encrypted != (got.Content["body"] != nil && !contains(got.Clear, "body")) {
-				t.Errorf("the homeserver sees %v of %+v", got.Clear, got)
-			}
-			return got
-		}
-		says := func(body string) Sight { return Sight{Content: map[string]any{"body": body}} }
-		want := says("!new 9x9")
-		want.Mentions = []id.UserID{zoe.ID}
-		check(zoe, root, want)
-		want = says("!place E5")
-		want.Thread, want.Edited = root, true
-		if got := check(anna, placed, want); got.Device != zoe.Device && encrypted {
-			t.Errorf("Zoe's device is %s, not %s", zoe.Device, got.Device)
-		}
-		want = says("Black E5.")
-		want.Thread = root
-		got := check(zoe, shown, want)
-		if got.Media == nil || got.Media.Encrypted != encrypted || got.Media.Width != 32 || got.Media.Height != 20 || got.Media.Size != data.Len() {
-			t.Fatalf("Zoe sees the picture %+v", got.Media)
-		}
-		if file, err := zoe.File(got); err != nil || !bytes.Equal(file, data.Bytes()) {
-			t.Errorf("Zoe has %d other bytes, %v", len(file), err)
-		}
-		if c := color.GrayModel.Convert(zoe.Picture(got).At(3, 4)).(color.Gray); c.Y != 200 {
-			t.Errorf("the picture is %v", c)
-		}
-		if got := zoe.AwaitEvent(room, reaction); got.Type != "m.reaction" || got.Relation != "m.annotation" || got.Target != placed || got.Key != "✅" || got.Encrypted {
-			t.Errorf("Zoe sees the reaction %+v", got)
-		}
-		check(anna, slip, Sight{Redacted: true})
-	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
 
 // An altered file must not pass as a picture: nothing else here would say that
 // the hash is looked at.

@@ -3,7 +3,6 @@ package matrixtest
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"maunium.net/go/mautrix/id"
 )
@@ -26,7 +25,6 @@ type View struct {
 	Room      id.RoomID
 	Name      string
 	Encrypted bool
-	Upgraded  id.RoomID // what replaces the room, "" while nothing does
 
 	// Events is the whole timeline, the oldest event first.
 	Events []*Event
@@ -49,7 +47,6 @@ type Message struct {
 	ID      id.EventID
 	Sender  id.UserID
 	Name    string // the sender's display name
-	Time    time.Time
 	Kind    string // m.text, m.notice, m.image, …; "" when it is encrypted or redacted
 	Body    string
 	HTML    string // "" when there is none
@@ -57,10 +54,9 @@ type Message struct {
 	Thread  id.EventID // the thread's root, "" in the main timeline
 	ReplyTo id.EventID // "" for none; the fallback of threads is not one
 
-	// Mentions are the people that the message mentions by now, Pings those
-	// whom it or one of its edits has notified; both from m.mentions alone.
-	Mentions, Pings []id.UserID
-	HasMentions     bool // whether the message as first sent has m.mentions
+	// Pings are the people whom the message or one of its edits has notified, from
+	// m.mentions alone.
+	Pings []id.UserID
 
 	Edits     int
 	Encrypted bool // m.room.encrypted, which a Player cannot read
@@ -177,8 +173,6 @@ func resolve(room id.RoomID, state, events []*Event) View {
 			v.Name = text(e.Content["name"])
 		case "m.room.encryption":
 			v.Encrypted = true
-		case "m.room.tombstone":
-			v.Upgraded = id.RoomID(text(e.Content["replacement_room"]))
 		case "m.room.member":
 			user := id.UserID(*e.StateKey)
 			v.Members[user] = text(e.Content["membership"])
@@ -212,7 +206,7 @@ func resolve(room id.RoomID, state, events []*Event) View {
 		if text(relation["rel_type"]) == "m.replace" {
 			continue
 		}
-		m := &Message{ID: e.ID, Sender: e.Sender, Name: v.NameOf(e.Sender), Time: time.UnixMilli(e.Time), Redacted: gone[e.ID], Encrypted: e.Type == "m.room.encrypted"}
+		m := &Message{ID: e.ID, Sender: e.Sender, Name: v.NameOf(e.Sender), Redacted: gone[e.ID], Encrypted: e.Type == "m.room.encrypted"}
 		v.Messages = append(v.Messages, m)
 		if m.Redacted {
 			continue
@@ -225,7 +219,6 @@ func resolve(room id.RoomID, state, events []*Event) View {
 		}
 		m.Content = e.Content
 		m.Pings = users(e.Content)
-		_, m.HasMentions = e.Content["m.mentions"]
 		var last *Event
 		for _, edit := range edits[e.ID] {
 			fresh := object(edit.Content["m.new_content"])
@@ -249,7 +242,6 @@ func resolve(room id.RoomID, state, events []*Event) View {
 		if text(m.Content["format"]) == "org.matrix.custom.html" {
 			m.HTML = text(m.Content["formatted_body"])
 		}
-		m.Mentions = users(m.Content)
 		if m.Kind == "m.image" {
 			m.Picture = picture(m.Content)
 			if text(m.Content["filename"]) == "" || m.Content["filename"] == m.Body {

@@ -260,19 +260,9 @@ const acts = {
         else content.url = url;
         return send(room, thread, "m.room.message", content);
     },
-    async edit({ room, event, body }) {
-        const fresh = { msgtype: "m.text", body, "m.mentions": {} };
-        const content = { ...fresh, body: `* ${body}`, "m.new_content": fresh, "m.relates_to": { rel_type: "m.replace", event_id: event } };
-        const thread = client.getRoom(room)?.findEventById(event)?.threadRootId ?? null;
-        return send(room, thread, "m.room.message", content);
-    },
     async react({ room, event, key }) {
         const content = { "m.relates_to": { rel_type: "m.annotation", event_id: event, key } };
         return send(room, null, "m.reaction", content);
-    },
-    async redact({ room, event }) {
-        await client.redactEvent(room, event);
-        return {};
     },
     // look looks once more at everything of a room.
     async look({ room }) {
