@@ -68,7 +68,7 @@ type Device struct {
 	transport *http.Transport
 	mu        sync.Mutex // row
 	row       *row
-	used      uint64 // Crypto.Uses at the last advance
+	used      uint64 // Crypto.Uses at the last advance; of Open, then watch's, then Close's
 	stop      context.CancelFunc
 	done      chan struct{}
 }
@@ -422,15 +422,16 @@ func (d *Device) advance(ctx context.Context) error {
 	if d.Crypto == nil {
 		return nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	uses := d.Crypto.Uses()
+	d.mu.Lock()
 	d.row.generation++
-	if err := d.row.save(ctx, d.config.DB, false); err != nil {
+	now := mark{d.row.device, d.row.generation}
+	err := d.row.save(ctx, d.config.DB, false)
+	d.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	err := d.Client.SetAccountData(ctx, markType, mark{d.row.device, d.row.generation})
-	if err != nil {
+	if err := d.Client.SetAccountData(ctx, markType, now); err != nil {
 		return fmt.Errorf("matrix: write the bot's account data: %w", err)
 	}
 	d.used = uses
@@ -453,10 +454,7 @@ func (d *Device) watch(ctx context.Context) {
 				return
 			case <-tick.C:
 			}
-			d.mu.Lock()
-			idle := d.Crypto == nil || d.Crypto.Uses() == d.used
-			d.mu.Unlock()
-			if idle {
+			if d.Crypto == nil || d.Crypto.Uses() == d.used {
 				continue
 			}
 			if err := d.config.clean(d.advance(ctx)); err != nil && ctx.Err() == nil {

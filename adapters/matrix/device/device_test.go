@@ -198,6 +198,33 @@ func only(t *testing.T, list []id.DeviceID, want id.DeviceID) {
 	}
 }
 
+// replaces starts the bot, which must make a new device, signed by the account as it
+// was, and delete the one before.
+func (s *setup) replaces(server *matrixtest.Server, before id.DeviceID, key id.Ed25519) *Device {
+	s.t.Helper()
+	d := s.starts()
+	if !d.New || d.Client.DeviceID == before {
+		s.t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
+	}
+	signed(s.t, d)
+	if now := master(s.t, server, s.user.ID); now != key {
+		s.t.Error("another master key than before")
+	}
+	only(s.t, s.devices(server), d.Client.DeviceID)
+	return d
+}
+
+// stays stops a device, which the next start must take up.
+func (s *setup) stays(d *Device) {
+	s.t.Helper()
+	s.stops(d)
+	again := s.starts()
+	if again.New || again.Client.DeviceID != d.Client.DeviceID {
+		s.t.Errorf("device %s, new %v at the next start; want the same as before, %s", again.Client.DeviceID, again.New, d.Client.DeviceID)
+	}
+	s.stops(again)
+}
+
 func TestFirstAndLaterStarts(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
@@ -245,12 +272,7 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 		if d.Client.UserID != user.ID {
 			t.Errorf("logged in as %s", d.Client.UserID)
 		}
-		s.stops(d)
-		d = s.starts()
-		if d.New {
-			t.Error("the localpart does not find the device of the last time")
-		}
-		s.stops(d)
+		s.stays(d) // the localpart finds the device of the last time
 
 		// This server takes the first cross-signing keys without the password.
 		user = server.Register(t, "Bot")
@@ -293,16 +315,7 @@ func TestTokenRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = d.Close() // cannot write its generation
-		d = s.starts()
-		if !d.New || d.Client.DeviceID == first {
-			t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
-		}
-		signed(t, d)
-		if now := master(t, server, s.user.ID); now != key {
-			t.Error("another master key than before")
-		}
-		only(t, s.devices(server), d.Client.DeviceID)
-		s.stops(d)
+		s.stops(s.replaces(server, first, key))
 	})
 }
 
@@ -320,12 +333,7 @@ func TestSoftLogoutKeepsTheDevice(t *testing.T) {
 			t.Errorf("device %s, new %v; want the same as before, %s", d.Client.DeviceID, d.New, first)
 		}
 		signed(t, d)
-		s.stops(d)
-		d = s.starts()
-		if d.Client.DeviceID != first {
-			t.Error("the new token was not kept")
-		}
-		s.stops(d)
+		s.stays(d) // the new token was kept
 	})
 }
 
@@ -356,12 +364,7 @@ func TestDatabaseLost(t *testing.T) {
 						t.Errorf("there is a new recovery key to show: %v", !d.Recovery.IsZero())
 					}
 				}
-				s.stops(d)
-				d = s.starts()
-				if d.New {
-					t.Error("a new device at the next start again")
-				}
-				s.stops(d)
+				s.stays(d)
 			})
 		})
 	}

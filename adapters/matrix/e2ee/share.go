@@ -361,14 +361,11 @@ func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSes
 			continue
 		}
 		told = append(told, w)
-		if notices[d.UserID] == nil {
-			notices[d.UserID] = make(map[id.DeviceID]*event.Content)
-		}
-		notices[d.UserID][d.DeviceID] = &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
+		put(notices, d, &event.Content{Parsed: &event.RoomKeyWithheldEventContent{
 			RoomID: session.RoomID, Algorithm: id.AlgorithmMegolmV1, SessionID: session.ID(),
 			SenderKey: m.olm().GetAccount().IdentityKey(),
 			Code:      event.RoomKeyWithheldNoOlmSession, Reason: "the device has no one-time keys",
-		}}
+		}})
 	}
 	if len(notices) == 0 {
 		return
@@ -379,6 +376,14 @@ func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSes
 			m.later.worked(noOlm{w})
 		}
 	}
+}
+
+// put puts in what is for a device.
+func put[T any](in map[id.UserID]map[id.DeviceID]T, d *id.Device, what T) {
+	if in[d.UserID] == nil {
+		in[d.UserID] = make(map[id.DeviceID]T)
+	}
+	in[d.UserID][d.DeviceID] = what
 }
 
 // noOlm stands for telling a device that it has no one-time keys.
@@ -392,10 +397,7 @@ func (m *Machine) claim(ctx context.Context, devices []*id.Device, anew bool) ([
 	m.mu.Lock()
 	for _, d := range devices {
 		if anew || !m.store().HasSession(ctx, d.IdentityKey) {
-			if ask[d.UserID] == nil {
-				ask[d.UserID] = make(map[id.DeviceID]id.KeyAlgorithm)
-			}
-			ask[d.UserID][d.DeviceID] = id.KeyAlgorithmSignedCurve25519
+			put(ask, d, id.KeyAlgorithmSignedCurve25519)
 		}
 	}
 	m.mu.Unlock()
@@ -455,10 +457,7 @@ func (m *Machine) newOlm(ctx context.Context, d *id.Device, key mautrix.OneTimeK
 func (m *Machine) send(ctx context.Context, devices []*id.Device, t event.Type, content *event.Content) ([]*id.Device, error) {
 	plain := &mautrix.ReqSendToDevice{Messages: make(map[id.UserID]map[id.DeviceID]*event.Content)}
 	for _, d := range devices {
-		if plain.Messages[d.UserID] == nil {
-			plain.Messages[d.UserID] = make(map[id.DeviceID]*event.Content)
-		}
-		plain.Messages[d.UserID][d.DeviceID] = content
+		put(plain.Messages, d, content)
 	}
 	var sealed *mautrix.ReqSendToDevice
 	m.mu.Lock()

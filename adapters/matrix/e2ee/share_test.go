@@ -667,6 +667,13 @@ func TestHostileMessages(t *testing.T) {
 				t.Errorf("%.20s: %v, want: unreadable for good", plain, err)
 			}
 		}
+		copied, _, err := sealedOf(bot.await(seal("null")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := guard(func() error { _, err := bot.olm().DecryptMegolmEvent(ctx, copied); return err }); !errors.As(err, new(errPanic)) {
+			t.Errorf("mautrix no longer panics at null, but says %v: Decrypt needs no guard", err)
+		}
 		if err := anna.store().UpdateOutboundGroupSession(ctx, session); err != nil {
 			t.Fatal(err)
 		}
@@ -761,6 +768,44 @@ func TestDatabaseTakesNothing(t *testing.T) {
 		bot.handle(resp)
 		bot.reads(evt, "!place D4")
 		anna.reads(bot.say(room, "Black D4."), "Black D4.")
+	})
+}
+
+// What was seen in one version of mautrix may be mended in the next.
+func TestVersionOfMautrix(t *testing.T) {
+	if mautrix.Version != seenIn {
+		t.Errorf("mautrix is %s, and its faults were seen in %s: see seenIn", mautrix.Version, seenIn)
+	}
+}
+
+// A device that logs in under the id of one that is gone has keys of its own.
+func TestDeviceIDIsUsedAgain(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		bot := newPeer(t, s, s.URL, s.Register(t, "Bot"))
+		for _, c := range []struct {
+			store interface {
+				PutDevices(context.Context, id.UserID, map[id.DeviceID]*id.Device) error
+			}
+			user id.UserID
+			want id.Ed25519
+			says string
+		}{
+			{bot.store(), "@anna:x", "new", "the old signing key stays beside the new identity key"},
+			{bot.store().SQLCryptoStore, "@bert:x", "old", "mautrix replaces the signing key: PutDevices of our store may go"},
+		} {
+			for _, key := range []id.Ed25519{"old", "", "new"} {
+				devices := map[id.DeviceID]*id.Device{}
+				if key != "" {
+					devices["PHONE"] = &id.Device{UserID: c.user, DeviceID: "PHONE", IdentityKey: id.Curve25519(key), SigningKey: key}
+				}
+				if err := c.store.PutDevices(ctx, c.user, devices); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := bot.store().GetDevice(ctx, c.user, "PHONE"); err != nil || got.IdentityKey != "new" || got.SigningKey != c.want {
+				t.Errorf("%s: %+v, %v", c.says, got, err)
+			}
+		}
 	})
 }
 

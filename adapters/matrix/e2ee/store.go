@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -161,28 +162,23 @@ type who struct {
 
 // devicesOf returns the devices of some users, in one query for each 500 users.
 func (s *store) devicesOf(ctx context.Context, users []id.UserID) (map[who]*id.Device, error) {
+	scan := dbutil.ConvertRowFn[*id.Device](func(row dbutil.Scannable) (*id.Device, error) {
+		d := new(id.Device)
+		return d, row.Scan(&d.UserID, &d.DeviceID, &d.IdentityKey, &d.SigningKey, &d.Trust, &d.Name)
+	})
 	found := make(map[who]*id.Device)
-	for len(users) > 0 {
-		n := min(len(users), 500)
-		marks, args := make([]string, n), make([]any, n)
-		for i, u := range users[:n] {
+	for some := range slices.Chunk(users, 500) {
+		marks, args := make([]string, len(some)), make([]any, len(some))
+		for i, u := range some {
 			marks[i], args[i] = fmt.Sprintf("$%d", i+1), u
 		}
-		users = users[n:]
-		rows, err := s.DB.Query(ctx, `SELECT user_id, device_id, identity_key, signing_key, trust, name
-			FROM crypto_device WHERE deleted=false AND user_id IN (`+strings.Join(marks, ",")+")", args...)
+		list, err := scan.NewRowIter(s.DB.Query(ctx, `SELECT user_id, device_id, identity_key, signing_key, trust, name
+			FROM crypto_device WHERE deleted=false AND user_id IN (`+strings.Join(marks, ",")+")", args...)).AsList()
 		if err != nil {
 			return nil, err
 		}
-		for rows.Next() {
-			d := new(id.Device)
-			if err = rows.Scan(&d.UserID, &d.DeviceID, &d.IdentityKey, &d.SigningKey, &d.Trust, &d.Name); err != nil {
-				break
-			}
+		for _, d := range list {
 			found[who{d.UserID, d.IdentityKey}] = d
-		}
-		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			return nil, err
 		}
 	}
 	return found, nil
@@ -191,20 +187,15 @@ func (s *store) devicesOf(ctx context.Context, users []id.UserID) (map[who]*id.D
 // holders returns the devices that may have the key of a session (meant) and
 // those that it was sent to for certain (sent).
 func (s *store) holders(ctx context.Context, session id.SessionID) (meant, sent map[who]bool, err error) {
+	scan := dbutil.ConvertRowFn[who](func(row dbutil.Scannable) (w who, err error) {
+		err = row.Scan(&w.User, &w.Key)
+		return w, err
+	})
 	read := func(table string) (map[who]bool, error) {
-		rows, err := s.DB.Query(ctx, "SELECT user_id, identity_key FROM "+table+" WHERE session_id=$1", session)
-		if err != nil {
-			return nil, err
-		}
 		set := make(map[who]bool)
-		for rows.Next() {
-			var w who
-			if err = rows.Scan(&w.User, &w.Key); err != nil {
-				break
-			}
-			set[w] = true
-		}
-		return set, errors.Join(err, rows.Err(), rows.Close())
+		err := scan.NewRowIter(s.DB.Query(ctx, "SELECT user_id, identity_key FROM "+table+" WHERE session_id=$1", session)).
+			Iter(func(w who) (bool, error) { set[w] = true; return true, nil })
+		return set, err
 	}
 	if meant, err = read("crypto_megolm_outbound_session_shared"); err != nil {
 		return nil, nil, err

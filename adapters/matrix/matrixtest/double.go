@@ -51,7 +51,6 @@ type double struct {
 	tokens   map[string]*device
 	rooms    map[id.RoomID]*room
 	media    map[string]media
-	filters  map[string]json.RawMessage
 	lists    []listChange
 }
 
@@ -86,7 +85,7 @@ type media struct {
 
 func newDouble(takes time.Duration) *double {
 	d := &double{takes: takes, accounts: map[id.UserID]*account{}, tokens: map[string]*device{},
-		rooms: map[id.RoomID]*room{}, media: map[string]media{}, filters: map[string]json.RawMessage{}}
+		rooms: map[id.RoomID]*room{}, media: map[string]media{}}
 	d.open("GET client/versions", func(*call) any {
 		return fields{"versions": []string{"r0.6.1", "v1.1", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6", "v1.7", "v1.8", "v1.9", "v1.10", "v1.11"}}
 	})
@@ -103,8 +102,6 @@ func newDouble(takes time.Duration) *double {
 		"PUT client/v3/profile/{user}/displayname":                  d.setName,
 		"GET " + of + "account_data/{type}":                         d.accountData,
 		"PUT " + of + "account_data/{type}":                         d.setAccountData,
-		"POST " + of + "filter":                                     d.putFilter,
-		"GET " + of + "filter/{filter}":                             d.getFilter,
 		"POST media/v3/upload":                                      d.upload,
 		"GET media/v3/download/{server}/{media}":                    d.download,
 		"GET client/v1/media/download/{server}/{media}":             d.download,
@@ -367,21 +364,6 @@ func (d *double) setAccountData(c *call) any {
 	read[fields](c)
 	c.Data[c.path("type")] = c.body
 	return fields{}
-}
-
-func (d *double) putFilter(c *call) any {
-	read[fields](c)
-	name := fmt.Sprint(len(d.filters))
-	d.filters[name] = c.body
-	return fields{"filter_id": name}
-}
-
-func (d *double) getFilter(c *call) any {
-	filter, ok := d.filters[c.path("filter")]
-	if !ok {
-		miss("no such filter")
-	}
-	return filter
 }
 
 func (d *double) upload(c *call) any {

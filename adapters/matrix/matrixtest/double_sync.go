@@ -21,11 +21,7 @@ type syncFilter struct {
 
 func (d *double) sync(c *call) any {
 	wait := c.numberOf("timeout", 0)
-	stored := []byte(c.r.URL.Query().Get("filter"))
-	if len(stored) > 0 && stored[0] != '{' {
-		stored = d.filters[string(stored)]
-	}
-	filter, since := parse[syncFilter](stored, "M_INVALID_PARAM"), c.positionOf("since", 0)
+	filter, since := parse[syncFilter]([]byte(c.r.URL.Query().Get("filter")), "M_INVALID_PARAM"), c.positionOf("since", 0)
 	late := time.NewTimer(time.Duration(wait) * time.Millisecond)
 	defer late.Stop()
 	for {

@@ -66,6 +66,14 @@ func (a *asker) person(name string) *mautrix.Client {
 	return a.s.Client(a.T, a.s.URL, a.s.Register(a.T, name))
 }
 
+// again logs somebody in once more.
+func (a *asker) again(c *mautrix.Client) *mautrix.Client {
+	a.Helper()
+	user := User{ID: c.UserID, Password: passwordOf(c.UserID.Localpart())}
+	user.Token, user.Device = a.s.Login(a.T, user)
+	return a.s.Client(a.T, a.s.URL, user)
+}
+
 // asks sends a request and returns the status and the answer.
 func (a *asker) asks(c *mautrix.Client, method, path string, body any) (int, map[string]any) {
 	a.Helper()
@@ -128,6 +136,15 @@ func (a *asker) comes(c *mautrix.Client, at id.RoomID, by *mautrix.Client) {
 	a.does(c, "POST", "rooms/"+at.String()+"/join", nil)
 }
 
+// two are people in a room.
+func (a *asker) two() (anna, ben *mautrix.Client, at id.RoomID) {
+	a.Helper()
+	anna, ben = a.person("Anna"), a.person("Ben")
+	at = a.room(anna, nil)
+	a.comes(ben, at, anna)
+	return anna, ben, at
+}
+
 func (a *asker) says(c *mautrix.Client, at id.RoomID, txn string) id.EventID {
 	a.Helper()
 	e, _ := a.does(c, "PUT", "rooms/"+at.String()+"/send/m.room.message/"+txn, map[string]any{"msgtype": "m.text", "body": txn})["event_id"].(string)
@@ -173,14 +190,30 @@ func (a *asker) sync(c *mautrix.Client, since, filter string, timeout time.Durat
 	if filter != "" {
 		query["filter"] = filter
 	}
-	data, err := c.MakeFullRequest(a.Context(), mautrix.FullRequest{Method: "GET", URL: c.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "sync"}, query)})
+	a.gets(c, mautrix.ClientURLPath{"v3", "sync"}, query, &n)
+	return n
+}
+
+// gets reads the answer to a GET that must succeed.
+func (a *asker) gets(c *mautrix.Client, path mautrix.ClientURLPath, query map[string]string, answer any) {
+	a.Helper()
+	data, err := c.MakeFullRequest(a.Context(), mautrix.FullRequest{Method: "GET", URL: c.BuildURLWithQuery(path, query)})
+	if err == nil {
+		err = json.Unmarshal(data, answer)
+	}
 	if err != nil {
 		a.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &n); err != nil {
-		a.Fatal(err)
-	}
-	return n
+}
+
+// page reads messages of a room.
+func (a *asker) page(c *mautrix.Client, at id.RoomID, query map[string]string) (page struct {
+	Chunk      []*Event
+	Start, End string
+}) {
+	a.Helper()
+	a.gets(c, mautrix.ClientURLPath{"v3", "rooms", at, "messages"}, query, &page)
+	return page
 }
 
 // until syncs from a place until something is there, and returns that answer.
@@ -195,6 +228,12 @@ func (a *asker) until(c *mautrix.Client, since, filter, what string, so func(new
 	}
 	a.Fatalf("no %s", what)
 	return news{}
+}
+
+// here syncs until somebody is told of the one room that they are in.
+func (a *asker) here(c *mautrix.Client, since string) news {
+	a.Helper()
+	return a.until(c, since, "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 })
 }
 
 func bodies(list []*Event) (out []string) {
@@ -232,7 +271,7 @@ func (a *asker) accounts() {
 		return map[string]any{"type": "m.login.password", "identifier": map[string]any{"type": "m.id.user", "user": user}, "password": password}
 	}
 	a.refuses(nobody, "POST", "login", login("wrong"), 403, "M_FORBIDDEN")
-	whole := login("a good password of " + anna.UserID.Localpart())
+	whole := login(passwordOf(anna.UserID.Localpart()))
 	second := a.does(nobody, "POST", "login", whole)
 	if second["device_id"] == anna.DeviceID.String() || second["access_token"] == anna.AccessToken {
 		a.Errorf("the second device is the first: %v", second)
@@ -359,17 +398,14 @@ func (a *asker) power() {
 }
 
 func (a *asker) sending() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
+	anna, ben, at := a.two()
 	in := "rooms/" + at.String() + "/"
 	first := a.says(anna, at, "one")
 	a.same("the same transaction", a.says(anna, at, "one"), first)
 	if other := a.says(ben, at, "one"); other == first {
 		a.Error("another's transaction is taken for Anna's")
 	}
-	token, device := a.s.Login(a.T, User{ID: anna.UserID, Password: "a good password of " + anna.UserID.Localpart()})
-	second := a.s.Client(a.T, a.s.URL, User{ID: anna.UserID, Token: token, Device: device})
+	second := a.again(anna)
 	if other := a.says(second, at, "one"); other == first {
 		a.Error("another device's transaction is taken for the first's")
 	}
@@ -402,9 +438,7 @@ func (a *asker) sending() {
 }
 
 func (a *asker) redacting() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
+	anna, ben, at := a.two()
 	in := "rooms/" + at.String() + "/"
 	said := a.says(ben, at, "slip")
 	redaction := a.does(ben, "PUT", in+"redact/"+said.String()+"/r1", map[string]any{"reason": "oops"})["event_id"]
@@ -432,9 +466,7 @@ func (a *asker) redacting() {
 }
 
 func (a *asker) paging() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
+	anna, ben, at := a.two()
 	for n := range 7 {
 		a.says([]*mautrix.Client{anna, ben}[n%2], at, fmt.Sprint(n))
 	}
@@ -445,17 +477,7 @@ func (a *asker) paging() {
 			if from != "" {
 				query["from"] = from
 			}
-			data, err := anna.MakeFullRequest(a.Context(), mautrix.FullRequest{Method: "GET", URL: anna.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "rooms", at, "messages"}, query)})
-			var page struct {
-				Chunk      []*Event
-				Start, End string
-			}
-			if err == nil {
-				err = json.Unmarshal(data, &page)
-			}
-			if err != nil {
-				a.Fatal(err)
-			}
+			page := a.page(anna, at, query)
 			if from != "" {
 				a.same("the start", page.Start, from)
 			}
@@ -481,9 +503,7 @@ func (a *asker) paging() {
 }
 
 func (a *asker) relationsOf() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
+	anna, ben, at := a.two()
 	said, other := a.says(anna, at, "one"), a.says(anna, at, "two")
 	react := func(c *mautrix.Client, to id.EventID, key string) string {
 		return text(a.does(c, "PUT", "rooms/"+at.String()+"/send/m.reaction/"+key+to.String(), map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to, "key": key}})["event_id"])
@@ -526,7 +546,7 @@ func (a *asker) syncing() {
 	before := n.Next
 	a.same("afterwards", len(a.sync(ben, before, "", 0).Rooms.Invite), 0)
 	a.does(ben, "POST", "join/"+at.String(), nil)
-	a.until(ben, before, "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 })
+	a.here(ben, before)
 	// Dendrite now and then tells of the room in two steps, so look at all of it.
 	joined := a.sync(ben, "", "", 0).Rooms.Join[at]
 	all := kinds(slices.Concat(joined.State.Events, joined.Timeline.Events))
@@ -548,22 +568,13 @@ func (a *asker) syncing() {
 	a.same("what is new", fmt.Sprint(kinds(n.Rooms.Join[at].Timeline.Events), n.Rooms.Join[at].Timeline.Events[0].ID, n.Rooms.Join[at].Timeline.Limited), fmt.Sprint([]string{"message"}, said, false))
 	a.same("again from the same place", bodies(a.sync(ben, whole.Next, filter, 0).Rooms.Join[at].Timeline.Events), []string{"hello"})
 	a.same("nothing more", len(a.sync(ben, n.Next, filter, 0).Rooms.Join), 0)
-	stored := a.does(ben, "POST", "user/"+ben.UserID.String()+"/filter", json.RawMessage(filter))
-	name := text(stored["filter_id"])
-	var is, was any
-	_ = json.Unmarshal(must(json.Marshal(a.does(ben, "GET", "user/"+ben.UserID.String()+"/filter/"+name, nil)["room"])), &is)
-	_ = json.Unmarshal([]byte(filter), &was)
-	a.same("the limit that was stored", object(object(is)["timeline"])["limit"], 50.0)
-	a.same("by the name of the filter", bodies(a.sync(ben, whole.Next, name, 0).Rooms.Join[at].Timeline.Events), []string{"hello"})
 	status, _ := a.asks(ben, "GET", "sync?since=nonsense", nil)
 	a.same("a place that is none", status, 400)
 }
 
 func (a *asker) longPoll() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
-	place := a.until(ben, "", "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 }).Next
+	anna, ben, at := a.two()
+	place := a.here(ben, "").Next
 	for a.sync(ben, place, "", 100*time.Millisecond).Next != place { // until there is nothing new
 		place = a.sync(ben, place, "", 100*time.Millisecond).Next
 	}
@@ -583,10 +594,8 @@ func (a *asker) longPoll() {
 }
 
 func (a *asker) gaps() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
-	place := a.until(ben, "", "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 }).Next
+	anna, ben, at := a.two()
+	place := a.here(ben, "").Next
 	a.does(anna, "PUT", "rooms/"+at.String()+"/state/m.room.topic/", map[string]any{"topic": "go"})
 	for n := range 9 {
 		a.says(anna, at, fmt.Sprint(n))
@@ -598,15 +607,7 @@ func (a *asker) gaps() {
 	if !slices.Contains(kinds(j.State.Events), "topic") {
 		a.Errorf("the state that was left out is not told: %v", kinds(j.State.Events))
 	}
-	var page struct{ Chunk []*Event }
-	data, err := ben.MakeFullRequest(a.Context(), mautrix.FullRequest{Method: "GET", URL: ben.BuildURLWithQuery(mautrix.ClientURLPath{"v3", "rooms", at, "messages"},
-		map[string]string{"dir": "b", "from": j.Timeline.Before, "limit": "6"})})
-	if err == nil {
-		err = json.Unmarshal(data, &page)
-	}
-	if err != nil {
-		a.Fatal(err)
-	}
+	page := a.page(ben, at, map[string]string{"dir": "b", "from": j.Timeline.Before, "limit": "6"})
 	a.same("what is missing", bodies(page.Chunk), []string{"5", "4", "3", "2", "1", "0"})
 }
 
@@ -615,7 +616,7 @@ func (a *asker) comeAndGone() {
 	at := a.room(anna, nil)
 	a.says(anna, at, "before")
 	a.comes(ben, at, anna)
-	here := a.until(ben, "", "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 })
+	here := a.here(ben, "")
 	if !slices.Contains(bodies(here.Rooms.Join[at].Timeline.Events), "before") {
 		a.Error("what was said before is not to be seen") // history is shared
 	}
@@ -624,7 +625,7 @@ func (a *asker) comeAndGone() {
 	a.same("the room is left", len(gone.Rooms.Join), 0)
 	a.says(anna, at, "meanwhile")
 	a.comes(ben, at, anna)
-	again := a.until(ben, gone.Next, "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 })
+	again := a.here(ben, gone.Next)
 	if !slices.Contains(bodies(again.Rooms.Join[at].Timeline.Events), "meanwhile") {
 		a.Errorf("who comes again sees %v", bodies(again.Rooms.Join[at].Timeline.Events))
 	}
@@ -651,10 +652,8 @@ func (a *asker) upgrade() {
 }
 
 func (a *asker) typing() {
-	anna, ben := a.person("Anna"), a.person("Ben")
-	at := a.room(anna, nil)
-	a.comes(ben, at, anna)
-	place := a.until(ben, "", "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 }).Next
+	anna, ben, at := a.two()
+	place := a.here(ben, "").Next
 	said := a.says(ben, at, "hello")
 	typists := func(n news) any {
 		for _, e := range n.Rooms.Join[at].Ephemeral.Events {
@@ -798,8 +797,7 @@ func (a *asker) toDevices() {
 	a.same("the same place again", got(a.sync(ben, place, "", 0)), both) // the answer may have been lost
 	a.same("the next", got(a.sync(ben, n.Next, "", 0)), []string(nil))
 	a.same("they are gone", got(a.sync(ben, place, "", 0)), []string(nil))
-	token, device := a.s.Login(a.T, User{ID: ben.UserID, Password: "a good password of " + ben.UserID.Localpart()})
-	second := a.s.Client(a.T, a.s.URL, User{ID: ben.UserID, Token: token, Device: device})
+	second := a.again(ben)
 	send("three")
 	a.until(ben, n.Next, "", "the third", func(n news) bool { return len(n.ToDevice.Events) == 1 })
 	a.same("another device", got(a.sync(second, "", "", 0)), []string(nil))
@@ -826,8 +824,7 @@ func (a *asker) deviceLists() {
 		}
 	}
 	place = quiet()
-	token, device := a.s.Login(a.T, User{ID: ben.UserID, Password: "a good password of " + ben.UserID.Localpart()})
-	second := a.s.Client(a.T, a.s.URL, User{ID: ben.UserID, Token: token, Device: device})
+	second := a.again(ben)
 	a.publishes(second, nil)
 	n = a.until(anna, place, "", "a new device", func(n news) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
 	place = quiet()
@@ -883,7 +880,7 @@ func (a *asker) crossSigning() {
 	}
 	delete(keys, "auth")
 	asked = a.refusesUI(anna, "POST", "keys/device_signing/upload", keys)
-	auth(asked["session"], "a good password of "+anna.UserID.Localpart())
+	auth(asked["session"], passwordOf(anna.UserID.Localpart()))
 	a.does(anna, "POST", "keys/device_signing/upload", keys)
 	query := func(c *mautrix.Client) map[string]any {
 		return a.does(c, "POST", "keys/query", map[string]any{"device_keys": map[string]any{user: []string{}}})
@@ -916,9 +913,9 @@ func (a *asker) refusesUI(c *mautrix.Client, method, path string, body any) map[
 func (a *asker) deletedDevice() {
 	anna := a.person("Anna")
 	user := anna.UserID.String()
-	password := "a good password of " + anna.UserID.Localpart()
-	token, device := a.s.Login(a.T, User{ID: anna.UserID, Password: password})
-	second := a.s.Client(a.T, a.s.URL, User{ID: anna.UserID, Token: token, Device: device})
+	password := passwordOf(anna.UserID.Localpart())
+	second := a.again(anna)
+	device := second.DeviceID
 	a.same("the device", a.does(anna, "GET", "devices/"+device.String(), nil)["device_id"], device)
 	asked := a.refusesUI(anna, "DELETE", "devices/"+device.String(), map[string]any{})
 	auth := map[string]any{"type": "m.login.password", "session": asked["session"], "password": password, "user": user, "identifier": map[string]any{"type": "m.id.user", "user": user}}

@@ -2,7 +2,6 @@ package matrixtest
 
 import (
 	"encoding/json"
-	"maps"
 	"testing"
 	"time"
 
@@ -30,8 +29,7 @@ func (s *Server) Restore(t testing.TB, data []byte) time.Time {
 				Device  id.DeviceID // of the sender
 			}
 		}
-		Filters map[string]json.RawMessage
-		Lists   []listChange
+		Lists []listChange
 	}
 	if err := json.Unmarshal(data, &saved); err != nil {
 		t.Fatal(err)
@@ -43,7 +41,6 @@ func (s *Server) Restore(t testing.TB, data []byte) time.Time {
 	clear(d.accounts)
 	clear(d.tokens)
 	clear(d.rooms)
-	maps.Copy(d.filters, saved.Filters)
 	for i := range saved.Accounts {
 		a := &saved.Accounts[i].account
 		a.devices = map[id.DeviceID]*device{}
