@@ -93,9 +93,6 @@ func newDouble(takes time.Duration) *double {
 	const of = "client/v3/user/{user}/"
 	const in = "client/v3/rooms/{room}/"
 	for pattern, f := range map[string]func(*call) any{
-		"GET client/v3/capabilities": func(*call) any {
-			return fields{"capabilities": fields{"m.room_versions": fields{"default": roomVersion, "available": fields{roomVersion: "stable"}}}}
-		},
 		"GET client/v3/account/whoami":                              d.whoami,
 		"POST client/v3/logout":                                     d.logout,
 		"GET client/v3/profile/{user}":                              d.profile,

@@ -14,23 +14,14 @@ var blocks = map[string]bool{
 }
 
 // readHTML is a formatted body as it is read: lines, without marks. It is a
-// reader for the elements that Matrix allows, not a browser.
+// reader for what the bot sends, not a browser.
 func readHTML(source string) string {
 	var b strings.Builder
-	pre, skip := 0, 0
+	pre := false
 	fresh := true  // at the start of a line
 	space := false // a space is owed before the next word
-	line := func() {
-		if !fresh {
-			b.WriteByte('\n')
-		}
-		fresh, space = true, false
-	}
 	write := func(s string) {
-		if skip > 0 {
-			return
-		}
-		if pre > 0 {
+		if pre {
 			b.WriteString(s)
 			fresh = strings.HasSuffix(s, "\n") || s == "" && fresh
 			return
@@ -50,36 +41,21 @@ func readHTML(source string) string {
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 		token := tokens.Token()
-		closing := kind == html.EndTagToken
-		switch name := token.Data; {
-		case kind == html.TextToken:
-			write(name)
-		case name == "br":
-			if skip == 0 {
-				b.WriteByte('\n')
-				fresh, space = true, false
-			}
-		case name == "mx-reply" && closing:
-			skip = max(skip-1, 0)
-		case name == "mx-reply":
-			skip++
-		case blocks[name] && skip == 0:
-			line()
-			switch {
-			case name == "pre" && closing:
-				pre = max(pre-1, 0)
-			case name == "pre":
-				pre++
-			case name == "hr":
-				write("———")
-				line()
-			case name == "li" && !closing:
-				b.WriteString("• ")
-			case name == "summary" && !closing:
-				b.WriteString("▸ ")
-			}
-		case (name == "td" || name == "th") && !closing:
-			space = !fresh
+		if kind == html.TextToken {
+			write(token.Data)
+			continue
+		}
+		if token.Data == "br" || blocks[token.Data] && !fresh {
+			b.WriteByte('\n')
+		}
+		if token.Data == "br" || blocks[token.Data] {
+			fresh, space = true, false
+		}
+		switch {
+		case token.Data == "pre":
+			pre = kind == html.StartTagToken
+		case token.Data == "summary" && kind == html.StartTagToken:
+			b.WriteString("▸ ")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n ")

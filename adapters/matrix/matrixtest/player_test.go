@@ -139,13 +139,10 @@ func TestHTMLIsReadAsItIsShown(t *testing.T) {
 		"<p>Black <strong>D4</strong>.</p><p>White &lt;3</p>": "Black D4.\nWhite <3",
 		"a<br>b<br/>c":                        "a\nb\nc",
 		"one\n two   three":                   "one two three",
-		"<ul><li>one</li><li>two</li></ul>":   "• one\n• two",
-		"<mx-reply>old</mx-reply>new":         "new",
 		`<a href="https://example.org">x</a>`: "x",
 		"<details><summary>board</summary><pre><code> A B\n1 . O\n</code></pre></details>then": "▸ board\n A B\n1 . O\nthen",
 		"a &amp;lt; b": "a &lt; b",
-		"<table><tr><td>Black</td><td>30½</td></tr><tr><td>White</td><td>33</td></tr></table>": "Black 30½\nWhite 33",
-		"a < b": "a < b",
+		"a < b":        "a < b",
 	} {
 		if got := readHTML(source); got != want {
 			t.Errorf("%s is read as %q, not %q", source, got, want)

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,15 +61,9 @@ type Sight struct {
 	Type     string         `json:"type"` // decrypted
 	StateKey *string        `json:"stateKey"`
 	Content  map[string]any `json:"content"` // decrypted, of the latest edit
-	Redacted bool           `json:"redacted"`
-	Edited   bool           `json:"edited"`
 
-	Relation string      `json:"relation"` // m.annotation, m.replace, m.thread or ""
-	Target   id.EventID  `json:"target"`   // what it relates to
-	Key      string      `json:"key"`      // of a reaction
-	Thread   id.EventID  `json:"thread"`   // the thread's root, "" for the root itself
-	ReplyTo  id.EventID  `json:"replyTo"`  // "" for none; the fallback of threads is not one
-	Mentions []id.UserID `json:"mentions"`
+	Key    string     `json:"key"`    // of a reaction
+	Thread id.EventID `json:"thread"` // the thread's root, "" for the root itself
 
 	Encrypted bool     `json:"encrypted"` // on its way
 	Failure   string   `json:"failure"`   // why it cannot be decrypted, "" when it can
@@ -84,12 +79,9 @@ type Sight struct {
 
 // Media is what was downloaded for a picture.
 type Media struct {
-	Encrypted     bool   `json:"encrypted"`
-	Error         string `json:"error"` // why it cannot be had, "" when it can
-	Size          int    `json:"size"`  // bytes, decrypted
-	SHA256        string `json:"sha256"`
-	Width, Height int    // pixels, 0 when it is no PNG
-	Stored        string `json:"stored"` // the Content-Type it was stored with
+	Encrypted bool   `json:"encrypted"`
+	Error     string `json:"error"` // why it cannot be had, "" when it can
+	SHA256    string `json:"sha256"`
 }
 
 // Body is the text of a message.
@@ -300,13 +292,8 @@ func (w *Stranger) Joins(room id.RoomID) {
 // from then on is encrypted for them, too.
 func (w *Stranger) AwaitMember(room id.RoomID, user id.UserID) {
 	w.t.Helper()
-	w.Await(room, user.String()+" to join", func(list []Sight) bool {
-		for _, s := range list {
-			if s.Type == "m.room.member" && s.StateKey != nil && *s.StateKey == user.String() && s.Content["membership"] == "join" {
-				return true
-			}
-		}
-		return false
+	w.AwaitSight(room, user.String()+" to join", func(s Sight) bool {
+		return s.Type == "m.room.member" && s.StateKey != nil && *s.StateKey == user.String() && s.Content["membership"] == "join"
 	})
 }
 
@@ -322,14 +309,14 @@ func (w *Stranger) SaysIn(room id.RoomID, thread id.EventID, body string, mentio
 	return w.event("say", map[string]any{"room": room, "thread": thread, "body": body, "mentions": mentions})
 }
 
-// Shows sends a PNG with a caption, in a thread unless that is "".
-func (w *Stranger) Shows(room id.RoomID, thread id.EventID, name, caption string, picture []byte) id.EventID {
+// Shows sends a PNG.
+func (w *Stranger) Shows(room id.RoomID, picture []byte) id.EventID {
 	w.t.Helper()
 	file := filepath.Join(w.files, "sent.png")
 	if err := os.WriteFile(file, picture, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.event("show", map[string]any{"room": room, "thread": thread, "file": file, "name": name, "caption": caption})
+	return w.event("show", map[string]any{"room": room, "file": file})
 }
 
 // Reacts sets a reaction.
@@ -368,30 +355,16 @@ func (w *Stranger) Looks(room id.RoomID) []Sight {
 	return w.sees(room)
 }
 
-// Await waits until what the stranger has seen of the room looks so; what names
-// it when it never does.
-func (w *Stranger) Await(room id.RoomID, what string, so func([]Sight) bool) []Sight {
-	w.t.Helper()
-	var list []Sight
-	w.await(what, func() bool {
-		list = w.sees(room)
-		return so(list)
-	})
-	return list
-}
-
 // AwaitSight waits for a sight like that and is the first.
-func (w *Stranger) AwaitSight(room id.RoomID, what string, so func(Sight) bool) Sight {
+func (w *Stranger) AwaitSight(room id.RoomID, what string, so func(Sight) bool) (found Sight) {
 	w.t.Helper()
-	var found Sight
-	w.Await(room, what, func(list []Sight) bool {
-		for _, s := range list {
-			if so(s) {
-				found = s
-				return true
-			}
+	w.await(what, func() bool {
+		list := w.sees(room)
+		n := slices.IndexFunc(list, so)
+		if n >= 0 {
+			found = list[n]
 		}
-		return false
+		return n >= 0
 	})
 	return found
 }

@@ -32,7 +32,7 @@ func TestAStrangerRefusesAnAlteredPicture(t *testing.T) {
 	if err := png.Encode(&data, image.NewGray(image.Rect(0, 0, 9, 9))); err != nil {
 		t.Fatal(err)
 	}
-	shown := anna.Shows(room, "", "board.png", "", data.Bytes())
+	shown := anna.Shows(room, data.Bytes())
 	if got := zoe.AwaitEvent(room, shown); got.Media == nil || got.Media.Error != "the hash of the encrypted file is another" {
 		t.Errorf("Zoe sees %+v", got.Media)
 	}

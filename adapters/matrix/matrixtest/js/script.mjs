@@ -108,7 +108,7 @@ async function look(id) {
     if (event.isBeingDecrypted()) await event.getDecryptionPromise();
     const dark = event.isEncrypted() && !event.isRedacted() && (event.isDecryptionFailure() || event.getType() === "m.room.encrypted");
     const content = event.getContent();
-    const relation = event.getWireContent()["m.relates_to"] ?? event.getOriginalContent()["m.relates_to"] ?? {};
+    const relation = event.getWireContent()["m.relates_to"] ?? {};
     const sight = {
         id,
         room: event.getRoomId(),
@@ -118,14 +118,8 @@ async function look(id) {
         content,
         encrypted: event.isEncrypted(),
         failure: dark ? event.decryptionFailureReason ?? "not decrypted" : "",
-        redacted: event.isRedacted(),
-        edited: !!event.replacingEventId(),
-        relation: relation.rel_type ?? "",
-        target: relation.event_id ?? "",
         key: relation.key ?? "",
         thread: event.isThreadRoot ? "" : event.threadRootId ?? "",
-        replyTo: relation.is_falling_back ? "" : relation["m.in_reply_to"]?.event_id ?? "",
-        mentions: content["m.mentions"]?.user_ids ?? [],
         clear: Object.keys(event.event.content ?? {}).sort(),
         ...(dark ? {} : await trust(event)),
     };
@@ -173,13 +167,8 @@ async function fetchMedia(mxc, file) {
     let data = Buffer.from(await answer.arrayBuffer());
     if (file) data = await decrypt(data, file);
     const sha256 = createHash("sha256").update(data).digest("hex");
-    const sight = { size: data.length, sha256, stored: answer.headers.get("content-type") ?? "" };
-    if (data.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n") {
-        sight.width = data.readUInt32BE(16);
-        sight.height = data.readUInt32BE(20);
-    }
     await writeFile(join(folder, sha256), data);
-    return sight;
+    return { sha256 };
 }
 
 async function decrypt(data, file) {
@@ -242,10 +231,10 @@ const acts = {
         return send(ask.room, ask.thread, "m.room.message", words(ask));
     },
     // show sends the picture in a file, encrypted where the room is.
-    async show({ room, thread, file, name, caption }) {
+    async show({ room, file }) {
         let data = await readFile(file);
         const info = { mimetype: "image/png", size: data.length, w: data.readUInt32BE(16), h: data.readUInt32BE(20) };
-        const content = { msgtype: "m.image", filename: name, body: caption || name, info, "m.mentions": {} };
+        const content = { msgtype: "m.image", body: "board.png", info, "m.mentions": {} };
         if (client.getRoom(room).hasEncryptionStateEvent()) {
             const iv = Buffer.concat([webcrypto.getRandomValues(Buffer.alloc(8)), Buffer.alloc(8)]);
             const algorithm = { name: "AES-CTR", length: 256 };
@@ -258,7 +247,7 @@ const acts = {
         const { content_uri: url } = await client.uploadContent(data, { type, includeFilename: false });
         if (content.file) content.file.url = url;
         else content.url = url;
-        return send(room, thread, "m.room.message", content);
+        return send(room, null, "m.room.message", content);
     },
     async react({ room, event, key }) {
         const content = { "m.relates_to": { rel_type: "m.annotation", event_id: event, key } };
