@@ -73,6 +73,7 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 		p.Previous, p.Controls = string(last), controls(m, pos, o.Seq)
 		return slices.Concat(o.Texts, caption(m, pos, b.now().UTC())), nil
 	case match.Notice:
+		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
 		p.Controls = answers(m, pos, o.Seq)
 		p.File, err = b.ended(ctx, m, pos, o.Seq)
 	case match.Remove:

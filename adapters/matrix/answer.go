@@ -18,16 +18,15 @@ import (
 // readSync reads what /sync answers. Events that are not what events are are
 // left out, and counted.
 func readSync(data []byte) (resp *mautrix.RespSync, bad int, err error) {
-	if err := json.Unmarshal(data, &resp); err == nil && resp != nil {
-		return withoutNothing(resp), 0, nil
-	}
 	var whole struct {
 		mautrix.RespSync
 		ToDevice looseEvents `json:"to_device"`
 		Rooms    struct {
-			Join   map[id.RoomID]*looseRoom   `json:"join"`
-			Invite map[id.RoomID]*looseInvite `json:"invite"`
-			Leave  map[id.RoomID]any          `json:"leave"`
+			Join   map[id.RoomID]*looseRoom `json:"join"`
+			Invite map[id.RoomID]*struct {
+				State looseEvents `json:"invite_state"`
+			} `json:"invite"`
+			Leave map[id.RoomID]any `json:"leave"`
 		} `json:"rooms"`
 		AccountData any `json:"account_data"`
 		Presence    any `json:"presence"`
@@ -36,20 +35,20 @@ func readSync(data []byte) (resp *mautrix.RespSync, bad int, err error) {
 		return nil, 0, err
 	}
 	resp = &whole.RespSync
-	resp.ToDevice.Events = whole.ToDevice.read(&bad)
+	resp.ToDevice.Events = readEvents(whole.ToDevice.Events, &bad)
 	resp.Rooms = mautrix.RespSyncRooms{Join: map[id.RoomID]*mautrix.SyncJoinedRoom{}, Invite: map[id.RoomID]*mautrix.SyncInvitedRoom{}, Leave: map[id.RoomID]*mautrix.SyncLeftRoom{}}
 	for at, r := range whole.Rooms.Join {
 		if r != nil {
 			j := &mautrix.SyncJoinedRoom{Summary: r.Summary}
-			j.State.Events = r.State.read(&bad)
-			j.Timeline.Events, j.Timeline.Limited, j.Timeline.PrevBatch = r.Timeline.read(&bad), r.Timeline.Limited, r.Timeline.PrevBatch
+			j.State.Events = readEvents(r.State.Events, &bad)
+			j.Timeline.Events, j.Timeline.Limited, j.Timeline.PrevBatch = readEvents(r.Timeline.Events, &bad), r.Timeline.Limited, r.Timeline.PrevBatch
 			resp.Rooms.Join[at] = j
 		}
 	}
 	for at, r := range whole.Rooms.Invite {
 		if r != nil {
 			invite := &mautrix.SyncInvitedRoom{}
-			invite.State.Events = r.State.read(&bad)
+			invite.State.Events = readEvents(r.State.Events, &bad)
 			resp.Rooms.Invite[at] = invite
 		}
 	}
@@ -69,16 +68,11 @@ type looseRoom struct {
 	} `json:"timeline"`
 }
 
-type looseInvite struct {
-	State looseEvents `json:"invite_state"`
-}
-
 type looseEvents struct {
 	Events []json.RawMessage `json:"events"`
 }
 
-func (l looseEvents) read(bad *int) []*event.Event { return readEvents(l.Events, bad) }
-
+// readEvents reads events, and counts those that cannot be read.
 func readEvents(raw []json.RawMessage, bad *int) (out []*event.Event) {
 	for _, data := range raw {
 		var e *event.Event
@@ -89,31 +83,6 @@ func readEvents(raw []json.RawMessage, bad *int) (out []*event.Event) {
 		out = append(out, e)
 	}
 	return out
-}
-
-// withoutNothing drops what is null.
-func withoutNothing(resp *mautrix.RespSync) *mautrix.RespSync {
-	some := func(events []*event.Event) []*event.Event {
-		out := events[:0]
-		for _, e := range events {
-			if e != nil {
-				out = append(out, e)
-			}
-		}
-		return out
-	}
-	resp.ToDevice.Events = some(resp.ToDevice.Events)
-	for _, j := range resp.Rooms.Join {
-		if j != nil {
-			j.State.Events, j.Timeline.Events = some(j.State.Events), some(j.Timeline.Events)
-		}
-	}
-	for _, i := range resp.Rooms.Invite {
-		if i != nil {
-			i.State.Events = some(i.State.Events)
-		}
-	}
-	return resp
 }
 
 // readPage reads what /messages answers.

@@ -564,9 +564,9 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 
 // allows counts one more thing that is asked.
 func (a *Adapter) allows(who id.UserID, in id.RoomID) lanes.Verdict {
-	v := a.people.Take(who.String(), a.cfg.Now())
-	if v == lanes.Fine && a.crowds != nil {
-		v = a.crowds.Take(in.String(), a.cfg.Now())
+	v := a.personLimit.Take(who.String(), a.cfg.Now())
+	if v == lanes.Fine && a.roomLimit != nil {
+		v = a.roomLimit.Take(in.String(), a.cfg.Now())
 	}
 	return v
 }
@@ -593,12 +593,6 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Even
 	return r, err
 }
 
-// asks again what failed, so often and after so long.
-const (
-	askTries = 3
-	askPause = 100 * time.Millisecond
-)
-
 // ask asks, and gives what became of the event and the answer. The homeserver may
 // have been found to be away since the event had its turn: then it waits, too.
 func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, r bot.Request) (state string, answer bot.Answer, err error) {
@@ -606,13 +600,6 @@ func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, 
 		return "", answer, errLater{time.Second}
 	}
 	answer, err = service.Ask(ctx, r)
-	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
-		a.log.Warn("a request could not be asked", "request", r.ID, "try", try, "error", err)
-		if pause(ctx, askPause<<try); a.out.Load() {
-			break
-		}
-		answer, err = service.Ask(ctx, r)
-	}
 	if err != nil {
 		return "", answer, fmt.Errorf("ask: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
@@ -20,19 +19,13 @@ import (
 // A challenge that was declined, withdrawn or has run out is over: its opening
 // says so instead of what can be pressed, and the bot's reactions go.
 
-// closes reports whether a post says that a challenge is over. The first event of
-// a game opens it; two begin it, and then a board is shown. So there is nothing
-// that can be asked for after the second only if that has ended the challenge.
+// closes reports whether a post says that a challenge is over.
 func closes(p outbox.Post) bool {
-	return p.Kind == match.Notice && p.Seq == 2 && p.Under != "" && !p.Private && len(p.Controls) == 0
+	return p.Kind == match.Notice && p.Unplayed && p.Under != "" && !p.Private
 }
 
-// looks again for a notice that is not found, so often and after so long, twice as
-// long each time.
-const (
-	lookTries = 5
-	lookPause = 200 * time.Millisecond
-)
+// lookTries is how often a notice is looked for that is not found.
+const lookTries = 5
 
 // opened decrypts an event that the bot has sent, if it is encrypted; nil if it
 // cannot be read, for a device has said it that was lost.
@@ -51,18 +44,13 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 }
 
 // words gives what one of the bot's notices says, without whom it calls; empty if
-// it cannot be read any more. The homeserver is asked: names are not kept here.
-func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID) (string, error) {
+// it cannot be read any more. The homeserver is asked: names are not kept here. What
+// has just been sent it may not find yet, so that the first attempts fail then.
+func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID, attempt int) (string, error) {
 	e, err := dev.Client.GetEvent(ctx, at, notice)
-	// What has just been sent, a homeserver may not find yet.
-	for try := range lookTries {
-		if !errors.Is(err, mautrix.MNotFound) {
-			break
-		}
-		pause(ctx, lookPause<<try)
-		e, err = dev.Client.GetEvent(ctx, at, notice)
-	}
-	if refusedBy(err) {
+	if errors.Is(err, mautrix.MNotFound) && attempt < lookTries {
+		return "", fmt.Errorf("ask for a notice: %v", err)
+	} else if refusedBy(err) {
 		a.log.Info("what was said of a challenge cannot be asked for", "room", at, "error", err)
 		return "", nil
 	} else if err != nil {

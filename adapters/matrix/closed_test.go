@@ -10,8 +10,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // The opening of a challenge that is over says what became of it and offers
@@ -67,26 +65,4 @@ func TestClosedChallenges(t *testing.T) {
 			t.Errorf("the opening of the game that is played offers %q", got)
 		}
 	})
-}
-
-// What is no end of a challenge is not taken for one.
-func TestCloses(t *testing.T) {
-	end := outbox.Post{Kind: match.Notice, Game: "g", Seq: 2, Under: "!r:s/$e"}
-	if !closes(end) {
-		t.Error("a challenge that was declined is not over")
-	}
-	for name, change := range map[string]func(*outbox.Post){
-		"that it is opened":   func(p *outbox.Post) { p.Seq, p.Under = 1, "" },
-		"that it begins":      func(p *outbox.Post) { p.Seq = 3 },
-		"that it has begun":   func(p *outbox.Post) { p.Under = "" },
-		"a board":             func(p *outbox.Post) { p.Kind = match.Show },
-		"a question":          func(p *outbox.Post) { p.Controls = []match.Control{{Command: "join"}} },
-		"what is for one":     func(p *outbox.Post) { p.Private = true },
-		"that a game is over": func(p *outbox.Post) { p.Seq = 9 },
-	} {
-		p := end
-		if change(&p); closes(p) {
-			t.Errorf("%s is taken for the end of a challenge", name)
-		}
-	}
 }

@@ -77,9 +77,7 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 	}
 	t.Cleanup(func() {
 		if c.stop != nil {
-			if err := c.stop(); err != nil {
-				t.Error(err)
-			}
+			c.halt()
 		}
 		if t.Failed() {
 			t.Logf("the bot's log:\n%s", c.log)
@@ -163,6 +161,29 @@ func (c *club) start() {
 	}
 }
 
+// halt stops the bot as its owner does.
+func (c *club) halt() {
+	c.Helper()
+	if err := c.stop(); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// restart halts the bot and starts it again.
+func (c *club) restart() {
+	c.Helper()
+	c.halt()
+	c.start()
+}
+
+// exec changes the database.
+func (c *club) exec(query string, args ...any) {
+	c.Helper()
+	if _, err := c.cfg.DB.Exec(context.Background(), query, args...); err != nil {
+		c.Fatal(err)
+	}
+}
+
 // dealt waits until the bot has dealt with an event of a room.
 func (c *club) dealt(at id.RoomID, e id.EventID) {
 	c.Helper()
@@ -188,12 +209,15 @@ type guest struct {
 	at id.RoomID
 }
 
+// guest is a person who is in no room yet.
+func (c *club) guest(name string) *guest { return &guest{Player: c.server.Player(c.T, name), c: c} }
+
 // room makes a room of people and the bot, and waits until the bot is in it.
 func (c *club) room(r matrixtest.Room, names ...string) []*guest {
 	c.Helper()
 	var all []*guest
 	for i, name := range names {
-		g := &guest{Player: c.server.Player(c.T, name), c: c}
+		g := c.guest(name)
 		if i == 0 {
 			r.Invite = append(r.Invite, c.user.ID)
 			g.at = g.Makes(r)
@@ -236,14 +260,17 @@ func (c *club) await(what string, so func() bool) {
 // bot has dealt with it.
 func (g *guest) asks(thread id.EventID, text string) id.EventID {
 	g.c.Helper()
-	var e id.EventID
-	if thread == "" {
-		e = g.Says(g.at, text)
-	} else {
-		e = g.SaysIn(g.at, thread, text)
-	}
+	e := g.says(thread, text)
 	g.c.dealt(g.at, e)
 	return e
+}
+
+// says says something in a thread, or in the room itself.
+func (g *guest) says(thread id.EventID, text string) id.EventID {
+	if thread == "" {
+		return g.Says(g.at, text)
+	}
+	return g.SaysIn(g.at, thread, text)
 }
 
 // reads waits until the bot has said something, and gives the newest message
@@ -304,9 +331,7 @@ func (c *club) owed() (n int) {
 func (c *club) hurries(which string) {
 	c.Helper()
 	for _, q := range []string{`UPDATE post SET due = 0 WHERE state = 'waiting' AND ` + which, `DELETE FROM room_wait`} {
-		if _, err := c.cfg.DB.Exec(context.Background(), q); err != nil {
-			c.Fatal(err)
-		}
+		c.exec(q)
 	}
 }
 

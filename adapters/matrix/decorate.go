@@ -3,12 +3,10 @@ package matrix
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -94,8 +92,6 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 		owes, err = a.react(ctx, dev, at, on, p)
 	case outbox.Attach:
 		err = a.attach(ctx, dev, at, p)
-	default:
-		return nil, outbox.ErrGone
 	}
 	if refusedBy(err) {
 		return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
@@ -112,7 +108,7 @@ func (a *Adapter) header(ctx context.Context, dev *device.Device, at id.RoomID, 
 	first := bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), p.Scene.Ruleset)
 	c := message.Content{Text: strings.Join(append([]string{first}, bot.HowItStands(*p.Scene)...), "\n"), Controls: p.Controls, Number: p.Number, Lang: p.Lang}
 	if room, notice := readReceipt(p.Data); notice != "" {
-		words, err := a.words(ctx, dev, room, notice)
+		words, err := a.words(ctx, dev, room, notice, p.Attempt)
 		if err != nil {
 			return err
 		}
@@ -202,12 +198,8 @@ type attachment struct {
 	Sent  bool       `json:",omitempty"` // it may have been sent
 }
 
-// How long an attachment may hold up a newer board, and after how long one is tried
-// again that takes long to upload.
-const (
-	attachHold  = 5 * time.Second
-	attachAgain = 5 * time.Second
-)
+// attachHold is how long an attachment may hold up a newer board.
+const attachHold = 5 * time.Second
 
 // follows owes the file that belongs to words.
 func follows(p outbox.Post, words outbox.Receipt, of attachment) outbox.Owes {
@@ -243,60 +235,22 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 	if err := c.draw(); err != nil || c.file == nil {
 		return outbox.ErrGone
 	}
-	turn := a.order.enter(line)
-	defer a.order.leave(line)
 	picture, err := a.upload(ctx, dev, at, line, c.file)
-	if errors.Is(err, errUploading) {
-		return outbox.RetryAfter{Wait: max(attachAgain, a.uploads.rest(a.cfg.Now()))}
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
-	m := attached(message.Content{Number: p.Number}, picture)
+	m := message.File(message.Content{Number: p.Number}, picture)
 	message.InThread(m, of.Root, "", of.Reply)
 	limited, cancel := context.WithTimeout(ctx, attachHold)
 	defer cancel()
-	turn.mine <- struct{}{}
-	defer func() { <-turn.mine }()
-	if p.Scene != nil && turn.newest > p.Seq {
+	done, err := a.sending.take(limited, line)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if newest, _ := a.newest.Get(line); p.Scene != nil && newest > p.Seq {
 		return nil
 	}
 	_, err = a.sendOnce(limited, dev, at, m, of.Post+" picture", of.Sent || p.Attempt > 1)
 	return err
-}
-
-// An order has the pictures of a game sent one at a time, no older one after a newer
-// board: boards and what follows words are delivered beside each other.
-type order struct {
-	mu sync.Mutex
-	m  map[string]*turn
-}
-
-// A turn is that of a game.
-type turn struct {
-	mine   chan struct{} // holds a value while a picture, or words in its place, are sent
-	newest int           // event of the newest board that was sent; of who holds mine
-	users  int
-}
-
-func (o *order) enter(line string) *turn {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.m == nil {
-		o.m = map[string]*turn{}
-	}
-	t := o.m[line]
-	if t == nil {
-		t = &turn{mine: make(chan struct{}, 1)}
-		o.m[line] = t
-	}
-	t.users++
-	return t
-}
-
-func (o *order) leave(line string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.m[line].users--; o.m[line].users == 0 {
-		delete(o.m, line)
-	}
 }

@@ -38,7 +38,7 @@ func (a *Adapter) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, [
 	switch p.Kind {
 	case match.Remove:
 		return outbox.Receipt(p.Replaces), nil, a.remove(ctx, dev, p)
-	case outbox.Header, outbox.Reaction, outbox.Attach, outbox.Clear, outbox.Ending:
+	case outbox.Header, outbox.Reaction, outbox.Attach:
 		owes, err := a.decorate(ctx, dev, p)
 		return "", owes, err
 	}
@@ -113,28 +113,22 @@ func (a *Adapter) threadFor(ctx context.Context, dev *device.Device, at room, p 
 // post shows a post in a room.
 func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	again := p.Attempt > 1 // it may be there
-	var sent id.EventID
+	var sent sentMessage
 	var owes []outbox.Owes
-	bare := false // of its picture or file, which follows
+	var err error
 	if again {
-		found, err := a.find(ctx, dev, at, p.ID)
-		if err != nil {
+		if sent, err = a.find(ctx, dev, at, p.ID); err != nil {
 			return "", nil, botError(err)
 		}
-		if found != nil {
-			sent = found.event
-			bare = found.bare && (p.Scene != nil || p.File != nil)
-		}
 	}
-	found := sent != ""
+	found := sent.event != ""
 	if !found {
-		var err error
-		if sent, bare, err = a.first(ctx, dev, at, root, p); err != nil {
+		if sent, err = a.first(ctx, dev, at, root, p); err != nil {
 			return "", nil, botError(err)
 		}
 	}
-	words := outbox.Receipt(receipt(at, sent))
-	if bare {
+	words := outbox.Receipt(receipt(at, sent.event))
+	if sent.bare && (p.Scene != nil || p.File != nil) { // which follows
 		owes = append(owes, follows(p, words, attachment{Root: root, Sent: found}))
 	}
 	if p.Scene != nil && p.File != nil {
@@ -175,9 +169,8 @@ func (a *Adapter) late(p outbox.Post) bool {
 	return p.Kind == match.Show && !p.At.IsZero() && late > lateAfter && a.pace.limitedSince(p.At)
 }
 
-// first sends the message of a post, and reports whether its picture or file is still
-// to follow.
-func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (sent id.EventID, bare bool, err error) {
+// first sends the message of a post; bare if its picture or file is still to follow.
+func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, root id.EventID, p outbox.Post) (sent sentMessage, err error) {
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
@@ -191,14 +184,14 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		a.log.Warn("a board is late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
 	}
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
-		return "", false, errLater{wait}
+		return sent, errLater{wait}
 	}
 	if p.Scene != nil {
 		defer a.typing(at)()
 	}
 	m, bare, err := a.orWords(ctx, dev, at, &c)
 	if err != nil {
-		return "", false, err
+		return sent, err
 	}
 	if in, target := readReceipt(p.Replaces); target != "" && in == at {
 		m = message.Edit(m, target)
@@ -206,14 +199,16 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		message.InThread(m, root, "", "")
 	}
 	if isBoard(p) {
-		turn := a.order.enter(c.line)
-		defer a.order.leave(c.line)
-		turn.mine <- struct{}{}
-		defer func() { <-turn.mine }()
-		turn.newest = max(turn.newest, p.Seq)
+		done, err := a.sending.take(ctx, c.line)
+		if err != nil {
+			return sent, err
+		}
+		defer done()
+		a.newest.Add(c.line, p.Seq)
 	}
-	sent, err = a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
-	return sent, bare, err
+	sent.bare = bare
+	sent.event, err = a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
+	return sent, err
 }
 
 // lineOf names the line of a post's picture: of those of a game the newest counts.
@@ -323,7 +318,7 @@ func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c
 	if err != nil {
 		return nil, err
 	}
-	return attached(c.Content, p), nil
+	return message.File(c.Content, p), nil
 }
 
 // orWords makes a message with what belongs to it, or, if that cannot be uploaded
@@ -338,14 +333,6 @@ func (a *Adapter) orWords(ctx context.Context, dev *device.Device, at id.RoomID,
 		return c.words(), false, nil
 	}
 	return m, false, err
-}
-
-// attached makes a message of a picture or another file.
-func attached(c message.Content, p message.Picture) *event.MessageEventContent {
-	if strings.HasPrefix(p.Type, "image/") {
-		return message.Image(c, p)
-	}
-	return message.File(c, p)
 }
 
 // marker is the field of a message in which its post's key stands, by which it
@@ -416,8 +403,8 @@ func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), retryAfter(err)) }
 // sendOnce sends a message, unless it may have been sent before and is there.
 func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
 	if again {
-		if sent, err := a.lookFor(ctx, dev, at, key); err != nil || sent != "" {
-			return sent, err
+		if found, err := a.find(ctx, dev, at, key); err != nil || found.event != "" {
+			return found.event, err
 		}
 	}
 	return a.send(ctx, dev, at, m, key)
@@ -431,45 +418,34 @@ var errEncryptedMeanwhile = errors.New("the room has become encrypted meanwhile"
 // have been sent before a crash.
 const looked = 50
 
-// lookFor looks for a message that an earlier attempt may have sent; empty if it
-// is not there. The transaction's id does the same, but homeservers forget it,
-// and a new device has others.
-func (a *Adapter) lookFor(ctx context.Context, dev *device.Device, at id.RoomID, key string) (id.EventID, error) {
-	found, err := a.find(ctx, dev, at, key)
-	if found == nil {
-		return "", err
-	}
-	return found.event, nil
-}
-
-// A sentMessage is a message that an earlier attempt has sent.
+// A sentMessage is a message that was sent; without an event it was not.
 type sentMessage struct {
 	event id.EventID
 	bare  bool // it is words alone
 }
 
-// find looks for a message that an earlier attempt may have sent; nil if it is not
-// there.
-func (a *Adapter) find(ctx context.Context, dev *device.Device, at id.RoomID, key string) (*sentMessage, error) {
+// find looks for a message that an earlier attempt may have sent. The transaction's
+// id does the same, but homeservers forget it, and a new device has others.
+func (a *Adapter) find(ctx context.Context, dev *device.Device, at id.RoomID, key string) (none sentMessage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	part, err := dev.Client.Messages(ctx, at, "", "", mautrix.DirectionBackward,
 		&mautrix.FilterPart{Types: []event.Type{event.EventMessage, event.EventEncrypted}, Senders: []id.UserID{dev.Client.UserID}}, looked)
 	if err != nil {
-		return nil, fmt.Errorf("look for what may have been sent: %w", err)
+		return none, fmt.Errorf("look for what may have been sent: %w", err)
 	}
 	want := transaction(key)
 	for _, e := range part.Chunk {
 		said, err := a.opened(ctx, dev, at, e)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		if said != nil && said.Content.Raw[marker] == want {
 			kind, _ := said.Content.Raw["msgtype"].(string)
-			return &sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
+			return sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
 		}
 	}
-	return nil, nil
+	return none, nil
 }
 
 // botError makes of an error one that the bot knows.
@@ -481,8 +457,6 @@ func botError(err error) error {
 		return nil
 	case errors.As(err, &later):
 		return outbox.RetryAfter{Wait: later.wait, Account: true}
-	case errors.Is(err, errUploading):
-		return outbox.RetryAfter{Wait: attachAgain}
 	case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, errEncryptedMeanwhile):
 		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
@@ -569,21 +543,21 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 		at, root, reply = to, "", ""
 	}
-	var found *sentMessage
+	var sent sentMessage
 	var err error
 	if again {
-		if found, err = a.find(ctx, dev, at, key); err != nil {
+		if sent, err = a.find(ctx, dev, at, key); err != nil {
 			return a.answerFailed(e, err)
 		}
 	}
-	sent := found
-	if sent == nil {
+	found := sent.event != ""
+	if !found {
 		m, bare, err := a.orWords(ctx, dev, at, &c)
 		if err != nil {
 			return a.answerFailed(e, err)
 		}
 		message.InThread(m, root, "", reply)
-		sent = &sentMessage{bare: bare}
+		sent.bare = bare
 		if sent.event, err = a.send(ctx, dev, at, m, key); err != nil {
 			return a.answerFailed(e, err)
 		}
@@ -597,7 +571,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	}
 	if sent.bare && c.file != nil {
 		a.files.Add(key, c.file)
-		owes = append(owes, follows(outbox.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found != nil}))
+		owes = append(owes, follows(outbox.Post{ID: key}, words, attachment{Root: root, Reply: reply, Sent: found}))
 	}
 	if len(owes) > 0 {
 		service, _ := a.theService()

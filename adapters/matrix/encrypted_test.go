@@ -283,36 +283,13 @@ func TestKeysThatAreRefused(t *testing.T) {
 	})
 }
 
-// Whoever comes into a public room that is encrypted, and is asked at once, has
-// not been told by an invitation that it is.
-func TestPublicEncryptedRoom(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.start()
-		anna, bob := c.server.Player(t, "Anna"), c.server.Player(t, "Bob")
-		at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})
-		bob.Joins(at)
-		if _, err := c.a.device().Client.JoinRoomByID(t.Context(), at); err != nil {
-			t.Fatal(err)
-		}
-		first := anna.Says(at, "!new 5x5 opponent:me") // as who cannot encrypt says it
-		anna.Says(at, "!place C3")
-		anna.Await(at, "answers", func(v matrixtest.View) bool { return c.secrets(v) >= 3 }) // the game, two boards
-		c.settled()
-		if said := c.clear(anna.View(at), first); len(said) > 0 {
-			t.Errorf("it has said in the clear: %q", said)
-		}
-	})
-}
-
 // From the moment on at which a room becomes encrypted, nothing is said there in
 // the clear: no answer, no change of what was said before, and not the board whose
 // picture was being uploaded at that moment.
 func TestRoomBecomesEncrypted(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver = proxy.URL
+		proxy := c.through()
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 		anna, bob := people[0], people[1]
@@ -350,11 +327,7 @@ func TestRoomBecomesEncrypted(t *testing.T) {
 // meanwhile, whenever it was uploaded.
 func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.cfg.Slow = 400 * time.Millisecond
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		c, p, g := playing(t, s)
 		c.settled()
 		uploaded := make(chan struct{})
 		upload := p.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
@@ -402,8 +375,7 @@ func TestEncryptionIsForEver(t *testing.T) {
 func TestSpeaksAtOnce(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver = proxy.URL
+		proxy := c.through()
 		c.start()
 		anna := c.server.Player(t, "Anna")
 		at := anna.Makes(matrixtest.Room{Public: true, Encrypted: true})

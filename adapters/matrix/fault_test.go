@@ -257,9 +257,7 @@ func TestAway(t *testing.T) {
 		}
 		w.sets(func(bot.Request) error { return errors.New("the disk is full") })
 		cut.Stop()
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+		c.halt()
 		w.sets(nil)
 		from = len(w.heard(0))
 		p.Once(matrixtest.Syncing, matrixtest.Fails(503, ""))
@@ -327,9 +325,7 @@ func TestGaps(t *testing.T) {
 			people = append(people, c.room(matrixtest.Room{Name: fmt.Sprint("Club ", n)}, "Anna")[0])
 		}
 		for run := range runs {
-			if err := c.stop(); err != nil {
-				t.Fatal(err)
-			}
+			c.halt()
 			var checks []func()
 			for n, g := range people {
 				want := w.in(g.at)
@@ -402,15 +398,11 @@ func TestTokenLost(t *testing.T) {
 			anna.faults(p, matrixtest.UnknownPosition())
 			want = append(want, anna.asks("", "!games"))
 			// The bot has lost it, while something was said.
-			if err := c.stop(); err != nil {
-				t.Fatal(err)
-			}
+			c.halt()
 			e := anna.Says(anna.at, "!games")
 			want = append(want, e)
 			c.open()
-			if _, err := c.cfg.DB.Exec(t.Context(), "DELETE FROM matrix_place"); err != nil {
-				t.Fatal(err)
-			}
+			c.exec("DELETE FROM matrix_place")
 			if err := c.closed(); err != nil {
 				t.Fatal(err)
 			}
@@ -432,7 +424,7 @@ func TestBeforeItCame(t *testing.T) {
 		p := c.through()
 		w := c.watch()
 		c.start()
-		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna := c.guest("Anna")
 		anna.at = anna.Makes(matrixtest.Room{Name: "Go club", Public: true})
 		for range 5 {
 			anna.Says(anna.at, "!games")
@@ -455,7 +447,7 @@ func TestBeforeItCame(t *testing.T) {
 			t.Errorf("asked about\n%v, want\n%v", got, want)
 		}
 		// It is sent away and comes again.
-		if _, err := anna.Client.KickUser(t.Context(), anna.at, kick(c.user.ID)); err != nil {
+		if _, err := anna.Client.KickUser(t.Context(), anna.at, &mautrix.ReqKickUser{UserID: c.user.ID}); err != nil {
 			t.Fatal(err)
 		}
 		c.await("it to go", func() bool { return !c.a.room(anna.at).joined })
@@ -571,10 +563,7 @@ func TestPoison(t *testing.T) {
 		// After a restart the poison is still left alone, and still there.
 		close(release)
 		c.dealt(bad.at, slow)
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
-		c.start()
+		c.restart()
 		c.dealt(bad.at, bad.Says(bad.at, "!settings"))
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -634,17 +623,13 @@ func TestPoisonThatKills(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Fatal("it is never tried")
 			}
-			if err := c.stop(); err != nil {
-				t.Fatal(err)
-			}
+			c.halt()
 			select {
 			case <-reached:
 			default:
 			}
 			c.open()
-			if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET tries = $1 WHERE event = $2", tries, bad); err != nil {
-				t.Fatal(err)
-			}
+			c.exec("UPDATE matrix_event SET tries = $1 WHERE event = $2", tries, bad)
 			if err := c.closed(); err != nil {
 				t.Fatal(err)
 			}
@@ -660,144 +645,10 @@ func TestPoisonThatKills(t *testing.T) {
 	})
 }
 
-// A message whose sending has an unknown end is sent once: also after a restart,
-// and also if the homeserver has forgotten the transaction.
-func TestAmbiguousSends(t *testing.T) {
-	t.Parallel()
-	for _, forgets := range []bool{false, true} {
-		for _, restarts := range []bool{false, true} {
-			t.Run(fmt.Sprintf("forgotten=%v restart=%v", forgets, restarts), func(t *testing.T) {
-				inMemory(t, func(t *testing.T, s *matrixtest.Server) { ambiguous(t, s, forgets, restarts) })
-			})
-		}
-	}
-}
-
-func ambiguous(t *testing.T, s *matrixtest.Server, forgets, restarts bool) {
-	c := newClub(t, s)
-	p := c.through()
-	c.start()
-	g := c.begins("two-button 5x5")
-	messages := matrixtest.On("PUT", "/send/m.room.message/")
-	lose := func(n int) *matrixtest.Order { return p.Times(n, messages, loses(forgets)) }
-	answered := func(what string, o *matrixtest.Order, n int) {
-		t.Helper()
-		o.Await(t, n)
-		if restarts {
-			if err := c.stop(); err != nil {
-				t.Fatal(err)
-			}
-			c.start()
-		}
-		g.black.reads(what)
-	}
-	// A board and an answer.
-	o := lose(1)
-	g.black.Says(g.black.at, "!place C3")
-	answered("Black C3", o, 1)
-	c.settle()
-	o = lose(2)
-	e := g.black.SaysIn(g.black.at, g.root, "!place C4")
-	answered("not your turn", o, 1)
-	c.dealt(g.black.at, e)
-	o.Stop()
-	g.white.asks(g.root, "!place C4")
-	g.shows("White C4")
-	c.settle()
-	c.once(g.black, g.black.at)
-	if n := c.says(g.black, "not your turn"); n != 1 {
-		t.Errorf("answered %d times\n%s", n, g.black.Sees(g.black.at))
-	}
-}
-
 // settle waits until all that is owed has been sent and written down.
 func (c *club) settle() {
 	c.Helper()
 	c.await("what is owed", func() bool { return c.owed() == 0 })
-}
-
-// loses has the homeserver take a message under another transaction, as if it
-// were to forget the right one, and cuts.
-func loses(forgets bool) matrixtest.Fault {
-	n := 0
-	return func(x *matrixtest.Exchange) {
-		if forgets {
-			n++
-			x.Request.Path += fmt.Sprintf(".forgotten-%d", n)
-		}
-		x.Forward()
-		x.Cut()
-	}
-}
-
-// A slow line for pictures holds nobody else up: answers come, other rooms' words
-// come, and the picture follows its words.
-func TestSlowUploads(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
-		c.settle()
-		release := make(chan struct{})
-		held := p.Once(matrixtest.Uploading, matrixtest.Holds(release))
-		g.black.asks(g.root, "!place C3")
-		held.Await(t, 1)
-		other := c.begins("button 5x5") // with its own pictures
-		other.black.asks(other.root, "!place C3")
-		other.shows("Black C3")
-		if n := len(g.black.View(g.black.at).Pictures(c.user.ID)); n != 1 {
-			t.Errorf("%d pictures where the line is slow", n)
-		}
-		words := g.black.reads("Black C3") // without its picture
-		if words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
-			t.Errorf("the words are %q", words.Text())
-		}
-		close(release)
-		g.black.Await(g.black.at, "the picture", func(v matrixtest.View) bool { return len(v.Pictures(c.user.ID)) == 2 })
-		g.white.asks(g.root, "!place C4")
-		g.shows("White C4")
-		c.settle()
-		c.once(g.black, g.black.at)
-		if n := len(p.Requests(matrixtest.Uploading)); n != 5 {
-			t.Errorf("%d uploads", n)
-		}
-	})
-}
-
-// A program that ends between uploading and sending leaves one file that nobody
-// sees, and sends one message.
-func TestEndsBetweenUploadAndSend(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
-		c.settle()
-		p.Forget()
-		release := make(chan struct{})
-		held := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.Holds(release))
-		g.black.SaysIn(g.black.at, g.root, "!place C3")
-		held.Await(t, 1)
-		stopped := make(chan error, 1)
-		go func() { stopped <- c.stop() }()
-		if err := <-stopped; err != nil {
-			t.Fatal(err)
-		}
-		close(release)
-		c.start()
-		c.hurries("TRUE") // nobody has it in hand any more
-		c.bot.Wake()
-		g.shows("Black C3")
-		c.settle()
-		c.once(g.black, g.black.at)
-		if n := len(p.Requests(matrixtest.Uploading)); n > 2 {
-			t.Errorf("%d uploads for one board", n)
-		}
-		if n := c.says(g.black, "move 1: Black C3"); n != 1 {
-			t.Errorf("shown %d times", n)
-		}
-	})
 }
 
 // Answers that hold what no event is do not stop the loop.
@@ -837,5 +688,3 @@ func TestReadSync(t *testing.T) {
 		}
 	}
 }
-
-func kick(user id.UserID) *mautrix.ReqKickUser { return &mautrix.ReqKickUser{UserID: user} }

@@ -12,33 +12,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
 
-// Who invites the bot into many rooms keeps nobody else waiting.
-func TestManyInvitations(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		eve, anna := c.server.Player(t, "Eve"), c.server.Player(t, "Anna")
-		var spam []id.RoomID
-		for n := range joinsAtOnce + joinsEachAtOnce {
-			spam = append(spam, eve.Makes(matrixtest.Room{Name: fmt.Sprint("Spam ", n), Invite: []id.UserID{c.user.ID}}))
-		}
-		c.start()
-		come := func() (n int) {
-			for _, at := range spam {
-				if eve.View(at).Members[c.user.ID] == "join" {
-					n++
-				}
-			}
-			return n
-		}
-		c.await("the bot to come where it may", func() bool { return come() == joinsEachAtOnce })
-		at := anna.Makes(matrixtest.Room{Name: "Go club", Invite: []id.UserID{c.user.ID}})
-		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
-		if n := come(); n != joinsEachAtOnce {
-			t.Errorf("the bot has come into %d rooms of one who has sent %d invitations", n, len(spam))
-		}
-	})
-}
-
 // Invitations are accepted in the order in which they came, but those of one
 // person no faster than they may.
 func TestInvitationsInTheirOrder(t *testing.T) {
@@ -115,10 +88,7 @@ func TestLeavesLater(t *testing.T) {
 		o = p.Once(leaving, matrixtest.TooMany(100*time.Millisecond))
 		second.Leaves(second.at)
 		o.Await(t, 1)
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
-		c.start()
+		c.restart()
 		c.await("the bot to leave", func() bool { return !c.a.room(second.at).joined })
 		rooms, err := c.a.device().Client.JoinedRooms(t.Context())
 		if err != nil || len(rooms.JoinedRooms) != 0 {
@@ -130,10 +100,7 @@ func TestLeavesLater(t *testing.T) {
 // A homeserver that cannot do one thing does not stop a room.
 func TestOneEventHoldsUpNothing(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		c, p, g := playing(t, s)
 		c.settle()
 		o := p.Always(matrixtest.On("GET", "/rooms/[^/]+/event/"), matrixtest.Fails(500, "M_UNKNOWN"))
 		hello := g.black.Says(g.black.at, "hello")

@@ -207,8 +207,7 @@ func TestKills(t *testing.T) {
 		kills, moves, games = 2, 4, 1
 	}
 	c := newClub(t, matrixtest.Shared(t))
-	before := c.server.Proxy(t)
-	c.cfg.Homeserver = before.URL
+	before := c.through()
 	s := c.serve(path)
 	var rooms []*pair
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -323,8 +322,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newClub(t, matrixtest.Shared(t))
-	before := c.server.Proxy(t)
-	c.cfg.Homeserver = before.URL
+	before := c.through()
 	s := c.serve(path)
 	t.Cleanup(func() {
 		if t.Failed() {

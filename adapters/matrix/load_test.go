@@ -24,85 +24,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// A homeserver with the limits that Synapse has by default: twelve messages a minute,
-// ten at once. At ten turns a minute over all rooms every turn is announced, the newest
-// board is shown, and every notice comes once and in order.
-func TestLimits(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		rooms, turns := 3, 6
-		if tier.Soaking() {
-			rooms, turns = 10, 20
-		}
-		c := newClub(t, s)
-		c.stock()
-		p := c.through()
-		c.start()
-		var tables []*board
-		for range rooms {
-			tables = append(tables, c.begins("aga 19x19"))
-		}
-		limit := p.Limit(matrixtest.Sending, 0.2, 10)
-		said, wrong := map[id.RoomID][]id.EventID{}, map[id.RoomID][]id.EventID{}
-		for k := range turns * rooms { // ten turns at once, then nothing for the rest of the minute
-			if k%10 == 0 && k > 0 {
-				time.Sleep(time.Minute)
-			}
-			g, move := tables[k%rooms], k/rooms
-			who := []*guest{g.black, g.white}[move%2]
-			said[g.black.at] = append(said[g.black.at], who.SaysIn(g.black.at, g.root, "!place "+sparse(move)))
-			if k%10 == 5 { // and a refusal, which is an answer
-				wrong[g.black.at] = append(wrong[g.black.at], who.SaysIn(g.black.at, g.root, "!place A1"))
-			}
-		}
-		var late []time.Duration
-		for _, g := range tables {
-			g.shows(fmt.Sprintf("move %d:", turns))
-		}
-		c.await("what is owed", func() bool { return c.owed() == 0 })
-		for _, g := range tables { // which is not owed, but answered
-			for _, e := range wrong[g.black.at] {
-				c.dealt(g.black.at, e)
-			}
-		}
-		limit.Stop()
-		for n, g := range tables {
-			caughtUp(g.black.Player, g.black.at)
-			c.once(g.black, g.black.at)
-			v := g.black.View(g.black.at)
-			times := map[id.EventID]int64{}
-			for _, e := range v.Events {
-				times[e.ID] = e.Time
-			}
-			last := 0
-			announced := map[int]int64{}
-			for _, m := range v.Pictures(c.user.ID) {
-				move := moveOf(m.Body)
-				if move < last {
-					t.Errorf("room %d: move %d is shown after move %d", n, move, last)
-				}
-				for k := last + 1; k <= move; k++ {
-					announced[k] = times[m.ID]
-				}
-				last = move
-			}
-			if last != turns {
-				t.Errorf("room %d: the last board is that of move %d", n, last)
-			}
-			for k, e := range said[g.black.at] {
-				late = append(late, time.Duration(announced[k+1]-times[e])*time.Millisecond)
-			}
-			refused, want := c.says(g.black, "not your turn"), len(wrong[g.black.at])
-			if refused != want {
-				t.Errorf("room %d: refused %d times, not %d", n, refused, want)
-			}
-			t.Logf("room %d: %d boards for %d turns", n, len(v.Pictures(c.user.ID))-1, turns)
-		}
-		slices.Sort(late)
-		t.Logf("turns announced after p50 %v, p95 %v, at most %v; %d answers of 429",
-			late[len(late)/2], late[len(late)*95/100], late[len(late)-1], refusedTimes(p))
-	})
-}
-
 // stock has the bot believe that the homeserver has the limits of Synapse.
 func (c *club) stock() { c.cfg.Rate, c.cfg.Burst = sendRate, sendBurst }
 
@@ -282,23 +203,11 @@ func moveOf(caption string) (move int) {
 	return move
 }
 
-func refusedTimes(p *matrixtest.Proxy) (n int) {
-	for _, r := range p.Requests(matrixtest.Sending) {
-		if r.Status == 429 {
-			n++
-		}
-	}
-	return n
-}
-
 // A homeserver that lets nothing through for long: of each game the newest board
 // is shown in the end, the room is told that it is late, and so is the log.
 func TestLate(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := newClub(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		c, p, g := playing(t, s)
 		c.settle()
 		shut := p.Always(matrixtest.Sending, matrixtest.TooMany(200*time.Millisecond)) // and the bot takes note of each
 		for k, at := range []string{"C3", "C4", "D3", "D4"} {
@@ -337,9 +246,7 @@ func TestBacklog(t *testing.T) {
 		c.start()
 		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna")[0]
 		anna.asks("", "!games")
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+		c.halt()
 		before := len(w.in(anna.at))
 		p.Always(matrixtest.Backfilling, func(x *matrixtest.Exchange) {
 			from, ok := strings.CutPrefix(x.R.URL.Query().Get("from"), "made-up-")

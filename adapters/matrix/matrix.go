@@ -54,6 +54,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -103,7 +104,8 @@ const (
 	longPoll    = 30 * time.Second
 	sendFor     = 20 * time.Second // one request
 	uploadFor   = time.Minute
-	filesKept   = 64 // of answers
+	filesKept   = 64   // of answers
+	boardsKnown = 2048 // lines whose newest board is remembered
 
 	// What Synapse allows an account by default.
 	sendRate  = 0.2
@@ -141,16 +143,17 @@ type Adapter struct {
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 
-	langs  sync.Map     // by id of a room: the language of what was said there last
-	people *lanes.Limit // how often somebody may ask
-	crowds *lanes.Limit // and all in a room; nil: as often as they like
-	making turns        // of making a room for somebody
-	fresh  sync.Map     // by id: rooms that the bot has made, see [fresh]
-	guests guests       // how often the bot joins
+	langs       sync.Map     // by id of a room: the language of what was said there last
+	personLimit *lanes.Limit // how often a person may ask
+	roomLimit   *lanes.Limit // how often all in a room may; nil: as often as they like
+	making      turns        // of making a room for somebody
+	fresh       sync.Map     // by id: rooms that the bot has made, see [fresh]
+	guests      guests       // how often the bot joins
 
 	pace     pace
-	order    order
-	uploads  *uploads
+	sending  turns                   // of sending a board, or a picture after its words, by line
+	newest   *lru.Cache[string, int] // by line: the event of the newest board that was sent
+	uploads  uploads
 	files    *lru.Cache[string, *outbox.File] // that are to follow the words of answers, by their keys
 	refusals *lru.Cache[refusal, time.Time]
 	empty    atomic.Bool // the bot may be alone in a room
@@ -159,7 +162,7 @@ type Adapter struct {
 var _ bot.Adapter = (*Adapter)(nil)
 
 // New makes an adapter. It asks the homeserver nothing yet.
-func New(cfg Config) (a *Adapter, err error) {
+func New(cfg Config) (*Adapter, error) {
 	switch {
 	case cfg.Homeserver == "":
 		return nil, errors.New("matrix.homeserver: is missing")
@@ -170,47 +173,31 @@ func New(cfg Config) (a *Adapter, err error) {
 	case cfg.DB == nil:
 		return nil, errors.New("matrix: there is no database")
 	}
-	if cfg.Away == 0 {
-		cfg.Away = awayAfter
-	}
-	if cfg.Told == 0 {
-		cfg.Told = toldAfter
-	}
-	if cfg.Edit == 0 {
-		cfg.Edit = editAfter
-	}
-	if cfg.Slow == 0 {
-		cfg.Slow = slowAfter
-	}
-	if cfg.Rate == 0 {
-		cfg.Rate = sendRate
-	}
-	if cfg.Burst == 0 {
-		cfg.Burst = sendBurst
-	}
-	if cfg.Look == 0 {
-		cfg.Look = tellEvery
-	}
+	cfg.Away, cfg.Told, cfg.Edit, cfg.Slow = cmp.Or(cfg.Away, awayAfter), cmp.Or(cfg.Told, toldAfter), cmp.Or(cfg.Edit, editAfter), cmp.Or(cfg.Slow, slowAfter)
+	cfg.Rate, cfg.Burst, cfg.Look = cmp.Or(cfg.Rate, sendRate), cmp.Or(cfg.Burst, sendBurst), cmp.Or(cfg.Look, tellEvery)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	a = &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name), rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
-		people: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1)}
-	a.pace.tokens = rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)
-	a.uploads = newUploads()
-	if a.files, err = lru.New[string, *outbox.File](filesKept); err != nil {
-		return nil, err
-	}
-	if a.refusals, err = lru.New[refusal, time.Time](refusalsKept); err != nil {
-		return nil, err
-	}
+	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
+		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
+		personLimit: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
+		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
+		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
+		newest:      cache[string, int](boardsKnown), files: cache[string, *outbox.File](filesKept), refusals: cache[refusal, time.Time](refusalsKept)}
 	if cfg.Room > 0 {
-		a.crowds = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
+		a.roomLimit = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
 	}
 	return a, nil
+}
+
+// cache makes a cache of a size, which is not 0.
+func cache[K comparable, V any](size int) *lru.Cache[K, V] {
+	c, err := lru.New[K, V](size)
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 // Name is "matrix".
@@ -238,10 +225,7 @@ var errLoggedOut = errors.New("logged out")
 func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	q, err := openQueue(ctx, a.cfg.DB)
-	if err != nil {
-		return err
-	}
+	q := &queue{a.cfg.DB}
 	rooms, err := q.roomsKnown(ctx)
 	if err != nil {
 		return err

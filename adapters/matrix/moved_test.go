@@ -13,14 +13,8 @@ func TestWaitingOfTheFirstRelease(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
 		c.open()
-		exec := func(query string, args ...any) {
-			t.Helper()
-			if _, err := c.cfg.DB.Exec(t.Context(), query, args...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		exec("DELETE FROM halfpoint_version WHERE version_id >= 12")
-		exec("INSERT INTO matrix_room (room, known, last, people, joined) VALUES ('!now:h', '!first:h', '', 3, 1)")
+		c.exec("DELETE FROM halfpoint_version WHERE version_id >= 12")
+		c.exec("INSERT INTO matrix_room (room, known, last, people, joined) VALUES ('!now:h', '!first:h', '', 3, 1)")
 		for _, m := range [][3]string{
 			{"status", "$root", `{"Room":"!now:h","Event":"$root","Game":"g1","Number":1,"Seq":7,"Controls":null,"Lang":"en"}`},
 			{"status", "$closed", `{"Room":"!other:h","Event":"$closed","Game":"g2","Number":2,"Seq":2,"Controls":null,"Notice":"$notice","Lang":"en"}`},
@@ -33,7 +27,7 @@ func TestWaitingOfTheFirstRelease(t *testing.T) {
 			{"promise", "!other:h g4", `{"Room":"!other:h","Root":"$r","Post":"p4","Channel":"!other:h","Game":"g4","Number":4,"Seq":4,"Said":false,"Since":"2026-11-02T12:00:00Z"}`},
 			{"reaction", "!now:h/$root ↩️", "there"},
 		} {
-			exec("INSERT INTO matrix_mark (kind, key, value, at) VALUES ($1, $2, $3, 1793620800000)", m[0], m[1], m[2])
+			c.exec("INSERT INTO matrix_mark (kind, key, value, at) VALUES ($1, $2, $3, 1793620800000)", m[0], m[1], m[2])
 		}
 		if err := c.closed(); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -53,14 +52,20 @@ func (t *board) pictures(root id.EventID) (names []string) {
 	return names
 }
 
+// game returns the id of a game and its newest event.
+func (c *club) game(number int) (id match.GameID, seq int) {
+	c.Helper()
+	if err := c.cfg.DB.QueryRow(c.Context(), "SELECT id, seq FROM game JOIN game_channel ON game_channel.game = game.id WHERE number = $1", number).Scan(&id, &seq); err != nil {
+		c.Fatal(err)
+	}
+	return id, seq
+}
+
 // follows waits until the newest picture in a thread is that of the board which
 // the bot has shown last there, and gives all of the thread.
 func (t *board) follows(root id.EventID, number int) []string {
 	t.Helper()
-	var seq int
-	if err := t.cfg.DB.QueryRow(t.Context(), "SELECT seq FROM game JOIN game_channel ON game_channel.game = game.id WHERE number = $1", number).Scan(&seq); err != nil {
-		t.Fatal(err)
-	}
+	_, seq := t.game(number)
 	want := boardName(number, seq)
 	t.await("the picture "+want, func() bool { return slices.Contains(t.pictures(root), want) })
 	t.settle()
@@ -134,10 +139,7 @@ func TestUploadsThatFail(t *testing.T) {
 // What the homeserver does not take at all for its size is not tried again.
 func TestUploadsThatAreTooLarge(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		_, p, g := playing(t, s)
 		g.follows(g.root, 1)
 		p.Forget()
 		large := p.Always(matrixtest.Uploading, matrixtest.Fails(http.StatusRequestEntityTooLarge, "M_TOO_LARGE"))
@@ -159,11 +161,7 @@ func TestUploadsThatAreTooLarge(t *testing.T) {
 // shown.
 func TestOnePictureAtATime(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.cfg.Slow = 400 * time.Millisecond
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		_, p, g := playing(t, s)
 		second := g.another("button 5x5", 2)
 		before := g.follows(g.root, 1)
 		g.follows(second, 2)
@@ -203,116 +201,55 @@ func TestOnePictureAtATime(t *testing.T) {
 	})
 }
 
-// The picture follows its words also if the homeserver says that it is too much,
-// fails, or answers nothing when it is sent.
-func TestPictureFollowsAllTheSame(t *testing.T) {
+// A picture that comes after a newer board is left out, whenever it was begun.
+func TestPictureOfAnOldBoard(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.cfg.Slow = 400 * time.Millisecond
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
-		g.follows(g.root, 1)
-		points := []string{"C3", "C4", "D3", "D4"}
-		for k, fault := range []matrixtest.Fault{matrixtest.TooMany(300 * time.Millisecond), matrixtest.Fails(500, "M_UNKNOWN"), matrixtest.Cuts(), matrixtest.Loses()} {
-			release := make(chan struct{})
-			held := p.Once(matrixtest.Uploading, matrixtest.Holds(release))
-			g.turns(g.root, 1, k, points[k])
-			held.Await(t, 1)
-			g.settle()
-			fails := p.Times(1, matrixtest.On("PUT", "/send/m.room.message/"), fault)
-			close(release)
-			fails.Await(t, 1)
-			g.follows(g.root, 1)
+		c, _, g := playing(t, s)
+		c.settled()
+		game, seq := c.game(1)
+		scene, err := c.bot.Scene(t.Context(), game, seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, newest := range []int{seq + 1, seq} {
+			p := outbox.Post{ID: "picture", Kind: outbox.Attach, Game: game, Number: 1, Seq: seq, Attempt: 1, Scene: &scene, Data: `{"Post":"p"}`,
+				Where: match.Room{Platform: Name, Channel: g.black.at.String()}, Replaces: receipt(g.black.at, g.root)}
+			c.a.newest.Add(lineOf(p), newest)
+			before := len(g.black.View(g.black.at).Pictures(c.user.ID))
+			if _, _, err := c.a.Deliver(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			caughtUp(g.black.Player, g.black.at)
+			if shown := len(g.black.View(g.black.at).Pictures(c.user.ID)) - before; shown != seq+1-newest {
+				t.Errorf("with a board of event %d the picture of event %d is shown %d times", newest, seq, shown)
+			}
 		}
 	})
 }
 
-// The picture follows its words also if the program ends before: after the words
-// were sent, and in the moment at which they are.
+// The picture follows its words also if the program ends in the moment at which these
+// are sent.
 func TestPictureFollowsAfterRestart(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.cfg.Slow = 400 * time.Millisecond
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
+		c, p, g := playing(t, s)
 		before := g.follows(g.root, 1)
 		release := make(chan struct{})
 		held := p.Always(matrixtest.Uploading, matrixtest.Holds(release))
-		g.turns(g.root, 1, 0, "C3")
-		g.settle()
+		lost := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.HoldsAnswer(release))
+		g.black.asks(g.root, "!place C3")
+		lost.Await(t, 1)
+		g.black.reads("Game 1, move 1:")
 		c.kill()
 		close(release)
 		held.Stop()
 		c.start()
+		c.hurries("TRUE") // what it had in hand
+		c.bot.Wake()
 		if names := g.follows(g.root, 1); len(names) != len(before)+1 {
 			t.Errorf("pictures %v, before there were %v", names, before)
 		}
-
-		release = make(chan struct{})
-		held = p.Always(matrixtest.Uploading, matrixtest.Holds(release))
-		lost := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.HoldsAnswer(release))
-		g.white.asks(g.root, "!place C4")
-		lost.Await(t, 1)
-		g.black.reads("Game 1, move 2:")
-		c.kill()
-		close(release)
-		held.Stop()
-		c.start()
-		c.expires()
-		if names := g.follows(g.root, 1); len(names) != len(before)+2 {
-			t.Errorf("pictures %v, before there were %v", names, before)
-		}
-		if n := c.says(g.black, "Game 1, move 2:"); n != 1 {
+		if n := c.says(g.black, "Game 1, move 1:"); n != 1 {
 			t.Errorf("the words came %d times", n)
-		}
-	})
-}
-
-// expires frees what a program had in hand that was killed.
-func (c *club) expires() {
-	c.Helper()
-	if _, err := c.cfg.DB.Exec(c.Context(), "UPDATE post SET due = 0 WHERE state = 'waiting'"); err != nil {
-		c.Fatal(err)
-	}
-	c.bot.Wake()
-}
-
-// Reactions are put also if the homeserver says that it is too much, or fails, each
-// once and in their order, and nothing waits for them.
-func TestReactionsUnderLimit(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		p := c.through()
-		c.start()
-		g := c.begins("two-button 5x5")
-		c.settled()
-		reactions := func(to id.EventID) (keys []string) {
-			caughtUp(g.black.Player, g.black.at)
-			for _, r := range g.black.View(g.black.at).Message(to).Reactions {
-				keys = append(keys, r.Key)
-				if len(r.By) != 1 {
-					t.Errorf("%s is there %d times", r.Key, len(r.By))
-				}
-			}
-			return keys
-		}
-		want := reactions(g.root)
-		if len(want) < 3 {
-			t.Fatalf("without a limit there are %q", want)
-		}
-		for k, fault := range []matrixtest.Fault{matrixtest.TooMany(500 * time.Millisecond), matrixtest.Fails(500, "M_UNKNOWN"), matrixtest.Loses()} {
-			g.black.asks("", "!new two-button 5x5")
-			root := g.black.reads(fmt.Sprintf("opens game %d", k+2)).ID
-			c.settled()
-			failing := p.Once(matrixtest.On("PUT", "/send/m.reaction/"), fault)
-			g.white.asks(root, "!join")
-			failing.Await(t, 1)
-			c.settled()
-			if got := reactions(root); !slices.Equal(got, want) {
-				t.Errorf("the reactions are %q, want %q", got, want)
-			}
 		}
 	})
 }
@@ -344,107 +281,31 @@ func TestReplacedAfterAMove(t *testing.T) {
 	})
 }
 
-// Nothing is remembered of an event that is left alone.
-func TestLeftAlone(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		c.start()
-		r := &row{n: -1, room: "!room", event: "$event"}
-		c.a.fails(r.event, 1)
-		if err := c.a.setAside(t.Context(), r, errors.New("it fails")); err != nil {
-			t.Fatal(err)
-		}
-		if c.a.hasFailed(r.event) {
-			t.Error("it is remembered as one that failed")
-		}
-	})
-}
-
-// A quay is uploads that end when the test says so.
-type quay struct {
-	*testing.T
-	*uploads
-	now time.Time
-	end map[string]chan error
-}
-
-func newQuay(t *testing.T) *quay {
-	return &quay{t, newUploads(), time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), map[string]chan error{}}
-}
-
-// starts begins an upload, and returns whether it is known, and under way.
-func (q *quay) starts(line, key string) (known bool, under *upload) {
-	end := make(chan error)
-	p, under, _ := q.begin(line, key, q.now, func() (message.Picture, error) {
-		err := <-end
-		q.ended(err, q.now)
-		return message.Picture{Name: key}, err
-	})
-	if under != nil && q.end[under.key] == nil {
-		q.end[under.key] = end
-	}
-	return p != nil, under
-}
-
-func (q *quay) ends(under *upload, err error) {
-	q.end[under.key] <- err
-	delete(q.end, under.key)
-	<-under.done
-}
-
-// In each line one upload is under way, and what was uploaded is known.
+// In each line one upload is under way, so many are altogether, and what was uploaded
+// is known.
 func TestUploadLines(t *testing.T) {
-	q := newQuay(t)
-	_, first := q.starts("game 1", "1")
-	if _, under := q.starts("game 1", "2"); under != first {
+	u := uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}}
+	end := make(chan error)
+	begin := func(line, key string) *upload {
+		return u.begin(line, key, func() (message.Picture, error) { return message.Picture{Name: key}, <-end })
+	}
+	first := begin("game 1", "1")
+	if begin("game 1", "2") != first {
 		t.Error("two are under way in a line")
 	}
-	_, other := q.starts("game 2", "other")
-	q.ends(first, nil)
-	q.ends(other, nil)
-	if known, _ := q.starts("game 1", "1"); !known {
-		t.Error("what is uploaded is uploaded again")
-	}
-	for n := range uploadsMost {
-		if _, under := q.starts(fmt.Sprint("line ", n), fmt.Sprint("key ", n)); under == nil {
-			t.Fatalf("only %d at once", n)
+	for n := range uploadsMost - 1 {
+		if under := begin(fmt.Sprint("line ", n), fmt.Sprint("key ", n)); under == nil || under == first {
+			t.Fatalf("only %d at once", n+1)
 		}
 	}
-	if _, under := q.starts("one more", "one more"); under != nil {
+	if begin("one more", "one more") != nil {
 		t.Error("too many at once")
 	}
-	for _, end := range q.end {
+	for range uploadsMost {
 		end <- nil
 	}
-}
-
-// After a failure there are none for a while, the longer the more often; then one
-// alone is tried.
-func TestUploadsRest(t *testing.T) {
-	q := newQuay(t)
-	var rests []time.Duration
-	for n := range 10 {
-		_, under := q.starts("game 1", fmt.Sprint(n))
-		if _, second := q.starts("game 2", "other"); n > 0 && second != nil {
-			t.Error("two are tried")
-		} else if second != nil {
-			q.ends(second, nil)
-		}
-		q.ends(under, errors.New("cut"))
-		if _, under := q.starts("game 2", "another"); under != nil {
-			t.Error("another is begun at once")
-		}
-		rests = append(rests, q.rest(q.now))
-		q.now = q.now.Add(q.rest(q.now))
-	}
-	if want := []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 16e9, 32e9, 60e9, 60e9, 60e9}; !slices.Equal(rests, want) {
-		t.Errorf("it rests %v, want %v", rests, want)
-	}
-	_, under := q.starts("game 1", "works")
-	q.ends(under, nil)
-	if _, under := q.starts("game 2", "another"); under == nil || q.rest(q.now) != 0 {
-		t.Error("none is begun after one has worked")
-	} else {
-		q.ends(under, nil)
+	<-first.done
+	if known := begin("game 1", "1"); known == first || known.picture.Name != "1" {
+		t.Error("what is uploaded is uploaded again")
 	}
 }

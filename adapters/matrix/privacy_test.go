@@ -59,7 +59,7 @@ func TestWhatIsKeptIsForOneAlone(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.start()
-		anna, bob := &guest{Player: c.server.Player(t, "Anna"), c: c}, &guest{Player: c.server.Player(t, "Bob"), c: c}
+		anna, bob := c.guest("Anna"), c.guest("Bob")
 		three := anna.Makes(matrixtest.Room{Direct: true, Invite: []id.UserID{c.user.ID, bob.ID}})
 		bob.AwaitInvite(three)
 		c.await("the bot to come", func() bool { return c.a.room(three).joined })
@@ -213,10 +213,8 @@ func TestForgotten(t *testing.T) {
 		c.dealt(bob.at, bob.Sends(bob.at, event.EventEncrypted, sealed("his")))
 		bob.Await(bob.at, "that it could not be read", func(matrixtest.View) bool { return c.says(bob, "I could not read") == 2 })
 		bad := anna.asks("", "!games")
-		if _, err := c.cfg.DB.Exec(t.Context(), "UPDATE matrix_event SET state = $1, body = $2 WHERE event = $3", poison,
-			`{"sender":"`+anna.ID.String()+`","type":"m.room.message","content":{"body":"a secret"}}`, bad); err != nil {
-			t.Fatal(err)
-		}
+		c.exec("UPDATE matrix_event SET state = $1, body = $2 WHERE event = $3", poison,
+			`{"sender":"`+anna.ID.String()+`","type":"m.room.message","content":{"body":"a secret"}}`, bad)
 		alone := c.with(anna)
 		anna.asks("", "!privacy delete")
 		if n := len(c.keeps("a secret")); n != 1 {

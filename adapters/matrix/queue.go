@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,53 +13,6 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
-
-// The tables. What came from the homeserver is written down together with the
-// token that says how far the bot has read, so that the homeserver need never
-// tell it again; and it stays until it has been dealt with.
-const schema = `
-CREATE TABLE IF NOT EXISTS matrix_place (
-	one   INTEGER PRIMARY KEY,
-	token TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS matrix_event (
-	n       BIGINT NOT NULL,
-	part    BIGINT NOT NULL,
-	room    TEXT NOT NULL,
-	event   TEXT NOT NULL UNIQUE,
-	body    TEXT NOT NULL,
-	state   TEXT NOT NULL,
-	session TEXT NOT NULL,
-	tries   INTEGER NOT NULL,
-	live    INTEGER NOT NULL,
-	at      BIGINT NOT NULL,
-	told    INTEGER NOT NULL DEFAULT 0,
-	edits   TEXT NOT NULL DEFAULT '',
-	PRIMARY KEY (n, part)
-);
-CREATE INDEX IF NOT EXISTS matrix_event_open ON matrix_event (state, room, n, part);
-CREATE TABLE IF NOT EXISTS matrix_room (
-	room   TEXT PRIMARY KEY,
-	known  TEXT NOT NULL,
-	last   TEXT NOT NULL,
-	people INTEGER NOT NULL,
-	joined INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS matrix_mark (
-	kind  TEXT NOT NULL,
-	key   TEXT NOT NULL,
-	value TEXT NOT NULL,
-	at    BIGINT NOT NULL,
-	PRIMARY KEY (kind, key)
-)`
-
-// added are the columns of matrix_event that databases may lack in which the
-// table was made before, and indexes what needs them.
-var added = map[string]string{"told": "INTEGER NOT NULL DEFAULT 0", "edits": "TEXT NOT NULL DEFAULT ''"}
-
-const indexes = `
-CREATE INDEX IF NOT EXISTS matrix_event_told ON matrix_event (state, told, n, part);
-CREATE INDEX IF NOT EXISTS matrix_event_edits ON matrix_event (edits) WHERE edits <> ''`
 
 // The states of an event.
 const (
@@ -77,38 +29,11 @@ const (
 // backwards each part is below the one before. The gap itself comes first.
 const gapFirst = -1 << 40
 
-// A queue is what is kept on disk. Its methods may be called concurrently.
+// A queue is what is kept on disk, in the tables of the bot's store: events until they
+// have been dealt with, stored together with the token that says how far the bot has
+// read, so that the homeserver need never tell them again; rooms; and small facts. Its
+// methods may be called concurrently.
 type queue struct{ db *dbutil.Database }
-
-func openQueue(ctx context.Context, db *dbutil.Database) (*queue, error) {
-	err := db.DoTxn(ctx, nil, func(ctx context.Context) error {
-		for q := range strings.SplitSeq(schema, ";") {
-			if _, err := db.Exec(ctx, q); err != nil {
-				return err
-			}
-		}
-		for column, kind := range added {
-			if there, err := db.ColumnExists(ctx, "matrix_event", column); err != nil {
-				return err
-			} else if there {
-				continue
-			}
-			if _, err := db.Exec(ctx, "ALTER TABLE matrix_event ADD COLUMN "+column+" "+kind); err != nil {
-				return err
-			}
-		}
-		for q := range strings.SplitSeq(indexes, ";") {
-			if _, err := db.Exec(ctx, q); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("prepare the tables of Matrix: %w", err)
-	}
-	return &queue{db}, nil
-}
 
 // A row is an event that was written down.
 type row struct {
@@ -217,12 +142,8 @@ func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	live := 0
-	if r.live {
-		live = 1
-	}
 	res, err := q.db.Exec(ctx, `INSERT INTO matrix_event (n, part, room, event, body, state, session, tries, live, at, edits)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, live, r.at.UnixMilli(), idOf(replaced(r.evt)))
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, $7, $8, $9) ON CONFLICT (event) DO NOTHING`, r.n, r.part, e.RoomID, e.ID, string(body), waiting, r.live, r.at.UnixMilli(), idOf(replaced(r.evt)))
 	if err != nil {
 		return false, err
 	}
@@ -304,13 +225,18 @@ func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction
 	return closed, err
 }
 
-// token gives how far the bot has read; empty: nothing yet.
-func (q *queue) token(ctx context.Context) (token string, err error) {
-	err = q.db.QueryRow(ctx, "SELECT token FROM matrix_place WHERE one = 1").Scan(&token)
+// text reads one value; empty if there is none.
+func (q *queue) text(ctx context.Context, query string, args ...any) (value string, err error) {
+	err = q.db.QueryRow(ctx, query, args...).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return token, err
+	return value, err
+}
+
+// token gives how far the bot has read; empty: nothing yet.
+func (q *queue) token(ctx context.Context) (string, error) {
+	return q.text(ctx, "SELECT token FROM matrix_place WHERE one = 1")
 }
 
 // next gives the oldest event of a room that waits, nil if none does.
@@ -354,11 +280,10 @@ func (q *queue) rows(ctx context.Context, where string, args ...any) (out []*row
 		var r row
 		var body string
 		var at int64
-		var live int
-		if err := rows.Scan(&r.n, &r.part, &r.room, &r.event, &body, &r.state, &r.tries, &live, &at); err != nil {
+		if err := rows.Scan(&r.n, &r.part, &r.room, &r.event, &body, &r.state, &r.tries, &r.live, &at); err != nil {
 			return nil, err
 		}
-		r.at, r.live = time.UnixMilli(at), live != 0
+		r.at = time.UnixMilli(at)
 		r.evt = &event.Event{}
 		if body != "" {
 			r.broken = json.Unmarshal([]byte(body), r.evt)
@@ -388,12 +313,8 @@ func (q *queue) settle(ctx context.Context, r *row, state, session string) error
 }
 
 // state gives what became of an event; empty if it is not known.
-func (q *queue) state(ctx context.Context, e id.EventID) (state string, err error) {
-	err = q.db.QueryRow(ctx, "SELECT state FROM matrix_event WHERE event = $1", e).Scan(&state)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return state, err
+func (q *queue) state(ctx context.Context, e id.EventID) (string, error) {
+	return q.text(ctx, "SELECT state FROM matrix_event WHERE event = $1", e)
 }
 
 // keyCame lets what waited for a key be tried again. An empty session means all.
@@ -520,12 +441,8 @@ func (q *queue) mark(ctx context.Context, kind, key, value string, now time.Time
 }
 
 // marked gives a fact; empty if there is none.
-func (q *queue) marked(ctx context.Context, kind, key string) (value string, err error) {
-	err = q.db.QueryRow(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key).Scan(&value)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return value, err
+func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
+	return q.text(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
 // unmark drops a fact.

@@ -462,10 +462,8 @@ func (a *Adapter) members(ctx context.Context, dev *device.Device, at id.RoomID)
 	if known, err := dev.State.HasFetchedMembers(ctx, at); err != nil || known {
 		return err
 	}
-	if _, err := dev.Client.Members(ctx, at); err != nil {
-		return err
-	}
-	return dev.State.MarkMembersFetched(ctx, at)
+	_, err := dev.Client.Members(ctx, at) // which stores them
+	return err
 }
 
 // profileFor is how long to wait for somebody's name.

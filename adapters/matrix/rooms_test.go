@@ -23,6 +23,16 @@ func lively(t *testing.T, s *matrixtest.Server) *club {
 	return c
 }
 
+// playing is a lively club with a game of two people; its bot talks to the homeserver
+// through a proxy.
+func playing(t *testing.T, s *matrixtest.Server) (*club, *matrixtest.Proxy, *board) {
+	t.Helper()
+	c := lively(t, s)
+	p := c.through()
+	c.start()
+	return c, p, c.begins("two-button 5x5")
+}
+
 // soon is a while for which a test can wait.
 func soon(s *matrixtest.Server) time.Duration {
 	if s.Virtual() {
@@ -61,7 +71,7 @@ func TestWhatIsNotForTheBot(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.start()
-		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna := c.guest("Anna")
 		anna.at = anna.Makes(matrixtest.Room{Name: "Go club"})
 		anna.Says(anna.at, "!new 9x9")
 		anna.Invites(anna.at, c.user.ID)
@@ -104,8 +114,7 @@ func TestEmptyRooms(t *testing.T) {
 func TestWithoutPower(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver = proxy.URL
+		proxy := c.through()
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 		anna, bob := people[0], people[1]
@@ -186,10 +195,7 @@ func TestUpgradedRoom(t *testing.T) {
 			return to
 		}
 		restart := func() {
-			if err := c.stop(); err != nil {
-				t.Fatal(err)
-			}
-			c.start()
+			c.restart()
 		}
 		first := upgrade(old)
 		restart()
@@ -240,9 +246,7 @@ func TestSentAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		tb.await("the bot to see that", func() bool { return !tb.a.room(tb.room).joined })
-		if err := tb.stop(); err != nil { // an outage, of which nobody there can be told
-			t.Fatal(err)
-		}
+		tb.halt() // an outage, of which nobody there can be told
 		tb.seconds.Add(99 * 60)
 		tb.passes()
 		tb.start()
@@ -270,10 +274,9 @@ func TestSentAway(t *testing.T) {
 func TestMayNotWrite(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver = proxy.URL
+		proxy := c.through()
 		c.start()
-		anna := &guest{Player: c.server.Player(t, "Anna"), c: c}
+		anna := c.guest("Anna")
 		power := &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100}, EventsDefault: 50}
 		anna.at = anna.Makes(matrixtest.Room{Name: "Read only", Invite: []id.UserID{c.user.ID}, Power: power})
 		c.await("the bot to know the room", func() bool { return c.a.room(anna.at).joined })
@@ -319,27 +322,6 @@ func TestDirectByNumber(t *testing.T) {
 	})
 }
 
-// A reaction that could not be put before the bot was killed is put afterwards.
-func TestReactionsAreNotForgotten(t *testing.T) {
-	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
-		c := lively(t, s)
-		proxy := c.server.Proxy(t)
-		c.cfg.Homeserver = proxy.URL
-		c.start()
-		anna := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")[0]
-		never := make(chan struct{})
-		held := proxy.Always(matrixtest.On("PUT", "/send/m.reaction/"), matrixtest.Holds(never))
-		anna.asks("", "!new 5x5")
-		opened := anna.reads("opens game 1")
-		held.Await(t, 1)
-		c.kill()
-		held.Stop()
-		close(never)
-		c.start()
-		anna.Await(anna.at, "the reaction", func(v matrixtest.View) bool { return v.Message(opened.ID).Reacted(c.user.ID, "✋") })
-	})
-}
-
 // A tombstone is an invitation to the new room: only people who may invite the bot
 // can take it there.
 func TestWhoMayMoveARoom(t *testing.T) {
@@ -349,9 +331,7 @@ func TestWhoMayMoveARoom(t *testing.T) {
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Eve")
 		anna, eve := people[0], people[1]
 		old := anna.at
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+		c.halt()
 		c.cfg.Allow = []string{anna.ID.String()}
 		c.start()
 		anna.Sets(old, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{anna.ID: 100, eve.ID: 100}})

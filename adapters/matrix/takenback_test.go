@@ -128,11 +128,10 @@ func TestTakenBackUnread(t *testing.T) {
 		}
 
 		// The same while the bot is away, and more than one answer tells.
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+		c.halt()
 		back := phone.says(root, "!place A5")
-		phone.says(root, "!place D4")
+		phone.edits(phone.says(root, "!place A4"), "!place D4")
+		phone.edits(phone.says(root, "!place B4"), "never mind")
 		phone.edits(phone.says(root, "what do you think"), "!place D2")
 		phone.Redacts(r.at, back)
 		phone.says(root, "a nice game")
@@ -228,9 +227,7 @@ func TestUpgradedEncryptedRoom(t *testing.T) {
 		anna.says("", "!place A3")
 		goes := anna.sees("Game 1 goes on here")
 		anna.seesIn(goes, "move 3:")
-		if err := c.stop(); err != nil {
-			t.Fatal(err)
-		}
+		c.halt()
 		bob.says(goes, "!place C3")
 		c.start()
 		bob.seesIn(goes, "move 4:")

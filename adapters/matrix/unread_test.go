@@ -121,10 +121,7 @@ func TestUnreadIsToldSeldom(t *testing.T) {
 		if n := c.hasTold(anna); n != 2 {
 			t.Errorf("told %d times, to two people", n)
 		}
-		if err := c.stop(); err != nil { // after a restart it is the same
-			t.Fatal(err)
-		}
-		c.start()
+		c.restart() // after a restart it is the same
 		c.dealt(eve.at, eve.Sends(eve.at, event.EventEncrypted, sealed("again")))
 		if n := c.hasTold(eve); n != 2 {
 			t.Errorf("after a restart told %d times", n)

@@ -24,13 +24,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// How many uploads there may be at once, and how long there are none after one has
-// failed, the longer the more often, unless the homeserver says how long.
 const (
-	uploadsMost  = 64
-	uploadAgain  = 500 * time.Millisecond
-	uploadRest   = time.Minute
-	uploadsKnown = 512 // results that are remembered
+	uploadsMost  = 64                     // at once
+	uploadAgain  = 500 * time.Millisecond // after which one that has failed is tried once more
+	uploadsKnown = 512                    // results that are remembered
 )
 
 // errUploading is the error of a file that is not there yet: its upload takes
@@ -42,10 +39,8 @@ type uploads struct {
 	asked sync.Map                            // rooms of which it was asked whether they are encrypted
 	known *lru.Cache[string, message.Picture] // what was uploaded, by room, name and contents
 
-	mu     sync.Mutex
-	lines  map[string]*upload // under way: one in each line
-	rests  time.Duration      // for how long nothing was uploaded after the last failure
-	ground time.Time          // before that nothing is uploaded
+	mu    sync.Mutex
+	lines map[string]*upload // under way: one in each line
 }
 
 // An upload is one that is under way.
@@ -56,84 +51,42 @@ type upload struct {
 	err     error
 }
 
-func newUploads() *uploads {
-	known, err := lru.New[string, message.Picture](uploadsKnown)
-	if err != nil {
-		panic(err)
-	}
-	return &uploads{known: known, lines: map[string]*upload{}}
-}
-
-// begin returns what was uploaded, or else the upload for which to wait: of a line
-// that which is under way, which may be another one, or a new one. If nothing is to
-// be uploaded now it returns for how long.
-func (u *uploads) begin(line, key string, now time.Time, run func() (message.Picture, error)) (known *message.Picture, under *upload, wait time.Duration) {
+// begin returns the upload for which to wait: of a line that which is under way,
+// which may be another one, or a new one; nil if there are too many. What is known
+// is done already.
+func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *upload {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	fresh := &upload{key: key, done: make(chan struct{})}
 	if p, ok := u.known.Get(key); ok {
-		return &p, nil, 0
+		fresh.picture = p
+		close(fresh.done)
+		return fresh
 	}
 	if under := u.lines[line]; under != nil {
-		return nil, under, 0
+		return under
 	}
-	most := uploadsMost
-	if u.rests > 0 { // the last has failed: one alone is tried
-		most = 1
+	if len(u.lines) >= uploadsMost {
+		return nil
 	}
-	switch {
-	case now.Before(u.ground):
-		return nil, nil, u.ground.Sub(now)
-	case len(u.lines) >= most:
-		return nil, nil, uploadAgain
-	}
-	under = &upload{key: key, done: make(chan struct{}), err: errors.New("panicked")}
-	u.lines[line] = under
+	u.lines[line] = fresh
 	go func() {
-		defer u.end(line, under)
-		under.picture, under.err = run()
+		fresh.picture, fresh.err = run()
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.lines, line)
+		if fresh.err == nil {
+			u.known.Add(key, fresh.picture)
+		}
+		close(fresh.done)
 	}()
-	return nil, under, 0
+	return fresh
 }
 
-func (u *uploads) end(line string, under *upload) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.lines, line)
-	if under.err == nil {
-		u.known.Add(under.key, under.picture)
-	}
-	close(under.done)
-}
-
-// ended takes note of what came of an upload, and returns for how long there are
-// none if it is the first failure for some time that may befall others too.
-func (u *uploads) ended(err error, now time.Time) (rests time.Duration) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err == nil || tooLarge(err) {
-		u.rests, u.ground = 0, time.Time{}
-		return 0
-	}
-	if !now.Before(u.ground) { // else it was begun before the last one failed
-		u.rests = min(max(2*u.rests, uploadAgain), uploadRest)
-		rests = max(u.rests, retryAfter(err))
-	}
-	if until := now.Add(max(rests, retryAfter(err))); until.After(u.ground) {
-		u.ground = until
-	}
-	return rests
-}
-
-// rest returns for how long nothing is uploaded.
-func (u *uploads) rest(now time.Time) time.Duration {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return max(0, u.ground.Sub(now))
-}
-
-// upload uploads a file, encrypted if the room is, and waits for it a while: half as
-// long if uploads fail. What takes long goes on meanwhile. In a line, a game's in a
-// channel, one upload is under way at a time. What was uploaded is not uploaded again.
+// upload uploads a file, encrypted if the room is, and waits for it a while. What takes
+// long goes on meanwhile; what fails is tried once more, and then left to the outbox. In
+// a line, a game's in a channel, one upload is under way at a time. What was uploaded is
+// not uploaded again.
 func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, line string, file *outbox.File) (message.Picture, error) {
 	secret, err := a.lastEncrypted(ctx, dev, at)
 	if err != nil {
@@ -146,31 +99,33 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 	run := func() (p message.Picture, err error) {
 		err = errors.New("panicked")
 		a.guarded("upload", func() { p, err = uploadNow(a.asking(), dev, secret, file.Name, file.Type, file.Data) })
-		if rests := a.uploads.ended(err, a.cfg.Now()); rests > 0 && a.asking().Err() == nil {
-			a.log.Warn("a file could not be uploaded", "room", at, "error", err, "again", rests)
+		if err != nil && a.asking().Err() == nil {
+			a.log.Warn("upload failed, will retry", "room", at, "name", file.Name, "error", err)
 		}
 		return p, err
 	}
-	began := a.cfg.Now()
 	limited, cancel := context.WithTimeout(ctx, a.cfg.Slow)
 	defer cancel()
-	for limited.Err() == nil {
-		known, under, wait := a.uploads.begin(line, key, a.cfg.Now(), run)
-		switch {
-		case known != nil:
-			return *known, nil
-		case under == nil && a.cfg.Now().Sub(began)+wait >= a.cfg.Slow/2:
-			return message.Picture{}, errUploading
-		case under == nil:
-			pause(limited, wait)
-			continue
+	for failed := false; limited.Err() == nil; {
+		under := a.uploads.begin(line, key, run)
+		if under == nil {
+			break
 		}
 		select {
 		case <-under.done:
-			if under.key == key && tooLarge(under.err) {
-				return message.Picture{}, under.err
-			}
 		case <-limited.Done():
+			continue
+		}
+		wait := max(uploadAgain, retryAfter(under.err))
+		switch {
+		case under.key != key: // another of the line: it is this one's turn now
+		case under.err == nil, tooLarge(under.err):
+			return under.picture, under.err
+		case failed, wait > a.cfg.Slow/2:
+			return message.Picture{}, errUploading
+		default:
+			failed = true
+			pause(limited, wait)
 		}
 	}
 	if ctx.Err() != nil {

@@ -19,6 +19,7 @@ type Post struct {
 	Number   int         // of the game in its channel
 	Seq      int         // the event after which the game is shown
 	State    match.State // how far the game has come by now
+	Unplayed bool        // it was cancelled before it had two players; of notices alone
 	Replaces string      // receipt of the message that this one takes the place of
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string      // receipt of the last post of the kind Show, whose controls are no longer meant; may be empty

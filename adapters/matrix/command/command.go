@@ -34,7 +34,6 @@ type Parsed struct {
 	Args    map[string]string    // by option
 	Users   map[string]id.UserID // the persons meant by options of type [bot.UserOption]
 	Problem string
-	Err     error // what [bot.Parse] found wrong, for [bot.Explain] and Worded; nil where Problem is no error of it
 }
 
 // Parse reads a message. It reports false for conversation.
@@ -89,22 +88,12 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	return Parsed{Command: word, Args: args, Users: t.users(c, args)}, true
 }
 
-// problem tells what is wrong.
+// problem tells what is wrong: it begins with a capital, and the commands in it are
+// written as they are typed here.
 func problem(command string, err error) Parsed {
-	if err == nil { // never: it is asked only of what Parse does not know
-		return Parsed{Command: command, Problem: "?"}
-	}
-	return Parsed{Command: command, Problem: Worded(err.Error()), Err: err}
-}
-
-// Worded begins what the bot says of a mistake with a capital, and writes the
-// commands in it as they are typed here.
-func Worded(text string) string {
-	if text = strings.ReplaceAll(" "+text, " /", " !")[1:]; text == "" {
-		return ""
-	}
+	text := strings.ReplaceAll(" "+err.Error(), " /", " !")[1:]
 	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
+	return Parsed{Command: command, Problem: string(unicode.ToUpper(first)) + text[size:]}
 }
 
 // How a message can be addressed to the bot.

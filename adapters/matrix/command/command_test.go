@@ -279,22 +279,6 @@ func TestAddressed(t *testing.T) {
 	}
 }
 
-// A problem can be told in another language.
-func TestProblem(t *testing.T) {
-	p, ok := command.Parse(bot.Commands(), said("!plcae D4"))
-	if !ok || p.Command != "plcae" || command.Worded(p.Err.Error()) != p.Problem {
-		t.Errorf("%+v", p)
-	}
-	if p, ok := command.Parse(bot.Commands(), said("!place D4")); !ok || p.Err != nil {
-		t.Errorf("%+v", p)
-	}
-	for text, want := range map[string]string{"": "", "/a /b “/c” d/e": "!a !b “/c” d/e", "ärger": "Ärger"} {
-		if got := command.Worded(text); got != want {
-			t.Errorf("%q is worded %q, not %q", text, got, want)
-		}
-	}
-}
-
 func TestTooLong(t *testing.T) {
 	got, ok := command.Parse(bot.Commands(), said("!comment "+strings.Repeat("word ", 5000)))
 	if !ok || got.Command != "comment" || !strings.Contains(got.Problem, "too long") {

@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"strings"
 	"testing"
 
@@ -64,87 +63,6 @@ func TestBlurhashReference(t *testing.T) {
 	}
 	if got := message.Blurhash(image.NewGray(image.Rect(5, 5, 5, 9))); got != "" {
 		t.Errorf("a picture without points: %q", got)
-	}
-}
-
-const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"
-
-func number(s string) int {
-	n := 0
-	for _, r := range s {
-		n = n*83 + strings.IndexRune(digits, r)
-	}
-	return n
-}
-
-func light(level int) float64 {
-	v := float64(level) / 255
-	if v <= 0.04045 {
-		return v / 12.92
-	}
-	return math.Pow((v+0.055)/1.055, 2.4)
-}
-
-// blurred gives the light of a point of what a hash shows, 0 to 1 each way.
-func blurred(hash string, x, y float64) (rgb [3]float64) {
-	nx, ny := number(hash[:1])%9+1, number(hash[:1])/9+1
-	most := float64(number(hash[1:2])+1) / 166
-	for j := range ny {
-		for i := range nx {
-			var c [3]float64
-			if i == 0 && j == 0 {
-				n := number(hash[2:6])
-				c = [3]float64{light(n >> 16), light(n >> 8 & 255), light(n & 255)}
-			} else {
-				n := number(hash[4+2*(j*nx+i) : 6+2*(j*nx+i)])
-				for p, q := range []int{n / 361, n / 19 % 19, n % 19} {
-					v := float64(q-9) / 9
-					c[p] = math.Copysign(v*v, v) * most
-				}
-			}
-			for p := range c {
-				rgb[p] += c[p] * math.Cos(math.Pi*float64(i)*x) * math.Cos(math.Pi*float64(j)*y)
-			}
-		}
-	}
-	return rgb
-}
-
-// What a client shows of a large picture is about as light as the picture there.
-func TestBlurhashShows(t *testing.T) {
-	quarters := drawn(800, 600, func(x, y int) (r, g, b int) {
-		if (x < 400) == (y < 300) {
-			return 230, 180, 90
-		}
-		return 20, 20, 30
-	})
-	hash := message.Blurhash(quarters)
-	if number(hash[:1]) != 3+3*9 || len(hash) != 6+2*15 {
-		t.Fatalf("%q", hash)
-	}
-	for _, c := range []struct {
-		x, y  float64
-		light [3]int
-	}{{0.25, 0.25, [3]int{230, 180, 90}}, {0.75, 0.75, [3]int{230, 180, 90}}, {0.75, 0.25, [3]int{20, 20, 30}}, {0.25, 0.75, [3]int{20, 20, 30}}} {
-		for p, got := range blurred(hash, c.x, c.y) {
-			if want := light(c.light[p]); math.Abs(got-want) > 0.15 {
-				t.Errorf("at %v, %v colour %d is %.2f, not %.2f", c.x, c.y, p, got, want)
-			}
-		}
-	}
-
-	// The mean is that of the picture, whatever is drawn on it finely.
-	fine := message.Blurhash(drawn(777, 555, func(x, y int) (r, g, b int) {
-		if x%25 == 0 || y%25 == 0 {
-			return 0, 0, 0
-		}
-		return 220, 179, 92
-	}))
-	n := number(fine[2:6])
-	for p, got := range []int{n >> 16, n >> 8 & 255, n & 255} {
-		if want := []float64{220, 179, 92}[p]; math.Abs(light(got)-light(int(want))*24*24/25/25) > 0.05 {
-			t.Errorf("colour %d of the mean is %d", p, got)
-		}
 	}
 }
 
