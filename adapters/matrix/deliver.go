@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -207,7 +208,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 		a.newest.Add(c.line, p.Seq)
 	}
 	sent.bare = bare
-	sent.event, err = a.sendWith(ctx, dev, at, m, p.ID, pressable(p.Controls))
+	sent.event, err = a.send(ctx, dev, at, m, p.ID, pressable(p.Controls))
 	return sent, err
 }
 
@@ -297,14 +298,6 @@ func (c *content) draw() error {
 	return nil
 }
 
-// words makes a message without the picture or file.
-func (c *content) words() *event.MessageEventContent {
-	if c.Text == "" && c.file != nil {
-		c.Text = c.file.Name
-	}
-	return message.Text(c.Content)
-}
-
 // build makes a message, and uploads what belongs to it. If the error is of the
 // upload, c holds what can be said without it.
 func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c *content) (*event.MessageEventContent, error) {
@@ -325,14 +318,14 @@ func (a *Adapter) build(ctx context.Context, dev *device.Device, at id.RoomID, c
 // now, without it: then it reports that it is still to follow.
 func (a *Adapter) orWords(ctx context.Context, dev *device.Device, at id.RoomID, c *content) (m *event.MessageEventContent, bare bool, err error) {
 	m, err = a.build(ctx, dev, at, c)
-	switch {
-	case errors.Is(err, errUploading):
-		return c.words(), true, nil
-	case tooLarge(err):
-		a.log.Warn("a file is too large for the homeserver", "room", at, "name", c.file.Name, "error", err)
-		return c.words(), false, nil
+	if bare = errors.Is(err, errUploading); !bare && !tooLarge(err) {
+		return m, false, err
 	}
-	return m, false, err
+	if !bare {
+		a.log.Warn("file too large for the homeserver, sent without it", "room", at, "name", c.file.Name, "error", err)
+	}
+	c.Text = cmp.Or(c.Text, c.file.Name)
+	return message.Text(c.Content), bare, nil
 }
 
 // marker is the field of a message in which its post's key stands, by which it
@@ -346,14 +339,10 @@ func transaction(key string) string {
 	return "halfpoint." + base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// send sends a message once, encrypted if the room is; if that cannot be found
-// out, or the build cannot encrypt, it is not sent.
-func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string) (id.EventID, error) {
-	return a.sendWith(ctx, dev, at, m, key, nil)
-}
-
-// sendWith sends a message with fields that are in no specification.
-func (a *Adapter) sendWith(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, more map[string]any) (id.EventID, error) {
+// send sends a message once, with more fields that are in no specification, and
+// encrypted if the room is; if that cannot be found out, or the build cannot encrypt, it
+// is not sent.
+func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, more map[string]any) (id.EventID, error) {
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 {
 		return "", errLater{wait}
 	}
@@ -407,7 +396,7 @@ func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID
 			return found.event, err
 		}
 	}
-	return a.send(ctx, dev, at, m, key)
+	return a.send(ctx, dev, at, m, key, nil)
 }
 
 // errEncryptedMeanwhile is the error of sending a picture that was uploaded in
@@ -558,7 +547,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 		message.InThread(m, root, "", reply)
 		sent.bare = bare
-		if sent.event, err = a.send(ctx, dev, at, m, key); err != nil {
+		if sent.event, err = a.send(ctx, dev, at, m, key, nil); err != nil {
 			return a.answerFailed(e, err)
 		}
 	} else if err := c.draw(); err != nil {

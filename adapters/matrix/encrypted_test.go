@@ -249,7 +249,7 @@ func TestClosedDevice(t *testing.T) {
 				t.Errorf("what was said is %q, %v", state, err)
 			}
 		}
-		_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello")
+		_, err := c.a.send(t.Context(), dev, r.at, message.Text(message.Content{Text: "Hello"}), "hello", nil)
 		if !errors.Is(err, e2ee.ErrClosed) || errors.As(botError(err), new(outbox.Forbidden)) {
 			t.Errorf("what is to be sent is %v", err)
 		}

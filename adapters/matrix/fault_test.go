@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type witness struct {
 	mu    sync.Mutex
 	asked []bot.Request
 	said  []string // "away", "back" and the ids of requests in their order
+	rooms []string // in which the bot is, as it was told last
 }
 
 // watch puts a witness between a club's adapter and its bot. It stays over
@@ -66,6 +68,13 @@ func (w *witness) Away(ctx context.Context, platform string) error {
 func (w *witness) Back(ctx context.Context, platform string) error {
 	w.note("back")
 	return w.Service.Back(ctx, platform)
+}
+
+func (w *witness) Servers(ctx context.Context, platform string, in []string) error {
+	w.mu.Lock()
+	w.rooms = slices.Clone(in)
+	w.mu.Unlock()
+	return w.Service.Servers(ctx, platform, in)
 }
 
 func (w *witness) note(what string) {
@@ -198,12 +207,7 @@ func TestFailedSyncs(t *testing.T) {
 			"a token not liked":   matrixtest.Fails(400, "M_INVALID_PARAM"),
 			"rooms that are none": matrixtest.Changes(func(b []byte) []byte { return []byte(strings.Replace(string(b), `{`, `{"presence":null,`, 1)) }),
 		}
-		names := make([]string, 0, len(faults))
-		for name := range faults {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(faults)) {
 			before := len(w.in(anna.at))
 			o := anna.faults(p, faults[name])
 			e := anna.Says(anna.at, "!games")
@@ -308,8 +312,7 @@ func (c *club) tried(at id.RoomID) {
 	<-done
 }
 
-// What was said while the bot was away is dealt with, in its order; what was
-// taken back is not, and of what was changed the last.
+// What was said while the bot was away is dealt with, in its order.
 func TestGaps(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		rooms, runs := 3, 2
@@ -329,25 +332,12 @@ func TestGaps(t *testing.T) {
 			var checks []func()
 			for n, g := range people {
 				want := w.in(g.at)
-				size := 4 + 9*n + 14*run
-				var taken []id.EventID
-				for k := range size {
-					switch {
-					case k%3 == 2:
+				for k := range 4 + 9*n + 14*run {
+					if k%3 == 2 {
 						g.Says(g.at, "a nice game")
-					case k%7 == 3:
-						taken = append(taken, g.Says(g.at, "!games"))
-					case k%7 == 5:
-						g.Edits(g.at, g.Says(g.at, "I mean"), "no, I do not")
-					case k%11 == 8:
-						e := g.Edits(g.at, g.Says(g.at, "what games are there"), "!games")
-						want = append(want, e)
-					default:
+					} else {
 						want = append(want, g.Says(g.at, "!games"))
 					}
-				}
-				for _, e := range taken {
-					g.Redacts(g.at, e)
 				}
 				checks = append(checks, func() {
 					c.Helper()

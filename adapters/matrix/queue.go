@@ -99,7 +99,7 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 			return err
 		}
 		for room, l := range b.last {
-			if _, err := q.db.Exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $1, $2, $3, 1)
+			if err := q.exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $1, $2, $3, 1)
 				ON CONFLICT (room) DO UPDATE SET joined = 1,
 				last = CASE WHEN excluded.last = '' THEN matrix_room.last ELSE excluded.last END,
 				people = CASE WHEN excluded.people = 0 THEN matrix_room.people ELSE excluded.people END`, room, l.event, l.people); err != nil {
@@ -107,7 +107,7 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 			}
 		}
 		for room := range b.left {
-			if _, err := q.db.Exec(ctx, "UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room); err != nil {
+			if err := q.exec(ctx, "UPDATE matrix_room SET joined = 0, last = '' WHERE room = $1", room); err != nil {
 				return err
 			}
 			if err := q.left(ctx, room); err != nil {
@@ -119,8 +119,7 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 				return err
 			}
 		}
-		_, err = q.db.Exec(ctx, "INSERT INTO matrix_place (one, token) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET token = excluded.token", b.token)
-		return err
+		return q.exec(ctx, "INSERT INTO matrix_place (one, token) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET token = excluded.token", b.token)
 	})
 	return rooms, err
 }
@@ -219,8 +218,7 @@ func (q *queue) fill(ctx context.Context, g *row, found []*row, gone []redaction
 		if closed {
 			return q.settle(ctx, g, ignored, "")
 		}
-		_, err := q.db.Exec(ctx, "UPDATE matrix_event SET body = $1 WHERE n = $2 AND part = $3", string(body), g.n, g.part)
-		return err
+		return q.exec(ctx, "UPDATE matrix_event SET body = $1 WHERE n = $2 AND part = $3", string(body), g.n, g.part)
 	})
 	return closed, err
 }
@@ -254,62 +252,45 @@ func (q *queue) open(ctx context.Context) ([]id.RoomID, error) {
 	return q.names(ctx, "SELECT room FROM matrix_event WHERE state = $1 GROUP BY room ORDER BY MIN(n)", waiting)
 }
 
-func (q *queue) names(ctx context.Context, query string, args ...any) (out []id.RoomID, err error) {
-	rows, err := q.db.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var room id.RoomID
-		if err := rows.Scan(&room); err != nil {
-			return nil, err
-		}
-		out = append(out, room)
-	}
-	return out, rows.Err()
+func (q *queue) names(ctx context.Context, query string, args ...any) ([]id.RoomID, error) {
+	return dbutil.ConvertRowFn[id.RoomID](dbutil.ScanSingleColumn[id.RoomID]).NewRowIter(q.db.Query(ctx, query, args...)).AsList()
 }
 
-func (q *queue) rows(ctx context.Context, where string, args ...any) (out []*row, err error) {
-	rows, err := q.db.Query(ctx, "SELECT n, part, room, event, body, state, tries, live, at FROM matrix_event WHERE "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+func (q *queue) rows(ctx context.Context, where string, args ...any) ([]*row, error) {
+	read := func(rows dbutil.Scannable) (*row, error) {
 		var r row
 		var body string
 		var at int64
-		if err := rows.Scan(&r.n, &r.part, &r.room, &r.event, &body, &r.state, &r.tries, &r.live, &at); err != nil {
-			return nil, err
-		}
-		r.at = time.UnixMilli(at)
-		r.evt = &event.Event{}
+		err := rows.Scan(&r.n, &r.part, &r.room, &r.event, &body, &r.state, &r.tries, &r.live, &at)
+		r.at, r.evt = time.UnixMilli(at), &event.Event{}
 		if body != "" {
 			r.broken = json.Unmarshal([]byte(body), r.evt)
 		}
 		r.evt.RoomID = r.room
-		out = append(out, &r)
+		return &r, err
 	}
-	return out, rows.Err()
+	return dbutil.ConvertRowFn[*row](read).NewRowIter(q.db.Query(ctx, "SELECT n, part, room, event, body, state, tries, live, at FROM matrix_event WHERE "+where, args...)).AsList()
+}
+
+// exec changes something.
+func (q *queue) exec(ctx context.Context, query string, args ...any) error {
+	_, err := q.db.Exec(ctx, query, args...)
+	return err
 }
 
 // trying writes down how often an event has been tried.
 func (q *queue) trying(ctx context.Context, r *row, tries int) error {
 	r.tries = tries
-	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET tries = $1 WHERE n = $2 AND part = $3", tries, r.n, r.part)
-	return err
+	return q.exec(ctx, "UPDATE matrix_event SET tries = $1 WHERE n = $2 AND part = $3", tries, r.n, r.part)
 }
 
 // settle writes down what became of an event. Its text is kept only while
 // something is still to be done with it.
 func (q *queue) settle(ctx context.Context, r *row, state, session string) error {
 	if state == keyless {
-		_, err := q.db.Exec(ctx, "UPDATE matrix_event SET state = $1, session = $2, tries = 0 WHERE n = $3 AND part = $4", state, session, r.n, r.part)
-		return err
+		return q.exec(ctx, "UPDATE matrix_event SET state = $1, session = $2, tries = 0 WHERE n = $3 AND part = $4", state, session, r.n, r.part)
 	}
-	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET state = $1, body = CASE WHEN $1 = $2 THEN body ELSE '' END WHERE n = $3 AND part = $4", state, poison, r.n, r.part)
-	return err
+	return q.exec(ctx, "UPDATE matrix_event SET state = $1, body = CASE WHEN $1 = $2 THEN body ELSE '' END WHERE n = $3 AND part = $4", state, poison, r.n, r.part)
 }
 
 // state gives what became of an event; empty if it is not known.
@@ -323,7 +304,7 @@ func (q *queue) keyCame(ctx context.Context, session id.SessionID) ([]id.RoomID,
 	if err != nil || len(rooms) == 0 {
 		return nil, err
 	}
-	_, err = q.db.Exec(ctx, "UPDATE matrix_event SET state = $1 WHERE state = $2 AND ($3 = '' OR session = $3)", waiting, keyless, session)
+	err = q.exec(ctx, "UPDATE matrix_event SET state = $1 WHERE state = $2 AND ($3 = '' OR session = $3)", waiting, keyless, session)
 	return rooms, err
 }
 
@@ -336,35 +317,32 @@ func (q *queue) overdue(ctx context.Context, before time.Time) ([]*row, error) {
 // told writes down that of an event whose key is missing nobody is to be told
 // any more.
 func (q *queue) told(ctx context.Context, r *row) error {
-	_, err := q.db.Exec(ctx, "UPDATE matrix_event SET told = 1 WHERE n = $1 AND part = $2", r.n, r.part)
-	return err
+	return q.exec(ctx, "UPDATE matrix_event SET told = 1 WHERE n = $1 AND part = $2", r.n, r.part)
 }
 
 // forget drops what is no longer needed: what became of events, nothings sooner
 // than the rest, and small facts that nobody will ask for again. What is still
 // to be done stays.
 func (q *queue) forget(ctx context.Context, now time.Time) error {
-	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()); err != nil {
+	if err := q.exec(ctx, "DELETE FROM matrix_event WHERE state = $1 AND at < $2", ignored, now.Add(-keepNothing).UnixMilli()); err != nil {
 		return err
 	}
-	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()); err != nil {
+	if err := q.exec(ctx, "DELETE FROM matrix_event WHERE state IN ($1, $2, $3, $4) AND at < $5", accepted, refused, keyless, poison, now.Add(-keepFor).UnixMilli()); err != nil {
 		return err
 	}
-	if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
+	if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('reaction', 'unread', 'edited') AND at < $1", now.Add(-keepMark).UnixMilli()); err != nil {
 		return err
 	}
-	_, err := q.db.Exec(ctx, "DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')") // nobody needs their names any more
-	return err
+	return q.exec(ctx, "DELETE FROM mx_user_profile WHERE membership IN ('leave', 'ban')") // nobody needs their names any more
 }
 
 // left drops who was in a room in which the bot is no longer. That it is
 // encrypted stays, which cannot change.
 func (q *queue) left(ctx context.Context, room id.RoomID) error {
-	if _, err := q.db.Exec(ctx, "DELETE FROM mx_user_profile WHERE room_id = $1", room); err != nil {
+	if err := q.exec(ctx, "DELETE FROM mx_user_profile WHERE room_id = $1", room); err != nil {
 		return err
 	}
-	_, err := q.db.Exec(ctx, "UPDATE mx_room_state SET power_levels = NULL, create_event = NULL, join_rules = NULL, members_fetched = false WHERE room_id = $1", room)
-	return err
+	return q.exec(ctx, "UPDATE mx_room_state SET power_levels = NULL, create_event = NULL, join_rules = NULL, members_fetched = false WHERE room_id = $1", room)
 }
 
 // erase drops what is kept of somebody who is not to be known any more: where
@@ -372,16 +350,16 @@ func (q *queue) left(ctx context.Context, room id.RoomID) error {
 // read or dealt with.
 func (q *queue) erase(ctx context.Context, user id.UserID) error {
 	err := q.db.DoTxn(ctx, nil, func(ctx context.Context) error {
-		if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user); err != nil {
+		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind IN ('direct', 'making') AND key = $1", user); err != nil {
 			return err
 		}
-		if _, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "); err != nil {
+		if err := q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = 'unread' AND substr(key, 1, $1) = $2", len([]rune(user))+1, user+" "); err != nil {
 			return err
 		}
 		if asked, err := q.db.TableExists(ctx, "matrix_key_asked"); err != nil {
 			return err
 		} else if asked { // it is the encryption's
-			if _, err := q.db.Exec(ctx, "DELETE FROM matrix_key_asked WHERE user_id = $1", user); err != nil {
+			if err := q.exec(ctx, "DELETE FROM matrix_key_asked WHERE user_id = $1", user); err != nil {
 				return err
 			}
 		}
@@ -393,7 +371,7 @@ func (q *queue) erase(ctx context.Context, user id.UserID) error {
 			if r.broken == nil && r.evt.Sender != user {
 				continue
 			}
-			if _, err := q.db.Exec(ctx, "UPDATE matrix_event SET body = '', state = CASE WHEN state = $1 THEN $2 ELSE state END WHERE n = $3 AND part = $4", keyless, ignored, r.n, r.part); err != nil {
+			if err := q.exec(ctx, "UPDATE matrix_event SET body = '', state = CASE WHEN state = $1 THEN $2 ELSE state END WHERE n = $3 AND part = $4", keyless, ignored, r.n, r.part); err != nil {
 				return err
 			}
 		}
@@ -404,40 +382,29 @@ func (q *queue) erase(ctx context.Context, user id.UserID) error {
 	}
 	// The write-ahead log has it still; while somebody reads it cannot be emptied, and
 	// is when it is full.
-	_, err = q.db.Exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	return err
+	return q.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
-// rooms gives all rooms that the bot has read: by id as they are now.
+// roomsKnown gives all rooms that the bot has read: by id as they are now.
 func (q *queue) roomsKnown(ctx context.Context) (map[id.RoomID]*room, error) {
-	rows, err := q.db.Query(ctx, "SELECT room, known, last, people, joined FROM matrix_room")
-	if err != nil {
-		return nil, err
+	read := func(rows dbutil.Scannable) (*room, error) {
+		var r room
+		return &r, rows.Scan(&r.id, &r.known, &r.last, &r.people, &r.joined)
 	}
-	defer rows.Close()
-	out := map[id.RoomID]*room{}
-	for rows.Next() {
-		r := &room{}
-		if err := rows.Scan(&r.id, &r.known, &r.last, &r.people, &r.joined); err != nil {
-			return nil, err
-		}
-		out[r.id] = r
-	}
-	return out, rows.Err()
+	all := dbutil.ConvertRowFn[*room](read).NewRowIter(q.db.Query(ctx, "SELECT room, known, last, people, joined FROM matrix_room"))
+	return dbutil.RowIterAsMap(all, func(r *room) (id.RoomID, *room) { return r.id, r })
 }
 
 // moved writes down that the bot's games of a room go on in another.
 func (q *queue) moved(ctx context.Context, known, to id.RoomID) error {
-	_, err := q.db.Exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $2, '', 0, 0)
+	return q.exec(ctx, `INSERT INTO matrix_room (room, known, last, people, joined) VALUES ($1, $2, '', 0, 0)
 		ON CONFLICT (room) DO UPDATE SET known = excluded.known`, to, known)
-	return err
 }
 
 // mark keeps a small fact of the adapter's own.
 func (q *queue) mark(ctx context.Context, kind, key, value string, now time.Time) error {
-	_, err := q.db.Exec(ctx, `INSERT INTO matrix_mark (kind, key, value, at) VALUES ($1, $2, $3, $4)
+	return q.exec(ctx, `INSERT INTO matrix_mark (kind, key, value, at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, at = excluded.at`, kind, key, value, now.UnixMilli())
-	return err
 }
 
 // marked gives a fact; empty if there is none.
@@ -447,8 +414,7 @@ func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 
 // unmark drops a fact.
 func (q *queue) unmark(ctx context.Context, kind, key string) error {
-	_, err := q.db.Exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
-	return err
+	return q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
 // An Abandoned is an event that could not be dealt with and is left alone.
@@ -464,17 +430,10 @@ func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'matrix_event'").Scan(&tables); err != nil || tables == 0 {
 		return nil, err
 	}
+	read := func(rows dbutil.Scannable) (v Abandoned, err error) {
+		err = rows.Scan(&v.Room, &v.Event)
+		return v, err
+	}
 	rows, err := db.QueryContext(ctx, "SELECT room, event FROM matrix_event WHERE state = $1 ORDER BY n, part", poison)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v Abandoned
-		if err := rows.Scan(&v.Room, &v.Event); err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	return list, rows.Err()
+	return dbutil.NewRowIterWithError(rows, read, err).AsList()
 }

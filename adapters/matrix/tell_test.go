@@ -1,10 +1,8 @@
 package matrix
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,28 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 )
-
-// A listed service keeps in which rooms it was told last that the bot is.
-type listed struct {
-	bot.Service
-	mu   sync.Mutex
-	last []string
-}
-
-func (l *listed) Servers(ctx context.Context, platform string, in []string) error {
-	l.mu.Lock()
-	l.last = slices.Clone(in)
-	l.mu.Unlock()
-	return l.Service.Servers(ctx, platform, in)
-}
-
-func (l *listed) told() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.last
-}
 
 // The service is told in which rooms the bot is, by the ids by which it knows them,
 // so that one that has moved is not taken for left.
@@ -41,8 +18,7 @@ func TestRoomsAreTold(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
 		c.cfg.Look = 100 * time.Millisecond
-		l := &listed{}
-		c.between = func(service bot.Service) bot.Service { l.Service = service; return l }
+		w := c.watch()
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Anna", "Bob")
 		anna, old := people[0], people[0].at
@@ -50,7 +26,11 @@ func TestRoomsAreTold(t *testing.T) {
 		anna.reads("opens game 1")
 		told := func(what string, want ...string) {
 			t.Helper()
-			c.await(what, func() bool { return slices.Equal(l.told(), want) })
+			c.await(what, func() bool {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				return slices.Equal(w.rooms, want)
+			})
 		}
 		told("the room to be told", old.String())
 		known := func() []string {

@@ -109,7 +109,7 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 		a.log.Warn("a message cannot be read: its key has not come", "room", r.room, "event", r.event)
 		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
 		message.InThread(m, threadRoot(r.evt), "", r.event)
-		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String()); err != nil && !refusedBy(err) {
+		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
 			return err
 		}
 		for k, v := range map[string]string{key: r.event.String(), person: strconv.FormatInt(now.UnixMilli(), 10)} {

@@ -60,6 +60,14 @@ func told(p command.Parsed, ok bool) string {
 	return out
 }
 
+// means compares what a message asks for.
+func means(t *testing.T, m command.Typed, want string) {
+	t.Helper()
+	if got := told(command.Parse(bot.Commands(), m)); got != want {
+		t.Errorf("%q:\n  means %s\n  not   %s", m.Body, got, want)
+	}
+}
+
 func TestRoom(t *testing.T) {
 	for _, c := range []struct{ says, means string }{
 		{"!place D4", "place at=D4"},
@@ -122,9 +130,7 @@ func TestRoom(t *testing.T) {
 		{"!place.", "problem: There is no command !place.: did you mean !place?"},
 		{"!join 3 please now", "problem: !join does not know what to do with “please”: type !join [game]"},
 	} {
-		if got := told(command.Parse(bot.Commands(), said(c.says))); got != c.means {
-			t.Errorf("%q:\n  means %s\n  not   %s", c.says, c.means, got)
-		}
+		means(t, said(c.says), c.means)
 	}
 }
 
@@ -144,9 +150,7 @@ func TestConversation(t *testing.T) {
 		"! plcae D4", "!d04", "!pas", "!news", "!whys", "@halfpoint:example.orgpass", "\\!place D4", "`!place D4`", "*!place D4*",
 		"!place_D4", "! place me somewhere", "! place there", "! draw something", "!plac(e)", "!pla ce D4", "!the place D4",
 	} {
-		if got, ok := command.Parse(bot.Commands(), said(says)); ok {
-			t.Errorf("%q means %s", says, told(got, ok))
-		}
+		means(t, said(says), "conversation")
 	}
 }
 
@@ -181,9 +185,7 @@ func TestDirect(t *testing.T) {
 	} {
 		m := said(c.says)
 		m.Direct = true
-		if got := told(command.Parse(bot.Commands(), m)); got != c.means {
-			t.Errorf("%q:\n  means %s\n  not   %s", c.says, c.means, got)
-		}
+		means(t, m, c.means)
 	}
 }
 
@@ -199,22 +201,16 @@ func TestReply(t *testing.T) {
 	} {
 		m := said(c.says)
 		m.Reply = true
-		if got := told(command.Parse(bot.Commands(), m)); got != c.means {
-			t.Errorf("%q:\n  means %s\n  not   %s", c.says, c.means, got)
-		}
+		means(t, m, c.means)
 	}
 
 	// Who is quoted is not mentioned by who replies.
 	m := said("Halfpoint: pass")
 	m.Reply = true
 	m.Formatted = `<mx-reply><blockquote><a href="https://matrix.to/#/@halfpoint:example.org">Halfpoint</a></blockquote></mx-reply>Halfpoint: pass`
-	if got := told(command.Parse(bot.Commands(), m)); got != "conversation" {
-		t.Errorf("a quotation of the bot means %s", got)
-	}
-	m.Mentions = []id.UserID{self}
-	if got := told(command.Parse(bot.Commands(), m)); got != "pass" {
-		t.Errorf("a mention without a pill means %s", got)
-	}
+	means(t, m, "conversation")
+	m.Mentions = []id.UserID{self} // without a pill
+	means(t, m, "pass")
 }
 
 // Names that only m.mentions resolves.
@@ -236,9 +232,7 @@ func TestNames(t *testing.T) {
 	} {
 		m := said(c.says)
 		m.Mentions = c.mentions
-		if got := told(command.Parse(bot.Commands(), m)); got != c.means {
-			t.Errorf("%q:\n  means %s\n  not   %s", c.says, c.means, got)
-		}
+		means(t, m, c.means)
 	}
 }
 
