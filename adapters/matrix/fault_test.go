@@ -230,7 +230,6 @@ func TestFailedSyncs(t *testing.T) {
 func TestAway(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
-		c.cfg.Away = 50 * time.Millisecond
 		p := c.through()
 		w := c.watch()
 		c.start()
@@ -278,7 +277,6 @@ func TestAway(t *testing.T) {
 func TestAwayMeanwhile(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		c.cfg.Away = 50 * time.Millisecond
 		p := c.through()
 		w := c.watch()
 		c.start()

@@ -34,8 +34,7 @@ func TestHostileEvents(t *testing.T) {
 		}
 		c := newClub(t, s)
 		c.cfg.Log = slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		c.cfg.Told = time.Hour // what cannot be read is another test's
-		c.cfg.Person = 0       // as owners have it
+		c.cfg.Person = 0 // as owners have it
 		p := c.through()
 		w := c.watch()
 		c.start()

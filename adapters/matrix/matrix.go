@@ -75,13 +75,10 @@ type Config struct {
 	Person int // requests a minute that a person may make; 0: 60
 	Room   int // that all may make in a room; 0: any number
 
-	Away  time.Duration                                                        // after which the homeserver counts as away; 0: 15 s
-	Told  time.Duration                                                        // after which a room is told that a message could not be read; 0: 30 s
 	Edit  time.Duration                                                        // between two edits of a game's root; 0: 1 minute
 	Rate  float64                                                              // messages a second that the homeserver surely takes for good; 0: 0.2, as Synapse does by default
 	Burst int                                                                  // and at once; 0: 10
 	Slow  time.Duration                                                        // after which the words of a board go without its picture, which follows; 0: 4 s
-	Look  time.Duration                                                        // between two looks at which rooms the bot is in; 0: 6 hours
 	Now   func() time.Time                                                     // nil: time.Now
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
 	Log   *slog.Logger                                                         // nil logs nothing
@@ -92,8 +89,8 @@ type Config struct {
 
 // How much runs and waits.
 const (
-	awayAfter   = 15 * time.Second
-	toldAfter   = 30 * time.Second
+	awayAfter   = 15 * time.Second // without an answer the homeserver counts as away
+	toldAfter   = 30 * time.Second // a room is told that a message could not be read
 	editAfter   = time.Minute
 	slowAfter   = 4 * time.Second
 	askWorkers  = 16
@@ -173,8 +170,8 @@ func New(cfg Config) (*Adapter, error) {
 	case cfg.DB == nil:
 		return nil, errors.New("matrix: there is no database")
 	}
-	cfg.Away, cfg.Told, cfg.Edit, cfg.Slow = cmp.Or(cfg.Away, awayAfter), cmp.Or(cfg.Told, toldAfter), cmp.Or(cfg.Edit, editAfter), cmp.Or(cfg.Slow, slowAfter)
-	cfg.Rate, cfg.Burst, cfg.Look = cmp.Or(cfg.Rate, sendRate), cmp.Or(cfg.Burst, sendBurst), cmp.Or(cfg.Look, tellEvery)
+	cfg.Edit, cfg.Slow = cmp.Or(cfg.Edit, editAfter), cmp.Or(cfg.Slow, slowAfter)
+	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, sendRate), cmp.Or(cfg.Burst, sendBurst)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -320,7 +317,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 			return dev, err
 		}
 		a.log.Warn("the homeserver cannot be reached", "error", err)
-		if time.Since(began) > a.cfg.Away {
+		if time.Since(began) > awayAfter {
 			a.away(ctx)
 		}
 		pause(ctx, wait)

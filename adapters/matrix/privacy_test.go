@@ -198,7 +198,6 @@ func (c *club) keeps(who ...string) (tables []string) {
 func TestForgotten(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
-		c.cfg.Told = 200 * time.Millisecond
 		c.start()
 		people := c.room(matrixtest.Room{Name: "Go club"}, "Annabella", "Bob")
 		anna, bob := people[0], people[1]

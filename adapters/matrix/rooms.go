@@ -401,15 +401,15 @@ const (
 // tellRooms tells the service every few hours in which rooms the bot is. Each is a
 // server by itself.
 func (a *Adapter) tellRooms(ctx context.Context) {
-	for wait := min(tellFirst, a.cfg.Look); ; {
+	for wait := tellFirst; ; {
 		pause(ctx, wait)
-		wait = a.cfg.Look
+		wait = tellEvery
 		if err := a.tellRoomsOnce(ctx); err != nil {
 			if ctx.Err() != nil {
 				return
 			}
 			a.log.Warn("it is not known in which rooms the bot is", "error", err)
-			wait = min(tellAgain, a.cfg.Look)
+			wait = tellAgain
 		}
 	}
 }

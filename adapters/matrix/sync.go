@@ -71,7 +71,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			if wait == 0 {
 				failed = time.Now()
 			}
-			if away = away || time.Since(failed) > a.cfg.Away; away {
+			if away = away || time.Since(failed) > awayAfter; away {
 				a.away(ctx)
 			}
 			if errors.Is(err, mautrix.ErrResponseTooLong) || errors.Is(err, mautrix.ErrBodyReadReachedLimit) {

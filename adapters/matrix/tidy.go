@@ -18,7 +18,7 @@ import (
 // tidy leaves rooms in which nobody else is, says which messages cannot be read, and
 // forgets what is old.
 func (a *Adapter) tidy(ctx context.Context) {
-	tick := time.NewTicker(min(time.Second, a.cfg.Told/4+time.Millisecond))
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	a.empty.Store(true)
 	again := a.cfg.Now()
@@ -63,7 +63,7 @@ const unreadAgain = 10 * time.Minute
 // session of somebody's device, and seldom, for anybody can send what nobody can
 // read, as much as they like.
 func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
-	rows, err := a.queue.overdue(ctx, now.Add(-a.cfg.Told))
+	rows, err := a.queue.overdue(ctx, now.Add(-toldAfter))
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("what cannot be read was not looked up", "error", err)
 	}

@@ -41,7 +41,6 @@ func (c *club) hasTold(g *guest) int {
 func TestUnreadIsToldEverywhere(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
-		c.cfg.Told = soon(s)
 		c.start()
 		anna := c.room(matrixtest.Room{Name: "X"}, "Anna")[0]
 		var last id.EventID
@@ -105,7 +104,6 @@ func TestKeyIsAskedForAfterRestart(t *testing.T) {
 func TestUnreadIsToldSeldom(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
-		c.cfg.Told = soon(s)
 		c.start()
 		people := c.room(matrixtest.Room{Name: "X"}, "Eve", "Anna")
 		eve, anna := people[0], people[1]
