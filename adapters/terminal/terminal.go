@@ -40,7 +40,7 @@ const maxLine = 64 << 10
 
 var room = match.Room{Platform: Name, Channel: "terminal"}
 
-// A Terminal reads commands by lines and writes what the bot says.
+// A Terminal reads commands line by line and writes the answers of the bot.
 type Terminal struct {
 	In     io.Reader
 	Out    io.Writer
@@ -66,10 +66,8 @@ func who(seat string) outbox.User {
 // Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
 func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 	prefix := rand.Text()
-	lines := make(chan string)
-	failed := make(chan error, 1)
+	lines, ended := make(chan string), make(chan error, 1)
 	go func() {
-		defer close(lines)
 		in := bufio.NewScanner(t.In)
 		in.Buffer(nil, maxLine)
 		for in.Scan() {
@@ -79,33 +77,28 @@ func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 				return
 			}
 		}
-		failed <- in.Err()
+		ended <- cmp.Or(in.Err(), io.EOF)
 	}()
 	for n := 1; ; n++ {
 		t.prompt()
 		select {
 		case <-ctx.Done():
 			return nil
-		case line, ok := <-lines:
-			if !ok {
-				select {
-				case err := <-failed:
-					return cmp.Or(err, io.EOF)
-				default: // it was told to stop
-					return nil
-				}
-			}
-			if err := t.line(ctx, service, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line); err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
+		case err := <-ended:
+			return err
+		case line := <-lines:
+			err := t.line(ctx, service, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line)
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err != nil:
 				return err
 			}
 		}
 	}
 }
 
-// line asks for what one line says.
+// line carries out one line.
 func (t *Terminal) line(ctx context.Context, service bot.Service, id, line string) error {
 	line = strings.TrimSpace(line)
 	seat, named := t.seat(), false
@@ -118,9 +111,8 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {
 		seat = t.spoke // one's own turn is what can be taken back
 	}
-	t.spoke = seat
 	t.mu.Lock()
-	t.turn = seat
+	t.turn, t.spoke = seat, seat
 	t.mu.Unlock()
 	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")},
 		Lang: t.Lang, RoomLang: t.Lang}

@@ -58,7 +58,7 @@ func (s stretch) has(t time.Time) bool { return !t.Before(s.from) && t.Before(s.
 
 func (p *member) seat() string { return "name:" + p.name }
 
-func (p *member) user() outbox.User { u, _ := sit(p.seat()); return u }
+func (p *member) user() outbox.User { u, _ := userOf(p.seat()); return u }
 
 // A club is the people, their room, and the bot that runs in it. The bot's clock
 // is the club's: it shows what the simulation says.

@@ -9,25 +9,25 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// A completion is what may be meant by the end of what is being typed.
+// A completion lists continuations of a text that somebody is typing.
 type completion struct {
-	Hint    string   `json:"hint,omitempty"` // what is awaited here
-	Replace string   `json:"replace"`        // the end that a choice takes the place of
+	Hint    string   `json:"hint,omitempty"` // the option that comes next
+	Replace string   `json:"replace"`        // the end of the text, which a choice replaces
 	Choices []choice `json:"choices"`
 }
 
-// A choice is what may be put in, and what it means.
+// A choice is a text to insert, and what it means.
 type choice struct {
 	Value string `json:"value"`
 	Hint  string `json:"hint,omitempty"`
 }
 
-// maxChoices is as many as any platform shows.
+// maxChoices is the number that all platforms can show.
 const maxChoices = 25
 
-// suggest completes what is being typed.
+// suggest answers the page with completions.
 func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
-	who, _ := sit(r.FormValue("seat"))
+	who, _ := userOf(r.FormValue("seat"))
 	if held, err := s.heldByOther(r.Context(), who, browserOf(r)); held || err != nil {
 		who = onlooker // somebody else's games are not suggested
 	}
@@ -44,7 +44,7 @@ func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 	reply(w, c)
 }
 
-// complete finds out what text, which reaches to the caret, may go on with.
+// complete lists the continuations of text, which reaches to the caret.
 func complete(ctx context.Context, service bot.Service, req bot.Request, text string) completion {
 	if !strings.HasPrefix(text, "/") {
 		return completion{}
@@ -63,7 +63,7 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 	before := text[:len(text)-len(word)]
 	out := completion{Replace: word}
 
-	// Which option the word is for, Parse knows.
+	// Parse finds the option that the word belongs to.
 	_, args, err := bot.Parse(commands, before)
 	if err != nil {
 		return completion{}
@@ -98,7 +98,7 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 	return out
 }
 
-// commandsLike gives the commands that begin like name, which begins with a
+// commandsLike returns the commands that begin like name, which begins with a
 // slash, in the words of a language.
 func commandsLike(commands []bot.Command, name, tag string) []choice {
 	var out []choice
@@ -113,10 +113,10 @@ func commandsLike(commands []bot.Command, name, tag string) []choice {
 		}
 		out = append(out, choice{value, c.In(tag).Summary})
 	}
-	return alone(out, name)
+	return unlessTyped(out, name)
 }
 
-// valuesLike gives the values of an option that begin like prefix.
+// valuesLike returns the values of an option that begin like prefix.
 func valuesLike(ctx context.Context, service bot.Service, req bot.Request, o bot.Option, prefix string) []choice {
 	known := o.Choices
 	switch {
@@ -137,11 +137,11 @@ func valuesLike(ctx context.Context, service bot.Service, req bot.Request, o bot
 			out = append(out, c)
 		}
 	}
-	return alone(out, prefix)
+	return unlessTyped(out, prefix)
 }
 
-// alone drops a choice that is typed already, if there is no other.
-func alone(cs []choice, typed string) []choice {
+// unlessTyped drops the only choice if it is typed already.
+func unlessTyped(cs []choice, typed string) []choice {
 	if len(cs) == 1 && strings.EqualFold(strings.TrimSpace(cs[0].Value), typed) {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (s *server) publish(ctx context.Context) {
 		case <-old.C:
 			s.purge()
 			continue
-		case <-s.said:
+		case <-s.wake:
 		}
 		if limiter.Wait(ctx) != nil {
 			return
@@ -87,7 +87,7 @@ func (s *server) publish(ctx context.Context) {
 	}
 }
 
-// collect appends what is new in the transcripts to the backlog.
+// collect appends the new messages of all transcripts to the backlog.
 func (s *server) collect(ctx context.Context) error {
 	select { // one at a time
 	case s.collecting <- struct{}{}:
@@ -135,20 +135,13 @@ func (s *server) collect(ctx context.Context) error {
 	}
 }
 
-// trim drops the older half of a backlog that is too long. The caller holds s.mu.
+// trim drops the oldest entries of a backlog that is too long. The caller holds s.mu.
 func (s *server) trim() {
-	if s.backlogBytes <= maxBacklog && len(s.backlog) <= maxBacklogEntries {
-		return
+	for len(s.backlog) > 1 && (s.backlogBytes > maxBacklog || len(s.backlog) > maxBacklogEntries) {
+		s.backlogBytes -= len(s.backlog[0].data)
+		s.backlog = s.backlog[1:]
+		s.dropped++
 	}
-	n := 0
-	for bytes := s.backlogBytes; n < len(s.backlog)-1 && (bytes > maxBacklog/2 || len(s.backlog)-n > maxBacklogEntries/2); n++ {
-		bytes -= len(s.backlog[n].data)
-	}
-	for _, e := range s.backlog[:n] {
-		s.backlogBytes -= len(e.data)
-	}
-	s.dropped += n
-	s.backlog = slices.Clone(s.backlog[n:]) // pages may be reading the old one
 }
 
 // purge drops what was made ready for all.
@@ -173,8 +166,8 @@ func (s *server) forget() {
 	}
 }
 
-// skip leaves what is new out of the backlog, and reports true, if nobody follows:
-// the next page finds it in the store.
+// skip leaves new messages out of the backlog, and reports true, if no page is open:
+// the next one finds them in the store.
 func (s *server) skip(ctx context.Context) (bool, error) {
 	s.mu.Lock()
 	followed := len(s.readers) > 0
@@ -195,8 +188,7 @@ func (s *server) skip(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// privateRooms returns the private transcripts of the people as whom somebody
-// follows.
+// privateRooms returns the private transcripts of all users with an open page.
 func (s *server) privateRooms() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,7 +287,7 @@ func (s *server) close(st *stream) {
 	}
 }
 
-// take returns what has come into the backlog for a stream since the last time. It
+// take returns the entries of the backlog that are new to a stream. It
 // reports false if the stream has to end: it has fallen too far behind, or is to
 // begin anew.
 func (s *server) take(st *stream) (data [][]byte, ok bool) {
@@ -320,10 +312,10 @@ func (s *server) take(st *stream) (data [][]byte, ok bool) {
 	return data, true
 }
 
-// events streams the transcript as the person in a seat sees it: what is after
-// the number that the reader has seen last, then whatever is said.
+// events streams the transcript as the person in a seat sees it, from the number that
+// the reader has seen last.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	who, _ := sit(r.FormValue("seat"))
+	who, _ := userOf(r.FormValue("seat"))
 	at, resumed := readPlace(r)
 	st := &stream{who: who, browser: browserOf(r), address: addressOf(r), wake: make(chan struct{}, 1)}
 	upTo, ok, err := s.open(r.Context(), st)
@@ -417,8 +409,8 @@ func addressOf(r *http.Request) string {
 	return ip.String()
 }
 
-// A place is how far somebody has read: in what everybody sees, and in what is
-// for them alone.
+// A place is the last message that somebody has read: of the transcript of all, and of
+// their own.
 type place struct{ all, own int64 }
 
 // readPlace reads where a reader has got to. A browser that lost the stream
@@ -439,9 +431,9 @@ func readPlace(r *http.Request) (at place, resumed bool) {
 	return place{n, own}, true
 }
 
-// missed returns what a stream has missed after a place, up to a message.
-// Somebody who missed too much, or remembers a transcript that is not there any
-// more, must begin anew: then reset is true.
+// missed returns the messages that a stream has missed after a place, up to a message.
+// A page that missed too many, or remembers a transcript that is gone, must begin
+// anew: then reset is true.
 func (s *server) missed(ctx context.Context, st *stream, at place, resumed bool, upTo int64) (frames [][]byte, reset bool, err error) {
 	if resumed && max(at.all, at.own) > upTo {
 		at, resumed, reset = place{}, false, true

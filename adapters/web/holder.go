@@ -68,7 +68,7 @@ func (st *seat) free() bool {
 	return st.holder == "" || st.open == 0 && time.Since(st.vacated) >= seatGrace
 }
 
-// openSeats reads who held the seats when the program stopped.
+// openSeats reads the holders of the seats from before the restart.
 func (s *server) openSeats(ctx context.Context) error {
 	s.seats = map[string]*seat{}
 	for _, who := range []outbox.User{black, white} {
@@ -82,7 +82,7 @@ func (s *server) openSeats(ctx context.Context) error {
 }
 
 // admit lets a browser act as somebody, and takes the name or seat for it if that
-// is free. Otherwise it returns what is wrong. A client without cookies may act in
+// is free. Otherwise it returns the problem. A client without cookies may act in
 // a seat that is free, and does not keep it.
 func (s *server) admit(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
 	switch {
@@ -215,7 +215,7 @@ func (s *server) heldByOther(ctx context.Context, who outbox.User, browser strin
 // release frees a name, as its owner's page asks. It reports false if nobody can
 // have it.
 func (s *server) release(ctx context.Context, name string) (bool, error) {
-	who, problem := sit("name:" + name)
+	who, problem := userOf("name:" + name)
 	if problem != "" {
 		return false, nil
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Limits on what is taken from a page.
+// Limits on requests.
 const (
 	maxBody   = 64 << 10
 	maxText   = 1000 // characters of what is typed
@@ -48,7 +48,7 @@ type server struct {
 }
 
 // Run listens and answers until ctx is done. Then streams end at once, and
-// what is being asked still gets its answer, if that comes in time.
+// requests under way still get their answers, if these come in time.
 func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	listener, err := r.cfg.Open("tcp", r.cfg.Listen)
 	if err != nil {
@@ -237,7 +237,7 @@ func asset(name string) http.HandlerFunc {
 	}
 }
 
-// A submission is what the page posts: something typed, or a control pressed.
+// A submission is a text that somebody typed, or a control that they pressed.
 type submission struct {
 	ID      string            `json:"id"` // made once, sent again with every retry
 	Seat    string            `json:"seat"`
@@ -252,8 +252,8 @@ type submission struct {
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// An answer is what the page gets for a submission. What is not private it
-// sees in the transcript.
+// An answer is the reply to a submission. The page reads answers that are not private
+// in the transcript.
 type answer struct {
 	Private bool     `json:"private"`
 	Message *message `json:"message,omitempty"`
@@ -279,8 +279,8 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "A submission has an id of its own.", http.StatusBadRequest)
 		return
 	}
-	// What is asked is answered, even if the page goes away meanwhile: it will
-	// come back with the same id.
+	// The bot answers even if the page goes away meanwhile: it comes back with the same
+	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
 	sub.lang, sub.browser, sub.owner = languageOf(r), browserOf(r), s.owner(r)
@@ -289,17 +289,16 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := s.submit(ctx, sub)
 	if err != nil {
-		s.log.Error("a request was not answered", "request", sub.ID, "error", err)
+		s.log.Error("request failed, the page will retry", "request", sub.ID, "error", err)
 		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
 		return
 	}
 	reply(w, a)
 }
 
-// submit does what a submission asks for. An error means that it may be sent
-// again.
+// submit carries out a submission. After an error it may be sent again.
 func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
-	who, problem := sit(sub.Seat)
+	who, problem := userOf(sub.Seat)
 	if problem != "" {
 		return s.refusal(bot.Translated(sub.lang, problem)), nil
 	}
@@ -356,9 +355,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	}
 	switch {
 	case got.Scene != nil:
-		s.answers.Add(answered.Key, shown{newBoard(*got.Scene), got.File})
+		s.answers.Add(answered.Key, extras{newBoard(*got.Scene), got.File})
 	case got.File != nil && got.Private:
-		s.answers.Add(answered.Key, shown{nil, got.File})
+		s.answers.Add(answered.Key, extras{nil, got.File})
 	}
 	var a answer
 	switch {
@@ -376,8 +375,8 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	return a, err
 }
 
-// showPosts puts the posts of a request into the transcript as they are settled. If
-// what comes before them failed, or one of them does, the bot shows them later.
+// showPosts puts the posts of a request into the transcript as it settles them. If err
+// is not nil, or one of them fails, the bot shows the rest later.
 func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) {
 	defer s.wakePublisher() // for what was typed, too
 	for _, p := range posts {
@@ -396,14 +395,14 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 	}
 }
 
-// refusal tells a person, and nobody else, what is wrong.
+// refusal is an answer that names a problem.
 func (s *server) refusal(text string) answer {
 	first, size := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[size:]
 	return answer{Private: true, Message: &message{Private: true, Text: text, At: s.cfg.Now()}}
 }
 
-// What the room itself tells somebody. Its translations are with those of the bot.
+// Texts of the room itself. Their translations are with those of the bot.
 const (
 	wordTooLong   = "That is too long: at most {0} characters."
 	wordNoCommand = "There is no such command."

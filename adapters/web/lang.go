@@ -9,8 +9,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// languageOf gives the language of whoever's browser asks: the first of those it
-// wants that the bot speaks, else the first; empty if it does not say.
+// languageOf returns the preferred language of a browser that the bot speaks, or else
+// its first; empty if it names none.
 func languageOf(r *http.Request) string {
 	header := r.Header.Get("Accept-Language")
 	if len(header) > 200 {

@@ -72,7 +72,7 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	case m.Game != "" && out.Kind == match.Show:
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
-			s.log.Warn("a board of the transcript is shown without its picture", "game", m.Game, "seq", m.Seq, "error", err)
+			s.log.Warn("no picture for a board of the transcript", "game", m.Game, "seq", m.Seq, "error", err)
 			break
 		}
 		out.draw(b, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))

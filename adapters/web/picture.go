@@ -32,7 +32,8 @@ func tag(s render.Scene) string {
 
 func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, data), 36) }
 
-// A board is a scene, and what follows from it, made when it is first needed.
+// A board is a scene with its tag and its description, which are made when first
+// needed.
 type board struct {
 	scene render.Scene
 	tag   func() string
@@ -85,7 +86,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 	s.draw(w, r, b)
 }
 
-// answerPicture draws what an answer showed.
+// answerPicture draws the board of an answer.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	a, ok := s.answers.Get(r.PathValue("key"))
 	if !ok || a.board == nil {
@@ -110,7 +111,7 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
 		return png.Bytes(), err
 	})
 	if err != nil {
-		s.log.Error("a picture was not drawn", "error", err)
+		s.log.Error("drawing a picture failed", "error", err)
 		http.Error(w, "The picture cannot be drawn.", http.StatusInternalServerError)
 		return
 	}
@@ -131,7 +132,7 @@ func (s *server) answerFile(w http.ResponseWriter, r *http.Request) {
 	if f == nil {
 		m, err := s.cfg.Log.Message(r.Context(), key)
 		if err != nil && !errors.Is(err, bot.ErrNotFound) {
-			s.log.Error("the transcript cannot be read", "error", err)
+			s.log.Error("reading the transcript failed", "error", err)
 			http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
 			return
 		}

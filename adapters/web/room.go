@@ -5,9 +5,9 @@
 // The page talks to the room by HTTP. It posts what is typed to /ask, under an
 // id that it makes once for each thing said and uses again when it must retry.
 // It follows the transcript by server-sent events from /events; the id of an
-// event is the number of its message, so whoever comes back with the last
-// number they saw gets what they missed, once. The transcript is a
-// [bot.RoomLog]: what the room itself holds may be lost.
+// event is the number of its message, so a page that comes back with the last
+// number that it saw gets all that it missed, once. The transcript is a
+// [bot.RoomLog]: the room itself holds nothing that must not be lost.
 //
 // Anyone who can open the page can play, so the room listens on the loopback
 // interface unless it has an owner token, and checks for every request which host
@@ -54,7 +54,7 @@ type Config struct {
 	Open func(network, address string) (net.Listener, error)
 }
 
-// A Store keeps what the room must not lose.
+// A Store keeps the transcripts and the holders of names.
 type Store interface {
 	bot.RoomLog
 	// Match returns a game and its events, or bot.ErrNotFound.
@@ -75,12 +75,12 @@ type Store interface {
 type Room struct {
 	cfg     Config
 	log     *slog.Logger
-	answers *lru.Cache[string, shown] // by key of the message
-	boards  cache[boardKey, *board]   // of this room's games
-	drawn   cache[string, []byte]     // pictures, by tag, theme and size
-	frames  *lru.Cache[int64, []byte] // messages as events, by number
-	slow    time.Duration             // a reader who takes longer for what is sent is dropped
-	said    chan struct{}             // wakes the publisher
+	answers *lru.Cache[string, extras] // by key of the message
+	boards  cache[boardKey, *board]    // of this room's games
+	drawn   cache[string, []byte]      // pictures, by tag, theme and size
+	frames  *lru.Cache[int64, []byte]  // messages as events, by number
+	slow    time.Duration              // a reader who takes longer for what is sent is dropped
+	wake    chan struct{}              // wakes the publisher
 
 	mu           sync.Mutex
 	readers      map[*stream]bool
@@ -92,10 +92,9 @@ type Room struct {
 	seats        map[string]*seat // Black's and White's, by the id of the person; the map itself does not change
 }
 
-// What is shown with an answer and the log does not keep: its picture, and the
-// file of one that only one person saw. It lives as long as the process, if not
-// many others come after it.
-type shown struct {
+// extras are the parts of an answer that the log does not keep: its board, and the
+// file of a private one. The newest live as long as the process.
+type extras struct {
 	board *board
 	file  *outbox.File
 }
@@ -117,12 +116,12 @@ func New(cfg Config) *Room {
 	return &Room{
 		cfg:     cfg,
 		log:     cfg.Logger.With("adapter", platform),
-		answers: newLRU[string, shown](500),
+		answers: newLRU[string, extras](500),
 		boards:  cache[boardKey, *board]{Cache: newLRU[boardKey, *board](256)},
 		drawn:   cache[string, []byte]{Cache: newLRU[string, []byte](128)},
 		frames:  newLRU[int64, []byte](2 * history),
 		slow:    10 * time.Second,
-		said:    make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1),
 		readers: map[*stream]bool{},
 		clients: map[string]int{},
 	}
@@ -185,7 +184,7 @@ func (r *Room) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 	return outbox.Receipt(strings.Join(receipts, ",")), nil, nil
 }
 
-// line returns what a post becomes in the transcript, and keeps its board for the
+// line returns a post as a message of the transcript, and keeps its board for the
 // pages.
 func (r *Room) line(p outbox.Post) outbox.Message {
 	if p.Scene != nil && p.Game != "" && p.Kind == match.Show {
@@ -204,7 +203,7 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 
 func receipt(m outbox.Message) outbox.Receipt { return outbox.Receipt(strconv.FormatInt(m.N, 10)) }
 
-// privateRoom names the transcript of what is for one person alone.
+// privateRoom names the transcript of one person's private messages.
 func privateRoom(who outbox.User) string { return channel + "/" + who.ID }
 
 // replaced reads what line wrote: the kind of the post, and the messages that
@@ -231,7 +230,7 @@ func (r *Room) say(ctx context.Context, m outbox.Message) (outbox.Message, error
 
 func (r *Room) wakePublisher() {
 	select {
-	case r.said <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default: // it has not looked yet, and will
 	}
 }

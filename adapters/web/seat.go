@@ -16,10 +16,9 @@ var (
 	onlooker = outbox.User{Platform: platform, ID: "onlooker", Name: "Onlooker"}
 )
 
-// sit gives who sits in a seat as the page names it: "black", "white",
-// "onlooker", or "name:" and what somebody calls themselves. If nobody can, it
-// says why.
-func sit(seat string) (who outbox.User, problem string) {
+// userOf returns the user of a seat as the page names it: "black", "white",
+// "onlooker", or "name:" and a name. If nobody can sit there, problem says why.
+func userOf(seat string) (who outbox.User, problem string) {
 	switch seat {
 	case "black":
 		return black, ""
@@ -54,9 +53,8 @@ func request(who outbox.User) bot.Request {
 	return r
 }
 
-// users finds the persons whom options of type User mean: the seats by their
-// names, others by what they call themselves. Words that the bot knows, like
-// "me", it must find in the arguments.
+// users returns the users that options of type User mention, by option: the seats, or
+// people by their names. "me" stays an argument, which the bot understands.
 func users(commands []bot.Command, command string, args map[string]string) map[string]outbox.User {
 	found := map[string]outbox.User{}
 	for _, c := range commands {
@@ -68,9 +66,9 @@ func users(commands []bot.Command, command string, args map[string]string) map[s
 			if o.Type != bot.UserOption || name == "" || strings.EqualFold(name, "me") {
 				continue
 			}
-			who, problem := sit(strings.ToLower(name))
+			who, problem := userOf(strings.ToLower(name))
 			if problem != "" {
-				who, problem = sit("name:" + name)
+				who, problem = userOf("name:" + name)
 			}
 			if problem == "" {
 				found[o.Name] = who
@@ -80,8 +78,8 @@ func users(commands []bot.Command, command string, args map[string]string) map[s
 	return found
 }
 
-// cleanText gives a text as others may see it: without control characters but
-// line breaks, and without marks that turn the direction of what follows.
+// cleanText removes control characters but line breaks, and marks that change the
+// direction of text.
 func cleanText(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {

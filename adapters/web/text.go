@@ -14,7 +14,7 @@ type part struct {
 	Time *time.Time `json:"time,omitempty"`
 }
 
-// words gives a text of the bot in plain words.
+// words returns a text of the bot in plain words.
 func words(text string) string { return bot.Fill(text, bot.Format{}) }
 
 // parts cuts a text of the bot at the instants that it means; none: it means
