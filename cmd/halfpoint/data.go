@@ -10,9 +10,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// existing gives the path of the database, an error if there is none: else an empty
-// one would be made.
-func (e *env) existing() (string, error) {
+// existingDatabase returns the path of the database, an error if there is none: else
+// an empty one would be made.
+func (e *env) existingDatabase() (string, error) {
 	s, err := e.settings()
 	if err != nil {
 		return "", err
@@ -29,7 +29,7 @@ type exportCmd struct {
 
 // Run writes all that the database holds as lines of JSON.
 func (c *exportCmd) Run(e *env) (err error) {
-	database, err := e.existing()
+	database, err := e.existingDatabase()
 	if err != nil {
 		return err
 	}

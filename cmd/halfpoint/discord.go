@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// discordConfig is what the configuration says of Discord.
+// discordConfig returns the settings of Discord.
 func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	d := s.Discord
 	return discord.Config{
@@ -19,8 +19,8 @@ func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	}
 }
 
-// discords returns the adapter of Discord, none if it is not configured.
-func discords(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
+// discordAdapters returns the adapter of Discord, none if it is not configured.
+func discordAdapters(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
 	if s.Discord.Token.IsZero() {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func discords(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, error) {
 	return []bot.Adapter{a}, nil
 }
 
-// checkDiscord prints what a try on Discord finds.
+// checkDiscord tries the settings on Discord and prints the findings.
 func checkDiscord(e *env, s bot.Settings) error {
 	if s.Discord.Token.IsZero() {
 		fmt.Fprintln(e.out, "discord: no token, so not used")

@@ -46,19 +46,19 @@ type cli struct {
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 
-// env is what a command is given to work with.
+// env is the flags and streams that a command works with.
 type env struct {
 	cli         *cli
 	in          io.Reader
 	out, errout io.Writer
 }
 
-// A usageError is something the person who called can put right: exit status 2.
+// A usageError is a mistake of the caller: exit status 2.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// run is the program: it gives the exit status, 0 done, 2 bad flags or content
+// run is the program. It returns the exit status: 0 done, 2 bad flags or content
 // that cannot be read, 1 anything else.
 func run(args []string, in io.Reader, out, errout io.Writer) int {
 	c := &cli{}
@@ -80,7 +80,7 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	return report(errout, ctx.Run(&env{c, in, out, errout}))
 }
 
-// report prints an error in one line and gives the exit status that it means.
+// report prints an error in one line and returns its exit status.
 func report(errout io.Writer, err error) int {
 	if err == nil {
 		return 0
@@ -94,7 +94,7 @@ func report(errout io.Writer, err error) int {
 	return 1
 }
 
-// interrupted gives a context that ends with SIGINT or SIGTERM.
+// interrupted returns a context that ends with SIGINT or SIGTERM.
 func interrupted() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 }
@@ -121,7 +121,7 @@ func (e *env) readRecord(path string) (*sgf.Record, error) {
 	return rec, nil
 }
 
-// plain gives a system error as "path: what is wrong".
+// plain returns a system error as "path: no such file or directory".
 func plain(path string, err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) {

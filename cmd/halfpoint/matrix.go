@@ -13,7 +13,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// matrixConfig is what the configuration says of Matrix.
+// matrixConfig returns the settings of Matrix.
 func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.Config {
 	m := s.Matrix
 	return matrix.Config{
@@ -22,9 +22,9 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	}
 }
 
-// matrices gives the adapter of Matrix, none if it is not configured, and what
-// closes its part of the database.
-func matrices(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
+// matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
+// function that closes its part of the database.
+func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
 		log.Warn("setting has no effect any more, remove it", "file", e.cli.Config, "key", key)
@@ -51,7 +51,7 @@ func matrices(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.
 	return []bot.Adapter{a}, raw.Close, nil
 }
 
-// checkMatrix prints what a try on Matrix finds.
+// checkMatrix tries the settings on Matrix and prints the findings.
 func checkMatrix(e *env, s bot.Settings) error {
 	if s.Matrix.Homeserver == "" {
 		fmt.Fprintln(e.out, "matrix: no homeserver, so not used")

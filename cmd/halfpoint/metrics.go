@@ -11,12 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// delays are the upper ends, in seconds, of the classes in which it is counted
-// how long boards took. One that takes over a minute is late.
+// delays are the buckets for the delays of boards, in seconds. Over a minute is late.
 var delays = []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600}
 
 // metrics answers Prometheus at an address, if there is one, until close is
-// called. It gives what is to be told of each board that was shown.
+// called. The caller reports each board that was shown.
 func metrics(address string) (shown func(platform string, after time.Duration), close func(), err error) {
 	if address == "" {
 		return nil, func() {}, nil

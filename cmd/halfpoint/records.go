@@ -165,7 +165,7 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	}
 }
 
-// printReasons prints what stands behind each line of the count.
+// printReasons prints the reasons for each line of the count.
 func printReasons(b *bytes.Buffer, g *rules.Game) {
 	if g.Score() == nil {
 		fmt.Fprintf(b, "\nNothing is counted: there is nothing to explain\n")
@@ -205,7 +205,7 @@ func printReasons(b *bytes.Buffer, g *rules.Game) {
 	}
 }
 
-// sumOf gives the lines of a view for one player: "28 points of territory, less
+// sumOf returns the lines of a view for one player: "28 points of territory, less
 // 2 prisoners filled in".
 func sumOf(v rules.View, c rules.Color) string {
 	var parts []string
@@ -295,7 +295,7 @@ func (s *compareCmd) Run(e *env) error {
 	return err
 }
 
-// movedTo gives what passes and buttons made the players hold.
+// movedTo lists what the players hold from passes and buttons.
 func movedTo(ls []rules.Line) string {
 	var parts []string
 	for _, c := range []rules.Color{rules.Black, rules.White} {
@@ -316,7 +316,7 @@ func movedTo(ls []rules.Line) string {
 	return strings.Join(parts, "; ")
 }
 
-// remarks gives what else is to be said of a counted row.
+// remarks notes a change of the winner, and assumptions of the count.
 func remarks(row sgf.Row) string {
 	var parts []string
 	if row.Flip != sgf.NoFlip {
@@ -332,7 +332,7 @@ func remarks(row sgf.Row) string {
 	return strings.Join(parts, "; ")
 }
 
-// reading says why the rows differ: one number by many books.
+// reading explains why the rows differ: one number under many rulesets.
 func reading(a, pass, button int) string {
 	w := fmt.Sprintf("w = %d", pass)
 	if button != pass {

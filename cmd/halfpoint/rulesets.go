@@ -142,7 +142,7 @@ type configCmd struct {
 
 type configCheckCmd struct{}
 
-// Run reads the configuration and says what it comes to.
+// Run reads the configuration and prints what follows from it.
 func (*configCheckCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
@@ -206,7 +206,7 @@ func (*versionCmd) Run(e *env) error {
 	return err
 }
 
-// version gives the version that the build knows of itself.
+// version returns the version that is in the build.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

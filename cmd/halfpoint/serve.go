@@ -29,7 +29,7 @@ func (*serveCmd) Run(e *env) error {
 	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := e.log()
 	ctx, stop := interrupted()
 	defer stop()
 	st, err := store.Open(ctx, s.Database)
@@ -51,11 +51,11 @@ func (*serveCmd) Run(e *env) error {
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
 	}})
-	others, err := discords(e, s, log)
+	others, err := discordAdapters(e, s, log)
 	if err != nil {
 		return err
 	}
-	more, closed, err := matrices(e, s, st, log)
+	more, closed, err := matrixAdapters(e, s, st, log)
 	defer closed()
 	if err != nil {
 		return err
@@ -74,6 +74,11 @@ func (*serveCmd) Run(e *env) error {
 	case <-time.After(drain):
 		return fmt.Errorf("stopped before all requests were answered")
 	}
+}
+
+// log returns the log for operators: what goes wrong, on standard error.
+func (e *env) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 type playCmd struct{}
@@ -99,7 +104,7 @@ func (*playCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	b := bot.New(st, bot.Config{Rulesets: own, Games: s.Limits.Games, Deliveries: 1, Log: slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	b := bot.New(st, bot.Config{Rulesets: own, Games: s.Limits.Games, Deliveries: 1, Log: e.log()})
 	t := &terminal.Terminal{In: e.in, Out: e.out, Lang: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))}
 	if f, ok := e.in.(*os.File); ok {
 		t.Prompt = terminal.Interactive(f)

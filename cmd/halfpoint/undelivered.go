@@ -14,17 +14,17 @@ type undeliveredCmd struct {
 	Again []string `help:"Instead have these posts tried again that were given up; halfpoint must not be running." placeholder:"ID"`
 }
 
-// Run prints what could not be shown and what could not be dealt with, or has
-// posts tried again.
+// Run lists posts that were not shown and events that were not handled, or has posts
+// tried again.
 func (c *undeliveredCmd) Run(e *env) error {
-	database, err := e.existing()
+	database, err := e.existingDatabase()
 	if err != nil {
 		return err
 	}
 	ctx, stop := interrupted()
 	defer stop()
 	if len(c.Again) > 0 {
-		return again(ctx, database, c.Again)
+		return retry(ctx, database, c.Again)
 	}
 	db, err := store.Look(database) // it may be in use
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *undeliveredCmd) Run(e *env) error {
 	return out.Flush()
 }
 
-// again has posts tried again.
-func again(ctx context.Context, database string, posts []string) error {
+// retry has posts tried again.
+func retry(ctx context.Context, database string, posts []string) error {
 	st, err := store.Open(ctx, database)
 	if err != nil {
 		return err
