@@ -223,8 +223,8 @@ func openTCP(t *testing.T, r *Room, d bot.Service) (url string, stop func()) {
 	return listen(t, r, func(ctx context.Context) error { return r.Run(ctx, d) })
 }
 
-// bots opens the whole bot in a room.
-func bots(t *testing.T) string {
+// openWholeBot opens the whole bot in a room.
+func openWholeBot(t *testing.T) string {
 	t.Helper()
 	st := openStore(t, newFile(t))
 	r := newRoom(st)
@@ -248,7 +248,7 @@ func wholeGame() (turns []string) {
 
 func TestGameInChromium(t *testing.T) {
 	browser := chromium(t)
-	url := bots(t)
+	url := openWholeBot(t)
 	p := openTab(t, browser, url)
 	watcher := openTab(t, p.ctx, url)
 	watcher.sit("onlooker")
@@ -431,7 +431,7 @@ func TestControlsInChromium(t *testing.T) {
 func TestKeyboardInChromium(t *testing.T) {
 	tier.Change(t)
 	browser := chromium(t)
-	p := openTab(t, browser, bots(t))
+	p := openTab(t, browser, openWholeBot(t))
 	focused := func(want string) {
 		t.Helper()
 		p.wait(fmt.Sprintf(`document.activeElement.id === %q`, want))
@@ -550,7 +550,7 @@ func TestKeyboardInChromium(t *testing.T) {
 // What assistive technology is told.
 func TestAccessibilityInChromium(t *testing.T) {
 	tier.Change(t)
-	p := openTab(t, chromium(t), bots(t))
+	p := openTab(t, chromium(t), openWholeBot(t))
 	p.say("/new two-button 9x9")
 	p.sees("Black to play")
 	p.wait(`!!document.querySelector('#log figure')`)
@@ -590,7 +590,7 @@ func TestAccessibilityInChromium(t *testing.T) {
 
 func TestNarrowAndDarkInChromium(t *testing.T) {
 	tier.Change(t)
-	p := openTab(t, chromium(t), bots(t))
+	p := openTab(t, chromium(t), openWholeBot(t))
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)))
 	p.wait(`innerWidth === 360 && !document.querySelector('#guide').hidden`)
 	p.narrow(360)

@@ -2,7 +2,7 @@ package web
 
 import (
 	"bytes"
-	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -18,22 +18,14 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A drawing service counts the scenes that it is asked for.
-type drawing struct {
-	fakeService
-	scenes atomic.Int32
-	stones atomic.Int32 // besides those of the event
-}
-
-func (d *drawing) Scene(_ context.Context, _ match.GameID, seq int) (render.Scene, error) {
-	d.scenes.Add(1)
-	return scene(seq + int(d.stones.Load())), nil
-}
-
 // However many pages are open, the scene of a turn is computed once; that of a turn
 // made just now is the one that came with its post.
 func TestSceneOncePerTurn(t *testing.T) {
-	d := &drawing{}
+	var scenes atomic.Int32 // that the bot was asked for
+	d := fakeService{draw: func(seq int) (render.Scene, error) {
+		scenes.Add(1)
+		return scene(seq), nil
+	}}
 	l := newLog(t)
 	r := newRoom(l)
 	url, stop := run(t, r, d)
@@ -56,7 +48,7 @@ func TestSceneOncePerTurn(t *testing.T) {
 	if resp, _ := do(t, "GET", url+picture, ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("its picture: %s", resp.Status)
 	}
-	if n := d.scenes.Load(); n != 0 {
+	if n := scenes.Load(); n != 0 {
 		t.Errorf("the bot was asked for %d scenes", n)
 	}
 	stop()
@@ -72,25 +64,33 @@ func TestSceneOncePerTurn(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := d.scenes.Load(); n != 1 {
+	if n := scenes.Load(); n != 1 {
 		t.Errorf("after a restart the bot was asked for %d scenes", n)
 	}
 }
 
-// What is made ready once does not outlive a change of names for long.
+// Boards that are ready do not outlive a change of names for long, and failures are not
+// kept at all.
 func TestNothingIsKeptForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &drawing{}
+		stones, failure := 0, errors.New("not now")
 		r := newRoom(newLog(t))
-		url := open(t, r, d)
+		url := open(t, r, fakeService{draw: func(int) (render.Scene, error) { return scene(stones), failure }})
 		deliver(t, r, outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 2, Text: "board"})
 		see := func() string {
 			s := follow(t, url, "", "")
 			defer s.body.Close()
 			return read(s)[0].Alt
 		}
+		if got := see(); got != "" {
+			t.Errorf("without a scene a page shows %q", got)
+		}
+		failure = nil
 		before := see()
-		d.stones.Store(1)
+		if before == "" {
+			t.Error("a picture that failed stays away")
+		}
+		stones = 1
 		if see() != before {
 			t.Error("a board was made ready twice at once")
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -251,26 +250,15 @@ func TestBrowserCookie(t *testing.T) {
 	}
 }
 
-// suggesting notes for whom something is suggested.
-type suggesting struct {
-	fakeService
-	who outbox.User
-}
-
-func (d *suggesting) Suggest(_ context.Context, r bot.Request, _, _ string) []bot.Choice {
-	d.who = r.Who
-	return nil
-}
-
 // Nobody is suggested what somebody else could do.
 func TestSuggestionsAreTheHolders(t *testing.T) {
-	d := &suggesting{}
-	url := open(t, newRoom(newLog(t)), d)
+	var who outbox.User
+	url := open(t, newRoom(newLog(t)), fakeService{suggested: func(u outbox.User) { who = u }})
 	for i, name := range []string{"Black", "Bob"} {
 		seat := []string{"black", "name:Bob"}[i]
 		suggestedTo := func(browser string) string {
 			do(t, "GET", url+"/suggest?text=/place+D&seat="+seat, "", "Cookie", browserNamed(browser).String())
-			return d.who.Name
+			return who.Name
 		}
 		if got := suggestedTo("anybody"); got != name {
 			t.Errorf("before %s is taken it is suggested to %s", name, got)

@@ -86,6 +86,8 @@ func said(t testing.TB, st bot.RoomLog) (lines []string) {
 type fakeService struct {
 	bot.Service // nil: the room needs no more of it
 	ask         func(context.Context, bot.Request) (bot.Answer, error)
+	draw        func(seq int) (render.Scene, error) // nil: as many stones as events
+	suggested   func(outbox.User)                   // told for whom something is suggested, if not nil
 }
 
 func (d fakeService) Commands() []bot.Command { return bot.Commands() }
@@ -106,7 +108,10 @@ func answering(a bot.Answer, asked *[]bot.Request) fakeService {
 	}}
 }
 
-func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix string) []bot.Choice {
+func (d fakeService) Suggest(_ context.Context, r bot.Request, option, prefix string) []bot.Choice {
+	if d.suggested != nil {
+		d.suggested(r.Who)
+	}
 	var out []bot.Choice
 	for _, c := range map[string][]bot.Choice{
 		"size":  {{Label: "9×9", Value: "9x9"}, {Label: "13×13", Value: "13x13"}, {Label: "19×19", Value: "19x19"}},
@@ -127,6 +132,9 @@ func (d fakeService) Suggest(_ context.Context, _ bot.Request, option, prefix st
 func (d fakeService) Scene(_ context.Context, game match.GameID, seq int) (render.Scene, error) {
 	if game != "g1" && game != "g2" || seq > 5 {
 		return render.Scene{}, bot.ErrNotFound
+	}
+	if d.draw != nil {
+		return d.draw(seq)
 	}
 	return scene(seq), nil
 }
