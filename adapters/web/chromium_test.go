@@ -145,9 +145,11 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// wait waits until an expression is true in the page.
-func (p *tab) wait(expression string) {
+// wait waits until an expression, which is formatted as by fmt.Sprintf, is true in the
+// page.
+func (p *tab) wait(format string, args ...any) {
 	p.t.Helper()
+	expression := fmt.Sprintf(format, args...)
 	_, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience)))
 	if err != nil {
 		page, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
@@ -191,14 +193,14 @@ const lastMessage = `[...document.querySelectorAll('#log .message')].at(-1)`
 func (p *tab) sees(text string) {
 	p.t.Helper()
 	quoted, _ := json.Marshal(text)
-	p.wait(fmt.Sprintf(`[...document.querySelectorAll('#log .message')].some((m) => m.innerText.includes(%s))`, quoted))
+	p.wait(`[...document.querySelectorAll('#log .message')].some((m) => m.innerText.includes(%s))`, quoted)
 }
 
 // told waits until the last message is private and has that text.
 func (p *tab) told(text string) {
 	p.t.Helper()
 	quoted, _ := json.Marshal(text)
-	p.wait(fmt.Sprintf(`%s?.matches('[data-private]') && %[1]s.innerText.includes(%s)`, lastMessage, quoted))
+	p.wait(`%s?.matches('[data-private]') && %[1]s.innerText.includes(%s)`, lastMessage, quoted)
 }
 
 // narrow fails if anything is wider than the page.
@@ -261,7 +263,7 @@ func TestGameInChromium(t *testing.T) {
 	for i, turn := range wholeGame() {
 		p.sit(seats[i%2])
 		p.say(turn)
-		p.wait(fmt.Sprintf(`[...document.querySelectorAll('#log .text')].slice(-3).some((e) => e.textContent.includes('move %d:'))`, i+1))
+		p.wait(`[...document.querySelectorAll('#log .text')].slice(-3).some((e) => e.textContent.includes('move %d:'))`, i+1)
 		switch i {
 		case 1: // the wrong player, an occupied point, a point that is not there
 			p.say("/place E5")
@@ -352,7 +354,7 @@ func TestControlsInChromium(t *testing.T) {
 		if _, _, err := r.Deliver(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
-		p.wait(fmt.Sprintf(`document.querySelectorAll('#log .message[class*=bot]:not([data-private], .status)').length === %d`, n))
+		p.wait(`document.querySelectorAll('#log .message[class*=bot]:not([data-private], .status)').length === %d`, n)
 	}
 	args := map[string]string{"game": "1", "seq": "1"}
 	deliver(match.Show, "first board", match.Control{Label: "Place", Command: "place", Ask: "at", Args: args}, match.Control{Label: "Pass", Command: "pass", Args: args},
@@ -361,7 +363,7 @@ func TestControlsInChromium(t *testing.T) {
 	buttons := func(want ...string) {
 		t.Helper()
 		data, _ := json.Marshal(append([]string{}, want...))
-		p.wait(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll('#log .controls > button')].map((b) => b.textContent)) === %q`, data))
+		p.wait(`JSON.stringify([...document.querySelectorAll('#log .controls > button')].map((b) => b.textContent)) === %q`, data)
 	}
 	press := func(label string) {
 		t.Helper()
@@ -434,17 +436,17 @@ func TestKeyboardInChromium(t *testing.T) {
 	p := openTab(t, browser, openWholeBot(t))
 	focused := func(want string) {
 		t.Helper()
-		p.wait(fmt.Sprintf(`document.activeElement.id === %q`, want))
+		p.wait(`document.activeElement.id === %q`, want)
 	}
 	keys := func(k string) { t.Helper(); p.do(chromedp.KeyEvent(k)) }
 	listed := func(want ...string) {
 		t.Helper()
 		data, _ := json.Marshal(want)
-		p.wait(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll('#choices:not([hidden]) b')].map((b) => b.textContent)) === %q`, data))
+		p.wait(`JSON.stringify([...document.querySelectorAll('#choices:not([hidden]) b')].map((b) => b.textContent)) === %q`, data)
 	}
 	value := func(want string) {
 		t.Helper()
-		p.wait(fmt.Sprintf(`document.querySelector('#message').value === %q`, want))
+		p.wait(`document.querySelector('#message').value === %q`, want)
 	}
 	focused("message")
 
@@ -510,7 +512,7 @@ func TestKeyboardInChromium(t *testing.T) {
 		if k.gives != "" {
 			value(k.gives)
 		} else {
-			p.wait(fmt.Sprintf(`document.querySelector('#message').getAttribute('aria-activedescendant') === %q`, k.chosen))
+			p.wait(`document.querySelector('#message').getAttribute('aria-activedescendant') === %q`, k.chosen)
 		}
 		get[bool](p, `document.querySelector('#message').value = '', document.querySelector('#message').blur(), document.querySelector('#message').focus(), true`)
 	}
@@ -617,7 +619,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}); err != nil {
 		t.Fatal(err)
 	}
-	p.wait(fmt.Sprintf(`getComputedStyle(document.body).backgroundColor !== %q`, light))
+	p.wait(`getComputedStyle(document.body).backgroundColor !== %q`, light)
 	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=slate') && i.naturalWidth > 0)`)
 }
 

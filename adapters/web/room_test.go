@@ -2,7 +2,6 @@ package web
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -270,30 +269,18 @@ func browserFor(seat string) *http.Cookie {
 // post submits and returns the answer.
 func post(t testing.TB, url string, s submission, cookies ...*http.Cookie) answer {
 	t.Helper()
-	body, _ := json.Marshal(s)
-	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/ask", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
 	if !slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return c.Name == browserCookie }) {
 		cookies = append(cookies, browserFor(s.Seat))
 	}
+	var header []string
 	for _, c := range cookies {
-		req.AddCookie(c)
+		header = append(header, c.String())
 	}
-	resp, err := clientFor(url).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(resp.Body)
-		t.Fatalf("%s: %s", resp.Status, text)
-	}
+	data, _ := json.Marshal(s)
+	resp, body := ask(t, url, string(data), "Cookie", strings.Join(header, "; "))
 	var a answer
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(body), &a); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", resp.Status, body)
 	}
 	return a
 }
