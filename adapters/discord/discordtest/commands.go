@@ -5,18 +5,6 @@ import (
 	"maps"
 )
 
-func (s *Server) commandsFor(r *request) (string, error) {
-	if r.params["application_id"] != s.appID {
-		return "", refuse(404, 10002, "Unknown Application")
-	}
-	guild := r.params["guild_id"]
-	if guild == "" {
-		return "", nil
-	}
-	_, err := s.guildFor(r)
-	return guild, err
-}
-
 // stored is a command as Discord keeps it.
 func (s *Server) stored(c object, guild string, old object) object {
 	out := withoutNulls(c).(object)
@@ -25,31 +13,20 @@ func (s *Server) stored(c object, guild string, old object) object {
 		out["id"] = old["id"]
 	}
 	out["application_id"], out["version"] = s.appID, s.newID()
-	if out["type"] == nil {
-		out["type"] = json.Number("1")
+	defaults := object{"type": json.Number("1"), "description": "", "nsfw": false, "contexts": nil, "integration_types": []any{json.Number("0")}}
+	for key, v := range defaults {
+		if out[key] == nil {
+			out[key] = v
+		}
 	}
-	if out["description"] == nil {
-		out["description"] = ""
-	}
-	if n, ok := out["default_member_permissions"].(json.Number); ok {
-		out["default_member_permissions"] = n.String()
-	} else {
-		out["default_member_permissions"] = nil
-	}
-	if out["nsfw"] == nil {
-		out["nsfw"] = false
+	bits, restricted := out["default_member_permissions"].(json.Number)
+	if out["default_member_permissions"] = nil; restricted {
+		out["default_member_permissions"] = bits.String()
 	}
 	if guild != "" {
 		out["guild_id"] = guild
 		delete(out, "contexts")
 		delete(out, "integration_types")
-	} else {
-		if out["contexts"] == nil {
-			out["contexts"] = nil
-		}
-		if out["integration_types"] == nil {
-			out["integration_types"] = []any{json.Number("0")}
-		}
 	}
 	delete(out, "handler")
 	visit(out["options"], func(o object) {
@@ -60,36 +37,32 @@ func (s *Server) stored(c object, guild string, old object) object {
 	return out
 }
 
-func sameCommand(a, b object) bool { return commandType(a) == commandType(b) && a["name"] == b["name"] }
-
-func putCommands(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
+func putCommands(s *Server, r *request) (any, error) {
+	if r.Params["application_id"] != s.appID {
+		return nil, errApplication
 	}
-	list := []object{}
+	guild, list := r.Params["guild_id"], []object{}
 	for _, c := range asList(r.body) {
+		c := c.(object)
 		var old object
 		for _, o := range s.commands[guild] {
-			if sameCommand(o, c.(object)) {
+			if commandType(o) == commandType(c) && o["name"] == c["name"] {
 				old = o
 			}
 		}
-		list = append(list, s.stored(c.(object), guild, old))
+		list = append(list, s.stored(c, guild, old))
 	}
 	s.commands[guild] = list
 	s.commandWrites++
-	s.changed.Broadcast()
-	return ok(list)
+	return list, nil
 }
 
-func getCommands(s *Server, r *request) (reply, error) {
-	guild, err := s.commandsFor(r)
-	if err != nil {
-		return reply{}, err
+func getCommands(s *Server, r *request) (any, error) {
+	if r.Params["application_id"] != s.appID {
+		return nil, errApplication
 	}
 	list := []object{}
-	for _, c := range s.commands[guild] {
+	for _, c := range s.commands[r.Params["guild_id"]] {
 		c = maps.Clone(c)
 		if r.query.Get("with_localizations") != "true" {
 			delete(c, "name_localizations")
@@ -97,5 +70,5 @@ func getCommands(s *Server, r *request) (reply, error) {
 		}
 		list = append(list, c)
 	}
-	return ok(list)
+	return list, nil
 }

@@ -3,7 +3,9 @@ package discordtest
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -19,8 +21,6 @@ type connection struct {
 	raw     net.Conn
 	fault   ConnectionFault
 	path    string
-	stream  *zlib.Writer // of zlib-stream
-	buffer  bytes.Buffer
 	session *Session
 
 	wake     chan struct{} // something is to be written
@@ -35,7 +35,6 @@ type connection struct {
 	sends    []time.Time
 	sent     int // bytes
 	closedBy int
-	beats    int
 }
 
 type outgoing struct {
@@ -47,6 +46,11 @@ type outgoing struct {
 	compress bool // the payload by itself
 	cutAfter int  // bytes of the connection
 }
+
+const (
+	heartbeat = 41250 * time.Millisecond // between heartbeats
+	grace     = 5 * time.Second          // for a missing heartbeat
+)
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
@@ -61,7 +65,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	if f := s.gateway.faults; len(f) > 0 {
 		c.fault, s.gateway.faults = f[0], f[1:]
 	}
-	c.deaf, c.noAck = c.fault.Deaf, c.fault.NoAck
+	c.noAck = c.fault.NoAck
 	s.gateway.opened++
 	s.changed.Broadcast()
 	s.mu.Unlock()
@@ -82,25 +86,15 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	}
 	c.socket, c.raw = socket, socket.NetConn()
 	query := r.URL.Query()
-	if query.Get("compress") == "zlib-stream" {
-		c.stream = zlib.NewWriter(&c.buffer)
-	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		c.raw.Close()
 		return
 	}
-	s.gateway.connections = append(s.gateway.connections, c)
-	if len(s.gateway.connections) > s.o.Keep {
-		s.gateway.connections = slices.Clone(s.gateway.connections[len(s.gateway.connections)/4:])
-	}
-	s.running.Add(1)
+	s.gateway.connections = newest(append(s.gateway.connections, c), s.o.Keep)
+	s.running.Go(c.writer)
 	s.mu.Unlock()
-	go func() {
-		defer s.running.Done()
-		c.writer()
-	}()
 	defer c.end()
 	if c.fault.Delay > 0 {
 		select {
@@ -118,10 +112,12 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	case query.Get("encoding") != "" && query.Get("encoding") != "json":
 		c.close(4002)
 	case !c.fault.NoHello:
-		c.send(object{"op": opHello, "d": object{"heartbeat_interval": s.o.Heartbeat.Milliseconds(), "_trace": []string{"discordtest"}}, "s": nil, "t": nil})
-		if c.fault.Beat {
-			c.send(object{"op": opHeartbeat, "d": nil})
-		}
+		s.locked(func() {
+			c.say(opHello, object{"heartbeat_interval": heartbeat.Milliseconds(), "_trace": []string{"discordtest"}})
+			if c.fault.Beat {
+				c.say(opHeartbeat, nil)
+			}
+		})
 	}
 	c.read()
 }
@@ -129,26 +125,10 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 // read takes what the client sends until the connection ends.
 func (c *connection) read() {
 	for {
-		c.socket.SetReadDeadline(time.Now().Add(c.s.o.Heartbeat*3/2 + c.s.o.Grace))
+		c.socket.SetReadDeadline(time.Now().Add(heartbeat*3/2 + grace))
 		kind, message, err := c.socket.ReadMessage()
 		if err != nil {
-			c.s.mu.Lock()
-			var timeout net.Error
-			if e, ok := err.(*websocket.CloseError); ok && (!c.leaving || c.replaced) {
-				c.closedBy = e.Code
-				if session := c.session; session != nil && (e.Code == 1000 || e.Code == 1001) {
-					session.kill() // closing so ends the session
-				}
-			} else if asTimeout(err, &timeout) {
-				c.s.mu.Unlock()
-				c.close(4000) // the session lives: the client is forced to resume
-				<-c.finished
-				return
-			} else if !c.leaving {
-				c.closedBy = 1006
-			}
-			c.s.changed.Broadcast()
-			c.s.mu.Unlock()
+			c.ended(err)
 			return
 		}
 		if kind != websocket.TextMessage || len(message) > maxPayload {
@@ -159,10 +139,26 @@ func (c *connection) read() {
 	}
 }
 
-func asTimeout(err error, timeout *net.Error) bool {
-	e, ok := err.(net.Error)
-	*timeout = e
-	return ok && e.Timeout()
+// ended notes how reading has ended.
+func (c *connection) ended(err error) {
+	var timeout net.Error
+	var closed *websocket.CloseError
+	if errors.As(err, &timeout) && timeout.Timeout() && (!c.leaving || c.replaced) {
+		c.close(4000) // the session lives: the client is forced to resume
+		<-c.finished
+		return
+	}
+	c.s.locked(func() {
+		switch session := c.session; {
+		case errors.As(err, &closed) && (!c.leaving || c.replaced):
+			c.closedBy = closed.Code
+			if session != nil && (closed.Code == 1000 || closed.Code == 1001) {
+				session.kill() // closing so ends the session
+			}
+		case !c.leaving:
+			c.closedBy = 1006
+		}
+	})
 }
 
 // take handles one payload.
@@ -188,30 +184,32 @@ func (c *connection) take(message []byte) {
 		return
 	}
 	d, _ := payload["d"].(object)
-	switch op := number(payload["op"]); op {
+	code := 0
+	switch number(payload["op"]) {
 	case opHeartbeat:
-		c.beats++
 		if !c.noAck {
-			c.say(object{"op": opAck, "d": nil, "s": nil, "t": nil})
+			c.say(opAck, nil)
 		}
-		s.changed.Broadcast()
 	case opIdentify:
-		s.identify(c, d)
+		code = s.identify(c, d)
 	case opResume:
-		s.resume(c, d)
+		code = s.resume(c, d)
 	case opPresence, opVoice, opMembers:
 		if c.session == nil {
-			c.queue(outgoing{close: 4003})
+			code = 4003
 		}
 	default:
 		s.violation(false, "gateway: unknown opcode %v", payload["op"])
-		c.queue(outgoing{close: 4001})
+		code = 4001
+	}
+	if code != 0 {
+		c.queue(outgoing{close: code})
 	}
 }
 
 // say queues a payload outside the sequence.
-func (c *connection) say(payload object) {
-	message, err := json.Marshal(payload)
+func (c *connection) say(op int, d any) {
+	message, err := json.Marshal(object{"op": op, "d": d, "s": nil, "t": nil})
 	if err != nil {
 		panic(err)
 	}
@@ -225,17 +223,7 @@ func (c *connection) queue(o outgoing) {
 	c.signal()
 }
 
-func (c *connection) send(payload object) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.say(payload)
-}
-
-func (c *connection) close(code int) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.queue(outgoing{close: code})
-}
+func (c *connection) close(code int) { c.s.locked(func() { c.queue(outgoing{close: code}) }) }
 
 func (c *connection) signal() {
 	select {
@@ -248,14 +236,13 @@ func (c *connection) signal() {
 func (c *connection) end() {
 	close(c.done)
 	c.raw.Close()
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if session := c.session; session != nil && session.connection == c {
-		session.connection = nil
-		session.lost = c.s.now()
-	}
-	c.session = nil
-	c.s.changed.Broadcast()
+	c.s.locked(func() {
+		if session := c.session; session != nil && session.connection == c {
+			session.connection = nil
+			session.lost = c.s.now()
+		}
+		c.session = nil
+	})
 }
 
 // writer sends what is queued: what is outside the sequence first, then
@@ -317,13 +304,7 @@ func (c *connection) put(o outgoing) bool {
 		return false
 	}
 	kind, message := websocket.TextMessage, o.text
-	switch {
-	case c.stream != nil:
-		c.buffer.Reset()
-		c.stream.Write(o.text)
-		c.stream.Flush() // ends with 00 00 FF FF, as clients look for
-		kind, message = websocket.BinaryMessage, bytes.Clone(c.buffer.Bytes())
-	case o.compress:
+	if o.compress {
 		var b bytes.Buffer
 		z := zlib.NewWriter(&b)
 		z.Write(o.text)
@@ -352,17 +333,9 @@ func (c *connection) outlast() {
 	}
 }
 
-// partialFrame is the beginning of a frame that announces all of message.
+// partialFrame returns the beginning of a frame that announces all of message.
 func partialFrame(kind int, message []byte, n int) []byte {
-	frame := []byte{0x80 | byte(kind)}
-	switch size := len(message); {
-	case size < 126:
-		frame = append(frame, byte(size))
-	case size < 1<<16:
-		frame = append(frame, 126, byte(size>>8), byte(size))
-	default:
-		frame = append(frame, 127, 0, 0, 0, 0, byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
-	}
+	frame := binary.BigEndian.AppendUint64([]byte{0x80 | byte(kind), 127}, uint64(len(message)))
 	return append(frame, message[:min(n, len(message))]...)
 }
 

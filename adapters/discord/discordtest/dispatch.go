@@ -1,6 +1,10 @@
 package discordtest
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // dispatchGuild sends an event to the sessions of a guild's shard; to those of
 // shard 0 when there is no guild. intent 0 is always sent.
@@ -9,14 +13,9 @@ func (s *Server) dispatchGuild(event string, g *guild, data object, intent int) 
 }
 
 func (s *Server) dispatchTo(event string, g *guild, intent int, data func(*Session) object) {
-	ids := make([]string, 0, len(s.gateway.sessions))
-	for id := range s.gateway.sessions {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(s.gateway.sessions)) {
 		session := s.gateway.sessions[id]
-		if session.connection == nil && s.now().Sub(session.lost) > s.o.ResumeFor {
+		if session.expired() {
 			session.kill()
 			continue
 		}
@@ -38,37 +37,34 @@ func (s *Server) dispatchChannel(event string, c *channel) {
 
 // dispatchIn sends an event of a channel, if the bot sees that channel.
 func (s *Server) dispatchIn(event string, c *channel, data object) {
-	if !s.botPermissions(c).Has(ViewChannel) {
-		return
+	if s.botPermissions(c).Has(ViewChannel) {
+		s.dispatchGuild(event, c.guild, data, c.intent(event))
 	}
-	intent := intentGuilds
-	if event[:7] == "MESSAGE" {
-		intent = intentGuildMessages
-		if c.guild == nil {
-			intent = intentDirectMessages
-		}
-	}
-	s.dispatchGuild(event, c.guild, data, intent)
 }
 
+// intent returns the one that an event of a channel needs.
+func (c *channel) intent(event string) int {
+	switch {
+	case !strings.HasPrefix(event, "MESSAGE"):
+		return intentGuilds
+	case c.guild == nil:
+		return intentDirectMessages
+	}
+	return intentGuildMessages
+}
+
+// dispatchMessage tells of a message that everybody sees.
 func (s *Server) dispatchMessage(event string, m *message) {
-	if len(s.gateway.sessions) == 0 || !s.botPermissions(m.channel).Has(ViewChannel) {
+	if m.only != nil || !s.botPermissions(m.channel).Has(ViewChannel) {
 		return
 	}
-	intent := intentGuildMessages
-	if m.channel.guild == nil {
-		intent = intentDirectMessages
-	}
-	s.dispatchTo(event, m.channel.guild, intent, func(session *Session) object {
-		o := m.json(s)
+	s.dispatchTo(event, m.channel.guild, m.channel.intent(event), func(session *Session) object {
+		o := s.visible(m, session.intents)
 		if g := m.channel.guild; g != nil {
 			o["guild_id"] = g.id
 			if member := g.members[m.author.id]; member != nil && m.asked == nil {
 				o["member"] = member.json(false)
 			}
-		}
-		if !s.mayRead(m, session.intents) {
-			o["content"], o["embeds"], o["attachments"], o["components"] = "", []any{}, []any{}, []any{}
 		}
 		return o
 	})
@@ -76,17 +72,15 @@ func (s *Server) dispatchMessage(event string, m *message) {
 
 // Dispatch sends any event to every session, for what the double does not know.
 func (s *Server) Dispatch(event string, data map[string]any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, session := range s.gateway.sessions {
-		session.dispatch(event, data)
-	}
+	s.locked(func() {
+		for _, session := range s.gateway.sessions {
+			session.dispatch(event, data)
+		}
+	})
 }
 
 // Change lets a test alter what is dispatched from now on, for instance add
 // fields and components that nobody knows yet. It must not call the Server.
 func (s *Server) Change(how func(event string, data map[string]any)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gateway.change = how
+	s.locked(func() { s.gateway.change = how })
 }

@@ -23,8 +23,8 @@
 // [Person.Submit], [Person.MessageCommand], [Person.UserCommand] and
 // [Person.Say], each held to what Discord's own client would let them do
 // ([Interaction.Refused]), and look with [Person.Sees] and [Person.Pinged].
-// [Interaction.Answer], [Interaction.Modal], [Interaction.Choices],
-// [Interaction.FollowUps] and [Interaction.Failed] are what came of it.
+// [Interaction.Answer], [Interaction.Modal], [Interaction.FollowUps] and
+// [Interaction.Failed] are what came of it.
 // [Watch] lets discord.js read along, a client that nobody here wrote.
 //
 // # Held honest
@@ -52,8 +52,7 @@
 // [Server.Fault] makes chosen requests fail, be slow, or be done while the
 // answer is lost. [Options.Limits] are the buckets. [Server.NextConnections]
 // says how the next gateway connections behave; [Server.Sessions] are those
-// alive, to be cut, closed, told to reconnect, invalidated, made zombies or
-// deaf. [Server.Hold] and [Interaction.Again] reorder and repeat what people
+// alive, to be cut, closed, told to reconnect, invalidated or made deaf. [Server.Hold] and [Interaction.Again] reorder and repeat what people
 // do, [Server.Change] and [Server.Dispatch] bring what nobody knows yet. Rights
 // are taken by [Channel.OverwriteBot], [Guild.BotPermissions] and [Guild.Kick];
 // threads are closed by [Channel.Archive] and [Channel.Lock]. [Server.Forget]
@@ -62,10 +61,11 @@
 // # What it is not
 //
 // There are no voice, reactions, webhooks of one's own, moderation, monetisation,
-// embeds, components V2, selects of people, or subcommands; what the bot does not
-// use is refused, and a route that it lacks fails the test. Sizes of buckets and the
-// time that a nonce or a session lives are not documented: tests should vary
-// them. System messages (a thread was opened) are lines of the transcript only.
+// embeds, components V2, selects of people or in modals, subcommands, mentions of
+// roles or of everyone, overwrites but the bot's, or direct messages between people;
+// what the bot does not use is refused, and a route that it lacks fails the test.
+// Sizes of buckets and the time that a nonce or a session lives are not documented.
+// System messages (a thread was opened) are lines of the transcript only.
 //
 // All methods may be called from several goroutines.
 package discordtest

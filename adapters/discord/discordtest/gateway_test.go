@@ -1,23 +1,26 @@
 package discordtest_test
 
 import (
-	"bytes"
-	"compress/zlib"
-	"context"
-	"encoding/json"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 )
 
+// want reads the next payload, in which key must have that value.
 func (b *bot) want(key string, value any) object {
 	b.t.Helper()
 	o := b.next()
@@ -33,13 +36,15 @@ func (b *bot) resume(seq int) {
 	b.say(6, object{"token": b.d.Token(), "session_id": b.ready["session_id"], "seq": seq})
 }
 
-// plain is a double without limits in the way, and a bot that is not logged in.
+// plainGateway is a double without limits in the way, and a bot that is not logged in.
 func plainGateway(t *testing.T, o discordtest.Options) (*discordtest.Server, *bot) {
 	o.Now = func() time.Time { return noon }
 	o.Limits = discordtest.NoLimits()
 	d := discordtest.New(t, o)
 	return d, newBot(t, d)
 }
+
+func gatewayOf(d *discordtest.Server) string { return strings.Replace(d.Address(), "http", "ws", 1) }
 
 func TestLogin(t *testing.T) {
 	d, b := plainGateway(t, discordtest.Options{Shards: 3, Concurrency: 2})
@@ -62,12 +67,6 @@ func TestLogin(t *testing.T) {
 	}
 	b.say(1, b.seq)
 	b.want("op", 11)
-	s := d.Sessions()[0]
-	if s.Beats() != 1 || s.Intents() != 1 || s.Path() != "/" {
-		t.Errorf("the session has %d beats, intents %d, path %s", s.Beats(), s.Intents(), s.Path())
-	}
-	s.Beat()
-	b.want("op", 1)
 	limit = b.do("GET", "/gateway/bot", nil).want(t, 200).object["session_start_limit"].(object)
 	if limit["remaining"] != 999.0 || limit["reset_after"] != 86400000.0 {
 		t.Errorf("the limit is %v", limit)
@@ -78,23 +77,27 @@ func TestLogin(t *testing.T) {
 
 // TestCloseCodes does what each code is documented for.
 func TestCloseCodes(t *testing.T) {
+	identifies := func(more object) func(*bot) { return func(b *bot) { b.say(2, identify(b.d, more)) } }
+	writes := func(text string) func(*bot) {
+		return func(b *bot) { b.socket.WriteMessage(websocket.TextMessage, []byte(text)) }
+	}
 	for _, c := range []struct {
 		code int
 		name string
 		say  func(*bot)
 	}{
 		{4001, "an unknown opcode", func(b *bot) { b.say(99, nil) }},
-		{4002, "no JSON", func(b *bot) { b.socket.WriteMessage(websocket.TextMessage, []byte("hello")) }},
-		{4002, "no object", func(b *bot) { b.socket.WriteMessage(websocket.TextMessage, []byte("5")) }},
-		{4002, "more than 4096 bytes", func(b *bot) { b.say(2, identify(b.d, object{"x": strings.Repeat("x", 4096)})) }},
-		{4002, "no properties", func(b *bot) { b.say(2, object{"token": b.d.Token(), "intents": 0}) }},
+		{4002, "no JSON", writes("hello")},
+		{4002, "no object", writes("5")},
+		{4002, "more than 4096 bytes", identifies(object{"x": strings.Repeat("x", 4096)})},
+		{4002, "no properties", identifies(object{"properties": nil})},
 		{4003, "too early", func(b *bot) { b.say(3, object{"status": "online"}) }},
-		{4004, "a wrong token", func(b *bot) { b.say(2, identify(b.d, object{"token": "wrong"})) }},
+		{4004, "a wrong token", identifies(object{"token": "wrong"})},
 		{4004, "a wrong token to resume", func(b *bot) { b.say(6, object{"token": "wrong", "session_id": "x", "seq": 1}) }},
-		{4010, "a shard beyond the last", func(b *bot) { b.say(2, identify(b.d, object{"shard": []int{2, 2}})) }},
-		{4010, "half a shard", func(b *bot) { b.say(2, identify(b.d, object{"shard": []int{0}})) }},
-		{4013, "an unknown intent", func(b *bot) { b.say(2, identify(b.d, object{"intents": 1 << 30})) }},
-		{4014, "a privileged intent", func(b *bot) { b.say(2, identify(b.d, object{"intents": 1 << 15})) }},
+		{4010, "a shard beyond the last", identifies(object{"shard": []int{2, 2}})},
+		{4010, "half a shard", identifies(object{"shard": []int{0}})},
+		{4013, "an unknown intent", identifies(object{"intents": 1 << 30})},
+		{4014, "a privileged intent", identifies(object{"intents": 1 << 15})},
 		{4008, "121 payloads in a minute", func(b *bot) {
 			for range 121 {
 				b.say(1, nil)
@@ -113,12 +116,7 @@ func TestCloseCodes(t *testing.T) {
 	}
 	t.Run("an unknown version", func(t *testing.T) {
 		d, b := plainGateway(t, discordtest.Options{})
-		socket, _, err := websocket.DefaultDialer.Dial(strings.Replace(d.Address(), "http", "ws", 1)+"/?v=6", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer socket.Close()
-		b.socket = socket
+		b.open(gatewayOf(d) + "/?v=6")
 		b.want("close", 4012)
 	})
 	t.Run("too many guilds for one shard", func(t *testing.T) {
@@ -183,73 +181,62 @@ func TestResumeReplaysWhatWasMissed(t *testing.T) {
 	}
 }
 
+// TestASessionDoesNotLiveForEver, but longer than its connection.
 func TestASessionDoesNotLiveForEver(t *testing.T) {
-	for name, end := range map[string]func(*discordtest.Server, *bot){
-		"a long time": func(d *discordtest.Server, b *bot) {
-			d.Sessions()[0].Cut()
-			b.next()
-			d.Wait(func() bool { return true })
-			waitGone(d)
-			d.Advance(4 * time.Minute)
-		},
-		"closed with 1000": func(d *discordtest.Server, b *bot) {
-			b.socket.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1000, ""))
-			b.next()
-			waitGone(d)
-		},
-		"lost by Discord": func(d *discordtest.Server, b *bot) { d.Sessions()[0].Forget() },
-		"closed with 4009": func(d *discordtest.Server, b *bot) {
-			d.Sessions()[0].Close(4009)
-			b.want("close", 4009)
-			waitGone(d)
-		},
+	closes := func(code int) func(*discordtest.Server, *bot) {
+		return func(_ *discordtest.Server, b *bot) {
+			b.socket.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""))
+		}
+	}
+	for name, c := range map[string]struct {
+		end     func(*discordtest.Server, *bot)
+		after   func(*discordtest.Server)
+		resumes bool
+	}{
+		"a long time":      {end: func(d *discordtest.Server, _ *bot) { d.Sessions()[0].Cut() }, after: func(d *discordtest.Server) { d.Advance(4 * time.Minute) }},
+		"forgotten":        {end: func(d *discordtest.Server, _ *bot) { d.Sessions()[0].Cut() }, after: func(d *discordtest.Server) { d.Guild("g"); d.Forget() }},
+		"lost by Discord":  {end: func(d *discordtest.Server, _ *bot) { d.Sessions()[0].Cut(); d.Sessions()[0].Forget() }},
+		"closed with 1000": {end: closes(1000)},
+		"closed with 4009": {end: func(d *discordtest.Server, _ *bot) { d.Sessions()[0].Close(4009) }},
+		"closed with 4000": {end: closes(4000), resumes: true},
+		"invalidated": {end: func(d *discordtest.Server, b *bot) {
+			d.Sessions()[0].Invalidate(false)
+			b.want("op", 9)
+			b.socket.Close()
+		}},
+		"invalidated, resumable": {end: func(d *discordtest.Server, b *bot) {
+			d.Sessions()[0].Invalidate(true)
+			b.want("op", 9)
+			b.socket.Close()
+		}, resumes: true},
+		"told to reconnect": {end: func(d *discordtest.Server, b *bot) { d.Sessions()[0].Reconnect(); b.want("op", 7); b.socket.Close() }, resumes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, b := plainGateway(t, discordtest.Options{})
 			b.login(nil)
-			end(d, b)
+			c.end(d, b)
+			b.next()
+			for len(d.Sessions()) > 0 {
+				time.Sleep(time.Millisecond)
+			}
+			if codes := d.Gateway().Closes; name == "closed with 4000" && (len(codes) != 1 || codes[0] != 4000) {
+				t.Errorf("closed with %v", codes)
+			}
+			if c.after != nil {
+				c.after(d)
+			}
 			b.resume(b.seq)
-			b.want("op", 9)
+			if c.resumes {
+				b.want("t", "RESUMED")
+			} else {
+				b.want("op", 9)
+			}
 		})
 	}
-	t.Run("closed with 4000", func(t *testing.T) {
-		d, b := plainGateway(t, discordtest.Options{})
-		b.login(nil)
-		b.socket.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(4000, ""))
-		b.next()
-		waitGone(d)
-		if c := d.Gateway().Closes; len(c) != 1 || c[0] != 4000 {
-			t.Errorf("closed with %v", c)
-		}
-		b.resume(b.seq)
-		b.want("t", "RESUMED")
-	})
-}
-
-func waitGone(d *discordtest.Server) {
-	for len(d.Sessions()) > 0 {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func TestTooManyDispatchesToReplay(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{Remember: 100})
-	b.login(nil)
-	first := b.seq
-	d.Sessions()[0].Cut()
-	b.next()
-	waitGone(d)
-	s := d.Guild("g").Channel("c")
-	for n := range 200 {
-		s.Overwrite(nil, 0, 0)
-		d.Guild("g").Channel(fmt.Sprint("c", n))
-	}
-	b.resume(first)
-	b.want("op", 9)
 }
 
 func TestIdentifiesAreLimited(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{Concurrency: 2, Identifies: 4, Lenient: true})
+	d, b := plainGateway(t, discordtest.Options{Concurrency: 2, Identifies: 3, Lenient: true})
 	of := func(shard int) object { return object{"shard": []int{shard, 8}} }
 	b.login(of(0))
 	newBot(t, d).login(of(1)) // another key
@@ -262,207 +249,113 @@ func TestIdentifiesAreLimited(t *testing.T) {
 	d.Advance(5 * time.Second)
 	third.say(2, identify(d, of(2)))
 	third.want("t", "READY")
-	if n := d.Gateway().Left; n != 1 {
-		t.Errorf("%d starts are left", n)
-	}
-	d.Advance(5 * time.Second)
-	newBot(t, d).login(of(4))
-	// The next one is one too many: everybody is thrown out, the token is void.
-	token := d.Token()
 	d.Advance(5 * time.Second)
 	last := newBot(t, d)
 	last.connect()
-	last.say(2, identify(d, of(5)))
-	last.want("close", 4004)
-	b.want("close", 4004)
-	b.send("GET", "/users/@me", "Bot "+token, nil, nil).want(t, 401)
-}
-
-func TestADayLaterThereAreStartsAgain(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{Identifies: 1})
-	b.login(nil)
+	last.say(2, identify(d, of(3)))
+	last.want("close", 4004) // one too many
 	d.Advance(24 * time.Hour)
-	newBot(t, d).login(nil)
+	newBot(t, d).login(of(3))
 }
 
-// TestMisbehaviour: each fault of a connection as it was ordered.
+// TestMisbehaviour: each fault of a connection as it was ordered, and the next
+// connection is well.
 func TestMisbehaviour(t *testing.T) {
 	type fault = discordtest.ConnectionFault
-	quiet := func(t *testing.T, b *bot) {
-		b.socket.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-		if _, text, err := b.socket.ReadMessage(); err == nil {
-			t.Errorf("it says %s", text)
-		} else if e, ok := err.(net.Error); !ok || !e.Timeout() {
-			t.Errorf("it ends: %v", err)
-		}
-	}
-	start := func(t *testing.T, f fault) (*discordtest.Server, *bot) {
-		d, b := plainGateway(t, discordtest.Options{})
-		d.NextConnections(f)
-		return d, b
-	}
-	bare := func(t *testing.T, f fault) *bot {
-		d, b := start(t, f)
-		socket, _, err := websocket.DefaultDialer.Dial(strings.Replace(d.Address(), "http", "ws", 1)+"/?v=10", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { socket.Close() })
-		b.socket = socket
-		return b
-	}
-	t.Run("refused", func(t *testing.T) {
-		d, b := start(t, fault{Refuse: 502})
-		_, response, err := websocket.DefaultDialer.Dial(strings.Replace(d.Address(), "http", "ws", 1)+"/?v=10", nil)
-		if err == nil || response.StatusCode != 502 {
-			t.Error(err)
-		}
-		b.login(nil) // the next one is well
-	})
-	t.Run("silent", func(t *testing.T) {
-		d, _ := start(t, fault{Silent: true})
-		dialer := &websocket.Dialer{HandshakeTimeout: 50 * time.Millisecond}
-		if _, _, err := dialer.Dial(strings.Replace(d.Address(), "http", "ws", 1)+"/?v=10", nil); err == nil {
-			t.Error("it spoke")
-		}
-	})
-	t.Run("no hello", func(t *testing.T) { quiet(t, bare(t, fault{NoHello: true})) })
-	t.Run("a close for hello", func(t *testing.T) { bare(t, fault{HelloClose: 4000}).want("close", 4000) })
-	t.Run("no ready", func(t *testing.T) {
-		d, b := start(t, fault{NoReady: true})
-		b.connect()
-		b.say(2, identify(d, nil))
-		quiet(t, b)
-	})
-	for _, op := range []int{7, 9} {
-		t.Run(fmt.Sprint("op ", op, " for ready"), func(t *testing.T) {
-			d, b := start(t, fault{OnIdentify: op})
-			b.connect()
-			b.say(2, identify(d, nil))
-			b.want("op", op)
-		})
-		t.Run(fmt.Sprint("op ", op, " for resumed"), func(t *testing.T) {
-			d, b := start(t, fault{})
-			b.login(nil)
-			d.NextConnections(fault{OnResume: op, Resumable: true}, fault{OnResume: 9})
-			b.resume(b.seq)
-			b.want("op", op)
-			b.resume(b.seq)
-			b.want("op", 9)
-			b.resume(b.seq)
-			b.want("op", 9) // that one ended the session
-		})
-	}
-	t.Run("a close for ready", func(t *testing.T) {
-		d, b := start(t, fault{IdentifyClose: 4009})
-		b.connect()
-		b.say(2, identify(d, nil))
-		b.want("close", 4009)
-	})
-	t.Run("no answer to resume", func(t *testing.T) {
-		d, b := start(t, fault{})
-		b.login(nil)
-		d.NextConnections(fault{ResumeClose: 4000}, fault{NoResumed: true}, fault{NoResumed: true})
-		b.resume(b.seq)
-		b.want("close", 4000)
-		b.resume(b.seq)
-		quiet(t, b)
-		d.Advance(time.Minute) // or it would be too early to identify again
-		b.login(nil)
-	})
-	t.Run("no acks", func(t *testing.T) {
-		d, b := start(t, fault{NoAck: true})
-		b.login(nil)
-		b.say(1, 1)
-		d.Guild("g")
-		b.event("GUILD_CREATE")
-		quiet(t, b)
-	})
-	t.Run("deaf", func(t *testing.T) {
-		d, b := start(t, fault{})
-		b.login(nil)
-		d.Sessions()[0].Deafen()
-		d.Guild("g")
-		b.say(1, 1)
-		b.want("op", 11)
-		quiet(t, b)
-	})
-	t.Run("a zombie", func(t *testing.T) {
-		d, b := start(t, fault{})
-		b.login(nil)
-		d.Sessions()[0].StopAcks()
-		b.say(1, 1)
-		quiet(t, b)
-	})
-	t.Run("a beat at once", func(t *testing.T) {
-		_, b := start(t, fault{Beat: true})
-		b.connect()
-		b.want("op", 1)
-	})
-	t.Run("op 7", func(t *testing.T) {
-		d, b := start(t, fault{})
-		b.login(nil)
-		d.Sessions()[0].Reconnect()
-		b.want("op", 7)
-	})
-	for _, resumable := range []bool{true, false} {
-		t.Run(fmt.Sprint("op 9 ", resumable), func(t *testing.T) {
-			d, b := start(t, fault{})
-			b.login(nil)
-			d.Sessions()[0].Invalidate(resumable)
-			if o := b.want("op", 9); o["d"] != resumable {
-				t.Errorf("it says %v", o)
-			}
-			b.resume(b.seq)
-			if resumable {
-				b.want("t", "RESUMED")
-			} else {
-				b.want("op", 9)
-			}
+	for name, c := range map[string]struct {
+		fault fault
+		hears string // when it identifies after hello, and sends a heartbeat after READY
+	}{
+		"refused":               {fault{Refuse: 502}, "502"},
+		"silent":                {fault{Silent: true}, "nothing"},
+		"no hello":              {fault{NoHello: true}, "nothing"},
+		"a close for hello":     {fault{HelloClose: 4000}, "close 4000"},
+		"a beat at once":        {fault{Beat: true}, "op 10, op 1"},
+		"no ready":              {fault{NoReady: true}, "op 10, nothing"},
+		"a close for ready":     {fault{IdentifyClose: 4009}, "op 10, close 4009"},
+		"op 7 for ready":        {fault{OnIdentify: 7}, "op 10, op 7"},
+		"op 9 for ready":        {fault{OnIdentify: 9}, "op 10, op 9"},
+		"no acks":               {fault{NoAck: true}, "op 10, READY, nothing"},
+		"cut in a frame":        {fault{CutAfter: 200}, "op 10, cut"},
+		"nothing is the matter": {fault{}, "op 10, READY, op 11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := &memnet.Network{}
+				d, b := plainGateway(t, discordtest.Options{Network: network})
+				d.NextConnections(c.fault)
+				if heard := strings.Join(b.hears(network), ", "); heard != c.hears {
+					t.Errorf("it hears %s", heard)
+				}
+				synctest.Wait()
+				d.Advance(time.Minute) // or it would be too early to identify again
+				if heard := strings.Join(b.hears(network), ", "); heard != "op 10, READY, op 11" {
+					t.Errorf("then it hears %s", heard)
+				}
+			})
 		})
 	}
 }
 
-// TestCutAtAnyByte: wherever the connection breaks off, a resume brings the
-// rest.
-func TestCutAtAnyByte(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{})
-	room := d.Guild("Go club").Channel("games")
-	alice := d.Guild("Go club").Member("alice")
-	b.login(object{"intents": 1 << 9})
-	said := 0
-	for bytes := 1; bytes < 3000; bytes += 233 {
-		d.Sessions()[0].CutAfter(bytes)
-		want := b.seq
-		for range 5 {
-			alice.Say(room, "x")
-			said++
+// hears opens a connection, identifies after hello, sends a heartbeat after READY, and
+// returns what it is told until nothing comes for a second.
+func (b *bot) hears(network *memnet.Network) (heard []string) {
+	dialer := &websocket.Dialer{NetDialContext: network.DialContext, HandshakeTimeout: time.Second}
+	socket, response, err := dialer.Dial(gatewayOf(b.d)+"/?v=10", nil)
+	if err == nil {
+		defer socket.Close()
+	}
+	for err == nil {
+		var o object
+		socket.SetReadDeadline(time.Now().Add(time.Second))
+		if err = socket.ReadJSON(&o); err != nil {
+			break
 		}
-		got := 0
-		for b.next()["error"] == nil {
-			got++
+		told := fmt.Sprint("op ", o["op"])
+		if o["op"] == 0.0 {
+			told = o["t"].(string)
 		}
-		b.resume(b.seq)
-		for {
-			o := b.next()
-			if o["t"] == "RESUMED" {
-				break
-			}
-			got++
-		}
-		if got != 5 || b.seq != want+6 {
-			t.Fatalf("cut after %d bytes, %d of 5 came", bytes, got)
+		heard = append(heard, told)
+		switch told {
+		case "op 10":
+			socket.WriteJSON(object{"op": 2, "d": identify(b.d, nil)})
+		case "READY":
+			socket.WriteJSON(object{"op": 1, "d": 1})
+		default:
+			return heard
 		}
 	}
-	if n := len(room.Messages()); n != said {
-		t.Errorf("%d of %d messages", n, said)
+	var timeout net.Error
+	var closed *websocket.CloseError
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return append(heard, "nothing")
+	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
+		return append(heard, fmt.Sprint("close ", closed.Code))
+	case response != nil && response.StatusCode != 101:
+		return append(heard, fmt.Sprint(response.StatusCode))
 	}
+	return append(heard, "cut")
 }
 
 func TestNoHeartbeatsNoConnection(t *testing.T) {
-	_, b := plainGateway(t, discordtest.Options{Heartbeat: 20 * time.Millisecond, Grace: 20 * time.Millisecond})
-	b.connect()
-	b.want("close", 4000)
+	synctest.Test(t, func(t *testing.T) {
+		network := &memnet.Network{}
+		d := discordtest.New(t, discordtest.Options{Network: network})
+		dialer := &websocket.Dialer{NetDialContext: network.DialContext}
+		socket, _, err := dialer.Dial(gatewayOf(d)+"/?v=10", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		began := time.Now()
+		for err == nil {
+			_, _, err = socket.ReadMessage()
+		}
+		if took := time.Since(began); !websocket.IsCloseError(err, 4000) || took < 41250*time.Millisecond || took > 90*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
 }
 
 func TestIntents(t *testing.T) {
@@ -512,80 +405,26 @@ func TestShards(t *testing.T) {
 		b.login(object{"shard": []int{n, 3}, "intents": 0})
 	}
 	alice := d.Person("alice")
+	arrives := func(c *discordtest.Channel, shard int) {
+		i := alice.Slash(c, "go")
+		if got := bots[shard].event("INTERACTION_CREATE"); got["id"] != i.ID() {
+			t.Errorf("shard %d gets another interaction", shard)
+		}
+	}
 	used := map[int]bool{}
 	for n := range 6 {
 		g := d.Guild(fmt.Sprint("g", n))
 		g.Member("alice")
-		i := alice.Slash(g.Channel("c"), "go")
 		var id uint64
 		fmt.Sscan(g.ID(), &id)
 		shard := int(id >> 22 % 3)
 		used[shard] = true
-		if got := bots[shard].event("INTERACTION_CREATE"); got["id"] != i.ID() {
-			t.Errorf("guild %d: another interaction", n)
-		}
+		arrives(g.Channel("c"), shard)
 	}
 	if len(used) != 3 {
 		t.Errorf("the guilds fall to %d shards", len(used))
 	}
-	i := alice.Slash(alice.DM(), "go")
-	if got := bots[0].event("INTERACTION_CREATE"); got["id"] != i.ID() {
-		t.Error("direct messages do not go to shard 0")
-	}
-	i.Again()
-	if got := bots[0].event("INTERACTION_CREATE"); got["id"] != i.ID() {
-		t.Error("not delivered again")
-	}
-}
-
-func TestCompression(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{IdentifyEvery: time.Nanosecond})
-	address := strings.Replace(d.Address(), "http", "ws", 1) + "/?v=10&encoding=json"
-	// Of the transport: one stream over all frames, each flushed.
-	socket, _, err := websocket.DefaultDialer.Dial(address+"&compress=zlib-stream", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	in, out := io.Pipe()
-	defer in.Close()
-	next := func() {
-		kind, text, err := socket.ReadMessage()
-		if err != nil || kind != websocket.BinaryMessage || !bytes.HasSuffix(text, []byte{0, 0, 0xff, 0xff}) {
-			t.Errorf("a frame of type %d ends with % x (%v)", kind, text[max(0, len(text)-4):], err)
-		}
-		go out.Write(text)
-	}
-	next()
-	stream, err := zlib.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := json.NewDecoder(stream)
-	var o object
-	if err := read.Decode(&o); err != nil || o["op"] != 10.0 {
-		t.Fatalf("%v, %v", o, err)
-	}
-	socket.WriteJSON(object{"op": 2, "d": identify(d, nil)})
-	next()
-	if err := read.Decode(&o); err != nil || o["t"] != "READY" {
-		t.Fatalf("%v, %v", o, err)
-	}
-	// Of the payload.
-	d.Advance(time.Second)
-	b.connect()
-	b.say(2, identify(d, object{"compress": true}))
-	kind, text, err := b.socket.ReadMessage()
-	if err != nil || kind != websocket.BinaryMessage {
-		t.Fatal(kind, err)
-	}
-	payload, err := zlib.NewReader(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(payload).Decode(&o); err != nil || o["t"] != "READY" {
-		t.Fatalf("%v, %v", o, err)
-	}
+	arrives(alice.DM(), 0)
 }
 
 func TestGuildsComeAndGo(t *testing.T) {
@@ -604,24 +443,14 @@ func TestGuildsComeAndGo(t *testing.T) {
 	m := b.do("POST", "/channels/"+room.ID()+"/messages", object{"content": "x"}).want(t, 200)
 	b.do("POST", "/channels/"+room.ID()+"/messages/"+m.id()+"/threads", object{"name": "t"}).want(t, 201)
 	b.event("THREAD_CREATE")
+	d.Change(func(event string, data map[string]any) { data["new"] = event })
 	room.Threads()[0].Lock()
-	if c := b.event("THREAD_UPDATE"); c["thread_metadata"].(object)["locked"] != true {
+	if c := b.event("THREAD_UPDATE"); c["thread_metadata"].(object)["locked"] != true || c["new"] != "THREAD_UPDATE" {
 		t.Errorf("THREAD_UPDATE is %v", c)
 	}
+	d.Change(nil)
 	room.Delete()
 	b.event("CHANNEL_DELETE")
-	club.Outage(true)
-	if g := b.event("GUILD_DELETE"); g["unavailable"] != true {
-		t.Errorf("GUILD_DELETE is %v", g)
-	}
-	club.Outage(false)
-	d.Change(func(event string, data map[string]any) { data["new"] = event })
-	club.Outage(false)
-	b.event("GUILD_CREATE")
-	if g := b.event("GUILD_CREATE"); g["new"] != "GUILD_CREATE" {
-		t.Errorf("GUILD_CREATE is not changed")
-	}
-	d.Change(nil)
 	d.Dispatch("SOMETHING_NEW", object{"x": 1})
 	if o := b.event("SOMETHING_NEW"); o["x"] != 1.0 {
 		t.Errorf("it is %v", o)
@@ -629,86 +458,74 @@ func TestGuildsComeAndGo(t *testing.T) {
 }
 
 // TestInteractionsByPost: the handshake, the signature, an answer in the body
-// or by REST.
+// or by REST; a wrong answer is a violation, and the person sees that it failed.
 func TestInteractionsByPost(t *testing.T) {
-	d, b := plainGateway(t, discordtest.Options{})
-	room := d.Guild("Go club").Channel("games")
-	alice := d.Guild("Go club").Member("alice")
-	b.register(slash("go"))
-	e := &endpoint{t: t, key: d.PublicKey()}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := &http.Server{Handler: e}
-	go web.Serve(listener)
-	defer web.Shutdown(context.Background()) //nolint:errcheck // waits for the handlers, which use the test
-	address := "http://" + listener.Addr().String() + "/interactions"
-
-	for _, fault := range []string{"trusting", "no pong", "as text"} {
-		e.fault = fault
-		if d.SetEndpoint(address) == nil {
-			t.Errorf("%s: the endpoint was taken", fault)
-		}
-	}
-	e.fault = ""
-	if err := d.SetEndpoint(address); err != nil {
-		t.Fatal(err)
-	}
-	if a := b.do("GET", "/applications/@me", nil).want(t, 200); a.object["interactions_endpoint_url"] != address {
-		t.Errorf("the application has %v", a.object["interactions_endpoint_url"])
-	}
-	e.answer = func(got object) (int, string, string) {
-		return 200, "application/json", `{"type":4,"data":{"content":"By post."}}`
-	}
-	i := alice.Slash(room, "go")
-	if m := i.Answer(); m == nil || m.Content != "By post." {
-		t.Errorf("the answer is %+v", m)
-	}
-	b.hook("POST", "/webhooks/"+d.Application()+"/"+i.Token(), object{"content": "And more."}).want(t, 200)
-	e.answer = func(got object) (int, string, string) {
-		return 200, "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n" +
-			`{"type":4,"data":{"attachments":[{"id":"0","description":"A board."}]}}` +
-			"\r\n--b\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"b.png\"\r\n\r\nx\r\n--b--\r\n"
-	}
-	if m := alice.Slash(room, "go").Answer(); m == nil || m.Attachments[0].Alt != "A board." {
-		t.Errorf("the answer is %+v", m)
-	}
-	e.answer = func(got object) (int, string, string) {
-		b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "By REST."}}).want(t, 204)
-		return 202, "", ""
-	}
-	if m := alice.Slash(room, "go").Answer(); m == nil || m.Content != "By REST." {
-		t.Errorf("the answer is %+v", m)
-	}
-	if err := d.SetEndpoint(""); err != nil {
-		t.Fatal(err)
-	}
-	b.login(nil)
-	alice.Slash(room, "go")
-	b.event("INTERACTION_CREATE")
-}
-
-// TestAWrongAnswerToAPost is a violation, and the person sees that it failed.
-func TestAWrongAnswerToAPost(t *testing.T) {
 	d, b := plainGateway(t, discordtest.Options{Lenient: true})
 	room := d.Guild("Go club").Channel("games")
 	alice := d.Guild("Go club").Member("alice")
 	b.register(slash("go"))
-	e := &endpoint{t: t, key: d.PublicKey()}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	key, _ := hex.DecodeString(d.PublicKey())
+	var trusting bool
+	pongType := "text/plain"
+	answers := make(chan [2]string, 1) // media type and body of each answer
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		signature, _ := hex.DecodeString(r.Header.Get("X-Signature-Ed25519"))
+		signed := append([]byte(r.Header.Get("X-Signature-Timestamp")), body...)
+		switch {
+		case !trusting && (len(signature) != ed25519.SignatureSize || !ed25519.Verify(key, signed, signature)):
+			w.WriteHeader(401)
+		case strings.Contains(string(body), `"type":1,`):
+			w.Header().Set("Content-Type", pongType)
+			io.WriteString(w, `{"type":1}`)
+		default:
+			answer := <-answers
+			w.Header().Set("Content-Type", answer[0])
+			if answer[1] == "" {
+				w.WriteHeader(202)
+			}
+			io.WriteString(w, answer[1])
+		}
+	}))
+	defer web.Close()
+	if d.SetEndpoint(web.URL) == nil {
+		t.Error("an endpoint whose PONG is no JSON was taken")
+	}
+	pongType, trusting = "application/json", true
+	if d.SetEndpoint(web.URL) == nil {
+		t.Error("an endpoint that trusts any signature was taken")
+	}
+	trusting = false
+	if err := d.SetEndpoint(web.URL); err != nil {
 		t.Fatal(err)
 	}
-	web := &http.Server{Handler: e}
-	go web.Serve(listener)
-	defer web.Shutdown(context.Background()) //nolint:errcheck // waits for the handlers, which use the test
-	if err := d.SetEndpoint("http://" + listener.Addr().String()); err != nil {
-		t.Fatal(err)
+	if a := b.do("GET", "/applications/@me", nil).want(t, 200); a.object["interactions_endpoint_url"] != web.URL {
+		t.Errorf("the application has %v", a.object["interactions_endpoint_url"])
 	}
+
+	asks := func(kind, body string) *discordtest.Interaction {
+		answers <- [2]string{kind, body}
+		return alice.Slash(room, "go")
+	}
+	i := asks("application/json", `{"type":4,"data":{"content":"By post."}}`)
+	if m := i.Answer(); m == nil || m.Content != "By post." {
+		t.Errorf("the answer is %+v", m)
+	}
+	b.hook("POST", "/webhooks/"+d.Application()+"/"+i.Token(), object{"content": "And more."}).want(t, 200)
+	m := asks("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"payload_json\"\r\n\r\n"+
+		`{"type":4,"data":{"attachments":[{"id":"0","description":"A board."}]}}`+
+		"\r\n--b\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"b.png\"\r\n\r\nx\r\n--b--\r\n").Answer()
+	if m == nil || m.Attachments[0].Alt != "A board." {
+		t.Errorf("the answer is %+v", m)
+	}
+	i = asks("text/plain", "")
+	b.hook("POST", "/interactions/"+i.ID()+"/"+i.Token()+"/callback", object{"type": 4, "data": object{"content": "By REST."}}).want(t, 204)
+	if m := i.Answer(); m == nil || m.Content != "By REST." {
+		t.Errorf("the answer is %+v", m)
+	}
+
 	for n, body := range []string{`{"type":4,"data":{"contnet":"x"}}`, `{"type":8,"data":{"choices":[]}}`, `{"type":4,"data":{"content":""}}`, `x`} {
-		e.answer = func(got object) (int, string, string) { return 200, "application/json", body }
-		i := alice.Slash(room, "go")
+		i := asks("application/json", body)
 		for len(d.Violations()) != n+1 {
 			time.Sleep(time.Millisecond)
 		}

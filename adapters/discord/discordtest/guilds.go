@@ -11,32 +11,40 @@ type Guild struct {
 	g *guild
 }
 
-// Guild is the guild of that name; the first call makes it, with the bot in it.
+// Guild returns the guild of that name; the first call makes it, with the bot in it.
 func (s *Server) Guild(name string) *Guild { return s.guildNamed(name, true) }
 
-// GuildWithout is a guild that the bot is not in, where people can use it only
+// GuildWithout returns a guild that the bot is not in, where people can use it only
 // when they have installed it for themselves.
 func (s *Server) GuildWithout(name string) *Guild { return s.guildNamed(name, false) }
 
 func (s *Server) guildNamed(name string, withBot bool) *Guild {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.guildNames[name]
-	if g == nil {
-		// A millisecond apart, so that guilds fall to different shards.
-		id := fmt.Sprint((uint64(1_600_000_000_000-epoch) + uint64(len(s.guilds))) << 22)
-		g = &guild{id: id, name: name, members: map[string]*member{}, locale: "en-US", denied: map[string]bool{}, allowed: map[string]bool{}}
-		g.owner = s.newUser(name + " owner")
-		g.roles = []*role{{id: g.id, name: "@everyone", permissions: Everyone}}
-		g.botRole = &role{id: s.newID(), name: s.bot.name, managed: true, permissions: Everyone}
-		g.members[g.owner.id] = &member{user: g.owner, joined: s.now()}
-		s.guilds[g.id], s.guildNames[name] = g, g
-		s.guildOrder = append(s.guildOrder, g)
-		if withBot {
-			s.join(g)
+	for _, g := range s.guildOrder {
+		if g.name == name {
+			return &Guild{s, g}
 		}
 	}
+	// A millisecond apart, so that guilds fall to different shards.
+	id := fmt.Sprint((uint64(1_600_000_000_000-epoch) + uint64(len(s.guilds))) << 22)
+	g := s.newGuild(id, name, s.newUser(name+" owner"), s.newID())
+	if withBot {
+		s.join(g)
+	}
 	return &Guild{s, g}
+}
+
+func (s *Server) newGuild(id, name string, owner *user, botRole string) *guild {
+	g := &guild{
+		id: id, name: name, owner: owner, locale: "en-US", commands: map[string]bool{},
+		roles:   []*role{{id: id, name: "@everyone", permissions: Everyone}},
+		botRole: &role{id: botRole, name: s.bot.name, managed: true, permissions: Everyone},
+		members: map[string]*member{owner.id: {user: owner, joined: s.now()}},
+	}
+	s.guilds[id] = g
+	s.guildOrder = append(s.guildOrder, g)
+	return g
 }
 
 func (s *Server) join(g *guild) {
@@ -46,101 +54,71 @@ func (s *Server) join(g *guild) {
 	s.dispatchGuild("GUILD_CREATE", g, s.gatewayJSON(g), intentGuilds)
 }
 
-func (s *Server) kick(g *guild) {
-	g.botIn = false
-	delete(g.members, s.bot.id)
-	g.roles = slices.DeleteFunc(g.roles, func(r *role) bool { return r == g.botRole })
-	s.dispatchGuild("GUILD_DELETE", g, object{"id": g.id}, intentGuilds)
-	s.changed.Broadcast()
-}
-
-// ID is the guild's snowflake.
+// ID returns the guild's snowflake.
 func (g *Guild) ID() string { return g.g.id }
 
 // Kick throws the bot out.
 func (g *Guild) Kick() {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.s.kick(g.g)
+	g.s.locked(func() {
+		g.g.botIn = false
+		delete(g.g.members, g.s.bot.id)
+		g.g.roles = slices.DeleteFunc(g.g.roles, func(r *role) bool { return r == g.g.botRole })
+		g.s.dispatchGuild("GUILD_DELETE", g.g, object{"id": g.g.id}, intentGuilds)
+	})
 }
 
 // Invite brings the bot back in.
 func (g *Guild) Invite() {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	if !g.g.botIn {
-		g.s.join(g.g)
-	}
+	g.s.locked(func() {
+		if !g.g.botIn {
+			g.s.join(g.g)
+		}
+	})
 }
 
 // BotPermissions sets what the invite link gave the bot. What everybody may do
 // it may too; see Everyone.
-func (g *Guild) BotPermissions(p Permission) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.g.botRole.permissions = p
-}
+func (g *Guild) BotPermissions(p Permission) { g.s.locked(func() { g.g.botRole.permissions = p }) }
 
 // Everyone sets what everybody may do, the bot included.
-func (g *Guild) Everyone(p Permission) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.g.roles[0].permissions = p
-}
-
-// Outage makes the guild unavailable to the bot, or available again: it has not
-// been left.
-func (g *Guild) Outage(on bool) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	if on {
-		g.s.dispatchGuild("GUILD_DELETE", g.g, object{"id": g.g.id, "unavailable": true}, intentGuilds)
-	} else {
-		g.s.dispatchGuild("GUILD_CREATE", g.g, g.s.gatewayJSON(g.g), intentGuilds)
-	}
-}
+func (g *Guild) Everyone(p Permission) { g.s.locked(func() { g.g.roles[0].permissions = p }) }
 
 // Locale sets the guild's preferred language.
-func (g *Guild) Locale(locale string) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.g.locale = locale
-}
+func (g *Guild) Locale(locale string) { g.s.locked(func() { g.g.locale = locale }) }
 
-// Permit gives somebody a role with these permissions, and is the role's id.
-func (g *Guild) Permit(p *Person, permissions Permission) string {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	r := &role{id: g.s.newID(), name: p.user.name + "'s role", permissions: permissions}
-	g.g.roles = append(g.g.roles, r)
-	m := g.g.members[p.user.id]
-	m.roles = append(m.roles, r)
-	return r.id
+// Permit gives somebody a role with these permissions.
+func (g *Guild) Permit(p *Person, permissions Permission) {
+	g.s.locked(func() {
+		r := &role{id: g.s.newID(), name: p.user.name + "'s role", permissions: permissions}
+		g.g.roles = append(g.g.roles, r)
+		m := g.g.members[p.user.id]
+		m.roles = append(m.roles, r)
+	})
 }
 
 // Leave lets somebody leave the guild.
-func (g *Guild) Leave(p *Person) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	delete(g.g.members, p.user.id)
-}
+func (g *Guild) Leave(p *Person) { g.s.locked(func() { delete(g.g.members, p.user.id) }) }
 
 // Forbid takes a command from somebody in the server's own settings.
 func (g *Guild) Forbid(p *Person, command string) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.g.denied[command+"/"+p.user.id] = true
+	g.s.locked(func() { g.g.commands[command+"/"+p.user.id] = false })
 }
 
 // Allow gives a command to somebody in the server's own settings, whatever
 // permissions it is for by default.
 func (g *Guild) Allow(p *Person, command string) {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	g.g.allowed[command+"/"+p.user.id] = true
+	g.s.locked(func() { g.g.commands[command+"/"+p.user.id] = true })
 }
 
+// Channel returns the guild's text channel of that name; the first call makes it.
+func (g *Guild) Channel(name string) *Channel { return g.channel(name, typeText) }
+
+// Forum returns the guild's forum of that name, which the first call makes.
+func (g *Guild) Forum(name string) *Channel { return g.channel(name, typeForum) }
+
 func (g *Guild) channel(name string, kind int) *Channel {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
 	for _, c := range g.g.channels {
 		if c.name == name && !c.deleted && c.kind == kind {
 			return &Channel{g.s, c}
@@ -153,27 +131,13 @@ func (g *Guild) channel(name string, kind int) *Channel {
 	return &Channel{g.s, c}
 }
 
-// Channel is the guild's text channel of that name; the first call makes it.
-func (g *Guild) Channel(name string) *Channel {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.channel(name, typeText)
-}
-
-// Forum is the guild's forum of that name, which the first call makes.
-func (g *Guild) Forum(name string) *Channel {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.channel(name, typeForum)
-}
-
-// Member is the person of that name, who joins the guild on the first call.
+// Member returns the person of that name, who joins the guild on the first call.
 func (g *Guild) Member(name string) *Person {
 	p := g.s.Person(name)
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	if g.g.members[p.user.id] == nil {
-		g.g.members[p.user.id] = &member{user: p.user, joined: g.s.now()}
-	}
+	g.s.locked(func() {
+		if g.g.members[p.user.id] == nil {
+			g.g.members[p.user.id] = &member{user: p.user, joined: g.s.now()}
+		}
+	})
 	return p
 }

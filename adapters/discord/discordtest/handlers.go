@@ -2,77 +2,154 @@ package discordtest
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 )
 
-type handler func(*Server, *request) (reply, error)
+// A handler answers a request with a JSON body, or nil for 204 No Content. The bot
+// needs a permission in the channel that the path names.
+type handler struct {
+	need Permission
+	do   func(*Server, *request) (any, error)
+}
+
+// Routes that the double looks at elsewhere, too.
+const (
+	routeCallback = "POST /interactions/{interaction_id}/{interaction_token}/callback"
+	routeThread   = "POST /channels/{channel_id}/messages/{message_id}/threads"
+	routeFollowUp = "POST /webhooks/{webhook_id}/{webhook_token}"
+)
 
 // handlers are the routes that the double has.
 var handlers map[string]handler
 
 func init() {
 	handlers = map[string]handler{
-		"GET /gateway":                 getGateway,
-		"GET /gateway/bot":             getGatewayBot,
-		"GET /users/@me":               getMe,
-		"POST /users/@me/channels":     createDM,
-		"GET /users/@me/guilds":        getMyGuilds,
-		"GET /applications/@me":        getApplication,
-		"GET /oauth2/applications/@me": getApplication,
+		"GET /gateway":                             {0, getGateway},
+		"GET /gateway/bot":                         {0, getGatewayBot},
+		"GET /users/@me":                           {0, getMe},
+		"GET /users/@me/guilds":                    {0, getMyGuilds},
+		"POST /users/@me/channels":                 {0, createDM},
+		"GET /applications/@me":                    {0, getApplication},
+		"GET /guilds/{guild_id}":                   {0, getGuild},
+		"GET /guilds/{guild_id}/members/{user_id}": {0, getMember},
+		"GET /channels/{channel_id}":               {0, getChannel},
 
-		"GET /guilds/{guild_id}":                   getGuild,
-		"GET /guilds/{guild_id}/members/{user_id}": getMember,
-		"GET /channels/{channel_id}":               getChannel,
-		"PATCH /channels/{channel_id}":             editChannel,
-		"POST /channels/{channel_id}/typing":       typing,
+		"GET /channels/{channel_id}/messages":                 {0, listMessages},
+		"POST /channels/{channel_id}/messages":                {0, createMessage},
+		"PATCH /channels/{channel_id}/messages/{message_id}":  {0, editMessage},
+		"DELETE /channels/{channel_id}/messages/{message_id}": {0, deleteMessage},
+		routeThread: {CreatePublicThreads, startThreadFrom},
 
-		"GET /channels/{channel_id}/messages":                       listMessages,
-		"POST /channels/{channel_id}/messages":                      createMessage,
-		"GET /channels/{channel_id}/messages/{message_id}":          getMessage,
-		"PATCH /channels/{channel_id}/messages/{message_id}":        editMessage,
-		"DELETE /channels/{channel_id}/messages/{message_id}":       deleteMessage,
-		"POST /channels/{channel_id}/messages/{message_id}/threads": startThreadFrom,
+		"GET /applications/{application_id}/commands":                   {0, getCommands},
+		"PUT /applications/{application_id}/commands":                   {0, putCommands},
+		"GET /applications/{application_id}/guilds/{guild_id}/commands": {0, getCommands},
+		"PUT /applications/{application_id}/guilds/{guild_id}/commands": {0, putCommands},
 
-		"GET /applications/{application_id}/commands":                   getCommands,
-		"PUT /applications/{application_id}/commands":                   putCommands,
-		"GET /applications/{application_id}/guilds/{guild_id}/commands": getCommands,
-		"PUT /applications/{application_id}/guilds/{guild_id}/commands": putCommands,
-
-		routeCallback: callback,
-		"POST /webhooks/{webhook_id}/{webhook_token}":                         followUp,
-		"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":       getHookMessage,
-		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":     editHookMessage,
-		"DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original":    deleteHookMessage,
-		"GET /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}":    getHookMessage,
-		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}":  editHookMessage,
-		"DELETE /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": deleteHookMessage,
+		routeCallback: {0, callback},
+		routeFollowUp: {0, followUp},
+		"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":      {0, getAnswer},
+		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    {0, editAnswer},
+		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": {0, editAnswer},
 	}
 }
 
-func getGateway(s *Server, r *request) (reply, error) {
-	return ok(object{"url": s.gatewayURL()})
+// lookUp finds what the path of a request names: a guild, a channel that the bot sees,
+// an interaction whose token still works, a message of these.
+func (s *Server) lookUp(r *request, need Permission) error {
+	if id := r.Params["guild_id"]; id != "" {
+		if r.guild = s.guilds[id]; r.guild == nil {
+			return errGuild
+		}
+		if !r.guild.botIn {
+			return errAccess
+		}
+	}
+	message := r.Params["message_id"]
+	if id := r.Params["channel_id"]; id != "" {
+		if r.channel = s.channels[id]; r.channel == nil || r.channel.deleted {
+			return errChannel
+		}
+		switch p := s.botPermissions(r.channel); {
+		case !p.Has(ViewChannel):
+			return errAccess
+		case !p.Has(need):
+			return errPermission
+		}
+		if message != "" {
+			if r.message = r.channel.find(message); r.message == nil {
+				return errMessage
+			}
+		}
+	}
+	if token := r.Params["interaction_token"]; token != "" {
+		if r.asked = s.tokens[token]; r.asked == nil || r.asked.id != r.Params["interaction_id"] {
+			return errInteraction
+		}
+		r.message = r.asked.message
+	}
+	if token := r.Params["webhook_token"]; token != "" {
+		i := s.tokens[token]
+		r.asked = i
+		switch {
+		case i == nil || s.now().Sub(i.created) > TokenLife:
+			return errToken
+		case r.Params["webhook_id"] != s.appID || i.answered == 0:
+			return errWebhook
+		case strings.Contains(r.Route, "/messages/"):
+			if r.message = i.answer(message); r.message == nil || i.channel.deleted {
+				return errMessage
+			}
+		case i.channel.deleted:
+			return errChannel
+		}
+	}
+	return nil
 }
 
-func getGatewayBot(s *Server, r *request) (reply, error) {
-	return ok(object{
+// find returns a message that everybody in a channel sees, or nil.
+func (c *channel) find(id string) *message {
+	for _, m := range slices.Backward(c.messages) {
+		if m.id == id && !m.gone && m.only == nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// answer returns the original answer, or the answer or follow-up with that id; nil
+// if it is gone.
+func (i *interaction) answer(id string) *message {
+	for _, m := range append(slices.Clone(i.followUps), i.original) {
+		if m != nil && !m.gone && (m.id == id || id == "" && m == i.original) {
+			return m
+		}
+	}
+	return nil
+}
+
+func getGateway(s *Server, r *request) (any, error) { return object{"url": s.gatewayURL()}, nil }
+
+func getGatewayBot(s *Server, r *request) (any, error) {
+	return object{
 		"url": s.gatewayURL(), "shards": s.o.Shards,
 		"session_start_limit": object{
-			"total": 1000, "remaining": s.gateway.left, "reset_after": s.gateway.resetAfter(r.now).Milliseconds(),
+			"total": 1000, "remaining": s.gateway.left, "reset_after": s.gateway.resetAfter(r.At).Milliseconds(),
 			"max_concurrency": s.o.Concurrency,
 		},
-	})
+	}, nil
 }
 
-func getMe(s *Server, r *request) (reply, error) {
+func getMe(s *Server, r *request) (any, error) {
 	o := s.bot.json()
-	for key, v := range map[string]any{"mfa_enabled": false, "locale": "en-US", "premium_type": 0, "email": nil, "verified": true} {
-		o[key] = v
-	}
+	maps.Copy(o, object{"mfa_enabled": false, "locale": "en-US", "premium_type": 0, "email": nil, "verified": true})
 	delete(o, "primary_guild")
-	return ok(o)
+	return o, nil
 }
 
-func getApplication(s *Server, r *request) (reply, error) {
+func getApplication(s *Server, r *request) (any, error) {
 	in := 0
 	for _, g := range s.guilds {
 		if g.botIn {
@@ -80,170 +157,96 @@ func getApplication(s *Server, r *request) (reply, error) {
 		}
 	}
 	owner := object{"id": "1", "username": "owner", "global_name": nil, "avatar": nil, "discriminator": "0", "public_flags": 0, "flags": 0, "primary_guild": nil}
-	return ok(object{
+	return object{
 		"id": s.appID, "name": s.bot.name, "icon": nil, "description": "", "type": nil, "bot": s.bot.json(),
 		"bot_public": true, "bot_require_code_grant": false, "verify_key": s.PublicKey(), "flags": 0, "flags_new": "0",
 		"redirect_uris": []string{}, "interactions_endpoint_url": orNil(s.endpoint), "role_connections_verification_url": nil,
 		"owner": owner, "approximate_guild_count": in, "approximate_user_install_count": 0, "approximate_user_authorization_count": 0,
 		"explicit_content_filter": 0, "team": nil, "eligible_oauth2_scopes": []string{},
 		"integration_types_config": object{"0": object{}, "1": object{}},
-	})
+	}, nil
 }
 
-func createDM(s *Server, r *request) (reply, error) {
+func createDM(s *Server, r *request) (any, error) {
 	u := s.users[text(r.object()["recipient_id"])]
 	if u == nil || u.bot {
-		return reply{}, errUser
+		return nil, errUser
 	}
-	return ok(s.dmOf(u).json(s))
+	return s.dmOf(u).json(s), nil
 }
 
 func (s *Server) dmOf(u *user) *channel {
 	if u.dm == nil {
-		u.dm = &channel{id: s.newID(), kind: typeDM, recipient: u, withBot: true, created: s.now()}
+		u.dm = &channel{id: s.newID(), kind: typeDM, recipient: u, created: s.now()}
 		s.channels[u.dm.id] = u.dm
 	}
 	return u.dm
 }
 
-func getMyGuilds(s *Server, r *request) (reply, error) {
-	limit := 200
-	if n, err := strconv.Atoi(r.query.Get("limit")); err == nil {
-		limit = n
-	}
-	after, err := strconv.ParseUint(cmp.Or(r.query.Get("after"), "0"), 10, 64)
+func getMyGuilds(s *Server, r *request) (any, error) {
+	limit, err := strconv.Atoi(cmp.Or(r.query.Get("limit"), "200"))
 	if err != nil || limit < 1 || limit > 200 {
-		return reply{}, errForm
+		return nil, errForm
 	}
 	list := []object{}
 	for _, g := range s.guildOrder { // in the order of their ids
-		id, err := strconv.ParseUint(g.id, 10, 64)
-		if err != nil {
-			return reply{}, err
-		}
-		if g.botIn && id > after && len(list) < limit {
+		if g.botIn && compareIDs(g.id, r.query.Get("after")) > 0 && len(list) < limit {
 			list = append(list, object{
 				"id": g.id, "name": g.name, "icon": nil, "banner": nil, "owner": false,
 				"permissions": (g.roles[0].permissions | g.botRole.permissions).String(), "features": []string{},
 			})
 		}
 	}
-	return ok(list)
+	return list, nil
 }
 
-// guildFor is the guild of a request, if the bot is in it.
-func (s *Server) guildFor(r *request) (*guild, error) {
-	g := s.guilds[r.params["guild_id"]]
-	if g == nil {
-		return nil, errGuild
+func getGuild(s *Server, r *request) (any, error) { return r.guild.json(), nil }
+
+func getMember(s *Server, r *request) (any, error) {
+	m := r.guild.members[r.Params["user_id"]]
+	switch {
+	case m != nil:
+		return m.json(true), nil
+	case s.users[r.Params["user_id"]] != nil:
+		return nil, errMember
 	}
-	if !g.botIn {
-		return nil, errAccess
-	}
-	return g, nil
+	return nil, errUser
 }
 
-func getGuild(s *Server, r *request) (reply, error) {
-	g, err := s.guildFor(r)
-	if err != nil {
-		return reply{}, err
+func getChannel(s *Server, r *request) (any, error) { return r.channel.json(s), nil }
+
+func startThreadFrom(s *Server, r *request) (any, error) {
+	c, m := r.channel, r.message
+	if c.kind != typeText {
+		return nil, errChannelType
 	}
-	o := g.json()
-	if r.query.Get("with_counts") == "true" {
-		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), len(g.members)
+	if m.thread != nil {
+		return nil, errHasThread
 	}
-	return ok(o)
+	m.thread = s.newThread(c, m.id, r.object(), s.bot)
+	m.flags |= flagThread
+	return m.thread.json(s), nil
 }
 
-func getMember(s *Server, r *request) (reply, error) {
-	g, err := s.guildFor(r)
-	if err != nil {
-		return reply{}, err
-	}
-	m := g.members[r.params["user_id"]]
-	if m == nil {
-		if s.users[r.params["user_id"]] == nil {
-			return reply{}, errUser
-		}
-		return reply{}, errMember
-	}
-	return ok(m.json(true))
-}
-
-func getChannel(s *Server, r *request) (reply, error) {
-	c, err := s.channelFor(r, ViewChannel)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(c.json(s))
-}
-
-func editChannel(s *Server, r *request) (reply, error) {
-	c, err := s.channelFor(r, ViewChannel)
-	if err != nil {
-		return reply{}, err
-	}
-	body := r.object()
-	p := s.botPermissions(c)
-	if !c.isThread() {
-		return reply{}, errPermission
-	}
-	_, opens := body["archived"]
-	opens = opens && body["archived"] == false
-	onlyOpens := opens && len(body) == 1
-	if c.archived && !opens {
-		return reply{}, errArchived
-	}
-	if !p.Has(ManageThreads) {
-		switch {
-		case c.locked, body["locked"] != nil:
-			return reply{}, errPermission
-		case onlyOpens:
-			if !p.Has(SendMessagesInThreads) {
-				return reply{}, errPermission
-			}
-		case c.owner != s.bot:
-			return reply{}, errPermission
-		}
-	}
-	if name := text(body["name"]); name != "" {
-		c.name = name
-	}
-	if v, ok := body["locked"].(bool); ok {
-		c.locked = v
-	}
-	if v, ok := body["archived"].(bool); ok && v != c.archived {
-		c.archived, c.changed = v, r.now
+func (s *Server) newThread(parent *channel, id string, body object, by *user) *channel {
+	c := &channel{
+		id: id, name: text(body["name"]), kind: typeThread, guild: parent.guild, parent: parent, owner: by,
+		archiveIn: 4320, created: s.now(), changed: s.now(),
 	}
 	if n := number(body["auto_archive_duration"]); n > 0 {
 		c.archiveIn = n
 	}
+	s.channels[c.id] = c
+	parent.guild.channels = append(parent.guild.channels, c)
+	s.write(parent, "· %s started the thread “%s”", by.name, c.name)
+	o := c.json(s)
+	o["newly_created"] = true
+	s.dispatchIn("THREAD_CREATE", c, o)
+	return c
+}
+
+// archive archives a thread, or opens it.
+func (s *Server) archive(c *channel, archived bool) {
+	c.archived, c.changed = archived, s.now()
 	s.dispatchChannel("THREAD_UPDATE", c)
-	return ok(c.json(s))
-}
-
-func (s *Server) deleteChannel(c *channel) {
-	c.deleted = true
-	event := "CHANNEL_DELETE"
-	if c.isThread() {
-		event = "THREAD_DELETE"
-	}
-	s.dispatchChannel(event, c)
-	for _, t := range c.guild.channels {
-		if t.parent == c {
-			t.deleted = true
-		}
-	}
-	s.changed.Broadcast()
-}
-
-func typing(s *Server, r *request) (reply, error) {
-	c, err := s.channelFor(r, ViewChannel)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := s.writable(c); err != nil {
-		return reply{}, err
-	}
-	return reply{status: 204}, nil
 }

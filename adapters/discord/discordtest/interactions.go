@@ -42,7 +42,6 @@ type interaction struct {
 	message   *message     // whose component was used
 	opener    *interaction // that opened the modal
 	command   object
-	name      string // of the command
 	label     string // what the person did, for the transcript
 	owners    object
 	userOnly  bool // installed for the user alone: at most five follow-ups
@@ -53,9 +52,8 @@ type interaction struct {
 	answered  int // the callback type, 0 when there was none
 	at        time.Time
 	original  *message
-	removed   bool // the original was deleted
 	followUps []*message
-	choices   []object
+	choices   []any
 	modal     object
 	refused   error // by the client, before it was sent
 	said      bool  // in the transcript
@@ -63,55 +61,38 @@ type interaction struct {
 	editsThen int   // of the component's message, when it was used
 }
 
-func (i *interaction) followUp(id string) *message {
-	for _, m := range i.followUps {
-		if m.id == id {
-			return m
-		}
-	}
-	if i.original != nil && i.original.id == id {
-		return i.original
-	}
-	return nil
+// answersTo are the callbacks that each kind of interaction takes.
+var answersTo = map[int][]int{
+	kindCommand:      {answerMessage, answerDefer, answerModal},
+	kindComponent:    {answerMessage, answerDefer, answerDeferEdit, answerUpdate, answerModal},
+	kindAutocomplete: {answerChoices},
+	kindModal:        {answerMessage, answerDefer, answerDeferEdit, answerUpdate},
 }
 
-// mayAnswer are the callbacks that a kind of interaction takes.
+// mayAnswer reports whether an interaction takes a callback.
 func (i *interaction) mayAnswer(kind int) bool {
-	switch i.kind {
-	case kindCommand:
-		return slices.Contains([]int{answerMessage, answerDefer, answerModal}, kind)
-	case kindComponent:
-		return slices.Contains([]int{answerMessage, answerDefer, answerDeferEdit, answerUpdate, answerModal}, kind)
-	case kindAutocomplete:
-		return kind == answerChoices
-	case kindModal:
-		return kind == answerMessage || kind == answerDefer ||
-			i.message != nil && (kind == answerDeferEdit || kind == answerUpdate)
-	}
-	return false
+	changes := kind == answerDeferEdit || kind == answerUpdate
+	return slices.Contains(answersTo[i.kind], kind) && (i.message != nil || !changes)
 }
 
-func callback(s *Server, r *request) (reply, error) {
-	i := s.interactions[r.params["interaction_id"]]
-	if i == nil || i.token != r.params["interaction_token"] {
-		return reply{}, errInteraction
-	}
+func callback(s *Server, r *request) (any, error) {
+	i := r.asked
 	if i.answered != 0 {
-		return reply{}, errAcknowledged
+		return nil, errAcknowledged
 	}
 	if s.now().Sub(i.created) > FirstResponse {
-		return reply{}, errInteraction
+		return nil, errInteraction
 	}
 	if err := s.respond(i, r.object(), r.files); err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	if r.query.Get("with_response") != "true" {
-		return reply{status: 204}, nil
+		return nil, nil
 	}
-	return ok(i.callbackJSON(s))
+	return i.callbackJSON(s), nil
 }
 
-// callbackJSON is what with_response brings.
+// callbackJSON returns what with_response brings.
 func (i *interaction) callbackJSON(s *Server) object {
 	about := object{"id": i.id, "type": i.kind}
 	out := object{"interaction": about}
@@ -128,185 +109,98 @@ func (i *interaction) callbackJSON(s *Server) object {
 
 // respond takes the first response, from the callback route or from the body
 // of the answer to a POST. What is wrong with it leaves the interaction open.
-func (s *Server) respond(i *interaction, body object, files []upload) error {
+func (s *Server) respond(i *interaction, body object, files []upload) (err error) {
 	kind := number(body["type"])
 	if !i.mayAnswer(kind) {
-		return invalid(fieldError{path: []string{"type"}, code: "INTERACTION_CALLBACK_TYPE_INVALID", message: "Interaction callback type is invalid for this interaction"})
+		return invalid("type", "INTERACTION_CALLBACK_TYPE_INVALID", "Interaction callback type is invalid for this interaction")
 	}
-	data, _ := body["data"].(object)
 	if (kind == answerMessage || kind == answerDefer || kind == answerUpdate) && s.frozen(i.channel) {
 		return errArchived
 	}
-	var err error
+	data, _ := body["data"].(object)
+	i.answered, i.at = kind, s.now()
+	s.sayAsked(i)
 	switch kind {
 	case answerMessage:
-		only := i.privately(data)
-		if i.channel.guild != nil && len(files) > 0 && !s.appPermissions(i).Has(AttachFiles) {
-			return errPermission
-		}
-		i.answered, i.at = kind, s.now()
-		s.sayAsked(i)
-		if i.original, err = s.create(i.channel, data, files, i, only); err != nil {
-			i.answered = 0
-			return err
-		}
+		i.original, err = s.create(i.channel, data, files, i)
 	case answerDefer:
-		only := i.privately(data)
-		m := &message{id: s.newID(), kind: 20, channel: i.channel, author: s.bot, created: s.now(), asked: i, only: only, flags: flagLoading}
-		if only != nil {
-			m.flags |= flagEphemeral
-		}
-		i.original, i.answered, i.at = m, kind, s.now()
-		s.sayAsked(i)
-		s.keep(i.channel, m)
-		if only == nil {
-			s.dispatchMessage("MESSAGE_CREATE", m)
-		}
+		m := &message{id: s.newID(), kind: 20, channel: i.channel, author: s.bot, created: s.now(), asked: i, flags: flagLoading}
+		m.hide(i, data)
+		i.original = m
+		s.keep(m)
+		s.dispatchMessage("MESSAGE_CREATE", m)
 	case answerDeferEdit:
-		i.original, i.answered, i.at = i.message, kind, s.now()
-		s.sayAsked(i)
-	case answerUpdate:
-		if i.channel.guild != nil && len(files) > 0 && !s.appPermissions(i).Has(AttachFiles) {
-			return errPermission
-		}
-		i.answered, i.at = kind, s.now()
-		s.sayAsked(i)
-		if err := s.edit(i.message, data, files); err != nil {
-			i.answered = 0
-			return err
-		}
 		i.original = i.message
+	case answerUpdate:
+		i.original, err = i.message, s.edit(i.message, data, files)
 	case answerChoices:
-		for _, c := range asList(data["choices"]) {
-			i.choices = append(i.choices, c.(object))
-		}
-		i.answered, i.at = kind, s.now()
+		i.choices = asList(data["choices"])
 	case answerModal:
-		i.modal, i.answered, i.at = data, kind, s.now()
-		s.sayAsked(i)
+		i.modal = data
 		s.sayModal(i)
 	}
-	s.changed.Broadcast()
-	return nil
+	if err != nil {
+		i.answered, i.original = 0, nil
+	}
+	return err
 }
 
-// frozen says that a thread is closed for good to the bot: even the answer to
+// frozen reports that a thread is closed for good to the bot: even the answer to
 // an interaction is refused there.
 func (s *Server) frozen(c *channel) bool {
 	return c.isThread() && c.archived && c.locked && !s.botPermissions(c).Has(ManageThreads)
 }
 
-// privately is who alone sees a first response, by its flag; nil is everybody.
-func (i *interaction) privately(data object) *user {
+// hide shows an answer to the person of its interaction alone, if its flag says so
+// or the app is not welcome in public.
+func (m *message) hide(i *interaction, data object) {
 	if i.hidden || data["flags"] != nil && number(data["flags"])&flagEphemeral != 0 {
-		return i.person.user
+		m.only = i.person.user
+		m.flags |= flagEphemeral
 	}
-	return nil
 }
 
-// hook is the interaction that a webhook route means, if its token still works.
-func (s *Server) hook(r *request) (*interaction, error) {
-	i := s.tokens[r.params["webhook_token"]]
-	if i == nil || s.now().Sub(i.created) > TokenLife {
-		return nil, errToken
-	}
-	if r.params["webhook_id"] != s.appID || i.answered == 0 {
-		return nil, errWebhook
-	}
-	return i, nil
-}
-
-func (s *Server) hookMessage(r *request) (*interaction, *message, error) {
-	i, err := s.hook(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	m := i.original
-	if id := r.params["message_id"]; id != "" {
-		m = i.followUp(id)
-	}
-	if m == nil || m.gone || m.channel.deleted {
-		return nil, nil, errMessage
-	}
-	return i, m, nil
-}
-
-func followUp(s *Server, r *request) (reply, error) {
-	i, err := s.hook(r)
-	if err != nil {
-		return reply{}, err
-	}
-	if i.channel.deleted {
-		return reply{}, errChannel
-	}
+func followUp(s *Server, r *request) (any, error) {
+	i, body := r.asked, r.object()
 	if s.frozen(i.channel) {
-		return reply{}, errArchived
-	}
-	body := r.object()
-	if i.channel.guild != nil && len(r.files) > 0 && !s.appPermissions(i).Has(AttachFiles) {
-		return reply{}, errPermission
+		return nil, errArchived
 	}
 	if m := i.original; m != nil && m.flags&flagLoading != 0 && !m.gone {
 		// The first follow-up to a deferral is its answer; only the flag of
 		// the deferral says who sees it.
 		if err := s.edit(m, body, r.files); err != nil {
-			return reply{}, err
+			return nil, err
 		}
-		return ok(m.json(s))
+		return m.json(s), nil
 	}
 	if i.userOnly && len(i.followUps) >= maxFollowUps {
-		return reply{}, errFollowUps
+		return nil, errFollowUps
 	}
-	m, err := s.create(i.channel, body, r.files, i, i.privately(body))
+	m, err := s.create(i.channel, body, r.files, i)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	i.followUps = append(i.followUps, m)
-	return ok(m.json(s))
+	return m.json(s), nil
 }
 
-func getHookMessage(s *Server, r *request) (reply, error) {
-	_, m, err := s.hookMessage(r)
-	if err != nil {
-		return reply{}, err
+func getAnswer(s *Server, r *request) (any, error) { return r.message.json(s), nil }
+
+func editAnswer(s *Server, r *request) (any, error) {
+	if s.frozen(r.asked.channel) {
+		return nil, errArchived
 	}
-	return ok(m.json(s))
+	if err := s.edit(r.message, r.object(), r.files); err != nil {
+		return nil, err
+	}
+	return r.message.json(s), nil
 }
 
-func editHookMessage(s *Server, r *request) (reply, error) {
-	i, m, err := s.hookMessage(r)
-	if err != nil {
-		return reply{}, err
-	}
-	if s.frozen(i.channel) {
-		return reply{}, errArchived
-	}
-	if i.channel.guild != nil && len(r.files) > 0 && !s.appPermissions(i).Has(AttachFiles) {
-		return reply{}, errPermission
-	}
-	if err := s.edit(m, r.object(), r.files); err != nil {
-		return reply{}, err
-	}
-	return ok(m.json(s))
-}
-
-func deleteHookMessage(s *Server, r *request) (reply, error) {
-	_, m, err := s.hookMessage(r)
-	if err != nil {
-		return reply{}, err
-	}
-	s.remove(m)
-	return reply{status: 204}, nil
-}
-
-// appPermissions is what the app may do where it was asked.
-func (s *Server) appPermissions(i *interaction) Permission {
-	c := i.channel
+// appPermissions returns what the app may do where it is asked.
+func (s *Server) appPermissions(c *channel) Permission {
 	switch {
-	case c.guild == nil && c.withBot:
-		return AttachFiles | EmbedLinks | MentionEveryone | UseExternalEmojis
 	case c.guild == nil:
-		return AttachFiles | EmbedLinks | MentionEveryone
+		return AttachFiles | EmbedLinks | MentionEveryone | UseExternalEmojis
 	case c.guild.botIn:
 		return c.permissions(s.bot)
 	}

@@ -1,11 +1,14 @@
 package discordtest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,33 +24,29 @@ type Rate struct {
 // by Discord; the rest must be read from headers, and tests should vary it.
 type Limits struct {
 	Global  Rate            // of requests with the bot's token, interaction routes excepted
-	Invalid Rate            // 401, 403 and 429 (not shared) before Cloudflare shuts the door
+	Invalid int             // 401, 403 and 429 (not shared) in ten minutes before Cloudflare shuts the door
 	Ban     time.Duration   // for how long
 	Routes  map[string]Rate // by route
 	Default Rate            // of routes that are not in Routes; N 0 means none
-	Scope   string          // said by a bucket's 429: "user" when empty, or "shared"
 }
 
 // DefaultLimits are the documented ones, with buckets of the usual size.
 func DefaultLimits() *Limits {
+	webhook := Rate{5, 2 * time.Second}
 	return &Limits{
 		Global:  Rate{50, time.Second},
-		Invalid: Rate{10_000, 10 * time.Minute},
-		Ban:     10 * time.Minute,
+		Invalid: 10_000,
+		Ban:     invalidFor,
 		Default: Rate{10, time.Second},
 		Routes: map[string]Rate{
-			"POST /channels/{channel_id}/messages":                               {5, 5 * time.Second},
-			"PATCH /channels/{channel_id}/messages/{message_id}":                 {5, 5 * time.Second},
-			"DELETE /channels/{channel_id}/messages/{message_id}":                {5, time.Second},
-			"POST /channels/{channel_id}/typing":                                 {5, 5 * time.Second},
-			"PATCH /channels/{channel_id}":                                       {5, 15 * time.Second},
-			routeCallback:                                                        {},
-			"POST /webhooks/{webhook_id}/{webhook_token}":                        {5, 2 * time.Second},
-			"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":      {5, 2 * time.Second},
-			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    {5, 2 * time.Second},
-			"DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original":   {5, 2 * time.Second},
-			"GET /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}":   {5, 2 * time.Second},
-			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": {5, 2 * time.Second},
+			"POST /channels/{channel_id}/messages":                {5, 5 * time.Second},
+			"PATCH /channels/{channel_id}/messages/{message_id}":  {5, 5 * time.Second},
+			"DELETE /channels/{channel_id}/messages/{message_id}": {5, time.Second},
+			routeCallback: {},
+			routeFollowUp: webhook,
+			"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":      webhook,
+			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    webhook,
+			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": webhook,
 			"PUT /applications/{application_id}/commands":                        {5, 20 * time.Second},
 			"GET /gateway/bot": {2, 5 * time.Second},
 		},
@@ -63,69 +62,56 @@ type bucket struct {
 	start time.Time
 }
 
-// take uses one of a rate; when none is left it says how long until the window
-// ends.
-func (b *bucket) take(rate Rate, now time.Time) (wait time.Duration, ok bool) {
+// take uses one of a rate, and reports whether there was one.
+func (b *bucket) take(rate Rate, now time.Time) bool {
 	if now.Sub(b.start) >= rate.Per || now.Before(b.start) {
 		b.used, b.start = 0, now
 	}
-	if b.used >= rate.N {
-		return rate.Per - now.Sub(b.start), false
-	}
 	b.used++
-	return 0, true
+	return b.used <= rate.N
 }
+
+// wait returns how long until the window ends.
+func (b *bucket) wait(rate Rate, now time.Time) time.Duration { return rate.Per - now.Sub(b.start) }
 
 // limit applies the global limit and the route's bucket and writes the headers.
 func (s *Server) limit(r *request, a *answer) error {
 	l := s.o.Limits
-	if l.Global.N > 0 && r.Authorized {
-		if wait, ok := s.global.take(l.Global, r.now); !ok {
-			s.tooMany(a, wait, "global")
-			return refuse(429, 0, "")
-		}
+	if l.Global.N > 0 && r.Authorized && !s.global.take(l.Global, r.At) {
+		return a.tooMany(s.global.wait(l.Global, r.At), "global")
 	}
-	rate, known := l.Routes[r.route.name]
+	rate, known := l.Routes[r.Route]
 	if !known {
 		rate = l.Default
 	}
 	if rate.N == 0 {
 		return nil
 	}
-	name := bucketName(r.route.name)
-	key := name + ":" + top(r)
+	key := bucketName(r.Route) + ":" + top(r)
 	b := s.buckets[key]
 	if b == nil {
 		b = &bucket{}
 		s.buckets[key] = b
 	}
-	wait, ok := b.take(rate, r.now)
-	reset := b.start.Add(rate.Per)
-	a.header.Set("X-RateLimit-Limit", itoa(rate.N))
-	a.header.Set("X-RateLimit-Remaining", itoa(rate.N-b.used))
-	a.header.Set("X-RateLimit-Reset", strconv.FormatFloat(float64(reset.UnixMilli())/1000, 'f', 3, 64))
-	a.header.Set("X-RateLimit-Reset-After", seconds(reset.Sub(r.now)))
-	a.header.Set("X-RateLimit-Bucket", name)
+	ok := b.take(rate, r.At)
+	a.bucket(r, rate.N, max(0, rate.N-b.used), b.wait(rate, r.At))
 	if !ok {
-		scope := l.Scope
-		if scope == "" {
-			scope = "user"
-		}
-		s.tooMany(a, wait, scope)
-		return refuse(429, 0, "")
-	}
-	if len(s.buckets) > max(s.pruneAt, 10_000) {
-		for k, old := range s.buckets {
-			if r.now.Sub(old.start) > time.Minute {
-				delete(s.buckets, k)
-			}
-		}
-		s.pruneAt = 2 * len(s.buckets)
+		return a.tooMany(b.wait(rate, r.At), "user")
 	}
 	return nil
 }
 
-// bucketName is the hash that Discord shows. Routes of one webhook token share
+// bucket writes the headers of a bucket.
+func (a *answer) bucket(r *request, limit, remaining int, reset time.Duration) {
+	seconds := func(s float64) string { return strconv.FormatFloat(max(s, 0.001), 'f', 3, 64) }
+	a.header.Set("X-RateLimit-Limit", itoa(limit))
+	a.header.Set("X-RateLimit-Remaining", itoa(remaining))
+	a.header.Set("X-RateLimit-Reset", seconds(float64(r.At.Add(reset).UnixMilli())/1000))
+	a.header.Set("X-RateLimit-Reset-After", seconds(reset.Seconds()))
+	a.header.Set("X-RateLimit-Bucket", bucketName(r.Route))
+}
+
+// bucketName returns the hash that Discord shows. Routes of one webhook token share
 // theirs.
 func bucketName(route string) string {
 	if strings.Contains(route, "/webhooks/{webhook_id}/{webhook_token}") {
@@ -135,77 +121,67 @@ func bucketName(route string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// top is the resource that a bucket counts by.
+// top returns the resource that a bucket counts by.
 func top(r *request) string {
 	for _, key := range []string{"webhook_token", "channel_id", "guild_id", "interaction_token"} {
-		if v := r.params[key]; v != "" {
+		if v := r.Params[key]; v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-func seconds(d time.Duration) string {
-	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
-}
-
 // tooMany writes a 429. As documented, the global one says only when to come
 // back, that it is global, and its scope.
-func (s *Server) tooMany(a *answer, wait time.Duration, scope string) {
-	a.status = 429
+func (a *answer) tooMany(wait time.Duration, scope string) error {
 	a.header.Set("X-RateLimit-Scope", scope)
-	a.header.Set("Retry-After", itoa(int(math.Ceil(wait.Seconds()))))
+	a.header.Set("Retry-After", wholeSeconds(wait))
 	if scope == "global" {
 		a.header.Set("X-RateLimit-Global", "true")
 	}
-	a.text, _ = json.Marshal(object{
+	a.json(429, object{
 		"message": "You are being rate limited.", "retry_after": math.Ceil(wait.Seconds()*1000) / 1000,
 		"global": scope == "global", "code": 0,
 	})
+	return refuse(429, 0, "")
 }
 
-func (a *answer) html(status int, text string) {
+func wholeSeconds(d time.Duration) string { return itoa(int(math.Ceil(d.Seconds()))) }
+
+func (a *answer) json(status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	a.status, a.text = status, text
+}
+
+// html writes what Cloudflare says instead of JSON.
+func (a *answer) html(status int) {
+	code := status
+	if status == 429 {
+		code = 1015
+	}
 	a.status = status
 	a.header.Set("Content-Type", "text/html; charset=UTF-8")
 	a.header.Set("Server", "cloudflare")
-	a.text = []byte("<!doctype html><html><head><title>Access denied</title></head><body>" + text + "</body></html>\n")
+	a.text = fmt.Appendf(nil, "<!doctype html><html><head><title>Access denied</title></head><body>error code: %d</body></html>\n", code)
 }
+
+// invalidFor is how long Cloudflare remembers an invalid request.
+const invalidFor = 10 * time.Minute
 
 // countInvalid counts towards the ban.
 func (s *Server) countInvalid(a *answer) {
-	l := s.o.Limits
 	if a.status != 401 && a.status != 403 && (a.status != 429 || a.header.Get("X-RateLimit-Scope") == "shared") {
 		return
 	}
 	now := s.now()
-	s.invalid = append(s.invalid, now)
-	for len(s.invalid) > 0 && now.Sub(s.invalid[0]) >= 10*time.Minute {
-		s.invalid = s.invalid[1:]
-	}
-	recent := 0
-	for _, at := range s.invalid {
-		if now.Sub(at) < l.Invalid.Per {
-			recent++
-		}
-	}
-	if l.Invalid.N > 0 && recent >= l.Invalid.N {
+	s.invalid = slices.DeleteFunc(append(s.invalid, now), func(at time.Time) bool { return now.Sub(at) >= invalidFor })
+	if l := s.o.Limits; l.Invalid > 0 && len(s.invalid) >= l.Invalid {
 		s.banned = now.Add(l.Ban)
 		s.violation(false, "banned by Cloudflare: %d invalid requests", len(s.invalid))
 	}
-}
-
-// Invalid is how many requests in the last ten minutes count towards
-// Cloudflare's ban: 401, 403 and 429, shared ones excepted.
-func (s *Server) Invalid() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, at := range s.invalid {
-		if s.now().Sub(at) < 10*time.Minute {
-			n++
-		}
-	}
-	return n
 }
 
 // When a Drop happens.
@@ -241,17 +217,9 @@ type Fault struct {
 // Fault adds trouble; faults strike in the order in which they were added, one
 // for a request. The function that it returns takes it away.
 func (s *Server) Fault(f Fault) (end func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f.Times == 0 {
-		f.Times = 1
-	}
-	s.faults = append(s.faults, &f)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		f.over = true
-	}
+	f.Times = cmp.Or(f.Times, 1)
+	s.locked(func() { s.faults = append(s.faults, &f) })
+	return func() { s.locked(func() { f.over = true }) }
 }
 
 func (s *Server) fault(r *request) *Fault {
@@ -270,32 +238,21 @@ func (s *Server) fault(r *request) *Fault {
 	return nil
 }
 
-func (f *Fault) answer(s *Server, r *request, a *answer) {
+func (f *Fault) answer(r *request, a *answer) {
 	switch {
 	case f.HTML:
-		a.html(f.Status, map[bool]string{true: "error code: 1015", false: "error code: " + itoa(f.Status)}[f.Status == 429])
+		a.html(f.Status)
 		if f.RetryAfter > 0 {
-			a.header.Set("Retry-After", itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+			a.header.Set("Retry-After", wholeSeconds(f.RetryAfter))
 		}
 	case f.Status == 429:
-		scope := f.Scope
-		if scope == "" {
-			scope = "user"
-		}
-		s.tooMany(a, f.RetryAfter, scope)
+		scope := cmp.Or(f.Scope, "user")
+		a.tooMany(f.RetryAfter, scope)
 		if scope != "global" {
-			a.header.Set("X-RateLimit-Bucket", bucketName(r.Route))
-			a.header.Set("X-RateLimit-Remaining", "0")
-			a.header.Set("X-RateLimit-Limit", "1")
-			a.header.Set("X-RateLimit-Reset-After", seconds(f.RetryAfter))
-			a.header.Set("X-RateLimit-Reset", strconv.FormatFloat(float64(r.now.Add(f.RetryAfter).UnixMilli())/1000, 'f', 3, 64))
+			a.bucket(r, 1, 0, f.RetryAfter)
 		}
 	default:
-		message := f.Message
-		if message == "" {
-			message = itoa(f.Status) + ": " + http.StatusText(f.Status)
-		}
-		a.status, a.code = f.Status, f.Code
-		a.text, _ = json.Marshal(object{"code": f.Code, "message": message})
+		a.code = f.Code
+		a.json(f.Status, object{"code": f.Code, "message": cmp.Or(f.Message, itoa(f.Status)+": "+http.StatusText(f.Status))})
 	}
 }

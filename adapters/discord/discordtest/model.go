@@ -2,7 +2,7 @@ package discordtest
 
 import (
 	"encoding/base64"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +13,11 @@ type user struct {
 	bot      bool
 	locale   string
 	dm       *channel // with the bot
+	closed   bool     // for direct messages
 }
 
 type member struct {
 	user   *user
-	nick   string
 	roles  []*role
 	joined time.Time
 }
@@ -26,7 +26,6 @@ type role struct {
 	id, name    string
 	permissions Permission
 	managed     bool
-	mentionable bool
 }
 
 type guild struct {
@@ -38,80 +37,64 @@ type guild struct {
 	botIn    bool
 	botRole  *role
 	locale   string
-	denied   map[string]bool // "command name/user id" that the server's own settings forbid
-	allowed  map[string]bool // and that they allow
+	commands map[string]bool // "command name/user id" that the server's own settings allow or forbid
 }
 
 // Channel types of Discord.
 const (
-	typeText     = 0
-	typeDM       = 1
-	typeGroup    = 3
-	typeThread   = 11 // public
-	typePrivate  = 12 // thread
-	typeForum    = 15
-	typeNews     = 5
-	typeNewsPost = 10
+	typeText   = 0
+	typeDM     = 1
+	typeThread = 11 // public
+	typeForum  = 15
 )
 
 type channel struct {
-	id, name   string
-	kind       int
-	guild      *guild   // nil in a DM
-	parent     *channel // of a thread
-	recipient  *user    // of a DM
-	withBot    bool     // a DM with the bot, not between people
-	overwrites []overwrite
-	messages   []*message
-	nsfw       bool
+	id, name        string
+	kind            int
+	guild           *guild     // nil in direct messages
+	recipient       *user      // of direct messages
+	allowed, denied Permission // of the bot, here
+	messages        []*message
+	created         time.Time
+	deleted         bool
 
 	// Threads.
+	parent    *channel
 	owner     *user
 	archived  bool
 	locked    bool
-	archiveIn int // minutes
-	members   map[string]time.Time
-	created   time.Time
+	archiveIn int       // minutes
 	changed   time.Time // of archived
 	sent      int
-	deleted   bool
-}
-
-type overwrite struct {
-	id          string // role or user
-	allow, deny Permission
 }
 
 type attachment struct {
 	id, name, description, kind string
 	data                        []byte
 	width, height               int
-	ephemeral                   bool
 	path                        string
 }
 
 type message struct {
-	id        string
-	kind      int
-	channel   *channel
-	author    *user
-	content   string
-	parts     []any // components as they were sent, with ids
-	files     []*attachment
-	flags     int
-	mentions  []*user
-	pinged    []*user // whom it really notified
-	pingedAll bool
-	roles     []*role
-	nonce     any
-	reply     *message
-	asked     *interaction // that it answers
-	only      *user        // who sees it, when ephemeral
-	created   time.Time
-	edited    time.Time
-	edits     int
-	thread    *channel // started from it
-	gone      bool
+	id       string
+	kind     int
+	channel  *channel
+	author   *user
+	content  string
+	parts    []any // components as they were sent, with ids
+	files    []*attachment
+	flags    int
+	mentions []*user
+	pinged   []*user // whom it really notified
+	nonce    any
+	reply    *message
+	asked    *interaction // that it answers
+	only     *user        // who sees it, when ephemeral
+	created  time.Time
+	edited   time.Time
+	edits    int
+	thread   *channel // started from it
+	gone     bool
 }
 
 // Message flags.
@@ -158,7 +141,7 @@ func (m *member) json(withUser bool) object {
 	}
 	o := object{
 		"avatar": nil, "banner": nil, "communication_disabled_until": nil, "flags": 0,
-		"joined_at": stamp(m.joined), "nick": orNil(m.nick), "pending": false, "premium_since": nil,
+		"joined_at": stamp(m.joined), "nick": nil, "pending": false, "premium_since": nil,
 		"roles": roles, "mute": false, "deaf": false,
 	}
 	if withUser {
@@ -168,12 +151,11 @@ func (m *member) json(withUser bool) object {
 }
 
 func (r *role) json(position int) object {
-	o := object{
+	return object{
 		"id": r.id, "name": r.name, "permissions": r.permissions.String(), "position": position, "color": 0,
 		"colors": object{"primary_color": 0, "secondary_color": nil, "tertiary_color": nil},
-		"hoist":  false, "managed": r.managed, "mentionable": r.mentionable, "icon": nil, "unicode_emoji": nil, "flags": 0,
+		"hoist":  false, "managed": r.managed, "mentionable": false, "icon": nil, "unicode_emoji": nil, "flags": 0,
 	}
-	return o
 }
 
 func (g *guild) json() object {
@@ -212,79 +194,54 @@ func (s *Server) gatewayJSON(g *guild) object {
 			channels = append(channels, c.json(s))
 		}
 	}
-	o["joined_at"] = stamp(g.members[s.bot.id].joined)
-	o["large"] = false
-	o["unavailable"] = false
-	o["member_count"] = len(g.members)
-	o["voice_states"] = []any{}
-	o["members"] = []object{g.members[s.bot.id].json(true)}
-	o["channels"] = channels
-	o["threads"] = threads
-	o["presences"] = []any{}
-	o["stage_instances"] = []any{}
-	o["guild_scheduled_events"] = []any{}
-	o["soundboard_sounds"] = []any{}
+	me := g.members[s.bot.id]
+	maps.Copy(o, object{
+		"joined_at": stamp(me.joined), "large": false, "unavailable": false, "member_count": len(g.members), "members": []object{me.json(true)},
+		"channels": channels, "threads": threads, "voice_states": []any{}, "presences": []any{}, "stage_instances": []any{},
+		"guild_scheduled_events": []any{}, "soundboard_sounds": []any{},
+	})
 	return o
 }
 
-func (c *channel) isThread() bool { return c.kind >= typeNewsPost && c.kind <= typePrivate }
-
-// roots is the channel whose permissions count: a thread's parent.
-func (c *channel) root() *channel {
-	if c.parent != nil {
-		return c.parent
-	}
-	return c
-}
-
-func (c *channel) lastMessage() any {
-	for _, m := range slices.Backward(c.messages) {
-		if m.only == nil {
-			return m.id
-		}
-	}
-	return nil
-}
+func (c *channel) isThread() bool { return c.kind == typeThread }
 
 func (c *channel) json(s *Server) object {
-	o := object{"id": c.id, "type": c.kind, "last_message_id": c.lastMessage(), "flags": 0}
-	switch {
-	case c.kind == typeDM:
-		o["recipients"] = []object{c.recipient.json()}
-	case c.kind == typeGroup:
-		o["recipients"] = []object{c.recipient.json()}
-		o["name"], o["icon"], o["owner_id"] = nil, nil, c.recipient.id
-	case c.isThread():
-		o["guild_id"], o["name"], o["parent_id"], o["owner_id"] = c.guild.id, c.name, c.parent.id, c.owner.id
-		o["rate_limit_per_user"] = 0
-		n := 0
-		for _, m := range c.messages {
-			if m.only == nil && !m.gone {
+	o := object{"id": c.id, "type": c.kind, "last_message_id": nil, "flags": 0}
+	n := 0
+	for _, m := range c.messages {
+		if m.only == nil {
+			o["last_message_id"] = m.id
+			if !m.gone {
 				n++
 			}
 		}
-		o["message_count"], o["total_message_sent"], o["member_count"] = n, c.sent, len(c.members)
-		o["thread_metadata"] = object{
-			"archived": c.archived, "archive_timestamp": stamp(c.changed), "auto_archive_duration": c.archiveIn,
-			"locked": c.locked, "create_timestamp": stamp(c.created),
-		}
-		if at, ok := c.members[s.bot.id]; ok {
-			o["member"] = object{"id": c.id, "user_id": s.bot.id, "join_timestamp": stamp(at), "flags": 0}
+	}
+	switch {
+	case c.kind == typeDM:
+		o["recipients"] = []object{c.recipient.json()}
+	case c.isThread():
+		maps.Copy(o, object{
+			"guild_id": c.guild.id, "name": c.name, "parent_id": c.parent.id, "owner_id": c.owner.id, "rate_limit_per_user": 0,
+			"message_count": n, "total_message_sent": c.sent, "member_count": 1,
+			"thread_metadata": object{
+				"archived": c.archived, "archive_timestamp": stamp(c.changed), "auto_archive_duration": c.archiveIn,
+				"locked": c.locked, "create_timestamp": stamp(c.created),
+			},
+		})
+		if c.owner == s.bot {
+			o["member"] = object{"id": c.id, "user_id": s.bot.id, "join_timestamp": stamp(c.created), "flags": 0}
 		}
 	default:
-		o["guild_id"], o["name"], o["parent_id"] = c.guild.id, c.name, nil
-		o["position"], o["nsfw"], o["rate_limit_per_user"], o["topic"] = slices.Index(c.guild.channels, c), c.nsfw, 0, nil
 		over := []object{}
-		for _, w := range c.overwrites {
-			kind := 1
-			if slices.ContainsFunc(c.guild.roles, func(r *role) bool { return r.id == w.id }) {
-				kind = 0
-			}
-			over = append(over, object{"id": w.id, "type": kind, "allow": w.allow.String(), "deny": w.deny.String()})
+		if c.allowed|c.denied != 0 {
+			over = append(over, object{"id": s.bot.id, "type": 1, "allow": c.allowed.String(), "deny": c.denied.String()})
 		}
-		o["permission_overwrites"] = over
+		maps.Copy(o, object{
+			"guild_id": c.guild.id, "name": c.name, "parent_id": nil, "position": slices.Index(c.guild.channels, c), "nsfw": false,
+			"rate_limit_per_user": 0, "topic": nil, "permission_overwrites": over,
+		})
 		if c.kind == typeForum {
-			o["available_tags"], o["default_reaction_emoji"], o["default_sort_order"], o["default_forum_layout"] = []object{}, nil, nil, 0
+			maps.Copy(o, object{"available_tags": []object{}, "default_reaction_emoji": nil, "default_sort_order": nil, "default_forum_layout": 0})
 		}
 	}
 	return o
@@ -298,9 +255,6 @@ func (a *attachment) json(s *Server) object {
 	}
 	if a.width > 0 {
 		o["width"], o["height"] = a.width, a.height
-	}
-	if a.ephemeral {
-		o["ephemeral"] = true
 	}
 	return o
 }
@@ -321,20 +275,17 @@ func (m *message) json(s *Server) object {
 }
 
 func (m *message) basicJSON(s *Server) object {
-	mentions, roles, files := []object{}, []string{}, []object{}
+	mentions, files := []object{}, []object{}
 	for _, u := range m.mentions {
 		mentions = append(mentions, u.json())
-	}
-	for _, r := range m.roles {
-		roles = append(roles, r.id)
 	}
 	for _, a := range m.files {
 		files = append(files, a.json(s))
 	}
 	o := object{
 		"id": m.id, "type": m.kind, "channel_id": m.channel.id, "author": m.author.json(), "content": m.content,
-		"mentions": mentions, "mention_roles": roles, "mention_everyone": m.pingedAll, "attachments": files,
-		"embeds": []any{}, "components": nonNil(m.parts), "timestamp": stamp(m.created),
+		"mentions": mentions, "mention_roles": []string{}, "mention_everyone": false, "attachments": files,
+		"embeds": []any{}, "components": append([]any{}, m.parts...), "timestamp": stamp(m.created),
 		"edited_timestamp": nil, "flags": m.flags, "pinned": false, "tts": false,
 	}
 	if !m.edited.IsZero() {
@@ -372,13 +323,6 @@ func (i *interaction) metadata() object {
 	return o
 }
 
-func nonNil(list []any) []any {
-	if list == nil {
-		return []any{}
-	}
-	return list
-}
-
 func orNil(s string) any {
 	if s == "" {
 		return nil
@@ -388,25 +332,28 @@ func orNil(s string) any {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
 
-func (c *channel) find(id string) *message {
-	for _, m := range slices.Backward(c.messages) {
-		if m.id == id && !m.gone {
-			return m
-		}
-	}
-	return nil
-}
-
-func (s *Server) keep(c *channel, m *message) {
-	c.messages = append(c.messages, m)
-	if len(c.messages) > s.o.Keep {
-		for _, old := range c.messages[:len(c.messages)/4] {
-			for _, a := range old.files {
-				delete(s.files, a.path)
-			}
-		}
-		c.messages = slices.Clone(c.messages[len(c.messages)/4:])
+// keep adds a message to its channel. The files of those that fall out are gone.
+func (s *Server) keep(m *message) {
+	c := m.channel
+	all := append(c.messages, m)
+	c.messages = newest(all, s.o.Keep)
+	for _, old := range all[:len(all)-len(c.messages)] {
+		s.dropFiles(old)
 	}
 }
 
-func (u *user) mention() string { return fmt.Sprintf("<@%s>", u.id) }
+func (s *Server) dropFiles(m *message) {
+	for _, f := range m.files {
+		delete(s.files, f.path)
+	}
+}
+
+// newest drops the oldest quarter of a list that has grown beyond most.
+func newest[T any](list []T, most int) []T {
+	if len(list) <= most {
+		return list
+	}
+	return slices.Clone(list[len(list)/4:])
+}
+
+func (u *user) mention() string { return "<@" + u.id + ">" }

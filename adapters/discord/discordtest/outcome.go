@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// late says that nobody answered in time, and tells the person.
+// late reports whether nobody answered in time, and tells the person.
 func (s *Server) late(i *interaction) bool {
 	if i.answered != 0 || s.now().Sub(i.created) <= FirstResponse {
 		return false
@@ -14,7 +14,7 @@ func (s *Server) late(i *interaction) bool {
 	if !i.failed {
 		i.failed = true
 		s.sayAsked(i)
-		s.saySystemTo(i, "The application did not respond")
+		s.sayTo(i, "The application did not respond")
 	}
 	return true
 }
@@ -25,46 +25,43 @@ type Interaction struct {
 	i *interaction
 }
 
-// ID is the interaction's snowflake.
+// Asked returns the interactions that people have made, oldest first.
+func (s *Server) Asked() (list []*Interaction) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.asked {
+		list = append(list, &Interaction{s, i})
+	}
+	return list
+}
+
+// ID returns the interaction's snowflake.
 func (i *Interaction) ID() string { return i.i.id }
 
-// Token is the interaction's token.
+// Token returns the interaction's token.
 func (i *Interaction) Token() string { return i.i.token }
 
-// Refused is why Discord's own client did not let the person do it; then
+// Refused returns why Discord's own client did not let the person do it; then
 // nothing was sent.
 func (i *Interaction) Refused() error { return i.i.refused }
 
 // Again delivers the same interaction once more, as a gateway may.
-func (i *Interaction) Again() {
-	i.s.mu.Lock()
-	defer i.s.mu.Unlock()
-	i.s.deliver(i.i)
-}
+func (i *Interaction) Again() { i.s.locked(func() { i.s.deliver(i.i) }) }
 
-// Payload is what was delivered.
-func (i *Interaction) Payload() []byte {
-	i.s.mu.Lock()
-	defer i.s.mu.Unlock()
-	text, err := json.Marshal(i.i.payload)
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
-// First waits for the first response and is its callback type (4 message, 5
+// First waits for the first response and returns its callback type (4 message, 5
 // deferred, 6 deferred update, 7 update, 8 choices, 9 modal), and how long it
 // took by the double's clock; 0 when none came in time.
 func (i *Interaction) First() (kind int, took time.Duration) {
 	i.s.mu.Lock()
 	defer i.s.mu.Unlock()
-	i.await(func() bool { return i.i.answered != 0 })
-	if i.i.answered == 0 {
+	i.await(i.answered)
+	if !i.answered() {
 		return 0, 0
 	}
 	return i.i.answered, i.i.at.Sub(i.i.created)
 }
+
+func (i *Interaction) answered() bool { return i.i.answered != 0 }
 
 // await waits with the lock held until done, refused or too late.
 func (i *Interaction) await(done func() bool) {
@@ -83,7 +80,7 @@ func (i *Interaction) Answer() *Message {
 	defer i.s.mu.Unlock()
 	var m *message
 	i.await(func() bool {
-		switch i.i.answered {
+		switch o := i.i.original; i.i.answered {
 		case 0:
 			return false
 		case answerModal, answerChoices:
@@ -93,10 +90,10 @@ func (i *Interaction) Answer() *Message {
 				m = i.i.message
 			}
 		default:
-			if o := i.i.original; o != nil && o.flags&flagLoading == 0 {
+			if o.flags&flagLoading == 0 {
 				m = o
 			}
-			if i.i.original != nil && i.i.original.gone {
+			if o.gone {
 				return true
 			}
 		}
@@ -108,7 +105,7 @@ func (i *Interaction) Answer() *Message {
 	return i.s.snapshot(m)
 }
 
-// Failed waits like First and says whether the person was told that the
+// Failed waits like First and reports whether the person was told that the
 // application did not respond.
 func (i *Interaction) Failed() bool {
 	i.First()
@@ -117,22 +114,21 @@ func (i *Interaction) Failed() bool {
 	return i.i.failed
 }
 
-// FollowUps are the messages that followed the answer so far.
-func (i *Interaction) FollowUps() []*Message {
+// FollowUps returns the messages that followed the answer so far.
+func (i *Interaction) FollowUps() (list []*Message) {
 	i.s.mu.Lock()
 	defer i.s.mu.Unlock()
-	var list []*Message
 	for _, m := range i.i.followUps {
 		list = append(list, i.s.snapshot(m))
 	}
 	return list
 }
 
-// Choices waits for the choices of an autocompletion.
-func (i *Interaction) Choices() ([]Choice, error) {
+// choices waits for what an autocompletion offers.
+func (i *Interaction) choices() ([]Choice, error) {
 	i.s.mu.Lock()
 	defer i.s.mu.Unlock()
-	i.await(func() bool { return i.i.answered != 0 })
+	i.await(i.answered)
 	if i.i.refused != nil {
 		return nil, i.i.refused
 	}
@@ -141,57 +137,41 @@ func (i *Interaction) Choices() ([]Choice, error) {
 	}
 	list := []Choice{}
 	for _, c := range i.i.choices {
-		v := c["value"]
+		v := c.(object)["value"]
 		if n, ok := v.(json.Number); ok {
 			v = asFloat(n)
 		}
-		list = append(list, Choice{text(c["name"]), v})
+		list = append(list, Choice{text(c.(object)["name"]), v})
 	}
 	return list, nil
 }
 
 // A Modal is a form that an interaction opened.
 type Modal struct {
-	Title, CustomID string
-	Fields          []Field
+	Title  string
+	Fields []Field
 }
 
-// A Field is one input of a Modal.
-type Field struct {
-	CustomID, Label, Value, Placeholder string
-	Type                                int // 4 text, 3 menu, …
-	Long, Required                      bool
-	Options                             []string // values of a menu
-}
+// A Field is one text input of a Modal.
+type Field struct{ CustomID, Label string }
 
 // Modal waits for the form that the interaction opens; nil when it opens none.
 func (i *Interaction) Modal() *Modal {
 	i.s.mu.Lock()
 	defer i.s.mu.Unlock()
-	i.await(func() bool { return i.i.answered != 0 })
+	i.await(i.answered)
 	if i.i.modal == nil {
 		return nil
 	}
-	m := &Modal{Title: text(i.i.modal["title"]), CustomID: text(i.i.modal["custom_id"])}
+	m := &Modal{Title: text(i.i.modal["title"])}
 	label := ""
-	visitOrdered(i.i.modal["components"], func(o object) {
-		if l := text(o["label"]); l != "" && number(o["type"]) == partLabel {
-			label = l
+	visitParts(i.i.modal["components"], func(o object) {
+		if l := text(o["label"]); l != "" {
+			label = l // a label's, or the field's own
 		}
-		if o["custom_id"] == nil || o["type"] == nil {
-			return
+		if number(o["type"]) == partInput {
+			m.Fields = append(m.Fields, Field{text(o["custom_id"]), label})
 		}
-		f := Field{
-			CustomID: text(o["custom_id"]), Label: text(o["label"]), Value: text(o["value"]), Placeholder: text(o["placeholder"]),
-			Type: number(o["type"]), Long: number(o["style"]) == 2, Required: o["required"] != false,
-		}
-		if f.Label == "" {
-			f.Label = label
-		}
-		for _, x := range asList(o["options"]) {
-			f.Options = append(f.Options, text(x.(object)["value"]))
-		}
-		m.Fields = append(m.Fields, f)
 	})
 	return m
 }

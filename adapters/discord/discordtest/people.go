@@ -11,10 +11,9 @@ type Person struct {
 	s         *Server
 	user      *user
 	installed bool // the app, for themselves
-	closed    bool // for direct messages
 }
 
-// Person is the person of that name; the first call makes one.
+// Person returns the person of that name; the first call makes one.
 func (s *Server) Person(name string) *Person {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,69 +25,35 @@ func (s *Server) Person(name string) *Person {
 	return p
 }
 
-// ID is the person's snowflake.
+// ID returns the person's snowflake.
 func (p *Person) ID() string { return p.user.id }
 
-// Name is what others see.
+// Name returns what others see.
 func (p *Person) Name() string { return p.user.name }
 
 // Rename changes the name that others see.
-func (p *Person) Rename(name string) {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.user.name = name
-}
+func (p *Person) Rename(name string) { p.s.locked(func() { p.user.name = name }) }
 
 // Locale sets the language of the person's client, "en-US" until then.
-func (p *Person) Locale(locale string) {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.user.locale = locale
-}
+func (p *Person) Locale(locale string) { p.s.locked(func() { p.user.locale = locale }) }
 
 // Install installs the app for the person, so that it can be used anywhere.
-func (p *Person) Install() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.installed = true
-}
+func (p *Person) Install() { p.s.locked(func() { p.installed = true }) }
 
 // CloseDMs lets nobody write to the person.
-func (p *Person) CloseDMs() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.closed = true
-}
+func (p *Person) CloseDMs() { p.s.locked(func() { p.user.closed = true }) }
 
 // OpenDMs lets the bot write to the person again.
-func (p *Person) OpenDMs() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.closed = false
-}
+func (p *Person) OpenDMs() { p.s.locked(func() { p.user.closed = false }) }
 
-// DM is the person's direct messages with the bot.
+// DM returns the person's direct messages with the bot.
 func (p *Person) DM() *Channel {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	return &Channel{p.s, p.s.dmOf(p.user)}
 }
 
-// DMWith is the direct messages of two people, where the bot is not.
-func (p *Person) DMWith(other *Person) *Channel {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	for _, c := range p.s.channels {
-		if c.kind == typeDM && !c.withBot && c.owner == p.user && c.recipient == other.user {
-			return &Channel{p.s, c}
-		}
-	}
-	c := &channel{id: p.s.newID(), kind: typeDM, owner: p.user, recipient: other.user, created: p.s.now()}
-	p.s.channels[c.id] = c
-	return &Channel{p.s, c}
-}
-
-// Sees are the messages of a channel that the person sees, oldest first: what
+// Sees returns the messages of a channel that the person sees, oldest first: what
 // everybody sees, and what was shown to the person alone.
 func (p *Person) Sees(c *Channel) []*Message {
 	p.s.mu.Lock()
@@ -99,46 +64,27 @@ func (p *Person) Sees(c *Channel) []*Message {
 	return p.s.snapshots(c.c, p.user)
 }
 
-// Pinged are the messages that notified the person, oldest first.
+// Pinged returns the messages that notified the person, oldest first.
 func (p *Person) Pinged() []*Message {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	var list []*message
+	var list []*Message
 	for _, c := range p.s.channels {
 		for _, m := range c.messages {
 			if slices.Contains(m.pinged, p.user) {
-				list = append(list, m)
+				list = append(list, p.s.snapshot(m))
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *message) int { return compareIDs(a.id, b.id) })
-	var out []*Message
-	for _, m := range list {
-		out = append(out, p.s.snapshot(m))
-	}
-	return out
+	slices.SortFunc(list, func(a, b *Message) int { return compareIDs(a.ID, b.ID) })
+	return list
 }
 
 // Say writes a message in a channel.
-func (p *Person) Say(c *Channel, content string) *Message { return p.say(c, content, "", nil) }
+func (p *Person) Say(c *Channel, content string) *Message { return p.SayFile(c, content, "", nil) }
 
-// SayFile writes a message with a file.
+// SayFile writes a message with a file; with none when data is nil.
 func (p *Person) SayFile(c *Channel, content, name string, data []byte) *Message {
-	return p.say(c, content, name, data)
-}
-
-// Open starts a post in a forum with its first message.
-func (p *Person) Open(forum *Channel, name, content string) *Channel {
-	p.s.mu.Lock()
-	t := p.s.newThread(forum.c, p.s.newID(), object{"name": name}, p.user)
-	p.s.announceThread(t, p.user.name)
-	p.s.mu.Unlock()
-	post := &Channel{p.s, t}
-	p.Say(post, content)
-	return post
-}
-
-func (p *Person) say(c *Channel, content, name string, data []byte) *Message {
 	s := p.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,4 +100,12 @@ func (p *Person) say(c *Channel, content, name string, data []byte) *Message {
 	s.ping(m, object{})
 	s.post(m)
 	return s.snapshot(m)
+}
+
+// Open starts a post in a forum with its first message.
+func (p *Person) Open(forum *Channel, name, content string) *Channel {
+	var post *Channel
+	p.s.locked(func() { post = &Channel{p.s, p.s.newThread(forum.c, p.s.newID(), object{"name": name}, p.user)} })
+	p.Say(post, content)
+	return post
 }

@@ -44,13 +44,21 @@ Halfpoint changes it to: Over.
 	}
 }
 
-// TestCommandsOnAMessage bring the message with its files.
+// TestCommandsOnAMessage bring the message with its files, and those on a person the
+// person.
 func TestCommandsOnAMessage(t *testing.T) {
 	s := newStage(t, discordtest.Options{})
 	s.b.register(object{"name": "Show as a Go board", "type": 3}, object{"name": "Challenge to Go", "type": 2})
+	s.alice.Rename("Alice Liddell")
+	s.bob.Locale("fr")
+	s.club.Locale("de")
 	m := s.alice.SayFile(s.room, "My game", "game.sgf", []byte("(;)"))
-	i := s.bob.MessageCommand(m, "Show as a Go board")
-	data := s.b.event("INTERACTION_CREATE")["data"].(object)
+	s.bob.MessageCommand(m, "Show as a Go board")
+	brought := s.b.event("INTERACTION_CREATE")
+	if brought["locale"] != "fr" || brought["guild_locale"] != "de" {
+		t.Errorf("the locales are %v, %v", brought["locale"], brought["guild_locale"])
+	}
+	data := brought["data"].(object)
 	got := data["resolved"].(object)["messages"].(object)[m.ID].(object)
 	if data["target_id"] != m.ID || data["type"] != 3.0 || got["content"] != "My game" {
 		t.Errorf("the command brings %v", data)
@@ -63,56 +71,15 @@ func TestCommandsOnAMessage(t *testing.T) {
 	if text, _ := io.ReadAll(response.Body); string(text) != "(;)" {
 		t.Errorf("the file is %q", text)
 	}
-	if !strings.Contains(string(i.Payload()), i.Token()) || m.Channel().ID() != s.room.ID() {
-		t.Error("the payload is another's")
-	}
 	s.bob.UserCommand(s.room, s.alice, "Challenge to Go")
 	data = s.b.event("INTERACTION_CREATE")["data"].(object)
-	if data["target_id"] != s.alice.ID() || data["resolved"].(object)["users"].(object)[s.alice.ID()] == nil || data["resolved"].(object)["members"].(object)[s.alice.ID()] == nil {
+	resolved := data["resolved"].(object)
+	user, _ := resolved["users"].(object)[s.alice.ID()].(object)
+	if data["target_id"] != s.alice.ID() || user["global_name"] != "Alice Liddell" || user["username"] != "alice_liddell" || resolved["members"].(object)[s.alice.ID()] == nil {
 		t.Errorf("the command brings %v", data)
 	}
 	if s.bob.MessageCommand(m, "Challenge to Go").Refused() == nil {
 		t.Error("a command for people was used on a message")
-	}
-}
-
-func TestPeopleAndTheirSettings(t *testing.T) {
-	s := newStage(t, discordtest.Options{})
-	s.alice.Rename("Alice Liddell")
-	s.alice.Locale("fr")
-	s.club.Locale("de")
-	s.alice.Slash(s.room, "go")
-	got := s.b.event("INTERACTION_CREATE")
-	user := got["member"].(object)["user"].(object)
-	if user["global_name"] != "Alice Liddell" || user["username"] != "alice_liddell" || got["locale"] != "fr" || got["guild_locale"] != "de" || s.alice.Name() != "Alice Liddell" {
-		t.Errorf("the person is %v, locales %v, %v", user, got["locale"], got["guild_locale"])
-	}
-}
-
-// TestWaiting: people wait for what happens, and no longer than told.
-func TestWaiting(t *testing.T) {
-	s := newStage(t, discordtest.Options{Patience: 20 * time.Millisecond})
-	if s.room.WaitThread(0) != nil || s.room.Wait(func(list []*discordtest.Message) bool { return len(list) > 0 }) || s.d.WaitSessions(2) || s.d.WaitCommands(2) {
-		t.Error("something came of nothing")
-	}
-	if i, _ := s.slash(); i.Answer() != nil {
-		t.Error("an answer came of nothing")
-	}
-	other := newStage(t, discordtest.Options{})
-	go other.b.do("POST", other.messages(), object{"content": "x"})
-	if !other.room.Wait(func(list []*discordtest.Message) bool { return len(list) == 1 }) {
-		t.Error("the message did not come")
-	}
-	go other.b.do("POST", other.messages()+"/"+other.room.Last().ID+"/threads", object{"name": "t"})
-	thread := other.room.WaitThread(0)
-	if thread == nil || thread.Name() != "t" || other.room.Last().Thread().ID() != thread.ID() || other.room.Last().Now().Flags&32 == 0 {
-		t.Error("the thread did not come")
-	}
-	thread.Lock()
-	thread.Reopen()
-	other.b.do("POST", "/channels/"+thread.ID()+"/messages", object{"content": "x"}).want(t, 200)
-	if !other.d.WaitCommands(1) || !other.d.WaitSessions(1) {
-		t.Error("what has come was not seen")
 	}
 }
 

@@ -1,16 +1,12 @@
 package discordtest
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // A Permission is a set of Discord's permission bits.
 type Permission uint64
 
 const (
 	Administrator         Permission = 1 << 3
-	ManageChannels        Permission = 1 << 4
 	ManageGuild           Permission = 1 << 5
 	AddReactions          Permission = 1 << 6
 	ViewChannel           Permission = 1 << 10
@@ -24,7 +20,6 @@ const (
 	UseApplicationCommand Permission = 1 << 31
 	ManageThreads         Permission = 1 << 34
 	CreatePublicThreads   Permission = 1 << 35
-	CreatePrivateThreads  Permission = 1 << 36
 	SendMessagesInThreads Permission = 1 << 38
 	UseExternalApps       Permission = 1 << 50
 )
@@ -35,14 +30,15 @@ const allPermissions Permission = 1<<53 - 1
 const Everyone = AddReactions | ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
 	UseApplicationCommand | CreatePublicThreads | SendMessagesInThreads | UseExternalApps
 
-// Has says whether every bit of q is in p.
+// Has reports whether every bit of q is in p.
 func (p Permission) Has(q Permission) bool { return p&q == q }
 
-// String is the number as Discord sends it.
+// String returns the number as Discord sends it.
 func (p Permission) String() string { return strconv.FormatUint(uint64(p), 10) }
 
-// permissions of a user in a channel, by Discord's documented order: everyone,
-// roles, then the channel's overwrites for everyone, roles and member.
+// permissions returns those of a user in a channel, in Discord's documented order:
+// everyone's, those of roles, then the channel's overwrite for the member. A thread
+// has those of its parent.
 func (c *channel) permissions(u *user) Permission {
 	g := c.guild
 	if g == nil {
@@ -52,52 +48,31 @@ func (c *channel) permissions(u *user) Permission {
 	if m == nil {
 		return 0
 	}
-	if g.owner == u {
-		return allPermissions
-	}
 	p := g.roles[0].permissions
 	for _, r := range m.roles {
 		p |= r.permissions
 	}
-	if p.Has(Administrator) {
+	if g.owner == u || p.Has(Administrator) {
 		return allPermissions
 	}
-	apply := func(id string) {
-		for _, w := range c.root().overwrites {
-			if w.id == id {
-				p = p&^w.deny | w.allow
-			}
+	if u.bot {
+		at := c
+		if c.parent != nil {
+			at = c.parent
 		}
+		p = p&^at.denied | at.allowed
 	}
-	apply(g.roles[0].id)
-	var allow, deny Permission
-	for _, w := range c.root().overwrites {
-		if slices.ContainsFunc(m.roles, func(r *role) bool { return r.id == w.id }) {
-			allow, deny = allow|w.allow, deny|w.deny
-		}
-	}
-	p = p&^deny | allow
-	apply(u.id)
 	if !p.Has(ViewChannel) {
 		return 0
 	}
 	return p
 }
 
-func (s *Server) botPermissions(c *channel) Permission {
-	if c.guild == nil {
-		if !c.withBot {
-			return 0
-		}
-		return c.permissions(s.bot)
-	}
-	if !c.guild.botIn {
-		return 0
-	}
-	return c.permissions(s.bot)
-}
+// botPermissions returns what the bot may do in a channel; nothing in a guild that
+// it is not in.
+func (s *Server) botPermissions(c *channel) Permission { return c.permissions(s.bot) }
 
-// sendBit is the permission that writing in a channel needs.
+// sendBit returns the permission that writing in a channel needs.
 func (c *channel) sendBit() Permission {
 	if c.isThread() {
 		return SendMessagesInThreads

@@ -8,7 +8,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
-	"strings"
 	"testing"
 	"time"
 
@@ -141,17 +140,22 @@ func (b *bot) connect() object {
 
 func (b *bot) dial(address string) object {
 	b.t.Helper()
+	b.open(address)
+	hello := b.next()
+	if hello["op"] != 10.0 {
+		b.t.Fatalf("the first payload is %v", hello)
+	}
+	return hello
+}
+
+func (b *bot) open(address string) {
+	b.t.Helper()
 	socket, _, err := websocket.DefaultDialer.Dial(address, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.socket = socket
 	b.t.Cleanup(func() { socket.Close() })
-	hello := b.next()
-	if hello["op"] != 10.0 {
-		b.t.Fatalf("the first payload is %v", hello)
-	}
-	return hello
 }
 
 func (b *bot) say(op int, d any) {
@@ -223,54 +227,4 @@ func callbackPath(i object) string {
 
 func (b *bot) hookPath(i object, rest string) string {
 	return "/webhooks/" + b.d.Application() + "/" + i["token"].(string) + rest
-}
-
-func TestACommandAndItsAnswer(t *testing.T) {
-	d := discordtest.New(t, discordtest.Options{Now: func() time.Time { return noon }})
-	club := d.Guild("Go club")
-	room := club.Channel("games")
-	alice, bob := club.Member("alice"), club.Member("bob")
-	b := newBot(t, d)
-	b.register(slash("place", object{"type": 3, "name": "at", "description": "Where", "required": true}))
-	b.login(nil)
-
-	i := alice.Slash(room, "place", discordtest.Opt("at", "D4"))
-	got := b.event("INTERACTION_CREATE")
-	if name := got["data"].(object)["options"].([]any)[0].(object)["value"]; name != "D4" {
-		t.Fatalf("the option is %v", got["data"])
-	}
-	b.hook("POST", callbackPath(got), object{"type": 4, "data": object{
-		"content":          "Black D4. <@" + bob.ID() + "> to play.",
-		"allowed_mentions": object{"parse": []string{}, "users": []string{bob.ID()}},
-		"attachments":      []object{{"id": "0", "filename": "board.png", "description": "A stone on D4."}},
-		"components": []object{{"type": 1, "components": []object{
-			{"type": 2, "style": 2, "label": "Pass", "custom_id": "pass:1"},
-			{"type": 2, "style": 4, "label": "Resign", "custom_id": "resign:1"}}}},
-	}}, file{"board.png", []byte("not really")}).want(t, 204)
-	m := i.Answer()
-	if m == nil || m.Attachments[0].Alt != "A stone on D4." || m.Pings[0] != "bob" {
-		t.Fatalf("the answer is %+v", m)
-	}
-	p := bob.Press(m, "Pass")
-	got = b.event("INTERACTION_CREATE")
-	b.hook("POST", callbackPath(got), object{"type": 4, "data": object{"content": "Not yet.", "flags": 64}}).want(t, 204)
-	if a := p.Answer(); a.To != "bob" {
-		t.Fatalf("the answer to the press is %+v", a)
-	}
-	want := strings.TrimLeft(`
-── Go club #games
-alice: /place at:D4
-Halfpoint: Black D4. @bob to play.
-    [picture board.png: A stone on D4.]
-    [Pass] [Resign]
-    (pings bob)
-bob presses [Pass]
-Halfpoint (to bob alone): Not yet.
-`, "\n")
-	if got := d.Transcript(); got != want {
-		t.Errorf("the transcript is\n%s", got)
-	}
-	if len(alice.Sees(room)) != 1 || len(bob.Sees(room)) != 2 {
-		t.Errorf("alice sees %d messages and bob %d", len(alice.Sees(room)), len(bob.Sees(room)))
-	}
 }

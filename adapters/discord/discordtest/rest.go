@@ -47,12 +47,16 @@ type upload struct {
 type request struct {
 	*Request
 	route  *route
-	params map[string]string
 	query  url.Values
 	body   any
 	files  []upload
 	client *http.Request
-	now    time.Time
+
+	// What its path names.
+	guild   *guild
+	channel *channel
+	asked   *interaction
+	message *message
 }
 
 func (r *request) object() object {
@@ -60,15 +64,11 @@ func (r *request) object() object {
 	return o
 }
 
-// A fieldError is one leaf of Discord's tree of form errors.
-type fieldError struct {
-	path          []string
-	code, message string
-}
+// A fieldError is one leaf of Discord's tree of form errors. The steps of its path
+// are parted by dots.
+type fieldError struct{ path, code, message string }
 
-func (e fieldError) String() string {
-	return fmt.Sprintf("%s: %s (%s)", strings.Join(e.path, "."), e.message, e.code)
-}
+func (e fieldError) String() string { return fmt.Sprintf("%s: %s (%s)", e.path, e.message, e.code) }
 
 // An apiError is an answer that refuses.
 type apiError struct {
@@ -87,7 +87,7 @@ func refuse(status, code int, message string) *apiError {
 var (
 	errUnauthorized = refuse(401, 0, "401: Unauthorized")
 	errNotFound     = refuse(404, 0, "404: Not Found")
-	errNotAllowed   = refuse(405, 0, "405: Method Not Allowed")
+	errApplication  = refuse(404, 10002, "Unknown Application")
 	errChannel      = refuse(404, 10003, "Unknown Channel")
 	errGuild        = refuse(404, 10004, "Unknown Guild")
 	errMember       = refuse(404, 10007, "Unknown Member")
@@ -107,25 +107,22 @@ var (
 	errNoDM         = refuse(403, 50007, "Cannot send messages to this user")
 	errNotText      = refuse(400, 50008, "Cannot send messages in a non-text channel")
 	errPermission   = refuse(403, 50013, "Missing Permissions")
+	errChannelType  = refuse(400, 50024, "Cannot execute action on this channel type")
 	errToken        = refuse(401, 50027, "Invalid Webhook Token")
 	errForm         = refuse(400, 50035, "Invalid Form Body")
 	errArchived     = refuse(400, 50083, "Thread is archived")
 	errJSON         = refuse(400, 50109, "The request body contains invalid JSON.")
 )
 
-func invalid(fields ...fieldError) *apiError {
+func invalid(path, code, message string) *apiError {
+	return invalidFields([]fieldError{{path, code, message}})
+}
+
+func invalidFields(fields []fieldError) *apiError {
 	e := *errForm
 	e.fields = fields
 	return &e
 }
-
-// A reply is what a handler answers: a status and a JSON body, or nil.
-type reply struct {
-	status int
-	body   any
-}
-
-func ok(body any) (reply, error) { return reply{200, body}, nil }
 
 var userAgent = regexp.MustCompile(`^DiscordBot \([^ ,]+, ?[^)]+\)`)
 
@@ -145,15 +142,15 @@ func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
 	}
 	r := &request{Request: &Request{Route: client.Method + " /" + path, Path: "/" + path}, client: client, query: client.URL.Query()}
 	if isAPI {
-		if r.route, r.params = s.spec.find(client.Method, path); r.route != nil {
-			r.Route, r.Params = r.route.name, r.params
+		if r.route, r.Params = s.spec.find(client.Method, path); r.route != nil {
+			r.Route = r.route.name
 		}
 	}
 
 	s.mu.Lock()
-	r.now = s.now()
-	r.At = r.now
-	s.remember(r)
+	r.At = s.now()
+	s.counts[r.Route]++
+	s.requests = newest(append(s.requests, r.Request), s.o.Keep)
 	fault := s.fault(r)
 	s.mu.Unlock()
 	text, tooLarge := s.readBody(client, fault)
@@ -168,7 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 
-	answer := s.locked(r, text, tooLarge, fault)
+	answer := s.process(r, text, tooLarge, fault)
 	if fault != nil && fault.Drop == AfterDone {
 		panic(http.ErrAbortHandler)
 	}
@@ -242,7 +239,7 @@ func (a *answer) send(w http.ResponseWriter, text []byte) {
 	w.Write(text)
 }
 
-func (s *Server) locked(r *request, text []byte, tooLarge bool, fault *Fault) *answer {
+func (s *Server) process(r *request, text []byte, tooLarge bool, fault *Fault) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.answer(r, text, tooLarge, fault)
@@ -258,24 +255,21 @@ func (s *Server) locked(r *request, text []byte, tooLarge bool, fault *Fault) *a
 func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *answer {
 	a := &answer{header: http.Header{}}
 	if s.now().Before(s.banned) {
-		a.html(429, "error code: 1015")
+		a.html(429)
 		return a
 	}
 	if fault != nil && fault.Status != 0 {
-		fault.answer(s, r, a)
+		fault.answer(r, a)
 		s.countInvalid(a)
 		return a
 	}
-	var out reply
 	err := s.admit(r, a)
 	if err == nil && tooLarge {
 		err = errTooLarge
 	}
+	var out any
 	if err == nil {
-		err = s.read(r, text)
-	}
-	if err == nil {
-		out, err = s.handle(r)
+		out, err = s.handle(r, text)
 	}
 	var refused *apiError
 	switch {
@@ -284,20 +278,22 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 			s.countInvalid(a)
 			return a // admit wrote it
 		}
-		out = reply{refused.status, errorBody(refused)}
-		a.code = refused.code
+		a.status, a.code = refused.status, refused.code
+		out = errorBody(refused)
 		if len(refused.fields) > 0 {
 			s.violation(false, "%s: %v", r.Route, refused.fields)
 		}
 	case err != nil:
 		panic(err)
+	case out == nil:
+		a.status = 204
+	case r.Route == routeThread:
+		a.status = 201
+	default:
+		a.status = 200
 	}
-	a.status = out.status
-	if out.body != nil {
-		var err error
-		if a.text, err = json.Marshal(out.body); err != nil {
-			panic(err)
-		}
+	if out != nil {
+		a.json(a.status, out)
 		if r.route != nil {
 			for _, e := range s.spec.checkResponse(r.route, a.status, a.text) {
 				s.violation(true, "the double's own answer to %s (%d): %s", r.Route, a.status, e)
@@ -308,14 +304,21 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 	return a
 }
 
-// handle finds who answers.
-func (s *Server) handle(r *request) (reply, error) {
-	h := handlers[r.Route]
-	if h == nil {
+// handle validates a request and lets its handler answer.
+func (s *Server) handle(r *request, text []byte) (any, error) {
+	h, ok := handlers[r.Route]
+	if !ok {
 		s.violation(true, "%s is not part of the double", r.Route)
-		return reply{}, errNotFound
+		return nil, errNotFound
 	}
-	return h(s, r)
+	missing := s.lookUp(r, h.need)
+	if err := s.read(r, text); err != nil {
+		return nil, err
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	return h.do(s, r)
 }
 
 // admit checks what comes before a request is looked into: address, sender and
@@ -326,11 +329,6 @@ func (s *Server) admit(r *request, a *answer) error {
 		return errCloudflare
 	}
 	if r.route == nil {
-		for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-			if other, _ := s.spec.find(m, strings.TrimPrefix(r.Path, "/")); other != nil {
-				return errNotAllowed
-			}
-		}
 		return errNotFound
 	}
 	authorization := r.client.Header.Get("Authorization")
@@ -348,64 +346,69 @@ func (s *Server) read(r *request, text []byte) error {
 	case !r.route.body:
 		return nil
 	case len(text) == 0:
-		text = []byte("{}")
+		text, kind = []byte("{}"), "application/json"
 	case err != nil:
 		return errJSON
-	case kind == "multipart/form-data":
-		var refused error
-		if text, refused = r.readMultipart(text, params["boundary"]); refused != nil {
-			return refused
+	}
+	return s.parse(r, kind, params["boundary"], text)
+}
+
+// parse parses and validates a body of a media type.
+func (s *Server) parse(r *request, kind, boundary string, text []byte) (err error) {
+	switch kind {
+	case "application/json":
+	case "multipart/form-data":
+		if text, err = r.readMultipart(text, boundary); err != nil {
+			return err
 		}
-	case kind != "application/json":
+	default:
 		return errJSON
 	}
 	if r.body, err = parseJSON(text); err != nil {
 		return errJSON
 	}
 	r.Body = r.object()
-	r.body = normal(r.body)
-	pointer := r.route.pointer + "/requestBody/content/application~1json/schema"
-	if fields := s.requestSpec.checkValue(s.narrow(r, pointer), withoutNulls(r.body)); len(fields) > 0 {
-		return invalid(fields...)
+	normalize(r.body)
+	fields := s.requestSpec.checkValue(r.schema(), withoutNulls(r.body))
+	if len(fields) == 0 {
+		fields = checkOwn(r)
 	}
-	if fields := s.checkOwn(r); len(fields) > 0 {
-		return invalid(fields...)
+	if len(fields) > 0 {
+		return invalidFields(fields)
 	}
 	return nil
 }
 
-// narrow picks from the alternatives of a body the one that its type means, so
-// that an error speaks of that one alone.
-func (s *Server) narrow(r *request, pointer string) string {
-	name := ""
-	switch r.route.name {
-	case routeCallback:
-		switch number(r.object()["type"]) {
-		case 1:
-			name = "PongInteractionCallbackRequest"
-		case 4, 5:
-			name = "CreateMessageInteractionCallbackRequest"
-		case 6, 7:
-			name = "UpdateMessageInteractionCallbackRequest"
-		case 8:
-			name = "ApplicationCommandAutocompleteCallbackRequest"
-		case 9:
-			name = "ModalInteractionCallbackRequest"
-		}
-	case "POST /webhooks/{webhook_id}/{webhook_token}":
-		name = "IncomingWebhookRequestPartial"
-	case "PATCH /channels/{channel_id}":
-		name = "UpdateThreadRequestPartial"
+// narrowed are the alternatives of a body that are meant, so that an error speaks of
+// that one alone.
+var (
+	narrowed         = map[string]string{routeFollowUp: "IncomingWebhookRequestPartial"}
+	narrowedCallback = map[int]string{
+		answerPong:      "PongInteractionCallbackRequest",
+		answerMessage:   "CreateMessageInteractionCallbackRequest",
+		answerDefer:     "CreateMessageInteractionCallbackRequest",
+		answerDeferEdit: "UpdateMessageInteractionCallbackRequest",
+		answerUpdate:    "UpdateMessageInteractionCallbackRequest",
+		answerChoices:   "ApplicationCommandAutocompleteCallbackRequest",
+		answerModal:     "ModalInteractionCallbackRequest",
+	}
+)
+
+// schema returns where the specification describes the body of a request.
+func (r *request) schema() string {
+	name := narrowed[r.Route]
+	if r.Route == routeCallback {
+		name = narrowedCallback[number(r.object()["type"])]
 	}
 	if name == "" {
-		return pointer
+		return r.route.pointer + "/requestBody/content/application~1json/schema"
 	}
 	return "/components/schemas/" + name
 }
 
-// normal changes what Discord's documentation allows and its specification does
+// normalize changes what Discord's documentation allows and its specification does
 // not: permission sets as strings, ids of attachments as numbers.
-func normal(v any) any {
+func normalize(v any) {
 	visit(v, func(o object) {
 		if p, ok := o["default_member_permissions"].(string); ok {
 			if _, err := strconv.ParseUint(p, 10, 53); err == nil {
@@ -420,7 +423,6 @@ func normal(v any) any {
 			}
 		}
 	})
-	return v
 }
 
 var fileField = regexp.MustCompile(`^files\[(\d+)\]$`)
@@ -445,9 +447,9 @@ func (r *request) readMultipart(text []byte, boundary string) ([]byte, error) {
 		case part.FormName() == "payload_json":
 			payload = data
 		case field == nil:
-			return nil, invalid(fieldError{path: []string{part.FormName()}, code: "UNKNOWN_PROPERTY", message: "a part is payload_json or files[n]"})
+			return nil, invalid(part.FormName(), "UNKNOWN_PROPERTY", "a part is payload_json or files[n]")
 		case len(r.files) == maxFiles:
-			return nil, invalid(fieldError{path: []string{"files"}, code: "BASE_TYPE_MAX_LENGTH", message: "Must be 10 or fewer in length."})
+			return nil, invalid("files", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
 		case len(data) > maxFile:
 			return nil, errTooLarge
 		default:
@@ -457,7 +459,7 @@ func (r *request) readMultipart(text []byte, boundary string) ([]byte, error) {
 	}
 }
 
-// errorBody is Discord's error object with its tree of errors.
+// errorBody returns Discord's error object with its tree of errors.
 func errorBody(e *apiError) object {
 	o := object{"code": e.code, "message": e.message}
 	if len(e.fields) == 0 {
@@ -466,47 +468,24 @@ func errorBody(e *apiError) object {
 	tree := object{}
 	for _, f := range e.fields {
 		at := tree
-		for _, step := range f.path {
-			next, ok := at[step].(object)
-			if !ok {
-				next = object{}
-				at[step] = next
+		for step := range strings.FieldsFuncSeq(f.path, func(c rune) bool { return c == '.' }) {
+			if at["_errors"] != nil {
+				break // a node has errors or fields, not both
 			}
-			at = next
+			if at[step] == nil {
+				at[step] = object{}
+			}
+			at = at[step].(object)
 		}
 		list, _ := at["_errors"].([]object)
+		clear(at)
 		at["_errors"] = append(list, object{"code": f.code, "message": f.message})
 	}
-	prune(tree)
 	o["errors"] = tree
 	return o
 }
 
-// prune keeps errors and deeper fields apart: a node of the tree is one or the
-// other.
-func prune(node object) {
-	if _, leaf := node["_errors"]; leaf {
-		for key := range node {
-			if key != "_errors" {
-				delete(node, key)
-			}
-		}
-		return
-	}
-	for _, v := range node {
-		prune(v.(object))
-	}
-}
-
-func (s *Server) remember(r *request) {
-	s.counts[r.Route]++
-	s.requests = append(s.requests, r.Request)
-	if len(s.requests) > s.o.Keep {
-		s.requests = append([]*Request(nil), s.requests[len(s.requests)/4:]...)
-	}
-}
-
-// Requests are those of one route, or all when route is empty, oldest first.
+// Requests returns those of one route, or all when route is empty, oldest first.
 func (s *Server) Requests(route string) []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -519,7 +498,7 @@ func (s *Server) Requests(route string) []Request {
 	return list
 }
 
-// Count is how many requests of a route ("POST /channels/{channel_id}/messages")
+// Count returns how many requests of a route ("POST /channels/{channel_id}/messages")
 // came since the start, Forget or not.
 func (s *Server) Count(route string) int {
 	s.mu.Lock()
@@ -539,15 +518,13 @@ func (s *Server) serveFile(w http.ResponseWriter, client *http.Request) {
 	w.Write(file.data)
 }
 
-// number is a JSON number as an int, or -1.
+// number returns a JSON number as an int, or -1.
 func number(v any) int {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return int(n)
 		}
-	case float64:
-		return int(v)
 	case int:
 		return v
 	}

@@ -46,26 +46,12 @@ func TestWhatAMessageMayBe(t *testing.T) {
 		}
 		return o
 	}
-	options := func(n int) []object {
-		var list []object
-		for i := range n {
-			list = append(list, object{"label": x(100), "value": fmt.Sprint(i) + x(97), "description": x(100)})
-		}
-		return list
-	}
 	menu := func(more object) object {
-		o := object{"type": 3, "custom_id": "menu", "options": options(25), "placeholder": x(150)}
+		o := object{"type": 3, "custom_id": "menu", "options": []object{{"label": "a", "value": "a"}, {"label": "b", "value": "b"}}}
 		for key, v := range more {
 			o[key] = v
 		}
 		return o
-	}
-	many := func(n int) []object {
-		var list []object
-		for i := range n {
-			list = append(list, button(object{"custom_id": fmt.Sprint("b", i)}))
-		}
-		return list
 	}
 	rows := func(n int) []object {
 		var list []object
@@ -95,45 +81,31 @@ func TestWhatAMessageMayBe(t *testing.T) {
 		{"2000 letters", object{"content": x(2000)}, nil, ""},
 		{"2001 letters", object{"content": x(2001)}, nil, "content"},
 		{"a misspelt field", object{"contnet": "x"}, nil, "_errors"},
-		{"a number for text", object{"content": 5}, nil, "content"},
 		{"a flag that cannot be set", object{"content": "x", "flags": 1}, nil, "flags"},
 		{"a silent message", object{"content": "x", "flags": 1 << 12}, nil, ""},
 		{"an ephemeral message", object{"content": "x", "flags": 64}, nil, "flags"},
-		{"a nonce of 25", object{"content": "x", "nonce": x(25)}, nil, ""},
-		{"a nonce of 26", object{"content": "x", "nonce": x(26)}, nil, "nonce"},
 		{"no nonce to enforce", object{"content": "x", "enforce_nonce": true}, nil, "nonce"},
 		{"mentions both ways", object{"content": "x", "allowed_mentions": object{"parse": []string{"users"}, "users": []string{"1"}}}, nil, "allowed_mentions"},
-		{"mentions of a kind", object{"content": "x", "allowed_mentions": object{"parse": []string{"people"}}}, nil, "allowed_mentions.parse.0"},
 		{"nulls", object{"content": "x", "embeds": nil, "components": nil, "allowed_mentions": nil, "flags": nil, "nonce": nil}, nil, ""},
 		{"a whole number as nonce", object{"content": "x", "nonce": 12, "enforce_nonce": true}, nil, ""},
 		{"an embed", object{"embeds": []object{{"title": "x"}}}, nil, "embeds"},
 		{"5 rows", object{"content": "x", "components": rows(5)}, nil, ""},
 		{"6 rows", object{"content": "x", "components": rows(6)}, nil, "components"},
-		{"5 buttons", object{"content": "x", "components": row(many(5)...)}, nil, ""},
-		{"6 buttons", object{"content": "x", "components": row(many(6)...)}, nil, "components.0.components"},
 		{"a button and a menu", object{"content": "x", "components": row(button(nil), menu(nil))}, nil, "components.0.components"},
 		{"two of one custom_id", object{"content": "x", "components": row(button(nil), button(nil))}, nil, "components.0.components.1.custom_id"},
-		{"custom_id of 100", object{"content": "x", "components": row(button(object{"custom_id": x(100)}))}, nil, ""},
-		{"custom_id of 101", object{"content": "x", "components": row(button(object{"custom_id": x(101)}))}, nil, "components.0.components.0.custom_id"},
-		{"label of 80", object{"content": "x", "components": row(button(object{"label": x(80)}))}, nil, ""},
-		{"label of 81", object{"content": "x", "components": row(button(object{"label": x(81)}))}, nil, "components.0.components.0.label"},
 		{"a button without custom_id", object{"content": "x", "components": row(button(object{"custom_id": nil}))}, nil, "components.0.components.0.custom_id"},
 		{"a link with custom_id", object{"content": "x", "components": row(button(object{"style": 5, "url": "https://example.org"}))}, nil, "components.0.components.0.url"},
 		{"a link", object{"content": "x", "components": row(button(object{"style": 5, "url": "https://example.org", "custom_id": nil}))}, nil, ""},
 		{"a button without label", object{"content": "x", "components": row(button(object{"label": nil}))}, nil, "components.0.components.0.label"},
 		{"a button with an emoji", object{"content": "x", "components": row(button(object{"label": nil, "emoji": object{"name": "⚫"}}))}, nil, ""},
 		{"a misspelt field of a button", object{"content": "x", "components": row(button(object{"customid": "x"}))}, nil, "components.0.components.0"},
-		{"a menu", object{"content": "x", "components": row(menu(nil))}, nil, ""},
-		{"26 options", object{"content": "x", "components": row(menu(object{"options": options(26)}))}, nil, "components.0.components.0.options"},
-		{"a placeholder of 151", object{"content": "x", "components": row(menu(object{"placeholder": x(151)}))}, nil, "components.0.components.0.placeholder"},
-		{"more than there are", object{"content": "x", "components": row(menu(object{"options": options(3), "max_values": 4}))}, nil, "components.0.components.0.max_values"},
+		{"more than there are", object{"content": "x", "components": row(menu(object{"max_values": 3}))}, nil, "components.0.components.0.max_values"},
 		{"one option twice", object{"content": "x", "components": row(menu(object{"options": []object{{"label": "a", "value": "a"}, {"label": "b", "value": "a"}}}))}, nil, "components.0.components.0.options.1.value"},
 
 		{"a container", object{"content": "x", "components": []object{{"type": 17, "components": row(button(nil))}}}, nil, "components.0.type"},
 
 		{"a picture", attached(x(1024), "0"), []file{one}, ""},
 		{"a number for an id", attached("alt", 0), []file{one}, ""},
-		{"alt text of 1025", attached(x(1025), "0"), []file{one}, "attachments.0.description"},
 		{"a picture that is not there", attached("alt", "0", "1"), []file{one}, "attachments.1.id"},
 		{"a picture that is not listed", attached("alt", "0"), []file{one, one}, "attachments"},
 		{"a picture listed twice", attached("alt", "0", "0"), []file{one}, "attachments.1.id"},
@@ -210,7 +182,6 @@ func TestWhatACommandMayBe(t *testing.T) {
 		{"another script", []object{slash("置く")}, true},
 		{"33 letters", []object{slash(strings.Repeat("x", 33))}, false},
 		{"no description", []object{{"name": "go"}}, false},
-		{"description of 101", []object{{"name": "go", "description": strings.Repeat("x", 101)}}, false},
 		{"a name twice", []object{slash("go"), slash("go")}, false},
 		{"a name twice, of different kinds", append(of(), object{"name": "go", "type": 3}), true},
 		{"a message command", []object{{"name": "Show as a Go board", "type": 3}}, true},
@@ -219,24 +190,17 @@ func TestWhatACommandMayBe(t *testing.T) {
 		{"101 commands", named(101, 1), false},
 		{"15 message commands", named(15, 3), true},
 		{"16 message commands", named(16, 3), false},
-		{"25 options", of(slices.Collect(func(yield func(object) bool) {
-			for i := range 25 {
-				yield(option(fmt.Sprint("o", i), nil))
-			}
-		})...), true},
 		{"required after optional", of(option("a", nil), option("b", object{"required": true})), false},
 		{"an option twice", of(option("a", nil), option("a", nil)), false},
 		{"an option in capitals", of(option("At", nil)), false},
 		{"choices and autocompletion", of(option("a", object{"autocomplete": true, "choices": []object{{"name": "x", "value": "x"}}})), false},
 		{"25 choices", of(option("a", object{"choices": long(25)})), true},
-		{"26 choices", of(option("a", object{"choices": long(26)})), false},
 		{"more than 8000 letters", of(option("a", object{"choices": long(25)}), option("b", object{"choices": long(25)})), false},
 		{"a choice of 101", of(option("a", object{"choices": []object{{"name": "x", "value": strings.Repeat("x", 101)}}})), false},
 		{"localised", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "los"}, "description_localizations": object{"de": "Los"}}}, true},
 		{"localised in capitals", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "Los"}}}, false},
 		{"permissions as text", []object{{"name": "go", "description": "d", "default_member_permissions": "32"}}, true},
 		{"a subcommand", of(object{"type": 1, "name": "a", "description": "d"}), false},
-		{"a place that is none", []object{{"name": "go", "description": "d", "contexts": []int{3}}}, false},
 		{"a misspelt field", []object{{"name": "go", "description": "d", "integration_type": []int{0}}}, false},
 	} {
 		a := s.b.do("PUT", path, c.list)
@@ -320,7 +284,7 @@ func TestPicturesAndTheirEdits(t *testing.T) {
 func TestWhomAMessagePings(t *testing.T) {
 	s := newStage(t, discordtest.Options{})
 	carol := s.club.Member("carol")
-	content := fmt.Sprintf("<@%s> <@!%s> @everyone", s.alice.ID(), s.bob.ID())
+	content := fmt.Sprintf("<@%s> <@!%s>", s.alice.ID(), s.bob.ID())
 	for _, c := range []struct {
 		name    string
 		body    object
@@ -344,25 +308,10 @@ func TestWhomAMessagePings(t *testing.T) {
 	if m := s.room.Last(); m.Pings != nil || len(m.Mentions) != 2 {
 		t.Errorf("an edit pings %v", m.Pings)
 	}
-	s.club.BotPermissions(discordtest.Everyone | discordtest.MentionEveryone)
-	s.b.do("POST", s.messages(), object{"content": "@everyone"}).want(t, 200)
-	if m := s.room.Last(); len(m.Pings) != 4 { // with the owner
-		t.Errorf("@everyone pings %v", m.Pings)
+	if n := len(s.alice.Pinged()); n != 3 {
+		t.Errorf("alice was pinged %d times", n)
 	}
-	role := s.club.Permit(carol, 0)
-	s.b.do("POST", s.messages(), object{"content": "<@&" + role + ">", "allowed_mentions": object{"parse": []string{}, "roles": []string{role}}}).want(t, 200)
-	if m := s.room.Last(); !reflect.DeepEqual(m.Pings, []string{"carol"}) {
-		t.Errorf("a role pings %v", m.Pings)
-	}
-	s.club.BotPermissions(discordtest.Everyone)
-	s.b.do("POST", s.messages(), object{"content": "<@&" + role + ">"}).want(t, 200)
-	if m := s.room.Last(); m.Pings != nil {
-		t.Errorf("a role that nobody may mention pings %v", m.Pings)
-	}
-	if n := len(carol.Pinged()); n != 2 {
-		t.Errorf("carol was pinged %d times", n)
-	}
-	if !strings.Contains(s.d.Transcript(), "Halfpoint: @alice @bob @everyone\n    (pings alice)\n") {
+	if !strings.Contains(s.d.Transcript(), "Halfpoint: @alice @bob\n    (pings alice)\n") {
 		t.Errorf("the transcript is\n%s", s.d.Transcript())
 	}
 }
@@ -394,27 +343,20 @@ func TestThreads(t *testing.T) {
 		t.Errorf("the thread is %s", thread.text)
 	}
 	s.b.do("POST", s.messages()+"/"+a.id()+"/threads", object{"name": "Again"}).want(t, 400, 160004)
-	s.b.do("GET", s.messages()+"/"+a.id(), nil).want(t, 200) // with its thread
+	s.b.do("GET", s.messages(), nil).want(t, 200) // with its thread
 	path := "/channels/" + thread.id()
 	inside := s.b.do("POST", path+"/messages", object{"content": "Hello <@" + s.bob.ID() + ">"}).want(t, 200)
 	t1 := s.room.Threads()[0]
-	if got := t1.Members(); !reflect.DeepEqual(got, []string{"Halfpoint", "bob"}) {
-		t.Errorf("in the thread are %v", got)
-	}
-
 	// An archived thread cannot be edited in, wakes by a message or on demand.
 	t1.Archive()
 	s.b.do("PATCH", path+"/messages/"+inside.id(), object{"content": "x"}).want(t, 400, 50083)
 	second := s.b.do("POST", path+"/messages", object{"content": "To be deleted."}).want(t, 200)
 	t1.Archive()
 	s.b.do("DELETE", path+"/messages/"+second.id(), nil).want(t, 204)
-	s.b.do("PATCH", path, object{"name": "x"}).want(t, 400, 50083)
 	s.b.do("POST", path+"/messages", object{"content": "Wake up."}).want(t, 200)
 	if t1.Archived() {
 		t.Error("a message does not wake a thread")
 	}
-	t1.Archive()
-	s.b.do("PATCH", path, object{"archived": false}).want(t, 200)
 	// A command opens it, too; a locked one stays closed.
 	t1.Archive()
 	if s.alice.Slash(t1, "go"); t1.Archived() {
@@ -426,7 +368,6 @@ func TestThreads(t *testing.T) {
 	s.b.do("PATCH", path+"/messages/"+inside.id(), object{"content": "x"}).want(t, 400, 160005)
 	t1.Lock()
 	s.b.do("DELETE", path+"/messages/"+inside.id(), nil).want(t, 400, 50083)
-	s.b.do("PATCH", path, object{"archived": false}).want(t, 403, 50013)
 	s.b.do("POST", path+"/messages", object{"content": "Wake up."}).want(t, 400, 50083)
 	i := s.alice.Slash(t1, "go")
 	got := s.b.event("INTERACTION_CREATE")
@@ -436,7 +377,7 @@ func TestThreads(t *testing.T) {
 		t.Error("alice was not told that it failed")
 	}
 	s.club.BotPermissions(discordtest.Everyone | discordtest.ManageThreads)
-	s.b.do("PATCH", path, object{"archived": false, "locked": false}).want(t, 200)
+	s.b.do("POST", path+"/messages", object{"content": "Wake up."}).want(t, 200)
 	forum := s.club.Forum("matches")
 	post := s.alice.Open(forum, "An evening", "Hello")
 	s.b.do("POST", "/channels/"+post.ID()+"/messages", object{"content": "Good evening."}).want(t, 200)
@@ -473,30 +414,14 @@ func TestRights(t *testing.T) {
 	send().want(t, 403, 50001)
 	s.b.do("GET", "/channels/"+s.room.ID(), nil).want(t, 403, 50001)
 	s.room.OverwriteBot(discordtest.ViewChannel, 0)
-	s.room.Overwrite(nil, 0, discordtest.ViewChannel)
-	send().want(t, 200) // its own overwrite wins over everybody's
+	s.club.Everyone(discordtest.Everyone &^ discordtest.ViewChannel)
+	send().want(t, 200) // its own overwrite wins over everybody's permissions
 	if s.alice.Slash(s.room, "go").Refused() == nil || len(s.alice.Sees(s.room)) != 0 {
 		t.Error("alice uses a channel that she does not see")
 	}
-	s.room.Overwrite(s.alice, discordtest.ViewChannel, 0)
+	s.club.Permit(s.alice, discordtest.ViewChannel)
 	if s.alice.Slash(s.room, "go").Refused() != nil {
-		t.Error("alice does not see a channel opened to her")
-	}
-	// Of roles, what one allows wins over what another denies.
-	one, two := s.club.Permit(s.bob, 0), s.club.Permit(s.bob, 0)
-	sees := func() bool { return s.bob.Slash(s.room, "go").Refused() == nil }
-	s.room.Overwrite(nil, 0, 0)
-	s.room.OverwriteRole(one, 0, discordtest.ViewChannel)
-	if sees() {
-		t.Error("a role's overwrite denies nothing")
-	}
-	s.room.OverwriteRole(two, discordtest.ViewChannel, 0)
-	if !sees() {
-		t.Error("a role's overwrite allows nothing")
-	}
-	s.room.Overwrite(s.bob, 0, discordtest.ViewChannel)
-	if sees() {
-		t.Error("the person's own overwrite does not win")
+		t.Error("alice does not see a channel that her role opens")
 	}
 	s.club.Kick()
 	send().want(t, 403, 50001)
@@ -531,33 +456,26 @@ func TestReadingBack(t *testing.T) {
 		return strings.Join(list, ",")
 	}
 	for query, want := range map[string]string{
-		"":                                "for <@me>,,6,5,4,3,2,1,0",
-		"?limit=2":                        "for <@me>,",
-		"?limit=2&before=" + ids[3]:       "2,1",
-		"?limit=2&after=" + ids[3]:        "5,4",
-		"?limit=3&around=" + ids[3]:       "4,3,2",
-		"?limit=100&after=" + ids[6]:      "for <@me>,",
-		"?limit=100&before=" + ids[0]:     "",
-		"?after=" + ids[0] + "&limit=1":   "1",
-		"?before=" + ids[1] + "&limit=50": "0",
+		"":                              "for <@me>,,6,5,4,3,2,1,0",
+		"?limit=2":                      "for <@me>,",
+		"?limit=2&after=" + ids[3]:      "5,4",
+		"?limit=100&after=" + ids[6]:    "for <@me>,",
+		"?after=" + ids[0] + "&limit=1": "1",
 	} {
 		if got := read(query); got != want {
 			t.Errorf("%s is %s, not %s", query, got, want)
 		}
 	}
 	for _, path := range []string{
-		"/users/@me", "/users/@me/guilds", "/applications/@me", "/oauth2/applications/@me", "/gateway", "/gateway/bot",
-		"/guilds/" + s.club.ID(), "/guilds/" + s.club.ID() + "?with_counts=true",
+		"/users/@me", "/users/@me/guilds", "/applications/@me", "/gateway", "/gateway/bot", "/guilds/" + s.club.ID(),
 		"/guilds/" + s.club.ID() + "/members/" + s.alice.ID(), "/channels/" + s.room.ID(), "/channels/" + s.alice.DM().ID(),
 	} {
 		s.b.do("GET", path, nil).want(t, 200)
 	}
-	s.b.do("POST", "/channels/"+s.room.ID()+"/typing", nil).want(t, 204)
-	s.b.do("GET", s.messages()+"/1", nil).want(t, 404, 10008)
+	s.b.do("DELETE", s.messages()+"/1", nil).want(t, 404, 10008)
 	s.b.do("GET", "/guilds/1", nil).want(t, 404, 10004)
 	s.b.do("GET", "/guilds/"+s.club.ID()+"/members/1", nil).want(t, 404, 10013)
 	s.b.do("GET", "/nothing", nil).want(t, 404, 0)
-	s.b.do("PUT", "/users/@me", nil).want(t, 405, 0)
 }
 
 func TestWhoMayAsk(t *testing.T) {
@@ -573,9 +491,6 @@ func TestWhoMayAsk(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	a.Body.Close()
-	if n := s.d.Invalid(); n != 4 {
-		t.Errorf("%d requests count as invalid", n)
-	}
 	_, got := s.slash()
 	s.b.hook("POST", callbackPath(got), object{"type": 5}).want(t, 204)
 	s.b.do("PATCH", s.b.hookPath(got, "/messages/@original"), object{"content": "x"}).want(t, 200)
@@ -643,7 +558,7 @@ func TestBuckets(t *testing.T) {
 
 func TestTheBan(t *testing.T) {
 	limits := discordtest.NoLimits()
-	limits.Invalid, limits.Ban = discordtest.Rate{N: 5, Per: 10 * time.Minute}, time.Hour
+	limits.Invalid, limits.Ban = 5, time.Hour
 	s := newStage(t, discordtest.Options{Limits: limits, Lenient: true})
 	s.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, Scope: "shared", RetryAfter: time.Second})
 	s.b.do("POST", s.messages(), object{"content": "x"}).want(t, 429) // shared: not counted

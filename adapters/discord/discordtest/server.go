@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -26,12 +28,9 @@ type TB interface {
 type Options struct {
 	Network       *memnet.Network  // on which the double listens and posts interactions; TCP on loopback when nil
 	Now           func() time.Time // the double's clock; time.Now when nil
-	Name          string           // of the bot; "Halfpoint" when empty
 	Lenient       bool             // bad requests do not fail the test; they are answered and recorded all the same
 	Lax           bool             // unknown properties of requests are ignored, as by Discord; libraries send some
 	Limits        *Limits          // buckets and limits; DefaultLimits when nil
-	Heartbeat     time.Duration    // between heartbeats, by package time; 41.25 s when 0
-	Grace         time.Duration    // for a missing heartbeat, by package time; 5 s when 0
 	Concurrency   int              // max_concurrency of identifies; 1 when 0
 	IdentifyEvery time.Duration    // between identifies of one key, by the double's clock; 5 s when 0
 	Identifies    int              // session starts left; 1000 when 0
@@ -39,8 +38,6 @@ type Options struct {
 	Privileged    int              // privileged intents that were granted, a bit set
 	Patience      time.Duration    // of Answer and other waits, by package time; 10 s when 0
 	Keep          int              // requests, and messages in a channel, that are remembered; 10,000 when 0
-	ResumeFor     time.Duration    // by the double's clock; 3 minutes when 0
-	Remember      int              // dispatches that a session keeps for a resume; 20,000 when 0
 }
 
 // A Server is a double of Discord with one application in it.
@@ -70,23 +67,19 @@ type Server struct {
 	users         map[string]*user
 	people        map[string]*Person // by name
 	guilds        map[string]*guild
-	guildNames    map[string]*guild
 	guildOrder    []*guild
 	channels      map[string]*channel
-	commands      map[string][]object // by guild id, "" for the global ones
-	commandWrites int                 // requests that changed commands
-	interactions  map[string]*interaction
-	tokens        map[string]*interaction
-	asked         []*interaction // the same, oldest first
+	commands      map[string][]object     // by guild id, "" for the global ones
+	commandWrites int                     // requests that changed commands
+	tokens        map[string]*interaction // by token
+	asked         []*interaction          // the same, oldest first
 	holding       bool
 	held          []*interaction
 	files         map[string]*attachment // by path
-	nonces        map[string]*nonce
-	nonceOrder    []*nonce
+	nonces        map[string]nonce
 	lines         []line
 
 	buckets    map[string]*bucket
-	pruneAt    int // so many buckets
 	global     bucket
 	invalid    []time.Time
 	banned     time.Time // until
@@ -103,59 +96,35 @@ func New(t TB, o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Name == "" {
-		o.Name = "Halfpoint"
-	}
 	if o.Limits == nil {
 		o.Limits = DefaultLimits()
 	}
-	orDuration := func(d *time.Duration, def time.Duration) {
-		if *d == 0 {
-			*d = def
-		}
-	}
-	orInt := func(n *int, def int) {
-		if *n == 0 {
-			*n = def
-		}
-	}
-	orDuration(&o.Heartbeat, 41250*time.Millisecond)
-	orDuration(&o.Grace, 5*time.Second)
-	orDuration(&o.Patience, 10*time.Second)
-	orDuration(&o.IdentifyEvery, 5*time.Second)
-	orDuration(&o.ResumeFor, 3*time.Minute)
-	orInt(&o.Concurrency, 1)
-	orInt(&o.Identifies, 1000)
-	orInt(&o.Shards, 1)
-	orInt(&o.Keep, 10_000)
-	orInt(&o.Remember, 20_000)
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	o.IdentifyEvery = cmp.Or(o.IdentifyEvery, 5*time.Second)
+	o.Concurrency = cmp.Or(o.Concurrency, 1)
+	o.Identifies = cmp.Or(o.Identifies, 1000)
+	o.Shards = cmp.Or(o.Shards, 1)
+	o.Keep = cmp.Or(o.Keep, 10_000)
 
 	seed := sha256.Sum256([]byte("discordtest"))
 	s := &Server{
 		t: t, o: o, spec: strict(), requestSpec: strict(),
-		secret:       ed25519.NewKeyFromSeed(seed[:]),
-		users:        map[string]*user{},
-		people:       map[string]*Person{},
-		guilds:       map[string]*guild{},
-		guildNames:   map[string]*guild{},
-		channels:     map[string]*channel{},
-		commands:     map[string][]object{},
-		interactions: map[string]*interaction{},
-		tokens:       map[string]*interaction{},
-		files:        map[string]*attachment{},
-		nonces:       map[string]*nonce{},
-		buckets:      map[string]*bucket{},
-		counts:       map[string]int{},
+		secret:   ed25519.NewKeyFromSeed(seed[:]),
+		users:    map[string]*user{},
+		people:   map[string]*Person{},
+		guilds:   map[string]*guild{},
+		channels: map[string]*channel{},
+		commands: map[string][]object{},
+		counts:   map[string]int{},
+		gateway:  gateway{left: o.Identifies, sessions: map[string]*Session{}, started: map[int]time.Time{}},
 	}
+	s.reset()
 	if o.Lax {
 		s.requestSpec = lax()
 	}
 	s.changed = sync.NewCond(&s.mu)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.gateway.left = o.Identifies
-	s.gateway.sessions = map[string]*Session{}
-	s.gateway.started = map[int][]time.Time{}
-	s.bot = s.newUser(o.Name)
+	s.bot = s.newUser("Halfpoint")
 	s.bot.bot = true
 	s.appID = s.bot.id
 	s.token = botToken(s.appID)
@@ -183,39 +152,49 @@ func New(t TB, o Options) *Server {
 
 // Close ends every connection and waits until nothing of the double runs.
 func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.locked(func() { s.closed = true })
 	s.stop()
 	s.web.Close()
-	s.cutAll()
+	s.mu.Lock()
+	list := slices.Clone(s.gateway.connections)
+	s.mu.Unlock()
+	for _, c := range list {
+		c.raw.Close()
+	}
 	s.running.Wait()
 }
 
-// API is the base address of the REST API, such as "http://127.0.0.1:4711/api/v10".
+// locked runs do with the lock held and wakes who waits for what it does.
+func (s *Server) locked(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+	s.changed.Broadcast()
+}
+
+// API returns the base address of the REST API, such as "http://127.0.0.1:4711/api/v10".
 func (s *Server) API() string { return s.Address() + "/api/v10" }
 
-// Address is the scheme and host of the double.
+// Address returns the scheme and host of the double.
 func (s *Server) Address() string { return "http://" + s.listener.Addr().String() }
 
-// Token is the bot's token, without "Bot ".
+// Token returns the bot's token, without "Bot ".
 func (s *Server) Token() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.token
 }
 
-// Application is the application's id, which is the bot user's too.
+// Application returns the application's id, which is the bot user's too.
 func (s *Server) Application() string { return s.appID }
 
-// PublicKey is the Ed25519 key of the application in hex, which signs
+// PublicKey returns the Ed25519 key of the application in hex, which signs
 // interactions that are delivered by POST.
 func (s *Server) PublicKey() string {
 	return hex.EncodeToString(s.secret.Public().(ed25519.PublicKey))
 }
 
-// Now is the double's time.
+// Now returns the double's time.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,19 +202,14 @@ func (s *Server) Now() time.Time {
 }
 
 // Advance puts the double's clock forward.
-func (s *Server) Advance(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.advanced += d
-	s.changed.Broadcast()
-}
+func (s *Server) Advance(d time.Duration) { s.locked(func() { s.advanced += d }) }
 
-// Violations are what clients sent that Discord's specification or
+// Violations returns what clients sent that Discord's specification or
 // documentation forbids, and faults of the double's own answers, in order.
 func (s *Server) Violations() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.violations...)
+	return slices.Clone(s.violations)
 }
 
 // Forget drops every message, interaction, request, violation and line of the transcript,
@@ -246,16 +220,19 @@ func (s *Server) Forget() {
 	for _, c := range s.channels {
 		c.messages = nil
 	}
-	// New maps: one that is cleared keeps its size.
-	s.interactions = map[string]*interaction{}
-	s.tokens = map[string]*interaction{}
-	s.files = map[string]*attachment{}
-	s.nonces = map[string]*nonce{}
-	s.buckets = map[string]*bucket{}
-	s.lines, s.requests, s.asked, s.nonceOrder, s.violations = nil, nil, nil, nil, nil
+	s.reset()
 	for _, session := range s.gateway.sessions {
 		session.forget()
 	}
+}
+
+// reset makes new maps: one that is cleared keeps its size.
+func (s *Server) reset() {
+	s.tokens = map[string]*interaction{}
+	s.files = map[string]*attachment{}
+	s.nonces = map[string]nonce{}
+	s.buckets = map[string]*bucket{}
+	s.lines, s.requests, s.asked, s.violations = nil, nil, nil, nil
 }
 
 func (s *Server) now() time.Time { return s.o.Now().Add(s.advanced) }
@@ -271,7 +248,7 @@ func (s *Server) violation(ours bool, format string, args ...any) {
 
 const epoch = 1420070400000 // Discord's, in milliseconds
 
-// newID is the next snowflake.
+// newID returns the next snowflake.
 func (s *Server) newID() string {
 	id := uint64(s.now().UnixMilli()-epoch) << 22
 	if id <= s.lastID {
@@ -282,6 +259,19 @@ func (s *Server) newID() string {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// Wait waits until done says so; it is asked whenever something happened. It
+// must not call the Server.
+func (s *Server) Wait(done func() bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waitFor(done)
+}
+
+// WaitCommands waits until somebody has registered commands n times in all.
+func (s *Server) WaitCommands(n int) bool {
+	return s.Wait(func() bool { return s.commandWrites >= n })
+}
 
 // waitFor waits, with the lock held, until done says so; it gives up when
 // the double closes or Options.Patience has passed.

@@ -1,28 +1,38 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // A Session is a gateway session; it outlives its connection for as long as it
 // can be resumed.
 type Session struct {
-	s           *Server
-	id          string
-	shard, of   int
-	intents     int
-	compress    bool
-	events      [][]byte // dispatches, to be replayed
-	base        int      // sequence number of events[0]
-	seq         int      // of the last dispatch
-	connection  *connection
-	lost        time.Time // when the connection ended
-	dead        bool
-	properties  object
-	resumeCount int
+	s          *Server
+	id         string
+	shard, of  int
+	intents    int
+	compress   bool
+	events     [][]byte // dispatches, to be replayed
+	base       int      // sequence number of events[0]
+	seq        int      // of the last dispatch
+	connection *connection
+	lost       time.Time // when the connection ended
+	resumes    int
+}
+
+const (
+	resumeFor      = 3 * time.Minute // by the double's clock, after the connection ended
+	keptDispatches = 20_000          // for a resume
+)
+
+// expired reports whether a session can no longer be resumed.
+func (session *Session) expired() bool {
+	return session.connection == nil && session.s.now().Sub(session.lost) > resumeFor
 }
 
 // shardOf is Discord's formula. What has no guild goes to shard 0.
@@ -53,8 +63,8 @@ func (session *Session) dispatch(event string, data any) {
 		panic(err)
 	}
 	session.events = append(session.events, message)
-	if most := session.s.o.Remember; len(session.events) > most+most/4 {
-		drop := len(session.events) - most
+	if len(session.events) > keptDispatches*5/4 {
+		drop := len(session.events) - keptDispatches
 		if c := session.connection; c != nil {
 			drop = min(drop, max(0, c.next-session.base))
 		}
@@ -77,12 +87,11 @@ func (session *Session) forget() {
 }
 
 func (session *Session) kill() {
-	session.dead = true
 	session.events = nil
 	delete(session.s.gateway.sessions, session.id)
 }
 
-// Sessions are those with a connection, by shard.
+// Sessions returns those with a connection, by shard.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,63 +105,40 @@ func (s *Server) connected() []*Session {
 			list = append(list, session)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Session) int {
-		if a.shard != b.shard {
-			return a.shard - b.shard
-		}
-		return compareIDs(a.id, b.id)
-	})
+	slices.SortFunc(list, func(a, b *Session) int { return cmp.Or(a.shard-b.shard, strings.Compare(a.id, b.id)) })
 	return list
 }
 
 // WaitSessions waits until n sessions are connected and ready, and says
 // whether they were in time.
 func (s *Server) WaitSessions(n int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.waitFor(func() bool { return len(s.connected()) >= n })
+	return s.Wait(func() bool { return len(s.connected()) >= n })
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (session *Session) ID() string { return session.id }
 
-// Intents are those of its identify.
-func (session *Session) Intents() int { return session.intents }
-
-// Resumes is how often the session was resumed.
+// Resumes returns how often the session was resumed.
 func (session *Session) Resumes() int {
 	session.s.mu.Lock()
 	defer session.s.mu.Unlock()
-	return session.resumeCount
+	return session.resumes
 }
 
-// Beats is how many heartbeats came on the present connection.
-func (session *Session) Beats() int {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	if session.connection == nil {
-		return 0
-	}
-	return session.connection.beats
-}
-
-// Path is where the present connection was opened: "/resume" by a client that
+// Path returns where the present connection was opened: "/resume" by a client that
 // honours the resume address.
-func (session *Session) Path() string {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	if session.connection == nil {
-		return ""
-	}
-	return session.connection.path
+func (session *Session) Path() (path string) {
+	session.with(func(c *connection) { path = c.path })
+	return path
 }
 
+// with does something to the session's connection, if there is one.
 func (session *Session) with(do func(*connection)) {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	if session.connection != nil {
-		do(session.connection)
-	}
+	session.s.locked(func() {
+		if session.connection != nil {
+			do(session.connection)
+		}
+	})
 }
 
 // Cut cuts the TCP connection without a word.
@@ -171,7 +157,7 @@ func (session *Session) Close(code int) {
 
 // Reconnect tells the client to reconnect (op 7).
 func (session *Session) Reconnect() {
-	session.with(func(c *connection) { c.say(object{"op": opReconnect, "d": nil, "s": nil, "t": nil}) })
+	session.with(func(c *connection) { c.say(opReconnect, nil) })
 }
 
 // Invalidate tells the client that its session is invalid (op 9).
@@ -181,26 +167,12 @@ func (session *Session) Invalidate(resumable bool) {
 			session.kill()
 			c.session = nil
 		}
-		c.say(object{"op": opInvalid, "d": resumable, "s": nil, "t": nil})
+		c.say(opInvalid, resumable)
 	})
 }
 
 // Forget ends the session without telling anybody, as when Discord loses it.
-func (session *Session) Forget() {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	session.kill()
-}
-
-// Beat asks the client for a heartbeat now (op 1).
-func (session *Session) Beat() {
-	session.with(func(c *connection) { c.say(object{"op": opHeartbeat, "d": nil, "s": nil, "t": nil}) })
-}
-
-// StopAcks stops acknowledging heartbeats: a zombie connection.
-func (session *Session) StopAcks() {
-	session.with(func(c *connection) { c.noAck, c.deaf = true, true })
-}
+func (session *Session) Forget() { session.s.locked(session.kill) }
 
 // Deafen stops dispatching, while heartbeats are acknowledged.
 func (session *Session) Deafen() { session.with(func(c *connection) { c.deaf = true }) }

@@ -15,7 +15,7 @@ import (
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 func (s *Server) store(m *message, f upload, listed []any) *attachment {
-	a := &attachment{id: s.newID(), name: unsafeName.ReplaceAllString(path.Base(f.name), "_"), data: f.data, ephemeral: m.only != nil}
+	a := &attachment{id: s.newID(), name: unsafeName.ReplaceAllString(path.Base(f.name), "_"), data: f.data}
 	for _, l := range listed {
 		if l := l.(object); text(l["id"]) == f.field {
 			a.description = text(l["description"])

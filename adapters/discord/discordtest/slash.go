@@ -38,236 +38,176 @@ func (p *Person) Slash(c *Channel, name string, options ...Option) *Interaction 
 }
 
 // Autocomplete types a command as far as the named option, which is the last of
-// the options given, and is what Discord then offers.
+// the options given, and returns what Discord then offers.
 func (p *Person) Autocomplete(c *Channel, name string, options ...Option) ([]Choice, error) {
 	if len(options) == 0 {
 		return nil, errors.New("nothing is being typed")
 	}
-	i := p.slash(c, name, options[len(options)-1].Name, options)
-	return i.Choices()
+	return p.slash(c, name, options[len(options)-1].Name, options).choices()
 }
 
 func (p *Person) slash(c *Channel, name, focused string, options []Option) *Interaction {
-	s := p.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	label := "/" + name
+	label, kind := "/"+name, kindCommand
 	for _, o := range options {
-		label += " " + o.Name + ":" + shown(o.Value)
-	}
-	i := s.newInteraction(p, c.c, kindCommand, label)
-	i.name = name
-	i.command, i.refused = s.commandOf(p, c.c, i, name, 1)
-	if i.refused != nil {
-		return &Interaction{s, i}
-	}
-	resolved := object{}
-	data := object{"id": i.command["id"], "name": name, "type": 1}
-	if g := text(i.command["guild_id"]); g != "" {
-		data["guild_id"] = g
-	}
-	filled, err := s.fillIn(i.command, options, focused, resolved)
-	if err != nil {
-		i.refused = err
-		return &Interaction{s, i}
-	}
-	if len(filled) > 0 {
-		data["options"] = filled
-	}
-	if len(resolved) > 0 {
-		data["resolved"] = resolved
-	}
-	if focused != "" {
-		i.kind = kindAutocomplete
-	}
-	s.send(i, data)
-	return &Interaction{s, i}
-}
-
-func shown(v any) string {
-	switch v := v.(type) {
-	case *Person:
-		return "@" + v.user.name
-	}
-	return fmt.Sprint(v)
-}
-
-func optionNamed(level object, name string) object {
-	for _, o := range asList(level["options"]) {
-		if o := o.(object); o["name"] == name {
-			return o
+		if who, ok := o.Value.(*Person); ok {
+			label += " " + o.Name + ":@" + who.user.name
+		} else {
+			label += fmt.Sprintf(" %s:%v", o.Name, o.Value)
 		}
 	}
-	return nil
+	if focused != "" {
+		kind = kindAutocomplete
+	}
+	return p.act(c.c, kind, label, func(i *interaction) (object, error) {
+		if err := p.s.offer(i, name, 1); err != nil {
+			return nil, err
+		}
+		data := object{"id": i.command["id"], "name": name, "type": 1}
+		if g := text(i.command["guild_id"]); g != "" {
+			data["guild_id"] = g
+		}
+		users := object{}
+		filled, err := fillIn(asList(i.command["options"]), options, focused, users)
+		if err != nil {
+			return nil, err
+		}
+		if len(filled) > 0 {
+			data["options"] = filled
+		}
+		if len(users) > 0 {
+			data["resolved"] = object{"users": users}
+		}
+		return data, nil
+	})
 }
 
-// commandOf is the command of that name that a person has here, with the
-// installation that it comes by.
-func (s *Server) commandOf(p *Person, c *channel, i *interaction, name string, kind int) (object, error) {
-	context := "2"
-	if c.guild != nil {
-		context = "0"
-	} else if c.withBot {
-		context = "1"
+// offer gives an interaction the command of that name that its person has here, with
+// the installation that it comes by.
+func (s *Server) offer(i *interaction, name string, kind int) error {
+	p, c, g := i.person, i.channel, i.channel.guild
+	context, installed := "1", "0" // the bot's direct messages
+	if g != nil {
+		context, installed = "0", ""
+		if g.botIn {
+			installed = g.id
+		}
 	}
 	has := func(list any, n string) bool {
 		return slices.ContainsFunc(asList(list), func(v any) bool { return fmt.Sprint(v) == n })
 	}
-	var found object
-	i.owners = object{}
-	if c.guild != nil && c.guild.botIn {
-		for _, o := range s.commands[c.guild.id] {
-			if o["name"] == name && commandType(o) == kind {
-				found = o
-				i.owners["0"] = c.guild.id
-			}
+	is := func(o object) bool { return o["name"] == name && commandType(o) == kind }
+	if g != nil && g.botIn {
+		if k := slices.IndexFunc(s.commands[g.id], is); k >= 0 {
+			i.command, i.owners["0"] = s.commands[g.id][k], g.id
 		}
 	}
 	for _, o := range s.commands[""] {
-		if found != nil || o["name"] != name || commandType(o) != kind {
+		if i.command != nil || !is(o) || o["contexts"] != nil && !has(o["contexts"], context) {
 			continue
 		}
-		if o["contexts"] != nil && !has(o["contexts"], context) {
-			continue
-		}
-		if has(o["integration_types"], "0") {
-			if c.guild != nil && c.guild.botIn {
-				i.owners["0"] = c.guild.id
-			} else if c.withBot {
-				i.owners["0"] = "0"
-			}
+		if has(o["integration_types"], "0") && installed != "" {
+			i.owners["0"] = installed
 		}
 		if has(o["integration_types"], "1") && p.installed {
 			i.owners["1"] = p.user.id
 		}
 		if len(i.owners) > 0 {
-			found = o
+			i.command = o
 		}
 	}
-	if found == nil {
-		return nil, fmt.Errorf("%s has no command %s here", p.user.name, name)
-	}
-	if c.guild == nil {
-		i.userOnly = i.owners["0"] == nil
-		return found, nil
+	if i.command == nil {
+		return fmt.Errorf("%s has no command %s here", p.user.name, name)
 	}
 	i.userOnly = i.owners["0"] == nil
+	if g == nil {
+		return nil
+	}
 	may := c.permissions(p.user)
-	if c.guild.members[p.user.id] == nil || !may.Has(ViewChannel) {
-		return nil, fmt.Errorf("%s is not in #%s", p.user.name, c.name)
+	if !may.Has(ViewChannel) {
+		return fmt.Errorf("%s is not in #%s", p.user.name, c.name)
 	}
-	if !may.Has(UseApplicationCommand) || c.guild.denied[name+"/"+p.user.id] {
-		return nil, fmt.Errorf("%s may not use %s here", p.user.name, name)
+	allowed, set := g.commands[name+"/"+p.user.id]
+	if !may.Has(UseApplicationCommand) || set && !allowed {
+		return fmt.Errorf("%s may not use %s here", p.user.name, name)
 	}
-	if need, ok := found["default_member_permissions"].(string); ok && !c.guild.allowed[name+"/"+p.user.id] {
+	if need, ok := i.command["default_member_permissions"].(string); ok && !set {
 		var bits Permission
 		fmt.Sscan(need, &bits)
 		if !may.Has(bits) || bits == 0 && !may.Has(Administrator) {
-			return nil, fmt.Errorf("%s may not use %s: it is for moderators", p.user.name, name)
+			return fmt.Errorf("%s may not use %s: it is for moderators", p.user.name, name)
 		}
 	}
 	i.hidden = i.userOnly && !may.Has(UseExternalApps)
-	return found, nil
+	return nil
 }
 
-// fillIn checks options as Discord's client does and is what it sends.
-func (s *Server) fillIn(level object, options []Option, focused string, resolved object) ([]any, error) {
-	var out []any
+// fillIn checks options as Discord's client does and returns what it sends. It adds
+// the people among them to users.
+func fillIn(defined []any, options []Option, focused string, users object) (out []any, err error) {
 	given := map[string]bool{}
 	for _, o := range options {
-		def := optionNamed(level, o.Name)
-		if def == nil {
+		k := slices.IndexFunc(defined, func(d any) bool { return d.(object)["name"] == o.Name })
+		if k < 0 {
 			return nil, fmt.Errorf("there is no option %s", o.Name)
 		}
+		def := defined[k].(object)
 		given[o.Name] = true
-		kind := number(def["type"])
-		value, err := s.optionValue(def, kind, o, focused == o.Name, resolved)
-		if err != nil {
-			return nil, err
-		}
-		entry := object{"name": o.Name, "type": kind, "value": value}
+		entry := object{"name": o.Name, "type": number(def["type"]), "value": o.Value}
 		if focused == o.Name {
 			if def["autocomplete"] != true {
 				return nil, fmt.Errorf("option %s offers nothing", o.Name)
 			}
 			entry["focused"] = true
+		} else if wants := mismatch(def, o.Value); wants != "" {
+			return nil, fmt.Errorf("option %s wants %s, not %v", o.Name, wants, o.Value)
+		}
+		if who, ok := o.Value.(*Person); ok {
+			entry["value"], users[who.user.id] = who.user.id, who.user.json()
 		}
 		out = append(out, entry)
 	}
-	if focused != "" {
-		return out, nil
-	}
-	for _, def := range asList(level["options"]) {
-		def := def.(object)
-		if def["required"] == true && !given[text(def["name"])] {
-			return nil, fmt.Errorf("option %s is required", def["name"])
+	for _, d := range defined {
+		if d := d.(object); focused == "" && d["required"] == true && !given[text(d["name"])] {
+			return nil, fmt.Errorf("option %s is required", d["name"])
 		}
 	}
 	return out, nil
 }
 
-func (s *Server) optionValue(def object, kind int, o Option, focused bool, resolved object) (any, error) {
-	wrong := func(want string) error { return fmt.Errorf("option %s wants %s, not %v", o.Name, want, o.Value) }
-	add := func(key, id string, v object) {
-		m, _ := resolved[key].(object)
-		if m == nil {
-			m = object{}
-			resolved[key] = m
-		}
-		m[id] = v
-	}
-	switch v := o.Value.(type) {
-	case *Person:
-		if kind != optionUser {
-			return nil, wrong("something else")
-		}
-		add("users", v.user.id, v.user.json())
-		return v.user.id, nil
+// mismatch tells what an option wants instead of a value; "" if the value fits.
+func mismatch(def object, value any) string {
+	kind := optionUser
+	switch v := value.(type) {
 	case string:
-		if kind != optionString && !focused {
-			return nil, wrong("no text")
-		}
-		if focused {
-			return v, nil
-		}
-		n := utf8.RuneCountInString(v)
-		if least := def["min_length"]; least != nil && n < number(least) {
-			return nil, wrong("a longer text")
-		}
-		most := 6000
+		kind = optionString
+		n, most := utf8.RuneCountInString(v), 6000
 		if m := def["max_length"]; m != nil {
 			most = number(m)
 		}
-		if n > most {
-			return nil, wrong("a shorter text")
+		if n < number(def["min_length"]) || n > most {
+			return "a text of another length"
 		}
 	case bool:
-		if kind != optionBoolean {
-			return nil, wrong("something else")
-		}
+		kind = optionBoolean
 	case int, float64:
-		if kind != optionInteger {
-			return nil, wrong("something else")
-		}
+		kind = optionInteger
 		f := asFloat(v)
-		if f != float64(int64(f)) {
-			return nil, wrong("a whole number")
+		least, limited := def["min_value"].(json.Number)
+		if f != float64(int64(f)) || limited && f < asFloat(least) {
+			return "a larger or whole number"
 		}
-		if least, ok := def["min_value"].(json.Number); ok && f < asFloat(least) {
-			return nil, wrong("a larger number")
-		}
-		if most, ok := def["max_value"].(json.Number); ok && f > asFloat(most) {
-			return nil, wrong("a smaller number")
-		}
-	default:
-		return nil, wrong("a string, number, bool or person")
-	}
-	if choices := asList(def["choices"]); len(choices) > 0 && !focused {
-		if !slices.ContainsFunc(choices, func(c any) bool { return fmt.Sprint(c.(object)["value"]) == fmt.Sprint(o.Value) }) {
-			return nil, wrong("one of its choices")
+		if most, limited := def["max_value"].(json.Number); limited && f > asFloat(most) {
+			return "a smaller number"
 		}
 	}
-	return o.Value, nil
+	if kind != number(def["type"]) {
+		return "another kind of value"
+	}
+	choices := asList(def["choices"])
+	if len(choices) > 0 && !slices.ContainsFunc(choices, func(c any) bool { return fmt.Sprint(c.(object)["value"]) == fmt.Sprint(value) }) {
+		return "one of its choices"
+	}
+	return ""
 }
 
 func asFloat(v any) float64 {

@@ -2,12 +2,12 @@ package discordtest
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -40,7 +40,6 @@ type route struct {
 	body      bool   // takes a JSON body
 	responses []string
 	needsBot  bool // Authorization is required
-	hook      bool // an interaction route, authorised by the token in its path
 }
 
 // A document is the specification, ready for use.
@@ -81,11 +80,10 @@ func loadSpec(strict bool) *document {
 			}
 		}
 	})
-	for name, schema := range root["components"].(object)["schemas"].(object) {
-		if !strict {
-			break
+	if strict {
+		for name, schema := range root["components"].(object)["schemas"].(object) {
+			forbidUnknown(schema, inAllOf["#/components/schemas/"+name])
 		}
-		forbidUnknown(schema, inAllOf["#/components/schemas/"+name])
 	}
 	d := &document{routes: map[int][]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
@@ -122,10 +120,8 @@ func (d *document) addRoute(template, method string, operation object) {
 			r.responses = append(r.responses, status)
 		}
 	}
-	r.needsBot = true
 	security, ok := operation["security"].([]any)
 	r.needsBot = ok && !slices.ContainsFunc(security, func(a any) bool { return len(a.(object)) == 0 })
-	r.hook = r.segments[0] == "interactions" || r.segments[0] == "webhooks" && len(r.segments) > 2
 	d.routes[len(r.segments)] = append(d.routes[len(r.segments)], r)
 }
 
@@ -183,7 +179,7 @@ func (d *document) checkNamed(name string, text []byte) []fieldError {
 func (d *document) check(pointer string, text []byte) []fieldError {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return []fieldError{{code: "JSON", message: err.Error()}}
+		return []fieldError{{"", "JSON", err.Error()}}
 	}
 	return d.checkValue(pointer, value)
 }
@@ -205,7 +201,7 @@ func (d *document) checkResponse(r *route, status int, text []byte) []fieldError
 			if len(text) == 0 {
 				return nil
 			}
-			return []fieldError{{code: "STATUS", message: "the specification knows no body for status " + code}}
+			return []fieldError{{"", "STATUS", "the specification knows no body for status " + code}}
 		}
 		if status == 429 {
 			return d.checkNamed("RatelimitedResponse", text)
@@ -222,20 +218,25 @@ var innerCode = regexp.MustCompile(`"code":"[A-Z0-9_]+",`)
 // readable picks from the tree of a validation error what a person would want
 // to be told: of alternatives, the one that was meant.
 func readable(e *jsonschema.ValidationError) []fieldError {
-	said := map[string]fieldError{}
-	for _, l := range leaves(e) {
-		text := l.ErrorKind.LocalizedString(english)
-		said[strings.Join(l.InstanceLocation, "/")+text] = fieldError{
-			path:    slices.Clone(l.InstanceLocation),
-			code:    codeOf(l.ErrorKind.KeywordPath()),
-			message: text,
-		}
-	}
 	var list []fieldError
-	for _, key := range slices.Sorted(maps.Keys(said)) {
-		list = append(list, said[key])
+	for _, l := range leaves(e) {
+		keywords := append([]string{"invalid"}, l.ErrorKind.KeywordPath()...)
+		keyword := keywords[len(keywords)-1]
+		list = append(list, fieldError{strings.Join(l.InstanceLocation, "."), cmp.Or(codes[keyword], strings.ToUpper(keyword)), l.ErrorKind.LocalizedString(english)})
 	}
-	return list
+	slices.SortFunc(list, func(a, b fieldError) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.message, b.message))
+	})
+	return slices.Compact(list)
+}
+
+// codes are Discord's words for broken keywords.
+var codes = map[string]string{
+	"maxLength": "BASE_TYPE_MAX_LENGTH", "maxItems": "BASE_TYPE_MAX_LENGTH",
+	"minLength": "BASE_TYPE_MIN_LENGTH", "minItems": "BASE_TYPE_MIN_LENGTH",
+	"maximum": "NUMBER_TYPE_MAX", "minimum": "NUMBER_TYPE_MIN",
+	"enum": "BASE_TYPE_CHOICES", "const": "BASE_TYPE_CHOICES",
+	"required": "BASE_TYPE_REQUIRED", "additionalProperties": "UNKNOWN_PROPERTY",
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
@@ -263,31 +264,6 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 		return slices.MinFunc(others, func(a, b []*jsonschema.ValidationError) int { return len(a) - len(b) })
 	}
 	return slices.Concat(branches...)
-}
-
-// codeOf is Discord's word for a broken keyword, where it has one.
-func codeOf(keywords []string) string {
-	if len(keywords) == 0 {
-		return "INVALID"
-	}
-	switch k := keywords[len(keywords)-1]; k {
-	case "maxLength", "maxItems":
-		return "BASE_TYPE_MAX_LENGTH"
-	case "minLength", "minItems":
-		return "BASE_TYPE_MIN_LENGTH"
-	case "required":
-		return "BASE_TYPE_REQUIRED"
-	case "maximum":
-		return "NUMBER_TYPE_MAX"
-	case "minimum":
-		return "NUMBER_TYPE_MIN"
-	case "enum", "const":
-		return "BASE_TYPE_CHOICES"
-	case "additionalProperties":
-		return "UNKNOWN_PROPERTY"
-	default:
-		return strings.ToUpper(k)
-	}
 }
 
 // forbidUnknown makes every object schema reject properties that it does not

@@ -18,51 +18,37 @@ type line struct {
 const maxLines = 100_000
 
 func (s *Server) write(c *channel, format string, args ...any) {
-	if len(s.lines) >= maxLines {
-		s.lines = slices.Clone(s.lines[maxLines/4:])
-	}
-	s.lines = append(s.lines, line{c, fmt.Sprintf(format, args...)})
+	s.lines = newest(append(s.lines, line{c, fmt.Sprintf(format, args...)}), maxLines)
 }
 
-// Transcript is what a stranger would read over people's shoulders: each
+// Transcript returns what a stranger would read over people's shoulders: each
 // channel with what was said there, in order; all channels that were used when
 // none are given. It holds no ids and no times.
 func (s *Server) Transcript(channels ...*Channel) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var order []*channel
-	if channels == nil {
-		for _, l := range s.lines {
-			if !slices.Contains(order, l.channel) {
-				order = append(order, l.channel)
-			}
-		}
-	}
 	for _, c := range channels {
 		order = append(order, c.c)
 	}
-	var b strings.Builder
-	for n, c := range order {
-		if n > 0 {
-			b.WriteString("\n")
+	said := map[*channel][]string{}
+	for _, l := range s.lines {
+		if channels == nil && !slices.Contains(order, l.channel) {
+			order = append(order, l.channel)
 		}
-		fmt.Fprintf(&b, "── %s\n", c.title())
-		for _, l := range s.lines {
-			if l.channel == c {
-				b.WriteString(l.text)
-				b.WriteString("\n")
-			}
-		}
+		said[l.channel] = append(said[l.channel], l.text+"\n")
 	}
-	return b.String()
+	var parts []string
+	for _, c := range order {
+		parts = append(parts, "── "+c.title()+"\n"+strings.Join(said[c], ""))
+	}
+	return strings.Join(parts, "\n")
 }
 
 func (c *channel) title() string {
 	switch {
-	case c.kind == typeDM && c.withBot:
-		return "direct messages with " + c.recipient.name
 	case c.guild == nil:
-		return "private messages"
+		return "direct messages with " + c.recipient.name
 	case c.isThread():
 		return c.guild.name + " #" + c.parent.name + " › " + c.name
 	}
@@ -75,29 +61,25 @@ func (s *Server) sayAsked(i *interaction) {
 		return
 	}
 	i.said = true
-	what := i.label
+	colon := ""
 	if i.kind == kindCommand {
-		what = ": " + what
-	} else {
-		what = " " + what
+		colon = ":"
 	}
-	s.write(i.channel, "%s%s", i.person.user.name, what)
+	s.write(i.channel, "%s%s %s", i.person.user.name, colon, i.label)
 }
 
-func (s *Server) say(m *message) {
-	who := m.author.name
-	if m.only != nil {
-		who += " (to " + m.only.name + " alone)"
-	}
-	s.write(m.channel, "%s: %s", who, s.look(m))
-}
+func (s *Server) say(m *message) { s.write(m.channel, "%s%s: %s", m.author.name, m.alone(), s.look(m)) }
 
 func (s *Server) sayEdit(m *message) {
-	to := ""
-	if m.only != nil {
-		to = " (to " + m.only.name + " alone)"
+	s.write(m.channel, "%s%s changes it to: %s", m.author.name, m.alone(), s.look(m))
+}
+
+// alone tells who alone sees a message.
+func (m *message) alone() string {
+	if m.only == nil {
+		return ""
 	}
-	s.write(m.channel, "%s%s changes it to: %s", m.author.name, to, s.look(m))
+	return " (to " + m.only.name + " alone)"
 }
 
 func (s *Server) sayRemoved(m *message) {
@@ -105,44 +87,27 @@ func (s *Server) sayRemoved(m *message) {
 	s.write(m.channel, "(gone: %s)", first)
 }
 
-func (s *Server) saySystem(c *channel, what string) { s.write(c, "· %s", what) }
-
-func (s *Server) saySystemTo(i *interaction, what string) {
+// sayTo writes what Discord itself shows to the person of an interaction.
+func (s *Server) sayTo(i *interaction, what string) {
 	s.write(i.channel, "· (to %s alone) %s", i.person.user.name, what)
 }
 
 func (s *Server) sayModal(i *interaction) {
 	var fields []string
-	visitOrdered(i.modal["components"], func(o object) {
+	visitParts(i.modal["components"], func(o object) {
 		if l := text(o["label"]); l != "" {
 			fields = append(fields, l)
 		}
 	})
-	s.write(i.channel, "· (to %s alone) a form “%s”: %s", i.person.user.name, text(i.modal["title"]), strings.Join(fields, ", "))
+	s.sayTo(i, "a form “"+text(i.modal["title"])+"”: "+strings.Join(fields, ", "))
 }
 
-func visitOrdered(v any, see func(object)) {
-	switch v := v.(type) {
-	case object:
-		see(v)
-		visitOrdered(v["components"], see)
-		visitOrdered(v["component"], see)
-	case []any:
-		for _, x := range v {
-			visitOrdered(x, see)
-		}
-	}
-}
-
-// look is a message as it is seen, further lines indented.
+// look returns a message as it is seen, further lines indented.
 func (s *Server) look(m *message) string {
 	var lines []string
-	add := func(text string) {
-		if text != "" {
-			lines = append(lines, strings.Split(s.plain(text), "\n")...)
-		}
+	if m.content != "" {
+		lines = strings.Split(s.plain(m.content), "\n")
 	}
-	add(m.content)
 	for _, f := range m.files {
 		lines = append(lines, lookPicture(f.name, f.description))
 	}
@@ -180,9 +145,8 @@ func lookControl(o object) string {
 	}
 	var names []string
 	for _, x := range asList(o["options"]) {
-		x := x.(object)
-		name := text(x["label"])
-		if x["default"] == true {
+		name := text(x.(object)["label"])
+		if x.(object)["default"] == true {
 			name += "*"
 		}
 		names = append(names, name)
@@ -190,57 +154,56 @@ func lookControl(o object) string {
 	return "[" + text(o["placeholder"]) + " ▾ " + strings.Join(names, " | ") + off + "]"
 }
 
-var timeMark = regexp.MustCompile(`<t:(-?\d+)(?::([tTdDfFRsS]))?>`)
+var mark = regexp.MustCompile(`<(@!?|#|t:)(-?\d+)(?::[tTdDfFRsS])?>`)
 
-// plain is text with its marks as Discord shows them: names for people, and
+// plain returns a text with its marks as Discord shows them: names for people, and
 // how far away a time is.
 func (s *Server) plain(t string) string {
-	t = userMention.ReplaceAllStringFunc(t, func(mark string) string {
-		if u := s.users[userMention.FindStringSubmatch(mark)[1]]; u != nil {
+	return mark.ReplaceAllStringFunc(t, func(found string) string {
+		parts := mark.FindStringSubmatch(found)
+		switch parts[1] {
+		case "t:":
+			n, _ := strconv.ParseInt(parts[2], 10, 64)
+			return ago(time.Unix(n, 0).Sub(s.now()))
+		case "#":
+			if c := s.channels[parts[2]]; c != nil {
+				return "#" + c.name
+			}
+			return "#deleted-channel"
+		}
+		if u := s.users[parts[2]]; u != nil {
 			return "@" + u.name
 		}
 		return "@unknown-user"
 	})
-	t = channelMention.ReplaceAllStringFunc(t, func(mark string) string {
-		if c := s.channels[channelMention.FindStringSubmatch(mark)[1]]; c != nil {
-			return "#" + c.name
-		}
-		return "#deleted-channel"
-	})
-	return timeMark.ReplaceAllStringFunc(t, func(mark string) string {
-		n, _ := strconv.ParseInt(timeMark.FindStringSubmatch(mark)[1], 10, 64)
-		return ago(time.Unix(n, 0).Sub(s.now()))
-	})
 }
 
-var channelMention = regexp.MustCompile(`<#(\d+)>`)
+const day = 24 * time.Hour
 
-// ago says a distance in time as Discord does, rounded to its largest unit.
+// ago tells a distance in time as Discord does, rounded to its largest unit.
 func ago(d time.Duration) string {
-	past := d < 0
-	d = d.Abs()
-	say := func(unit time.Duration, name string) string {
-		n := int(d.Round(unit) / unit)
-		if n != 1 {
-			name += "s"
+	for _, unit := range []struct {
+		below, long time.Duration
+		name        string
+	}{
+		{45 * time.Second, time.Second, "second"},
+		{45 * time.Minute, time.Minute, "minute"},
+		{22 * time.Hour, time.Hour, "hour"},
+		{26 * day, day, "day"},
+		{320 * day, 30 * day, "month"},
+		{1<<63 - 1, 365 * day, "year"},
+	} {
+		if d.Abs() >= unit.below {
+			continue
 		}
-		if past {
-			return fmt.Sprintf("%d %s ago", n, name)
+		n, s := int(d.Abs().Round(unit.long)/unit.long), "s"
+		if n == 1 {
+			s = ""
 		}
-		return fmt.Sprintf("in %d %s", n, name)
+		if d < 0 {
+			return fmt.Sprintf("%d %s%s ago", n, unit.name, s)
+		}
+		return fmt.Sprintf("in %d %s%s", n, unit.name, s)
 	}
-	day := 24 * time.Hour
-	switch {
-	case d < 45*time.Second:
-		return say(time.Second, "second")
-	case d < 45*time.Minute:
-		return say(time.Minute, "minute")
-	case d < 22*time.Hour:
-		return say(time.Hour, "hour")
-	case d < 26*day:
-		return say(day, "day")
-	case d < 320*day:
-		return say(30*day, "month")
-	}
-	return say(365*day, "year")
+	return ""
 }

@@ -78,8 +78,7 @@ async function answer(i) {
         await i.deferReply({ flags: MessageFlags.Ephemeral });
         await i.editReply({ content: 'There you are.', files: [new AttachmentBuilder(pixel, { name: 'late.png' })] });
         const more = await i.followUp({ content: 'And more.', flags: MessageFlags.Ephemeral });
-        await i.editReply({ message: more, content: 'And much more.' });
-        return i.deleteReply();
+        return i.editReply({ message: more, content: 'And much more.' });
       }
       case 'ask':
         return i.showModal(new ModalBuilder().setCustomId('where').setTitle('Where?').addComponents(
@@ -95,8 +94,6 @@ async function answer(i) {
         });
         const again = await thread.send({ content: 'Who plays?', nonce: 'n-1', enforceNonce: true });
         await first.edit({ content: 'Who plays first?' });
-        await thread.setArchived(true);
-        await thread.setArchived(false);
         const read = await thread.messages.fetch({ limit: 10 });
         const dm = await i.user.send('It begins.');
         const all = await client.application.commands.fetch();
