@@ -44,8 +44,9 @@ type cachedScene struct {
 
 // A sceneKey is what a scene follows from besides its position.
 type sceneKey struct {
-	lang, black, white string
-	look               render.Options
+	lang  string
+	names render.Names
+	look  render.Options
 }
 
 // Limits of a cache. A position weighs as much as its events, each of which takes

@@ -30,6 +30,10 @@
 // therefore loses nothing: what was answered is stored, and what is stored will be
 // shown.
 //
+// To follow that in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
+// it ends with the commit. From there go to match.MakeTurn, which decides a placement,
+// and to word.go, which words what is shown.
+//
 // # Packages
 //
 // What can be said without a clock, a store or a platform has packages of its own,

@@ -63,27 +63,24 @@ func (b *Bot) room(ctx context.Context, where match.Room) (place, *text.Language
 // chosen, or the one that the platform says, or English.
 func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
-// placeOfPost looks up what holds where a post is to be shown.
-func (b *Bot) placeOfPost(ctx context.Context, o outbox.Claimed) (place, error) {
-	if s := b.recent(o); s != nil {
-		return s.place, nil
-	}
-	return b.place(ctx, o.Where)
-}
-
 // postLang gives the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
-func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (place, *text.Language, error) {
-	here, err := b.placeOfPost(ctx, o)
-	if err != nil || !o.Private || len(o.Notify) != 1 {
-		return here, here.language(), err
+func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (here place, l *text.Language, err error) {
+	if s := b.recent(o); s != nil {
+		here = s.place
+	} else if here, err = b.place(ctx, o.Where); err != nil {
+		return here, nil, err
 	}
-	prefs, err := b.store.Preferences(ctx, o.Notify[0])
-	if own, ok := text.FindLanguage(prefs.Lang); ok {
-		return here, own, err
+	l = here.language()
+	if o.Private && len(o.Notify) == 1 {
+		var prefs match.Preferences
+		prefs, err = b.store.Preferences(ctx, o.Notify[0])
+		if own, ok := text.FindLanguage(prefs.Lang); ok {
+			l = own
+		}
 	}
-	return here, here.language(), err
+	return here, l, err
 }
 
 // Languages returns the BCP 47 tags of the languages that the bot speaks, English

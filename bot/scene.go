@@ -31,16 +31,6 @@ func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *te
 	return b.draw(m, p, l, who, look), nil
 }
 
-// sceneOf draws a match whose players are known.
-func sceneOf(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
-	scene := l.PictureWords().Of(p.Final(), render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)})
-	if p.Result != "" {
-		scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
-	}
-	scene.Look, scene.Series = look, string(m.ID)
-	return scene
-}
-
 // at returns a match, and its position as it was after event seq.
 func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *match.Position, error) {
 	m, err := b.store.Header(ctx, id)
@@ -53,6 +43,13 @@ func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *m
 
 // draw returns the scene of a match, the players of which are known.
 func (b *Bot) draw(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
-	key := sceneKey{l.Tag, seatName(l, m.Black, who), seatName(l, m.White, who), look}
-	return b.cache.scene(m.ID, p, key, func() render.Scene { return sceneOf(m, p, l, who, look) })
+	names := render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)}
+	return b.cache.scene(m.ID, p, sceneKey{l.Tag, names, look}, func() render.Scene {
+		scene := l.PictureWords().Of(p.Final(), names)
+		if p.Result != "" {
+			scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
+		}
+		scene.Look, scene.Series = look, string(m.ID)
+		return scene
+	})
 }

@@ -279,7 +279,11 @@ func TestReadings(t *testing.T) {
 			29 Oct 2027 12:00 | resume B
 			? 29 Oct 2027 12:00 | B 3 days, W 3 days, B until Fri 12 Nov 12:00 UTC
 			? 2 Nov 2027 11:00 | B on vacation, with 2 days 1 hour of it left, W 3 days, B until Fri 12 Nov 12:00 UTC
-			? 2 Nov 2027 12:00 | B on vacation, with 10 days of it left, W 3 days, B until Fri 12 Nov 12:00 UTC`},
+			? 2 Nov 2027 12:00 | B on vacation, with 10 days of it left, W 3 days, B until Fri 12 Nov 12:00 UTC
+			3 Nov 2027 12:00 | B
+			3 Nov 2027 12:00 | stop
+			1 Nov 2028 12:00 | resume B
+			? 1 Nov 2028 12:00 | B 3 days, W 3 days, B until Tue 14 Nov 12:00 UTC`},
 
 		{"only the player whose time runs makes turns", "3d", `
 			Mon 2 Nov 12:00 | start
