@@ -82,12 +82,6 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 	if in.User.Bot || in.User.ID == "" {
 		return nil
 	}
-	a.mu.Lock()
-	asks, ctx := a.asks, a.ctx
-	a.mu.Unlock()
-	if asks == nil {
-		return nil
-	}
 	if known, _ := a.seen.ContainsOrAdd(in.ID, struct{}{}); known {
 		return nil
 	}
@@ -111,7 +105,8 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 		}
 		x.timer = time.AfterFunc(answerAfter, func() { a.putOff(x) })
 	}
-	err := asks.Go(ctx, key, func() { a.guarded(x, func() { work(ctx, x) }) })
+	ctx := a.asking
+	err := a.asks.Go(ctx, key, func() { a.guarded(x, func() { work(ctx, x) }) })
 	switch {
 	case errors.Is(err, lanes.ErrFull) && in.Kind != interaction.Typing:
 		a.replyEphemeral(ctx, x, wordBusy)
@@ -158,11 +153,11 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if !ok {
 		return
 	}
-	answer, err := a.theService().Ask(ctx, r)
+	answer, err := a.service.Ask(ctx, r)
 	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
 		a.log.Warn("request failed, will retry", "request", r.ID, "try", try, "error", err)
 		pause(ctx, askPause<<try)
-		answer, err = a.theService().Ask(ctx, r)
+		answer, err = a.service.Ask(ctx, r)
 	}
 	if err != nil {
 		a.log.Error("request failed", "request", r.ID, "error", err)
@@ -174,10 +169,7 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if len(answer.Posts) > 0 {
 		key = string(answer.Posts[0].Game)
 	}
-	a.mu.Lock()
-	shows := a.shows
-	a.mu.Unlock()
-	if err := shows.Go(ctx, key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
+	if err := a.shows.Go(ctx, key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
 		a.replyEphemeral(ctx, x, wordBusy)
 		a.release(ctx, answer.Posts, err)
 	}
@@ -232,7 +224,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			a.release(ctx, answer.Posts[k:], err)
 			break
 		}
-		if err := a.theService().Settle(ctx, p, receipt, owes...); err != nil {
+		if err := a.service.Settle(ctx, p, receipt, owes...); err != nil {
 			a.log.Error("post shown, but not stored", "post", p.ID, "error", err)
 		}
 	}
@@ -251,7 +243,7 @@ func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 	if len(posts) == 0 {
 		return
 	}
-	if err := a.theService().Release(ctx, posts[0], why); err != nil {
+	if err := a.service.Release(ctx, posts[0], why); err != nil {
 		a.log.Error("post not released, its claim runs out", "post", posts[0].ID, "error", err)
 	}
 }
@@ -264,19 +256,8 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 		x.begin()
 	}()
 	a.owesEnding(x)
-	ctx, cancel := context.WithDeadline(context.Background(), x.late())
-	defer cancel()
-	_, err := x.respond(ctx, rest.Defer(rest.Ephemeral))
-	if isAmbiguous(err) {
-		_, e := a.original(x)
-		if rest.Gone(e) {
-			_, err = x.respond(ctx, rest.Defer(rest.Ephemeral))
-		}
-		if !rest.Gone(e) || rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged {
-			err = nil // it is there, or may be
-		}
-	}
-	if err != nil {
+	_, _, err := a.first(context.Background(), x, rest.Defer(rest.Ephemeral))
+	if err != nil && !isAmbiguous(err) { // else it may be there
 		a.log.Warn("interaction not answered in time", "interaction", x.in.ID, "error", err)
 		a.ended(x)
 		return
@@ -312,7 +293,7 @@ func (a *Adapter) owesEnding(x *pendingInteraction) {
 		defer close(x.stored)
 		ctx, cancel := context.WithTimeout(context.Background(), shortly)
 		defer cancel()
-		err := a.theService().Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
+		err := a.service.Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
 		if err != nil {
 			a.log.Error("deferral not stored", "interaction", x.in.ID, "error", err)
 		}
@@ -334,7 +315,7 @@ func (a *Adapter) ended(x *pendingInteraction) {
 	<-x.stored
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	if err := a.theService().Done(ctx, x.room(), outbox.Ending, x.in.ID); err != nil {
+	if err := a.service.Done(ctx, x.room(), outbox.Ending, x.in.ID); err != nil {
 		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
 }
@@ -384,7 +365,7 @@ func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
 	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content}.owes(x, time.Now().Add(time.Second))
-	if err := a.theService().Owe(ctx, x.room(), later); err != nil {
+	if err := a.service.Owe(ctx, x.room(), later); err != nil {
 		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
 	}
 }
@@ -427,9 +408,11 @@ func (a *Adapter) replyEphemeral(ctx context.Context, x *pendingInteraction, eng
 func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Response) {
 	switch x.claim() {
 	case open:
-		if err := a.first(ctx, x, r); err != nil {
+		x.state = answered
+		if _, _, err := a.first(ctx, x, r); err != nil {
 			a.log.Warn("interaction not answered", "interaction", x.in.ID, "error", err)
 		}
+		x.begin()
 	case deferred:
 		m := rest.Message{Content: new(bot.Translated(x.in.Locale, wordFailed))}
 		if r.Message != nil {
@@ -439,26 +422,30 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 	}
 }
 
-// first gives the first answer, which the caller has claimed. After an ambiguous
-// end it looks whether the answer is there, and says it once more if not.
-func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) error {
-	x.state = answered
-	defer x.begin()
+// first gives the first answer, which the caller has claimed, and returns its message,
+// if there is one. If it is not known whether Discord took it, first looks what is
+// there: it returns that, or gives the answer once more if there is none.
+func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) (shown *rest.Sent, looked bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	_, err := x.respond(ctx, r)
-	if !isAmbiguous(err) || r.Type == rest.ResponseModal {
-		return err
+	for range 2 {
+		shown, err = x.respond(ctx, r)
+		there := rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
+		if !there && !isAmbiguous(err) || r.Type == rest.ResponseModal || ctx.Err() != nil {
+			break
+		}
+		is, e := a.original(x)
+		if e == nil {
+			return is, true, nil
+		}
+		if !rest.Gone(e) {
+			return nil, true, &rest.Ambiguous{What: "answer an interaction", Cause: e}
+		}
+		if r.Type == rest.ResponseUpdate && !x.in.OnlyUser() { // the message that it changes may be gone
+			r.Type = rest.ResponseMessage
+		}
 	}
-	if _, e := a.original(x); rest.Gone(e) {
-		_, err = x.respond(ctx, r)
-	} else if e == nil {
-		err = nil
-	}
-	if rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged {
-		err = nil
-	}
-	return err
+	return shown, false, err
 }
 
 func isAmbiguous(err error) bool {
@@ -496,7 +483,12 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		if answer.Private && in.Message != nil && in.Message.Flags&rest.Ephemeral != 0 {
 			as = rest.Update // what was for the person alone turns into the answer
 		}
-		say := func(ctx context.Context, m rest.Message) error { return a.first(ctx, x, as(m)) }
+		x.state = answered
+		say := func(ctx context.Context, m rest.Message) error {
+			defer x.begin()
+			_, _, err := a.first(ctx, x, as(m))
+			return err
+		}
 		if err := a.tells(ctx, in.Channel.ID, x.since.Add(slowAfter/2), c, ms[0], say, edit); err != nil {
 			a.log.Warn("answer not shown", "request", r.ID, "error", err)
 			return
@@ -556,6 +548,16 @@ func status(err error) int {
 		return e.Status
 	}
 	return http.StatusOK
+}
+
+// atLeast returns how long to wait after an error before the next try: so long, or
+// longer if Discord asks for that.
+func atLeast(wait time.Duration, err error) time.Duration {
+	var limited *rest.RateLimited
+	if errors.As(err, &limited) {
+		return max(wait, limited.Wait)
+	}
+	return wait
 }
 
 // pause waits unless ctx ends before.

@@ -155,7 +155,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		r.Args[p.ask] = strings.Join(in.Press.Values, " ")
 		return nil, true
 	}
-	o, ok := findOption(a.commands(), p.command, p.ask)
+	o, ok := findOption(a.service.Commands(), p.command, p.ask)
 	if !ok {
 		return nil, false
 	}
@@ -164,7 +164,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		return new(form(p, o, in.Locale)), true
 	}
 	typed := "/" + p.command
-	choices := a.theService().Suggest(ctx, *r, p.ask, "")
+	choices := a.service.Suggest(ctx, *r, p.ask, "")
 	m := rest.Message{Content: new(escape(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
 	if row, ok := menuOf(p, o, choices); ok {
 		m.Components = append(m.Components, row)
@@ -179,14 +179,14 @@ func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 	r := request(x.in, time.Now())
 	var out []*discordgo.ApplicationCommandOptionChoice
 	if o, ok := x.in.Command.Focused(); ok && commanded(&r, x.in.Command) {
-		known, _ := findOption(a.commands(), r.Command, o.Name)
+		known, _ := findOption(a.service.Commands(), r.Command, o.Name)
 		delete(r.Args, o.Name)
 		prefix, head := o.Text, ""
 		if known.Rest { // the last of several words
 			at := strings.LastIndexAny(prefix, " ,;") + 1
 			head, prefix = prefix[:at], prefix[at:]
 		}
-		for _, c := range a.theService().Suggest(ctx, r, o.Name, prefix) {
+		for _, c := range a.service.Suggest(ctx, r, o.Name, prefix) {
 			c.Value = head + c.Value
 			if head != "" {
 				c.Label = head + c.Label

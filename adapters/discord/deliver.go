@@ -177,60 +177,34 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	}
 	respond, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	response, updates := rest.Reply, false
+	response := rest.Reply
 	if x.onMessage() && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
-		response, updates = rest.Update, true
+		response = rest.Update
 	}
 	var shown *rest.Sent
+	looked := false
 	gives := func(ctx context.Context, m rest.Message) (err error) {
-		shown, err = x.respond(ctx, response(m))
+		shown, looked, err = d.a.first(ctx, x, response(m))
 		return err
 	}
 	late, err := d.a.inTime(respond, d.at.channel, x.since.Add(slowAfter/2), d.m, gives)
-	if late {
-		if err := d.inWords(); err != nil {
+	doubt := isAmbiguous(err)
+	if late || doubt && len(d.m.Files) > 0 && respond.Err() == nil {
+		if err := d.inWords(); err != nil { // which may get through where files do not
 			return "", err, true
 		}
 		err = gives(respond, d.m)
 	}
-again:
 	switch {
-	case err == nil && shown != nil:
-	case err == nil || isAmbiguous(err) || late && rest.Code(err) == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged:
-		if updates && !d.route.Alone { // editing twice is editing once
-			if err := d.inWords(); err != nil {
-				return "", err, true
-			}
-			shown, err = d.a.rest.Edit(ctx, x.in.Channel.ID, x.in.Message.ID, d.m)
-			if rest.Gone(err) { // the message was deleted, not where it was
-				return "", nil, false
-			}
-			break
-		}
-		was := err
-		if shown, err = d.a.original(x); rest.Gone(err) {
-			if late && len(d.m.Files) == 0 || respond.Err() != nil {
-				return "", nil, false
-			}
-			if err := d.inWords(); err != nil {
-				return "", err, true
-			}
-			late, err = true, gives(respond, d.m) // which may get through where files do not
-			goto again
-		} else if err != nil && was != nil {
-			return "", rest.BotError(was, ""), true
-		} else if err == nil && !d.mine(*shown) {
-			return "", nil, false
-		}
+	case err == nil && (!looked || d.mine(*shown)):
+	case err != nil && (doubt || isAmbiguous(err)): // the outbox looks for it
+		return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err), true
 	case rest.TooLarge(err):
 		x.state = open // the post comes again without its picture
 		return "", rest.BotError(err, ""), true
 	default:
 		d.a.log.Warn("interaction not answered, its post goes to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
-	}
-	if err != nil {
-		return "", d.a.refusedBy(ctx, err, d.at.channel, d.at.channel != d.p.Where.Channel), true
 	}
 	x.begin()
 	d.first = true
@@ -383,9 +357,6 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 	return outbox.Receipt(d.p.Replaces), true, rest.BotError(err, "")
 }
 
-// nonceLife is how long Discord surely knows a nonce again.
-const nonceLife = 2 * time.Minute
-
 // send sends the post as a message of the bot's own, once.
 func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	a := d.a
@@ -405,7 +376,6 @@ func (d *delivery) send(ctx context.Context) (outbox.Receipt, error) {
 	}
 	switch {
 	case err == nil:
-		a.sent.Remove(d.p.ID)
 		a.barred.Remove(d.at.channel)
 		return receipt(d.at.channel, s.ID), nil
 	case rest.Code(err) == discordgo.ErrCodeThreadIsLocked, rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread:
@@ -426,12 +396,17 @@ func (d *delivery) sendOwn(ctx context.Context) (s *rest.Sent, err error) {
 		return err
 	}
 	late, err := d.a.inTime(ctx, d.at.channel, soon(), d.own(), sends)
-	if late || isAmbiguous(err) && len(d.m.Files) > 0 && ctx.Err() == nil {
+	doubt := isAmbiguous(err)
+	if late || doubt && len(d.m.Files) > 0 && ctx.Err() == nil {
 		if err := d.inWords(); err != nil {
 			return nil, err
 		}
-		if err = sends(ctx, d.own()); err == nil && len(s.Attachments) > 0 {
+		err = sends(ctx, d.own())
+		switch {
+		case err == nil && len(s.Attachments) > 0:
 			d.whole = rest.Message{} // they are there
+		case err != nil && doubt: // the first may have got through
+			err = &rest.Ambiguous{What: "send a message in words", Cause: err}
 		}
 	}
 	return s, err
@@ -452,26 +427,17 @@ func (d *delivery) own() rest.Message {
 // may be there.
 const looked = 10
 
-// lookFor looks for a message that an earlier attempt may have sent, when that
-// is longer ago than Discord knows a nonce. Where that cannot be found out now it
-// is not known whether it was sent.
+// lookFor looks for a message that an earlier attempt may have sent: Discord knows a
+// nonce again for some minutes only. Where that cannot be found out now it is not
+// known whether it was sent.
 func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 	a := d.a
-	now := time.Now()
-	first, known := a.sent.Get(d.p.ID)
-	switch {
-	case known && now.Sub(first) < nonceLife:
+	if d.p.Attempt < 2 || d.p.Unsent {
 		return "", nil
-	case d.p.Attempt < 2:
-		a.sent.Add(d.p.ID, now)
-		return "", nil
-	}
-	if !known { // since before a restart: no earlier than what it says
-		first = d.p.At
 	}
 	after := ""
-	if !first.IsZero() {
-		after = snowflake(first.Add(-time.Minute)) // clocks differ
+	if !d.p.At.IsZero() { // no earlier than what it says
+		after = snowflake(d.p.At.Add(-time.Minute)) // clocks differ
 	}
 	for range looked {
 		page, err := a.rest.Messages(ctx, d.at.channel, after, 100)
@@ -494,7 +460,6 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 		}
 		after = page[0].ID // the newest
 	}
-	a.sent.Add(d.p.ID, now) // it is not there: its nonce is known from now on
 	return "", nil
 }
 
@@ -541,6 +506,7 @@ func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) 
 	}
 	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
+	d.p.Unsent = p.Unsent && len(p.Notify) == 1 // else the first may have been told
 	if err := d.build(); err != nil {
 		return "", err
 	}

@@ -89,20 +89,18 @@ type Adapter struct {
 	dms     *cache[string]    // channel of direct messages, by person
 	closed  *cache[time.Time] // when people were found to take none
 	hinted  *cache[struct{}]  // what was said once
-	sent    *cache[time.Time] // when posts were first tried
 	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
 	people  *lanes.Limit      // of what each may ask
 	crowds  *lanes.Limit      // of the requests in each channel
 	barred  *cache[refusal]   // by channel: why nothing may be sent there
 	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
-	mu      sync.Mutex
+	// Run sets these before anything comes. Deliver, which may be called before it, uses none.
 	service bot.Service
-	known   []bot.Command
-	ctx     context.Context // of asking; ends a while after Run was told to stop
+	asking  context.Context // ends a while after Run was told to stop
+	running context.Context // ends when Run is told to stop
 	asks    *lanes.Lanes    // requests, by channel
 	shows   *lanes.Lanes    // answers on their way, each game's one after the other
-	run     context.Context // ends when Run is told to stop
 
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
@@ -141,7 +139,7 @@ func New(cfg Config) (*Adapter, error) {
 	return &Adapter{
 		cfg: cfg, log: log, rest: client, low: client.Low(),
 		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
-		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), sent: newCache[time.Time](remembered), refused: newCache[time.Time](remembered),
+		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), refused: newCache[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
 		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
@@ -165,25 +163,6 @@ func CheckToken(token string) (application string, err error) {
 // Name is "discord".
 func (a *Adapter) Name() string { return Name }
 
-func (a *Adapter) theService() bot.Service {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.service
-}
-
-// running returns a context that ends when Run is told to stop.
-func (a *Adapter) running() context.Context {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.run
-}
-
-func (a *Adapter) commands() []bot.Command {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.known
-}
-
 // Run registers the commands, takes interactions and asks service until ctx is
 // done. An error means that there is no point in going on: a token that is not
 // accepted, an address that is in use.
@@ -191,16 +170,12 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	panicked := func(v any) { a.log.Error("panic", "value", v, "stack", string(debug.Stack())) }
-	a.mu.Lock()
-	a.service, a.known, a.ctx = service, service.Commands(), asking
-	a.out.Store(true)
-	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
-	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})
-	asks, shows := a.asks, a.shows
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	a.run = running
-	a.mu.Unlock()
+	a.service, a.asking, a.running = service, asking, running
+	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
+	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})
+	a.out.Store(true)
 
 	var group sync.WaitGroup
 	group.Go(func() { a.registered(running, stop) })
@@ -216,12 +191,9 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 
 	// Requests that were taken are answered.
 	defer time.AfterFunc(drainFor, cancel).Stop()
-	asks.Close()
-	shows.Close()
+	a.asks.Close()
+	a.shows.Close()
 	cancel()
-	a.mu.Lock()
-	a.asks, a.shows = nil, nil
-	a.mu.Unlock()
 	a.rest.Close()
 	if err == nil && ctx.Err() == nil {
 		err = context.Cause(running)
@@ -236,7 +208,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 // that is not accepted ends Run.
 func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		err := a.register(ctx, a.commands())
+		err := a.register(ctx, a.service.Commands())
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return
@@ -248,11 +220,7 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 			return
 		}
 		a.log.Warn("the commands are not registered yet", "error", err)
-		var limited *rest.RateLimited
-		if errors.As(err, &limited) {
-			wait = max(wait, limited.Wait)
-		}
-		pause(ctx, wait)
+		pause(ctx, atLeast(wait, err))
 	}
 }
 

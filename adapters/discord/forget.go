@@ -2,10 +2,7 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
 // When the bot looks in which servers it is: it is not told of that, for it asks
@@ -28,20 +25,11 @@ func (a *Adapter) servers(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		err := a.tellServers(ctx)
-		var limited *rest.RateLimited
-		switch {
-		case err == nil:
-			wait = serversEvery
-			continue
-		case ctx.Err() != nil:
-			return
-		case errors.As(err, &limited):
-			wait = max(limited.Wait, serversAgain)
-		default:
-			wait = serversAgain
+		wait = serversEvery
+		if err := a.tellServers(ctx); err != nil && ctx.Err() == nil {
+			wait = atLeast(serversAgain, err)
+			a.log.Warn("list of servers not reported, will retry", "error", err)
 		}
-		a.log.Warn("it is not known in which servers the bot is", "error", err)
 	}
 }
 
@@ -54,5 +42,5 @@ func (a *Adapter) tellServers(ctx context.Context) error {
 	for i, g := range guilds {
 		in[i] = serverOf(g.ID)
 	}
-	return a.theService().Servers(ctx, Name, in)
+	return a.service.Servers(ctx, Name, in)
 }

@@ -88,7 +88,7 @@ func (a *Adapter) away(ctx context.Context) {
 		return // it is we who leave
 	}
 	a.out.Store(true)
-	if err := a.theService().Away(ctx, Name); err != nil && ctx.Err() == nil {
+	if err := a.service.Away(ctx, Name); err != nil && ctx.Err() == nil {
 		a.log.Error("an outage was not written down", "error", err)
 	}
 }
@@ -96,7 +96,7 @@ func (a *Adapter) away(ctx context.Context) {
 // back tells the service that Discord can be reached. The caller holds a.telling.
 func (a *Adapter) back(ctx context.Context) {
 	for try := 0; try < askTries && ctx.Err() == nil; try++ {
-		err := a.theService().Back(ctx, Name)
+		err := a.service.Back(ctx, Name)
 		if err == nil {
 			a.out.Store(false)
 			return

@@ -174,7 +174,7 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 		a.threads.Add(message, false)
 		return a.without(parent, p.Lang, missing), nil
 	}
-	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: a.threadName(ctx, p), AutoArchive: autoArchive})
+	_, err = a.rest.StartThreadUnder(ctx, channel, message, rest.NewThread{Name: threadName(p), AutoArchive: autoArchive})
 	switch {
 	case err == nil, rest.Code(err) == discordgo.ErrCodeThreadAlreadyCreatedForThisMessage:
 		a.threads.Add(message, true)
@@ -203,16 +203,10 @@ func (a *Adapter) without(parent place, lang string, missing []string) place {
 }
 
 // threadName names the thread of a game.
-func (a *Adapter) threadName(ctx context.Context, p outbox.Post) string {
+func threadName(p outbox.Post) string {
 	n := strconv.Itoa(p.Number)
-	scene := p.Scene
-	if service := a.theService(); scene == nil && service != nil {
-		if s, err := service.Scene(ctx, p.Game, p.Seq); err == nil {
-			scene = &s
-		}
-	}
-	if scene == nil || scene.Black.Name == "" || scene.White.Name == "" {
+	if p.Scene == nil || p.Scene.Black.Name == "" || p.Scene.White.Name == "" {
 		return bot.Translated(p.Lang, wordThread, n)
 	}
-	return rest.Clip(bot.Translated(p.Lang, wordThreadOf, n, scene.Black.Name, scene.White.Name), maxThread)
+	return rest.Clip(bot.Translated(p.Lang, wordThreadOf, n, p.Scene.Black.Name, p.Scene.White.Name), maxThread)
 }

@@ -612,7 +612,7 @@ func TestShowAsABoard(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.start()
-		if _, ok := findOption(c.a.commands(), "show", "diagram"); !ok {
+		if _, ok := findOption(bot.Commands(), "show", "diagram"); !ok {
 			t.Fatal("there is no command to show a diagram")
 		}
 		for name, said := range map[string]*discordtest.Message{

@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
@@ -110,7 +109,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 		return nil
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
-	ctx, cancel := context.WithTimeout(a.running(), followFor)
+	ctx, cancel := context.WithTimeout(a.running, followFor)
 	defer cancel()
 	for try := 0; try < followTries && ctx.Err() == nil; try++ {
 		began := time.Now()
@@ -123,12 +122,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 			a.log.Debug("picture not put into its answer", "error", err)
 			return nil
 		}
-		wait := followPause << try
-		var limited *rest.RateLimited
-		if errors.As(err, &limited) {
-			wait = max(wait, limited.Wait)
-		}
-		pause(ctx, wait)
+		pause(ctx, atLeast(followPause<<try, err))
 	}
 	return nil
 }

@@ -15,11 +15,8 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 	if guild == "" || guild == a.cfg.Guild || !a.once("commands "+guild) {
 		return
 	}
-	a.mu.Lock()
-	asks, ctx := a.asks, a.ctx
-	a.mu.Unlock()
-	err := asks.Try("commands "+guild, func() {
-		ctx, cancel := context.WithTimeout(ctx, shortly)
+	err := a.asks.Try("commands "+guild, func() {
+		ctx, cancel := context.WithTimeout(a.asking, shortly)
 		defer cancel()
 		if _, err := a.low.PutCommands(ctx, guild, []command{}); err != nil {
 			a.log.Debug("commands of one server not removed", "guild", guild, "error", err)
