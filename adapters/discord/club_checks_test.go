@@ -54,6 +54,11 @@ func count(ms []*discordtest.Message, has func(*discordtest.Message) bool) int {
 	return n
 }
 
+// says makes a condition of a part of what a message says.
+func says(text string) func(*discordtest.Message) bool {
+	return func(m *discordtest.Message) bool { return strings.Contains(m.Content, text) }
+}
+
 func withPicture(m *discordtest.Message) bool { return len(m.Attachments) > 0 }
 
 // linkTo is what somebody reads whose answer is elsewhere.

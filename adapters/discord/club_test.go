@@ -19,6 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -44,6 +45,36 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
+// inClub runs a test in virtual time in a club in which the bot runs.
+func inClub(t *testing.T, test func(t *testing.T, c *club)) {
+	t.Helper()
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.start()
+		test(t, c)
+		c.stop()
+		c.check()
+	})
+}
+
+// eachInClub runs a test of each case in a club of its own.
+func eachInClub[T any](t *testing.T, cases map[string]T, test func(t *testing.T, c *club, x T)) {
+	t.Helper()
+	for name, x := range cases {
+		t.Run(name, func(t *testing.T) { inClub(t, func(t *testing.T, c *club) { test(t, c, x) }) })
+	}
+}
+
+// overHTTP has the interactions come over HTTP, from the next start on.
+func (c *club) overHTTP() { c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey() }
+
+// again ends the bot and starts it anew, as another process.
+func (c *club) again() {
+	c.Helper()
+	c.stop()
+	c.start()
+}
+
 // A club is a server with a room and two members, and the bot in it.
 type club struct {
 	*testing.T
@@ -54,8 +85,7 @@ type club struct {
 	bob   *discordtest.Person
 
 	store bot.Store
-	desk  func(bot.Service) bot.Service // what stands between the adapter and the bot; nil: nothing
-	posts func(outbox.Post)             // told of each post before it is shown; may be nil
+	desk  *desk // of the bot that was started last
 	cfg   Config
 	a     *Adapter
 	log   logged
@@ -142,10 +172,8 @@ func (c *club) start() {
 		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
 	}
 	c.a = a
-	var adapter bot.Adapter = a
-	if c.desk != nil || c.posts != nil {
-		adapter = between{a, c.desk, c.posts}
-	}
+	c.desk = &desk{}
+	adapter := between{a, c.desk}
 	b := bot.New(c.store, bot.Config{Log: cfg.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -236,42 +264,130 @@ func (p *plug) pull() {
 	}
 }
 
-// between puts something between an adapter and its service.
-type between struct {
-	*Adapter
-	wrap  func(bot.Service) bot.Service
-	posts func(outbox.Post)
-}
-
-func (b between) Run(ctx context.Context, service bot.Service) error {
-	if b.wrap != nil {
-		service = b.wrap(service)
-	}
-	if b.posts != nil {
-		service = tellingService{service, b.posts}
-	}
-	return b.Adapter.Run(ctx, service)
-}
-
-// A tellingService tells of the posts that the asker is to show.
-type tellingService struct {
+// A desk stands between an adapter and its service. It notes what it is asked and
+// told. Tests may change the other fields while nobody asks.
+type desk struct {
 	bot.Service
-	posts func(outbox.Post)
+	gate    chan bool                    // requests wait for a value from it; nil: they do not
+	answers func(bot.Request) bot.Answer // instead of the service; may be nil
+	muses   time.Duration                // before it suggests anything
+	full    bool                         // it stores no decorations
+	posts   func(outbox.Post)            // told of each post before it is shown; may be nil
+
+	shown func(outbox.Post, outbox.Receipt) // told of each before that is stored; may be nil
+
+	mu    sync.Mutex
+	asked []bot.Request
+	told  []string // "back", "away" and the commands, without repetitions
 }
 
-func (d tellingService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d *desk) note(told string) {
+	if n := len(d.told); n == 0 || d.told[n-1] != told {
+		d.told = append(d.told, told)
+	}
+}
+
+func (d *desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+	d.mu.Lock()
+	d.asked = append(d.asked, r)
+	d.note(r.Command)
+	d.mu.Unlock()
+	if d.gate != nil {
+		<-d.gate
+	}
+	if d.answers != nil {
+		return d.answers(r), nil
+	}
 	answer, err := d.Service.Ask(ctx, r)
 	for _, p := range answer.Posts {
-		d.posts(p)
+		if d.posts != nil {
+			d.posts(p)
+		}
 	}
 	return answer, err
 }
 
-func (b between) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
-	if b.posts != nil {
-		b.posts(p)
+func (d *desk) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+	if d.shown != nil {
+		d.shown(p, r)
 	}
-	return b.Adapter.Deliver(ctx, p)
+	return d.Service.Settle(ctx, p, r, owes...)
+}
+
+func (d *desk) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
+	time.Sleep(d.muses)
+	return d.Service.Suggest(ctx, r, option, prefix)
+}
+
+func (d *desk) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
+	if d.full {
+		return errors.New("the disk is full")
+	}
+	return d.Service.Owe(ctx, where, owes...)
+}
+
+func (d *desk) Away(ctx context.Context, platform string) error {
+	d.mu.Lock()
+	d.note("away")
+	d.mu.Unlock()
+	return d.Service.Away(ctx, platform)
+}
+
+func (d *desk) Back(ctx context.Context, platform string) error {
+	d.mu.Lock()
+	d.note("back")
+	d.mu.Unlock()
+	return d.Service.Back(ctx, platform)
+}
+
+// take returns what was asked since it was called last.
+func (d *desk) take() []bot.Request {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := d.asked
+	d.asked = nil
+	return out
+}
+
+// heard counts what was asked since the last take, by the name of who asked.
+func (d *desk) heard() map[string]int {
+	n := map[string]int{}
+	for _, r := range d.take() {
+		n[r.Who.Name]++
+	}
+	return n
+}
+
+// between puts a desk between an adapter and its service.
+type between struct {
+	*Adapter
+	desk *desk
+}
+
+func (b between) Run(ctx context.Context, service bot.Service) error {
+	b.desk.Service = service
+	return b.Adapter.Run(ctx, b.desk)
+}
+
+func (b between) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
+	if b.desk.posts != nil {
+		b.desk.posts(p)
+	}
+	r, owes, err := b.Adapter.Deliver(ctx, p)
+	if err == nil && b.desk.shown != nil {
+		b.desk.shown(p, r)
+	}
+	return r, owes, err
+}
+
+// deferred waits until somebody sees that the bot thinks, and then lets it.
+func (c *club) deferred(i *discordtest.Interaction) *discordtest.Interaction {
+	c.Helper()
+	if kind, took := i.First(); kind != 5 || took != answerAfter {
+		c.Errorf("first answered by %d after %v", kind, took)
+	}
+	c.desk.gate <- true
+	return i
 }
 
 // goroutines is how many the bot has: those of the double, and of other tests,

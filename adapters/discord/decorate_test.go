@@ -12,9 +12,7 @@ import (
 // only the last board has controls, the question that nobody needs to answer any more
 // has none, and the picture is where its words are.
 func TestKilledBeforeTidyingUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		c.stop()
 		time.Sleep(6 * time.Second)                              // Discord lets nobody identify twice within five
@@ -47,7 +45,5 @@ func TestKilledBeforeTidyingUp(t *testing.T) {
 		if now := board.Now(); !withPicture(now) || inLetters(now) {
 			t.Errorf("the board is shown as %q", now.Content)
 		}
-		c.stop()
-		c.check()
 	})
 }

@@ -1,16 +1,13 @@
 package discord
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
@@ -37,7 +34,7 @@ func TestKilledWhileThinking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		gate := make(chan bool)
-		_, stop, kill := c.alone(&slowService{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		_, stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		thinks := func(who *discordtest.Person) *discordtest.Interaction {
 			t.Helper()
 			i := who.Slash(c.room, "rules")
@@ -81,53 +78,4 @@ func TestKilledWhileThinking(t *testing.T) {
 		stop()
 		c.check()
 	})
-}
-
-// What is deferred and answered leaves nothing behind; and where nothing can be
-// stored, people are answered all the same.
-func TestDeferralsAreForgotten(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := &slowService{}
-		full := &fullService{}
-		c.desk = func(service bot.Service) bot.Service {
-			full.Service = d.before(service)
-			return full
-		}
-		c.start()
-		thread := c.begin(t)
-		d.gate = make(chan bool)
-		slowly := func(i *discordtest.Interaction) {
-			t.Helper()
-			if kind, took := i.First(); kind != 5 || took != answerAfter {
-				t.Errorf("first answered by %d after %v", kind, took)
-			}
-			d.gate <- true
-			c.ok(i)
-		}
-		slowly(c.alice.Slash(thread, "place", opt("at", "C3")))
-		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
-		slowly(c.alice.Slash(thread, "score", opt("share", true)))
-		c.passes(2 * time.Second)
-		if rows := c.stored(outbox.Ending); len(rows) > 0 {
-			t.Errorf("still stored are %+v", rows)
-		}
-		full.full = true
-		slowly(c.alice.Slash(thread, "place", opt("at", "C4")))
-		c.stop()
-		c.check()
-	})
-}
-
-// A fullService stores no decorations once it is full.
-type fullService struct {
-	bot.Service
-	full bool
-}
-
-func (d *fullService) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
-	if d.full {
-		return errors.New("the disk is full")
-	}
-	return d.Service.Owe(ctx, where, owes...)
 }

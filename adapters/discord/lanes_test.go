@@ -67,9 +67,7 @@ func TestGamesOfOneChannel(t *testing.T) {
 // A picture that goes up too slowly has the next ones of its own game follow their
 // words for a while, and those of no other.
 func TestSlowPictureOfOneGame(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		slow, other := c.begin(t), c.guild.Channel("elsewhere")
 		c.ok(c.bob.Press(c.ok(c.alice.Slash(other, "new", opt("size", "5x5"), opt("color", "black"))), "Join"))
 		beside := other.WaitThread(0)
@@ -96,7 +94,5 @@ func TestSlowPictureOfOneGame(t *testing.T) {
 				t.Errorf("the %s game shows %q at last", name, m.Content)
 			}
 		}
-		c.stop()
-		c.check()
 	})
 }

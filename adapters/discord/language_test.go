@@ -9,7 +9,6 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -82,11 +81,9 @@ func TestLocalizedCommands(t *testing.T) {
 // Everybody in a room reads the room's language, and what is for one person
 // alone is in theirs.
 func TestTwoLanguagesInOneRoom(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	inClub(t, func(t *testing.T, c *club) {
 		c.guild.Locale("de")
 		c.alice.Locale("ja")
-		c.start()
 		if m := c.ok(c.alice.Slash(c.room, "place", opt("at", "D4"))); !strings.Contains(m.Content, "ここにはまだ対局がありません") || m.To != "Alice" {
 			t.Errorf("Alice is told %q", m.Content)
 		}
@@ -103,9 +100,7 @@ func TestTwoLanguagesInOneRoom(t *testing.T) {
 // The picture of a room has its alternative text in the language of the room, and
 // the picture that one person asked for in theirs.
 func TestAltTextIsRead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		c.guild.Locale("de") // in the middle of the game
 		c.bob.Locale("ja")

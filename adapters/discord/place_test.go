@@ -38,28 +38,22 @@ func TestInvite(t *testing.T) {
 
 // With the permissions of the link and no others a game goes its way.
 func TestLeastPermissions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	inClub(t, func(t *testing.T, c *club) {
 		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
 		c.guild.BotPermissions(discordtest.Permission(Permissions))
-		c.start()
 		thread := c.begin(t)
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		if m := c.shows(thread, "Black C3"); !withPicture(m) {
 			t.Error("no picture")
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // Without Attach Files the board is drawn in letters, and why is said once.
 func TestWithoutAttachFiles(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	inClub(t, func(t *testing.T, c *club) {
 		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
 		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.AttachFiles))
-		c.start()
 		thread := c.begin(t)
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		c.shows(thread, "Black C3")
@@ -77,58 +71,31 @@ func TestWithoutAttachFiles(t *testing.T) {
 		if hints != 1 {
 			t.Errorf("why is said %d times\n%s", hints, c.d.Transcript())
 		}
-		c.stop()
-		c.check()
 	})
 }
 
-// Without Create Public Threads the game stays in the channel, and why is said
-// once.
+// Without the permissions for it the game has no thread and stays in the channel, and
+// why is said once. Once the bot may, games have their threads again, and those in
+// the channel stay there.
 func TestWithoutThreads(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	eachInClub(t, map[string]discordtest.Permission{
+		"Create Public Threads":    discordtest.CreatePublicThreads,
+		"Send Messages in Threads": discordtest.SendMessagesInThreads, // nor is one opened in which the bot could not write a word
+	}, func(t *testing.T, c *club, lacks discordtest.Permission) {
 		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
-		c.start()
-		for range 2 {
-			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-			c.ok(c.bob.Press(m, "Join"))
-			c.shows(c.room, "Black to play")
-		}
-		is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Create Public Threads") }
-		if n := count(c.room.Messages(), is); n != 1 || len(c.room.Threads()) != 0 {
-			t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
-		}
-		c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-		c.shows(c.room, "Black C3")
-		c.stop()
-		c.check()
-	})
-}
-
-// Nor is a thread opened in which the bot could not write a word.
-func TestWithoutSendingInThreads(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.SendMessagesInThreads))
-		c.start()
+		c.guild.BotPermissions(mayDo &^ lacks)
 		for range 2 {
 			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 			c.ok(c.bob.Press(m, "Join"))
 			c.shows(c.room, "Black to play.")
 		}
-		said := func(m *discordtest.Message) bool {
-			return strings.Contains(m.Content, "allow Send Messages in Threads to me")
-		}
-		if n := count(c.room.Messages(), said); n != 1 || len(c.room.Threads()) != 0 {
+		name := rest.Permissions(0).Missing(rest.Permissions(lacks))[0]
+		if n := count(c.room.Messages(), says("allow "+name)); n != 1 || len(c.room.Threads()) != 0 {
 			t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
 		}
-		// Once it may, games have their threads again, and those in the channel stay there.
 		c.guild.BotPermissions(mayDo)
 		thread := c.begin(t)
-		c.stop()
-		c.start()
+		c.again()
 		c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
 		c.shows(c.room, "Black C3")
 		if n := len(c.room.Threads()); n != 1 {
@@ -136,22 +103,18 @@ func TestWithoutSendingInThreads(t *testing.T) {
 		}
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C4")))
 		c.shows(thread, "Black C4")
-		c.stop()
 		for _, r := range c.d.Requests("") {
 			if r.Status == 403 {
 				t.Errorf("%s was refused", r.Route)
 			}
 		}
-		c.check()
 	})
 }
 
 // When a game's thread is deleted the game goes on in its channel, and whose turn
 // it is hears of it: their time runs.
 func TestDeletedThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("clock", "1d")))
 		c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
 		thread := c.room.WaitThread(0)
@@ -183,15 +146,12 @@ func TestDeletedThread(t *testing.T) {
 		if n := count(c.room.Messages(), withPicture); n != 3 {
 			t.Errorf("%d boards in the channel\n%s", n, c.d.Transcript())
 		}
-		c.check()
 	})
 }
 
 // What is no answer to anything finds the channel as well.
 func TestReminderOfADeletedThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		under := string(receipt(c.room.ID(), thread.ID()))
 		thread.Delete()
@@ -208,18 +168,14 @@ func TestReminderOfADeletedThread(t *testing.T) {
 		if _, err := c.deliver(outbox.Post{ID: "r3", Where: inside, Kind: match.Notice, Game: "g", Text: "something"}); !errors.Is(err, outbox.ErrGone) {
 			t.Error(err)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // How a thread that sleeps is woken is said with the first board in it, in the
 // language of the place.
 func TestHowToWakeAThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	inClub(t, func(t *testing.T, c *club) {
 		c.guild.Locale("de")
-		c.start()
 		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Mitspielen"))
 		thread := c.room.WaitThread(0)
@@ -236,15 +192,12 @@ func TestHowToWakeAThread(t *testing.T) {
 		if !slices.Equal(said, []int{0}) {
 			t.Errorf("said in the messages %v\n%s", said, c.d.Transcript())
 		}
-		c.check()
 	})
 }
 
 // Where the bot may not write, no game is opened, and what is missing is named.
 func TestMayNotWrite(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		c.room.OverwriteBot(0, discordtest.SendMessages)
 		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 		if m.To != "Alice" || !strings.Contains(m.Content, "Send Messages") {
@@ -253,17 +206,13 @@ func TestMayNotWrite(t *testing.T) {
 		if m := c.ok(c.alice.Slash(c.room, "help")); !strings.Contains(m.Content, "Type a command") {
 			t.Errorf("help is %q", m.Content)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // A game that is opened inside a thread stays there, a post of a forum included;
 // one that is opened in the thread of another game stands beside it.
 func TestOpenedInsideAThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		m := c.ok(c.alice.Slash(thread, "new", opt("size", "5x5"), opt("opponent", c.bob)))
 		if m.To != "Alice" || !strings.Contains(m.Content, c.room.ID()) {
@@ -283,17 +232,13 @@ func TestOpenedInsideAThread(t *testing.T) {
 		if len(forum.Threads()) != 1 {
 			t.Errorf("%d posts in the forum", len(forum.Threads()))
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // Notices about an opening stay where it was opened; boards and what follows go
 // to the thread, also when somebody speaks in the channel.
 func TestChannelAndThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		i := c.alice.Slash(c.room, "place", opt("at", "C3"))
 		m := c.ok(i)
@@ -314,8 +259,6 @@ func TestChannelAndThread(t *testing.T) {
 		if !bare {
 			t.Errorf("old buttons are still there\n%s", c.d.Transcript())
 		}
-		c.stop()
-		c.check()
 	})
 }
 
@@ -335,9 +278,7 @@ func (c *club) where(ch *discordtest.Channel) match.Room {
 // A reminder replaces the last one in place, and is removed; that a message was
 // deleted by somebody is no reason to give up the room.
 func TestReminders(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		who := []outbox.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
 		post := outbox.Post{ID: "r1", Where: c.where(c.room), Kind: match.Status, Game: "g", Text: "12 hours left", Notify: who}
 		first, err := c.deliver(post)
@@ -364,39 +305,6 @@ func TestReminders(t *testing.T) {
 		if _, err := c.deliver(outbox.Post{ID: "y", Where: c.where(c.room), Kind: match.Remove, Replaces: string(third)}); err != nil {
 			t.Errorf("taking away what is gone: %v", err)
 		}
-		c.stop()
-		c.check()
-	})
-}
-
-// What is for one person goes to their direct messages; who takes none is called
-// where the game is, once for each turn.
-func TestDirect(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
-		c.bob.CloseDMs()
-		post := func(id string, p *discordtest.Person) outbox.Post {
-			return outbox.Post{ID: id, Where: c.where(c.room), Kind: match.Status, Game: "g", Text: "it is your turn", Private: true,
-				Notify: []outbox.User{{Platform: Name, ID: p.ID(), Name: p.Name()}}}
-		}
-		if _, err := c.deliver(post("a", c.alice)); err != nil {
-			t.Error(err)
-		}
-		if last := c.alice.DM().Last(); last == nil || !strings.Contains(last.Content, "it is your turn") {
-			t.Errorf("%+v", last)
-		}
-		for _, id := range []string{"b", "c", "d"} {
-			if _, err := c.deliver(post(id, c.bob)); err != nil {
-				t.Error(err)
-			}
-		}
-		ms := c.room.Messages()
-		if len(ms) != 1 || len(ms[0].Pings) != 1 || strings.Contains(ms[0].Content, "your turn") {
-			t.Errorf("%d messages\n%s", len(ms), c.d.Transcript())
-		}
-		c.stop()
-		c.check()
 	})
 }
 
@@ -416,9 +324,7 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 	if !final(&rest.Error{Status: 403}) || !final(&rest.Error{Status: 404}) || !final(&rest.Error{Status: 400}) {
 		t.Error("a refusal is not taken for final")
 	}
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 		c.d.Fault(discordtest.Fault{Route: "POST /channels/{channel_id}/messages/{message_id}/threads", Status: 401})
 		c.ok(c.bob.Press(m, "Join"))
@@ -439,31 +345,28 @@ func TestTokenRefusedForAMoment(t *testing.T) {
 // Who is called in the channel because too many direct messages were opened lately
 // is written to the next time.
 func TestTooManyDirect(t *testing.T) {
-	for _, status := range []int{400, 403} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				c.start()
-				c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: discordgo.ErrCodeOpeningDirectMessagesTooFast})
-				for k := range 2 {
-					if _, err := c.deliver(outbox.Post{ID: fmt.Sprint("r", k), Where: c.where(c.room), Kind: match.Status, Game: "g", Number: 7, Seq: 3,
-						Text: "it is your turn", Private: true, Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
-						t.Error(err)
-					}
-				}
-				if calls, told := len(c.room.Messages()), c.bob.DM().Messages(); calls != 1 || len(told) != 1 || !strings.Contains(told[0].Content, "your turn") {
-					t.Errorf("called %d times, %d messages to Bob\n%s", calls, len(told), c.d.Transcript())
-				}
-				c.stop()
-				c.check()
-			})
-		})
-	}
+	eachInClub(t, map[string]int{"400": 400, "403": 403}, func(t *testing.T, c *club, status int) {
+		c.d.Fault(discordtest.Fault{Route: "POST /users/@me/channels", Status: status, Code: discordgo.ErrCodeOpeningDirectMessagesTooFast})
+		for k := range 2 {
+			if _, err := c.deliver(c.reminder(fmt.Sprint("r", k), "g", 3)); err != nil {
+				t.Error(err)
+			}
+		}
+		if calls, told := len(c.room.Messages()), c.bob.DM().Messages(); calls != 1 || len(told) != 1 || !strings.Contains(told[0].Content, "your turn") {
+			t.Errorf("called %d times, %d messages to Bob\n%s", calls, len(told), c.d.Transcript())
+		}
+	})
 }
 
-// Who takes no direct messages is not forgotten: each game and turn that waits
-// calls them, and after a day, or when they ask for reminders anew, they are
-// written to again.
+// reminder is a post for Bob alone about his turn after an event.
+func (c *club) reminder(id string, game match.GameID, seq int) outbox.Post {
+	return outbox.Post{ID: id, Where: c.where(c.room), Kind: match.Status, Game: game, Number: 7, Seq: seq, Text: "it is your turn", Private: true,
+		Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}
+}
+
+// What is for one person goes to their direct messages. Who takes none is called where
+// the game is, without what the post says: once for each game and turn that waits. After
+// a day, or when they ask for reminders anew, they are written to again.
 func TestDirectAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newTable(t)
@@ -473,8 +376,7 @@ func TestDirectAgain(t *testing.T) {
 			t.Helper()
 			n++
 			before, sent := len(c.room.Messages()), c.d.Count(sendRoute)
-			if _, err := c.deliver(outbox.Post{ID: fmt.Sprint("r", n), Where: c.where(c.room), Kind: match.Status, Game: match.GameID(game), Number: 7, Seq: seq,
-				Text: "it is your turn", Private: true, Notify: []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}}); err != nil {
+			if _, err := c.deliver(c.reminder(fmt.Sprint("r", n), match.GameID(game), seq)); err != nil {
 				t.Error(err)
 			}
 			calls = len(c.room.Messages()) - before
@@ -489,7 +391,7 @@ func TestDirectAgain(t *testing.T) {
 				t.Errorf("game %s after %d: called %d times, tried %d times", step.game, step.seq, calls, tried)
 			}
 		}
-		if last := c.room.Last(); !slices.Equal(last.Pings, []string{"Bob"}) || !strings.Contains(last.Content, "Game 7") {
+		if last := c.room.Last(); !slices.Equal(last.Pings, []string{"Bob"}) || !strings.Contains(last.Content, "Game 7") || strings.Contains(last.Content, "your turn") {
 			t.Errorf("%q calls %v", last.Content, last.Pings)
 		}
 		time.Sleep(closedFor)
@@ -503,7 +405,7 @@ func TestDirectAgain(t *testing.T) {
 		c.ok(c.bob.Slash(c.room, "remind", opt("how", "direct")))
 		for range 2 {
 			before := len(c.bob.DM().Messages())
-			if remind("one", 9); len(c.bob.DM().Messages()) != before+1 {
+			if remind("one", 9); len(c.bob.DM().Messages()) != before+1 || !strings.Contains(c.bob.DM().Last().Content, "it is your turn") {
 				t.Error("Bob is not written to")
 			}
 			time.Sleep(closedFor)
@@ -514,9 +416,7 @@ func TestDirectAgain(t *testing.T) {
 
 // What cannot be written to is said to be so, with what would help.
 func TestErrors(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		notice := func(ch *discordtest.Channel, id string) error {
 			where := c.where(c.room)
@@ -524,6 +424,10 @@ func TestErrors(t *testing.T) {
 				where.Thread = ch.ID()
 			}
 			_, err := c.deliver(outbox.Post{ID: id, Where: where, Kind: match.Notice, Game: "g", Text: "something"})
+			return err
+		}
+		inThread := func(id string) error {
+			_, err := c.deliver(outbox.Post{ID: id, Where: c.where(c.room), Under: string(receipt(c.room.ID(), thread.ID())), Kind: match.Notice, Game: "g", Text: "something"})
 			return err
 		}
 		thread.Archive()
@@ -534,6 +438,14 @@ func TestErrors(t *testing.T) {
 		var forbidden outbox.Forbidden
 		if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
 			t.Errorf("a locked thread: %v", err)
+		}
+		if err := inThread("locked too"); !errors.As(err, new(outbox.InThread)) || !errors.As(err, &forbidden) {
+			t.Errorf("a game's locked thread: %v", err)
+		}
+		thread.Reopen()
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 400, Code: 200000, Message: "Message was blocked by automatic moderation"})
+		if err := inThread("filtered"); !errors.As(err, new(outbox.InThread)) || !errors.Is(err, outbox.ErrRefused) {
+			t.Errorf("a game's thread with a filter: %v", err)
 		}
 		thread.Delete()
 		if err := notice(thread, "deleted"); !errors.Is(err, outbox.ErrGone) {
@@ -569,8 +481,6 @@ func TestErrors(t *testing.T) {
 		}(); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("another platform: %v", err)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
@@ -586,9 +496,7 @@ func (c *club) installed() (*discordtest.Person, *discordtest.Channel) {
 
 // Where only a person has installed the bot, it can do nothing but answer.
 func TestInstalledByAPerson(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		eve, street := c.installed()
 		m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
 		if !strings.Contains(m.Content, "Game 1 begins") {
@@ -602,16 +510,12 @@ func TestInstalledByAPerson(t *testing.T) {
 		if n := c.d.Count(sendRoute); n != 0 {
 			t.Errorf("%d messages were sent where it is not", n)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // A diagram that somebody wrote, or a record that they attached, becomes a board.
 func TestShowAsABoard(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		if _, ok := findOption(bot.Commands(), "show", "diagram"); !ok {
 			t.Fatal("there is no command to show a diagram")
 		}
@@ -636,17 +540,13 @@ func TestShowAsABoard(t *testing.T) {
 				t.Errorf("%s may be fetched", address)
 			}
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // Whoever may manage messages or the server is a moderator to the bot; what is
 // reserved for moderators Discord's client shows to nobody else.
 func TestModerators(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		if m := c.ok(c.bob.Slash(c.room, "settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
 			t.Errorf("%q to %q", m.Content, m.To)
@@ -662,8 +562,6 @@ func TestModerators(t *testing.T) {
 		c.guild.Permit(carol, discordtest.ManageMessages)
 		c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
 		c.shows(thread, "Carol decided it as a moderator")
-		c.stop()
-		c.check()
 	})
 }
 
@@ -671,9 +569,7 @@ func TestModerators(t *testing.T) {
 // lets through, and the bot does too; for nothing else. Whom they take it from
 // cannot have it.
 func TestServersOwnPermissions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		dave, erin := c.guild.Member("Dave"), c.guild.Member("Erin")
 		if i := dave.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
@@ -702,21 +598,16 @@ func TestServersOwnPermissions(t *testing.T) {
 		}
 		c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
 		c.shows(thread, "Dave decided it as a moderator")
-		c.stop()
-		c.check()
 	})
 }
 
 // What is too long for one message comes in several, for the same eyes.
 func TestLongAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
+	inClub(t, func(t *testing.T, c *club) {
 		text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
-		c.desk = func(d bot.Service) bot.Service { return longService{d, text} }
-		c.start()
+		c.desk.answers = func(bot.Request) bot.Answer { return bot.Answer{Text: text, Private: true} }
 		i := c.alice.Slash(c.room, "help")
 		all := []string{c.ok(i).Content}
-		synctest.Wait()
 		for _, m := range i.FollowUps() {
 			if m.To != "Alice" {
 				t.Errorf("a part is for %q", m.To)
@@ -726,26 +617,13 @@ func TestLongAnswer(t *testing.T) {
 		if strings.Join(all, "\n") != text {
 			t.Errorf("%d parts are %q", len(all), all)
 		}
-		c.stop()
-		c.check()
 	})
-}
-
-type longService struct {
-	bot.Service
-	text string
-}
-
-func (d longService) Ask(context.Context, bot.Request) (bot.Answer, error) {
-	return bot.Answer{Text: d.text, Private: true}, nil
 }
 
 // A message of the bot's own that calls nobody makes no sound; one that calls
 // somebody, and the answer to somebody, are as Discord makes them.
 func TestQuiet(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		quiet := func(m *discordtest.Message) bool { return m.Flags&rest.SuppressNotifications != 0 }
@@ -760,32 +638,18 @@ func TestQuiet(t *testing.T) {
 		if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
 			t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // What is offered to somebody who types cannot be put off, however long it takes.
 func TestTypingIsNotPutOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.desk = func(d bot.Service) bot.Service { return musingService{d} }
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
+		c.desk.muses = 2 * time.Second
 		if choices, err := c.alice.Autocomplete(c.room, "rules", opt("name", "b")); err != nil || len(choices) == 0 {
 			t.Errorf("%v %v", choices, err)
 		}
 		if n := c.d.Count(callbackRoute); n != 1 {
 			t.Errorf("answered %d times", n)
 		}
-		c.stop()
-		c.check()
 	})
-}
-
-// A musingService suggests nothing for two seconds.
-type musingService struct{ bot.Service }
-
-func (d musingService) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
-	time.Sleep(2 * time.Second)
-	return d.Service.Suggest(ctx, r, option, prefix)
 }

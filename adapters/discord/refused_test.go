@@ -16,77 +16,59 @@ import (
 )
 
 // Who makes a turn that cannot be shown is told why, and what would help; Discord is
-// asked once, however many turns are made, and when they can be shown again they are.
+// asked once, however many turns are made, the log says it once, and when they can be
+// shown again they are.
 func TestTurnsThatCannotBeShown(t *testing.T) {
-	for name, lost := range map[string]struct {
+	lock := func(_ *club, thread *discordtest.Channel) { thread.Lock() }
+	reopen := func(_ *club, thread *discordtest.Channel) { thread.Reopen() }
+	const locked = "the thread of the game is locked"
+	type lost struct {
 		take, give func(c *club, thread *discordtest.Channel)
 		says       string
-	}{
-		"locked": {
-			func(_ *club, thread *discordtest.Channel) { thread.Lock() },
-			func(_ *club, thread *discordtest.Channel) { thread.Reopen() },
-			"the thread of the game is locked",
-		},
-		"locked, and in sight": {
-			func(_ *club, thread *discordtest.Channel) { thread.LockOpen() },
-			func(_ *club, thread *discordtest.Channel) { thread.Reopen() },
-			"the thread of the game is locked",
-		},
-		"locked, and the bot is let in": {
-			func(_ *club, thread *discordtest.Channel) { thread.Lock() },
-			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.ManageThreads, 0) },
-			"the thread of the game is locked",
-		},
+	}
+	eachInClub(t, map[string]lost{
+		"locked":                        {lock, reopen, locked},
+		"locked, and in sight":          {func(_ *club, thread *discordtest.Channel) { thread.LockOpen() }, reopen, locked},
+		"locked, and the bot is let in": {lock, func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.ManageThreads, 0) }, locked},
 		"silenced": {
 			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.SendMessagesInThreads) },
 			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.SendMessagesInThreads, 0) },
 			"allow Send Messages in Threads to me",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				c.start()
-				m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
-				c.ok(c.bob.Press(m, "Join"))
-				thread := c.room.WaitThread(0)
-				lost.take(c, thread)
-				before := len(c.d.Requests(""))
-				place := func(turn int) *discordtest.Message {
-					time.Sleep(5 * time.Second)
-					who := []*discordtest.Person{c.alice, c.bob}[turn%2]
-					m := c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
-					return m
-				}
-				for turn := range 8 {
-					m := place(turn)
-					if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
-						t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
-					}
-				}
-				refused := 0
-				for _, r := range c.d.Requests("")[before:] {
-					if r.Route == sendRoute && r.Status >= 400 {
-						refused++
-					}
-				}
-				if refused != 1 {
-					t.Errorf("refused %d times", refused)
-				}
-				if n := count(thread.Messages(), withPicture); n != 1 {
-					t.Errorf("%d boards", n)
-				}
-				lost.give(c, thread)
-				m = place(8)
-				last := thread.Last()
-				if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
-					t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
-				}
-				c.stop()
-				c.check()
-			})
-		})
-	}
+	}, func(t *testing.T, c *club, lost lost) {
+		thread := c.begin(t)
+		lost.take(c, thread)
+		before := len(c.d.Requests(""))
+		place := func(turn int) *discordtest.Message {
+			time.Sleep(5 * time.Second)
+			who := []*discordtest.Person{c.alice, c.bob}[turn%2]
+			return c.ok(who.Slash(c.room, "place", opt("at", fmt.Sprintf("%c%d", 'A'+turn%5, 1+turn/5)), opt("game", 1)))
+		}
+		for turn := range 8 {
+			m := place(turn)
+			if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
+				t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
+			}
+		}
+		refused := 0
+		for _, r := range c.d.Requests("")[before:] {
+			if r.Route == sendRoute && r.Status >= 400 {
+				refused++
+			}
+		}
+		if logged := strings.Count(c.log.String(), "cannot post to a room"); refused != 1 || logged != 1 {
+			t.Errorf("refused %d times, logged %d times", refused, logged)
+		}
+		if n := count(thread.Messages(), withPicture); n != 1 {
+			t.Errorf("%d boards", n)
+		}
+		lost.give(c, thread)
+		m := place(8)
+		last := thread.Last()
+		if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
+			t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
+		}
+	})
 }
 
 // What Discord refuses although the bot seems to be permitted it, as when
@@ -154,9 +136,7 @@ func TestNamesWhatIsMissing(t *testing.T) {
 		"all of the thread":      {names: "View Channel", may: discordtest.ViewChannel, thread: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				c.start()
+			inClub(t, func(t *testing.T, c *club) {
 				where := c.where(c.room)
 				if lost.thread {
 					where.Thread = c.begin(t).ID()
@@ -184,8 +164,6 @@ func TestNamesWhatIsMissing(t *testing.T) {
 				if refused != 1 {
 					t.Errorf("refused %d times", refused)
 				}
-				c.stop()
-				c.check()
 			})
 		})
 	}
@@ -194,9 +172,7 @@ func TestNamesWhatIsMissing(t *testing.T) {
 // A locked thread that the bot may not even see any more is not looked at again
 // and again.
 func TestLockedAndHidden(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		where := c.where(c.room)
 		where.Thread = thread.ID()
@@ -229,38 +205,21 @@ func TestLockedAndHidden(t *testing.T) {
 		if err := notice(); err != nil {
 			t.Error(err)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // Whose answer was put off is not told that it comes before it has come, or has
 // kept them waiting; and then they are told what became of it.
 func TestPutOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := &slowService{}
-		c.desk = d.before
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		d.gate = make(chan bool)
+		c.desk.gate = make(chan bool)
 		slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
-			t.Helper()
-			i := who.Slash(c.room, "place", opt("at", at), opt("game", 1))
-			if kind, took := i.First(); kind != 5 || took != answerAfter {
-				t.Errorf("first answered by %d after %v", kind, took)
-			}
-			d.gate <- true
-			return i
+			return c.deferred(who.Slash(c.room, "place", opt("at", at), opt("game", 1)))
 		}
 		thread.Lock()
 		if m := c.ok(slowly(c.alice, "C3")); m.To != "Alice" || !strings.Contains(m.Content, "is locked") {
 			t.Errorf("%q to %q", m.Content, m.To)
-		}
-		// What comes after that is not set aside with it.
-		synctest.Wait()
-		if !strings.Contains(c.log.String(), "cannot post to a room") {
-			t.Error("the log does not say that the room cannot be written to")
 		}
 		thread.Reopen()
 		if m := c.ok(slowly(c.bob, "C4")); m.To != "Bob" || m.Content != c.linkTo(c.shows(thread, "White C4")) {
@@ -274,77 +233,56 @@ func TestPutOff(t *testing.T) {
 		}
 		end()
 		board := c.shows(thread, "Black C2")
-		synctest.Wait()
-		if m := i.Answer(); m.Content != c.linkTo(board) {
+		c.settle()
+		if m := c.ok(i); m.Content != c.linkTo(board) {
 			t.Errorf("in the end it says %q", m.Content)
 		}
-		close(d.gate)
-		c.stop()
-		c.check()
 	})
 }
 
 // Where the bot can only answer, what was put off is for everybody nevertheless.
 func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := &slowService{gate: make(chan bool)}
-		c.desk = d.before
-		c.start()
+	inClub(t, func(t *testing.T, c *club) {
+		c.desk.gate = make(chan bool)
 		eve, street := c.installed()
-		i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
-		if kind, took := i.First(); kind != 5 || took != answerAfter {
-			t.Errorf("first answered by %d after %v", kind, took)
-		}
-		d.gate <- true
+		i := c.deferred(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
 		if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
 		if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
-		close(d.gate)
-		c.stop()
-		c.check()
 	})
 }
 
 // A program that is told to stop leaves nobody behind to whom it seems to think;
 // one that is killed leaves that to the next, which says where the board is.
 func TestStoppedWhilePutOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		for _, killed := range []bool{false, true} {
-			c := newClub(t, discordtest.Options{})
-			c.start()
-			thread := c.begin(t)
-			c.stop()
-			time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
-			gate := make(chan bool)
-			_, stop, kill := c.alone(&slowService{Service: bot.New(c.store, bot.Config{}), gate: gate})
-			i := c.alice.Slash(thread, "place", opt("at", "C3"))
-			if kind, took := i.First(); kind != 5 || took != answerAfter {
-				t.Fatalf("first answered by %d after %v", kind, took)
-			}
-			synctest.Wait()
-			if killed {
-				kill()
-			}
-			time.AfterFunc(time.Second, func() { close(gate) })
-			stop()
-			if m := i.Answer(); !killed && m.Content != c.linkTo(thread.Last()) {
-				t.Errorf("it ends as %q", m.Content)
-			}
-			c.start()
-			board := c.shows(thread, "Black C3")
-			c.passes(time.Minute)
-			if m := c.ok(i); m.Content != c.linkTo(board) {
-				t.Errorf("it ends as %q", m.Content)
-			}
-			if n := count(thread.Messages(), withPicture); n != 2 {
-				t.Errorf("%d boards", n)
-			}
-			c.stop()
-			c.check()
+	eachInClub(t, map[string]bool{"stopped": false, "killed": true}, func(t *testing.T, c *club, killed bool) {
+		thread := c.begin(t)
+		c.stop()
+		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
+		gate := make(chan bool)
+		_, stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		i := c.alice.Slash(thread, "place", opt("at", "C3"))
+		i.First()
+		synctest.Wait()
+		if killed {
+			kill()
+		}
+		time.AfterFunc(time.Second, func() { close(gate) })
+		stop()
+		if m := i.Answer(); !killed && m.Content != c.linkTo(thread.Last()) {
+			t.Errorf("it ends as %q", m.Content)
+		}
+		c.start()
+		board := c.shows(thread, "Black C3")
+		c.passes(time.Minute)
+		if m := c.ok(i); m.Content != c.linkTo(board) {
+			t.Errorf("it ends as %q", m.Content)
+		}
+		if n := count(thread.Messages(), withPicture); n != 2 {
+			t.Errorf("%d boards", n)
 		}
 	})
 }

@@ -1,8 +1,6 @@
 package discord
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,9 +13,7 @@ import (
 func TestSignedTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
-		d := &slowService{}
-		c.desk = d.before
+		c.overHTTP()
 		c.start()
 		thread := c.begin(t)
 		turn := c.alice.Slash(thread, "place", opt("at", "C3"))
@@ -31,16 +27,15 @@ func TestSignedTwice(t *testing.T) {
 		}
 		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
 		board := c.shows(thread, "White C4")
-		c.stop() // another process knows none of them
-		c.start()
+		c.again() // another process knows none of them
 		all := len(thread.Messages())
 
-		d.gate = make(chan bool)
+		c.desk.gate = make(chan bool)
 		for _, i := range []*discordtest.Interaction{turn, refused, public} {
 			reads := c.d.Count(originalRoute)
 			i.Again()
 			c.passes(answerAfter)
-			d.gate <- true
+			c.desk.gate <- true
 			c.passes(time.Second)
 			if c.d.Count(originalRoute) == reads {
 				t.Error("nobody looked what stands")
@@ -53,31 +48,6 @@ func TestSignedTwice(t *testing.T) {
 		if n := len(thread.Messages()); n != all || thread.Last().ID != board.ID {
 			t.Errorf("%d messages, %d before: %s\n%s", n, all, thread.Last().Content, c.d.Transcript())
 		}
-		c.check()
-	})
-}
-
-// Over HTTP, what is put off is ended too, by what Discord has read by then.
-func TestSlowOverHTTP(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
-		d := &slowService{}
-		c.desk = d.before
-		c.start()
-		thread := c.begin(t)
-		d.gate = make(chan bool)
-		for k, want := range []string{"See https://", "not your turn"} {
-			i := c.alice.Slash(thread, "place", opt("at", fmt.Sprint("C", 3+k)))
-			if kind, took := i.First(); kind != 5 || took != answerAfter {
-				t.Errorf("first answered by %d after %v", kind, took)
-			}
-			d.gate <- true
-			if m := c.ok(i); !strings.Contains(m.Content, want) {
-				t.Errorf("it ends as %q", m.Content)
-			}
-		}
-		c.stop()
 		c.check()
 	})
 }

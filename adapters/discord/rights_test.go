@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,46 +17,12 @@ import (
 // tried that the bot is told who asks, and what they are, by Discord alone:
 // never by a control, and never from what was so before.
 
-// A recorder is a service that writes down what it is asked.
-type recorder struct {
-	bot.Service
-	mu    sync.Mutex
-	asked []bot.Request
-}
-
-func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
-	d.mu.Lock()
-	d.asked = append(d.asked, r)
-	d.mu.Unlock()
-	return d.Service.Ask(ctx, r)
-}
-
-func (d *recorder) take() []bot.Request {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := d.asked
-	d.asked = nil
-	return out
-}
-
-// recorded starts the bot with a recorder before it.
-func recorded(c *club) *recorder {
-	d := &recorder{}
-	c.desk = func(service bot.Service) bot.Service {
-		d.Service = service
-		return d
-	}
-	c.start()
-	return d
-}
-
 // Each control of a board pressed by each kind of person: it is they who ask,
 // and what they are in the server at that moment. Who does not play changes
 // nothing.
 func TestWhoPresses(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := recorded(c)
+	inClub(t, func(t *testing.T, c *club) {
+		d := c.desk
 		thread := c.begin(t)
 		mod, boss := c.guild.Member("Mod"), c.guild.Member("Boss")
 		c.guild.Permit(mod, discordtest.ManageMessages)
@@ -99,17 +64,14 @@ func TestWhoPresses(t *testing.T) {
 		if asked := d.take(); len(asked) != 1 || asked[0].Moderator {
 			t.Errorf("in direct messages: %+v", asked)
 		}
-		c.stop()
-		c.check()
 	})
 }
 
 // A control that says more than it should gives nobody another name or rank:
 // what it says are options of a command, as somebody could type them.
 func TestForgedControls(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := recorded(c)
+	inClub(t, func(t *testing.T, c *club) {
+		d := c.desk
 		thread := c.begin(t)
 		board := thread.Last()
 		eve := c.guild.Member("Eve")
@@ -162,7 +124,6 @@ func TestForgedControls(t *testing.T) {
 		mu.Unlock()
 		c.ok(c.alice.Press(board, "Pass"))
 		c.shows(thread, "move 1: Black passes")
-		c.stop()
 	})
 }
 
@@ -170,9 +131,8 @@ func TestForgedControls(t *testing.T) {
 // bots that answer each other stop before they begin. HALFPOINT_TIER=soak tries
 // 1,000 times.
 func TestBots(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		d := recorded(c)
+	inClub(t, func(t *testing.T, c *club) {
+		d := c.desk
 		thread := c.begin(t)
 		board := thread.Last()
 		echo := c.guild.Member("Echo")
@@ -221,7 +181,5 @@ func TestBots(t *testing.T) {
 		if now := len(thread.Messages()); now != known {
 			t.Errorf("%d messages, %d before", now, known)
 		}
-		c.stop()
-		c.check()
 	})
 }

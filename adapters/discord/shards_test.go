@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -25,10 +24,7 @@ func TestShards(t *testing.T) {
 		}
 		t.Cleanup(func() { st.Close() })
 		second.store = st
-		var asked [2]chan string
 		for k, c := range []*club{first, second} {
-			asked[k] = make(chan string, 1000)
-			c.desk = func(d bot.Service) bot.Service { return countingService{d, asked[k]} }
 			c.cfg.Shards, c.cfg.First, c.cfg.Count = shards, k*each, each
 			c.start()
 		}
@@ -59,10 +55,9 @@ func TestShards(t *testing.T) {
 		}
 		for k, c := range []*club{first, second} {
 			c.stop()
-			close(asked[k])
 			heard := 0
-			for who := range asked[k] {
-				heard++
+			for who, n := range c.desk.heard() {
+				heard += n
 				if n, _ := strconv.Atoi(who[len(who)-1:]); n/each != k {
 					t.Errorf("process %d hears %s", k, who)
 				}
@@ -100,15 +95,7 @@ func TestManyServers(t *testing.T) {
 				g := c.d.Guild(fmt.Sprint("club ", n))
 				seats = append(seats, seat{g.Channel("games"), g.Member("Alice")})
 			}
-			look := func() int64 {
-				c.d.Forget()
-				runtime.GC()
-				runtime.GC()
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				return int64(m.HeapAlloc)
-			}
-			before := look()
+			before := c.heap()
 			c.start()
 			for _, s := range seats {
 				if _, err := s.who.Autocomplete(s.room, "rules", opt("name", "b")); err != nil {
@@ -116,7 +103,7 @@ func TestManyServers(t *testing.T) {
 				}
 			}
 			c.settle()
-			heap = look() - before
+			heap = c.heap() - before
 			runtime.KeepAlive(seats)
 			c.stop()
 		})

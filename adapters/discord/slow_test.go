@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -29,9 +28,7 @@ var badUploads = map[string]discordtest.Fault{
 func TestSlowPictures(t *testing.T) {
 	for name, fault := range badUploads {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				c.start()
+			inClub(t, func(t *testing.T, c *club) {
 				thread := c.begin(t)
 				fault.Files, fault.Times = true, -1
 				end := c.d.Fault(fault)
@@ -68,7 +65,6 @@ func TestSlowPictures(t *testing.T) {
 				if len(boards) != 4 {
 					t.Errorf("%d messages\n%s", len(boards), c.d.Transcript())
 				}
-				c.check()
 			})
 		})
 	}
@@ -78,56 +74,43 @@ func TestSlowPictures(t *testing.T) {
 // through, and its picture follows: as the first answer, after a deferral, and
 // for everybody.
 func TestSlowAnswers(t *testing.T) {
-	for name, fault := range badUploads {
-		for _, share := range []bool{false, true} {
-			for _, put := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, for all %v, put off %v", name, share, put), func(t *testing.T) {
-					bubble(t, func(t *testing.T) {
-						c := newClub(t, discordtest.Options{})
-						d := &slowService{}
-						c.desk = d.before
-						c.start()
-						thread := c.begin(t)
-						c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-						c.shows(thread, "Black C3")
-						fault.Files, fault.Times = true, -1
-						end := c.d.Fault(fault)
-						if put {
-							d.gate = make(chan bool)
-						}
-						i := c.bob.Slash(thread, "board", opt("share", share))
-						if put {
-							if kind, took := i.First(); kind != 5 || took != answerAfter {
-								t.Errorf("first answered by %d after %v", kind, took)
-							}
-							d.gate <- true
-						}
-						m := c.ok(i)
-						if put && share {
-							if !strings.HasPrefix(m.Content, "See https://") {
-								t.Errorf("the deferral ends as %q", m.Content)
-							}
-							m = thread.Last()
-						}
-						if !strings.Contains(m.Content, "Black C3") || (m.To == "") != share || !withBoard(m) {
-							t.Errorf("%q to %q", m.Content, m.To)
-						}
-						end()
-						seen := func() (n int) {
-							return count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return s.ID == m.ID && withPicture(s) && !inLetters(s) })
-						}
-						c.passes(time.Minute)
-						if n := seen(); n != 1 && name != "stalled" {
-							t.Errorf("the picture does not follow\n%s", c.log.String())
-						}
-						if n := count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return strings.Contains(s.Content, "move 1: Black C3") }); n != 2 {
-							t.Errorf("%d messages show it\n%s", n, c.d.Transcript())
-						}
-						c.stop()
-						c.check()
-					})
-				})
+	eachInClub(t, badUploads, func(t *testing.T, c *club, fault discordtest.Fault) {
+		thread := c.begin(t)
+		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
+		c.shows(thread, "Black C3")
+		fault.Files, fault.Times = true, -1
+		for k, share := range []bool{false, true, false, true} {
+			put := k >= 2
+			end := c.d.Fault(fault)
+			c.desk.gate = nil
+			if put {
+				c.desk.gate = make(chan bool)
+			}
+			shown := says("move 1: Black C3")
+			before := count(c.bob.Sees(thread), shown)
+			i := c.bob.Slash(thread, "board", opt("share", share))
+			if put {
+				c.deferred(i)
+			}
+			m := c.ok(i)
+			if put && share {
+				if !strings.HasPrefix(m.Content, "See https://") {
+					t.Errorf("the deferral ends as %q", m.Content)
+				}
+				m = thread.Last()
+			}
+			if !shown(m) || (m.To == "") != share || !withBoard(m) {
+				t.Errorf("for all %v, put off %v: %q to %q", share, put, m.Content, m.To)
+			}
+			end()
+			c.passes(crawlsFor + time.Second)
+			seen := count(c.bob.Sees(thread), func(s *discordtest.Message) bool { return s.ID == m.ID && withPicture(s) && !inLetters(s) })
+			if seen != 1 && fault.Pause < time.Hour {
+				t.Errorf("for all %v, put off %v: the picture does not follow\n%s", share, put, c.log.String())
+			}
+			if n := count(c.bob.Sees(thread), shown) - before; n != 1 {
+				t.Errorf("for all %v, put off %v: %d messages show it\n%s", share, put, n, c.d.Transcript())
 			}
 		}
-	}
+	})
 }

@@ -27,6 +27,9 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 		c.cfg.Guild = c.guild.ID()
 		c.start()
 		c.ok(c.alice.Slash(c.room, "help"))
+		if i := c.d.Guild("elsewhere").Member("Eve").Slash(c.d.Guild("elsewhere").Channel("x"), "help"); i.Refused() == nil {
+			t.Error("another server has them too")
+		}
 		here := c.registered(c.guild.ID())
 		c.stop()
 		if n := c.d.Count(guildCommandsRoute); n != 1 {

@@ -136,34 +136,6 @@ func TestEndIsShownAtOnce(t *testing.T) {
 	})
 }
 
-// What an opening is to say when the program ends it says when it is back.
-func TestOpeningAfterARestart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newClub(t, discordtest.Options{})
-		c.start()
-		thread := c.begin(t)
-		opening := c.room.Messages()[0]
-		end := c.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 502, Times: -1})
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		c.ok(c.alice.Slash(thread, "resign", opt("confirm", "yes")))
-		c.stop()
-		if says := opening.Now().Content; strings.Contains(says, "game over") {
-			t.Fatalf("the opening says %q", says)
-		}
-		end()
-		c.start()
-		c.passes(decorateMost)
-		if says := opening.Now().Content; !strings.Contains(says, "game over") || !strings.Contains(says, "See https://discord.com/channels/"+c.guild.ID()+"/"+thread.ID()+"/") {
-			t.Errorf("the opening says %q", says)
-		}
-		c.stop()
-		c.check()
-	})
-}
-
-// decorateMost is longer than the bot waits before it tries a decoration again.
-const decorateMost = 5 * time.Minute
-
 // An opening that was deleted, or may not be edited, is left alone, and the game
 // goes on.
 func TestOpeningThatCannotBeEdited(t *testing.T) {

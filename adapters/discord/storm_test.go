@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -113,77 +112,4 @@ func TestStorm(t *testing.T) {
 		}
 		c.check()
 	})
-}
-
-// A bot that may not write any more where a game is asks Discord no more than
-// three times for it, says so once, and forgets no turn: the next board that it
-// may show has them all.
-func TestLostRights(t *testing.T) {
-	for name, lost := range map[string]struct {
-		take, give func(c *club, thread *discordtest.Channel)
-	}{
-		"silenced": {
-			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.SendMessagesInThreads) },
-			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.SendMessagesInThreads, 0) },
-		},
-		"locked": {
-			func(_ *club, thread *discordtest.Channel) { thread.Lock() },
-			func(_ *club, thread *discordtest.Channel) { thread.Reopen() },
-		},
-		"kicked": {
-			func(c *club, _ *discordtest.Channel) { c.guild.Kick() },
-			func(c *club, _ *discordtest.Channel) { c.guild.Invite() },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				d := &slowService{}
-				c.desk = d.before
-				c.start()
-				thread := c.begin(t)
-				c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-				c.shows(thread, "Black C3")
-				if !c.room.Wait(func(ms []*discordtest.Message) bool { return strings.HasPrefix(ms[0].Content, "Game 1: ") }) {
-					t.Fatalf("the opening does not say how the game stands\n%s", c.d.Transcript())
-				}
-				d.gate = make(chan bool)
-				c.d.Fault(discordtest.Fault{Route: callbackRoute, Status: 404, Code: 10062}) // so that the board must be a message
-				c.bob.Slash(thread, "place", opt("at", "C4"))
-				lost.take(c, thread)
-				before := len(c.d.Requests(""))
-				close(d.gate)
-				const says = "cannot post to a room"
-				synctest.Wait()
-				if !strings.Contains(c.log.String(), says) {
-					t.Fatalf("the log does not say %q\n%s", says, c.log.String())
-				}
-				if name != "kicked" {
-					c.ok(c.alice.Slash(c.room, "help"))
-				}
-				lost.give(c, thread)
-				c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
-				if alt := c.shows(thread, "Black C2").Attachments[0].Alt; !strings.Contains(alt, "4 . . O . .") {
-					t.Errorf("White's turn is not on the board: %q", alt)
-				}
-				c.stop()
-				refused := 0
-				for _, r := range c.d.Requests("")[before:] {
-					if r.Status == 400 || r.Status == 401 || r.Status == 403 {
-						refused++
-					}
-				}
-				if n := strings.Count(c.log.String(), says); refused == 0 || refused > 3 || n != 1 {
-					t.Errorf("refused %d times, said %d times\n%s", refused, n, c.log.String())
-				}
-				for _, says := range []string{"Black C3", "Black C2"} {
-					is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, says) }
-					if n := count(thread.Messages(), is); n != 1 {
-						t.Errorf("%s is shown %d times\n%s", says, n, c.d.Transcript())
-					}
-				}
-				c.check()
-			})
-		})
-	}
 }
