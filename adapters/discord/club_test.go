@@ -345,7 +345,7 @@ func (d *desk) take() []bot.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := d.asked
-	d.asked = nil
+	d.asked, d.told = nil, nil
 	return out
 }
 

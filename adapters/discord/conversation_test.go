@@ -77,6 +77,16 @@ func newTable(t *testing.T) *table {
 	return tb
 }
 
+// inTable runs a test at a table in virtual time.
+func inTable(t *testing.T, test func(t *testing.T, tb *table)) {
+	t.Helper()
+	bubble(t, func(t *testing.T) {
+		tb := newTable(t)
+		test(t, tb)
+		tb.check()
+	})
+}
+
 // newWatched makes a table outside of bubbles, at which discord.js looks on.
 func newWatched(t *testing.T) *table {
 	begun := time.Now() // where the clock stands still nobody is late

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -108,56 +107,37 @@ func (tb *table) tell() {
 	tb.quiet()
 }
 
-// games gives how the games of a server stand.
-func (tb *table) games(channels ...*discordtest.Channel) (states []match.State) {
-	tb.Helper()
-	for _, c := range channels {
-		ms, err := tb.store.Matches(tb.Context(), bot.Query{Where: match.Room{Platform: Name, Channel: c.ID()}})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, m := range ms {
-			states = append(states, m.State)
-		}
-	}
-	return states
-}
-
-// A server that the bot was thrown out of: nobody loses there meanwhile. If it is
-// brought back within a week all is as it was; a week later all is forgotten, with
-// the people who played nowhere else.
+// A server that the bot was thrown out of: nobody loses there meanwhile, and Discord is
+// not asked about it. If it is brought back within a week all is as it was; a week
+// later all is forgotten.
 func TestThrownOut(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		tb := newTable(t)
-		other := tb.d.Guild("Another club")
-		far, carol := other.Channel("far"), other.Member("Carol")
-		other.Member("Alice")
+	inTable(t, func(t *testing.T, tb *table) {
 		asks := func(i *discordtest.Interaction) {
 			t.Helper()
 			tb.ok(i)
 			tb.quiet()
 		}
-		play := func(room *discordtest.Channel, clock string, black, white *discordtest.Person) *discordtest.Channel {
+		asks(tb.alice.Slash(tb.room, "new", opt("size", "5x5"), opt("clock", "12h"), opt("rules", "aga")))
+		asks(tb.bob.Slash(tb.room, "join"))
+		thread := tb.room.Threads()[0]
+		asks(tb.alice.Slash(thread, "place", opt("at", "C3")))
+		goes := func(what string, want ...match.State) {
 			t.Helper()
-			asks(black.Slash(room, "new", opt("size", "5x5"), opt("clock", clock), opt("rules", "aga")))
-			asks(white.Slash(room, "join"))
-			asks(black.Slash(room.Threads()[len(room.Threads())-1], "place", opt("at", "C3")))
-			return room.Threads()[len(room.Threads())-1]
+			ms, err := tb.store.Matches(t.Context(), bot.Query{Where: tb.where(tb.room)})
+			if err != nil || len(ms) != len(want) || len(ms) > 0 && ms[0].State != want[0] {
+				t.Fatalf("%s: %v %v", what, ms, err)
+			}
 		}
-		thread := play(tb.room, "12h", tb.alice, tb.bob)
-		play(far, "30d", tb.alice, carol)
 		tb.tell()
 		tb.guild.Kick()
 		tb.late(time.Hour)
 		tb.tell()
-		said := len(thread.Messages())
+		said, asked := len(thread.Messages()), len(tb.d.Requests(""))
 		tb.late(23 * time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going, match.Going}) {
-			t.Fatalf("thrown out for a day: %v", got)
-		}
-		for _, r := range tb.d.Requests("") { // nor has it knocked at the door
-			if r.At.After(time.Now().Add(-22*time.Hour)) && strings.Contains(r.Path, thread.ID()) {
+		goes("thrown out for a day", match.Going)
+		for _, r := range tb.d.Requests("")[asked:] {
+			if strings.Contains(r.Path, thread.ID()) {
 				t.Errorf("%s %d", r.Route, r.Status)
 			}
 		}
@@ -174,41 +154,14 @@ func TestThrownOut(t *testing.T) {
 			t.Errorf("the game does not go on: %q\n%s", m.Content, tb.log.String())
 		}
 
-		asks(tb.bob.Slash(tb.room, "settings")) // nothing of it stays
 		tb.guild.Kick()
 		tb.tell()
 		tb.late(7*24*time.Hour - time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going, match.Going}) {
-			t.Fatalf("thrown out for less than a week: %v", got)
-		}
+		goes("thrown out for less than a week", match.Going)
 		tb.late(time.Hour)
 		tb.tell()
-		if got := tb.games(tb.room, far); !slices.Equal(got, []match.State{match.Going}) {
-			t.Fatalf("thrown out for a week: %v", got)
-		}
-		if got := tb.games(far); !slices.Equal(got, []match.State{match.Going}) {
-			t.Errorf("the other server: %v", got)
-		}
-		known, err := tb.store.Servers(t.Context(), Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(known) != 1 || known[0].ID != serverOf(other.ID()) {
-			t.Errorf("servers known: %v", known)
-		}
-		var kept strings.Builder
-		if err := tb.store.(interface {
-			Export(context.Context, io.Writer) error
-		}).Export(t.Context(), &kept); err != nil {
-			t.Fatal(err)
-		}
-		for id, want := range map[string]bool{tb.alice.ID(): true, carol.ID(): true, tb.bob.ID(): false, tb.guild.ID(): false, tb.room.ID(): false,
-			thread.ID(): false, other.ID(): true, far.ID(): true, "Bob": false, "Alice": true} {
-			if strings.Contains(kept.String(), id) != want {
-				t.Errorf("%q is kept: %v", id, !want)
-			}
-		}
+		goes("thrown out for a week")
 		// Who is there again begins anew.
 		tb.guild.Invite()
 		asks(tb.bob.Slash(tb.room, "new", opt("size", "5x5")))
@@ -238,36 +191,4 @@ func TestServerOfRequest(t *testing.T) {
 			t.Errorf("%s: server %q, manager %v", name, r.Server, r.Manager)
 		}
 	}
-}
-
-// Who manages the server says where games are opened, and others are told where
-// that is.
-func TestWhereGamesAreWelcome(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		tb := newTable(t)
-		hall, mod := tb.guild.Channel("hall"), tb.guild.Member("Mod")
-		tb.guild.Permit(mod, discordtest.ManageMessages)
-		owner := tb.guild.Member("Owner")
-		tb.guild.Permit(owner, discordtest.ManageGuild)
-		says := func(i *discordtest.Interaction, words string) *discordtest.Message {
-			t.Helper()
-			m := tb.ok(i)
-			tb.quiet()
-			if !strings.Contains(m.Content, words) {
-				t.Errorf("%q, want %q", m.Content, words)
-			}
-			return m
-		}
-		everywhere := opt("whose", "server")
-		says(mod.Slash(tb.room, "settings", opt("opens", "nobody"), everywhere), "Only those who manage the whole server")
-		says(owner.Slash(tb.room, "settings", opt("opens", "nobody"), everywhere), "Nobody opens games")
-		says(mod.Slash(hall, "settings", opt("opens", "anyone")), "Anyone may open games")
-		m := says(tb.alice.Slash(tb.room, "new", opt("size", "5x5")), "They are welcome here: <#"+hall.ID()+">.")
-		if m.To != "Alice" {
-			t.Errorf("it is for %q", m.To)
-		}
-		says(tb.alice.Slash(hall, "new", opt("size", "5x5")), "opens game 1")
-		says(owner.Slash(owner.DM(), "settings", everywhere), "belongs to no server")
-		tb.check()
-	})
 }

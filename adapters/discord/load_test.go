@@ -15,69 +15,54 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Many games at once: every turn is answered by its board, at once. In the soak
-// tier 100 games are played in real time with Discord's limits on, for 20 seconds
-// at 50 turns a second and for a minute at 100, and it is measured how long it
-// takes.
-func TestManyGames(t *testing.T) {
-	if !tier.Soaking() {
-		bubble(t, func(t *testing.T) {
-			c := newClub(t, discordtest.Options{})
-			if longest := c.manyGames(6, 10, 3); longest != 0 {
-				t.Errorf("a first answer took %v", longest)
-			}
-		})
-		return
-	}
-	for _, played := range []struct{ rate, seconds int }{{50, 20}, {50, 20}, {100, 60}} {
-		c := newRealClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
-		if longest := c.manyGames(100, played.rate, max(1, played.seconds*played.rate/100)); longest > 2500*time.Millisecond {
-			t.Errorf("a first answer took %v", longest)
-		}
-	}
+// A game is one of many that are played beside each other.
+type game struct {
+	players [2]*discordtest.Person
+	thread  *discordtest.Channel
+	turns   int // that were made
 }
 
-// manyGames plays games of so many turns, at a rate of turns a second, and returns
-// how long the slowest first answer took.
-func (c *club) manyGames(games, rate, each int) time.Duration {
-	c.start()
-	type game struct {
-		players [2]*discordtest.Person
-		thread  *discordtest.Channel
+// opens opens a game in a room.
+func (c *club) opens(room *discordtest.Channel, k int) *game {
+	c.Helper()
+	g := &game{players: [2]*discordtest.Person{c.guild.Member(fmt.Sprint("Black ", k)), c.guild.Member(fmt.Sprint("White ", k))}}
+	before := len(room.Threads())
+	c.ok(g.players[1].Press(c.ok(g.players[0].Slash(room, "new", opt("size", "19x19"))), "Join"))
+	if g.thread = room.WaitThread(before); g.thread == nil {
+		c.Fatalf("no thread\n%s", c.log.String())
 	}
-	all := make([]game, games)
-	for k := range all {
-		room := c.guild.Channel(fmt.Sprintf("games-%d", k))
-		g := &all[k]
-		g.players = [2]*discordtest.Person{c.guild.Member(fmt.Sprint("Black ", k)), c.guild.Member(fmt.Sprint("White ", k))}
-		m := c.ok(g.players[0].Slash(room, "new", opt("size", "19x19")))
-		c.ok(g.players[1].Press(m, "Join"))
-		if g.thread = room.WaitThread(0); g.thread == nil {
-			c.Fatalf("no thread\n%s", c.log.String())
-		}
-		c.shows(g.thread, "Black to play")
-	}
+	c.shows(g.thread, "Black to play")
+	return g
+}
+
+// turn makes the next turn of a game.
+func (g *game) turn() *discordtest.Interaction {
+	n := g.turns
+	g.turns++
+	return g.players[n%2].Slash(g.thread, "place", opt("at", string("ACEGJLNQST"[n%10])+fmt.Sprint(1+n/10)))
+}
+
+// plays has each game make so many turns, so many a second altogether, each after the
+// one before is answered. Each that is not deferred must be answered by its board. It
+// returns how long first answers and answers took, in order, and how many were deferred.
+func (c *club) plays(all []*game, rate, each int) (first, shown []time.Duration, deferred int) {
 	var mu sync.Mutex
-	var first, shown []time.Duration
-	put := 0
 	var group sync.WaitGroup
-	// Each game makes a turn in its time, after the one before is answered.
-	start, apart := time.Now(), time.Duration(games)*time.Second/time.Duration(rate)
+	start, apart := time.Now(), time.Duration(len(all))*time.Second/time.Duration(rate)
 	for k, g := range all {
 		group.Go(func() {
 			for turn := range each {
-				time.Sleep(time.Until(start.Add(apart*time.Duration(turn) + apart*time.Duration(k)/time.Duration(games))))
-				at := string("ACEGJLNQST"[turn%10]) + fmt.Sprint(1+2*(turn/10))
+				time.Sleep(time.Until(start.Add(apart*time.Duration(turn) + apart*time.Duration(k)/time.Duration(len(all)))))
 				began := time.Now()
-				i := g.players[turn%2].Slash(g.thread, "place", opt("at", at))
+				i := g.turn()
 				m := i.Answer()
 				took := time.Since(began)
 				kind, within := i.First()
 				mu.Lock()
 				if kind == 5 {
-					put++
+					deferred++
 				} else if m == nil || !withPicture(m) {
-					c.Errorf("turn %d at %s is answered by %d, %+v", turn, at, kind, m)
+					c.Errorf("turn %d is answered by %d, %+v", g.turns, kind, m)
 				}
 				first, shown = append(first, within), append(shown, took)
 				mu.Unlock()
@@ -85,23 +70,72 @@ func (c *club) manyGames(games, rate, each int) time.Duration {
 		})
 	}
 	group.Wait()
-	c.stop()
-	for _, g := range all {
-		ms := g.thread.Messages()
-		// A board that is put off may be superseded by the next; the last is shown.
-		if n := count(ms, withPicture); n > each+1 || n < each+1-put || !strings.Contains(ms[len(ms)-1].Content, fmt.Sprintf("move %d:", each)) {
-			c.Errorf("%d boards after %d turns, the last is %q", n, each, ms[len(ms)-1].Content)
-		}
-	}
 	slices.Sort(first)
 	slices.Sort(shown)
-	at := func(ds []time.Duration, q float64) time.Duration {
-		return ds[min(len(ds)-1, int(q*float64(len(ds))))].Round(time.Millisecond)
+	return first, shown, deferred
+}
+
+// Twenty games in one channel, at 300 ms for each request and with Discord's
+// limits: of four turns a second none is deferred and each is shown, and so are
+// twenty at once.
+func TestGamesOfOneChannel(t *testing.T) {
+	const games, trip = 20, 300 * time.Millisecond
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
+		c.d.Fault(discordtest.Fault{Times: -1, Delay: trip})
+		c.start()
+		var all []*game
+		for k := range games {
+			all = append(all, c.opens(c.room, k))
+			time.Sleep(5 * time.Second) // of five messages in five seconds each game takes some
+		}
+		time.Sleep(time.Minute)
+		for each, rate := range map[int]int{4: 4, 1: 1e9} { // turns, so many a second
+			if _, shown, deferred := c.plays(all, rate, each); deferred > 0 || shown[len(shown)-1] > 2*trip {
+				t.Errorf("%d turns a second: %d deferred, the slowest took %v", rate, deferred, shown[len(shown)-1])
+			}
+		}
+		for k, g := range all {
+			if n := count(g.thread.Messages(), withPicture); n != 6 {
+				t.Errorf("game %d: %d boards", k+1, n)
+			}
+		}
+		c.stop()
+	})
+}
+
+// A hundred games in real time with Discord's limits on, for 20 seconds at 50 turns a
+// second and for a minute at 100: it is measured how long answers take.
+func TestManyGames(t *testing.T) {
+	tier.Soak(t)
+	const games = 100
+	for _, played := range []struct{ rate, seconds int }{{50, 20}, {50, 20}, {100, 60}} {
+		c := newRealClub(t, discordtest.Options{Limits: discordtest.DefaultLimits()})
+		c.start()
+		all := make([]*game, games)
+		for k := range all {
+			all[k] = c.opens(c.guild.Channel(fmt.Sprint("games-", k)), k)
+		}
+		each := played.seconds * played.rate / games
+		first, shown, deferred := c.plays(all, played.rate, each)
+		c.stop()
+		for _, g := range all {
+			ms := g.thread.Messages()
+			// A board that is put off may be superseded by the next; the last is shown.
+			if n := count(ms, withPicture); n > each+1 || n < each+1-deferred || !says(fmt.Sprintf("move %d:", each))(ms[len(ms)-1]) {
+				c.Errorf("%d boards after %d turns, the last is %q", n, each, ms[len(ms)-1].Content)
+			}
+		}
+		at := func(ds []time.Duration, q float64) time.Duration {
+			return ds[min(len(ds)-1, int(q*float64(len(ds))))].Round(time.Millisecond)
+		}
+		c.Logf("%d games, %d turns, %d a second: board shown p50 %v, p99 %v, longest %v; first answer p50 %v, p99.9 %v, longest %v; %d put off",
+			games, games*each, played.rate, at(shown, 0.5), at(shown, 0.99), at(shown, 1), at(first, 0.5), at(first, 0.999), at(first, 1), deferred)
+		if longest := at(first, 1); longest > 2500*time.Millisecond {
+			t.Errorf("a first answer took %v", longest)
+		}
+		c.check()
 	}
-	c.Logf("%d games, %d turns, %d a second: board shown p50 %v, p99 %v, longest %v; first answer p50 %v, p99.9 %v, longest %v; %d put off",
-		games, games*each, rate, at(shown, 0.5), at(shown, 0.99), at(shown, 1), at(first, 0.5), at(first, 0.999), at(first, 1), put)
-	c.check()
-	return at(first, 1)
 }
 
 // heap returns how many bytes of heap are used by what is still needed.

@@ -368,8 +368,7 @@ func (c *club) reminder(id string, game match.GameID, seq int) outbox.Post {
 // the game is, without what the post says: once for each game and turn that waits. After
 // a day, or when they ask for reminders anew, they are written to again.
 func TestDirectAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newTable(t)
+	inTable(t, func(t *testing.T, c *table) {
 		c.bob.CloseDMs()
 		n := 0
 		remind := func(game string, seq int) (calls, tried int) {
@@ -410,7 +409,6 @@ func TestDirectAgain(t *testing.T) {
 			}
 			time.Sleep(closedFor)
 		}
-		c.check()
 	})
 }
 

@@ -74,8 +74,7 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 // What Discord refuses although the bot seems to be permitted it, as when
 // somebody has put it into time-out, is not asked again and again.
 func TestRefusedForNoReason(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := newTable(t)
+	inTable(t, func(t *testing.T, c *table) {
 		c.ok(c.alice.Slash(c.room, "help"))
 		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
 		n := 0
@@ -113,7 +112,6 @@ func TestRefusedForNoReason(t *testing.T) {
 		if err := notice(); err != nil {
 			t.Error(err)
 		}
-		c.check()
 	})
 }
 

@@ -114,3 +114,36 @@ func TestSlowAnswers(t *testing.T) {
 		}
 	})
 }
+
+// A picture that goes up too slowly has the next ones of its own game follow their
+// words for a while, and those of no other.
+func TestSlowPictureOfOneGame(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		slow, other := c.begin(t), c.guild.Channel("elsewhere")
+		c.ok(c.bob.Press(c.ok(c.alice.Slash(other, "new", opt("size", "5x5"), opt("color", "black"))), "Join"))
+		beside := other.WaitThread(0)
+		c.shows(beside, "Black to play")
+		time.Sleep(time.Minute)
+		c.d.Fault(discordtest.Fault{Files: true, Times: 2, Pause: 5 * time.Second}) // the next picture, and when it follows
+		words := func(i *discordtest.Interaction) bool {
+			m := c.ok(i)
+			if kind, _ := i.First(); kind != 4 || !withBoard(m) {
+				t.Errorf("answered by type %d: %+v", kind, m)
+			}
+			return inLetters(m)
+		}
+		if !words(c.alice.Slash(slow, "place", opt("at", "C3"))) {
+			t.Error("the picture is waited for")
+		}
+		time.Sleep(time.Second)
+		if words(c.alice.Slash(beside, "place", opt("at", "C3"))) {
+			t.Error("the other game has to do with letters")
+		}
+		time.Sleep(10 * time.Minute)
+		for name, thread := range map[string]*discordtest.Channel{"slow": slow, "other": beside} {
+			if m := thread.Last(); !withPicture(m) || inLetters(m) {
+				t.Errorf("the %s game shows %q at last", name, m.Content)
+			}
+		}
+	})
+}

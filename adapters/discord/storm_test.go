@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -37,17 +40,9 @@ func TestStorm(t *testing.T) {
 		}
 		c := newClub(t, discordtest.Options{Patience: 15 * time.Minute})
 		c.start()
-		threads := make([]*discordtest.Channel, games)
-		players := make([][2]*discordtest.Person, games)
-		for k := range games {
-			room := c.guild.Channel(fmt.Sprint("games-", k))
-			players[k] = [2]*discordtest.Person{c.guild.Member(fmt.Sprint("Black ", k)), c.guild.Member(fmt.Sprint("White ", k))}
-			m := c.ok(players[k][0].Slash(room, "new", opt("size", "19x19")))
-			c.ok(players[k][1].Press(m, "Join"))
-			if threads[k] = room.WaitThread(0); threads[k] == nil {
-				t.Fatalf("no thread\n%s", c.log.String())
-			}
-			c.shows(threads[k], "Black to play")
+		all := make([]*game, games)
+		for k := range all {
+			all[k] = c.opens(c.guild.Channel(fmt.Sprint("games-", k)), k)
 		}
 		for _, f := range storm {
 			f.Times = -1
@@ -56,19 +51,14 @@ func TestStorm(t *testing.T) {
 		before, began := len(c.d.Requests("")), time.Now()
 		most := c.mostGoroutines()
 		var group sync.WaitGroup
-		for k, thread := range threads {
+		for _, g := range all {
 			group.Go(func() {
 				for turn := range turns {
-					at := string("ACEGJLNQST"[turn%10]) + fmt.Sprint(1+turn/10)
-					i := players[k][turn%2].Slash(thread, "place", opt("at", at))
+					i := g.turn()
 					if turn%3 == 0 {
 						i.Again()
 					}
-					says := fmt.Sprintf("move %d:", turn+1)
-					if !thread.Wait(func(ms []*discordtest.Message) bool { return strings.Contains(ms[len(ms)-1].Content, says) }) {
-						t.Errorf("game %d: nothing says %q", k, says)
-						return
-					}
+					c.shows(g.thread, fmt.Sprintf("move %d:", turn+1))
 					if turn%3 == 1 {
 						i.Again()
 					}
@@ -82,20 +72,20 @@ func TestStorm(t *testing.T) {
 		}
 		c.stop()
 		windows := 1 + int(time.Since(began)/(10*time.Minute))
-		for k, thread := range threads {
-			ms := thread.Messages()
+		for k, g := range all {
+			ms := g.thread.Messages()
 			for turn := range turns {
-				says := fmt.Sprintf("move %d:", turn+1)
-				if n := count(ms, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); n != 1 {
-					t.Errorf("game %d: %d boards say %q", k, n, says)
+				move := says(fmt.Sprintf("move %d:", turn+1))
+				if n := count(ms, func(m *discordtest.Message) bool { return withBoard(m) && move(m) }); n != 1 {
+					t.Errorf("game %d: %d boards of move %d", k, n, turn+1)
 				}
 			}
 			if n := count(ms, withBoard); n != turns+1 {
 				t.Errorf("game %d: %d boards after %d turns", k, n, turns)
 			}
 		}
-		all, struck, invalid := c.d.Requests("")[before:], 0, 0
-		for _, r := range all {
+		requests, struck, invalid := c.d.Requests("")[before:], 0, 0
+		for _, r := range requests {
 			if r.Status == 429 || r.Status >= 500 || r.Status == 0 {
 				struck++
 			}
@@ -103,13 +93,81 @@ func TestStorm(t *testing.T) {
 				invalid++
 			}
 		}
-		t.Logf("%d turns: %d requests, %d struck, %d invalid; at most %d goroutines", games*turns, len(all), struck, invalid, goroutines)
-		if struck < len(all)/5 {
-			t.Errorf("%d of %d requests were struck: no storm", struck, len(all))
+		t.Logf("%d turns: %d requests, %d struck, %d invalid; at most %d goroutines", games*turns, len(requests), struck, invalid, goroutines)
+		if struck < len(requests)/5 {
+			t.Errorf("%d of %d requests were struck: no storm", struck, len(requests))
 		}
 		if invalid > 500*windows {
 			t.Errorf("%d invalid requests; 500 in ten minutes are few enough", invalid)
 		}
 		c.check()
+	})
+}
+
+// Of messages whose sending ends in doubt each is there once, and in order.
+// HALFPOINT_TIER=soak sends 100,000.
+func TestAmbiguousSends(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		messages := tier.Pick(200, 200, 100_000)
+		const each = 20 // in a channel
+		c := newClub(t, discordtest.Options{Keep: 1000})
+		c.start()
+		for _, f := range []discordtest.Fault{
+			{Every: 11, Drop: discordtest.AfterDone}, {Every: 13, Drop: discordtest.HalfWay}, {Every: 17, Drop: discordtest.BeforeDone},
+			{Every: 19, Status: 502}, {Every: 23, Status: 500}, {Skip: 40, Every: 29, Drop: discordtest.AfterDone},
+		} {
+			f.Route, f.Times = sendRoute, -1
+			c.d.Fault(f)
+		}
+		struck := make(chan int, 1)
+		struck <- 0
+		var group sync.WaitGroup
+		places := make(chan struct{}, tier.Pick(8, 8, 64))
+		for k := range messages / each {
+			places <- struct{}{}
+			group.Go(func() {
+				defer func() { <-places }()
+				room := c.guild.Channel(fmt.Sprint("room-", k))
+				var want []string
+				for n := range each {
+					post := outbox.Post{ID: fmt.Sprintf("p%d-%d", k, n), Where: c.where(room), Kind: match.Notice, Game: "g", Text: fmt.Sprintf("notice %d", n)}
+					want = append(want, post.Text)
+					for post.Attempt = 1; ; post.Attempt++ {
+						_, err := c.deliver(post)
+						if err == nil {
+							break
+						}
+						struck <- 1 + <-struck
+						var wait outbox.RetryAfter
+						if errors.As(err, &wait) {
+							pause(t.Context(), wait.Wait)
+							continue
+						}
+						if !errors.Is(err, outbox.ErrAmbiguous) || post.Attempt == 20 {
+							t.Errorf("attempt %d: %v", post.Attempt, err)
+							return
+						}
+					}
+				}
+				var got []string
+				for _, m := range room.Messages() {
+					got = append(got, m.Content)
+				}
+				if strings.Join(got, "|") != strings.Join(want, "|") {
+					t.Errorf("room %d has %q", k, got)
+				}
+			})
+			if k%50 == 49 {
+				group.Wait()
+				c.d.Forget()
+			}
+		}
+		group.Wait()
+		sent, left := c.d.Count(sendRoute), <-struck
+		t.Logf("%d messages by %d requests; %d deliveries ended in doubt", messages, sent, left)
+		if sent < messages*6/5 {
+			t.Errorf("%d requests: there was nothing to doubt", sent)
+		}
+		c.stop()
 	})
 }
