@@ -141,11 +141,22 @@ func (a *Adapter) guarded(x *pendingInteraction, work func()) {
 	work()
 }
 
-// asks again what failed, so often and after so long.
+// The service is asked again if it fails, so often and after so long.
 const (
 	askTries = 3
 	askPause = 100 * time.Millisecond
 )
+
+// tried does something until it succeeds, but no more than a few times.
+func tried(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || try == askTries || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, askPause<<try)
+	}
+}
 
 // handle asks what an interaction asks for, and has the answer shown.
 func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
@@ -153,14 +164,15 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if !ok {
 		return
 	}
-	answer, err := a.service.Ask(ctx, r)
-	for try := 1; err != nil && try < askTries && ctx.Err() == nil; try++ {
-		a.log.Warn("request failed, will retry", "request", r.ID, "try", try, "error", err)
-		pause(ctx, askPause<<try)
-		answer, err = a.service.Ask(ctx, r)
-	}
+	var answer bot.Answer
+	err := tried(ctx, func() (err error) {
+		if answer, err = a.service.Ask(ctx, r); err != nil {
+			a.log.Warn("request failed", "request", r.ID, "error", err)
+		}
+		return err
+	})
 	if err != nil {
-		a.log.Error("request failed", "request", r.ID, "error", err)
+		a.log.Error("request given up", "request", r.ID, "error", err)
 		a.replyEphemeral(ctx, x, wordFailed)
 		return
 	}

@@ -164,8 +164,8 @@ func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 	}
 	says := standing(p, *p.Scene)
 	channel, message := readReceipt(p.Replaces)
-	if link := a.link(ctx, channel, outbox.Receipt(p.Data)); link != "" {
-		says += "\n" + bot.Translated(p.Lang, wordSee, link)
+	if guild := a.guildOf(ctx, channel, p.Data); guild != "" {
+		says += "\n" + link(p.Lang, guild, outbox.Receipt(p.Data))
 	}
 	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 	switch {
@@ -189,34 +189,20 @@ func standing(p outbox.Post, s render.Scene) string {
 
 // paceOf returns the time between two edits of a message.
 func paceOf(message string, now time.Time) time.Duration {
-	if now.Sub(created(message)) > oldAge {
+	sent, err := discordgo.SnowflakeTimestamp(message)
+	if err != nil || now.Sub(sent) > oldAge {
 		return oldPace
 	}
 	return pace
 }
 
-// created returns when a message was sent: its id holds that.
-func created(id string) time.Time {
-	n, err := strconv.ParseUint(id, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(n>>22) + epoch)
-}
-
-// link returns the address of a board in the thread of a message in channel, or
-// nothing if it cannot be found out.
-func (a *Adapter) link(ctx context.Context, channel string, board outbox.Receipt) string {
-	thread, _ := readReceipt(string(board))
+// guildOf returns the server of a channel, and of the board in the thread of one of its
+// messages; empty if there is none, or it cannot be found out.
+func (a *Adapter) guildOf(ctx context.Context, channel, board string) string {
+	thread, _ := readReceipt(board)
 	at, ok := a.rooms.Get(thread)
 	if !ok {
-		var err error
-		if at, err = a.room(ctx, channel); err != nil {
-			return ""
-		}
+		at, _ = a.room(ctx, channel)
 	}
-	if at.guild == "" {
-		return ""
-	}
-	return "https://discord.com/channels/" + at.guild + "/" + string(board)
+	return at.guild
 }

@@ -236,7 +236,7 @@ func (d *delivery) answeredBefore(ctx context.Context) (sent outbox.Receipt, err
 }
 
 // flagLoading is on a message that stands for one to come.
-const flagLoading = 1 << 7
+const flagLoading = int(discordgo.MessageFlagsLoading)
 
 // mine reports whether a message is this post.
 func (d *delivery) mine(s rest.Sent) bool {

@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
@@ -105,8 +104,8 @@ type Adapter struct {
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
-	out     atomic.Bool   // the service may hold that Discord cannot be reached
-	telling chan struct{} // holds a value while somebody tells the service that it can, or cannot, from the look on
+	telling chan struct{} // holds a value while somebody tells the service whether Discord can be reached, from the look on
+	out     bool          // guarded by telling: the service may hold that it cannot
 }
 
 var _ bot.Adapter = (*Adapter)(nil)
@@ -175,7 +174,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	a.service, a.asking, a.running = service, asking, running
 	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
 	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})
-	a.out.Store(true)
+	a.out = true
 
 	var group sync.WaitGroup
 	group.Go(func() { a.registered(running, stop) })

@@ -24,50 +24,36 @@ func whole(shards []gateway.Status) bool {
 // while, and that all are again if it could not be told at once.
 func (a *Adapter) watch(ctx context.Context, g *gateway.Gateway) {
 	began := time.Now()
-	a.every(ctx, awayAfter/3, func() {
-		a.telling <- struct{}{}
-		defer func() { <-a.telling }()
+	a.look(ctx, awayAfter/3, func() (away, back bool) {
 		shards := g.Status() // of this moment: nobody tells of a later one before this is told
-		late := len(shards) == 0 && time.Since(began) > awayAfter
+		away = len(shards) == 0 && time.Since(began) > awayAfter
 		for _, s := range shards {
-			late = late || !s.Connected && time.Since(s.Since) > awayAfter
+			away = away || !s.Connected && time.Since(s.Since) > awayAfter
 		}
-		switch {
-		case late:
-			a.away(ctx)
-		case a.out.Load() && whole(shards):
-			a.back(ctx)
-		}
+		return away, whole(shards)
 	})
 }
 
 // probe does the same where interactions come over HTTP, by asking Discord now
 // and then. Whether Discord reaches the bot only Discord knows.
 func (a *Adapter) probe(ctx context.Context) {
-	a.every(ctx, 2*awayAfter, func() {
+	a.look(ctx, 2*awayAfter, func() (away, back bool) {
 		_, err := a.rest.GatewayBot(ctx)
-		a.telling <- struct{}{}
-		defer func() { <-a.telling }()
-		switch {
-		case unreachable(err):
-			a.away(ctx)
-		case a.out.Load():
-			a.back(ctx)
-		}
+		return unreachable(err), true
 	})
 }
 
-// every does something again and again until ctx is done.
-func (a *Adapter) every(ctx context.Context, d time.Duration, do func()) {
-	tick := time.NewTicker(d)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			do()
+// look looks again and again whether Discord is away or back, until ctx is done.
+func (a *Adapter) look(ctx context.Context, every time.Duration, look func() (away, back bool)) {
+	for pause(ctx, every); ctx.Err() == nil; pause(ctx, every) {
+		a.telling <- struct{}{}
+		switch away, back := look(); {
+		case away:
+			a.away(ctx)
+		case a.out && back:
+			a.back(ctx)
 		}
+		<-a.telling
 	}
 }
 
@@ -87,21 +73,17 @@ func (a *Adapter) away(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it is we who leave
 	}
-	a.out.Store(true)
+	a.out = true
 	if err := a.service.Away(ctx, Name); err != nil && ctx.Err() == nil {
-		a.log.Error("an outage was not written down", "error", err)
+		a.log.Error("outage not stored, will retry", "error", err)
 	}
 }
 
 // back tells the service that Discord can be reached. The caller holds a.telling.
 func (a *Adapter) back(ctx context.Context) {
-	for try := 0; try < askTries && ctx.Err() == nil; try++ {
-		err := a.service.Back(ctx, Name)
-		if err == nil {
-			a.out.Store(false)
-			return
-		}
-		a.log.Error("the end of an outage was not written down", "error", err)
-		pause(ctx, askPause<<try)
+	if err := tried(ctx, func() error { return a.service.Back(ctx, Name) }); err != nil {
+		a.log.Error("end of an outage not stored, will retry", "error", err)
+		return
 	}
+	a.out = false
 }

@@ -256,19 +256,18 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// The age of a message is in its id.
-func TestCreated(t *testing.T) {
-	// The example of Discord's documentation.
-	if at := created("175928847299117063"); !at.Equal(time.UnixMilli(1462015105796)) {
-		t.Errorf("sent at %v", at)
-	}
-	for id, want := range map[string]time.Duration{"175928847299117063": pace, "x": oldPace} {
-		if got := paceOf(id, time.UnixMilli(1462015105796).Add(oldAge)); got != want {
-			t.Errorf("%s: once in %v", id, got)
+// How often an opening is edited depends on its age, which is in its id.
+func TestPace(t *testing.T) {
+	const id = "175928847299117063" // the example of Discord's documentation
+	sent := time.UnixMilli(1462015105796)
+	for _, x := range []struct {
+		id   string
+		at   time.Time
+		want time.Duration
+	}{{id, sent.Add(oldAge), pace}, {id, sent.Add(oldAge + time.Millisecond), oldPace}, {"x", sent, oldPace}} {
+		if got := paceOf(x.id, x.at); got != x.want {
+			t.Errorf("%s at %v: once in %v", x.id, x.at, got)
 		}
-	}
-	if got := paceOf("175928847299117063", time.UnixMilli(1462015105796+1).Add(oldAge)); got != oldPace {
-		t.Errorf("once in %v", got)
 	}
 }
 
