@@ -1,10 +1,13 @@
 package discord
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // check is what holds after everything that happens in a club.
@@ -68,12 +71,11 @@ func (c *club) linkTo(m *discordtest.Message) string {
 
 func opt(name string, value any) discordtest.Option { return discordtest.Opt(name, value) }
 
-// begin opens a game between Alice and Bob, with a size of its own, and gives its
-// thread.
-func (c *club) begin(t *testing.T) *discordtest.Channel {
+// begin opens a small game between Alice and Bob, and gives its thread.
+func (c *club) begin(t *testing.T, more ...discordtest.Option) *discordtest.Channel {
 	t.Helper()
 	n := len(c.room.Threads())
-	c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
+	c.ok(c.alice.Slash(c.room, "new", append(more, opt("size", "5x5"))...))
 	// Where the answer took long it is Alice's alone, and this is for everybody.
 	c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
 	thread := c.room.WaitThread(n)
@@ -82,6 +84,33 @@ func (c *club) begin(t *testing.T) *discordtest.Channel {
 	}
 	c.shows(thread, "Black to play")
 	return thread
+}
+
+// place has somebody place a stone and returns the board that shows it there.
+func (c *club) place(who *discordtest.Person, in *discordtest.Channel, at string, more ...discordtest.Option) *discordtest.Message {
+	c.Helper()
+	c.ok(who.Slash(in, "place", append(more, opt("at", at))...))
+	return c.shows(in, " "+at)
+}
+
+// notice delivers a post to a place, each time another, as the first attempt.
+func (c *club) notice(where match.Room, change ...func(*outbox.Post)) error {
+	c.notices++
+	p := outbox.Post{ID: fmt.Sprint("notice-", c.notices), Where: where, Kind: match.Notice, Game: "g", Text: "something", Attempt: 1}
+	for _, change := range change {
+		change(&p)
+	}
+	_, _, err := c.a.Deliver(c.Context(), p)
+	return err
+}
+
+// where is a channel, and a thread in it, as the bot knows it.
+func (c *club) where(ch *discordtest.Channel, thread ...*discordtest.Channel) match.Room {
+	r := match.Room{Platform: Name, Channel: ch.ID()}
+	for _, t := range thread {
+		r.Thread = t.ID()
+	}
+	return r
 }
 
 // shows waits until the newest message of a channel says something.

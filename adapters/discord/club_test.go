@@ -91,6 +91,7 @@ type club struct {
 	log   logged
 	stop  func()
 
+	notices  int             // that were delivered by a test
 	network  *memnet.Network // in a bubble
 	settling chan bool       // holds a value while somebody waits until all is settled
 }

@@ -131,8 +131,7 @@ func TestLostAnswers(t *testing.T) {
 		c.d.Fault(fault)
 		c.alice.Slash(thread, "place", opt("at", "C3"))
 		c.shows(thread, "Black C3")
-		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
-		c.shows(thread, "White C4")
+		c.place(c.bob, thread, "C4")
 		if n := count(thread.Messages(), says("Black C3")); n != 1 {
 			t.Errorf("shown %d times\n%s", n, c.d.Transcript())
 		}
@@ -293,8 +292,7 @@ func TestTwice(t *testing.T) {
 		c.shows(thread, "Black C3")
 		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
 		i.Again()
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
-		c.shows(thread, "Black C2")
+		c.place(c.alice, thread, "C2")
 		c.stop()
 		if n := count(thread.Messages(), withPicture); n != 4 {
 			t.Errorf("%d boards\n%s", n, c.d.Transcript())
@@ -447,20 +445,16 @@ func TestCheck(t *testing.T) {
 			strings.Contains(found, "Rich club") {
 			t.Errorf("%s %v", found, err)
 		}
-		if _, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() }); err == nil || !strings.Contains(err.Error(), "lacks Send Messages in Threads, Create Public Threads, Attach Files") {
-			t.Error(err)
-		}
-		if _, err := check(func(cfg *Config) { cfg.Application = "123456789012345678" }); err == nil || !strings.Contains(err.Error(), "discord.application: the token is that of the application "+c.d.Application()) {
-			t.Error(err)
-		}
-		if _, err := check(func(cfg *Config) { cfg.Listen, cfg.PublicKey = "localhost:8080", "00" }); err == nil || !strings.Contains(err.Error(), c.d.PublicKey()) {
-			t.Error(err)
-		}
-		if _, err := check(func(cfg *Config) { cfg.API = "http://127.0.0.1:1/api/v10" }); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
-			t.Error(err)
-		}
-		if _, err := check(func(cfg *Config) { cfg.Token = wrong(cfg.Token) }); err == nil || !strings.Contains(err.Error(), "not accepted") {
-			t.Error(err)
+		for says, change := range map[string]func(*Config){
+			"lacks Send Messages in Threads, Create Public Threads, Attach Files":            func(cfg *Config) { cfg.Guild = c.guild.ID() },
+			"discord.application: the token is that of the application " + c.d.Application(): func(cfg *Config) { cfg.Application = "123456789012345678" },
+			c.d.PublicKey():     func(cfg *Config) { cfg.Listen, cfg.PublicKey = "localhost:8080", "00" },
+			"cannot be reached": func(cfg *Config) { cfg.API = "http://127.0.0.1:1/api/v10" },
+			"not accepted":      func(cfg *Config) { cfg.Token = wrong(cfg.Token) },
+		} {
+			if _, err := check(change); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%q: %v", says, err)
+			}
 		}
 		// The gateway is tried, and nobody identifies.
 		opened := c.d.Gateway().Opened

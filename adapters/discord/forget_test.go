@@ -38,45 +38,38 @@ func (l *listed) Servers(ctx context.Context, platform string, in []string) erro
 	}
 }
 
-// The service is told from time to time in which servers the bot is, whichever way
-// interactions come, and never after an error in which it is not.
+// The service is told from time to time in which servers the bot is, and never after
+// an error in which it is not.
 func TestServersAreTold(t *testing.T) {
-	for _, way := range []string{"through the gateway", "over HTTP"} {
-		t.Run(way, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c := newClub(t, discordtest.Options{})
-				if way == "over HTTP" {
-					c.cfg.Listen, c.cfg.PublicKey = "localhost:8080", c.d.PublicKey()
-				}
-				l := &listed{bot.New(c.store, bot.Config{}), make(chan []string), make(chan error, 1)}
-				other := c.d.Guild("Another club")
-				both, one := []string{serverOf(c.guild.ID()), serverOf(other.ID())}, []string{serverOf(other.ID())}
-				c.alone(l)
-				next := func(after time.Duration, want []string) {
-					t.Helper()
-					from := time.Now()
-					got := <-l.told
-					if d := time.Since(from).Round(time.Minute); d != after || !slices.Equal(got, want) {
-						t.Errorf("after %v told of %v, not after %v of %v", d, got, after, want)
-					}
-				}
-				l.err <- errors.New("the disk is full")
-				next(serversFirst, both)
-				next(serversAgain, both)
-				next(serversEvery, both)
-				c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 500, Skip: 1, Times: 3}) // in the middle of the list
-				c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 403})
-				c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 429, RetryAfter: 30 * time.Minute})
-				c.d.Fault(discordtest.Fault{Route: routeGuilds, Drop: discordtest.HalfWay, Times: 3})
-				next(serversEvery+2*serversAgain+30*time.Minute+serversAgain, both)
-				c.guild.Kick()
-				next(serversEvery, one)
-				c.guild.Invite()
-				next(serversEvery, both)
-				c.check()
-			})
-		})
-	}
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		l := &listed{bot.New(c.store, bot.Config{}), make(chan []string), make(chan error, 1)}
+		other := c.d.Guild("Another club")
+		both, one := []string{serverOf(c.guild.ID()), serverOf(other.ID())}, []string{serverOf(other.ID())}
+		c.alone(l)
+		next := func(after time.Duration, want []string) {
+			t.Helper()
+			from := time.Now()
+			got := <-l.told
+			if d := time.Since(from).Round(time.Minute); d != after || !slices.Equal(got, want) {
+				t.Errorf("after %v told of %v, not after %v of %v", d, got, after, want)
+			}
+		}
+		l.err <- errors.New("the disk is full")
+		next(serversFirst, both)
+		next(serversAgain, both)
+		next(serversEvery, both)
+		c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 500, Skip: 1, Times: 3}) // in the middle of the list
+		c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 403})
+		c.d.Fault(discordtest.Fault{Route: routeGuilds, Status: 429, RetryAfter: 30 * time.Minute})
+		c.d.Fault(discordtest.Fault{Route: routeGuilds, Drop: discordtest.HalfWay, Times: 3})
+		next(serversEvery+2*serversAgain+30*time.Minute+serversAgain, both)
+		c.guild.Kick()
+		next(serversEvery, one)
+		c.guild.Invite()
+		next(serversEvery, both)
+		c.check()
+	})
 }
 
 // late lets time pass, in which the bot is there and looks at what is due.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -177,6 +176,7 @@ func TestHeap(t *testing.T) {
 				}
 				if k%500 == 499 {
 					c.d.Forget()
+					c.desk.take()
 				}
 			}
 		}
@@ -230,15 +230,6 @@ func TestProjection(t *testing.T) {
 		out := project([]bot.Command{{Name: m.command, Summary: "x", Options: []bot.Option{{Name: m.option, Summary: "y"}}}}, false)
 		if len(out) != 2 || out[1].Name != m.name {
 			t.Errorf("%+v", out)
-		}
-	}
-	var text strings.Builder
-	for _, c := range project(bot.Commands(), false) {
-		fmt.Fprintln(&text, c.Name, int(c.Type))
-	}
-	for _, want := range []string{"place 1\n", "new 1\n", "adjudicate 1\n", wordMenuInvite + " 2\n"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %s", want)
 		}
 	}
 }

@@ -42,8 +42,7 @@ func TestLeastPermissions(t *testing.T) {
 		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
 		c.guild.BotPermissions(discordtest.Permission(Permissions))
 		thread := c.begin(t)
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		if m := c.shows(thread, "Black C3"); !withPicture(m) {
+		if m := c.place(c.alice, thread, "C3"); !withPicture(m) {
 			t.Error("no picture")
 		}
 	})
@@ -55,8 +54,7 @@ func TestWithoutAttachFiles(t *testing.T) {
 		c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
 		c.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.AttachFiles))
 		thread := c.begin(t)
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		c.shows(thread, "Black C3")
+		c.place(c.alice, thread, "C3")
 		c.ok(c.bob.Press(thread.Last(), "Pass"))
 		c.shows(thread, "White passes")
 		hints := 0
@@ -96,13 +94,11 @@ func TestWithoutThreads(t *testing.T) {
 		c.guild.BotPermissions(mayDo)
 		thread := c.begin(t)
 		c.again()
-		c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-		c.shows(c.room, "Black C3")
+		c.place(c.alice, c.room, "C3", opt("game", 1))
 		if n := len(c.room.Threads()); n != 1 {
 			t.Errorf("%d threads\n%s", n, c.d.Transcript())
 		}
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C4")))
-		c.shows(thread, "Black C4")
+		c.place(c.alice, thread, "C4")
 		for _, r := range c.d.Requests("") {
 			if r.Status == 403 {
 				t.Errorf("%s was refused", r.Route)
@@ -115,10 +111,7 @@ func TestWithoutThreads(t *testing.T) {
 // it is hears of it: their time runs.
 func TestDeletedThread(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("clock", "1d")))
-		c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
-		thread := c.room.WaitThread(0)
-		c.shows(thread, "Black to play")
+		thread := c.begin(t, opt("clock", "1d"))
 		thread.Delete()
 		m := c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
 		if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "no longer there") {
@@ -127,16 +120,12 @@ func TestDeletedThread(t *testing.T) {
 		if n := len(c.bob.Pinged()); n != 1 {
 			t.Errorf("Bob was called %d times", n)
 		}
-		c.ok(c.bob.Slash(c.room, "place", opt("at", "C4"), opt("game", 1)))
-		if m := c.shows(c.room, "White C4"); strings.Contains(m.Content, "no longer there") {
+		if m := c.place(c.bob, c.room, "C4", opt("game", 1)); strings.Contains(m.Content, "no longer there") {
 			t.Errorf("it is said again: %q", m.Content)
 		}
-		c.stop()
-		// Another process goes on there, too.
-		c.start()
+		c.again() // another process goes on there, too
 		before := len(c.d.Requests(""))
-		c.ok(c.alice.Slash(c.room, "place", opt("at", "C2"), opt("game", 1)))
-		c.shows(c.room, "Black C2")
+		c.place(c.alice, c.room, "C2", opt("game", 1))
 		c.stop()
 		for _, r := range c.d.Requests("")[before:] {
 			if strings.Contains(r.Route, "/threads") || r.Status == 404 {
@@ -155,17 +144,16 @@ func TestReminderOfADeletedThread(t *testing.T) {
 		thread := c.begin(t)
 		under := string(receipt(c.room.ID(), thread.ID()))
 		thread.Delete()
-		who := []outbox.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
-		for _, id := range []string{"r1", "r2"} {
-			_, err := c.deliver(outbox.Post{ID: id, Where: c.where(c.room), Under: under, Kind: match.Status, Game: "g", Number: 1, Text: "12 hours left", Notify: who})
+		for range 2 {
+			err := c.notice(c.where(c.room), func(p *outbox.Post) {
+				p.Under, p.Kind, p.Text, p.Notify = under, match.Status, "12 hours left", []outbox.User{{Platform: Name, ID: c.alice.ID(), Name: "Alice"}}
+			})
 			if m := c.room.Last(); err != nil || !strings.Contains(m.Content, "12 hours left") || !slices.Equal(m.Pings, []string{"Alice"}) {
 				t.Errorf("%v, the last message is %q", err, m.Content)
 			}
 		}
 		// A game that was opened inside a thread was that thread's.
-		inside := c.where(c.room)
-		inside.Thread = thread.ID()
-		if _, err := c.deliver(outbox.Post{ID: "r3", Where: inside, Kind: match.Notice, Game: "g", Text: "something"}); !errors.Is(err, outbox.ErrGone) {
+		if err := c.notice(c.where(c.room, thread)); !errors.Is(err, outbox.ErrGone) {
 			t.Error(err)
 		}
 	})
@@ -227,8 +215,7 @@ func TestOpenedInsideAThread(t *testing.T) {
 		m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Join"))
 		c.shows(evening, "Black to play")
-		c.ok(c.alice.Slash(evening, "place", opt("at", "C3")))
-		c.shows(evening, "Black C3")
+		c.place(c.alice, evening, "C3")
 		if len(forum.Threads()) != 1 {
 			t.Errorf("%d posts in the forum", len(forum.Threads()))
 		}
@@ -265,8 +252,7 @@ func TestChannelAndThread(t *testing.T) {
 		// A question that nobody needs to answer any more has no buttons, either.
 		c.passes(time.Minute) // then it cannot be taken back without asking
 		c.ok(c.alice.Slash(thread, "undo"))
-		c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
-		c.shows(thread, "White C4")
+		c.place(c.bob, thread, "C4")
 		bare()
 	})
 }
@@ -278,10 +264,6 @@ func (c *club) deliver(p outbox.Post) (outbox.Receipt, error) {
 	}
 	r, _, err := c.a.Deliver(c.Context(), p)
 	return r, err
-}
-
-func (c *club) where(ch *discordtest.Channel) match.Room {
-	return match.Room{Platform: Name, Channel: ch.ID()}
 }
 
 // A reminder replaces the last one in place, and is removed; that a message was
@@ -425,67 +407,52 @@ func TestDirectAgain(t *testing.T) {
 func TestErrors(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		notice := func(ch *discordtest.Channel, id string) error {
-			where := c.where(c.room)
-			if ch.ID() != c.room.ID() {
-				where.Thread = ch.ID()
-			}
-			_, err := c.deliver(outbox.Post{ID: id, Where: where, Kind: match.Notice, Game: "g", Text: "something"})
-			return err
-		}
-		inThread := func(id string) error {
-			_, err := c.deliver(outbox.Post{ID: id, Where: c.where(c.room), Under: string(receipt(c.room.ID(), thread.ID())), Kind: match.Notice, Game: "g", Text: "something"})
-			return err
-		}
+		var forbidden outbox.Forbidden
+		room, inside := c.where(c.room), c.where(c.room, thread)
+		under := func(p *outbox.Post) { p.Under = string(receipt(c.room.ID(), thread.ID())) }
 		thread.Archive()
-		if err := notice(thread, "archived"); err != nil || thread.Archived() {
+		if err := c.notice(inside); err != nil || thread.Archived() {
 			t.Errorf("an archived thread is not woken: %v", err)
 		}
 		thread.Lock()
-		var forbidden outbox.Forbidden
-		if err := notice(thread, "locked"); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
+		if err := c.notice(inside); !errors.As(err, &forbidden) || !strings.Contains(forbidden.Permission, "Manage Threads") {
 			t.Errorf("a locked thread: %v", err)
 		}
-		if err := inThread("locked too"); !errors.As(err, new(outbox.InThread)) || !errors.As(err, &forbidden) {
+		if err := c.notice(room, under); !errors.As(err, new(outbox.InThread)) || !errors.As(err, &forbidden) {
 			t.Errorf("a game's locked thread: %v", err)
 		}
 		thread.Reopen()
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 400, Code: 200000, Message: "Message was blocked by automatic moderation"})
-		if err := inThread("filtered"); !errors.As(err, new(outbox.InThread)) || !errors.Is(err, outbox.ErrRefused) {
+		if err := c.notice(room, under); !errors.As(err, new(outbox.InThread)) || !errors.Is(err, outbox.ErrRefused) {
 			t.Errorf("a game's thread with a filter: %v", err)
 		}
 		thread.Delete()
-		if err := notice(thread, "deleted"); !errors.Is(err, outbox.ErrGone) {
+		if err := c.notice(inside); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("a deleted thread: %v", err)
 		}
 		c.room.OverwriteBot(0, discordtest.SendMessages)
-		if err := notice(c.room, "silenced"); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
+		if err := c.notice(room); !errors.As(err, &forbidden) || forbidden.Permission != "Send Messages" {
 			t.Errorf("a channel where it may not write: %v", err)
 		}
 		c.room.OverwriteBot(discordtest.SendMessages, 0)
 		c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
-		if err := notice(c.room, "large"); !errors.Is(err, outbox.ErrTooLarge) {
+		if err := c.notice(room); !errors.Is(err, outbox.ErrTooLarge) {
 			t.Errorf("too large: %v", err)
 		}
 		var wait outbox.RetryAfter
-		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second, Scope: "global"})
-		if err := notice(c.room, "all limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second || !wait.Account {
-			t.Errorf("too many of all: %v", err)
-		}
-		time.Sleep(30 * time.Second)
-		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second})
-		if err := notice(c.room, "limited"); !errors.As(err, &wait) || wait.Wait < 20*time.Second || wait.Account {
-			t.Errorf("too many: %v", err)
+		for _, scope := range []string{"global", ""} {
+			c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: 30 * time.Second, Scope: scope})
+			if err := c.notice(room); !errors.As(err, &wait) || wait.Wait < 20*time.Second || wait.Account != (scope == "global") {
+				t.Errorf("too many, %q: %v", scope, err)
+			}
+			time.Sleep(30 * time.Second)
 		}
 		c.room.Delete()
-		if err := notice(c.room, "no channel"); !errors.Is(err, outbox.ErrGone) && !errors.As(err, &wait) {
+		if err := c.notice(room); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("a deleted channel: %v", err)
 		}
-		if err := func() error {
-			_, err := c.deliver(outbox.Post{ID: "w", Where: match.Room{Platform: "web", Channel: "local"}, Kind: match.Notice, Text: "x"})
-			return err
-		}(); !errors.Is(err, outbox.ErrGone) {
+		if err := c.notice(match.Room{Platform: "web", Channel: "local"}); !errors.Is(err, outbox.ErrGone) {
 			t.Errorf("another platform: %v", err)
 		}
 	})
@@ -512,8 +479,7 @@ func TestInstalledByAPerson(t *testing.T) {
 		if !street.Wait(func(ms []*discordtest.Message) bool { return count(ms, withPicture) == 1 }) {
 			t.Errorf("no board\n%s\n%s", c.d.Transcript(), c.log.String())
 		}
-		c.ok(eve.Slash(street, "place", opt("at", "C3")))
-		c.shows(street, "Black C3")
+		c.place(eve, street, "C3")
 		if n := c.d.Count(sendRoute); n != 0 {
 			t.Errorf("%d messages were sent where it is not", n)
 		}
@@ -632,18 +598,19 @@ func TestLongAnswer(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		quiet := func(m *discordtest.Message) bool { return m.Flags&rest.SuppressNotifications != 0 }
-		if m := c.shows(thread, "Black C3"); quiet(m) {
+		if m := c.place(c.alice, thread, "C3"); quiet(m) {
 			t.Error("the answer to a turn is quiet")
 		}
-		post := outbox.Post{ID: "q1", Where: c.where(c.room), Kind: match.Notice, Text: "nothing urgent"}
-		if _, err := c.deliver(post); err != nil || !quiet(c.room.Last()) {
-			t.Errorf("%v; what calls nobody has the flags %d", err, c.room.Last().Flags)
-		}
-		post.ID, post.Text, post.Notify = "q2", "your turn", []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
-		if _, err := c.deliver(post); err != nil || quiet(c.room.Last()) || !slices.Equal(c.room.Last().Pings, []string{"Bob"}) {
-			t.Errorf("%v; what calls Bob has the flags %d and calls %v", err, c.room.Last().Flags, c.room.Last().Pings)
+		for _, calls := range []bool{false, true} {
+			err := c.notice(c.where(c.room), func(p *outbox.Post) {
+				if calls {
+					p.Notify = []outbox.User{{Platform: Name, ID: c.bob.ID(), Name: "Bob"}}
+				}
+			})
+			if m := c.room.Last(); err != nil || quiet(m) == calls || slices.Equal(m.Pings, []string{"Bob"}) != calls {
+				t.Errorf("%v; calls %v; it has the flags %d", err, m.Pings, m.Flags)
+			}
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
-	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -77,13 +76,10 @@ func TestRefusedForNoReason(t *testing.T) {
 	inTable(t, func(t *testing.T, c *table) {
 		c.ok(c.alice.Slash(c.room, "help"))
 		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
-		n := 0
 		notice := func() error {
-			n++
 			c.ok(c.alice.Slash(c.room, "help"))
-			_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", n), Where: c.where(c.room), Kind: match.Notice, Text: "something"})
-			time.Sleep(time.Minute)
-			return err
+			defer time.Sleep(time.Minute)
+			return c.notice(c.where(c.room))
 		}
 		for range 8 {
 			var forbidden outbox.Forbidden
@@ -118,12 +114,13 @@ func TestRefusedForNoReason(t *testing.T) {
 // What is missing is named, and nothing else, also where the bot has heard nothing
 // of the channel; and it asks no more before it hears something.
 func TestNamesWhatIsMissing(t *testing.T) {
-	for name, lost := range map[string]struct {
+	type lost struct {
 		names  string
 		thread bool
 		heard  bool // in the channel, before
 		may    discordtest.Permission
-	}{
+	}
+	eachInClub(t, map[string]lost{
 		"in the channel":         {names: "Send Messages", may: discordtest.SendMessages},
 		"in the thread":          {names: "Send Messages in Threads", may: discordtest.SendMessagesInThreads, thread: true},
 		"in a known channel":     {names: "Send Messages", may: discordtest.SendMessages, heard: true},
@@ -132,39 +129,33 @@ func TestNamesWhatIsMissing(t *testing.T) {
 		"all that it knew":       {names: "View Channel", may: discordtest.ViewChannel, thread: true, heard: true},
 		"all of a known channel": {names: "View Channel", may: discordtest.ViewChannel, heard: true},
 		"all of the thread":      {names: "View Channel", may: discordtest.ViewChannel, thread: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inClub(t, func(t *testing.T, c *club) {
-				where := c.where(c.room)
-				if lost.thread {
-					where.Thread = c.begin(t).ID()
-					c.stop()
-					c.start() // another process, which has heard nothing
-				}
-				if lost.heard {
-					c.ok(c.alice.Slash(c.room, "help"))
-				}
-				c.room.OverwriteBot(0, lost.may)
-				before := len(c.d.Requests(""))
-				var forbidden outbox.Forbidden
-				for attempt := range 5 {
-					_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", attempt), Where: where, Kind: match.Notice, Text: "something"})
-					if !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
-						t.Errorf("%v", err)
-					}
-				}
-				refused := 0
-				for _, r := range c.d.Requests("")[before:] {
-					if r.Status == 403 {
-						refused++
-					}
-				}
-				if refused != 1 {
-					t.Errorf("refused %d times", refused)
-				}
-			})
-		})
-	}
+	}, func(t *testing.T, c *club, lost lost) {
+		where := c.where(c.room)
+		if lost.thread {
+			where = c.where(c.room, c.begin(t))
+			c.again() // another process, which has heard nothing
+		}
+		if lost.heard {
+			c.ok(c.alice.Slash(c.room, "help"))
+		}
+		c.room.OverwriteBot(0, lost.may)
+		before := len(c.d.Requests(""))
+		var forbidden outbox.Forbidden
+		for range 5 {
+			if err := c.notice(where); !errors.As(err, &forbidden) || forbidden.Permission != lost.names {
+				t.Errorf("%v", err)
+			}
+		}
+		refused := 0
+		for _, r := range c.d.Requests("")[before:] {
+			if r.Status == 403 {
+				refused++
+			}
+		}
+		if refused != 1 {
+			t.Errorf("refused %d times", refused)
+		}
+	})
 }
 
 // A locked thread that the bot may not even see any more is not looked at again
@@ -172,14 +163,7 @@ func TestNamesWhatIsMissing(t *testing.T) {
 func TestLockedAndHidden(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		where := c.where(c.room)
-		where.Thread = thread.ID()
-		n := 0
-		notice := func() error {
-			n++
-			_, err := c.deliver(outbox.Post{ID: fmt.Sprint("n", n), Where: where, Kind: match.Notice, Text: "something"})
-			return err
-		}
+		notice := func() error { return c.notice(c.where(c.room, thread)) }
 		thread.Lock()
 		if err := notice(); err == nil || !strings.Contains(err.Error(), "locked") {
 			t.Error(err)

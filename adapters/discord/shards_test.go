@@ -43,10 +43,8 @@ func TestShards(t *testing.T) {
 			c.guild, c.room = guild, guild.Channel("games")
 			c.alice, c.bob = guild.Member(fmt.Sprint("Black ", shard)), guild.Member(fmt.Sprint("White ", shard))
 			thread := c.begin(t)
-			c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-			c.shows(thread, "Black C3")
-			c.ok(c.bob.Slash(thread, "place", opt("at", "C4")))
-			c.shows(thread, "White C4")
+			c.place(c.alice, thread, "C3")
+			c.place(c.bob, thread, "C4")
 			c.ok(c.alice.Slash(thread, "resign"))
 			if n := count(thread.Messages(), withPicture); n < 3 {
 				t.Errorf("shard %d: %d boards\n%s", shard, n, c.d.Transcript())

@@ -26,48 +26,35 @@ var badUploads = map[string]discordtest.Fault{
 // with the board in letters; the picture is put into the message afterwards, and
 // nothing is shown twice.
 func TestSlowPictures(t *testing.T) {
-	for name, fault := range badUploads {
-		t.Run(name, func(t *testing.T) {
-			inClub(t, func(t *testing.T, c *club) {
-				thread := c.begin(t)
-				fault.Files, fault.Times = true, -1
-				end := c.d.Fault(fault)
-				c.alice.Slash(thread, "place", opt("at", "C3"))
-				m := c.shows(thread, "Black C3")
-				if name != "done all the same" && (!inLetters(m) || !strings.Contains(m.Content, " 3 . . X . .")) {
-					t.Errorf("the words are %q", m.Content)
-				}
-				c.ok(c.bob.Press(m, "Pass"))
-				c.shows(thread, "White passes")
-				end()
-				c.passes(crawlsFor)
-				if !thread.Wait(func(ms []*discordtest.Message) bool { return withPicture(ms[len(ms)-1]) || name == "stalled" }) {
-					t.Errorf("the picture does not follow: %q\n%s", thread.Last().Content, c.log.String())
-				}
-				c.ok(c.alice.Slash(thread, "place", opt("at", "C2")))
-				c.shows(thread, "Black C2")
-				// What is to be tidied up then is left when the bot ends.
-				thread.Wait(func(ms []*discordtest.Message) bool {
-					return name == "stalled" || count(ms, func(m *discordtest.Message) bool { return len(m.Controls) > 0 }) == 1
-				})
-				c.stop()
-				boards := thread.Messages()
-				for k, says := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
-					if n := count(boards, func(m *discordtest.Message) bool { return withBoard(m) && strings.Contains(m.Content, says) }); k > 0 && n != 1 {
-						t.Errorf("%q is shown %d times\n%s", says, n, c.d.Transcript())
-					}
-				}
-				for _, m := range boards {
-					if withPicture(m) == inLetters(m) || m.ID != thread.Last().ID && len(m.Controls) > 0 && name != "stalled" {
-						t.Errorf("%q, with %d pictures and %d buttons", m.Content, len(m.Attachments), len(m.Controls))
-					}
-				}
-				if len(boards) != 4 {
-					t.Errorf("%d messages\n%s", len(boards), c.d.Transcript())
-				}
-			})
-		})
-	}
+	eachInClub(t, badUploads, func(t *testing.T, c *club, fault discordtest.Fault) {
+		stalled := fault.Pause == time.Hour
+		thread := c.begin(t)
+		fault.Files, fault.Times = true, -1
+		end := c.d.Fault(fault)
+		c.alice.Slash(thread, "place", opt("at", "C3"))
+		m := c.shows(thread, "Black C3")
+		if fault.Delay == 0 && (!inLetters(m) || !strings.Contains(m.Content, " 3 . . X . .")) {
+			t.Errorf("the words are %q", m.Content)
+		}
+		c.ok(c.bob.Press(m, "Pass"))
+		c.shows(thread, "White passes")
+		end()
+		c.passes(crawlsFor)
+		if m := thread.Last(); !withPicture(m) && !stalled {
+			t.Errorf("the picture does not follow: %q\n%s", m.Content, c.log.String())
+		}
+		c.place(c.alice, thread, "C2")
+		c.passes(time.Minute)
+		boards := thread.Messages()
+		for k, text := range []string{"Black to play", "Black C3", "White passes", "Black C2"} {
+			if len(boards) != 4 || !says(text)(boards[k]) {
+				t.Fatalf("%d boards, the %d. is not %q\n%s", len(boards), k+1, text, c.d.Transcript())
+			}
+			if m := boards[k]; withPicture(m) == inLetters(m) || k < 3 && len(m.Controls) > 0 && !stalled {
+				t.Errorf("%q, with %d pictures and %d buttons", m.Content, len(m.Attachments), len(m.Controls))
+			}
+		}
+	})
 }
 
 // What somebody asks to see comes in words, too, where pictures do not get
@@ -76,8 +63,7 @@ func TestSlowPictures(t *testing.T) {
 func TestSlowAnswers(t *testing.T) {
 	eachInClub(t, badUploads, func(t *testing.T, c *club, fault discordtest.Fault) {
 		thread := c.begin(t)
-		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
-		c.shows(thread, "Black C3")
+		c.place(c.alice, thread, "C3")
 		fault.Files, fault.Times = true, -1
 		for k, share := range []bool{false, true, false, true} {
 			put := k >= 2
