@@ -548,7 +548,7 @@ func (a *Adapter) tellAll(ctx context.Context, x *pendingInteraction, r bot.Requ
 		return nil
 	}
 	return a.tells(ctx, in.Channel.ID, soon(), c, m, say, func(ctx context.Context, m rest.Message) error {
-		_, err := a.low.Edit(ctx, in.Channel.ID, s.ID, m)
+		_, err := a.rest.Edit(ctx, in.Channel.ID, s.ID, m)
 		return err
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
@@ -87,7 +89,7 @@ func (a *Adapter) lacks(ctx context.Context) ([]string, error) {
 	}
 	lines := []string{fmt.Sprintf("servers: %d", len(all))}
 	for _, g := range all {
-		if missing := g.May.Missing(Permissions); len(missing) > 0 {
+		if missing := rest.Permissions(g.Permissions).Missing(Permissions); len(missing) > 0 {
 			lines = append(lines, fmt.Sprintf("server %q: the bot lacks %s; give them to its role, or invite it again with the link below", g.Name, strings.Join(missing, ", ")))
 		}
 	}
@@ -104,6 +106,6 @@ func (a *Adapter) missingIn(ctx context.Context, guild, me string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	may := rest.PermissionsIn(*g, *m, rest.Channel{})
+	may := rest.PermissionsIn(g, m, &discordgo.Channel{})
 	return strings.Join(may.Missing(Permissions), ", "), nil
 }

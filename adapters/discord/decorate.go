@@ -50,7 +50,7 @@ func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	if channel == "" {
 		return nil
 	}
-	err := a.low.Delete(ctx, channel, message)
+	err := a.rest.Delete(ctx, channel, message)
 	if final(err) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 // clear takes the controls off a message.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
-	_, err := a.low.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
+	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
 	return rest.BotError(err, "")
 }
 
@@ -149,7 +149,7 @@ func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	case f.Token != "":
 		_, err = a.rest.EditFollowUp(ctx, f.Token, message, m)
 	default:
-		_, err = a.low.Edit(ctx, channel, message, m)
+		_, err = a.rest.Edit(ctx, channel, message, m)
 	}
 	if err == nil {
 		a.uploaded(channel, began)
@@ -167,7 +167,7 @@ func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 	if guild := a.guildOf(ctx, channel, p.Data); guild != "" {
 		says += "\n" + link(p.Lang, guild, outbox.Receipt(p.Data))
 	}
-	_, err := a.low.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
+	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
 	switch {
 	case rest.Code(err) == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached:
 		return outbox.RetryAfter{Wait: oldPace}

@@ -240,7 +240,7 @@ const flagLoading = int(discordgo.MessageFlagsLoading)
 
 // mine reports whether a message is this post.
 func (d *delivery) mine(s rest.Sent) bool {
-	if s.Nonce != "" && string(s.Nonce) == rest.Nonce(d.p.ID) {
+	if s.Nonce == rest.Nonce(d.p.ID) {
 		return true
 	}
 	m := d.m
@@ -350,7 +350,7 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 	if r, _ := d.a.barred.Get(channel); channel == "" || r.locked {
 		return "", false, nil
 	}
-	_, err = d.a.low.Edit(ctx, channel, message, d.m)
+	_, err = d.a.rest.Edit(ctx, channel, message, d.m)
 	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
 		return "", false, nil // a new message wakes an archived thread, too
 	}

@@ -63,7 +63,6 @@ const (
 	patience    = 300 * time.Millisecond  // for a bucket; then the bot waits, and others are not held up
 	askWorkers  = 32
 	showWorkers = 32
-	httpWorkers = 128
 	drainFor    = 6 * time.Second
 	remembered  = 20_000 // channels, threads, people
 	seenMost    = 10_000 // interactions
@@ -81,7 +80,6 @@ type Adapter struct {
 	cfg  Config
 	log  *slog.Logger
 	rest *rest.Client
-	low  *rest.Client
 
 	rooms   *cache[room]      // by channel
 	threads *cache[bool]      // by message: whether there is a thread under it
@@ -136,7 +134,7 @@ func New(cfg Config) (*Adapter, error) {
 		return nil, err
 	}
 	return &Adapter{
-		cfg: cfg, log: log, rest: client, low: client.Low(),
+		cfg: cfg, log: log, rest: client,
 		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
 		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), refused: newCache[time.Time](remembered),
 		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
@@ -261,12 +259,9 @@ func (a *Adapter) connect(ctx context.Context) error {
 
 // serve takes interactions over HTTP.
 func (a *Adapter) serve(ctx context.Context) error {
-	doors := lanes.New(lanes.Config{Workers: httpWorkers})
-	defer doors.Close()
 	endpoint, err := interaction.NewEndpoint(interaction.EndpointConfig{
-		PublicKey: a.cfg.PublicKey, Client: a.rest, Lanes: doors, Log: a.log,
-		Key: func(in interaction.Interaction) string { return in.ID },
-		Handle: func(_ context.Context, in interaction.Interaction, respond interaction.Responder) {
+		PublicKey: a.cfg.PublicKey, Client: a.rest, Log: a.log,
+		Handle: func(in interaction.Interaction, respond interaction.Responder) {
 			if x := a.receive(in, respond); x != nil {
 				<-x.begun // the response is held open meanwhile
 			}

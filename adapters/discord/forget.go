@@ -34,7 +34,7 @@ func (a *Adapter) servers(ctx context.Context) {
 }
 
 func (a *Adapter) tellServers(ctx context.Context) error {
-	guilds, err := a.low.Guilds(ctx)
+	guilds, err := a.rest.Guilds(ctx)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (a *Adapter) once(what string) bool {
 
 // A room is a channel as the last interaction there described it.
 type room struct {
-	kind    int // as package rest counts them
+	kind    discordgo.ChannelType
 	guild   string
 	mayKnow bool // may is known
 	may     rest.Permissions
@@ -69,7 +69,7 @@ func (a *Adapter) room(ctx context.Context, id string) (room, error) {
 	if err != nil {
 		return room{}, err
 	}
-	r := room{kind: c.Type, guild: c.Guild}
+	r := room{kind: c.Type, guild: c.GuildID}
 	a.rooms.Add(id, r)
 	return r, nil
 }
@@ -156,7 +156,7 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 	if err != nil {
 		return parent, err
 	}
-	if at.kind != rest.ChannelText && at.kind != rest.ChannelAnnouncement {
+	if at.kind != discordgo.ChannelTypeGuildText && at.kind != discordgo.ChannelTypeGuildNews {
 		return parent, nil
 	}
 	if p.Kind != match.Show { // the thread begins with the first board

@@ -75,7 +75,7 @@ func (d *delivery) shut(ctx context.Context) error {
 			}
 			return why
 		}
-		if thread.Thread != nil && thread.Thread.Locked {
+		if thread.ThreadMetadata != nil && thread.ThreadMetadata.Locked {
 			return r.why
 		}
 	}

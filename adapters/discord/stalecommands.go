@@ -18,7 +18,7 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 	err := a.asks.Try("commands "+guild, func() {
 		ctx, cancel := context.WithTimeout(a.asking, shortly)
 		defer cancel()
-		if _, err := a.low.PutCommands(ctx, guild, []command{}); err != nil {
+		if _, err := a.rest.PutCommands(ctx, guild, []command{}); err != nil {
 			a.log.Debug("commands of one server not removed", "guild", guild, "error", err)
 			a.hinted.Remove("commands " + guild)
 			return

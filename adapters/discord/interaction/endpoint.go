@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -17,7 +18,6 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 )
 
 // A Responder sends the first answer to an interaction. The message is nil
@@ -25,9 +25,8 @@ import (
 type Responder func(ctx context.Context, r rest.Response) (*rest.Sent, error)
 
 // A Handler does what an interaction asks for. It is called from several
-// goroutines, and one after another for interactions of the same key. It may
-// be called again for the same interaction.
-type Handler func(ctx context.Context, in Interaction, respond Responder)
+// goroutines, and may be called again for the same interaction.
+type Handler func(in Interaction, respond Responder)
 
 // Direct answers by a request of its own. It is the way for interactions that
 // came through the gateway.
@@ -39,21 +38,19 @@ func Direct(c *rest.Client, in Interaction) Responder {
 
 // Limits of an [Endpoint].
 const (
-	bodyLimit  = 1 << 20                 // bytes
-	freshness  = 5 * time.Minute         // between Discord's clock and ours
-	holdTime   = 2500 * time.Millisecond // before Discord is told that the answer comes otherwise
-	handleTime = 15 * time.Minute
+	bodyLimit   = 1 << 20                 // bytes
+	freshness   = 5 * time.Minute         // between Discord's clock and ours
+	holdTime    = 2500 * time.Millisecond // before Discord is told that the answer comes otherwise
+	mostHandled = 128                     // at once
 )
 
 // EndpointConfig says who asks and who answers.
 type EndpointConfig struct {
-	PublicKey string                      // of the application, in hexadecimal
-	Client    *rest.Client                // answers what cannot be answered at once
-	Handle    Handler                     //
-	Lanes     *lanes.Lanes                // on which Handle is called
-	Key       func(in Interaction) string // of the lane; nil is the channel
-	Now       func() time.Time            // nil is time.Now
-	Log       *slog.Logger                // nil logs nothing
+	PublicKey string           // of the application, in hexadecimal
+	Client    *rest.Client     // answers what cannot be answered at once
+	Handle    Handler          //
+	Now       func() time.Time // nil is time.Now
+	Log       *slog.Logger     // nil logs nothing
 }
 
 // An Endpoint takes interactions over HTTP: it is what the "interactions
@@ -67,8 +64,7 @@ type EndpointConfig struct {
 type Endpoint struct {
 	cfg  EndpointConfig
 	key  ed25519.PublicKey
-	ctx  context.Context
-	stop context.CancelFunc
+	room chan struct{} // holds a value for each interaction that is being handled
 }
 
 // NewEndpoint makes an endpoint.
@@ -77,22 +73,21 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return nil, errors.New("discord.public_key: must be the 64 hexadecimal digits of the application's public key")
 	}
-	if cfg.Key == nil {
-		cfg.Key = func(in Interaction) string { return in.Channel.ID }
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Endpoint{cfg: cfg, key: key}
-	e.ctx, e.stop = context.WithCancel(context.Background())
-	return e, nil
+	return &Endpoint{cfg: cfg, key: key, room: make(chan struct{}, mostHandled)}, nil
 }
 
-// Close ends the contexts of handlers that still run.
-func (e *Endpoint) Close() { e.stop() }
+// Close waits for handlers that still run. From then on nothing is handled.
+func (e *Endpoint) Close() {
+	for range mostHandled {
+		e.room <- struct{}{}
+	}
+}
 
 // ServeHTTP takes one interaction.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -140,19 +135,16 @@ func (e *Endpoint) signed(r *http.Request, body []byte) bool {
 
 // take has an interaction handled and holds the response open for the answer.
 func (e *Endpoint) take(w http.ResponseWriter, r *http.Request, in Interaction) {
-	s := &slot{body: make(chan any, 1), sent: make(chan error, 1)}
 	ctx, cancel := context.WithTimeout(r.Context(), holdTime)
 	defer cancel()
-	err := e.cfg.Lanes.Go(ctx, e.cfg.Key(in), func() {
-		defer s.leave()
-		ctx, cancel := context.WithTimeout(e.ctx, handleTime)
-		defer cancel()
-		e.cfg.Handle(ctx, in, s.responder(e.cfg.Client, in))
-	})
-	if err != nil {
+	select {
+	case e.room <- struct{}{}:
+	case <-ctx.Done():
 		http.Error(w, "too busy", http.StatusServiceUnavailable)
 		return
 	}
+	s := &slot{body: make(chan any, 1), sent: make(chan error, 1)}
+	go e.handle(in, s)
 	var body any
 	select {
 	case body = <-s.body:
@@ -165,6 +157,18 @@ func (e *Endpoint) take(w http.ResponseWriter, r *http.Request, in Interaction) 
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// handle has an interaction handled. A panic ends that alone.
+func (e *Endpoint) handle(in Interaction, s *slot) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.cfg.Log.Error("panic", "value", v, "stack", string(debug.Stack()))
+		}
+		s.leave()
+		<-e.room
+	}()
+	e.cfg.Handle(in, s.responder(e.cfg.Client, in))
 }
 
 // reply writes JSON.

@@ -20,7 +20,6 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -33,7 +32,6 @@ type endpointTest struct {
 
 	mu        sync.Mutex
 	callbacks []string // paths and bodies that came to Discord's API
-	handled   int
 }
 
 func newEndpointTest(t *testing.T, handle Handler) *endpointTest {
@@ -53,21 +51,14 @@ func newEndpointTest(t *testing.T, handle Handler) *endpointTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := lanes.New(lanes.Config{Workers: 4})
 	e.endpoint, err = NewEndpoint(EndpointConfig{
-		PublicKey: hex.EncodeToString(public), Client: client, Lanes: work,
+		PublicKey: hex.EncodeToString(public), Client: client, Handle: handle,
 		Now: func() time.Time { return e.now },
-		Handle: func(ctx context.Context, in Interaction, respond Responder) {
-			e.mu.Lock()
-			e.handled++
-			e.mu.Unlock()
-			handle(ctx, in, respond)
-		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.endpoint.Close(); work.Close(); client.Close(); api.Close() })
+	t.Cleanup(func() { e.endpoint.Close(); client.Close(); api.Close() })
 	return e
 }
 
@@ -87,7 +78,7 @@ func (e *endpointTest) ask(r *http.Request) *httptest.ResponseRecorder {
 }
 
 func nobody(t *testing.T) Handler {
-	return func(context.Context, Interaction, Responder) { t.Error("handled") }
+	return func(Interaction, Responder) { t.Error("handled") }
 }
 
 func TestPing(t *testing.T) {
@@ -189,8 +180,8 @@ func TestAnswers(t *testing.T) {
 		"update with file":  {rest.Update(rest.Message{Files: png}), "99", false},
 	} {
 		told := make(chan *rest.Sent, 1)
-		e := newEndpointTest(t, func(ctx context.Context, in Interaction, respond Responder) {
-			m, err := respond(ctx, at.answer)
+		e := newEndpointTest(t, func(in Interaction, respond Responder) {
+			m, err := respond(t.Context(), at.answer)
 			if err != nil {
 				t.Error(name, err)
 			}
@@ -217,10 +208,10 @@ func TestAnswers(t *testing.T) {
 func TestOtherAnswers(t *testing.T) {
 	private := rest.Reply(rest.Message{Flags: rest.Ephemeral})
 	both := make(chan struct{})
-	e := newEndpointTest(t, func(ctx context.Context, _ Interaction, respond Responder) {
+	e := newEndpointTest(t, func(_ Interaction, respond Responder) {
 		defer close(both)
 		for range 2 {
-			if _, err := respond(ctx, private); err != nil {
+			if _, err := respond(t.Context(), private); err != nil {
 				t.Error(err)
 			}
 		}
@@ -235,8 +226,8 @@ func TestOtherAnswers(t *testing.T) {
 	}
 
 	for name, handle := range map[string]Handler{
-		"silent": func(context.Context, Interaction, Responder) {},
-		"panic":  func(context.Context, Interaction, Responder) { panic("poison") },
+		"silent": func(Interaction, Responder) {},
+		"panic":  func(Interaction, Responder) { panic("poison") },
 	} {
 		e := newEndpointTest(t, handle)
 		if w := e.ask(e.signed(press)); w.Code != 202 {
@@ -246,10 +237,10 @@ func TestOtherAnswers(t *testing.T) {
 
 	gone, answered := make(chan struct{}), make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
-	e = newEndpointTest(t, func(ctx context.Context, _ Interaction, respond Responder) {
+	e = newEndpointTest(t, func(_ Interaction, respond Responder) {
 		cancel() // as if Discord had waited long enough
 		<-gone
-		_, err := respond(ctx, private)
+		_, err := respond(t.Context(), private)
 		answered <- err
 	})
 	if w := e.ask(e.signed(press).WithContext(ctx)); w.Code != 202 {
@@ -264,8 +255,8 @@ func TestOtherAnswers(t *testing.T) {
 // A response that Discord did not take leaves it open whether it was answered.
 func TestLostResponse(t *testing.T) {
 	told := make(chan error, 1)
-	e := newEndpointTest(t, func(ctx context.Context, _ Interaction, respond Responder) {
-		_, err := respond(ctx, rest.Defer(0))
+	e := newEndpointTest(t, func(_ Interaction, respond Responder) {
+		_, err := respond(t.Context(), rest.Defer(0))
 		told <- err
 	})
 	e.endpoint.ServeHTTP(brokenWriter{httptest.NewRecorder()}, e.signed(`{`+where+`,"type":3,"data":{}}`))

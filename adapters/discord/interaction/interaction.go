@@ -20,6 +20,7 @@
 package interaction
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,9 +71,6 @@ type Interaction struct {
 	Message *Message // below which the component or the form was
 }
 
-// Deadline is when the first answer must have arrived.
-func (in Interaction) Deadline() time.Time { return in.At.Add(3 * time.Second) }
-
 // OnlyUser reports whether the bot is here because a person has installed it
 // and the server has not: then it can do nothing but answer, with five
 // follow-ups.
@@ -80,11 +78,11 @@ func (in Interaction) OnlyUser() bool { return in.ByUser != "" && in.ByGuild == 
 
 // A User is who did it.
 type User struct {
-	ID         string
-	Username   string // unique: "honinbo"
-	GlobalName string // chosen
-	Nick       string // chosen for this server
-	Bot        bool
+	ID         string `json:"id"`
+	Username   string `json:"username"`    // unique: "honinbo"
+	GlobalName string `json:"global_name"` // chosen
+	Nick       string `json:"-"`           // chosen for this server
+	Bot        bool   `json:"bot"`
 }
 
 // Name is what they are called here.
@@ -97,16 +95,16 @@ func (u User) Name() string {
 	return u.Username
 }
 
-// A Channel is where it was done. Types are those of package rest.
+// A Channel is where it was done.
 type Channel struct {
-	ID     string
-	Type   int
-	Parent string // of a thread
+	ID     string                `json:"id"`
+	Type   discordgo.ChannelType `json:"type"`
+	Parent string                `json:"parent_id"` // of a thread
 }
 
 // IsThread reports whether it is a thread.
 func (c Channel) IsThread() bool {
-	return c.Type >= rest.ThreadOfAnnouncement && c.Type <= rest.ThreadPrivate
+	return (&discordgo.Channel{Type: c.Type}).IsThread()
 }
 
 // CommandData is a command with what was said to it.
@@ -150,6 +148,19 @@ type Option struct {
 	Focused bool
 }
 
+// UnmarshalJSON reads what can be read of it.
+func (o *Option) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Name    string                                 `json:"name"`
+		Type    discordgo.ApplicationCommandOptionType `json:"type"`
+		Value   json.RawMessage                        `json:"value"`
+		Focused bool                                   `json:"focused"`
+	}
+	json.Unmarshal(data, &raw) //nolint:errcheck // an error here would cost all that follows
+	*o = Option{Name: raw.Name, Type: raw.Type, Text: text(raw.Value), Focused: raw.Focused}
+	return nil
+}
+
 // PressData is a press of a button or the choice in a select.
 type PressData struct {
 	ID     string // custom_id
@@ -174,17 +185,18 @@ func (f FormData) Value(field string) string {
 // A Message is one below which something was pressed, or which a menu's command
 // was used on.
 type Message struct {
-	ID      string
-	Channel string
-	Content string
-	Flags   int
-	Files   []File
+	ID      string `json:"id"`
+	Channel string `json:"channel_id"`
+	Content string `json:"content"`
+	Flags   int    `json:"flags"`
+	Files   []File `json:"attachments"`
 }
 
 // A File belongs to a message or to an option.
 type File struct {
-	Name, URL string
-	Size      int
+	Name string `json:"filename"`
+	URL  string `json:"url"`
+	Size int    `json:"size"`
 }
 
 // epoch is the first millisecond of Discord's ids.
@@ -200,83 +212,45 @@ func Time(id string) time.Time {
 	return time.UnixMilli(int64(n>>22) + epoch).UTC()
 }
 
-// Shapes of Discord's, as far as they are read. Optional fields are raw and
-// read by itself, so that one part which cannot be read costs no other.
-type (
-	payload struct {
-		ID          string          `json:"id"`
-		Type        Kind            `json:"type"`
-		Token       string          `json:"token"`
-		Data        json.RawMessage `json:"data"`
-		Guild       json.RawMessage `json:"guild_id"`
-		Channel     json.RawMessage `json:"channel"`
-		ChannelID   json.RawMessage `json:"channel_id"`
-		Member      json.RawMessage `json:"member"`
-		User        json.RawMessage `json:"user"`
-		Message     json.RawMessage `json:"message"`
-		AppMay      json.RawMessage `json:"app_permissions"`
-		Locale      json.RawMessage `json:"locale"`
-		GuildLocale json.RawMessage `json:"guild_locale"`
-		Owners      json.RawMessage `json:"authorizing_integration_owners"`
-	}
-	user struct {
-		ID         string `json:"id"`
-		Username   string `json:"username"`
-		GlobalName string `json:"global_name"`
-		Bot        bool   `json:"bot"`
-	}
-	member struct {
-		User        user             `json:"user"`
-		Nick        string           `json:"nick"`
-		Permissions rest.Permissions `json:"permissions"`
-	}
-	channel struct {
-		ID     string `json:"id"`
-		Type   int    `json:"type"`
-		Parent string `json:"parent_id"`
-	}
-	file struct {
-		Name string `json:"filename"`
-		URL  string `json:"url"`
-		Size int    `json:"size"`
-	}
-	message struct {
-		ID          string          `json:"id"`
-		Channel     string          `json:"channel_id"`
-		Content     string          `json:"content"`
-		Flags       int             `json:"flags"`
-		Attachments json.RawMessage `json:"attachments"`
-	}
-	option struct {
-		Name    string                                 `json:"name"`
-		Type    discordgo.ApplicationCommandOptionType `json:"type"`
-		Value   json.RawMessage                        `json:"value"`
-		Focused bool                                   `json:"focused"`
-	}
-	data struct {
-		Guild      json.RawMessage                  `json:"guild_id"`
-		Name       string                           `json:"name"`
-		Type       discordgo.ApplicationCommandType `json:"type"`
-		Options    json.RawMessage                  `json:"options"`
-		Target     string                           `json:"target_id"`
-		Resolved   json.RawMessage                  `json:"resolved"`
-		CustomID   string                           `json:"custom_id"`
-		Component  int                              `json:"component_type"`
-		Values     json.RawMessage                  `json:"values"`
-		Components json.RawMessage                  `json:"components"`
-	}
-)
+// A member is a person in a server.
+type member struct {
+	User        User             `json:"user"`
+	Nick        string           `json:"nick"`
+	Permissions rest.Permissions `json:"permissions"`
+}
 
-// A reader collects what could not be read.
-type reader struct{ errs []error }
+// A payload is an interaction as Discord writes it, as far as it is read.
+type payload struct {
+	ID          string            `json:"id"`
+	Type        Kind              `json:"type"`
+	Token       string            `json:"token"`
+	Guild       string            `json:"guild_id"`
+	Channel     Channel           `json:"channel"`
+	ChannelID   string            `json:"channel_id"`
+	Member      member            `json:"member"`
+	User        User              `json:"user"`
+	Message     *Message          `json:"message"`
+	AppMay      rest.Permissions  `json:"app_permissions"`
+	Locale      string            `json:"locale"`
+	GuildLocale string            `json:"guild_locale"`
+	Owners      map[string]string `json:"authorizing_integration_owners"`
 
-func (r *reader) read(what string, raw json.RawMessage, to any) {
-	if len(raw) == 0 {
-		return
-	}
-	if err := json.Unmarshal(raw, to); err != nil {
-		r.errs = append(r.errs, fmt.Errorf("%s cannot be read", what)) // without its words, which people wrote
-	}
+	Data struct {
+		Guild    string                           `json:"guild_id"`
+		Name     string                           `json:"name"`
+		Type     discordgo.ApplicationCommandType `json:"type"`
+		Options  []Option                         `json:"options"`
+		Target   string                           `json:"target_id"`
+		Resolved struct {
+			Users    map[string]User    `json:"users"`
+			Members  map[string]member  `json:"members"`
+			Messages map[string]Message `json:"messages"`
+		} `json:"resolved"`
+		CustomID   string          `json:"custom_id"`
+		Component  int             `json:"component_type"`
+		Values     []string        `json:"values"`
+		Components json.RawMessage `json:"components"`
+	} `json:"data"`
 }
 
 // ErrMalformed is what Parse says of an event that cannot be answered.
@@ -286,95 +260,42 @@ var ErrMalformed = errors.New("not an interaction")
 // it can be answered although a part could not be read.
 func Parse(raw []byte) (Interaction, error) {
 	var p payload
-	if err := json.Unmarshal(raw, &p); err != nil || p.ID == "" || p.Token == "" && p.Type != Ping {
-		// One field of a wrong type leaves the others filled.
-		if p.ID == "" || p.Token == "" {
-			return Interaction{}, ErrMalformed
-		}
+	err := json.Unmarshal(raw, &p) // a field of a wrong type leaves the others filled
+	if p.ID == "" || p.Token == "" && (err != nil || p.Type != Ping) {
+		return Interaction{}, ErrMalformed
 	}
-	r := &reader{}
-	in := Interaction{ID: p.ID, Token: p.Token, Kind: p.Type, At: Time(p.ID)}
-	r.read("guild_id", p.Guild, &in.Guild)
-	r.read("locale", p.Locale, &in.Locale)
-	r.read("guild_locale", p.GuildLocale, &in.GuildLocale)
-	r.read("app_permissions", p.AppMay, &in.BotMay)
-
-	var c channel
-	r.read("channel", p.Channel, &c)
-	in.Channel = Channel(c)
-	if in.Channel.ID == "" {
-		r.read("channel_id", p.ChannelID, &in.Channel.ID)
+	var odd *json.UnmarshalTypeError
+	if errors.As(err, &odd) {
+		err = fmt.Errorf("%s cannot be read", odd.Field) // without its words, which people wrote
 	}
-
-	var m member
-	r.read("member", p.Member, &m)
-	in.May = m.Permissions
-	if m.User.ID == "" {
-		r.read("user", p.User, &m.User)
+	in := Interaction{
+		ID: p.ID, Token: p.Token, Kind: p.Type, At: Time(p.ID),
+		Guild: p.Guild, Channel: p.Channel, Locale: p.Locale, GuildLocale: p.GuildLocale,
+		User: p.Member.User, May: p.Member.Permissions, BotMay: p.AppMay, ByGuild: p.Owners["0"], ByUser: p.Owners["1"],
 	}
-	in.User = m.User.open(m.Nick)
-
-	var owners map[string]string
-	r.read("authorizing_integration_owners", p.Owners, &owners)
-	in.ByGuild, in.ByUser = owners["0"], owners["1"]
-
-	var shown message
-	r.read("message", p.Message, &shown)
-	if shown.ID != "" {
-		open := r.message(shown)
-		in.Message = &open
+	in.Channel.ID = cmp.Or(in.Channel.ID, p.ChannelID)
+	if in.User.ID == "" {
+		in.User = p.User
 	}
-
-	var d data
-	r.read("data", p.Data, &d)
+	in.User.Nick = p.Member.Nick
+	if p.Message != nil && p.Message.ID != "" {
+		in.Message = p.Message
+	}
+	d := p.Data
 	switch p.Type {
 	case Command, Typing:
-		in.Command = r.command(d)
+		in.Command = CommandData{Guild: d.Guild, Name: d.Name, Type: d.Type, Options: d.Options, Target: d.Target, Users: d.Resolved.Users, Messages: d.Resolved.Messages}
+		for id, u := range d.Resolved.Users {
+			u.Nick = d.Resolved.Members[id].Nick
+			d.Resolved.Users[id] = u
+		}
 	case Press:
-		in.Press = PressData{ID: d.CustomID, Type: d.Component}
-		r.read("values", d.Values, &in.Press.Values)
+		in.Press = PressData{ID: d.CustomID, Type: d.Component, Values: d.Values}
 	case Form:
 		in.Form = FormData{ID: d.CustomID, Values: map[string][]string{}}
-		r.fields(d.Components, in.Form.Values, 0)
+		fields(d.Components, in.Form.Values, 0)
 	}
-	return in, errors.Join(r.errs...)
-}
-
-func (u user) open(nick string) User {
-	return User{ID: u.ID, Username: u.Username, GlobalName: u.GlobalName, Nick: nick, Bot: u.Bot}
-}
-
-func (r *reader) message(m message) Message {
-	open := Message{ID: m.ID, Channel: m.Channel, Content: m.Content, Flags: m.Flags}
-	var files []file
-	r.read("attachments", m.Attachments, &files)
-	for _, f := range files {
-		open.Files = append(open.Files, File(f))
-	}
-	return open
-}
-
-// command reads a command.
-func (r *reader) command(d data) CommandData {
-	c := CommandData{Guild: text(d.Guild), Name: d.Name, Type: d.Type, Target: d.Target, Users: map[string]User{}, Messages: map[string]Message{}}
-	var options []option
-	r.read("options", d.Options, &options)
-	for _, o := range options {
-		c.Options = append(c.Options, Option{Name: o.Name, Type: o.Type, Text: text(o.Value), Focused: o.Focused})
-	}
-	var resolved struct {
-		Users    map[string]user    `json:"users"`
-		Members  map[string]member  `json:"members"`
-		Messages map[string]message `json:"messages"`
-	}
-	r.read("resolved", d.Resolved, &resolved)
-	for id, u := range resolved.Users {
-		c.Users[id] = u.open(resolved.Members[id].Nick)
-	}
-	for id, m := range resolved.Messages {
-		c.Messages[id] = r.message(m)
-	}
-	return c
+	return in, err
 }
 
 // text is a value as it was typed.
@@ -390,17 +311,17 @@ func text(raw json.RawMessage) string {
 }
 
 // fields collects the values of a form, however its components are nested.
-func (r *reader) fields(raw json.RawMessage, into map[string][]string, depth int) {
+func fields(raw json.RawMessage, into map[string][]string, depth int) {
 	var list []json.RawMessage
 	if depth > 8 || len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
 		return
 	}
 	for _, one := range list {
-		r.field(one, into, depth)
+		field(one, into, depth)
 	}
 }
 
-func (r *reader) field(raw json.RawMessage, into map[string][]string, depth int) {
+func field(raw json.RawMessage, into map[string][]string, depth int) {
 	var f struct {
 		CustomID   string          `json:"custom_id"`
 		Value      json.RawMessage `json:"value"`
@@ -416,8 +337,8 @@ func (r *reader) field(raw json.RawMessage, into map[string][]string, depth int)
 		}
 		into[f.CustomID] = values
 	}
-	r.fields(f.Components, into, depth+1)
+	fields(f.Components, into, depth+1)
 	if len(f.Component) > 0 && depth <= 8 {
-		r.field(f.Component, into, depth+1)
+		field(f.Component, into, depth+1)
 	}
 }

@@ -33,8 +33,8 @@ func (c *Client) App(ctx context.Context) (*App, error) {
 }
 
 // Me tells of the bot.
-func (c *Client) Me(ctx context.Context) (*User, error) {
-	return ask[User](ctx, c, get("ask who the bot is", "/users/@me", "", "/users/@me"))
+func (c *Client) Me(ctx context.Context) (*discordgo.User, error) {
+	return ask[discordgo.User](ctx, c, get("ask who the bot is", "/users/@me", "", "/users/@me"))
 }
 
 func (c *Client) commandsPath(guild string) string {
@@ -65,13 +65,14 @@ func (c *Client) PutCommands(ctx context.Context, guild string, commands any) ([
 // guildsPage is how many guilds Discord tells of at once.
 const guildsPage = 200
 
-// Guilds returns all guilds that the bot is in, the oldest first.
-func (c *Client) Guilds(ctx context.Context) ([]MyGuild, error) {
-	all := []MyGuild{}
+// Guilds returns all guilds that the bot is in, the oldest first. Their Permissions
+// are what the bot may do there, channels' own settings aside.
+func (c *Client) Guilds(ctx context.Context) ([]discordgo.UserGuild, error) {
+	all := []discordgo.UserGuild{}
 	for after := "0"; ; {
 		q := get("ask for the bot's servers", "/users/@me/guilds", "", "/users/@me/guilds")
 		q.query = url.Values{"limit": {strconv.Itoa(guildsPage)}, "after": {after}}
-		page, err := list[MyGuild](ctx, c, q)
+		page, err := list[discordgo.UserGuild](ctx, c, q)
 		if err != nil {
 			return nil, err
 		}
@@ -87,39 +88,13 @@ func (c *Client) Guilds(ctx context.Context) ([]MyGuild, error) {
 	}
 }
 
-// A Guild is a server.
-type Guild struct {
-	ID    string `json:"id"`
-	Owner string `json:"owner_id"`
-	Roles []Role `json:"roles"`
-}
-
-// A Role gives permissions to those who have it.
-type Role struct {
-	ID          string      `json:"id"`
-	Permissions Permissions `json:"permissions"`
-}
-
 // Guild reads a guild with its roles.
-func (c *Client) Guild(ctx context.Context, guild string) (*Guild, error) {
-	return ask[Guild](ctx, c, get("read a server", "/guilds", guild, "/guilds/"+url.PathEscape(guild)))
-}
-
-// MyGuild is a server that the bot is in.
-type MyGuild struct {
-	ID   string      `json:"id"`
-	Name string      `json:"name"`
-	May  Permissions `json:"permissions"` // what the bot may do there, channels' own settings aside
-}
-
-// A Member is somebody in a guild.
-type Member struct {
-	User  User     `json:"user"`
-	Roles []string `json:"roles"`
+func (c *Client) Guild(ctx context.Context, guild string) (*discordgo.Guild, error) {
+	return ask[discordgo.Guild](ctx, c, get("read a server", "/guilds", guild, "/guilds/"+url.PathEscape(guild)))
 }
 
 // Member reads a member of a guild.
-func (c *Client) Member(ctx context.Context, guild, user string) (*Member, error) {
-	return ask[Member](ctx, c, get("read a member", "/guilds/members", guild,
+func (c *Client) Member(ctx context.Context, guild, user string) (*discordgo.Member, error) {
+	return ask[discordgo.Member](ctx, c, get("read a member", "/guilds/members", guild,
 		"/guilds/"+url.PathEscape(guild)+"/members/"+url.PathEscape(user)))
 }

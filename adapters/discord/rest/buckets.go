@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -28,8 +29,7 @@ type bucket struct {
 	route     string // method and route
 	major     string
 	known     bool
-	unlimited bool // it has no headers
-	limit     int
+	limit     int // [math.MaxInt]: it has no headers
 	remaining int
 	reset     time.Time
 	under     int           // requests under way
@@ -56,7 +56,7 @@ func (a *buckets) take(ctx context.Context, q call) (*bucket, error) {
 			b.remaining = b.limit
 		}
 		switch {
-		case b.unlimited, !b.known && b.under == 0, b.known && b.remaining > b.under:
+		case !b.known && b.under == 0, b.known && b.remaining > b.under:
 			b.under++
 			a.mu.Unlock()
 			return b, nil
@@ -105,58 +105,47 @@ func (a *buckets) sweep(now time.Time) {
 	a.live = left
 }
 
-// giveBack is for a request that has no answer.
-func (b *bucket) giveBack() {
-	if b == nil {
-		return
-	}
-	b.all.mu.Lock()
-	defer b.all.mu.Unlock()
-	b.left()
-}
-
-func (b *bucket) left() {
-	b.under--
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
-// learn is for a request that has one.
-func (b *bucket) learn(h http.Header, status int, now time.Time) {
+// done ends a request, and learns from its answer; nil if it has none. A nil bucket
+// learns nothing.
+func (b *bucket) done(resp *http.Response) {
 	if b == nil {
 		return
 	}
 	a := b.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	b.left()
-	scope := h.Get("X-RateLimit-Scope")
-	if status == http.StatusTooManyRequests && (h.Get("X-RateLimit-Global") != "" || scope == ScopeGlobal) {
+	b.under--
+	close(b.changed)
+	b.changed = make(chan struct{})
+	if resp == nil {
+		return
+	}
+	h, limited := resp.Header, resp.StatusCode == http.StatusTooManyRequests
+	if limited && (h.Get("X-RateLimit-Global") != "" || h.Get("X-RateLimit-Scope") == ScopeGlobal) {
 		return // says nothing of this bucket
 	}
 	if name := h.Get("X-RateLimit-Bucket"); name != "" && a.name[b.route] != name {
 		a.name[b.route] = name
-		b.known, b.unlimited, b.limit, b.remaining, b.reset = false, false, 0, 0, time.Time{}
+		b.known = false
 		b = a.get(b.route, b.major)
 	}
 	limit, err := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	remaining, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
 	after := seconds(h.Get("X-RateLimit-Reset-After"))
-	if status == http.StatusTooManyRequests {
-		remaining, err2 = 0, nil
+	switch {
+	case limited:
+		limit, remaining = max(limit, 1), 0
 		after = max(after, seconds(h.Get("Retry-After")))
-		if err != nil {
-			limit, err = max(b.limit, 1), nil
+	case err != nil || err2 != nil:
+		if b.known {
+			return
 		}
+		limit, remaining = math.MaxInt, math.MaxInt
 	}
-	if err != nil || err2 != nil {
-		b.unlimited = !b.known
-		return
-	}
-	reset := now.Add(after)
+	reset := time.Now().Add(after)
 	if b.known && reset.Sub(b.reset).Abs() < time.Second/2 {
 		remaining = min(remaining, b.remaining) // answers may overtake one another
 	}
-	b.known, b.unlimited = true, false
+	b.known = true
 	b.limit, b.remaining, b.reset = max(limit, 1), max(remaining, 0), reset
 }

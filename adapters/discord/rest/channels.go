@@ -5,22 +5,19 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/bwmarrin/discordgo"
 )
 
-// A User is somebody as Discord tells of them.
-type User struct {
-	ID       string `json:"id"`
-	Username string `json:"username"`
-}
-
-// Sent is a message as Discord keeps it.
+// Sent is a message as Discord keeps it. A [discordgo.Message] could not be read where
+// it has components that discordgo does not know.
 type Sent struct {
 	ID          string           `json:"id"`
 	Channel     string           `json:"channel_id"`
-	Author      User             `json:"author"`
+	Author      discordgo.User   `json:"author"`
 	Content     string           `json:"content"`
 	Flags       int              `json:"flags"`
-	Nonce       Nonces           `json:"nonce"`
+	Nonce       any              `json:"nonce"` // text or a number
 	Attachments []SentAttachment `json:"attachments"`
 }
 
@@ -30,42 +27,6 @@ type SentAttachment struct {
 	Filename    string `json:"filename"`
 	Description string `json:"description"`
 }
-
-// Nonces is a nonce, which Discord gives as text or as a number.
-type Nonces string
-
-// UnmarshalJSON takes either.
-func (n *Nonces) UnmarshalJSON(data []byte) error {
-	if s, err := strconv.Unquote(string(data)); err == nil {
-		*n = Nonces(s)
-	} else if string(data) != "null" {
-		*n = Nonces(data)
-	}
-	return nil
-}
-
-// Types of channels.
-const (
-	ChannelText          = 0
-	ChannelAnnouncement  = 5
-	ThreadOfAnnouncement = 10
-	ThreadPrivate        = 12
-)
-
-// A Channel is a channel or a thread.
-type Channel struct {
-	ID     string    `json:"id"`
-	Type   int       `json:"type"`
-	Guild  string    `json:"guild_id"`
-	Parent string    `json:"parent_id"`
-	Thread *struct { // of a thread
-		Locked bool `json:"locked"`
-	} `json:"thread_metadata"`
-	Overwrites []Overwrite `json:"permission_overwrites"`
-}
-
-// IsThread reports whether it is a thread.
-func (c Channel) IsThread() bool { return c.Type >= ThreadOfAnnouncement && c.Type <= ThreadPrivate }
 
 // Send sends a message. With a nonce it is sent once, however often it is asked
 // for within a few minutes.
@@ -112,8 +73,8 @@ func (c *Client) Messages(ctx context.Context, channel, after string, limit int)
 }
 
 // Channel reads a channel or a thread.
-func (c *Client) Channel(ctx context.Context, channel string) (*Channel, error) {
-	return ask[Channel](ctx, c, get("read a channel", "/channels", channel, "/channels/"+url.PathEscape(channel)))
+func (c *Client) Channel(ctx context.Context, channel string) (*discordgo.Channel, error) {
+	return ask[discordgo.Channel](ctx, c, get("read a channel", "/channels", channel, "/channels/"+url.PathEscape(channel)))
 }
 
 // A NewThread is a thread to be.
@@ -124,8 +85,8 @@ type NewThread struct {
 
 // StartThreadUnder starts a thread under a message. There can be only one: the
 // thread has the message's id.
-func (c *Client) StartThreadUnder(ctx context.Context, channel, message string, t NewThread) (*Channel, error) {
-	return ask[Channel](ctx, c, call{
+func (c *Client) StartThreadUnder(ctx context.Context, channel, message string, t NewThread) (*discordgo.Channel, error) {
+	return ask[discordgo.Channel](ctx, c, call{
 		what: "start a thread", method: http.MethodPost, route: "/channels/messages/threads", major: channel,
 		path: "/channels/" + url.PathEscape(channel) + "/messages/" + url.PathEscape(message) + "/threads",
 		in:   t,
@@ -133,12 +94,10 @@ func (c *Client) StartThreadUnder(ctx context.Context, channel, message string, 
 }
 
 // DM opens the channel of direct messages with a person.
-func (c *Client) DM(ctx context.Context, user string) (*Channel, error) {
-	return ask[Channel](ctx, c, call{
+func (c *Client) DM(ctx context.Context, user string) (*discordgo.Channel, error) {
+	return ask[discordgo.Channel](ctx, c, call{
 		what: "open direct messages", method: http.MethodPost, route: "/users/@me/channels", safe: true,
 		path: "/users/@me/channels",
-		in: struct {
-			Recipient string `json:"recipient_id"`
-		}{user},
+		in:   map[string]string{"recipient_id": user},
 	})
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,99 +36,56 @@ const (
 
 // Config says whose bot it is. Only Token and Application are needed.
 type Config struct {
-	API         string     // base URL; empty is [API]. http only for a loopback address
-	Token       bot.Secret // without "Bot "
-	Application string     // id of the application
-	Version     string     // of this program, for the User-Agent
+	API         string        // base URL; empty is [API]. http only for a loopback address
+	Token       bot.Secret    // without "Bot "
+	Application string        // id of the application
+	Version     string        // of this program, for the User-Agent
+	Patience    time.Duration // the longest wait for a bucket or a place in a second before RateLimited is returned
 
-	PerSecond    int           // requests a second besides interactions, 0 is 50: Discord's limit for a bot
-	LowPerSecond int           // of these, by clients that wait; 0 is 20
-	Invalid      int           // requests in ten minutes that Discord may count as invalid; 0 is 500
-	Patience     time.Duration // the longest wait for a bucket before RateLimited is returned; 0 is 2 s, negative none
-
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // opens connections; nil: TCP
-	Transport http.RoundTripper                                                    // nil: one of its own, with Dial
-	Log       *slog.Logger                                                         // nil logs nothing
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections; nil: TCP
+	Log  *slog.Logger                                                         // nil logs nothing
 }
 
 // A Client asks Discord. Make it with [New].
 type Client struct {
-	*core
-	low bool
-}
-
-// core is what a client and its [Client.Low] share.
-type core struct {
-	cfg              Config
-	base             string
-	agent            string
-	http             *http.Client
-	log              *slog.Logger
-	gate             *gate
-	buckets          *buckets
-	invalid          *budget
-	banned           until // by Cloudflare: nothing may be asked
-	interactionPause until // the global limit of interaction routes
-	refused          refusals
+	cfg     Config
+	base    string
+	agent   string
+	http    *http.Client
+	log     *slog.Logger
+	limits  *limits
+	buckets *buckets
 }
 
 // New makes a client. It asks nothing yet.
 func New(cfg Config) (*Client, error) {
-	if cfg.API == "" {
-		cfg.API = API
-	}
-	base, err := CheckURL(cfg.API, "https", "http")
+	base, err := CheckURL(cmp.Or(cfg.API, API), "https", "http")
 	if err != nil {
 		return nil, fmt.Errorf("discord.api: %w", err)
-	}
-	if cfg.PerSecond == 0 {
-		cfg.PerSecond = 50
-	}
-	if cfg.LowPerSecond == 0 {
-		cfg.LowPerSecond = 20
-	}
-	if cfg.Invalid == 0 {
-		cfg.Invalid = 500
-	}
-	if cfg.Patience == 0 {
-		cfg.Patience = 2 * time.Second
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Version == "" {
-		cfg.Version = "0"
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	transport.MaxConnsPerHost = 256
+	if cfg.Dial != nil {
+		transport.DialContext = cfg.Dial
 	}
-	transport := cfg.Transport
-	if transport == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConnsPerHost = 64
-		t.MaxConnsPerHost = 256
-		if cfg.Dial != nil {
-			t.DialContext = cfg.Dial
-		}
-		transport = t
-	}
-	k := &core{
+	return &Client{
 		cfg:   cfg,
 		base:  strings.TrimRight(base.String(), "/"),
-		agent: "DiscordBot (https://github.com/halfpoint-go/halfpoint, " + cfg.Version + ")",
+		agent: "DiscordBot (https://github.com/halfpoint-go/halfpoint, " + cmp.Or(cfg.Version, "0") + ")",
 		http: &http.Client{
 			Transport: transport,
 			// A redirect would carry the token elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		log:     cfg.Log,
-		gate:    newGate(cfg.PerSecond, cfg.LowPerSecond, cfg.Patience),
+		limits:  newLimits(),
 		buckets: newBuckets(),
-		invalid: &budget{max: cfg.Invalid},
-	}
-	return &Client{core: k}, nil
+	}, nil
 }
-
-// Low returns the same client for requests that can wait: others go first, and
-// they are at most Config.LowPerSecond a second.
-func (c *Client) Low() *Client { return &Client{core: c.core, low: true} }
 
 // Close ends idle connections. The client can still be used.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -180,12 +138,9 @@ func ask[T any](ctx context.Context, c *Client, q call) (*T, error) {
 }
 
 // list asks for several.
-func list[T any](ctx context.Context, c *Client, q call) ([]T, error) {
-	out, err := ask[[]T](ctx, c, q)
-	if err != nil {
-		return nil, err
-	}
-	return *out, nil
+func list[T any](ctx context.Context, c *Client, q call) (out []T, err error) {
+	q.out = &out
+	return out, c.do(ctx, q)
 }
 
 // do asks, and asks again where that is harmless.
@@ -206,32 +161,31 @@ func (c *Client) do(ctx context.Context, q call) error {
 	doubt := false // an earlier try may have done it
 	for try := 1; ; try++ {
 		err := c.once(ctx, q, body, kind)
-		var limited *RateLimited
-		var unsent *NotSent
-		var lost *Ambiguous
-		var refused *Error
+		limited, isLimited := errors.AsType[*RateLimited](err)
+		_, unsent := errors.AsType[*NotSent](err)
+		_, lost := errors.AsType[*Ambiguous](err)
 		wait := pause << (try - 1)
 		wait += rand.N(wait / 2)
 		again := false
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &limited):
+		case isLimited:
 			wait = limited.Wait
 			again = wait <= c.cfg.Patience
-		case errors.As(err, &unsent):
+		case unsent:
 			again = ctx.Err() == nil
-		case errors.As(err, &lost):
+		case lost:
 			doubt = true
 			again = q.safe
-		case doubt && q.method == http.MethodDelete && errors.As(err, &refused) && refused.Status == http.StatusNotFound:
+		case doubt && q.method == http.MethodDelete && refusal(err).Status == http.StatusNotFound:
 			return nil // the earlier try did it
 		}
 		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
 			again = false
 		}
 		if !again || try == tries || sleep(ctx, wait) != nil {
-			if doubt && lost == nil && (limited != nil || unsent != nil) {
+			if doubt && (isLimited || unsent) {
 				return &Ambiguous{What: q.what, Cause: err}
 			}
 			return err
@@ -244,51 +198,21 @@ func (c *Client) once(ctx context.Context, q call, body []byte, kind string) err
 	if err := ctx.Err(); err != nil {
 		return &NotSent{What: q.what, Cause: err}
 	}
-	if err := c.mayAsk(q); err != nil {
-		return err
-	}
 	bucket, err := c.buckets.take(ctx, q)
 	if err != nil {
 		return err
 	}
-	if !q.open {
-		if err := c.gate.pass(ctx, c.low); err != nil {
-			bucket.giveBack()
-			return as(q.what, err)
-		}
+	var resp *http.Response
+	if err = c.limits.pass(ctx, q, c.cfg.Patience); err == nil {
+		resp, err = c.send(ctx, q, body, kind)
 	}
-	if wait := c.invalid.begin(time.Now()); wait > 0 {
-		bucket.giveBack()
-		return &RateLimited{What: q.what, Wait: wait, Scope: ScopeOwn}
-	}
-	resp, err := c.send(ctx, q, body, kind)
-	counted := err == nil && isInvalid(resp)
-	c.invalid.end(time.Now(), counted)
+	bucket.done(resp)
 	if err != nil {
-		bucket.giveBack()
 		return err
 	}
 	defer resp.Body.Close()
-	bucket.learn(resp.Header, resp.StatusCode, time.Now())
+	c.limits.learn(q, resp)
 	return c.read(q, resp)
-}
-
-// mayAsk says when everything of this kind has been told to wait.
-func (c *Client) mayAsk(q call) error {
-	now := time.Now()
-	if wait := c.banned.left(now); wait > 0 {
-		return &RateLimited{What: q.what, Wait: wait, Scope: ScopeCloudflare}
-	}
-	if q.open {
-		if wait := c.interactionPause.left(now); wait > 0 {
-			return &RateLimited{What: q.what, Wait: wait, Scope: ScopeGlobal}
-		}
-		return nil
-	}
-	if wait := c.refused.left(now); wait > 0 {
-		return &RateLimited{What: q.what, Wait: wait, Scope: ScopeToken}
-	}
-	return nil
 }
 
 // send is one exchange. Its error says whether anything can have arrived.
@@ -327,15 +251,13 @@ func (c *Client) send(ctx context.Context, q call, body []byte, kind string) (*h
 
 // clean takes address and tokens out of a transport's error.
 func (c *Client) clean(err error, q call) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	if errors.Is(err, context.Canceled) {
-		return context.Canceled
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return context.DeadlineExceeded
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, end) {
+			return end
+		}
 	}
 	return errors.New(c.scrub(err.Error(), q))
 }
@@ -352,9 +274,6 @@ func (c *Client) scrub(text string, q call) string {
 
 // read makes of an answer what was asked for, or an error.
 func (c *Client) read(q call, resp *http.Response) error {
-	if !q.open {
-		c.refused.learn(resp.StatusCode == http.StatusUnauthorized, time.Now())
-	}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		if q.out == nil || resp.StatusCode == http.StatusNoContent {
 			io.Copy(io.Discard, io.LimitReader(resp.Body, answerLimit)) //nolint:errcheck // to use the connection again
@@ -380,10 +299,8 @@ func (c *Client) read(q call, resp *http.Response) error {
 		return c.limited(q, resp.Header, data)
 	case resp.StatusCode >= 500:
 		return &Ambiguous{What: q.what, Cause: e}
-	case resp.StatusCode == http.StatusForbidden && !isJSON(data):
-		c.banned.set(time.Now().Add(bannedTime)) // Cloudflare's page
-		c.log.Error("Cloudflare blocked this address, requests paused", "wait", bannedTime)
-		return &RateLimited{What: q.what, Wait: bannedTime, Scope: ScopeCloudflare}
+	case resp.StatusCode == http.StatusForbidden && !isJSON(data): // Cloudflare's page
+		return c.limited(q, resp.Header, nil)
 	case resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusRequestEntityTooLarge && !isJSON(data):
 		// The word of a server in front of Discord says nothing of what was asked for.
 		return &NotSent{What: q.what, Cause: fmt.Errorf("%d %s, which is not Discord's word", e.Status, e.Message)}
@@ -391,46 +308,23 @@ func (c *Client) read(q call, resp *http.Response) error {
 	return e
 }
 
-// How long nothing is asked after answers that do not say.
-const (
-	bannedTime = time.Minute
-	refusedMin = time.Second // after the first refusal of the token, then twice as long each time
-	refusedMax = 5 * time.Minute
-)
-
-// limited reads a 429 of any kind.
+// limited reads a 429 of any kind, or Cloudflare's word in place of Discord's.
 func (c *Client) limited(q call, h http.Header, data []byte) error {
-	now := time.Now()
 	var body struct {
 		RetryAfter float64 `json:"retry_after"`
 		Global     bool    `json:"global"`
 	}
-	e := &RateLimited{What: q.what, Scope: h.Get("X-RateLimit-Scope")}
-	if !isJSON(data) || json.Unmarshal(data, &body) != nil {
-		e.Scope = ScopeCloudflare
-	}
-	e.Wait = max(seconds(h.Get("Retry-After")), time.Duration(body.RetryAfter*float64(time.Second)))
-	if e.Wait <= 0 {
-		e.Wait = time.Second
-		if e.Scope == ScopeCloudflare {
-			e.Wait = bannedTime
-		}
-	}
+	e := &RateLimited{What: q.what, Scope: cmp.Or(h.Get("X-RateLimit-Scope"), ScopeUser)}
+	least := time.Second
 	switch {
-	case e.Scope == ScopeCloudflare:
-		c.banned.set(now.Add(e.Wait))
-		c.log.Error("Cloudflare rate limit, requests paused", "wait", e.Wait)
-	case body.Global || h.Get("X-RateLimit-Global") != "" || e.Scope == ScopeGlobal:
+	case !isJSON(data) || json.Unmarshal(data, &body) != nil:
+		e.Scope, least = ScopeCloudflare, bannedTime
+	case body.Global || h.Get("X-RateLimit-Global") != "":
 		e.Scope = ScopeGlobal
-		if q.open {
-			c.interactionPause.set(now.Add(e.Wait))
-		} else {
-			c.gate.close(e.Wait)
-		}
-	default:
-		if e.Scope == "" {
-			e.Scope = ScopeUser
-		}
+	}
+	e.Wait = cmp.Or(max(seconds(h.Get("Retry-After")), time.Duration(body.RetryAfter*float64(time.Second))), least)
+	if e.Scope == ScopeCloudflare || e.Scope == ScopeGlobal {
+		c.limits.pause(q, e.Scope, e.Wait)
 	}
 	c.log.Warn("rate limited, later requests will wait", "request", q.what, "wait", e.Wait, "scope", e.Scope)
 	return e
@@ -438,10 +332,8 @@ func (c *Client) limited(q call, h http.Header, data []byte) error {
 
 // sleep waits unless ctx ends before.
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

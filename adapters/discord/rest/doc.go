@@ -23,9 +23,6 @@
 //	m.AllowedMentions.Users = []string{opponent}
 //	sent, err := c.Send(ctx, channel, m)
 //
-//	// What can wait: edits of a status, removal of old buttons.
-//	_, err = c.Low().Edit(ctx, channel, sent.ID, rest.Message{Components: []rest.Component{}})
-//
 // A Client may be used by any number of goroutines. Every method ends within a
 // moment of its context's end.
 //
@@ -62,11 +59,10 @@
 //
 // Buckets are learned from the headers of answers and forgotten when they are
 // full again. Interaction routes carry no Authorization, so that Discord does
-// not count them towards the bot's limit; everything else passes a gate of
-// Config.PerSecond requests a second in the order of priority (ordinary
-// requests before those of [Client.Low], which have Config.LowPerSecond at
-// most). A global 429 closes that gate for as long as it says; one from
-// Cloudflare stops everything. Of requests that Discord counts as invalid (401,
-// 403, 429) there are at most Config.Invalid in ten minutes, a twentieth of what
-// gets an address banned; then the client stops asking.
+// not count them towards the bot's limit; of all others fifty are sent in a second,
+// in the order in which they come: package outbox sees to it that decorations leave
+// room for posts. A global 429 stops one or the other kind for as long as it says;
+// one from Cloudflare stops everything. After 500 requests in ten minutes that
+// Discord counts as invalid (401, 403, 429), a twentieth of what gets an address
+// banned, the client stops asking.
 package rest

@@ -70,13 +70,13 @@ func TestSpecification(t *testing.T) {
 		must("send", err)
 		again, err := c.Send(ctx, room.ID(), message)
 		must("send again", err)
-		if sent.ID != again.ID || sent.Attachments[0].Description != "Black at D4" || string(sent.Nonce) != message.Nonce || len(room.Messages()) != 1 {
+		if sent.ID != again.ID || sent.Attachments[0].Description != "Black at D4" || sent.Nonce != message.Nonce || len(room.Messages()) != 1 {
 			t.Errorf("sent %+v, again %+v", sent, again)
 		}
 		answer := rest.Message{Content: new("Yes."), Flags: rest.SuppressNotifications}
 		_, err = c.Send(ctx, room.ID(), answer)
 		must("answer", err)
-		edited, err := c.Low().Edit(ctx, room.ID(), sent.ID, rest.Message{Components: []rest.Component{}})
+		edited, err := c.Edit(ctx, room.ID(), sent.ID, rest.Message{Components: []rest.Component{}})
 		must("take the buttons away", err)
 		if edited.Content != *message.Content || len(edited.Attachments) != 1 {
 			t.Errorf("edited %+v", edited)
@@ -99,7 +99,7 @@ func TestSpecification(t *testing.T) {
 
 		thread, err := c.StartThreadUnder(ctx, room.ID(), sent.ID, rest.NewThread{Name: "Game 1", AutoArchive: 1440})
 		must("thread", err)
-		if !thread.IsThread() || thread.ID != sent.ID || thread.Parent != room.ID() {
+		if !thread.IsThread() || thread.ID != sent.ID || thread.ParentID != room.ID() {
 			t.Errorf("thread %+v", thread)
 		}
 		dm, err := c.DM(ctx, alice.ID())
@@ -121,7 +121,7 @@ func TestSpecification(t *testing.T) {
 		for i := range 401 {
 			ids = append(ids, d.Guild(fmt.Sprint("club ", i)).ID())
 		}
-		in, err := c.Low().Guilds(ctx)
+		in, err := c.Guilds(ctx)
 		must("guilds", err)
 		got := []string{}
 		for _, g := range in {

@@ -2,13 +2,12 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -43,7 +42,7 @@ type Error struct {
 	Status  int    // of HTTP
 	Code    int    // Discord's own; 0 if it gave none
 	Message string // Discord's words
-	Detail  string // the first field that is wrong, and why: "components[0].label: …"
+	Detail  string // Discord's complaints, by field, as JSON
 }
 
 // Error returns Discord's words.
@@ -91,56 +90,45 @@ const (
 	CodeCannotDMShared   = 50278
 )
 
-// Code is Discord's code in err, 0 if there is none.
-func Code(err error) int {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
+// refusal returns the refusal in err, an empty one if there is none.
+func refusal(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
 	}
-	return 0
+	return &Error{}
 }
+
+// Code is Discord's code in err, 0 if there is none.
+func Code(err error) int { return refusal(err).Code }
 
 // Gone reports that the channel, message or interaction exists no more.
 func Gone(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) || isAmbiguous(err) {
-		return false
-	}
+	e := refusal(err)
 	return e.Status == http.StatusNotFound || e.Code == discordgo.ErrCodeInvalidWebhookTokenProvided || e.Code == discordgo.ErrCodeUnknownInteraction
 }
 
 // Forbidden reports that a permission is lacking or that the person does not
 // take direct messages.
 func Forbidden(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) || isAmbiguous(err) {
-		return false
-	}
+	e := refusal(err)
 	return e.Status == http.StatusForbidden || e.Code == discordgo.ErrCodeThreadIsLocked
 }
 
 // TooLarge reports that the message or its files are too large.
 func TooLarge(err error) bool {
-	var e *Error
-	return errors.Is(err, errTooLarge) ||
-		errors.As(err, &e) && !isAmbiguous(err) && (e.Status == http.StatusRequestEntityTooLarge || e.Code == discordgo.ErrCodeRequestEntityTooLarge)
-}
-
-func isAmbiguous(err error) bool {
-	var a *Ambiguous
-	return errors.As(err, &a)
+	e := refusal(err)
+	return errors.Is(err, errTooLarge) || e.Status == http.StatusRequestEntityTooLarge || e.Code == discordgo.ErrCodeRequestEntityTooLarge
 }
 
 // BotError returns err as [bot.Adapter] knows it; permission is the one that the
 // request needs. Any other error stays as it is: it is tried again later.
 func BotError(err error, permission string) error {
-	var wait *RateLimited
+	_, lost := errors.AsType[*Ambiguous](err)
+	wait, limited := errors.AsType[*RateLimited](err)
 	switch {
-	case err == nil:
-		return nil
-	case isAmbiguous(err):
+	case lost:
 		return fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
-	case errors.As(err, &wait):
+	case limited:
 		return outbox.RetryAfter{Wait: wait.Wait, Account: wait.Scope == ScopeGlobal}
 	case TooLarge(err):
 		return fmt.Errorf("%w: %w", outbox.ErrTooLarge, err)
@@ -157,18 +145,8 @@ func BotError(err error, permission string) error {
 // refused reports that the message itself is not taken: by a moderator's filter,
 // or for its form.
 func refused(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Status == http.StatusBadRequest && e.Code != discordgo.ErrCodePerformedOperationOnArchivedThread && e.Code != discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
-}
-
-// as adds to an error of the client's own waiting the name of what waited.
-func as(what string, err error) error {
-	var wait *RateLimited
-	if errors.As(err, &wait) {
-		wait.What = what
-		return wait
-	}
-	return &NotSent{What: what, Cause: err}
+	e := refusal(err)
+	return e.Status == http.StatusBadRequest && e.Code != discordgo.ErrCodePerformedOperationOnArchivedThread && e.Code != discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
 }
 
 // readError reads what Discord says of a refusal.
@@ -180,45 +158,14 @@ func readError(what string, resp *http.Response, data []byte) *Error {
 		Errors  json.RawMessage `json:"errors"`
 	}
 	if json.Unmarshal(data, &body) == nil {
-		e.Code, e.Message = body.Code, body.Message
-		e.Detail = firstDetail(body.Errors, "", 0)
+		e.Code, e.Message, e.Detail = body.Code, body.Message, Clip(string(body.Errors), maxDetail)
 	}
-	if e.Message == "" {
-		e.Message = http.StatusText(resp.StatusCode)
-	}
+	e.Message = cmp.Or(e.Message, http.StatusText(resp.StatusCode))
 	return e
 }
 
-// firstDetail finds the first complaint in Discord's tree of them.
-func firstDetail(data json.RawMessage, path string, depth int) string {
-	var node map[string]json.RawMessage
-	if depth > 16 || json.Unmarshal(data, &node) != nil {
-		return ""
-	}
-	if leaf, ok := node["_errors"]; ok {
-		var all []struct {
-			Message string `json:"message"`
-		}
-		if json.Unmarshal(leaf, &all) == nil && len(all) > 0 {
-			return strings.TrimPrefix(path+": "+all[0].Message, ": ")
-		}
-	}
-	names := make([]string, 0, len(node))
-	for name := range node {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		next := strings.TrimPrefix(path+"."+name, ".")
-		if _, err := strconv.Atoi(name); err == nil {
-			next = path + "[" + name + "]"
-		}
-		if s := firstDetail(node[name], next, depth+1); s != "" {
-			return s
-		}
-	}
-	return ""
-}
+// maxDetail is how much of Discord's complaints is kept, in characters.
+const maxDetail = 500
 
 // isJSON tells Discord's answers from a page of Cloudflare's.
 func isJSON(data []byte) bool {

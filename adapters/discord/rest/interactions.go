@@ -69,31 +69,20 @@ func (r Response) Private() bool { return r.Message != nil && r.Message.Flags&Ep
 
 // Body is what becomes its JSON.
 func (r Response) Body() any {
-	body := struct {
-		Type int `json:"type"`
-		Data any `json:"data,omitempty"`
-	}{Type: r.Type}
+	body := map[string]any{"type": r.Type}
 	switch {
 	case r.Type == ResponseDefer:
 		if r.Private() {
-			body.Data = struct {
-				Flags int `json:"flags"`
-			}{Ephemeral}
+			body["data"] = map[string]int{"flags": Ephemeral}
 		}
 	case r.Type == ResponseAutocomplete:
-		choices := r.Choices
-		if choices == nil {
-			choices = []*discordgo.ApplicationCommandOptionChoice{}
-		}
-		body.Data = struct {
-			Choices []*discordgo.ApplicationCommandOptionChoice `json:"choices"`
-		}{choices}
+		body["data"] = map[string]any{"choices": append([]*discordgo.ApplicationCommandOptionChoice{}, r.Choices...)}
 	case r.Modal != nil:
-		body.Data = r.Modal
+		body["data"] = r.Modal
 	case r.Message != nil:
 		m := r.Message.withFiles()
 		m.Nonce, m.EnforceNonce = "", false // not known there
-		body.Data = m
+		body["data"] = m
 	}
 	return body
 }

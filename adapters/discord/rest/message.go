@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -9,8 +10,8 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/textproto"
+	"path"
 	"strconv"
-	"strings"
 )
 
 // Flags of messages.
@@ -161,11 +162,8 @@ func encode(in any, files []File) ([]byte, string, error) {
 	w := multipart.NewWriter(&body)
 	part(&body, w, `form-data; name="payload_json"`, "application/json", payload)
 	for i, f := range files {
-		kind := f.Type
-		if kind == "" {
-			kind = kindOf(f.Name)
-		}
-		part(&body, w, fmt.Sprintf(`form-data; name="files[%d]"; filename=%q`, i, plain(f.Name)), kind, f.Data)
+		kind := cmp.Or(f.Type, kinds[path.Ext(f.Name)], "application/octet-stream")
+		part(&body, w, multipart.FileContentDisposition(fmt.Sprintf("files[%d]", i), f.Name), kind, f.Data)
 	}
 	w.Close()
 	if body.Len() > RequestLimit {
@@ -183,25 +181,8 @@ func part(body *bytes.Buffer, w *multipart.Writer, disposition, kind string, dat
 	}
 }
 
-// plain is a file's name with nothing in it that means something in a header.
-func plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '/' {
-			return '_'
-		}
-		return r
-	}, name)
-}
-
-// kindOf is the MIME type of the files that a game has.
-func kindOf(name string) string {
-	for ending, kind := range map[string]string{
-		".png": "image/png", ".gif": "image/gif", ".sgf": "application/x-go-sgf",
-		".txt": "text/plain; charset=utf-8", ".json": "application/json",
-	} {
-		if strings.HasSuffix(name, ending) {
-			return kind
-		}
-	}
-	return "application/octet-stream"
+// kinds are the MIME types of the files that a game has.
+var kinds = map[string]string{
+	".png": "image/png", ".gif": "image/gif", ".sgf": "application/x-go-sgf",
+	".txt": "text/plain; charset=utf-8", ".json": "application/json",
 }

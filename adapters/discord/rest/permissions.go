@@ -2,10 +2,11 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // Permissions are a set of what somebody may do somewhere.
@@ -14,19 +15,14 @@ type Permissions uint64
 // The permissions that matter to the bot.
 const (
 	Administrator         Permissions = 1 << 3
-	ManageChannels        Permissions = 1 << 4
 	ManageGuild           Permissions = 1 << 5
 	ViewChannel           Permissions = 1 << 10
 	SendMessages          Permissions = 1 << 11
 	ManageMessages        Permissions = 1 << 13
-	EmbedLinks            Permissions = 1 << 14
 	AttachFiles           Permissions = 1 << 15
 	ReadMessageHistory    Permissions = 1 << 16
-	UseExternalEmojis     Permissions = 1 << 18
-	UseCommands           Permissions = 1 << 31
 	ManageThreads         Permissions = 1 << 34
 	CreatePublicThreads   Permissions = 1 << 35
-	CreatePrivateThreads  Permissions = 1 << 36
 	SendMessagesInThreads Permissions = 1 << 38
 )
 
@@ -39,17 +35,11 @@ var names = []struct {
 	{SendMessages, "Send Messages"},
 	{SendMessagesInThreads, "Send Messages in Threads"},
 	{CreatePublicThreads, "Create Public Threads"},
-	{CreatePrivateThreads, "Create Private Threads"},
 	{AttachFiles, "Attach Files"},
-	{EmbedLinks, "Embed Links"},
 	{ReadMessageHistory, "Read Message History"},
-	{UseExternalEmojis, "Use External Emojis"},
 	{ManageThreads, "Manage Threads"},
 	{ManageMessages, "Manage Messages"},
-	{ManageChannels, "Manage Channels"},
 	{ManageGuild, "Manage Server"},
-	{UseCommands, "Use Application Commands"},
-	{Administrator, "Administrator"},
 }
 
 // Has reports whether all of q are in p. An administrator may do everything.
@@ -66,66 +56,49 @@ func (p Permissions) Missing(q Permissions) []string {
 	return list
 }
 
-// UnmarshalJSON reads a decimal number in quotes, as Discord writes it.
+// UnmarshalJSON reads a decimal number in quotes, as Discord writes it; what cannot be
+// read is none.
 func (p *Permissions) UnmarshalJSON(data []byte) error {
-	s, err := strconv.Unquote(string(data))
-	if err != nil {
-		s = string(data)
-	}
-	if s == "null" || s == "" {
-		return nil
-	}
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return fmt.Errorf("not a set of permissions")
-	}
+	n, _ := strconv.ParseUint(strings.Trim(string(data), `"`), 10, 64)
 	*p = Permissions(n)
 	return nil
 }
 
 // MarshalJSON writes it the same way.
 func (p Permissions) MarshalJSON() ([]byte, error) {
-	return json.Marshal(strconv.FormatUint(uint64(p), 10))
-}
-
-// An Overwrite gives and takes permissions in one channel.
-type Overwrite struct {
-	ID    string      `json:"id"`
-	Type  int         `json:"type"` // 0 a role, 1 a member
-	Allow Permissions `json:"allow"`
-	Deny  Permissions `json:"deny"`
+	return strconv.AppendQuote(nil, strconv.FormatUint(uint64(p), 10)), nil
 }
 
 // PermissionsIn computes what a member may do in a channel, as Discord's
 // documentation has it: the roles', then the channel's overwrites for everyone,
 // for the roles and for the member. A thread has those of its parent.
-func PermissionsIn(g Guild, m Member, ch Channel) Permissions {
-	if m.User.ID == g.Owner {
+func PermissionsIn(g *discordgo.Guild, m *discordgo.Member, ch *discordgo.Channel) Permissions {
+	if m.User.ID == g.OwnerID {
 		return ^Permissions(0)
 	}
-	var p Permissions
+	var p int64
 	for _, r := range g.Roles {
 		if r.ID == g.ID || slices.Contains(m.Roles, r.ID) {
 			p |= r.Permissions
 		}
 	}
-	if p&Administrator != 0 {
+	if Permissions(p)&Administrator != 0 {
 		return ^Permissions(0)
 	}
-	var allow, deny, own, ownDeny Permissions
-	for _, o := range ch.Overwrites {
+	var allow, deny, own, ownDeny int64
+	for _, o := range ch.PermissionOverwrites {
 		switch {
 		case o.ID == g.ID:
 			p = p&^o.Deny | o.Allow
-		case o.Type == 0 && slices.Contains(m.Roles, o.ID):
+		case o.Type == discordgo.PermissionOverwriteTypeRole && slices.Contains(m.Roles, o.ID):
 			allow |= o.Allow
 			deny |= o.Deny
-		case o.Type == 1 && o.ID == m.User.ID:
+		case o.Type == discordgo.PermissionOverwriteTypeMember && o.ID == m.User.ID:
 			own, ownDeny = o.Allow, o.Deny
 		}
 	}
 	p = p&^deny | allow
-	return p&^ownDeny | own
+	return Permissions(p&^ownDeny | own)
 }
 
 // Permissions reads what the bot may do in a channel of a guild, or in the
@@ -145,10 +118,10 @@ func (c *Client) Permissions(ctx context.Context, guild, channel string) (Permis
 	}
 	ch, err := c.Channel(ctx, channel)
 	if err == nil && ch.IsThread() {
-		ch, err = c.Channel(ctx, ch.Parent)
+		ch, err = c.Channel(ctx, ch.ParentID)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return PermissionsIn(*g, *m, *ch), nil
+	return PermissionsIn(g, m, ch), nil
 }
