@@ -110,9 +110,7 @@ type addr string
 func (addr) Network() string  { return "tcp" }
 func (a addr) String() string { return string(a) }
 
-// Pipe returns the two ends of a connection that nobody had to dial.
-func Pipe() (net.Conn, net.Conn) { return pair(addr("client"), addr("server")) }
-
+// pair returns the two ends of a connection.
 func pair(client, server addr) (net.Conn, net.Conn) {
 	up, down := newStream(), newStream()
 	return &conn{in: down, out: up, local: client, remote: server}, &conn{in: up, out: down, local: server, remote: client}

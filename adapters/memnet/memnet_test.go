@@ -19,7 +19,7 @@ import (
 // A connection does what package net asks of one.
 func TestConn(t *testing.T) {
 	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
-		c1, c2 = Pipe()
+		c1, c2 = pair("client", "server")
 		return c1, c2, func() { c1.Close(); c2.Close() }, nil
 	})
 }
@@ -68,7 +68,7 @@ func TestBubble(t *testing.T) {
 // buffer arrives whole.
 func TestBothWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := Pipe()
+		a, b := pair("client", "server")
 		sent := bytes.Repeat([]byte("0123456789abcdef"), bufferSize/8)
 		var wait sync.WaitGroup
 		for _, c := range []net.Conn{a, b} {

@@ -280,6 +280,18 @@ func TestUnauthorized(t *testing.T) {
 		if _, err := c.Send(t.Context(), "3", Message{}); err != nil {
 			t.Errorf("accepted again: %v", err)
 		}
+		d.answer = always(answer{status: 401, body: `{}`, after: time.Second})
+		var group sync.WaitGroup
+		for i := range 5 { // those that were on their way count once
+			group.Go(func() { c.Channel(t.Context(), fmt.Sprint(i)) }) //nolint:errcheck // refused
+		}
+		group.Wait()
+		if wait := time.Until(c.limits.token); wait > refusedMin {
+			t.Errorf("it waits %v after refusals at the same time", wait)
+		}
+		time.Sleep(refusedMin)
+		d.answer = always(answer{})
+		c.Me(t.Context()) //nolint:errcheck // accepted
 		d.answer = no
 		refused()
 		if wait := time.Until(c.limits.token); wait != refusedMin {

@@ -175,6 +175,9 @@ func newClient(t *testing.T, d *discord, change func(*Config)) *Client {
 	return c
 }
 
+// only keeps the error of a request.
+func only[T any](_ T, err error) error { return err }
+
 // routes is everything that can be asked.
 var routes = []struct {
 	want string
@@ -183,86 +186,34 @@ var routes = []struct {
 	ask  func(context.Context, *Client) error
 }{
 	{"POST /interactions/5/" + secret + "/callback?with_response=true", true, false, func(ctx context.Context, c *Client) error {
-		_, err := c.Respond(ctx, "5", secret, Reply(Message{Content: new("x")}))
-		return err
+		return only(c.Respond(ctx, "5", secret, Reply(Message{Content: new("x")})))
 	}},
-	{"POST /interactions/5/" + secret + "/callback", true, false, func(ctx context.Context, c *Client) error {
-		_, err := c.Respond(ctx, "5", secret, Defer(Ephemeral))
-		return err
-	}},
-	{"GET /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Original(ctx, secret)
-		return err
-	}},
-	{"PATCH /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error {
-		_, err := c.EditOriginal(ctx, secret, Message{})
-		return err
-	}},
+	{"POST /interactions/5/" + secret + "/callback", true, false, func(ctx context.Context, c *Client) error { return only(c.Respond(ctx, "5", secret, Defer(Ephemeral))) }},
+	{"GET /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.Original(ctx, secret)) }},
+	{"PATCH /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.EditOriginal(ctx, secret, Message{})) }},
 	{"POST /webhooks/77/" + secret + "?wait=true", true, false, func(ctx context.Context, c *Client) error {
-		_, err := c.FollowUp(ctx, secret, Message{Content: new("x")})
-		return err
+		return only(c.FollowUp(ctx, secret, Message{Content: new("x")}))
 	}},
-	{"PATCH /webhooks/77/" + secret + "/messages/9", true, true, func(ctx context.Context, c *Client) error {
-		_, err := c.EditFollowUp(ctx, secret, "9", Message{})
-		return err
-	}},
-	{"POST /channels/3/messages", false, false, func(ctx context.Context, c *Client) error {
-		_, err := c.Send(ctx, "3", Message{Content: new("x")})
-		return err
-	}},
+	{"PATCH /webhooks/77/" + secret + "/messages/9", true, true, func(ctx context.Context, c *Client) error { return only(c.EditFollowUp(ctx, secret, "9", Message{})) }},
+	{"POST /channels/3/messages", false, false, func(ctx context.Context, c *Client) error { return only(c.Send(ctx, "3", Message{Content: new("x")})) }},
 	{"POST /channels/3/messages", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Send(ctx, "3", Message{Content: new("x"), Nonce: Nonce("p")})
-		return err
+		return only(c.Send(ctx, "3", Message{Content: new("x"), Nonce: Nonce("p")}))
 	}},
-	{"PATCH /channels/3/messages/4", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Edit(ctx, "3", "4", Message{})
-		return err
-	}},
+	{"PATCH /channels/3/messages/4", false, true, func(ctx context.Context, c *Client) error { return only(c.Edit(ctx, "3", "4", Message{})) }},
 	{"DELETE /channels/3/messages/4", false, true, func(ctx context.Context, c *Client) error { return c.Delete(ctx, "3", "4") }},
-	{"GET /channels/3/messages?after=2&limit=50", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Messages(ctx, "3", "2", 50)
-		return err
-	}},
-	{"GET /channels/3", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Channel(ctx, "3")
-		return err
-	}},
+	{"GET /channels/3/messages?after=2&limit=50", false, true, func(ctx context.Context, c *Client) error { return only(c.Messages(ctx, "3", "2", 50)) }},
+	{"GET /channels/3", false, true, func(ctx context.Context, c *Client) error { return only(c.Channel(ctx, "3")) }},
 	{"POST /channels/3/messages/4/threads", false, false, func(ctx context.Context, c *Client) error {
-		_, err := c.StartThreadUnder(ctx, "3", "4", NewThread{Name: "Game 1"})
-		return err
+		return only(c.StartThreadUnder(ctx, "3", "4", NewThread{Name: "Game 1"}))
 	}},
-	{"POST /users/@me/channels", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.DM(ctx, "8")
-		return err
-	}},
-	{"GET /gateway/bot", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.GatewayBot(ctx)
-		return err
-	}},
-	{"GET /applications/@me", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.App(ctx)
-		return err
-	}},
-	{"GET /users/@me", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Me(ctx)
-		return err
-	}},
-	{"GET /applications/77/commands?with_localizations=true", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Commands(ctx, "")
-		return err
-	}},
-	{"PUT /applications/77/guilds/6/commands", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.PutCommands(ctx, "6", []any{})
-		return err
-	}},
-	{"GET /guilds/6", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Guild(ctx, "6")
-		return err
-	}},
-	{"GET /guilds/6/members/8", false, true, func(ctx context.Context, c *Client) error {
-		_, err := c.Member(ctx, "6", "8")
-		return err
-	}},
+	{"POST /users/@me/channels", false, true, func(ctx context.Context, c *Client) error { return only(c.DM(ctx, "8")) }},
+	{"GET /gateway/bot", false, true, func(ctx context.Context, c *Client) error { return only(c.GatewayBot(ctx)) }},
+	{"GET /applications/@me", false, true, func(ctx context.Context, c *Client) error { return only(c.App(ctx)) }},
+	{"GET /users/@me", false, true, func(ctx context.Context, c *Client) error { return only(c.Me(ctx)) }},
+	{"GET /applications/77/commands?with_localizations=true", false, true, func(ctx context.Context, c *Client) error { return only(c.Commands(ctx, "")) }},
+	{"PUT /applications/77/guilds/6/commands", false, true, func(ctx context.Context, c *Client) error { return only(c.PutCommands(ctx, "6", []any{})) }},
+	{"GET /guilds/6", false, true, func(ctx context.Context, c *Client) error { return only(c.Guild(ctx, "6")) }},
+	{"GET /guilds/6/members/8", false, true, func(ctx context.Context, c *Client) error { return only(c.Member(ctx, "6", "8")) }},
 }
 
 // array is what an answer must be where several are asked for.
