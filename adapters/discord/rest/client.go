@@ -140,7 +140,8 @@ func ask[T any](ctx context.Context, c *Client, q call) (*T, error) {
 // list asks for several.
 func list[T any](ctx context.Context, c *Client, q call) (out []T, err error) {
 	q.out = &out
-	return out, c.do(ctx, q)
+	err = c.do(ctx, q)
+	return out, err
 }
 
 // do asks, and asks again where that is harmless.
