@@ -130,9 +130,6 @@ func (c *Config) defaults() {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Name == "" {
-		c.Name = "Halfpoint"
-	}
 }
 
 // connect makes a client that is not logged in.

@@ -39,7 +39,7 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 	if err == nil {
 		return plain, nil
 	}
-	noKey := ErrNoKey{Room: evt.RoomID, Session: sealed.SessionID, Sender: sealed.SenderKey}
+	noKey := ErrNoKey{Room: evt.RoomID, Session: sealed.SessionID}
 	var refusal *event.RoomKeyWithheldEventContent
 	switch {
 	case m.store().failed != nil || ctx.Err() != nil:
@@ -53,7 +53,7 @@ func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, 
 		if owner == nil || refusal.Code == event.RoomKeyWithheldNoOlmSession {
 			return nil, noKey
 		}
-		return nil, ErrUnreadable{Withheld: refusal.Code, Err: errors.New("the sender withholds the key")}
+		return nil, ErrUnreadable{Err: ErrWithheld}
 	case errors.Is(err, crypto.ErrNoSessionFound), errors.Is(err, olm.ErrUnknownMessageIndex):
 		return nil, noKey
 	case errors.Is(err, crypto.ErrDuplicateMessageIndex):

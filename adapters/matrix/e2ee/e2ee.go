@@ -45,7 +45,7 @@ type StateStore interface {
 	GetRoomMembers(ctx context.Context, room id.RoomID, memberships ...event.Membership) (map[id.UserID]*event.MemberEventContent, error)
 }
 
-// Config is what a Machine works with. All fields but Log are required.
+// Config is what a Machine works with. All fields are required.
 type Config struct {
 	Client *mautrix.Client // logged in: UserID, DeviceID and AccessToken set
 	DB     *dbutil.Database
@@ -82,7 +82,6 @@ var ErrOtherKeys = errors.New("the server has other keys for this device than th
 type ErrNoKey struct {
 	Room    id.RoomID
 	Session id.SessionID
-	Sender  id.SenderKey // the sending device's identity key; senders may leave it out
 }
 
 func (e ErrNoKey) Error() string {
@@ -92,11 +91,7 @@ func (e ErrNoKey) Error() string {
 // ErrUnreadable says that an event will never be readable: a replay, of
 // another room, withheld by its sender, damaged. Errors of [Machine.Decrypt]
 // that are neither this nor [ErrNoKey] are passing ones (database, context).
-type ErrUnreadable struct {
-	// Withheld is the code with which the sender refused the key, else empty.
-	Withheld event.RoomKeyWithheldCode
-	Err      error
-}
+type ErrUnreadable struct{ Err error }
 
 func (e ErrUnreadable) Error() string { return "unreadable event: " + e.Err.Error() }
 func (e ErrUnreadable) Unwrap() error { return e.Err }
@@ -106,6 +101,7 @@ var (
 	ErrReplayed  = errors.New("another event had this place in its session")
 	ErrWrongRoom = errors.New("encrypted for another room")
 	ErrNotTheirs = errors.New("the session is not the sender's")
+	ErrWithheld  = errors.New("the sender withholds the key")
 )
 
 // EncryptFile encrypts a file for upload as application/octet-stream. Data is

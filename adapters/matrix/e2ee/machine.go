@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -75,12 +74,6 @@ type arrival struct {
 // uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
 // other keys for this device than the database.
 func Open(ctx context.Context, c Config) (*Machine, error) {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Client == nil || c.DB == nil || c.State == nil || c.Client.UserID == "" || c.Client.DeviceID == "" || len(c.Pickle) == 0 {
-		return nil, errors.New("e2ee: Client, DB, State and Pickle are required, and a user and device logged in")
-	}
 	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64)}
 	if err := m.load(ctx, true); err != nil {
 		return nil, err

@@ -633,11 +633,7 @@ func TestWithheld(t *testing.T) {
 			t.Fatal(err)
 		}
 		withhold(anna, anna, event.RoomKeyWithheldBlacklisted)
-		_, err := bot.Decrypt(ctx, bot.await(evt))
-		var final ErrUnreadable
-		if !errors.As(err, &final) || final.Withheld != event.RoomKeyWithheldBlacklisted {
-			t.Fatalf("%v, want: withheld", err)
-		}
+		unreadable(t, bot, bot.await(evt), ErrWithheld)
 		// Anna thinks better of it.
 		bot.handle(&mautrix.RespSync{NextBatch: bot.since, ToDevice: mautrix.SyncEventsList{Events: late}})
 		bot.reads(evt, "!place D4")

@@ -101,14 +101,15 @@ type levels struct {
 	UsersDefault  int               `json:"users_default"`
 	Events        map[string]int    `json:"events"`
 	EventsDefault int               `json:"events_default"`
-	StateDefault  *int              `json:"state_default"`
-	Invite        *int              `json:"invite"`
-	Kick          *int              `json:"kick"`
-	Ban           *int              `json:"ban"`
-	Redact        *int              `json:"redact"`
+	StateDefault  int               `json:"state_default"`
+	Invite        int               `json:"invite"`
+	Kick          int               `json:"kick"`
+	Ban           int               `json:"ban"`
+	Redact        int               `json:"redact"`
 }
 
-func (r *room) levels() (l levels) {
+func (r *room) levels() levels {
+	l := levels{StateDefault: 50, Kick: 50, Ban: 50, Redact: 50}
 	if e := r.state[stateKey{"m.room.power_levels", ""}]; e != nil {
 		_ = json.Unmarshal(e.Content, &l)
 	}
@@ -122,19 +123,12 @@ func (l levels) of(user id.UserID) int {
 	return l.UsersDefault
 }
 
-func or(level *int, usual int) int {
-	if level == nil {
-		return usual
-	}
-	return *level
-}
-
 func (l levels) forEvent(kind string, state bool) int {
 	if n, ok := l.Events[kind]; ok {
 		return n
 	}
 	if state {
-		return or(l.StateDefault, 50)
+		return l.StateDefault
 	}
 	return l.EventsDefault
 }
@@ -300,7 +294,7 @@ func them(c *call) (ask struct {
 func (d *double) invite(c *call) any {
 	r, user := d.at(c), them(c).User
 	l, is := r.levels(), r.membership(user)
-	if l.of(c.User) < or(l.Invite, 0) || is == "join" || is == "ban" {
+	if l.of(c.User) < l.Invite || is == "join" || is == "ban" {
 		forbid("you may not invite them")
 	}
 	if is != "invite" {
@@ -316,10 +310,10 @@ func (d *double) ban(c *call) any   { return d.moderate(c, d.at(c).levels().Ban,
 func (d *double) unban(c *call) any { return d.moderate(c, d.at(c).levels().Kick, "leave", "ban") }
 
 // moderate changes the membership of somebody who has one of some, or any.
-func (d *double) moderate(c *call, needs *int, now string, from ...string) any {
+func (d *double) moderate(c *call, needs int, now string, from ...string) any {
 	r, ask := d.at(c), them(c)
 	l := r.levels()
-	if l.of(c.User) < or(needs, 50) || l.of(ask.User) >= l.of(c.User) && ask.User != c.User {
+	if l.of(c.User) < needs || l.of(ask.User) >= l.of(c.User) && ask.User != c.User {
 		forbid("you have no power over them")
 	}
 	if from != nil && !slices.Contains(from, r.membership(ask.User)) {
@@ -372,7 +366,7 @@ func (d *double) redact(c *call) any {
 	if target == nil {
 		miss("no such event")
 	}
-	if target.Sender != c.User && l.of(c.User) < or(l.Redact, 50) || l.of(c.User) < l.forEvent("m.room.redaction", false) {
+	if target.Sender != c.User && l.of(c.User) < l.Redact || l.of(c.User) < l.forEvent("m.room.redaction", false) {
 		forbid("you may not redact it")
 	}
 	content["redacts"] = target.ID

@@ -157,31 +157,7 @@ func (a *asker) state(c *mautrix.Client, at id.RoomID, kind, key string) map[str
 	return a.does(c, "GET", "rooms/"+at.String()+"/state/"+kind+"/"+key, nil)
 }
 
-// A news is an answer to /sync, as far as tests look at it.
-type news struct {
-	Next  string `json:"next_batch"`
-	Rooms struct {
-		Join map[id.RoomID]struct {
-			State     struct{ Events []*Event }
-			Timeline  timeline
-			Ephemeral struct{ Events []*Event }
-			Summary   struct {
-				Joined *int `json:"m.joined_member_count"`
-			}
-		}
-		Invite map[id.RoomID]struct {
-			State struct{ Events []*Event } `json:"invite_state"`
-		}
-		Leave map[id.RoomID]struct{ Timeline timeline }
-	}
-	ToDevice struct{ Events []*Event } `json:"to_device"`
-	Lists    struct {
-		Changed, Left []id.UserID
-	} `json:"device_lists"`
-	OneTime map[string]int `json:"device_one_time_keys_count"`
-}
-
-func (a *asker) sync(c *mautrix.Client, since, filter string, timeout time.Duration) (n news) {
+func (a *asker) sync(c *mautrix.Client, since, filter string, timeout time.Duration) (n syncAnswer) {
 	a.Helper()
 	query := map[string]string{"timeout": fmt.Sprint(timeout.Milliseconds())}
 	if since != "" {
@@ -218,7 +194,7 @@ func (a *asker) page(c *mautrix.Client, at id.RoomID, query map[string]string) (
 
 // until syncs from a place until something is there, and returns that answer.
 // Dendrite tells what it was told a moment later.
-func (a *asker) until(c *mautrix.Client, since, filter, what string, so func(news) bool) news {
+func (a *asker) until(c *mautrix.Client, since, filter, what string, so func(syncAnswer) bool) syncAnswer {
 	a.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); {
 		n := a.sync(c, since, filter, time.Second)
@@ -227,13 +203,13 @@ func (a *asker) until(c *mautrix.Client, since, filter, what string, so func(new
 		}
 	}
 	a.Fatalf("no %s", what)
-	return news{}
+	return syncAnswer{}
 }
 
 // here syncs until somebody is told of the one room that they are in.
-func (a *asker) here(c *mautrix.Client, since string) news {
+func (a *asker) here(c *mautrix.Client, since string) syncAnswer {
 	a.Helper()
-	return a.until(c, since, "", "room", func(n news) bool { return len(n.Rooms.Join) == 1 })
+	return a.until(c, since, "", "room", func(n syncAnswer) bool { return len(n.Rooms.Join) == 1 })
 }
 
 func bodies(list []*Event) (out []string) {
@@ -292,7 +268,7 @@ func (a *asker) accounts() {
 	at := a.room(anna, nil)
 	a.does(anna, "PUT", "profile/"+user+"/displayname", map[string]any{"displayname": "Anna B."})
 	a.same("the new name", a.does(anna, "GET", "profile/"+user, nil)["displayname"], "Anna B.")
-	a.until(anna, "", "", "new name in the room", func(n news) bool {
+	a.until(anna, "", "", "new name in the room", func(n syncAnswer) bool {
 		return slices.ContainsFunc(n.Rooms.Join[at].Timeline.Events, func(e *Event) bool { return e.Content["displayname"] == "Anna B." })
 	})
 	if twin := a.person("Anna"); twin.UserID == anna.UserID || twin.AccessToken == anna.AccessToken {
@@ -416,7 +392,7 @@ func (a *asker) sending() {
 	if status, _ := a.asks(anna, "PUT", in+"send/m.room.message/big", map[string]any{"body": strings.Repeat("x", 70_000), "msgtype": "m.text"}); status != 413 {
 		a.Errorf("a message of 70 kB: %d", status)
 	}
-	n := a.until(anna, "", "", "own message", func(n news) bool { return len(bodies(n.Rooms.Join[at].Timeline.Events)) == 3 })
+	n := a.until(anna, "", "", "own message", func(n syncAnswer) bool { return len(bodies(n.Rooms.Join[at].Timeline.Events)) == 3 })
 	for _, e := range n.Rooms.Join[at].Timeline.Events {
 		if e.ID == first {
 			a.same("the transaction", e.Unsigned["transaction_id"], "one")
@@ -429,7 +405,7 @@ func (a *asker) sending() {
 	}
 	state("chess")
 	state("go")
-	n = a.until(ben, "", "", "topic", func(n news) bool {
+	n = a.until(ben, "", "", "topic", func(n syncAnswer) bool {
 		return slices.ContainsFunc(n.Rooms.Join[at].Timeline.Events, func(e *Event) bool { return e.Content["topic"] == "go" })
 	})
 	last := n.Rooms.Join[at].Timeline.Events[len(n.Rooms.Join[at].Timeline.Events)-1]
@@ -444,7 +420,7 @@ func (a *asker) redacting() {
 	redaction := a.does(ben, "PUT", in+"redact/"+said.String()+"/r1", map[string]any{"reason": "oops"})["event_id"]
 	a.same("the same redaction", a.does(ben, "PUT", in+"redact/"+said.String()+"/r1", map[string]any{"reason": "oops"})["event_id"], redaction)
 	var e map[string]any
-	a.until(ben, "", "", "redaction", func(n news) bool {
+	a.until(ben, "", "", "redaction", func(n syncAnswer) bool {
 		for _, x := range n.Rooms.Join[at].Timeline.Events {
 			if fmt.Sprint(x.ID) == redaction {
 				a.same("what is redacted", fmt.Sprint(x.Content["redacts"], x.Content["reason"]), fmt.Sprint(said, "oops"))
@@ -470,7 +446,7 @@ func (a *asker) paging() {
 	for n := range 7 {
 		a.says([]*mautrix.Client{anna, ben}[n%2], at, fmt.Sprint(n))
 	}
-	a.until(anna, "", "", "all", func(n news) bool { return slices.Contains(bodies(n.Rooms.Join[at].Timeline.Events), "6") })
+	a.until(anna, "", "", "all", func(n syncAnswer) bool { return slices.Contains(bodies(n.Rooms.Join[at].Timeline.Events), "6") })
 	pages := func(from string, limit int, filter string) (got []string) {
 		for range 50 {
 			query := map[string]string{"dir": "b", "limit": fmt.Sprint(limit), "filter": filter}
@@ -534,7 +510,7 @@ func (a *asker) relationsOf() {
 func (a *asker) syncing() {
 	anna, ben := a.person("Anna"), a.person("Ben")
 	at := a.room(anna, map[string]any{"name": "Go", "invite": []id.UserID{ben.UserID}})
-	n := a.until(ben, "", "", "invitation", func(n news) bool { return len(n.Rooms.Invite) == 1 })
+	n := a.until(ben, "", "", "invitation", func(n syncAnswer) bool { return len(n.Rooms.Invite) == 1 })
 	state := n.Rooms.Invite[at].State.Events
 	by := slices.IndexFunc(state, func(e *Event) bool { return e.Type == "m.room.member" && *e.StateKey == ben.UserID.String() })
 	if by < 0 || state[by].Sender != anna.UserID || state[by].Content["membership"] != "invite" {
@@ -564,7 +540,7 @@ func (a *asker) syncing() {
 	a.same("the kinds", kinds(slices.Concat(whole.Rooms.Join[at].State.Events, whole.Rooms.Join[at].Timeline.Events)), []string{"create", "member"})
 	a.does(anna, "PUT", "rooms/"+at.String()+"/state/m.room.topic/", map[string]any{"topic": "go"})
 	said := a.says(anna, at, "hello")
-	n = a.until(ben, whole.Next, filter, "message", func(n news) bool { return len(n.Rooms.Join[at].Timeline.Events) > 0 })
+	n = a.until(ben, whole.Next, filter, "message", func(n syncAnswer) bool { return len(n.Rooms.Join[at].Timeline.Events) > 0 })
 	a.same("what is new", fmt.Sprint(kinds(n.Rooms.Join[at].Timeline.Events), n.Rooms.Join[at].Timeline.Events[0].ID, n.Rooms.Join[at].Timeline.Limited), fmt.Sprint([]string{"message"}, said, false))
 	a.same("again from the same place", bodies(a.sync(ben, whole.Next, filter, 0).Rooms.Join[at].Timeline.Events), []string{"hello"})
 	a.same("nothing more", len(a.sync(ben, n.Next, filter, 0).Rooms.Join), 0)
@@ -583,7 +559,7 @@ func (a *asker) longPoll() {
 	if took := time.Since(began); took < 400*time.Millisecond || len(n.Rooms.Join) > 0 {
 		a.Errorf("with nothing new the answer comes after %v: %+v", took, n)
 	}
-	heard := make(chan news, 1)
+	heard := make(chan syncAnswer, 1)
 	go func() { heard <- a.sync(ben, place, "", time.Minute) }()
 	time.Sleep(100 * time.Millisecond)
 	began = time.Now()
@@ -600,7 +576,7 @@ func (a *asker) gaps() {
 	for n := range 9 {
 		a.says(anna, at, fmt.Sprint(n))
 	}
-	a.until(ben, place, "", "all", func(n news) bool { return slices.Contains(bodies(n.Rooms.Join[at].Timeline.Events), "8") })
+	a.until(ben, place, "", "all", func(n syncAnswer) bool { return slices.Contains(bodies(n.Rooms.Join[at].Timeline.Events), "8") })
 	n := a.sync(ben, place, `{"room":{"timeline":{"limit":3}}}`, 0)
 	j := n.Rooms.Join[at]
 	a.same("the newest", fmt.Sprint(bodies(j.Timeline.Events), j.Timeline.Limited), "[6 7 8] true")
@@ -621,7 +597,7 @@ func (a *asker) comeAndGone() {
 		a.Error("what was said before is not to be seen") // history is shared
 	}
 	a.does(anna, "POST", "rooms/"+at.String()+"/kick", map[string]any{"user_id": ben.UserID})
-	gone := a.until(ben, here.Next, "", "leaving", func(n news) bool { return len(n.Rooms.Leave) == 1 })
+	gone := a.until(ben, here.Next, "", "leaving", func(n syncAnswer) bool { return len(n.Rooms.Leave) == 1 })
 	a.same("the room is left", len(gone.Rooms.Join), 0)
 	a.says(anna, at, "meanwhile")
 	a.comes(ben, at, anna)
@@ -630,7 +606,7 @@ func (a *asker) comeAndGone() {
 		a.Errorf("who comes again sees %v", bodies(again.Rooms.Join[at].Timeline.Events))
 	}
 	a.does(ben, "POST", "rooms/"+at.String()+"/leave", nil)
-	a.until(ben, again.Next, "", "leaving", func(n news) bool { return len(n.Rooms.Leave) == 1 })
+	a.until(ben, again.Next, "", "leaving", func(n syncAnswer) bool { return len(n.Rooms.Leave) == 1 })
 	whole := a.sync(ben, "", everything, 0)
 	a.same("rooms that were left before the first answer", len(whole.Rooms.Leave)+len(whole.Rooms.Join), 0)
 }
@@ -655,7 +631,7 @@ func (a *asker) typing() {
 	anna, ben, at := a.two()
 	place := a.here(ben, "").Next
 	said := a.says(ben, at, "hello")
-	typists := func(n news) any {
+	typists := func(n syncAnswer) any {
 		for _, e := range n.Rooms.Join[at].Ephemeral.Events {
 			if e.Type == "m.typing" {
 				return e.Content["user_ids"]
@@ -665,13 +641,13 @@ func (a *asker) typing() {
 	}
 	in := "rooms/" + at.String() + "/"
 	a.does(anna, "PUT", in+"typing/"+anna.UserID.String(), map[string]any{"typing": true, "timeout": 30_000})
-	n := a.until(ben, place, "", "typist", func(n news) bool { return typists(n) != nil })
+	n := a.until(ben, place, "", "typist", func(n syncAnswer) bool { return typists(n) != nil })
 	a.same("who types", typists(n), []any{anna.UserID.String()})
 	a.does(anna, "PUT", in+"typing/"+anna.UserID.String(), map[string]any{"typing": false})
-	n = a.until(ben, n.Next, "", "end of typing", func(n news) bool { return typists(n) != nil })
+	n = a.until(ben, n.Next, "", "end of typing", func(n syncAnswer) bool { return typists(n) != nil })
 	a.same("who types", typists(n), []any{})
 	a.does(anna, "POST", in+"receipt/m.read/"+said.String(), map[string]any{})
-	a.until(ben, place, "", "receipt", func(n news) bool {
+	a.until(ben, place, "", "receipt", func(n syncAnswer) bool {
 		return slices.ContainsFunc(n.Rooms.Join[at].Ephemeral.Events, func(e *Event) bool {
 			return e.Type == "m.receipt" && object(object(object(e.Content[said.String()])["m.read"])[anna.UserID.String()])["ts"] != nil
 		})
@@ -772,7 +748,7 @@ func (a *asker) keysOf() {
 	place := a.sync(anna, "", "", 0).Next
 	got = a.does(anna, "POST", "keys/upload", map[string]any{"one_time_keys": oneTimeKeys(10, 2)})
 	a.same("how many there are", object(got["one_time_key_counts"])["signed_curve25519"], 2.0)
-	a.until(anna, place, "", "count of the new keys", func(n news) bool { return n.OneTime["signed_curve25519"] == 2 })
+	a.until(anna, place, "", "count of the new keys", func(n syncAnswer) bool { return n.OneTime["signed_curve25519"] == 2 })
 	a.same("the device is as before", len(query(ben)), 1)
 }
 
@@ -785,13 +761,13 @@ func (a *asker) toDevices() {
 	send("one")
 	send("two")
 	send("two") // once
-	got := func(n news) (list []string) {
+	got := func(n syncAnswer) (list []string) {
 		for _, e := range n.ToDevice.Events {
 			list = append(list, e.Type+" "+text(e.Content["txn"])+" "+e.Sender.String())
 		}
 		return list
 	}
-	n := a.until(ben, place, "", "messages", func(n news) bool { return len(n.ToDevice.Events) >= 2 })
+	n := a.until(ben, place, "", "messages", func(n syncAnswer) bool { return len(n.ToDevice.Events) >= 2 })
 	both := []string{"odd.type one " + anna.UserID.String(), "odd.type two " + anna.UserID.String()}
 	a.same("messages", got(n), both)
 	a.same("the same place again", got(a.sync(ben, place, "", 0)), both) // the answer may have been lost
@@ -799,7 +775,7 @@ func (a *asker) toDevices() {
 	a.same("they are gone", got(a.sync(ben, place, "", 0)), []string(nil))
 	second := a.again(ben)
 	send("three")
-	a.until(ben, n.Next, "", "the third", func(n news) bool { return len(n.ToDevice.Events) == 1 })
+	a.until(ben, n.Next, "", "the third", func(n syncAnswer) bool { return len(n.ToDevice.Events) == 1 })
 	a.same("another device", got(a.sync(second, "", "", 0)), []string(nil))
 }
 
@@ -811,7 +787,7 @@ func (a *asker) deviceLists() {
 	at := a.room(anna, map[string]any{"initial_state": []any{map[string]any{"type": "m.room.encryption", "state_key": "", "content": Encryption()}}})
 	place := a.sync(anna, "", "", 0).Next
 	a.comes(ben, at, anna)
-	n := a.until(anna, place, "", "Ben", func(n news) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
+	n := a.until(anna, place, "", "Ben", func(n syncAnswer) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
 	a.same("a stranger", slices.Contains(n.Lists.Changed, cleo.UserID), false)
 	quiet := func() string { // nothing more comes of what has happened
 		place := n.Next
@@ -826,14 +802,14 @@ func (a *asker) deviceLists() {
 	place = quiet()
 	second := a.again(ben)
 	a.publishes(second, nil)
-	n = a.until(anna, place, "", "a new device", func(n news) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
+	n = a.until(anna, place, "", "a new device", func(n syncAnswer) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
 	place = quiet()
 	a.does(second, "POST", "logout", nil)
-	n = a.until(anna, place, "", "a device's end", func(n news) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
+	n = a.until(anna, place, "", "a device's end", func(n syncAnswer) bool { return slices.Contains(n.Lists.Changed, ben.UserID) })
 	place = quiet()
 	a.does(cleo, "POST", "keys/upload", map[string]any{"one_time_keys": oneTimeKeys(0, 1)})
 	a.does(ben, "POST", "rooms/"+at.String()+"/leave", nil)
-	n = a.until(anna, place, "", "leaving", func(n news) bool { return slices.Contains(n.Lists.Left, ben.UserID) })
+	n = a.until(anna, place, "", "leaving", func(n syncAnswer) bool { return slices.Contains(n.Lists.Left, ben.UserID) })
 	a.same("a stranger", slices.Contains(n.Lists.Changed, cleo.UserID), false)
 }
 

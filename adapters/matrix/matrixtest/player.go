@@ -71,21 +71,28 @@ func (s *Server) NewPlayer(t testing.TB, url string, user User) *Player {
 	return p
 }
 
+// A syncAnswer is an answer to /sync, as far as tests look at it.
 type syncAnswer struct {
 	Next  string `json:"next_batch"`
 	Rooms struct {
-		Join map[id.RoomID]struct {
-			State     struct{ Events []*Event }
-			Timeline  timeline
-			Ephemeral struct{ Events []*Event }
-		}
-		Leave map[id.RoomID]struct {
-			State    struct{ Events []*Event }
-			Timeline timeline
-		}
-		Invite map[id.RoomID]struct {
+		Join, Leave map[id.RoomID]roomAnswer
+		Invite      map[id.RoomID]struct {
 			State struct{ Events []*Event } `json:"invite_state"`
 		}
+	}
+	ToDevice struct{ Events []*Event } `json:"to_device"`
+	Lists    struct {
+		Changed, Left []id.UserID
+	} `json:"device_lists"`
+	OneTime map[string]int `json:"device_one_time_keys_count"`
+}
+
+type roomAnswer struct {
+	State     struct{ Events []*Event }
+	Timeline  timeline
+	Ephemeral struct{ Events []*Event }
+	Summary   struct {
+		Joined *int `json:"m.joined_member_count"`
 	}
 }
 
@@ -130,24 +137,18 @@ func (p *Player) get(ctx context.Context, url string, answer any) error {
 
 // take adds what a sync has brought, gaps filled.
 func (p *Player) take(ctx context.Context, answer syncAnswer) error {
-	for room, r := range answer.Rooms.Join {
-		if err := p.extend(ctx, room, r.State.Events, r.Timeline); err != nil {
-			return err
+	for _, rooms := range []map[id.RoomID]roomAnswer{answer.Rooms.Join, answer.Rooms.Leave} {
+		for room, r := range rooms {
+			if err := p.extend(ctx, room, r.State.Events, r.Timeline); err != nil {
+				return err
+			}
+			p.mu.Lock()
+			delete(p.invites, room)
+			for _, e := range r.Ephemeral.Events {
+				p.rooms[room].glance(e)
+			}
+			p.mu.Unlock()
 		}
-		p.mu.Lock()
-		delete(p.invites, room)
-		for _, e := range r.Ephemeral.Events {
-			p.rooms[room].glance(e)
-		}
-		p.mu.Unlock()
-	}
-	for room, r := range answer.Rooms.Leave {
-		if err := p.extend(ctx, room, r.State.Events, r.Timeline); err != nil {
-			return err
-		}
-		p.mu.Lock()
-		delete(p.invites, room)
-		p.mu.Unlock()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
