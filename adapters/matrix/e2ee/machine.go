@@ -391,11 +391,11 @@ func (l *later) put(what any, a attempt) {
 func (l *later) first(what any) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.at[what]; known {
-		return false
+	_, known := l.at[what]
+	if !known {
+		l.put(what, attempt{})
 	}
-	l.put(what, attempt{})
-	return true
+	return !known
 }
 
 // next returns when it is to be tried again; zero: now.

@@ -16,8 +16,8 @@ type process struct {
 	err     error // once done is closed
 }
 
-// start runs the command; after is called when it has ended.
-func start(command *exec.Cmd, after func()) (*process, error) {
+// start runs the command.
+func start(command *exec.Cmd) (*process, error) {
 	p := &process{command: command, done: make(chan struct{})}
 	dieWithParent(command)
 	started := make(chan error)
@@ -32,7 +32,6 @@ func start(command *exec.Cmd, after func()) (*process, error) {
 			return
 		}
 		p.err = command.Wait()
-		after()
 		close(p.done)
 	}()
 	if err := <-started; err != nil {

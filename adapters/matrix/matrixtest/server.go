@@ -50,6 +50,7 @@ type Server struct {
 
 	folder   string // of Dendrite
 	programs string
+	sockets  string // the folder of Dendrite's socket
 	process  *process
 	front    *http.Server
 
@@ -153,6 +154,7 @@ func (s *Server) open() error {
 func (s *Server) close() {
 	s.front.Close()
 	s.process.kill()
+	os.RemoveAll(s.sockets)
 }
 
 // configuration is Dendrite's: no federation, SQLite, cheap passwords.
@@ -211,11 +213,11 @@ logging:
 // run starts the process and waits until it answers.
 func (s *Server) run() error {
 	// A path for a socket must be short, a test's folder may be long.
-	place, err := os.MkdirTemp("", "mx")
-	if err != nil {
+	var err error
+	if s.sockets, err = os.MkdirTemp("", "mx"); err != nil {
 		return err
 	}
-	socket := filepath.Join(place, "s")
+	socket := filepath.Join(s.sockets, "s")
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -224,9 +226,7 @@ func (s *Server) run() error {
 	command := exec.Command(filepath.Join(s.programs, "dendrite"), "-config", "dendrite.yaml", "-unix-socket", socket)
 	command.Dir = s.folder
 	command.Stdout, command.Stderr = log, log
-	s.process, err = start(command, func() { os.RemoveAll(place) })
-	if err != nil {
-		os.RemoveAll(place)
+	if s.process, err = start(command); err != nil {
 		return err
 	}
 	// Dendrite listens on a socket in the file system, with this process before it: so
@@ -257,7 +257,7 @@ func (s *Server) run() error {
 		}
 		select {
 		case <-s.process.done:
-			s.front.Close()
+			s.close()
 			return fmt.Errorf("dendrite ended before it was ready: %v\n%s", s.process.err, s.logEnd())
 		default:
 		}

@@ -137,7 +137,7 @@ func newStranger(t testing.TB, url string, user User, signed bool) *Stranger {
 	if w.in, err = command.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := start(command, func() {})
+	p, err := start(command)
 	writer.Close()
 	if err != nil {
 		t.Fatal(err)
