@@ -17,26 +17,23 @@ func TestConfigCheckMatrix(t *testing.T) {
 	tier.Change(t)
 	server := matrixtest.Start(t)
 	user := server.Register(t, "Halfpoint")
-	check := func(homeserver, name, password string) (int, string) {
-		t.Setenv("HALFPOINT_MATRIX_HOMESERVER", homeserver)
-		t.Setenv("HALFPOINT_MATRIX_USER", name)
-		t.Setenv("HALFPOINT_MATRIX_PASSWORD", password)
-		t.Setenv("HALFPOINT_DATABASE", filepath.Join(t.TempDir(), "halfpoint.db"))
-		return halfpoint("config", "check")
-	}
 	for _, c := range []struct {
 		homeserver, name, password string
 		status                     int
 		says                       string
 	}{
-		{server.URL, user.ID.String(), user.Password, 0, "matrix: "},
 		{"", "", "", 0, "matrix: no homeserver, so not used"},
 		{server.URL, user.ID.String(), "", 2, "matrix.password: is missing"},
 		{server.URL, user.ID.String(), "wrong-" + user.Password, 2, "matrix.password"},
 		{"http://127.0.0.1:1", user.ID.String(), user.Password, 2, "matrix.homeserver"},
 		{"http://example.org", user.ID.String(), user.Password, 2, "matrix.homeserver"},
+		{server.URL, user.ID.String(), user.Password, 0, "matrix: "}, // last: the settings stay for what follows
 	} {
-		status, says := check(c.homeserver, c.name, c.password)
+		t.Setenv("HALFPOINT_MATRIX_HOMESERVER", c.homeserver)
+		t.Setenv("HALFPOINT_MATRIX_USER", c.name)
+		t.Setenv("HALFPOINT_MATRIX_PASSWORD", c.password)
+		t.Setenv("HALFPOINT_DATABASE", filepath.Join(t.TempDir(), "halfpoint.db"))
+		status, says := halfpoint("config", "check")
 		if status != c.status || !strings.Contains(says, c.says) {
 			t.Errorf("%s, %s: status %d, says %q", c.homeserver, c.name, status, says)
 		}
@@ -44,6 +41,7 @@ func TestConfigCheckMatrix(t *testing.T) {
 			t.Errorf("the password is in %q", says)
 		}
 	}
+
 	// Beside a bot that runs it looks at what that has, and disturbs nothing.
 	database := filepath.Join(t.TempDir(), "halfpoint.db")
 	s := serve(t, database)
