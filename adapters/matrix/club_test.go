@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -98,28 +99,29 @@ func databaseDir(t *testing.T) string {
 	return dir
 }
 
-// open opens the database and makes the adapter.
-func (c *club) open() {
-	c.Helper()
-	st, err := store.Open(context.Background(), c.file)
+// openStore opens a store, and the adapter's way into it.
+func openStore(t *testing.T, file string) (_ *store.Store, _ *dbutil.Database, closed func() error) {
+	t.Helper()
+	st, err := store.Open(context.Background(), file)
 	if err != nil {
-		c.Fatal(err)
+		t.Fatal(err)
 	}
 	raw, err := st.Beside()
 	if err != nil {
-		c.Fatal(err)
+		t.Fatal(err)
 	}
 	db, err := dbutil.NewWithDB(raw, "sqlite3")
 	if err != nil {
-		c.Fatal(err)
+		t.Fatal(err)
 	}
-	c.cfg.DB, c.store = db, st
-	c.closed = func() error {
-		if err := raw.Close(); err != nil {
-			return err
-		}
-		return st.Close()
-	}
+	return st, db, func() error { return cmp.Or(raw.Close(), st.Close()) }
+}
+
+// open opens the database and makes the adapter.
+func (c *club) open() {
+	c.Helper()
+	c.store, c.cfg.DB, c.closed = openStore(c.T, c.file)
+	var err error
 	if c.a, err = New(c.cfg); err != nil {
 		c.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 		return err
 	}
 	m := message.File(message.Content{Number: p.Number}, picture)
-	message.InThread(m, of.Root, "", of.Reply)
+	message.InThread(m, of.Root, of.Reply)
 	limited, cancel := context.WithTimeout(ctx, attachHold)
 	defer cancel()
 	done, err := a.sending.take(limited, line)

@@ -138,7 +138,7 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 		if err != nil {
 			return "", nil, botError(err)
 		}
-		message.InThread(m, root, "", "")
+		message.InThread(m, root, "")
 		if _, err := a.sendOnce(ctx, dev, at, m, p.ID+" file", again); err != nil {
 			return "", nil, botError(err)
 		}
@@ -175,7 +175,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
-	c := content{Content: message.Content{Text: p.Text, Notify: mine(p.Notify), Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
+	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
 		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"
@@ -197,7 +197,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if in, target := readReceipt(p.Replaces); target != "" && in == at {
 		m = message.Edit(m, target)
 	} else {
-		message.InThread(m, root, "", "")
+		message.InThread(m, root, "")
 	}
 	if isBoard(p) {
 		done, err := a.sending.take(ctx, c.line)
@@ -526,7 +526,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 			return a.answerFailed(e, err)
 		}
 		m := message.Text(message.Content{Text: bot.Translated(answer.Lang, wordDirectly), Lang: answer.Lang})
-		message.InThread(m, root, "", reply)
+		message.InThread(m, root, reply)
 		if _, err := a.sendOnce(ctx, dev, at, m, key+" there", again); err != nil {
 			return a.answerFailed(e, err)
 		}
@@ -545,7 +545,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		if err != nil {
 			return a.answerFailed(e, err)
 		}
-		message.InThread(m, root, "", reply)
+		message.InThread(m, root, reply)
 		sent.bare = bare
 		if sent.event, err = a.send(ctx, dev, at, m, key, nil); err != nil {
 			return a.answerFailed(e, err)
@@ -574,7 +574,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		if err != nil {
 			return a.answerFailed(e, err)
 		}
-		message.InThread(m, root, "", reply)
+		message.InThread(m, root, reply)
 		if _, err := a.sendOnce(ctx, dev, at, m, key+" file", again); err != nil {
 			return a.answerFailed(e, err)
 		}

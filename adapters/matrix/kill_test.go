@@ -21,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -617,18 +616,7 @@ func (c *club) secretly(user matrixtest.User) *secret { return c.secretlyAt(c.se
 
 func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 	c.Helper()
-	st, err := store.Open(context.Background(), filepath.Join(databaseDir(c.T), "keys.db"))
-	if err != nil {
-		c.Fatal(err)
-	}
-	raw, err := st.Beside()
-	if err != nil {
-		c.Fatal(err)
-	}
-	db, err := dbutil.NewWithDB(raw, "sqlite3")
-	if err != nil {
-		c.Fatal(err)
-	}
+	_, db, closed := openStore(c.T, filepath.Join(databaseDir(c.T), "keys.db"))
 	dev, err := device.Open(context.Background(), device.Config{Homeserver: url, User: user.ID.String(), Password: bot.NewSecret(user.Password), DB: db, Name: "test", Dial: c.server.Dial})
 	if err != nil {
 		c.Fatal(err)
@@ -672,8 +660,7 @@ func (c *club) secretlyAt(url string, user matrixtest.User) *secret {
 		cancel()
 		<-done
 		dev.Close()
-		raw.Close()
-		st.Close()
+		closed()
 	})
 	return s
 }

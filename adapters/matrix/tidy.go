@@ -108,7 +108,7 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 	if told == "" && r.broken == nil && a.room(r.room).joined {
 		a.log.Warn("a message cannot be read: its key has not come", "room", r.room, "event", r.event)
 		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
-		message.InThread(m, threadRoot(r.evt), "", r.event)
+		message.InThread(m, threadRoot(r.evt), r.event)
 		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
 			return err
 		}

@@ -8,11 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
-
-	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // Of somebody who is forgotten nothing is left in the file of the database, nor in
@@ -20,20 +17,8 @@ import (
 func TestErasedLeavesNoTraces(t *testing.T) {
 	ctx := t.Context()
 	file := filepath.Join(t.TempDir(), "halfpoint.db")
-	st, err := store.Open(ctx, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	raw, err := st.Beside()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
-	db, err := dbutil.NewWithDB(raw, "sqlite3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, db, closed := openStore(t, file)
+	defer closed()
 	q := &queue{db}
 	const anna, room = id.UserID("@zyxqanna:x"), id.RoomID("!room:x")
 	must := func(err error) {
@@ -52,7 +37,7 @@ func TestErasedLeavesNoTraces(t *testing.T) {
 		b.events = append(b.events, &event.Event{ID: id.EventID(fmt.Sprintf("$%d", i)), RoomID: room, Sender: sender, Type: event.EventMessage,
 			Content: event.Content{Raw: map[string]any{"body": fmt.Sprintf("said by %s: %0200d", sender, i)}}})
 	}
-	_, err = q.take(ctx, b, now)
+	_, err := q.take(ctx, b, now)
 	must(err)
 	rows, err := q.rows(ctx, "state = $1 ORDER BY n", waiting)
 	must(err)

@@ -254,7 +254,7 @@ func check(t *testing.T, c message.Content) {
 	}
 
 	// Its size, also as an edit.
-	edit := message.Edit(m, "$target", called...)
+	edit := message.Edit(m, "$target")
 	edited, err := json.Marshal(edit)
 	if err != nil || len(data) > maxEncrypted || len(edited) > maxEncrypted {
 		fail("%d bytes, %d as an edit", len(data), len(edited))

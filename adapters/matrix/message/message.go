@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,13 +29,13 @@ type Content struct {
 
 // A Picture is a file that lies in the media repository.
 type Picture struct {
-	Name     string // "game-3-turn-17.png"
-	Type     string // "image/png"
-	W, H     int    // pixels; 0 for what has none
-	Size     int    // bytes
-	Blurhash string // as Blurhash gives it; may be empty
-	URL      id.ContentURIString
-	File     *event.EncryptedFileInfo // the keys, in an encrypted room; its URL may be empty where Picture.URL is not
+	Name     string                   // "game-3-turn-17.png"
+	Type     string                   // "image/png"
+	W, H     int                      // pixels; 0 for what has none
+	Size     int                      // bytes
+	Blurhash string                   // as Blurhash gives it; may be empty
+	URL      id.ContentURIString      // empty in an encrypted room
+	File     *event.EncryptedFileInfo // where it is and its keys, in an encrypted room
 }
 
 // Limits, in bytes of the JSON of a content. Encryption makes four bytes of
@@ -61,38 +62,21 @@ func Text(c Content) *event.MessageEventContent {
 	return m
 }
 
-// Image makes a message of a picture with its caption. Matrix has no field for a
-// description: the caption carries the board in letters.
-func Image(c Content, p Picture) *event.MessageEventContent { return c.attached(p, event.MsgImage) }
-
-// File makes a message of a file with its caption; of an image, as [Image] does.
+// File makes a message of a picture or another file with its caption. Matrix has no
+// field for a description of a picture: the caption carries the board in letters.
 func File(c Content, p Picture) *event.MessageEventContent {
-	if strings.HasPrefix(p.Type, "image/") {
-		return Image(c, p)
-	}
-	return c.attached(p, event.MsgFile)
-}
-
-func (c Content) attached(p Picture, kind event.MessageType) *event.MessageEventContent {
 	m := c.content()
-	m.MsgType = kind
-	m.FileName = fileName(p.Name)
-	if m.Body == "" {
-		m.Body = m.FileName
+	m.MsgType = event.MsgFile
+	if strings.HasPrefix(p.Type, "image/") {
+		m.MsgType = event.MsgImage
 	}
+	m.FileName = fileName(p.Name)
+	m.Body = cmp.Or(m.Body, m.FileName)
 	m.Info = &event.FileInfo{
 		MimeType: p.Type, Width: p.W, Height: p.H, Size: p.Size,
 		Blurhash: p.Blurhash, AnoaBlurhash: p.Blurhash, IsAnimated: p.Type == "image/gif",
 	}
-	if p.File == nil {
-		m.URL = p.URL
-		return m
-	}
-	file := *p.File
-	if file.URL == "" {
-		file.URL = p.URL
-	}
-	m.File = &file
+	m.URL, m.File = p.URL, p.File
 	return m
 }
 

@@ -1,8 +1,8 @@
 package message
 
 import (
+	"cmp"
 	"encoding/json"
-	"slices"
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -10,9 +10,8 @@ import (
 
 // InThread puts a message into the thread of root, or into the room itself if
 // root is empty. It answers replyTo, if that is not empty; else clients that
-// know no threads show it as an answer to last, the latest message of the thread
-// that is known, or to root.
-func InThread(m *event.MessageEventContent, root, last, replyTo id.EventID) *event.MessageEventContent {
+// know no threads show it as an answer to root.
+func InThread(m *event.MessageEventContent, root, replyTo id.EventID) *event.MessageEventContent {
 	if root == "" {
 		m.RelatesTo = nil
 		if replyTo != "" {
@@ -22,20 +21,13 @@ func InThread(m *event.MessageEventContent, root, last, replyTo id.EventID) *eve
 	}
 	m.RelatesTo = &event.RelatesTo{Type: event.RelThread, EventID: root}
 	m.RelatesTo.IsFallingBack = replyTo == ""
-	if replyTo == "" {
-		replyTo = last
-	}
-	if replyTo == "" {
-		replyTo = root
-	}
-	m.RelatesTo.InReplyTo = &event.InReplyTo{EventID: replyTo}
+	m.RelatesTo.InReplyTo = &event.InReplyTo{EventID: cmp.Or(replyTo, root)}
 	return m
 }
 
 // Edit makes of a message the event that puts it in the place of target, which
-// is the first version and no edit. It calls those whom m calls and who are not
-// among before, whom earlier versions have called.
-func Edit(m *event.MessageEventContent, target id.EventID, before ...id.UserID) *event.MessageEventContent {
+// is the first version and no edit. It calls those whom m calls.
+func Edit(m *event.MessageEventContent, target id.EventID) *event.MessageEventContent {
 	now := *m
 	now.RelatesTo, now.NewContent = nil, nil
 	if now.Mentions == nil {
@@ -44,12 +36,6 @@ func Edit(m *event.MessageEventContent, target id.EventID, before ...id.UserID) 
 	out := now
 	out.NewContent = &now
 	out.RelatesTo = (&event.RelatesTo{}).SetReplace(target)
-	out.Mentions = &event.Mentions{}
-	for _, user := range now.Mentions.UserIDs {
-		if !slices.Contains(before, user) {
-			out.Mentions.Add(user)
-		}
-	}
 	out.Body = editMark + now.Body
 	if now.FormattedBody != "" {
 		out.FormattedBody = editMark + now.FormattedBody
