@@ -209,9 +209,12 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 		}
 	}
 	keys := a.keys.Load()
-	state, session, err, panicked := a.safely(ctx, dev, r)
+	limited, cancel := context.WithTimeout(ctx, dealFor)
+	defer cancel()
+	var state, session string
+	ok := a.guarded(r.event.String(), func() { state, session, err = a.deal(limited, dev, r) })
 	switch {
-	case panicked:
+	case !ok: // it has panicked
 		return time.Second, a.queue.trying(ctx, r, r.tries+aPanic)
 	case err != nil:
 		if left {
@@ -337,14 +340,6 @@ const (
 	yields   = 2
 	yieldFor = 100 * time.Millisecond
 )
-
-// safely deals with an event; a panic ends that event alone.
-func (a *Adapter) safely(ctx context.Context, dev *device.Device, r *row) (state, session string, err error, panicked bool) {
-	limited, cancel := context.WithTimeout(ctx, dealFor)
-	defer cancel()
-	ok := a.guarded(r.event.String(), func() { state, session, err = a.deal(limited, dev, r) })
-	return state, session, err, !ok
-}
 
 // deal gives what became of an event, and the session whose key is missing.
 func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, session string, err error) {
