@@ -199,20 +199,6 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// Where moderators alone open games, nobody else does.
-func TestOpensModerators(t *testing.T) {
-	b := newBench(t)
-	const room = "quiet"
-	b.asks(b.request(room, 'm', "/settings opens:moderators"))
-	for _, role := range everybody {
-		before := b.look(room)
-		says := b.asks(b.request(room, role, "/new aga 5x5"))
-		if got := b.look(room) != before; got != moderates(role) {
-			t.Errorf("%c may open a game: %v: %s", role, got, says)
-		}
-	}
-}
-
 // However people act, what is written down was done by somebody who may do it:
 // the log is held against rules that know nothing of how requests are decided.
 func TestRightsWalks(t *testing.T) { everySeed(t, 4, tier.Pick(8, 60, 10_000), walk) }

@@ -330,12 +330,13 @@ func TestReadings(t *testing.T) {
 			Fri 6 Nov 12:00 | W
 			? Fri 6 Nov 12:00 | B 4 days, W 3 days, B until Tue 10 Nov 12:00 UTC`},
 
-		{"also to an event within a turn", "3d", `
+		{"also if part of the turn had been used by then", "3d", `
 			Mon 2 Nov 12:00 | start
-			Tue 3 Nov 12:00 | credit Sun 1 Nov 12:00 to Sun 1 Nov 13:00
+			Tue 3 Nov 12:00 | B
+			Tue 3 Nov 12:01 | undo 1
 			Wed 4 Nov 12:00 | B
-			Thu 5 Nov 12:00 | undo 2 agreed
-			? Thu 5 Nov 12:00 | B 3 days, W 3 days, B until Sun 8 Nov 12:00 UTC`},
+			Wed 4 Nov 13:00 | undo 3 agreed
+			? Wed 4 Nov 13:00 | B 3 days, W 3 days, B until Sat 7 Nov 13:00 UTC`},
 
 		{"undo does not touch a pause", "3d", `
 			Mon 2 Nov 12:00 | start
