@@ -480,7 +480,7 @@ func help(q *question) Answer {
 
 // show draws a position for everybody, or for the person who asked alone.
 func show(q *question) Answer {
-	g, err := match.Diagram(q.b.rulesets, q.req.Args["diagram"], strings.TrimSpace(q.req.Args["rules"]), &rules.TrompTaylor)
+	g, err := match.Diagram(q.b.rulesets, q.req.Args, &rules.TrompTaylor)
 	if err != nil {
 		return q.refuse(wrong(err))
 	}

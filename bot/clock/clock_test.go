@@ -91,12 +91,12 @@ func event(t testing.TB, seq int, s string) Event {
 	return e
 }
 
-func english(m text.Message) string { return text.English.Say(m) }
+func english(m text.Message) string { return text.Fill(text.English.Say(m), text.Format{}) }
 
 // shown writes a reading: "B 2 days, W 3 days, B until Fri 6 Nov 12:00 UTC".
 func shown(c Control, r Reading) string {
 	s := fmt.Sprintf("B %s, W %s, ", english(r.Black.Text(c)), english(r.White.Text(c)))
-	deadline := english(DeadlineText(r.Deadline, r.At, time.UTC))
+	deadline := english(InstantText(r.Deadline, r.At))
 	switch {
 	case r.Flagged != rules.None:
 		return s + r.Flagged.Letter() + " fell " + deadline
@@ -986,7 +986,7 @@ func TestReminders(t *testing.T) {
 		for _, now := range []time.Time{start, start.Add(20 * time.Minute)} {
 			var got []string
 			for _, at := range Reminders(control(t, test.control).Read(events, now), quiet, zone) {
-				got = append(got, strings.TrimSuffix(english(DeadlineText(at, now, time.UTC)), " UTC"))
+				got = append(got, strings.TrimSuffix(english(InstantText(at, now)), " UTC"))
 			}
 			if got := strings.Join(got, ", "); got != test.want {
 				t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
@@ -1181,7 +1181,7 @@ func TestClockWords(t *testing.T) {
 	} {
 		at, _ := time.Parse(time.RFC3339, test.at)
 		zone, _ := Zone(test.zone)
-		if got := english(DeadlineText(at, now, zone)); got != test.want {
+		if got := english(InstantText(at, now.In(zone))); got != test.want {
 			t.Errorf("%s in %s: %q, want %q", test.at, test.zone, got, test.want)
 		}
 	}

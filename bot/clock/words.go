@@ -1,6 +1,8 @@
 package clock
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -35,10 +37,7 @@ func (c Control) Text() text.Message {
 			kind = text.Say("clock.words.canadian.only", text.Say("clock.turns", c.Stones), period)
 		}
 	}
-	zone := c.Zone
-	if zone == "" {
-		zone = "UTC"
-	}
+	zone := cmp.Or(c.Zone, "UTC")
 	night := clockTime(c.Night.From) + "–" + clockTime(c.Night.To)
 	var pauses, vacation any = "", ""
 	end := text.Say("clock.words.loss")
@@ -118,11 +117,12 @@ func lengthText(d time.Duration) text.Message {
 	return out
 }
 
-// DeadlineText says an instant as the wall clock of a zone shows it: "Tue 24 Nov
-// 14:00 UTC". Seconds are cut off, so that nobody is promised more than there is.
-// The year is said if it is not that of now.
-func DeadlineText(t, now time.Time, zone *time.Location) text.Message {
-	t, now = t.In(zone), now.In(zone)
+// InstantText says an instant as the wall clock of the zone of now shows it: "Tue 24
+// Nov 14:00 UTC", and so that a platform may write it its own way. Seconds are cut off,
+// so that nobody is promised more than there is. The year is said if it is not that of
+// now.
+func InstantText(at, now time.Time) text.Message {
+	t := at.In(now.Location())
 	name, _ := t.Zone()
 	if name == "" || name[0] == '+' || name[0] == '-' {
 		name = "UTC" + name
@@ -133,17 +133,10 @@ func DeadlineText(t, now time.Time, zone *time.Location) text.Message {
 	}
 	weekday := text.Say("clock.weekday." + strconv.Itoa(int(t.Weekday())))
 	month := text.Say("clock.month." + strconv.Itoa(int(t.Month())))
-	return text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name)
-}
-
-// InstantText says an instant so that a platform may write it its own way. The
-// words are in the zone of now.
-func InstantText(t, now time.Time) text.Message {
-	return text.Instant(t, DeadlineText(t, now, now.Location()))
+	return text.Instant(at, text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name))
 }
 
 // clockTime writes a minute of the day: "07:00".
 func clockTime(minute int) string {
-	two := func(n int) string { return strconv.Itoa(n/10) + strconv.Itoa(n%10) }
-	return two(minute/60) + ":" + two(minute%60)
+	return fmt.Sprintf("%02d:%02d", minute/60, minute%60)
 }

@@ -23,10 +23,11 @@ func drawn(drawing string) (*sgf.Record, error) {
 	return sgf.Diagram(drawing)
 }
 
-// Diagram plays what somebody drew under the ruleset they name, the record's
-// own, or the one given. A part of the text that cannot be read is an error.
+// Diagram plays what the argument "diagram" draws under the ruleset that "rules" names,
+// the record's own, or the one given. A part of the text that cannot be read is an error.
 // Its errors are for the person who drew it.
-func Diagram(own Rulesets, drawing, name string, otherwise *rules.Ruleset) (*rules.Game, error) {
+func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (*rules.Game, error) {
+	drawing, name := args["diagram"], strings.TrimSpace(args["rules"])
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
 		return nil, text.Error("diagram.none")
@@ -65,7 +66,7 @@ func SetUp(in *Input) Step {
 	if r, err := in.Rulesets.Find(in.Room.Rules); in.Room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, err := Diagram(in.Rulesets, in.Request.Args["diagram"], strings.TrimSpace(in.Request.Args["rules"]), otherwise)
+	g, err := Diagram(in.Rulesets, in.Request.Args, otherwise)
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}

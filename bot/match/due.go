@@ -47,7 +47,7 @@ func (in *Input) dues(m Match, p *Position) []Due {
 	if !r.Deadline.IsZero() && !r.Paused && !m.Clock.Claim {
 		ds = append(ds, Due{m.ID, "flag", r.Deadline.Add(flagGrace), m.Seq})
 	}
-	for _, at := range in.reminders(m, p, r, m.Changed) {
+	for _, at := range in.reminders(m, p, r) {
 		if at.After(in.Now) {
 			ds = append(ds, Due{m.ID, "remind", at, m.Seq})
 		}
@@ -57,17 +57,17 @@ func (in *Input) dues(m Match, p *Position) []Due {
 
 // reminders returns when the player to move is to be reminded. Without a
 // deadline that is some days after the last thing that happened.
-func (in *Input) reminders(m Match, p *Position, r clock.Reading, changed time.Time) []time.Time {
+func (in *Input) reminders(m Match, p *Position, r clock.Reading) []time.Time {
 	var out []time.Time
 	for _, who := range in.listening(m, p) {
-		out = append(out, in.remindersOf(who, p, r, changed)...)
+		out = append(out, in.remindersOf(who, m, p, r)...)
 	}
 	slices.SortFunc(out, time.Time.Compare)
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
 // remindersOf returns when one of them is to be reminded.
-func (in *Input) remindersOf(who PersonID, p *Position, r clock.Reading, changed time.Time) []time.Time {
+func (in *Input) remindersOf(who PersonID, m Match, p *Position, r clock.Reading) []time.Time {
 	if r.Paused {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (in *Input) remindersOf(who PersonID, p *Position, r clock.Reading, changed
 	}
 	var out []time.Time
 	for _, d := range after {
-		at := changed.Add(d)
+		at := m.Changed.Add(d)
 		if end, within := prefs.Quiet.Until(at, zone); within {
 			at = end
 		}
@@ -120,7 +120,7 @@ func (in *Input) reminded(after *Position) bool {
 		before.Game.Phase() == rules.Playing && after.Game.Phase() == rules.Playing && now.Began.Equal(r.Began) && now.ToPlay == r.ToPlay {
 		return false
 	}
-	for _, at := range in.reminders(in.Match, before, r, in.Match.Changed) {
+	for _, at := range in.reminders(in.Match, before, r) {
 		if !at.After(in.Now) {
 			return true
 		}
@@ -150,7 +150,7 @@ func DecideDue(in *Input, d Due) Step {
 	case d.Kind == "remind" && m.State == Going && !in.Left && len(in.listening(m, in.Position)) > 0 && !in.told(d):
 		r := in.Position.Reading(in.Now)
 		n := 0
-		for _, at := range in.reminders(m, in.Position, r, m.Changed) {
+		for _, at := range in.reminders(m, in.Position, r) {
 			if !at.After(in.Now) {
 				n++
 			}
@@ -161,7 +161,7 @@ func DecideDue(in *Input, d Due) Step {
 		}
 		var everybody, alone []PersonID
 		for _, p := range in.listening(m, in.Position) {
-			switch mine := in.remindersOf(p, in.Position, r, m.Changed); {
+			switch mine := in.remindersOf(p, m, in.Position, r); {
 			case !slices.ContainsFunc(mine, d.At.Equal): // theirs come at other times
 			case in.Prefs[p].Remind == "direct":
 				alone = append(alone, p)
@@ -201,7 +201,7 @@ func (in *Input) told(d Due) bool {
 	var pings []ping
 	for _, w := range append([]Waiting{{in.Match, in.Position}}, in.Others...) {
 		r := w.Position.Reading(in.Now)
-		for _, at := range in.reminders(w.Match, w.Position, r, w.Match.Changed) {
+		for _, at := range in.reminders(w.Match, w.Position, r) {
 			if !at.After(in.Now) {
 				pings = append(pings, ping{at, w.Match.Changed, w.Match.ID})
 			}

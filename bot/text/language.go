@@ -98,14 +98,10 @@ func FindLanguage(tag string) (*Language, bool) {
 	return English, false
 }
 
-// BestLanguage returns the language of the first tag that has one, or English.
-func BestLanguage(tags ...string) *Language {
-	for _, tag := range tags {
-		if l, ok := FindLanguage(tag); ok {
-			return l
-		}
-	}
-	return English
+// BestLanguage returns the language of a tag, or English.
+func BestLanguage(tag string) *Language {
+	l, _ := FindLanguage(tag)
+	return l
 }
 
 var forms = map[cldr.Form]string{cldr.Zero: "zero", cldr.One: "one", cldr.Two: "two", cldr.Few: "few", cldr.Many: "many"}
