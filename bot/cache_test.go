@@ -198,6 +198,32 @@ func TestFailedCommitLeavesNoTrace(t *testing.T) {
 	}
 }
 
+// A tampered store has logs that do not come to what was proved.
+type tampered struct{ bot.Store }
+
+func (s tampered) Events(ctx context.Context, id match.GameID, after, to int) ([]match.Event, error) {
+	events, err := s.Store.Events(ctx, id, after, to)
+	events[len(events)-1].Proof = "another"
+	return events, err
+}
+
+// A game that does not replay is left alone, and people are told.
+func TestGameThatDoesNotReplay(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 opponent:me", "ada> /place C3")
+	before := k.events(t, 1)
+	k.store = tampered{k.store}
+	k.start(bot.Config{})
+	for text, want := range map[string]string{"/place D4": "Game 1 does not replay", "/board": "Something went wrong"} {
+		if a := k.ask(t, "ada", text); !strings.HasPrefix(a.Text, want) || !a.Private {
+			t.Errorf("%s: %q", text, a.Text)
+		}
+	}
+	if after := k.events(t, 1); !slices.Equal(after, before) {
+		t.Errorf("the log was %q and is %q", before, after)
+	}
+}
+
 // A turn that is delivered at once is shown without another look at the game or
 // at the room.
 func TestTurnIsHandedOn(t *testing.T) {
