@@ -23,10 +23,10 @@ const attempts = 8
 
 // Ask answers a request, once; see [Service].
 //
-// It finds the command in the list, who asks, and where (arrive). A question is then
-// answered (question.go). A change finds its match (choose), looks up what its decision
-// depends on (prepare), has it decided (match.Decide), and stores the outcome (commit).
-// If something else was stored meanwhile, all of that begins anew.
+// It finds the command in the list, then who asks, and where (arrive). A question is
+// answered in questions.go. A change finds its match (choose), looks up what its
+// decision depends on (prepare), has it decided (match.Decide), and stores the outcome
+// (commit). If something else was stored meanwhile, all of that begins anew.
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	h, ok := find(r.Command)
 	if !ok {

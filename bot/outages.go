@@ -137,9 +137,9 @@ func (b *Bot) outagesOf(ctx context.Context, m match.Match) (of []Outage, err er
 
 // creditFirst credits a match with outages before it is listed or something is decided
 // of it: those that have ended, and where somebody asks one that lasts, if a flag would
-// fall now by that alone, so that they move, and claim, as if it were over. If that changed the match it returns ErrConflict: it is to be read anew. An outage that
-// ends after the match was read is found here, or crediting it makes the commit a
-// conflict.
+// fall now by that alone, so that they move, and claim, as if it were over. If that
+// changed the match it returns ErrConflict: it is to be read anew. An outage that ends
+// after the match was read is found here, or crediting it makes the commit a conflict.
 func (b *Bot) creditFirst(ctx context.Context, in *task) error {
 	of, err := b.outagesOf(ctx, in.Match)
 	changed := false
