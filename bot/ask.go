@@ -106,7 +106,7 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 // returns ErrConflict if something else was stored meanwhile.
 func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
 	if s.answer != nil { // it was asked before
-		return b.changed(ctx, *s.answer, r, s)
+		return b.inboxAnswer(ctx, *s.answer, r, s)
 	}
 	now, err := b.present(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 	if step.Prefs != nil {
 		s.mine = text.BestLanguage(cmp.Or(step.Prefs.Lang, r.Lang, s.room.Tag))
 	}
-	answer, err := b.changed(ctx, step.Answer, r, s)
+	answer, err := b.inboxAnswer(ctx, step.Answer, r, s)
 	if err == nil {
 		answer.Posts = b.outbox.Give(ctx, own)
 	}
@@ -326,8 +326,8 @@ func (b *Bot) recent(o outbox.Claimed) *situation {
 	return nil
 }
 
-// changed words the answer to a request that is in the inbox.
-func (b *Bot) changed(ctx context.Context, answer match.Reply, r Request, s speech) (Answer, error) {
+// inboxAnswer words the answer to a request that is in the inbox.
+func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s speech) (Answer, error) {
 	a, err := b.reply(ctx, answer, s)
 	a.Logged = r.Typed != nil && !a.Private
 	return a, err
