@@ -11,29 +11,35 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
+// source returns all code in files of some patterns, but for tests and the words
+// themselves.
+func source(t *testing.T, patterns ...string) string {
+	t.Helper()
+	var code strings.Builder
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") || f == "english.go" {
+				continue
+			}
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code.Write(text)
+		}
+	}
+	return code.String()
+}
+
 // Every key that is said has words, every argument is given, and no words are
 // kept for nothing.
 func TestEnglishIsComplete(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"*.go", "../*.go", "../clock/*.go", "../match/*.go"} {
-		some, err := filepath.Glob(pattern)
-		if err != nil || len(some) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		files = append(files, some...)
-	}
-	var code strings.Builder
-	for _, f := range files {
-		if strings.HasSuffix(f, "_test.go") || f == "english.go" {
-			continue
-		}
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(text)
-	}
-	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code.String(), -1) {
+	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go")
+	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
 		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && m[1] != "sentence" && m[1] != "sentence.begins" {
 			t.Errorf("nothing to say for %q", m[1])
 		}
@@ -44,7 +50,7 @@ func TestEnglishIsComplete(t *testing.T) {
 			strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.") || strings.HasPrefix(key, "asked.") || strings.HasPrefix(key, "remind.is.") ||
 			strings.HasPrefix(key, "settings.opens.") || strings.HasPrefix(key, "compare.row.") || strings.HasPrefix(key, "label.") && rulesKind(key[len("label."):]) ||
 			strings.HasSuffix(key, ".one") && english[strings.TrimSuffix(key, ".one")] != ""
-		if !derived && !strings.Contains(code.String(), `"`+key+`"`) {
+		if !derived && !strings.Contains(code, `"`+key+`"`) {
 			t.Errorf("nobody says %q", key)
 		}
 	}

@@ -2,8 +2,6 @@ package text
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,22 +154,10 @@ func TestPictureWordsInEveryLanguage(t *testing.T) {
 
 // What is kept for adapters is said by one.
 func TestAdaptersSayWhatIsTranslated(t *testing.T) {
-	files, err := filepath.Glob("../../adapters/*/*.go")
-	parts, e := filepath.Glob("../../adapters/*/*/*.go")
-	if files = append(files, parts...); err != nil || e != nil || len(parts) == 0 {
-		t.Fatal("no adapters", err, e)
-	}
-	var code strings.Builder
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(text)
-	}
+	code := source(t, "../../adapters/*/*.go", "../../adapters/*/*/*.go")
 	for _, l := range Languages() {
 		for english, text := range l.Adapters {
-			if !strings.Contains(code.String(), `"`+english+`"`) {
+			if !strings.Contains(code, `"`+english+`"`) {
 				t.Errorf("%s: no adapter says %q", l.Tag, english)
 			}
 			if !slices.Equal(takes(english), takes(text)) {
@@ -183,24 +169,10 @@ func TestAdaptersSayWhatIsTranslated(t *testing.T) {
 
 // The sentences that are translated are those that the rules say.
 func TestSentencesAreSaid(t *testing.T) {
-	var code strings.Builder
-	for _, glob := range []string{"../../rules/*.go", "../match/*.go"} {
-		files, err := filepath.Glob(glob)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			code.Write(text)
-		}
-	}
-	source := strings.ReplaceAll(code.String(), `\"`, `"`)
+	code := strings.ReplaceAll(source(t, "../../rules/*.go", "../match/*.go"), `\"`, `"`)
 	for _, l := range Languages() {
 		for english := range l.Sentences {
-			if !strings.Contains(source, english) {
+			if !strings.Contains(code, english) {
 				t.Errorf("%s: no rule says %q", l.Tag, english)
 			}
 		}
