@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -118,11 +117,9 @@ func TestAskerReleasesItsPosts(t *testing.T) {
 				p.delivered()
 				a := p.shows("chat:a", "black1", "club", "place", at("D4"))
 				must(p, p.b.Release(p.Context(), a.Posts[0], c.err))
-				time.Sleep(c.after)
-				synctest.Wait()
+				settle(c.after)
 				soon := p.delivered()
-				time.Sleep(10 * time.Second)
-				synctest.Wait()
+				settle(10 * time.Second)
 				if late := p.delivered(); soon != c.soon || late != c.late {
 					p.Errorf("delivered %q, and later %q", soon, late)
 				}

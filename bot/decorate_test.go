@@ -124,8 +124,7 @@ func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
 			time.Sleep(time.Duration(turn) * 400 * time.Millisecond)
 		}
 	}
-	time.Sleep(15 * time.Minute)
-	synctest.Wait()
+	settle(15 * time.Minute)
 	if got := w.stands(); got != wantOnWall {
 		t.Errorf("%s\nnot %s", got, wantOnWall)
 	}
@@ -245,7 +244,7 @@ func TestHeaderIsNotEditedTooOften(t *testing.T) {
 			r.turn("club", 1, turn, true)
 			time.Sleep(5 * time.Second)
 		}
-		time.Sleep(2 * time.Minute)
+		settle(2 * time.Minute)
 		if w.edits > 8 || w.header != 63 {
 			t.Errorf("%d edits in five minutes, the last of event %d", w.edits, w.header)
 		}
@@ -273,16 +272,14 @@ func TestEnding(t *testing.T) {
 		owe("answered")
 		must(t, r.b.Done(t.Context(), clubRoom, outbox.Ending, "answered"))
 		owe("thinks")
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		settle(time.Minute)
 		if len(ended) > 0 {
 			t.Errorf("ended while the asker was at it: %q", ended)
 		}
 		r.stop()
 		r = run(t, st, w)
 		defer r.stop()
-		time.Sleep(time.Second)
-		synctest.Wait()
+		settle(time.Second)
 		if got := fmt.Sprint(ended); got != "[token of thinks]" {
 			t.Errorf("ended after the restart: %s", got)
 		}

@@ -141,6 +141,13 @@ func onChat(t *testing.T, wrap func(bot.Store) bot.Store, test func(*playing)) {
 	})
 }
 
+// settle lets time pass, and what happens in it end: then the test may read what the
+// platform has seen.
+func settle(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // asks asks for a change that must be accepted.
 func (r *running) asks(who, channel, command string, args map[string]string) {
 	r.Helper()
@@ -195,12 +202,12 @@ func TestGamesOfOneChannel(t *testing.T) {
 			asked[fmt.Sprint(game, " ", turn)] = time.Since(p.began)
 			time.Sleep(250 * time.Millisecond)
 		}
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		now := time.Since(p.began)
 		for game := 1; game <= games; game++ {
 			p.turn("club", game, 4, false)
 		}
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		for game := 1; game <= games; game++ {
 			boards := p.boards("club", game)
 			seqs := slices.Sorted(maps.Keys(boards))
@@ -234,7 +241,7 @@ func TestDeliveriesAreBounded(t *testing.T) {
 			}
 		}
 		asked := time.Since(p.began)
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		last := time.Duration(0)
 		for _, at := range p.when {
 			last = max(last, at)
@@ -307,7 +314,7 @@ func TestWaitOfOneGame(t *testing.T) {
 					p.asks(fmt.Sprint("white", game), "club", "decline", map[string]string{"game": strconv.Itoa(game)})
 				}
 			}
-			time.Sleep(time.Second)
+			settle(time.Second)
 		}
 		for game := 2; game <= 3; game++ {
 			if n := len(p.boards("club", game)); n != 11 {
@@ -317,7 +324,7 @@ func TestWaitOfOneGame(t *testing.T) {
 		if n := len(p.boards("club", 1)); n != 1 || tries != 1 {
 			p.Errorf("the game that waits: %d boards, tried %d times", n, tries)
 		}
-		time.Sleep(2 * time.Minute)
+		settle(2 * time.Minute)
 		var kinds []string
 		var last outbox.Post
 		for _, post := range p.shown["club 1"] {
@@ -362,7 +369,7 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 	}, func(p *playing) {
 		p.takes = func(outbox.Post) time.Duration { return 40 * time.Second }
 		p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
-		time.Sleep(10 * time.Minute)
+		settle(10 * time.Minute)
 		if len(p.when) != 1 || again != 1 {
 			p.Errorf("shown at %v, claimed once more %d times", p.when, again)
 		}
@@ -423,8 +430,7 @@ func TestPutOffWhileClaimed(t *testing.T) {
 					return outbox.RetryAfter{Wait: 2 * time.Second, Account: true}
 				}
 				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
-				time.Sleep(10 * time.Second)
-				synctest.Wait()
+				settle(10 * time.Second)
 				if len(p.when) != 1 || tries != 2 {
 					p.Errorf("shown at %v, tried %d times", p.when, tries)
 				}
@@ -460,9 +466,8 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 		mu.Unlock()
 		for turn := range 4 {
 			p.turn("club", 1, turn, true)
-			time.Sleep(time.Second)
+			settle(time.Second)
 		}
-		synctest.Wait()
 		if len(claimed) != 0 {
 			p.Errorf("claimed by themselves: %q", claimed)
 		}
@@ -477,8 +482,7 @@ func TestBoardIsClaimedWithItsTurn(t *testing.T) {
 		// Two turns at once: the second board waits for the first.
 		p.turn("club", 1, 4, true)
 		p.turn("club", 1, 5, true)
-		time.Sleep(time.Second)
-		synctest.Wait()
+		settle(time.Second)
 		if got := strings.Join(claimed, ", "); got != "show 9" {
 			p.Errorf("claimed by themselves: %q", got)
 		}
