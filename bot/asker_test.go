@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -144,6 +146,48 @@ func TestAskerShowsNoOthersPosts(t *testing.T) {
 			for _, post := range a.Posts {
 				must(p, p.b.Settle(p.Context(), post, outbox.Receipt(post.ID)))
 			}
+		}
+	})
+}
+
+// A slowStore takes a while for each commit.
+type slowStore struct{ bot.Store }
+
+func (s slowStore) Commit(ctx context.Context, step *match.Step) error {
+	time.Sleep(100 * time.Millisecond)
+	return s.Store.Commit(ctx, step)
+}
+
+// An asker gets its posts although an older one of their game, which is being tried
+// again because somebody was heard, is parked once more: it tells people why nothing
+// can be shown. All is shown once that is possible.
+func TestAskerOfAParkedGame(t *testing.T) {
+	onChat(t, func(s bot.Store) bot.Store { return slowStore{s} }, func(p *playing) {
+		p.opens("club", 1, 1)
+		p.delivered()
+		why := outbox.Forbidden{Permission: "send"}
+		p.fails = func(outbox.Post) error {
+			time.Sleep(500 * time.Millisecond)
+			return why
+		}
+		p.asks("black1", "club", "draw", nil) // a notice, which no newer post supersedes
+		time.Sleep(2 * time.Minute)
+		began := time.Now()
+		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
+		if waited := time.Since(began); kinds(a.Posts) != "show 5" || waited != 500*time.Millisecond {
+			p.Fatalf("its posts: %q after %v", kinds(a.Posts), waited)
+		}
+		must(p, p.b.Release(p.Context(), a.Posts[0], why))
+		time.Sleep(time.Hour)
+		if got := p.delivered(); got != "" {
+			p.Errorf("delivered while nothing can be: %s", got)
+		}
+		p.fails = nil
+		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:b", Who: person("white1"), Where: match.Room{Platform: "chat", Channel: "club"}, Command: "games"})
+		must(p, err)
+		time.Sleep(time.Minute)
+		if got := p.delivered(); got != "notice 4, show 5" {
+			p.Errorf("delivered in the end: %s", got)
 		}
 	})
 }

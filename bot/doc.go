@@ -88,6 +88,7 @@
 //   - the outbox's reading: stored decorations are read once, before others are put;
 //   - the outbox's mu: its lanes, and the posts that askers show. It is held for
 //     moments, never during a call of the store;
-//   - its queue's own: decorations and the limits of accounts;
+//   - its queue's own: decorations; and then that of an account, for the limits of a
+//     platform;
 //   - the cache's own: its games and scenes. Nothing is folded or drawn under it.
 package bot

@@ -1,29 +1,36 @@
 package outbox
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // narrowFor is how long an account that was held sends one post at a time.
 const narrowFor = time.Minute
 
 // An account is what is known of how much a platform takes from the bot. The zero
-// value takes any amount. It is not safe for concurrent use; a queue guards those
-// that it holds.
+// value takes any amount. Its methods may be called concurrently.
 type account struct {
+	mu               sync.Mutex
 	perSecond, burst float64 // burst 0: no limit is known
 	spent            float64 // tokens, as of at; more than burst if posts did not care
 	at               time.Time
-	held             time.Time // nothing is sent before
-	narrow           time.Time // one post at a time until
+	until            time.Time // nothing is sent before
+	narrowUntil      time.Time // one post at a time
 }
 
-// limit says how many messages a second the platform takes for good, and how many
+// limit sets how many messages a second the platform takes for good, and how many
 // at once.
 func (a *account) limit(perSecond float64, burst int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.perSecond, a.burst = perSecond, float64(burst)
 }
 
 // spend takes a token for something that is being sent.
 func (a *account) spend(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.refill(now)
 	a.spent = min(a.spent+1, 2*a.burst)
 }
@@ -36,7 +43,9 @@ func (a *account) refill(now time.Time) {
 
 // spare returns for how long no decoration may be sent; 0: one may be now.
 func (a *account) spare(now time.Time) time.Duration {
-	wait := max(0, a.held.Sub(now))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	wait := max(0, a.until.Sub(now))
 	a.refill(now)
 	if over := a.spent + 1 - a.burst/2; a.burst > 0 && over > 0 {
 		wait = max(wait, time.Duration(over/a.perSecond*float64(time.Second))+time.Millisecond)
@@ -44,11 +53,46 @@ func (a *account) spare(now time.Time) time.Duration {
 	return wait
 }
 
-// hold has nothing sent for a while: the platform has said so.
+// hold has nothing sent for a while, because the platform asks for that.
 func (a *account) hold(now time.Time, wait time.Duration) {
-	if until := now.Add(wait); until.After(a.held) {
-		a.held, a.narrow = until, until.Add(narrowFor)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if until := now.Add(wait); until.After(a.until) {
+		a.until, a.narrowUntil = until, until.Add(narrowFor)
 	}
 	a.refill(now)
 	a.spent = max(a.spent, a.burst)
+}
+
+// held reports whether nothing may be sent now.
+func (a *account) held(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return now.Before(a.until)
+}
+
+// narrow reports whether one post is to be sent at a time.
+func (a *account) narrow(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return now.Before(a.narrowUntil)
+}
+
+// accounts are those of the platforms, by name.
+type accounts struct{ sync.Map }
+
+func (as *accounts) of(platform string) *account {
+	a, _ := as.LoadOrStore(platform, &account{})
+	return a.(*account)
+}
+
+// held returns the platforms to which nothing may be sent now.
+func (as *accounts) held(now time.Time) (platforms []string) {
+	as.Range(func(platform, a any) bool {
+		if a.(*account).held(now) {
+			platforms = append(platforms, platform.(string))
+		}
+		return true
+	})
+	return platforms
 }

@@ -17,11 +17,12 @@ func (b *Outbox) Assign(step *match.Step) {
 	b.mu.Unlock()
 	now := b.Now()
 	for i := range step.Posts {
-		switch o := &step.Posts[i]; {
-		case b.queue.Held(o.Where.Platform, now) > 0:
+		o := &step.Posts[i]
+		switch account := b.queue.accounts.of(o.Where.Platform); {
+		case account.held(now):
 			o.For = ""
 		case o.For == match.Asker:
-		case start && !b.queue.Narrow(o.Where.Platform, now): // or lanes that have waited longer come first
+		case start && !account.narrow(now): // or lanes that have waited longer come first
 			o.For = match.Outbox
 		}
 		step.Claim = now.Add(claimFor)
@@ -31,10 +32,11 @@ func (b *Outbox) Assign(step *match.Step) {
 // Take takes over the posts of a step that was assigned and is stored now: it starts
 // to deliver those that could be claimed, and claims the others. It returns those
 // that the asker is to show, see [Outbox.Give]. If one of these cannot be claimed yet
-// it waits for that, but no longer than a second. Left is handed to Word with each.
+// it waits for that, but no longer than a second. If nothing can be shown in its room
+// meanwhile, the asker gets it unclaimed. Left is handed to Word with each.
 func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Claimed) {
 	since := step.Claim.Add(-claimFor)
-	var late chan Claimed
+	var late *wanted
 	b.mu.Lock()
 	for _, o := range step.Posts {
 		c := Claimed{o, left, since, since}
@@ -43,7 +45,7 @@ func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Cl
 			own = append(own, c)
 			b.asked[o.ID] = c
 		case o.For == match.Asker && len(own) == 0 && late == nil && b.running:
-			late = make(chan Claimed, 1)
+			late = &wanted{c, make(chan Claimed, 1)}
 			b.wanted[o.ID] = late
 			b.Wake()
 		case o.Attempt == 0 || b.start == nil:
@@ -60,35 +62,63 @@ func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Cl
 	b.mu.Unlock()
 	if late != nil {
 		own = b.await(ctx, late)
-		for i := range own {
-			own[i].Left = left
-		}
 	}
 	return own
 }
 
-// await waits a while until the claim is the asker's that is to be handed over.
-func (b *Outbox) await(ctx context.Context, late chan Claimed) []Claimed {
+// A wanted post is one that its asker waits for.
+type wanted struct {
+	post  Claimed
+	given chan Claimed // has room for it
+}
+
+// await waits a while for a post.
+func (b *Outbox) await(ctx context.Context, w *wanted) []Claimed {
 	wait := time.NewTimer(askerWaits)
 	defer wait.Stop()
 	select {
-	case c := <-late:
+	case c := <-w.given:
 		return []Claimed{c}
 	case <-wait.C:
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, w := range b.wanted {
-		if w == late {
-			delete(b.wanted, id)
-		}
-	}
+	delete(b.wanted, w.post.ID)
 	select {
-	case c := <-late:
+	case c := <-w.given:
 		return []Claimed{c}
 	default:
 		return nil
+	}
+}
+
+// hand gives a post to the asker who waits for it, and reports whether there is one.
+// B.mu must be held.
+func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
+	w := b.wanted[o.ID]
+	if w == nil {
+		return false
+	}
+	delete(b.wanted, o.ID)
+	c := Claimed{o, w.post.Left, now, now}
+	b.asked[o.ID] = c
+	w.given <- c
+	return true
+}
+
+// handParked gives the posts that have been parked to the askers who wait for them:
+// nobody else tells those people why nothing is shown.
+func (b *Outbox) handParked(where match.Room, game match.GameID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wanted {
+		o := w.post.OutboxPost
+		if o.Where.Platform == where.Platform && o.Where.Channel == where.Channel &&
+			(where.Thread == "" || o.Where.Thread == where.Thread) && (game == "" || o.Game == game) {
+			o.Attempt = 1
+			b.hand(o, b.Now())
+		}
 	}
 }
 
@@ -129,7 +159,7 @@ func (b *Outbox) Release(ctx context.Context, p Post, why error) {
 		}
 	}
 	b.mu.Unlock()
-	b.letGo(ctx, after)
+	b.letGo(ctx, after, 0)
 	b.Wake()
 }
 
@@ -160,11 +190,11 @@ func (b *Outbox) Give(ctx context.Context, own []Claimed) (posts []Post) {
 			for _, o := range own[i:] {
 				b.given(o.ID)
 			}
-			b.letGo(context.WithoutCancel(ctx), own[i:])
+			b.letGo(context.WithoutCancel(ctx), own[i:], 0)
 			b.Wake()
 			break
 		}
-		b.queue.Spend(o.Where.Platform, b.Now())
+		b.queue.accounts.of(o.Where.Platform).spend(b.Now())
 		posts = append(posts, p)
 	}
 	return posts

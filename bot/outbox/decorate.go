@@ -200,7 +200,8 @@ func (b *Outbox) decorateDue(ctx context.Context, platforms []Platform) (n int) 
 func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	ctx, cancel := context.WithTimeout(ctx, decorateFor)
 	defer cancel()
-	log := b.Log.With("kind", r.Kind, "channel", r.Channel, "game", r.Game)
+	about := []any{"kind", r.Kind, "channel", r.Channel, "game", r.Game}
+	log := b.Log.With(about...)
 	now := b.Now()
 	platform := named(platforms, r.Platform)
 	var owes []Owes
@@ -224,9 +225,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	later := func(d time.Duration, failed bool) {
 		r, ok := b.queue.Later(r, b.Now().Add(d), failed)
 		if ok && (failed || d > tidyAfter) {
-			if err := b.Rows.Decorate(ctx, Decorations{Changed: []Row{r}}); err != nil && ctx.Err() == nil {
-				log.Error("decoration not stored", "error", err)
-			}
+			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Changed: []Row{r}}), "decoration not stored", about...)
 		}
 	}
 	switch {
@@ -245,9 +244,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 		rows := b.rowsOf(r.Where(), match.GameID(r.Game), r.Seq, r.Of, "", owes)
 		if len(rows) > 0 {
 			b.queue.Put(rows...)
-			if err := b.Rows.Decorate(ctx, Decorations{Put: rows}); err != nil && ctx.Err() == nil {
-				log.Error("decoration not stored", "error", err)
-			}
+			b.failed(ctx, b.Rows.Decorate(ctx, Decorations{Put: rows}), "decoration not stored", about...)
 		}
 		b.queue.Done(r, b.Now())
 		b.addGone(r)

@@ -18,40 +18,28 @@ func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err erro
 	b.claims++
 	b.mu.Unlock()
 	now := b.Now()
-	due, err := b.Rows.Claim(ctx, now, now.Add(claimFor), b.queue.HeldPlatforms(now)...)
-	var again []match.OutboxPost // that are being delivered, or were a moment ago
-	defer func() {
-		for _, o := range again { // unless that settles them they are due again soon
-			if err := b.Rows.Later(ctx, o.ID, o.Attempt, now.Add(againAfter), true); err != nil && ctx.Err() == nil {
-				b.Log.Error("claim not released, it runs out by itself", "post", o.ID, "error", err)
-			}
-		}
-	}()
+	due, err := b.Rows.Claim(ctx, now, now.Add(claimFor), b.queue.accounts.held(now)...)
+	var again []Claimed // that are being delivered, or were a moment ago: unless that settles them they are due again soon
+	defer func() { b.letGo(ctx, again, againAfter) }()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range due {
-		l := o.Lane()
-		if asker := b.wanted[o.ID]; asker != nil {
-			delete(b.wanted, o.ID)
-			b.asked[o.ID] = Claimed{OutboxPost: o, since: now, renewed: now}
-			asker <- b.asked[o.ID]
+		if b.hand(o, now) {
 			continue
 		}
-		if _, asked := b.asked[o.ID]; asked {
-			again = append(again, o)
-			continue
-		}
+		l, c := o.Lane(), Claimed{OutboxPost: o, since: now, renewed: now}
 		posts, busy := b.underway[l]
+		_, asked := b.asked[o.ID]
 		// A delivery may take longer than its claim, and end while the post is
 		// claimed once more.
-		if b.finished[o.ID] || slices.ContainsFunc(posts, func(p Claimed) bool { return p.ID == o.ID }) {
-			again = append(again, o)
+		if asked || b.finished[o.ID] || slices.ContainsFunc(posts, func(p Claimed) bool { return p.ID == o.ID }) {
+			again = append(again, c)
 			continue
 		}
 		if !busy {
 			begin = append(begin, l)
 		}
-		b.underway[l] = append(posts, Claimed{OutboxPost: o, since: now, renewed: now})
+		b.underway[l] = append(posts, c)
 	}
 	// After a hold there may be room for one: who has waited longest comes first.
 	slices.SortStableFunc(begin, func(x, y match.Lane) int { return b.turns[x].Compare(b.turns[y]) })
@@ -85,7 +73,7 @@ func (b *Outbox) write(ctx context.Context, platforms []Platform, l match.Lane) 
 		}
 		b.mu.Unlock()
 		if !ok {
-			b.letGo(ctx, rest)
+			b.letGo(ctx, rest, 0)
 		}
 		b.Wake() // the next of the same game can be taken up now
 		if !ok {
@@ -98,26 +86,25 @@ func (b *Outbox) write(ctx context.Context, platforms []Platform, l match.Lane) 
 // lane may follow. While an account may send nothing, nothing waits for it with a
 // claim; after that posts go one at a time for a while.
 func (b *Outbox) inTurn(ctx context.Context, platforms []Platform, o Claimed) bool {
-	platform := o.Where.Platform
-	if b.queue.Narrow(platform, b.Now()) {
-		defer b.enter(b.narrow, platform, 1)()
+	account := b.queue.accounts.of(o.Where.Platform)
+	if account.narrow(b.Now()) {
+		defer b.enter(b.narrow, o.Where.Platform, 1)()
 	}
-	if b.queue.Held(platform, b.Now()) > 0 {
-		b.letGo(ctx, []Claimed{o})
+	if account.held(b.Now()) {
+		b.letGo(ctx, []Claimed{o}, 0)
 		return false
 	}
-	b.queue.Spend(platform, b.Now())
+	account.spend(b.Now())
 	ctx, cancel := context.WithTimeout(ctx, deliverFor)
 	defer cancel()
 	return b.deliver(ctx, platforms, o)
 }
 
-// letGo ends the claims on posts that are not going to be delivered now.
-func (b *Outbox) letGo(ctx context.Context, posts []Claimed) {
+// letGo ends the claims on posts that are not sent now. They are due after a while.
+func (b *Outbox) letGo(ctx context.Context, posts []Claimed, after time.Duration) {
 	for _, o := range posts {
-		if err := b.Rows.Later(ctx, o.ID, o.Attempt, b.Now(), true); err != nil && ctx.Err() == nil {
-			b.Log.Error("claim not released, it runs out by itself", "post", o.ID, "error", err)
-		}
+		err := b.Rows.Later(ctx, o.ID, o.Attempt, b.Now().Add(after), true)
+		b.failed(ctx, err, "claim not released, it runs out by itself", "post", o.ID)
 	}
 }
 
@@ -150,9 +137,7 @@ func (b *Outbox) renew(ctx context.Context) {
 	if len(old) == 0 {
 		return
 	}
-	if err := b.Rows.Renew(ctx, old, now.Add(claimFor)); err != nil && ctx.Err() == nil {
-		b.Log.Error("claims not renewed", "posts", len(old), "error", err)
-	}
+	b.failed(ctx, b.Rows.Renew(ctx, old, now.Add(claimFor)), "claims not renewed", "posts", len(old))
 }
 
 // enter waits for one of the n places that a platform has, and returns how to leave
@@ -174,10 +159,7 @@ func (b *Outbox) enter(places map[string]chan struct{}, platform string, n int) 
 func (b *Outbox) deliver(ctx context.Context, platforms []Platform, o Claimed) bool {
 	platform := named(platforms, o.Where.Platform)
 	if platform == nil {
-		if err := b.Rows.Postpone(ctx, o.Where, b.Now().Add(time.Hour)); err != nil && ctx.Err() == nil {
-			b.Log.Error("post not put off", "post", o.ID, "error", err)
-		}
-		return false
+		return b.delivered(ctx, o, time.Time{}, "", nil, RetryAfter{Wait: time.Hour})
 	}
 	post, err := b.worded(ctx, o)
 	var receipt Receipt
@@ -209,9 +191,7 @@ func (b *Outbox) worded(ctx context.Context, o Claimed) (p Post, err error) {
 func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt Receipt, owes []Owes, err error) bool {
 	log := b.Log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
-		if err != nil && ctx.Err() == nil {
-			log.Error("outcome of a delivery not stored", "error", err)
-		}
+		b.failed(ctx, err, "outcome of a delivery not stored", "post", o.ID, "channel", o.Where.Channel)
 	}
 	now := b.Now()
 	var wait RetryAfter
@@ -255,6 +235,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		if first {
 			log.Warn("cannot post to a room; its posts wait until somebody speaks there", "error", err)
 		}
+		b.handParked(o.Where, game)
 	case errors.Is(err, ErrTooLarge):
 		log.Error("post too large even without its picture, dropped", "error", err)
 		failed(b.Rows.Settle(ctx, o.ID, "", nil, Decorations{}))
@@ -289,7 +270,7 @@ func Guarded(do func() error) (err error) {
 
 // hold has nothing sent to a platform for a while.
 func (b *Outbox) hold(platform string, wait time.Duration) {
-	b.queue.Hold(platform, b.Now(), wait)
+	b.queue.accounts.of(platform).hold(b.Now(), wait)
 	time.AfterFunc(wait+time.Millisecond, b.Wake)
 }
 

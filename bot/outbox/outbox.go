@@ -53,8 +53,6 @@ type Rows interface {
 	Decorate(ctx context.Context, c Decorations) error
 	// Decorations returns all decorations that wait, the oldest first.
 	Decorations(ctx context.Context) ([]Row, error)
-	// Postpone makes all posts of a channel wait.
-	Postpone(ctx context.Context, where match.Room, until time.Time) error
 	// Later makes one post wait, and with it those of its game in that channel, if
 	// the claim of that attempt still holds. Unsent means that it was not sent under
 	// this claim: a newer board may supersede it.
@@ -113,7 +111,7 @@ type Outbox struct {
 	mu       sync.Mutex
 	underway map[match.Lane][]Claimed // claimed and not yet shown
 	asked    map[string]Claimed       // by id: those that their askers show
-	wanted   map[string]chan Claimed  // by id: those that an asker waits for
+	wanted   map[string]*wanted       // by id: those that an asker waits for
 	turns    map[match.Lane]time.Time // when a post of the lane was last sent
 	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
 	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
@@ -132,7 +130,7 @@ func New(c Config) *Outbox {
 	return &Outbox{
 		Config: c, queue: newQueue(c.Now().UnixMicro()),
 		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1), reading: make(chan struct{}, 1),
-		underway: map[match.Lane][]Claimed{}, asked: map[string]Claimed{}, wanted: map[string]chan Claimed{}, turns: map[match.Lane]time.Time{},
+		underway: map[match.Lane][]Claimed{}, asked: map[string]Claimed{}, wanted: map[string]*wanted{}, turns: map[match.Lane]time.Time{},
 		writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{}, finished: map[string]bool{},
 	}
 }
@@ -186,7 +184,7 @@ func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	for _, p := range platforms {
 		if l, ok := p.(Limited); ok {
 			perSecond, burst := l.Budget()
-			b.queue.Limit(p.Name(), perSecond, burst)
+			b.queue.accounts.of(p.Name()).limit(perSecond, burst)
 		}
 	}
 	return b.readDecorations(ctx)
@@ -245,7 +243,7 @@ func (b *Outbox) takeUp(ctx context.Context, platforms []Platform, wait *sync.Wa
 		switch {
 		case b.Lanes == 1: // one after the other, in their order
 			b.write(ctx, platforms, l)
-		case b.queue.Narrow(l.Platform, b.Now()):
+		case b.queue.accounts.of(l.Platform).narrow(b.Now()):
 			inOrder[l.Platform] = append(inOrder[l.Platform], l)
 		default:
 			wait.Go(func() { b.write(ctx, platforms, l) })
@@ -259,6 +257,13 @@ func (b *Outbox) takeUp(ctx context.Context, platforms []Platform, wait *sync.Wa
 		})
 	}
 	return due, nil
+}
+
+// failed logs that something was not stored, unless the program is ending.
+func (b *Outbox) failed(ctx context.Context, err error, what string, about ...any) {
+	if err != nil && ctx.Err() == nil {
+		b.Log.Error(what, append(about, "error", err)...)
+	}
 }
 
 func named(platforms []Platform, name string) Platform {

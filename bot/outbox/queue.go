@@ -58,24 +58,26 @@ func (r Row) place() place { return place{r.Platform, r.Channel, r.Game} }
 // atOnce is how many decorations of a platform are sent at once.
 const atOnce = 4
 
-// A queue holds the decorations that wait. Its methods may be called concurrently.
+// A queue holds the decorations that wait, and what the platforms take. Its methods may
+// be called concurrently.
 type queue struct {
-	mu       sync.Mutex
-	n        int64
-	rows     map[id]Row
-	places   map[place]map[id]bool // of the rows of a game in a channel
-	awake    map[id]bool           // rows that do not sleep
-	busy     map[id]bool           // being sent
-	sending  map[string]int        // how many of a platform are
-	last     map[id]time.Time      // until when a row that names Every is not sent again
-	accounts map[string]*account
+	accounts accounts
+
+	mu      sync.Mutex
+	n       int64
+	rows    map[id]Row
+	places  map[place]map[id]bool // of the rows of a game in a channel
+	awake   map[id]bool           // rows that do not sleep
+	busy    map[id]bool           // being sent
+	sending map[string]int        // how many of a platform are
+	last    map[id]time.Time      // until when a row that names Every is not sent again
 }
 
 // newQueue returns an empty queue that numbers its rows from n on. What was stored
 // before must have lower numbers.
 func newQueue(n int64) *queue {
 	return &queue{n: n, rows: map[id]Row{}, places: map[place]map[id]bool{}, awake: map[id]bool{}, busy: map[id]bool{},
-		sending: map[string]int{}, last: map[id]time.Time{}, accounts: map[string]*account{}}
+		sending: map[string]int{}, last: map[id]time.Time{}}
 }
 
 // Number gives new rows their N.
@@ -162,9 +164,9 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	var best Row
 	for i := range q.awake {
 		r := q.rows[i]
-		a := q.account(r.Platform)
+		a := q.accounts.of(r.Platform)
 		most := atOnce
-		if now.Before(a.narrow) {
+		if a.narrow(now) {
 			most = 1
 		}
 		if q.busy[i] || q.sending[r.Platform] >= most {
@@ -191,7 +193,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	}
 	q.busy[best.id()] = true
 	q.sending[best.Platform]++
-	q.account(best.Platform).spend(now)
+	q.accounts.of(best.Platform).spend(now)
 	return best, true, time.Time{}
 }
 
@@ -251,63 +253,4 @@ func (q *queue) Drop(platform, kind, key string) (Row, bool) {
 	r, ok := q.rows[i]
 	q.remove(i)
 	return r, ok
-}
-
-func (q *queue) account(platform string) *account {
-	a := q.accounts[platform]
-	if a == nil {
-		a = &account{}
-		q.accounts[platform] = a
-	}
-	return a
-}
-
-// Limit says how many messages a second a platform takes for good, and how many at
-// once. Without it decorations are sent as they come.
-func (q *queue) Limit(platform string, perSecond float64, burst int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.account(platform).limit(perSecond, burst)
-}
-
-// Spend is to be called when a post is sent.
-func (q *queue) Spend(platform string, now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.account(platform).spend(now)
-}
-
-// Hold has nothing sent to a platform for a while, because it has said so.
-func (q *queue) Hold(platform string, now time.Time, wait time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.account(platform).hold(now, wait)
-}
-
-// Held returns for how long nothing may be sent to a platform; 0: something may be
-// now.
-func (q *queue) Held(platform string, now time.Time) time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return max(0, q.account(platform).held.Sub(now))
-}
-
-// HeldPlatforms returns the platforms to which nothing may be sent now.
-func (q *queue) HeldPlatforms(now time.Time) (held []string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for platform, a := range q.accounts {
-		if now.Before(a.held) {
-			held = append(held, platform)
-		}
-	}
-	slices.Sort(held)
-	return held
-}
-
-// Narrow reports whether posts to a platform are to be sent one at a time.
-func (q *queue) Narrow(platform string, now time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return now.Before(q.account(platform).narrow)
 }

@@ -118,17 +118,17 @@ func TestShownWakesAndDrops(t *testing.T) {
 // Decorations take what posts leave over, and never the second half of the burst.
 func TestBudget(t *testing.T) {
 	b := newBench(t)
-	b.Limit("chat", 0.2, 10)
+	b.accounts.of("chat").limit(0.2, 10)
 	for i := range 8 {
 		b.put(Row{Kind: Reaction, Key: fmt.Sprint("m", i)})
 	}
-	b.Spend("chat", b.now)
-	b.Spend("chat", b.now)
+	b.accounts.of("chat").spend(b.now)
+	b.accounts.of("chat").spend(b.now)
 	b.same("three tokens are spare", b.all(), "reaction m0, reaction m1, reaction m2, in 5.001s")
 	b.now = b.now.Add(5001 * time.Millisecond)
 	b.same("five seconds later", b.all(), "reaction m3, in 5s")
 	for range 20 {
-		b.Spend("chat", b.now) // posts do not ask
+		b.accounts.of("chat").spend(b.now) // posts do not ask
 	}
 	b.same("after many posts", b.all(), "in 1m20.001s")
 	b.Drop("chat", Reaction, "m4")
@@ -142,13 +142,13 @@ func TestBudget(t *testing.T) {
 func TestHold(t *testing.T) {
 	b := newBench(t)
 	b.put(Row{Kind: Header, Key: "g1"}, Row{Kind: Header, Key: "g2"})
-	b.Hold("chat", b.now, 3*time.Second)
+	b.accounts.of("chat").hold(b.now, 3*time.Second)
 	b.same("held", b.all(), "in 3s")
-	b.same("platforms", fmt.Sprint(b.HeldPlatforms(b.now), b.Held("chat", b.now), b.Held("other", b.now)), "[chat] 3s 0s")
+	b.same("platforms", fmt.Sprint(b.accounts.held(b.now)), "[chat]")
 	b.now = b.now.Add(3 * time.Second)
 	first, _ := b.next()
 	b.same("one at a time", b.all(), "nothing")
-	if !b.Narrow("chat", b.now) || b.Narrow("chat", b.now.Add(narrowFor)) || b.Narrow("other", b.now) {
+	if !b.accounts.of("chat").narrow(b.now) || b.accounts.of("chat").narrow(b.now.Add(narrowFor)) || b.accounts.of("other").narrow(b.now) {
 		t.Error("it is not narrow for as long as it should be")
 	}
 	b.Done(first, b.now)
@@ -160,7 +160,7 @@ func TestRandomQueues(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		b := newBench(t)
-		b.Limit("chat", 1, 8)
+		b.accounts.of("chat").limit(1, 8)
 		newest, sent := map[string]int64{}, map[string]int64{}
 		var out []Row
 		for range 200 {

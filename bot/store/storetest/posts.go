@@ -115,9 +115,6 @@ func claimedByStep(d *desk) {
 		ids[p.ID] = p.Attempt
 	}
 	d.same("claimed again", ids, map[string]int{"a4": 2, "elsewhere": 2})
-	d.settle("a4")
-	d.must(d.Postpone(d.ctx(), garden, d.now.Add(2*lease)))
-	d.same("in a room that waits", take(m, post("a5", match.Show, m)), []int{0})
 
 	// An asker shows all its posts of a game, but nothing that is before or between
 	// others'.
@@ -383,24 +380,6 @@ func firstReceipt(d *desk) {
 	}
 }
 
-func postpone(d *desk) {
-	m, neighbour, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
-	d.play(m, post("p1", match.Notice, m))
-	d.same("claimed", d.claim(), []string{"p1"})
-	d.must(d.Postpone(d.ctx(), garden, d.now.Add(10*time.Second)))
-
-	// It goes for all that the channel is owed, and for what comes meanwhile.
-	d.play(neighbour, post("p2", match.Notice, neighbour))
-	d.play(away, post("p3", match.Notice, away))
-	d.same("claimed elsewhere", d.claim(), []string{"p3"})
-	d.pass(10*time.Second - time.Millisecond)
-	d.same("claimed too early", d.claim(), []string{})
-	d.pass(time.Millisecond)
-	got := d.claim() // long before the claim would have run out
-	slices.Sort(got)
-	d.same("claimed afterwards", got, []string{"p1", "p2"})
-}
-
 func park(d *desk) {
 	thread := match.Room{Platform: "web", Channel: "garden", Thread: "t"}
 	m, inThread, away := d.open("g1", garden), d.open("g2", thread), d.open("g3", cellar)
@@ -589,7 +568,7 @@ func oracle(d *desk) {
 				case 1: // it arrives and nobody writes it down; the platform knows it by its id
 					shown = append(shown, p)
 				case 2:
-					d.must(d.Postpone(d.ctx(), where, d.now.Add(time.Second)))
+					d.must(d.Later(d.ctx(), p.ID, p.Attempt, d.now.Add(time.Second), true))
 				default:
 					shown = append(shown, p)
 					d.must(d.Settle(d.ctx(), p.ID, outbox.Receipt(p.ID), nil, outbox.Decorations{}))

@@ -182,7 +182,6 @@ func forgottenServer(d *desk) {
 	for _, where := range []match.Room{here("lost"), here("kept"), elsewhere} {
 		_, err := d.Park(d.ctx(), where, "", "gone")
 		d.must(err)
-		d.must(d.Postpone(d.ctx(), where, d.now.Add(day)))
 		d.must(d.SetBookmark(d.ctx(), bot.LangMark(where), "de"))
 	}
 	d.must(d.Left(d.ctx(), "chat", "gone", d.now))

@@ -68,7 +68,6 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"settling twice is settling once", settleTwice},
 		{"the last receipt of a kind is known", lastReceipt},
 		{"the first receipt of a game is known, and the game by it", firstReceipt},
-		{"a channel that asks to wait waits alone", postpone},
 		{"posts of a room out of reach are set aside", park},
 		{"and taken up again when it is in reach", unpark},
 		{"a game whose thread is out of reach holds up no other", parkGame},
