@@ -19,10 +19,7 @@ func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err
 // SetBookmark keeps it.
 func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err error) {
 	defer annotate(&err, "set the bookmark of %s", adapter)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
-			ON CONFLICT (adapter) DO UPDATE SET value = excluded.value`, adapter, value)
-		return err
-	})
+	return s.exec(ctx, `
+		INSERT INTO bookmark (adapter, value) VALUES ($1, $2)
+		ON CONFLICT (adapter) DO UPDATE SET value = excluded.value`, adapter, value)
 }

@@ -13,24 +13,15 @@ import (
 // Decorations returns all decorations that wait, the oldest first.
 func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) {
 	defer annotate(&err, "read decorations")
-	found, err := s.read.QueryContext(ctx, `
+	return list(ctx, s.read, func(scan scanner) (r outbox.Row, err error) {
+		var before, after int64
+		err = scan(&r.Platform, &r.Kind, &r.Key, &r.N, &r.Channel, &r.Thread, &r.Game, &r.Seq, &r.Of, &r.Target, &r.Data,
+			&before, &after, &r.Sleeps, &r.Attempt)
+		r.NotBefore, r.NotAfter = timed(before), timed(after)
+		return r, err
+	}, `
 		SELECT platform, kind, key, n, channel, thread, game, seq, follows, target, data, not_before, not_after, sleeps, attempt
 		FROM decoration ORDER BY n`)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		var r outbox.Row
-		var before, after, sleeps int64
-		if err := found.Scan(&r.Platform, &r.Kind, &r.Key, &r.N, &r.Channel, &r.Thread, &r.Game, &r.Seq, &r.Of, &r.Target, &r.Data,
-			&before, &after, &sleeps, &r.Attempt); err != nil {
-			return nil, err
-		}
-		r.NotBefore, r.NotAfter, r.Sleeps = timed(before), timed(after), sleeps != 0
-		rows = append(rows, r)
-	}
-	return rows, found.Err()
 }
 
 // Decorate stores changes of decorations. Storing them twice is storing them once.

@@ -37,21 +37,12 @@ const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, g
 // first. What it costs does not depend on how many matches there are.
 func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []match.Due, err error) {
 	defer annotate(&err, "find what is due")
-	rows, err := s.read.QueryContext(ctx, dueBy, millis(now), max(limit, 0))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var d match.Due
+	return list(ctx, s.read, func(scan scanner) (d match.Due, err error) {
 		var at int64
-		if err := rows.Scan(&d.Game, &d.Kind, &at, &d.Seq); err != nil {
-			return nil, err
-		}
+		err = scan(&d.Game, &d.Kind, &at, &d.Seq)
 		d.At = moment(at)
-		due = append(due, d)
-	}
-	return due, rows.Err()
+		return d, err
+	}, dueBy, millis(now), max(limit, 0))
 }
 
 const nextDue = "SELECT MIN(at) FROM due"
@@ -83,17 +74,5 @@ func (s *Store) Running(ctx context.Context, platform, server string, after matc
 	if server != "" {
 		query, args = runningIn, append(args, server)
 	}
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id match.GameID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return values[match.GameID](ctx, s.read, query, args...)
 }

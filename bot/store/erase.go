@@ -28,10 +28,7 @@ const (
 // they do goes on until they are erased.
 func (s *Store) Unname(ctx context.Context, p match.PersonID) (err error) {
 	defer annotate(&err, "take the name off person %s", p)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
-		return err
-	})
+	return s.exec(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
 }
 
 // Erase forgets a person, who were known as who: their name and id of the platform,
@@ -88,34 +85,26 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who ou
 		if err != nil {
 			return err
 		}
-		requests, err := s.column(ctx, "SELECT request FROM inbox WHERE answer LIKE '%' || $1 || '%'", quoted[1:len(quoted)-1])
+		requests, err := values[string](ctx, s.read, "SELECT request FROM inbox WHERE answer LIKE '%' || $1 || '%'", quoted[1:len(quoted)-1])
 		if err != nil {
 			return err
 		}
-		err = s.portions(ctx, requests, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-			_, err := tx.ExecContext(ctx, "UPDATE inbox SET answer = '{}' WHERE request IN ("+placeholders(1, len(some))+")", anys(some)...)
-			return err
-		})
-		if err != nil {
+		if err := s.forEach(ctx, requests, forgetRows, "UPDATE inbox SET answer = '{}' WHERE request IN ids"); err != nil {
 			return err
 		}
 	}
-	posts, err := s.column(ctx, saidBy, p)
+	posts, err := values[string](ctx, s.read, saidBy, p)
 	if err != nil {
 		return err
 	}
-	err = s.portions(ctx, posts, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		_, err := tx.ExecContext(ctx, "UPDATE post SET body = '{}' WHERE id IN ("+placeholders(1, len(some))+")", anys(some)...)
+	if err := s.forEach(ctx, posts, forgetRows, "UPDATE post SET body = '{}' WHERE id IN ids"); err != nil {
 		return err
-	})
+	}
+	games, err := values[string](ctx, s.read, commentsBy, p)
 	if err != nil {
 		return err
 	}
-	games, err := s.column(ctx, commentsBy, p)
-	if err != nil {
-		return err
-	}
-	return s.portions(ctx, games, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
+	return portions(ctx, s, games, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
 		_, err := tx.ExecContext(ctx, `UPDATE event SET body = 'comment' WHERE actor = $1 AND body LIKE 'comment %'
 			AND game IN (`+placeholders(2, len(some))+")", append([]any{p}, anys(some)...)...)
 		return err
@@ -125,21 +114,14 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who ou
 // EventsBy gives what a person has done, by game, in order.
 func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.GameID][]match.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
-	rows, err := s.read.QueryContext(ctx, eventsBy, p)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	events := map[match.GameID][]match.Event{}
-	for rows.Next() {
-		var game match.GameID
+	_, err = list(ctx, s.read, func(scan scanner) (game match.GameID, err error) {
 		var at int64
 		e := match.Event{By: p}
-		if err := rows.Scan(&game, &e.Seq, &at, &e.Body, &e.Proof); err != nil {
-			return nil, err
-		}
+		err = scan(&game, &e.Seq, &at, &e.Body, &e.Proof)
 		e.At = moment(at)
 		events[game] = append(events[game], e)
-	}
-	return events, rows.Err()
+		return game, err
+	}, eventsBy, p)
+	return events, err
 }

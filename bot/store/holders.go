@@ -56,8 +56,5 @@ func (s *Store) Imitates(ctx context.Context, h bot.Holder) (yes bool, err error
 // Release lets anybody hold a name or seat again. There need not be a holder.
 func (s *Store) Release(ctx context.Context, platform, id string) (err error) {
 	defer annotate(&err, "release %s", id)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
-		return err
-	})
+	return s.exec(ctx, "DELETE FROM holder WHERE platform = $1 AND platform_id = $2", platform, id)
 }

@@ -18,17 +18,17 @@ const matchesFrom = `
 	FROM game g JOIN game_channel c ON c.game = g.id`
 
 // scanMatch reads a match from a row of matchesFrom.
-func scanMatch(scan func(...any) error) (match.Match, error) {
+func scanMatch(scan scanner) (match.Match, error) {
 	var m match.Match
 	var setup, clock string
-	var opened, changed, deadline, rated int64
+	var opened, changed, deadline int64
 	err := scan(&m.ID, &m.Rules, &setup, &m.Opener, &m.Invited,
 		&m.Where.Platform, &m.Where.Channel, &m.Where.Thread, &m.Number, &opened,
-		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &rated)
+		&m.State, &m.Black, &m.White, &m.ToMove, &m.Seq, &m.Result, &changed, &clock, &deadline, &m.Rated)
 	if err != nil {
 		return match.Match{}, err
 	}
-	m.Opened, m.Changed, m.Deadline, m.Rated = moment(opened), moment(changed), timed(deadline), rated != 0
+	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
 	if m.Setup, err = decodeSetup(setup); err != nil {
 		return match.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
 	}
@@ -69,29 +69,16 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 	if after >= to {
 		return nil, nil
 	}
-	rows, err := s.read.QueryContext(ctx,
-		"SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	events := make([]match.Event, 0, to-after)
-	for rows.Next() {
-		var e match.Event
+	events, err := list(ctx, s.read, func(scan scanner) (e match.Event, err error) {
 		var at int64
-		if err := rows.Scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof); err != nil {
-			return nil, err
-		}
+		err = scan(&e.Seq, &at, &e.By, &e.Body, &e.Proof)
 		e.At = moment(at)
-		events = append(events, e)
+		return e, err
+	}, "SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
+	if err == nil && len(events) != to-after {
+		err = fmt.Errorf("there are %d events after %d and should be %d", len(events), after, to-after)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if len(events) != to-after {
-		return nil, fmt.Errorf("there are %d events after %d and should be %d", len(events), after, to-after)
-	}
-	return events, nil
+	return events, err
 }
 
 // Matches gives matches, the last changed first. Where may be as narrow as a
@@ -99,20 +86,7 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")
 	query, args := matchesQuery(q)
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var matches []match.Match
-	for rows.Next() {
-		m, err := scanMatch(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		matches = append(matches, m)
-	}
-	return matches, rows.Err()
+	return list(ctx, s.read, scanMatch, query, args...)
 }
 
 // matchesQuery words a query.

@@ -8,23 +8,14 @@ import (
 )
 
 // Outages returns all outages that are stored, in the order of their beginning.
-func (s *Store) Outages(ctx context.Context) (list []bot.Outage, err error) {
+func (s *Store) Outages(ctx context.Context) (_ []bot.Outage, err error) {
 	defer annotate(&err, "find the outages")
-	rows, err := s.read.QueryContext(ctx, "SELECT platform, server, started, ended FROM outage ORDER BY started, platform, server")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var o bot.Outage
+	return list(ctx, s.read, func(scan scanner) (o bot.Outage, err error) {
 		var started, ended int64
-		if err := rows.Scan(&o.Platform, &o.Server, &started, &ended); err != nil {
-			return nil, err
-		}
+		err = scan(&o.Platform, &o.Server, &started, &ended)
 		o.From, o.To = moment(started), timed(ended)
-		list = append(list, o)
-	}
-	return list, rows.Err()
+		return o, err
+	}, "SELECT platform, server, started, ended FROM outage ORDER BY started, platform, server")
 }
 
 // ChangeOutages stores outages, or when they end, and drops others. They are known

@@ -43,45 +43,15 @@ func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID,
 func newPerson() match.PersonID { return match.PersonID("p" + strings.ToLower(rand.Text()[:12])) }
 
 // People returns who persons are; those erased or unknown are left out.
-func (s *Store) People(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, err error) {
-	defer annotate(&err, "find people")
-	var args []any
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		if id != "" {
-			args = append(args, id)
-		}
-	}
-	people := make(map[match.PersonID]outbox.User, len(args))
-	if len(args) == 0 {
-		return people, nil
-	}
-	rows, err := s.read.QueryContext(ctx,
-		"SELECT id, platform, platform_id, name FROM person WHERE id IN ("+placeholders(1, len(args))+")", args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id match.PersonID
-		var who outbox.User
-		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name); err != nil {
-			return nil, err
-		}
-		people[id] = who
-	}
-	return people, rows.Err()
+func (s *Store) People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
+	people, _, err := s.Players(ctx, ids)
+	return people, err
 }
 
-// Preferences gives what a person has chosen; Person is always set.
-func (s *Store) Preferences(ctx context.Context, p match.PersonID) (prefs match.Preferences, err error) {
-	defer annotate(&err, "find preferences")
-	var body string
-	err = s.read.QueryRowContext(ctx, "SELECT body FROM preference WHERE person = $1", p).Scan(&body)
-	if err == nil {
-		prefs, err = decodePreferences(body)
-	} else if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
+// Preferences returns what a person has chosen; Person is always set.
+func (s *Store) Preferences(ctx context.Context, p match.PersonID) (match.Preferences, error) {
+	_, chosen, err := s.Players(ctx, []match.PersonID{p})
+	prefs := chosen[p]
 	prefs.Person = p
 	return prefs, err
 }
@@ -89,37 +59,31 @@ func (s *Store) Preferences(ctx context.Context, p match.PersonID) (prefs match.
 // Players returns who persons are and what they have chosen, in one look; those erased
 // or unknown are left out.
 func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, _ map[match.PersonID]match.Preferences, err error) {
-	defer annotate(&err, "find players")
+	defer annotate(&err, "find people")
 	people, chosen := map[match.PersonID]outbox.User{}, map[match.PersonID]match.Preferences{}
-	if ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(p match.PersonID) bool { return p == "" }); len(ids) == 0 {
+	var args []any
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if id != "" {
+			args = append(args, id)
+		}
+	}
+	if len(args) == 0 {
 		return people, chosen, nil
 	}
-	var args []any
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	rows, err := s.read.QueryContext(ctx, `
-		SELECT id, platform, platform_id, name, COALESCE(body, '{}') FROM person LEFT JOIN preference ON person = id
-		WHERE id IN (`+placeholders(1, len(args))+`)`, args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id match.PersonID
+	_, err = list(ctx, s.read, func(scan scanner) (id match.PersonID, err error) {
 		var who outbox.User
 		var body string
-		if err := rows.Scan(&id, &who.Platform, &who.ID, &who.Name, &body); err != nil {
-			return nil, nil, err
+		if err := scan(&id, &who.Platform, &who.ID, &who.Name, &body); err != nil {
+			return id, err
 		}
 		prefs, err := decodePreferences(body)
-		if err != nil {
-			return nil, nil, err
-		}
 		prefs.Person = id
 		people[id], chosen[id] = who, prefs
-	}
-	return people, chosen, rows.Err()
+		return id, err
+	}, `
+		SELECT id, platform, platform_id, name, COALESCE(body, '{}') FROM person LEFT JOIN preference ON person = id
+		WHERE id IN (`+placeholders(1, len(args))+`)`, args...)
+	return people, chosen, err
 }
 
 // putPreferences keeps what a person has chosen, unless they were erased

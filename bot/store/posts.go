@@ -32,8 +32,8 @@ import (
 // be arriving at this moment, and what follows it must come after it.
 
 // putPost stores a post that is due at once. If it is to be claimed, and nothing of
-// its game waits in its channel but posts that its asker holds too, and the channel
-// has not asked to wait, it is claimed until the time given.
+// its game waits in its channel but posts that its asker holds too, it is claimed until
+// the time given.
 func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim time.Time, after bool) error {
 	if p.For == "" {
 		claim = time.Time{}
@@ -50,8 +50,7 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim tim
 			(SELECT COALESCE(MAX(n), 0) + 1 FROM post WHERE platform = $3 AND channel = $4 AND game = $2),
 			'waiting', CASE WHEN free THEN 1 ELSE 0 END, '', CASE WHEN free THEN 'clean' ELSE '' END
 		FROM (SELECT CAST($11 AS BIGINT) > 0
-			AND (CAST($12 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2))
-			AND NOT EXISTS (SELECT 1 FROM room_wait WHERE platform = $3 AND channel = $4 AND due > $10) AS free) AS lane
+			AND (CAST($12 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM post WHERE state = 'waiting' AND platform = $3 AND channel = $4 AND game = $2)) AS free) AS lane
 		WHERE TRUE ON CONFLICT DO NOTHING RETURNING attempt`,
 		p.ID, p.Game, p.Where.Platform, p.Where.Channel, p.Where.Thread, p.Kind, p.Seq, flag(p.Private), body, millis(at), timer(claim), flag(after)).
 		Scan(&p.Attempt)
@@ -140,42 +139,30 @@ type duePost struct {
 	superseded bool
 }
 
-// duePosts returns the oldest waiting post of each game and channel, if it is
-// due and its channel has not asked to wait, on the condition others. The time is
-// the first of args.
+// duePosts returns the oldest waiting post of each game and channel, if it is due, on
+// the condition others. The time is the first of args.
 func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]duePost, error) {
-	rows, err := tx.QueryContext(ctx, `
+	return list(ctx, tx, func(scan scanner) (p duePost, err error) {
+		var text string
+		err = scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
+			&p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &p.due, &p.superseded, &p.Unsent)
+		if err != nil {
+			return p, err
+		}
+		var body storedBody
+		if err := decode(text, &body); err != nil {
+			return p, fmt.Errorf("post %s: %w", p.ID, err)
+		}
+		p.Texts, p.Notify, p.Reply = body.Texts, body.Notify, body.Reply
+		return p, nil
+	}, `
 		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+`, `+neverSent+` FROM post
 		WHERE state = 'waiting' AND due <= $1`+others+`
 			AND NOT EXISTS (
 				SELECT 1 FROM post older WHERE older.state = 'waiting'
 					AND older.platform = post.platform AND older.channel = post.channel AND older.game = post.game
 					AND older.n < post.n)
-			AND NOT EXISTS (
-				SELECT 1 FROM room_wait r WHERE r.platform = post.platform AND r.channel = post.channel AND r.due > $1)
 		ORDER BY due, platform, channel, game`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []duePost
-	for rows.Next() {
-		var p duePost
-		var private int64
-		var text string
-		err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.Kind, &p.Seq, &private, &text, &p.Attempt, &p.due, &p.superseded, &p.Unsent)
-		if err != nil {
-			return nil, err
-		}
-		var body storedBody
-		if err := decode(text, &body); err != nil {
-			return nil, fmt.Errorf("post %s: %w", p.ID, err)
-		}
-		p.Private, p.Texts, p.Notify, p.Reply = private != 0, body.Texts, body.Notify, body.Reply
-		found = append(found, p)
-	}
-	return found, rows.Err()
 }
 
 // Settle stores that a post was shown, with changes of decorations, and the line of a
@@ -220,36 +207,14 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 	})
 }
 
-// Postpone makes all posts of a channel wait, those to come as well, and ends the
-// claims on them: whoever holds one should let it go.
-func (s *Store) Postpone(ctx context.Context, where match.Room, until time.Time) (err error) {
-	defer annotate(&err, "postpone posts")
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO room_wait (platform, channel, due) VALUES ($1, $2, $3)
-			ON CONFLICT (platform, channel) DO UPDATE SET due = excluded.due`,
-			where.Platform, where.Channel, millis(until))
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx,
-			"UPDATE post SET due = $1 WHERE state = 'waiting' AND platform = $2 AND channel = $3",
-			millis(until), where.Platform, where.Channel)
-		return err
-	})
-}
-
 // Later makes one post wait, and with it those of its game in that channel, and
 // ends the claim on it. Unsent means that it was not sent under this claim. It does
 // nothing if the claim of that attempt has ended.
 func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) (err error) {
 	defer annotate(&err, "put post %s off", post)
-	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			UPDATE post SET due = $1, why = CASE WHEN why = 'clean' AND $4 = 1 THEN 'unsent' ELSE '' END
-			WHERE id = $2 AND attempt = $3 AND state = 'waiting'`, millis(until), post, attempt, flag(unsent))
-		return err
-	})
+	return s.exec(ctx, `
+		UPDATE post SET due = $1, why = CASE WHEN why = 'clean' AND $4 = 1 THEN 'unsent' ELSE '' END
+		WHERE id = $2 AND attempt = $3 AND state = 'waiting'`, millis(until), post, attempt, flag(unsent))
 }
 
 // Refuse gives up a post that cannot be shown, so that those after it can be. It
@@ -297,30 +262,27 @@ func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, w
 // leave sets posts that wait aside, by a condition on $3 and so on. Their routes
 // are forgotten: what is tried again is tried when they are dead.
 func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) error {
-	rows, err := tx.QueryContext(ctx, "UPDATE post SET state = $1, why = $2 WHERE state = 'waiting' AND "+which+" RETURNING id, body",
-		append([]any{state, why}, args...)...)
+	bodies := map[string]storedBody{}
+	ids, err := list(ctx, tx, func(scan scanner) (id string, err error) {
+		var text string
+		var body storedBody
+		if err := scan(&id, &text); err != nil {
+			return id, err
+		}
+		if err := decode(text, &body); err != nil {
+			return id, fmt.Errorf("post %s: %w", id, err)
+		}
+		bodies[id] = body
+		return id, nil
+	}, "UPDATE post SET state = $1, why = $2 WHERE state = 'waiting' AND "+which+" RETURNING id, body", append([]any{state, why}, args...)...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	bodies := map[string]storedBody{}
-	for rows.Next() {
-		var id, text string
-		var body storedBody
-		if err := rows.Scan(&id, &text); err != nil {
-			return err
+	for _, id := range ids {
+		body := bodies[id]
+		if body.Reply == "" {
+			continue
 		}
-		if err := decode(text, &body); err != nil {
-			return fmt.Errorf("post %s: %w", id, err)
-		}
-		if body.Reply != "" {
-			bodies[id] = body
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for id, body := range bodies {
 		body.Reply = ""
 		text, err := encode(body)
 		if err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -84,11 +83,7 @@ func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit in
 		return "", err
 	}
 	if len(found) > 0 {
-		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, "DELETE FROM "+sw.table+" WHERE "+sw.key+" IN ("+placeholders(2, len(found))+") AND "+sw.useless,
-				append([]any{since}, found...)...)
-			return err
-		})
+		err := s.exec(ctx, "DELETE FROM "+sw.table+" WHERE "+sw.key+" IN ("+placeholders(2, len(found))+") AND "+sw.useless, append([]any{since}, found...)...)
 		if err != nil {
 			return "", err
 		}
@@ -123,24 +118,16 @@ func placeOfSweep(after string) (i int, key any, err error) {
 // examine returns the keys of useless rows among the next limit ones, and the last
 // key that it has seen; nil: there are no more rows.
 func (s *Store) examine(ctx context.Context, sw sweep, since int64, after any, limit int) (found []any, last any, err error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+sw.key+", "+sw.useless+" FROM "+sw.table+
-		" WHERE "+sw.key+" > $2 ORDER BY "+sw.key+" LIMIT $3", since, after, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
-	n := 0
-	for ; rows.Next(); n++ {
+	seen, err := list(ctx, s.read, func(scan scanner) (key any, err error) {
 		var useless bool
-		if err := rows.Scan(&last, &useless); err != nil {
-			return nil, nil, err
-		}
+		err = scan(&key, &useless)
 		if useless {
-			found = append(found, last)
+			found = append(found, key)
 		}
+		return key, err
+	}, "SELECT "+sw.key+", "+sw.useless+" FROM "+sw.table+" WHERE "+sw.key+" > $2 ORDER BY "+sw.key+" LIMIT $3", since, after, limit)
+	if n := len(seen); n > 0 && n == limit {
+		last = seen[n-1]
 	}
-	if n < limit {
-		last = nil
-	}
-	return found, last, rows.Err()
+	return found, last, err
 }

@@ -15,18 +15,16 @@ const messagesFrom = "SELECT n, key, room, at, sender, body, game, seq, kind, re
 // messageWithKey finds a message by its key. The second condition is that of the index.
 const messageWithKey = messagesFrom + "WHERE key = $1 AND key <> ''"
 
-func messageOf(row *sql.Row) (outbox.Message, error) { return scanMessage(row.Scan) }
-
-func scanMessage(scan func(...any) error) (outbox.Message, error) {
-	var m outbox.Message
-	var at, removed int64
+func scanMessage(scan scanner) (m outbox.Message, err error) {
+	var at int64
 	var extra string
-	err := scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &removed, &extra)
+	err = scan(&m.N, &m.Key, &m.Room, &at, &m.From, &m.Text, &m.Game, &m.Seq, &m.Kind, &m.Removed, &extra)
 	if err != nil {
 		return outbox.Message{}, err
 	}
-	m.At, m.Removed = moment(at), removed != 0
-	return m, decodeExtra(extra, &m)
+	m.At = moment(at)
+	err = decodeExtra(extra, &m)
+	return m, err
 }
 
 // Append keeps a message and gives it its N; a key that is there already gives
@@ -59,7 +57,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 		ON CONFLICT DO NOTHING RETURNING n`,
 		m.Key, m.Room, millis(m.At), m.From, m.Text, m.Game, m.Seq, m.Kind, flag(m.Removed), extra).Scan(&m.N)
 	if errors.Is(err, sql.ErrNoRows) {
-		return messageOf(tx.QueryRowContext(ctx, messageWithKey, m.Key))
+		return scanMessage(tx.QueryRowContext(ctx, messageWithKey, m.Key).Scan)
 	}
 	m.At = moment(millis(m.At))
 	return m, err
@@ -68,7 +66,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 // Message gives the message of a key, or ErrNotFound.
 func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err error) {
 	defer annotate(&err, "find message %s", key)
-	m, err = messageOf(s.read.QueryRowContext(ctx, messageWithKey, key))
+	m, err = scanMessage(s.read.QueryRowContext(ctx, messageWithKey, key).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = bot.ErrNotFound
 	}
@@ -112,17 +110,5 @@ func (s *Store) Last(ctx context.Context) (n int64, err error) {
 }
 
 func (s *Store) messages(ctx context.Context, query string, args ...any) (messages []outbox.Message, err error) {
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		m, err := scanMessage(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
-	}
-	return messages, rows.Err()
+	return list(ctx, s.read, scanMessage, query, args...)
 }

@@ -142,24 +142,15 @@ func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (e
 // something has, in the order of their ids.
 func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []match.RoomSettings, err error) {
 	defer annotate(&err, "find the channels of server %s", server)
-	rows, err := s.read.QueryContext(ctx, `
-		SELECT r.channel, r.body FROM server_channel c JOIN room_setting r ON r.platform = c.platform AND r.channel = c.channel
-		WHERE c.platform = $1 AND c.server = $2 ORDER BY r.channel`, platform, server)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return list(ctx, s.read, func(scan scanner) (match.RoomSettings, error) {
 		var channel, body string
-		if err := rows.Scan(&channel, &body); err != nil {
-			return nil, err
+		if err := scan(&channel, &body); err != nil {
+			return match.RoomSettings{}, err
 		}
 		set, err := decodeRoom(body)
-		if err != nil {
-			return nil, err
-		}
 		set.Room = match.Room{Platform: platform, Channel: channel}
-		sets = append(sets, set)
-	}
-	return sets, rows.Err()
+		return set, err
+	}, `
+		SELECT r.channel, r.body FROM server_channel c JOIN room_setting r ON r.platform = c.platform AND r.channel = c.channel
+		WHERE c.platform = $1 AND c.server = $2 ORDER BY r.channel`, platform, server)
 }

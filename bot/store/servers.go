@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -13,24 +15,14 @@ import (
 // ids.
 func (s *Store) Servers(ctx context.Context, platform string) (servers []bot.Server, err error) {
 	defer annotate(&err, "find the servers of %s", platform)
-	rows, err := s.read.QueryContext(ctx, "SELECT server, body, gone FROM server WHERE platform = $1 ORDER BY server", platform)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return list(ctx, s.read, func(scan scanner) (bot.Server, error) {
 		var id, body string
 		var gone int64
-		if err := rows.Scan(&id, &body, &gone); err != nil {
-			return nil, err
+		if err := scan(&id, &body, &gone); err != nil {
+			return bot.Server{}, err
 		}
-		of, err := server(platform, id, body, gone)
-		if err != nil {
-			return nil, err
-		}
-		servers = append(servers, of)
-	}
-	return servers, rows.Err()
+		return server(platform, id, body, gone)
+	}, "SELECT server, body, gone FROM server WHERE platform = $1 ORDER BY server", platform)
 }
 
 // Left keeps since when the bot is not in a server; zero: it is there.
@@ -68,40 +60,31 @@ const (
 // game and have chosen nothing. What fails in the middle is done by the next call.
 func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
-	requests, err := s.column(ctx, requestsOf, platform, server)
-	if err != nil {
-		return err
-	}
-	err = s.portions(ctx, requests, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		return remove(ctx, tx, "inbox WHERE request IN", some)
-	})
-	if err != nil {
-		return err
-	}
-	games, err := s.column(ctx, gamesOf, platform, server)
-	if err != nil {
-		return err
-	}
-	err = s.portions(ctx, games, forgetGames, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		for _, from := range []string{"due WHERE game IN", "post WHERE game IN", "event WHERE game IN", "game_channel WHERE game IN", "game WHERE id IN"} {
-			if err := remove(ctx, tx, from, some); err != nil {
-				return err
-			}
+	for _, of := range []struct {
+		which   string // a query for ids
+		size    int    // of a portion
+		removes []string
+	}{
+		{requestsOf, forgetRows, []string{"DELETE FROM inbox WHERE request IN ids"}},
+		{gamesOf, forgetGames, []string{"DELETE FROM due WHERE game IN ids", "DELETE FROM post WHERE game IN ids", "DELETE FROM event WHERE game IN ids",
+			"DELETE FROM game_channel WHERE game IN ids", "DELETE FROM game WHERE id IN ids"}},
+	} {
+		ids, err := values[string](ctx, s.read, of.which, platform, server)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		if err := s.forEach(ctx, ids, of.size, of.removes...); err != nil {
+			return err
+		}
+	}
+	lonely, err := values[string](ctx, s.read, strangersOf, platform)
 	if err != nil {
 		return err
 	}
-	lonely, err := s.column(ctx, strangersOf, platform)
-	if err != nil {
+	if err := s.forEach(ctx, lonely, forgetRows, removeStrangers); err != nil {
 		return err
 	}
-	err = s.portions(ctx, lonely, forgetRows, removeStrangers)
-	if err != nil {
-		return err
-	}
-	channels, err := s.column(ctx, channelsOf, platform, server)
+	channels, err := values[string](ctx, s.read, channelsOf, platform, server)
 	if err != nil {
 		return err
 	}
@@ -124,44 +107,30 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 
 // removeStrangers forgets those who are still strangers: since they were looked
 // for, some may have opened a game or done something in one.
-func removeStrangers(ctx context.Context, tx *sql.Tx, some []string) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM person WHERE id IN ("+placeholders(1, len(some))+") AND "+strangers, anys(some)...)
-	return err
-}
+const removeStrangers = "DELETE FROM person WHERE id IN ids AND " + strangers
 
-// column gives the texts that a query finds.
-func (s *Store) column(ctx context.Context, query string, args ...any) (found []string, err error) {
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var one string
-		if err := rows.Scan(&one); err != nil {
-			return nil, err
+// forEach runs statements, which have "IN ids" once each, for portions of the ids of a
+// size, each portion in a change of its own.
+func (s *Store) forEach(ctx context.Context, ids []string, size int, statements ...string) error {
+	return portions(ctx, s, ids, size, func(ctx context.Context, tx *sql.Tx, some []string) error {
+		for _, statement := range statements {
+			statement = strings.Replace(statement, "IN ids", "IN ("+placeholders(1, len(some))+")", 1)
+			if _, err := tx.ExecContext(ctx, statement, anys(some)...); err != nil {
+				return err
+			}
 		}
-		found = append(found, one)
-	}
-	return found, rows.Err()
+		return nil
+	})
 }
 
 // portions makes a change for each portion of all.
-func (s *Store) portions(ctx context.Context, all []string, size int, do func(context.Context, *sql.Tx, []string) error) error {
-	for len(all) > 0 {
-		some := all[:min(size, len(all))]
-		all = all[len(some):]
+func portions[T any](ctx context.Context, s *Store, all []T, size int, do func(context.Context, *sql.Tx, []T) error) error {
+	for some := range slices.Chunk(all, size) {
 		if err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return do(ctx, tx, some) }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// remove deletes the rows whose column is among some.
-func remove(ctx context.Context, tx *sql.Tx, from string, some []string) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM "+from+" ("+placeholders(1, len(some))+")", anys(some)...)
-	return err
 }
 
 func anys(texts []string) []any {

@@ -96,57 +96,57 @@ func raw(ctx context.Context, db *sql.DB, f func(sqliteConn) error) error {
 func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	s := &Store{}
 	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.Close())
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, ErrInUse):
+			err = fmt.Errorf("%w %s", ErrInUse, name)
+		default:
+			err = fmt.Errorf("open %s: %w", name, err)
 		}
+		err = errors.Join(err, s.Close())
 	}()
 	path, err := resolve(name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
-	switch s.unlock, err = lock(path + ".lock"); {
-	case errors.Is(err, ErrInUse):
-		return nil, fmt.Errorf("%w %s", ErrInUse, name)
-	case err != nil:
-		return nil, fmt.Errorf("open %s: make a lock file beside it: %w", name, bare(err))
+	if s.unlock, err = lock(path + ".lock"); err != nil {
+		return nil, fmt.Errorf("make a lock file beside it: %w", bare(err))
 	}
-	switch err = s.hold(path); {
-	case errors.Is(err, ErrInUse):
-		return nil, fmt.Errorf("%w %s", ErrInUse, name)
-	case err != nil:
-		return nil, fmt.Errorf("open %s: %w", name, err)
+	if err := s.hold(path); err != nil {
+		return nil, err
 	}
 	removeParts(path)
 
 	if s.write, err = s.connect(url.Values{"_txlock": {"immediate"}}, 1); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	current, err := inspect(ctx, s.write)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	var mode string
 	if err := s.write.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	if mode != "wal" {
-		return nil, fmt.Errorf("open %s: the file system does not allow a write-ahead log", name)
+		return nil, errors.New("the file system does not allow a write-ahead log")
 	}
 	if !current {
 		if err := migrate(ctx, s.write); err != nil {
-			return nil, fmt.Errorf("open %s: %w", name, err)
+			return nil, err
 		}
 	}
 	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // of a process that was killed
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	// Whoever claimed posts is gone, for the file is ours alone now: what they
 	// were about to show is due at once and not when their claims run out.
 	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	if s.read, err = s.connect(url.Values{"_query_only": {"1"}}, readers); err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, err
 	}
 	s.committer = startCommitter(s.write, s.inPlace)
 	return s, nil

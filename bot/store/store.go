@@ -96,6 +96,47 @@ func (s *Store) change(ctx context.Context, f func(context.Context, *sql.Tx) err
 	return s.committer.change(ctx, f)
 }
 
+// exec makes a change of one statement.
+func (s *Store) exec(ctx context.Context, query string, args ...any) error {
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}
+
+// A querier is the database or a transaction, and a scanner reads a row into variables.
+type (
+	querier interface {
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+	scanner func(to ...any) error
+)
+
+// list returns what read makes of each row of a query.
+func list[T any](ctx context.Context, db querier, read func(scanner) (T, error), query string, args ...any) (all []T, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		one, err := read(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// values returns what a query for one column finds.
+func values[T any](ctx context.Context, db querier, query string, args ...any) ([]T, error) {
+	return list(ctx, db, func(scan scanner) (value T, err error) {
+		err = scan(&value)
+		return value, err
+	}, query, args...)
+}
+
 // put runs a statement that is to write a row, and gives ErrConflict if it
 // wrote none. It is how conflicts are noticed: ON CONFLICT DO NOTHING and a
 // condition that no longer holds look alike, on every database.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +13,7 @@ import (
 // open opens a store and closes it at the end of the test.
 func open(t testing.TB, name string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), name)
+	s, err := store.Open(context.WithoutCancel(t.Context()), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +49,13 @@ func TestFile(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, newFile(t)) })
 }
 
+// What each of these tests leaves behind can be exported.
 func TestMemory(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, store.Memory) })
+	storetest.Run(t, func(t *testing.T) storetest.Storage {
+		s := open(t, store.Memory)
+		t.Cleanup(func() { reimported(t, s) })
+		return s
+	})
 }
 
 func TestFileKeepsEverything(t *testing.T) {

@@ -47,7 +47,7 @@ func (s *Store) speaker(ctx context.Context, p match.PersonID, who outbox.User) 
 		}
 		sp.seat, sp.since = who.Name, h.Since
 	}
-	posts, err := s.column(ctx, noticesBy, p)
+	posts, err := values[string](ctx, s.read, noticesBy, p)
 	if err != nil {
 		return nil, err
 	}
@@ -199,34 +199,22 @@ func (s *Store) hush(ctx context.Context, sp *speaker, instead string) error {
 	if err != nil {
 		return err
 	}
-	err = s.portions(ctx, gone, forgetRows, func(ctx context.Context, tx *sql.Tx, some []string) error {
-		which := "n IN (" + placeholders(1, len(some)) + ") AND n "
-		for _, query := range []string{
-			"DELETE FROM message WHERE " + which + "< (SELECT MAX(n) FROM message)",
-			`UPDATE message SET key = '', room = '', at = 0, sender = '', body = '', game = '', seq = 0, kind = '', removed = 1, extra = ''
-				WHERE ` + which + "= (SELECT MAX(n) FROM message)",
-		} {
-			if _, err := tx.ExecContext(ctx, query, anys(some)...); err != nil {
+	err = s.forEach(ctx, gone, forgetRows, "DELETE FROM message WHERE n IN ids AND n < (SELECT MAX(n) FROM message)",
+		`UPDATE message SET key = '', room = '', at = 0, sender = '', body = '', game = '', seq = 0, kind = '', removed = 1, extra = ''
+			WHERE n IN ids AND n = (SELECT MAX(n) FROM message)`)
+	if err != nil {
+		return err
+	}
+	return portions(ctx, s, stay, forgetRows, func(ctx context.Context, tx *sql.Tx, some []outbox.Message) error {
+		for _, m := range some {
+			extra, err := encodeExtra(m)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "UPDATE message SET body = $1, extra = $2 WHERE n = $3", m.Text, extra, m.N); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	for len(stay) > 0 && err == nil {
-		some := stay[:min(len(stay), forgetRows)]
-		stay = stay[len(some):]
-		err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			for _, m := range some {
-				extra, err := encodeExtra(m)
-				if err != nil {
-					return err
-				}
-				if _, err := tx.ExecContext(ctx, "UPDATE message SET body = $1, extra = $2 WHERE n = $3", m.Text, extra, m.N); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return err
 }

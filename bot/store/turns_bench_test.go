@@ -1,7 +1,8 @@
+//go:build unix
+
 package store_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,38 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
-	"github.com/halfpoint-go/halfpoint/render"
 )
-
-// A screen is an adapter that draws what it is given and shows it to nobody.
-type screen struct {
-	draws bool
-	shown sync.Map // by game, a channel of the boards shown
-}
-
-func (s *screen) Name() string { return "bench" }
-
-func (s *screen) Run(ctx context.Context, _ bot.Service) error { <-ctx.Done(); return nil }
-
-func (s *screen) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
-	if p.Kind != match.Show || p.Scene == nil {
-		return outbox.Receipt(p.ID), nil, nil
-	}
-	if s.draws {
-		var b bytes.Buffer
-		if err := render.PNG(&b, *p.Scene, render.Options{}); err != nil {
-			return "", nil, err
-		}
-	}
-	s.of(p.Where.Channel, p.Number) <- p.Seq
-	return outbox.Receipt(p.ID), nil, nil
-}
-
-// of returns the channel on which the boards of a game arrive.
-func (s *screen) of(room string, number int) chan int {
-	c, _ := s.shown.LoadOrStore(fmt.Sprint(room, "/", number), make(chan int, 1000))
-	return c.(chan int)
-}
 
 // cpu is the time that the process has spent on its processors.
 func cpu() time.Duration {

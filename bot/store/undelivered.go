@@ -21,27 +21,18 @@ type UndeliveredPost struct {
 
 // Undelivered gives the posts that were given up or set aside, by room and in
 // their order, from what [Look] gives: somebody else may be using the database.
-func Undelivered(ctx context.Context, db *sql.DB) (list []UndeliveredPost, err error) {
+func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err error) {
 	defer annotate(&err, "look for posts that were not shown")
 	var tables int
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'post'").Scan(&tables); err != nil || tables == 0 {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, `
+	return list(ctx, db, func(scan scanner) (p UndeliveredPost, err error) {
+		err = scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread, &p.GivenUp, &p.Why)
+		return p, err
+	}, `
 		SELECT id, game, platform, channel, thread, state = 'refused', why FROM post
 		WHERE state IN ('refused', 'parked') ORDER BY platform, channel, game, n`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p UndeliveredPost
-		if err := rows.Scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread, &p.GivenUp, &p.Why); err != nil {
-			return nil, err
-		}
-		list = append(list, p)
-	}
-	return list, rows.Err()
 }
 
 // ErrOvertaken means that something newer of the game has been shown since.
