@@ -2,14 +2,11 @@ package store_test
 
 import (
 	"fmt"
-	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
-	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/store"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -48,9 +45,7 @@ func fill(b *testing.B, s *store.Store, n, events int) {
 	for i := range n {
 		step := opening(match.GameID(fmt.Sprint("g", i)), fmt.Sprint("room ", i/10))
 		for {
-			if err := s.Commit(b.Context(), step); err != nil {
-				b.Fatal(err)
-			}
+			must(b, s.Commit(b.Context(), step))
 			m := step.Match
 			if m.Seq == events {
 				break
@@ -70,98 +65,10 @@ func BenchmarkTake(b *testing.B) {
 			}
 			s := open(b, name)
 			step := opening("g", "room")
-			if err := s.Commit(b.Context(), step); err != nil {
-				b.Fatal(err)
-			}
+			must(b, s.Commit(b.Context(), step))
 			for b.Loop() {
 				step = turn(step.Match)
-				if err := s.Commit(b.Context(), step); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkTakeTogether is what a step costs when 32 matches are played at once.
-func BenchmarkTakeTogether(b *testing.B) {
-	s := open(b, newFile(b))
-	var games atomic.Int64
-	b.SetParallelism(32 / runtime.GOMAXPROCS(0))
-	b.RunParallel(func(pb *testing.PB) {
-		step := opening(match.GameID(fmt.Sprint("g", games.Add(1))), "room")
-		for {
-			if err := s.Commit(b.Context(), step); err != nil {
-				b.Error(err)
-				return
-			}
-			if !pb.Next() {
-				return
-			}
-			step = turn(step.Match)
-		}
-	})
-}
-
-// BenchmarkDeliver is a turn from its step to its post settled.
-func BenchmarkDeliver(b *testing.B) {
-	s := open(b, newFile(b))
-	step := opening("g", "room")
-	if err := s.Commit(b.Context(), step); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		step = turn(step.Match)
-		if err := s.Commit(b.Context(), step); err != nil {
-			b.Fatal(err)
-		}
-		posts, err := s.Claim(b.Context(), step.At, step.At.Add(time.Minute))
-		if err != nil || len(posts) != 1 {
-			b.Fatal(posts, err)
-		}
-		if err := s.Settle(b.Context(), posts[0].ID, "receipt", nil, outbox.Decorations{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkDue is a look at what is due, and when, beside so many matches that
-// have a deadline, none of which has come.
-func BenchmarkDue(b *testing.B) {
-	for _, matches := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(matches, " matches"), func(b *testing.B) {
-			s := open(b, store.Memory)
-			for i := range matches {
-				step := opening(match.GameID(fmt.Sprint("g", i)), "room")
-				step.Match.Deadline = noon.Add(time.Hour)
-				for _, kind := range []string{"flag", "remind"} {
-					step.Due = append(step.Due, match.Due{Game: step.Match.ID, Kind: kind, At: step.Match.Deadline})
-				}
-				if err := s.Commit(b.Context(), step); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for b.Loop() {
-				if due, err := s.DueBy(b.Context(), noon, 100); err != nil || len(due) != 0 {
-					b.Fatal(due, err)
-				}
-				if at, err := s.NextDue(b.Context()); err != nil || !at.Equal(noon.Add(time.Hour)) {
-					b.Fatal(at, err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkMatch(b *testing.B) {
-	for _, events := range []int{60, 300} {
-		b.Run(fmt.Sprint(events, " events"), func(b *testing.B) {
-			s := open(b, newFile(b))
-			fill(b, s, 1, events)
-			for b.Loop() {
-				if _, _, err := s.Match(b.Context(), "g0"); err != nil {
-					b.Fatal(err)
-				}
+				must(b, s.Commit(b.Context(), step))
 			}
 		})
 	}
@@ -189,18 +96,12 @@ func BenchmarkThousand(b *testing.B) {
 			}
 		}
 	})
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.Close())
 	b.Run("open and close", func(b *testing.B) {
 		for b.Loop() {
 			s, err := store.Open(b.Context(), name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
+			must(b, s.Close())
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,11 +10,7 @@ import (
 
 // What a person has done is found by an index, however many games there are.
 func TestPrivacyReadsNoWholeTable(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	for name, query := range map[string]string{"comments": commentsBy, "their posts": saidBy, "events": eventsBy, "strangers": strangersOf} {
 		plan := explain(t, s, query, "p1")
 		if name == "strangers" {
@@ -48,53 +41,25 @@ func TestEraseInPortions(t *testing.T) {
 			updates++
 		}
 	})()
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	const games = 2*forgetRows + 1
-	err = s.change(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		for _, who := range []string{"p1", "p2"} {
-			if _, err := tx.ExecContext(ctx, "INSERT INTO person (id, platform, platform_id, name) VALUES ($1, 'chat', $1, 'Ada')", who); err != nil {
-				return err
-			}
-		}
-		for i := range games {
-			game := fmt.Sprint("g", i)
-			if _, err := tx.ExecContext(ctx, `INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
-				VALUES ($1, '', '', 'p1', '', 0, 'ended', 'p1', 'p2', '', 2, '', 0)`, game); err != nil {
-				return err
-			}
-			for seq, who := range []string{"p1", "p2"} {
-				if _, err := tx.ExecContext(ctx, "INSERT INTO event (game, seq, at, actor, body, proof) VALUES ($1, $2, 0, $3, 'comment 1 canary of ' || $3, '')", game, seq+1, who); err != nil {
-					return err
-				}
-				state := "settled"
-				if i == 0 {
-					state = "waiting"
-				}
-				if _, err := tx.ExecContext(ctx, `INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why)
-					VALUES ($1 || '-' || $2 || '-before', $1, 'chat', 'club', '', $2, 'notice', $2, 0, 'canary of ' || $3, $4, 0, 0, '', '')`, game, seq+1, who, state); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	must(t, s.exec(t.Context(), "INSERT INTO person (id, platform, platform_id, name) VALUES ('p1', 'chat', 'p1', 'Ada'), ('p2', 'chat', 'p2', 'Ada')"))
+	for _, insert := range []string{
+		`INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed)
+			SELECT DISTINCT game, '', '', 'p1', '', 0, 'ended', 'p1', 'p2', '', 2, '', 0 FROM said`,
+		"INSERT INTO event (game, seq, at, actor, body, proof) SELECT game, seq, 0, 'p' || seq, 'comment 1 canary of p' || seq, '' FROM said",
+		`INSERT INTO post (id, game, platform, channel, thread, n, kind, seq, private, body, state, due, attempt, receipt, why)
+			SELECT game || '-' || seq || '-before', game, 'chat', 'club', '', seq, 'notice', seq, 0, 'canary of p' || seq,
+				CASE i WHEN 0 THEN 'waiting' ELSE 'settled' END, 0, 0, '', '' FROM said`,
+	} {
+		must(t, s.exec(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $1), said AS (SELECT i, 'g' || i AS game, seq FROM n, (SELECT 1 AS seq UNION SELECT 2)) "+insert, games-1))
 	}
 	count := func(query string) (n int) {
 		t.Helper()
-		if err := s.read.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.read.QueryRowContext(t.Context(), query).Scan(&n))
 		return n
 	}
-	if err := s.Erase(t.Context(), "p1", outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Erase(t.Context(), "p1", outbox.User{Platform: "chat", ID: "p1", Name: "Ada"}, "somebody"))
 	if updates != 5 { // 400 posts and games in 401 games
 		t.Errorf("%d updates", updates)
 	}

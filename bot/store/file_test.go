@@ -20,7 +20,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -64,16 +63,10 @@ func start(t *testing.T, part, file string) *child {
 	cmd.Env = append(os.Environ(), partVariable+"="+part)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe() // open as long as we live: a child reads it to know when to end
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	c := &child{cmd, bufio.NewScanner(out)}
 	t.Cleanup(func() {
 		c.kill()
@@ -162,13 +155,9 @@ func TestNothingIsLostWhenKilled(t *testing.T) {
 		}
 
 		s, err := store.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m, events, err := s.Match(t.Context(), "g")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(events) < said || len(events) > said+1 {
 			t.Errorf("round %d: %d events are there, %d were said to be", round, len(events), said)
 		}
@@ -184,25 +173,19 @@ func TestNothingIsLostWhenKilled(t *testing.T) {
 		if m.Seq > 0 {
 			// Its post came with it, and is the one to be shown.
 			posts, err := s.Claim(t.Context(), m.Changed, m.Changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(posts) != 1 || posts[0].Seq != m.Seq {
 				t.Errorf("round %d: after event %d these posts are owed: %v", round, m.Seq, posts)
 			}
 			for _, p := range posts {
-				if err := s.Later(t.Context(), p.ID, p.Attempt, m.Changed, true); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Later(t.Context(), p.ID, p.Attempt, m.Changed, true))
 			}
 			again := turn(&match.Match{ID: "g", Standing: match.Standing{Seq: m.Seq - 1, Changed: noon}})
 			if err := s.Commit(t.Context(), again); !errors.Is(err, bot.ErrConflict) {
 				t.Errorf("round %d: the last request, asked again: %v", round, err)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 	t.Logf("%d kills, %d events", rounds, said)
 }
@@ -230,15 +213,11 @@ func TestOneProcessPerFile(t *testing.T) {
 	inUse()
 
 	link := filepath.Join(t.TempDir(), "link.db")
-	if err := os.Symlink(name, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(name, link))
 	if _, err := store.Open(t.Context(), link); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("under another name: error is %v, want %v", err, store.ErrInUse)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	open(t, link)
 }
 
@@ -248,20 +227,14 @@ func database(t *testing.T) []byte {
 	name := newFile(t)
 	s := open(t, name)
 	for i := range 20 {
-		if err := s.Commit(t.Context(), opening(match.GameID(fmt.Sprint(i)), "room")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Commit(t.Context(), opening(match.GameID(fmt.Sprint(i)), "room")))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if got := slices.Collect(maps.Keys(folder(t, filepath.Dir(name)))); len(got) != 1 {
 		t.Errorf("a closed database leaves %v", got)
 	}
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -269,9 +242,7 @@ func database(t *testing.T) []byte {
 func sqlDo(t *testing.T, name string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
@@ -287,9 +258,7 @@ func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 	rng.Read(garbage)
 	write := func(data []byte) func(*testing.T, string) {
 		return func(t *testing.T, name string) {
-			if err := os.WriteFile(name, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(name, data, 0o600))
 		}
 	}
 	for _, c := range []struct {
@@ -312,9 +281,7 @@ func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 			sqlDo(t, name, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
 		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows "},
 		{"a directory", func(t *testing.T, name string) {
-			if err := os.Mkdir(name, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(name, 0o700))
 		}, nil, "it is a directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -382,17 +349,13 @@ func TestPlaceThatMayNotBeWritten(t *testing.T) {
 			}
 			name := filepath.Join(dir, "halfpoint.db")
 			if c.file != 0 {
-				if err := os.WriteFile(name, good, c.file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(name, good, c.file))
 				if err := os.Chmod(name, c.file); err != nil { // whatever the umask
 					t.Fatal(err)
 				}
 			}
 			before := folder(t, dir)
-			if err := os.Chmod(dir, c.dir); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(dir, c.dir))
 			t.Cleanup(func() { os.Chmod(dir, 0o700) })
 			said := start(t, "poor", name).line(t)
 			if want := "open " + name + ": " + c.says; said != want {
@@ -410,14 +373,10 @@ func TestWaitsForOthersAndGivesUpInTime(t *testing.T) {
 	name := newFile(t)
 	s := open(t, name)
 	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("?", "%3f", "#", "%23").Replace(name)+"?_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	other, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	step := opening("g", "room")
 	if err := s.Commit(t.Context(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 		t.Errorf("error is %v; the file is locked by somebody else", err)
@@ -425,9 +384,7 @@ func TestWaitsForOthersAndGivesUpInTime(t *testing.T) {
 	if _, _, err := s.Match(t.Context(), "g"); !errors.Is(err, bot.ErrNotFound) {
 		t.Errorf("reading meanwhile: %v", err)
 	}
-	if err := other.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Rollback())
 	if err := s.Commit(t.Context(), step); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -445,74 +402,18 @@ func TestUnusablePlace(t *testing.T) {
 	}
 }
 
-func TestNewFileIsForItsOwner(t *testing.T) {
-	name := newFile(t)
-	open(t, name)
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		info, err := os.Stat(name + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("others may use the file %s: %v", name+suffix, info.Mode())
-		}
-	}
-}
-
-// A process that dies between showing a post and writing that down leaves a
-// claim behind. The next one has the file for itself and takes it up at once.
-func TestClaimsDieWithTheirProcess(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "game.db")
-	now := time.UnixMilli(1_700_000_000_000)
-	s, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	step := &match.Step{Request: "chat:1", At: now, Posts: []match.OutboxPost{{ID: "p1", Where: match.Room{Platform: "chat", Channel: "club"}, Kind: match.Notice}}}
-	if err := s.Commit(t.Context(), step); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		claimed, err := s.Claim(t.Context(), now, now.Add(time.Hour))
-		if err != nil || len(claimed) != 1 {
-			t.Fatalf("claimed %v, %v", claimed, err)
-		}
-		if again, err := s.Claim(t.Context(), now, now.Add(time.Hour)); err != nil || len(again) != 0 {
-			t.Fatalf("claimed again %v, %v", again, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if s, err = store.Open(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Close()
-}
-
-// A copy that was put back and that others may read is read by its owner alone
-// from then on.
+// A new file is for its owner alone, and so is a copy that was put back and that others
+// may read, from then on.
 func TestOwnerOnly(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	s, err := store.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	if err := os.Chmod(name, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = store.Open(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	files, err := filepath.Glob(name + "*")
-	if err != nil || len(files) < 2 {
-		t.Fatal(files, err)
-	}
-	for _, f := range files {
-		if i, err := os.Stat(f); err != nil || i.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", f, i.Mode(), err)
+	name := newFile(t)
+	for range 2 {
+		s := open(t, name)
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if i, err := os.Stat(name + suffix); err != nil || i.Mode().Perm() != 0o600 {
+				t.Errorf("others may use the file %q: %v, %v", suffix, i.Mode(), err)
+			}
 		}
+		must(t, s.Close())
+		must(t, os.Chmod(name, 0o644))
 	}
 }

@@ -66,16 +66,12 @@ func TestWrittenFormsStay(t *testing.T) {
 			func(s string) (any, error) { var b storedBody; err := decode(s, &b); return b, err }},
 	} {
 		written, err := c.write()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(c.text, written); diff != "" {
 			t.Errorf("written (-want +got):\n%s", diff)
 		}
 		read, err := c.read(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(c.value, read); diff != "" {
 			t.Errorf("read (-want +got):\n%s", diff)
 		}
@@ -85,11 +81,7 @@ func TestWrittenFormsStay(t *testing.T) {
 // What is asked often must be found by an index, or it grows slower with every
 // match that was ever played.
 func TestQueriesUseIndices(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	here := match.Room{Platform: "web", Channel: "c"}
 	going := []match.State{match.Going}
 	for name, c := range map[string]struct {
@@ -115,11 +107,7 @@ func TestQueriesUseIndices(t *testing.T) {
 // What is looked for all day is found by an index: what is due not among all matches
 // that have a deadline, a message not among all that were said.
 func TestLookupsUseIndices(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	for _, c := range []struct {
 		query string
 		args  []any
@@ -164,24 +152,16 @@ func channelPlan(more ...string) []string {
 // An export has every column of every table, or something would be lost; but for what
 // an adapter keeps by itself.
 func TestExportKnowsAllTables(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	rows, err := s.read.QueryContext(t.Context(), `
 		SELECT t.name, c.name, c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND t.name NOT LIKE 'matrix%' AND t.name <> $1`, versionTable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	has, want := map[string]map[string]string{}, map[string]map[string]string{}
 	for rows.Next() {
 		var table, column, kind string
-		if err := rows.Scan(&table, &column, &kind); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&table, &column, &kind))
 		if want[table] == nil {
 			want[table] = map[string]string{}
 		}
@@ -202,152 +182,40 @@ func TestExportKnowsAllTables(t *testing.T) {
 	}
 }
 
-// A database of the second version, which had preferences and clocks, is brought
-// up with them.
-func TestSecondVersionIsBroughtUp(t *testing.T) {
-	ctx := t.Context()
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	older(t, name, 2, `
-		INSERT INTO person VALUES ('pa', 'web', '1', 'Ada');
-		INSERT INTO preference VALUES ('pa', '{"remind":"direct","quiet":{"from":1380,"to":405}}');
-		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9,"komi":15}', 'pa', '', 1700000000000, 'going', 'pa', 'pa', 'pa', 0, '', 1700000000000, '3d', 1700259200000);
-		INSERT INTO game_channel VALUES ('g', 'web', 'c', '', 1, 'going');
-		INSERT INTO due VALUES ('g', 'flag', 1700259200000, 0), ('g', 'remind', 1700200000000, 0);
-		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, '', 'hello', '', 0, 'notice', 0);`)
-	for range 2 {
-		s, err := Open(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, _, err := s.Match(ctx, "g")
-		if err != nil || m.Rated || m.Clock.String() != "3d" || m.Deadline.UnixMilli() != 1700259200000 {
-			t.Errorf("match: %+v, %v", m, err)
-		}
-		due, err := s.DueBy(ctx, m.Deadline, 9)
-		dues := []match.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}
-		if diff := cmp.Diff(dues, due); diff != "" || err != nil {
-			t.Errorf("due: %v (-want +got):\n%s", err, diff)
-		}
-		prefs, err := s.Preferences(ctx, "pa")
-		want := match.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}
-		if diff := cmp.Diff(want, prefs); diff != "" || err != nil {
-			t.Errorf("preferences: %v (-want +got):\n%s", err, diff)
-		}
-		said, err := s.Message(ctx, "k")
-		if diff := cmp.Diff(outbox.Message{N: 1, Key: "k", Room: "c", At: time.UnixMilli(1700000000000).UTC(), Text: "hello", Kind: "notice"}, said); diff != "" || err != nil {
-			t.Errorf("message: %v (-want +got):\n%s", err, diff)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// A database of the fourth version, which knew no servers, is brought up: what a
-// room has chosen holds as it did, and what was answered still is.
-func TestFourthVersionIsBroughtUp(t *testing.T) {
-	ctx := t.Context()
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	older(t, name, 4, `
-		INSERT INTO inbox VALUES ('web:1', 1700000000000, '{"texts":[{"k":"played"}]}');
-		INSERT INTO room_setting VALUES ('web', 'c', '{"size":"13x13"}'), ('web', 'd', '{"opens":"moderators"}');`)
-	for range 2 {
-		s, err := Open(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for channel, want := range map[string]match.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
-			want.Room = match.Room{Platform: "web", Channel: channel}
-			got, err := s.Channel(ctx, want.Room)
-			if got != (bot.Channel{Settings: want}) || err != nil {
-				t.Errorf("%s has chosen %+v, %v", channel, got, err)
-			}
-		}
-		if r, ok, err := s.Answered(ctx, "web:1"); !ok || len(r.Texts) != 1 || err != nil {
-			t.Errorf("answered: %+v, %v", r, err)
-		}
-		if servers, err := s.Servers(ctx, "web"); len(servers) != 0 || err != nil {
-			t.Errorf("servers: %v, %v", servers, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// In a database of the fifth version nobody holds the names of the local room, and
-// those that were used are marked.
-func TestFifthVersionIsBroughtUp(t *testing.T) {
-	ctx := t.Context()
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	older(t, name, 5, `
-		INSERT INTO person VALUES ('pa', 'web', 'name:ada', 'Ada'), ('pb', 'web', 'seat:black', 'Black'), ('pc', 'discord', 'name:1', 'C');`)
-	s, err := Open(ctx, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	ada, err := s.Holder(ctx, "web", "name:ada")
-	if want := (bot.Holder{Platform: "web", ID: "name:ada"}); ada != want || err != nil {
-		t.Errorf("Ada is held by %+v, %v", ada, err)
-	}
-	for platform, id := range map[string]string{"web": "seat:black", "discord": "name:1"} {
-		if h, err := s.Holder(ctx, platform, id); !errors.Is(err, bot.ErrNotFound) {
-			t.Errorf("%s is held by %+v, %v", id, h, err)
-		}
-	}
-}
-
-// In a database of the eleventh version outages were bookmarks; other bookmarks stay.
-func TestEleventhVersionIsBroughtUp(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	older(t, name, 11, `
-		INSERT INTO bookmark VALUES ('bot:alive', '5'), ('bot:away:chat', '1700000003000'), ('bot:away:mail', ''),
-			('bot:outages', '[{"from":1700000001000,"to":1700000002000},{"from":1700000004000,"to":1700000009000},{"from":900,"to":1000}]');`)
-	s, err := Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	at := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-	got, err := s.Outages(t.Context())
-	want := []bot.Outage{{From: at(900), To: at(1000)}, {From: at(1700000001000), To: at(1700000002000)},
-		{Platform: "chat", From: at(1700000003000)}, {From: at(1700000004000), To: at(1700000009000)}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	left, err := values[string](t.Context(), s.read, "SELECT adapter FROM bookmark WHERE adapter LIKE $1", "bot:%")
-	if diff := cmp.Diff([]string{"bot:alive"}, left); diff != "" || err != nil {
-		t.Errorf("bookmarks: %v (-want +got):\n%s", err, diff)
-	}
-}
-
-// older makes a database as a version of the tables had it, with what is put into
-// it.
-func older(t *testing.T, name string, version int64, statements string) {
+// broughtUp returns the store of a database as a version of the tables had it, with
+// what was put into it, when it is opened for the second time.
+func broughtUp(t *testing.T, version int64, statements string) *Store {
 	t.Helper()
+	name := filepath.Join(t.TempDir(), "halfpoint.db")
 	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	provider, err := migrator(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), version); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	_, err = provider.UpTo(t.Context(), version)
+	must(t, err)
 	_, err = db.ExecContext(t.Context(), statements)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+	must(t, errors.Join(err, db.Close()))
+	s, err := Open(t.Context(), name)
+	must(t, err)
+	must(t, s.Close())
+	s, err = Open(t.Context(), name)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+// wants compares what was read with what is wanted.
+func wants(t *testing.T, what string, want, got any, err error) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
 	}
 }
 
 // A database of the first version is brought up with everything kept.
 func TestFirstVersionIsBroughtUp(t *testing.T) {
 	ctx := t.Context()
-	name := filepath.Join(t.TempDir(), "halfpoint.db")
-	older(t, name, 1, `
+	s := broughtUp(t, 1, `
 		INSERT INTO person VALUES ('pa', 'web', '1', 'Ada'), ('pb', 'web', '2', 'Bob');
 		INSERT INTO game VALUES ('g', 'two-button@1', '{"w":9,"h":9,"komi":13}', 'pa', 'pb', 1700000000000, 'going', 'pa', 'pb', 'pb', 1, '', 1700000001000);
 		INSERT INTO game_channel VALUES ('g', 'web', 'c', 't', 3, 'going');
@@ -359,92 +227,124 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 		INSERT INTO room_parked VALUES ('web', 'd', '', 'gone');
 		INSERT INTO bookmark VALUES ('matrix', 's1');
 		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, 'Ada', 'hello', 'g', 1, 'show', 0);`)
-
 	start := time.UnixMilli(1700000000000).UTC()
 	where := match.Room{Platform: "web", Channel: "c", Thread: "t"}
 	want := match.Match{ID: "g", Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
 		Opener: "pa", Invited: "pb", Where: where, Number: 3, Opened: start,
 		Standing: match.Standing{State: match.Going, Black: "pa", White: "pb", ToMove: "pb", Seq: 1, Changed: start.Add(time.Second)}}
-	for range 2 { // brought up, and as it is from then on
-		s, err := Open(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same := func(what string, want any, got any, err error) {
-			t.Helper()
-			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
-			}
-		}
-		m, events, err := s.Match(ctx, "g")
-		same("match", want, m, err)
-		same("events", []match.Event{{Seq: 1, At: want.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
-		people, err := s.People(ctx, []match.PersonID{"pa", "pb"})
-		same("people", map[match.PersonID]outbox.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
-		answer, _, err := s.Answered(ctx, "web:1")
-		same("answer", match.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
-		receipt, _, err := s.Shown(ctx, "g", where, match.Show, false)
-		same("receipt", outbox.Receipt("r1"), receipt, err)
-		bookmark, err := s.Bookmark(ctx, "matrix")
-		same("bookmark", "s1", bookmark, err)
-		messages, err := s.Since(ctx, "c", 0, 9)
-		same("messages", []outbox.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: match.Show}}, messages, err)
-		first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
-		same("parked for the first time", false, first, err)
-		posts, err := s.Claim(ctx, want.Changed, want.Changed)
-		same("posts", 1, len(posts), err)
-		due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
-		same("due", 0, len(due), err)
-		running, err := s.Running(ctx, "", "", "", 9)
-		same("running", 0, len(running), err)
-		prefs, err := s.Preferences(ctx, "pa")
-		same("preferences", match.Preferences{Person: "pa"}, prefs, err)
-		room, err := s.Channel(ctx, where)
-		same("the room", bot.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
+	m, events, err := s.Match(ctx, "g")
+	wants(t, "match", want, m, err)
+	wants(t, "events", []match.Event{{Seq: 1, At: want.Changed, By: "pa", Body: "turn B place D4", Proof: "0123456789abcdef"}}, events, nil)
+	people, err := s.People(ctx, []match.PersonID{"pa", "pb"})
+	wants(t, "people", map[match.PersonID]outbox.User{"pa": {Platform: "web", ID: "1", Name: "Ada"}, "pb": {Platform: "web", ID: "2", Name: "Bob"}}, people, err)
+	answer, _, err := s.Answered(ctx, "web:1")
+	wants(t, "answer", match.Reply{Texts: []bot.Text{text.Say("played", "D4")}}, answer, err)
+	receipt, _, err := s.Shown(ctx, "g", where, match.Show, false)
+	wants(t, "receipt", outbox.Receipt("r1"), receipt, err)
+	bookmark, err := s.Bookmark(ctx, "matrix")
+	wants(t, "bookmark", "s1", bookmark, err)
+	messages, err := s.Since(ctx, "c", 0, 9)
+	wants(t, "messages", []outbox.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: match.Show}}, messages, err)
+	first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
+	wants(t, "parked for the first time", false, first, err)
+	posts, err := s.Claim(ctx, want.Changed, want.Changed)
+	wants(t, "posts", 1, len(posts), err)
+	due, err := s.DueBy(ctx, start.AddDate(100, 0, 0), 9)
+	wants(t, "due", 0, len(due), err)
+	running, err := s.Running(ctx, "", "", "", 9)
+	wants(t, "running", 0, len(running), err)
+	prefs, err := s.Preferences(ctx, "pa")
+	wants(t, "preferences", match.Preferences{Person: "pa"}, prefs, err)
+	room, err := s.Channel(ctx, where)
+	wants(t, "the room", bot.Channel{Settings: match.RoomSettings{Room: match.Room{Platform: "web", Channel: "c"}}}, room, err)
+}
+
+// The second version brought preferences, clocks and what is due.
+func TestSecondVersionIsBroughtUp(t *testing.T) {
+	ctx := t.Context()
+	s := broughtUp(t, 2, `
+		INSERT INTO person VALUES ('pa', 'web', '1', 'Ada');
+		INSERT INTO preference VALUES ('pa', '{"remind":"direct","quiet":{"from":1380,"to":405}}');
+		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9,"komi":15}', 'pa', '', 1700000000000, 'going', 'pa', 'pa', 'pa', 0, '', 1700000000000, '3d', 1700259200000);
+		INSERT INTO game_channel VALUES ('g', 'web', 'c', '', 1, 'going');
+		INSERT INTO due VALUES ('g', 'flag', 1700259200000, 0), ('g', 'remind', 1700200000000, 0);
+		INSERT INTO message VALUES (1, 'k', 'c', 1700000000000, '', 'hello', '', 0, 'notice', 0);`)
+	m, _, err := s.Match(ctx, "g")
+	if err != nil || m.Rated || m.Clock.String() != "3d" || m.Deadline.UnixMilli() != 1700259200000 {
+		t.Errorf("match: %+v, %v", m, err)
+	}
+	due, err := s.DueBy(ctx, m.Deadline, 9)
+	wants(t, "due", []match.Due{{Game: "g", Kind: "remind", At: time.UnixMilli(1700200000000).UTC()}, {Game: "g", Kind: "flag", At: m.Deadline}}, due, err)
+	prefs, err := s.Preferences(ctx, "pa")
+	wants(t, "preferences", match.Preferences{Person: "pa", Remind: "direct", Quiet: clock.Hours{From: 1380, To: 405}}, prefs, err)
+	said, err := s.Message(ctx, "k")
+	wants(t, "message", outbox.Message{N: 1, Key: "k", Room: "c", At: time.UnixMilli(1700000000000).UTC(), Text: "hello", Kind: "notice"}, said, err)
+}
+
+// The fourth version knew no servers: what a room has chosen holds as it did, and what
+// was answered still is.
+func TestFourthVersionIsBroughtUp(t *testing.T) {
+	ctx := t.Context()
+	s := broughtUp(t, 4, `
+		INSERT INTO inbox VALUES ('web:1', 1700000000000, '{"texts":[{"k":"played"}]}');
+		INSERT INTO room_setting VALUES ('web', 'c', '{"size":"13x13"}'), ('web', 'd', '{"opens":"moderators"}');`)
+	for channel, want := range map[string]match.RoomSettings{"c": {Size: "13x13"}, "d": {Opens: "moderators"}, "e": {}} {
+		want.Room = match.Room{Platform: "web", Channel: channel}
+		got, err := s.Channel(ctx, want.Room)
+		wants(t, channel, bot.Channel{Settings: want}, got, err)
+	}
+	r, _, err := s.Answered(ctx, "web:1")
+	wants(t, "answer", match.Reply{Texts: []bot.Text{text.Say("played")}}, r, err)
+	servers, err := s.Servers(ctx, "web")
+	wants(t, "servers", 0, len(servers), err)
+}
+
+// In a database of the fifth version nobody holds the names of the local room, and
+// those that were used are marked.
+func TestFifthVersionIsBroughtUp(t *testing.T) {
+	s := broughtUp(t, 5, `
+		INSERT INTO person VALUES ('pa', 'web', 'name:ada', 'Ada'), ('pb', 'web', 'seat:black', 'Black'), ('pc', 'discord', 'name:1', 'C');`)
+	ada, err := s.Holder(t.Context(), "web", "name:ada")
+	wants(t, "Ada's holder", bot.Holder{Platform: "web", ID: "name:ada"}, ada, err)
+	for platform, id := range map[string]string{"web": "seat:black", "discord": "name:1"} {
+		if h, err := s.Holder(t.Context(), platform, id); !errors.Is(err, bot.ErrNotFound) {
+			t.Errorf("%s is held by %+v, %v", id, h, err)
 		}
 	}
 }
 
+// In a database of the eleventh version outages were bookmarks; other bookmarks stay.
+func TestEleventhVersionIsBroughtUp(t *testing.T) {
+	s := broughtUp(t, 11, `
+		INSERT INTO bookmark VALUES ('bot:alive', '5'), ('bot:away:chat', '1700000003000'), ('bot:away:mail', ''),
+			('bot:outages', '[{"from":1700000001000,"to":1700000002000},{"from":1700000004000,"to":1700000009000},{"from":900,"to":1000}]');`)
+	at := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+	got, err := s.Outages(t.Context())
+	wants(t, "outages", []bot.Outage{{From: at(900), To: at(1000)}, {From: at(1700000001000), To: at(1700000002000)},
+		{Platform: "chat", From: at(1700000003000)}, {From: at(1700000004000), To: at(1700000009000)}}, got, err)
+	left, err := values[string](t.Context(), s.read, "SELECT adapter FROM bookmark WHERE adapter LIKE $1", "bot:%")
+	wants(t, "bookmarks", []string{"bot:alive"}, left, err)
+}
+
 // Who has done something since strangers were looked for is none any more.
 func TestStrangersAreLookedAtAgain(t *testing.T) {
-	ctx := t.Context()
-	s, err := Open(ctx, Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var left []string
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `
-			INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
-				('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
-			INSERT INTO preference VALUES ('chooses', '{}');
-			INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0);
-			INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`)
-		return err
-	})
-	if err == nil {
-		err = s.forEach(ctx, []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers)
-	}
-	if err == nil {
-		left, err = values[string](ctx, s.read, "SELECT id FROM person ORDER BY platform_id")
-	}
-	if diff := cmp.Diff([]string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
+	s := memory(t)
+	must(t, s.exec(t.Context(), `
+		INSERT INTO person VALUES ('opens', 'web', '1', ''), ('black', 'web', '2', ''), ('white', 'web', '3', ''), ('invited', 'web', '4', ''),
+			('acts', 'web', '5', ''), ('chooses', 'web', '6', ''), ('stranger', 'web', '7', ''), ('not asked about', 'web', '8', '');
+		INSERT INTO preference VALUES ('chooses', '{}');
+		INSERT INTO game VALUES ('g', 'aga@1', '{"w":9,"h":9}', 'opens', 'invited', 0, 'going', 'black', 'white', '', 1, '', 1700000000000, 'none', 0, 0);
+		INSERT INTO event VALUES ('g', 1, 1700000000000, 'acts', 'comment 1 Nice', '');`))
+	must(t, s.forEach(t.Context(), []string{"opens", "black", "white", "invited", "acts", "chooses", "stranger"}, 2, removeStrangers))
+	left, err := values[string](t.Context(), s.read, "SELECT id FROM person ORDER BY platform_id")
+	wants(t, "people", []string{"opens", "black", "white", "invited", "acts", "chooses", "not asked about"}, left, err)
 }
 
 // The transcript of the local room is kept for 90 days, and its newest messages for
 // ever.
 func TestPruneMessages(t *testing.T) {
 	ctx := t.Context()
-	s, err := Open(ctx, Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	now := time.UnixMilli(1700000000000)
 	for _, test := range []struct{ from, n, at, first int64 }{
 		{1, leastKept, 0, 1}, // old
@@ -452,23 +352,14 @@ func TestPruneMessages(t *testing.T) {
 		{leastKept + 701, leastKept, millis(now.Add(-keepMessages)), 10_001},
 		{2*leastKept + 701, 1, millis(now), 10_001},
 	} {
-		err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `
-				WITH RECURSIVE next(n) AS (SELECT $1 UNION ALL SELECT n + 1 FROM next WHERE n < $1 + $2 - 1)
-				INSERT INTO message (n, key, room, at, sender, body, game, seq, kind, removed) SELECT n, n, 'r', $3, '', '', '', 0, '', 0 FROM next`,
-				test.from, test.n, test.at)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for next := "message"; ; {
-			if next, err = s.Prune(ctx, now, next, 500); err != nil {
-				t.Fatal(err)
-			}
-			if next == "" {
-				break
-			}
+		must(t, s.exec(ctx, `
+			WITH RECURSIVE next(n) AS (SELECT $1 UNION ALL SELECT n + 1 FROM next WHERE n < $1 + $2 - 1)
+			INSERT INTO message (n, key, room, at, sender, body, game, seq, kind, removed) SELECT n, n, 'r', $3, '', '', '', 0, '', 0 FROM next`,
+			test.from, test.n, test.at))
+		for next := "message"; next != ""; {
+			var err error
+			next, err = s.Prune(ctx, now, next, 500)
+			must(t, err)
 		}
 		ms, err := s.After(ctx, 0, 1)
 		if err != nil || len(ms) == 0 || ms[0].N != test.first {
@@ -480,18 +371,14 @@ func TestPruneMessages(t *testing.T) {
 // What is promised to be durable is so only with these.
 func TestSettings(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "1000", "secure_delete": "1", "page_size": "2048", "wal_autocheckpoint": "2000",
 	} {
 		for name, db := range map[string]*sql.DB{"writer": s.write, "reader": s.read} {
 			var got string
-			if err := db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
 			if got != want {
 				t.Errorf("%s: %s is %s, want %s", name, pragma, got, want)
 			}
@@ -505,11 +392,7 @@ func TestSettings(t *testing.T) {
 // A commit that fails is told to all who had their part in it, and to nobody
 // else.
 func TestCommitFails(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	bookmark := func(adapter string) change {
 		return change{t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO bookmark (adapter, value) VALUES ($1, '')", adapter)
@@ -534,9 +417,7 @@ func TestCommitFails(t *testing.T) {
 			}
 		}
 		var n int
-		if err := s.read.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bookmark").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.read.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bookmark").Scan(&n))
 		if n != 0 {
 			t.Errorf("%s: %d changes of a commit that failed are there", name, n)
 		}
@@ -553,13 +434,9 @@ func TestCommitFails(t *testing.T) {
 
 func TestClosedStore(t *testing.T) {
 	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 2 { // closing twice is closing once
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 	}
 	if err := s.SetBookmark(t.Context(), "matrix", "s1"); !errors.Is(err, errClosed) {
 		t.Errorf("error is %v, want %v", err, errClosed)
@@ -569,21 +446,15 @@ func TestClosedStore(t *testing.T) {
 func explain(t *testing.T, s *Store, query string, args ...any) string {
 	t.Helper()
 	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	var plan strings.Builder
 	for rows.Next() {
 		var id, parent, unused int
 		var line string
-		if err := rows.Scan(&id, &parent, &unused, &line); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&id, &parent, &unused, &line))
 		plan.WriteString(line + "\n")
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 	return plan.String()
 }

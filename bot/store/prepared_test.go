@@ -55,9 +55,7 @@ func (s countingStmt) Close() error {
 func openCounting(t *testing.T, dsn string) (*sql.DB, counting) {
 	t.Helper()
 	inner, err := sqlite.NewConnector(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := counting{inner, map[string]int{}, map[string]int{}}
 	db := sql.OpenDB(preparingConnector{Connector: c})
 	db.SetMaxOpenConns(1)
@@ -74,9 +72,7 @@ func TestEachTextIsPreparedOnce(t *testing.T) {
 	const insert, read = "INSERT INTO t (n) VALUES ($1)", "\n\tSELECT n FROM t WHERE n = $1"
 	for n := range 5 {
 		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := tx.ExecContext(ctx, insert, n); err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +80,7 @@ func TestEachTextIsPreparedOnce(t *testing.T) {
 		if err := tx.QueryRowContext(ctx, read, n).Scan(&got); err != nil || got != n {
 			t.Errorf("read %d, %v; want %d", got, err, n)
 		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tx.Commit())
 		if err := db.QueryRowContext(ctx, read, -1).Scan(&got); err != sql.ErrNoRows {
 			t.Errorf("error is %v, want no rows", err)
 		}
@@ -94,9 +88,7 @@ func TestEachTextIsPreparedOnce(t *testing.T) {
 	if len(c.prepared) != 2 || c.prepared[insert] != 1 || c.prepared[read] != 1 {
 		t.Errorf("prepared: %v", c.prepared)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	if c.open[insert] != 0 || c.open[read] != 0 {
 		t.Errorf("open after the connection was closed: %v", c.open)
 	}
@@ -120,24 +112,16 @@ func TestPreparedTextInUse(t *testing.T) {
 		}
 	}
 	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer tx.Rollback()
 	for range 2 {
 		var pairs []string
 		outer, err := tx.QueryContext(ctx, read, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for outer.Next() {
 			var a, b int
-			if err := outer.Scan(&a); err != nil {
-				t.Fatal(err)
-			}
-			if err := tx.QueryRowContext(ctx, read, a).Scan(&b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, outer.Scan(&a))
+			must(t, tx.QueryRowContext(ctx, read, a).Scan(&b))
 			pairs = append(pairs, fmt.Sprint(a, b))
 		}
 		if got, want := fmt.Sprint(pairs, outer.Err()), "[0 0 1 1 2 2] <nil>"; got != want {
@@ -193,9 +177,7 @@ func TestPreparedBeforeTableChanged(t *testing.T) {
 		do(one, "INSERT INTO t (n) VALUES (1)")
 		do(other, "ALTER TABLE t ADD COLUMN "+add+" TEXT")
 		rows, err := one.QueryContext(ctx, "SELECT * FROM t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		columns, err := rows.Columns()
 		if err != nil || columns[len(columns)-1] != add {
 			t.Errorf("columns %v, %v; want the last to be %s", columns, err, add)

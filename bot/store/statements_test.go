@@ -1,6 +1,25 @@
 package store
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
+
+// memory returns a store in memory, which is closed at the end of the test.
+func memory(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(context.WithoutCancel(t.Context()), Memory)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // OnStatement has f called with the text of each statement that stores opened from
 // now on run, until the function that it returns is called.

@@ -29,11 +29,7 @@ func TestReplaceName(t *testing.T) {
 // What was said in a seat is of whoever sat there then, and what Onlooker said of
 // nobody. The number of a message that is gone is not given to another.
 func TestForgottenSeat(t *testing.T) {
-	s, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := memory(t)
 	ctx := t.Context()
 	n := 0
 	say := func(room, from, text string) {
@@ -56,12 +52,8 @@ func TestForgottenSeat(t *testing.T) {
 	say("local", "Black", "said by them")
 	for _, who := range []outbox.User{onlooker, seat, {Platform: "chat", ID: "name:bob", Name: "Bob"}} {
 		p, err := s.Person(ctx, who)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Erase(ctx, p, who, "somebody"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, s.Erase(ctx, p, who, "somebody"))
 	}
 	say("local", "Bob", "and now?")
 	var left []string

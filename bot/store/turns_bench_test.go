@@ -43,9 +43,7 @@ func BenchmarkTurns(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s, err := store.Open(b.Context(), newFile(b))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			defer s.Close()
 			shown := &screen{draws: c.draws}
 			service := bot.New(s, bot.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
