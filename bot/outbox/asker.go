@@ -110,6 +110,7 @@ func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
 // handParked gives the posts that have been parked to the askers who wait for them:
 // nobody else tells those people why nothing is shown.
 func (b *Outbox) handParked(where match.Room, game match.GameID) {
+	now := b.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range b.wanted {
@@ -117,7 +118,7 @@ func (b *Outbox) handParked(where match.Room, game match.GameID) {
 		if o.Where.Platform == where.Platform && o.Where.Channel == where.Channel &&
 			(where.Thread == "" || o.Where.Thread == where.Thread) && (game == "" || o.Game == game) {
 			o.Attempt = 1
-			b.hand(o, b.Now())
+			b.hand(o, now)
 		}
 	}
 }

@@ -18,7 +18,6 @@ const (
 	decorateMost = 5 * time.Minute // between two tries of one
 	owedFor      = 24 * time.Hour  // unless the adapter says otherwise
 	tidyAfter    = time.Second     // until it is stored that some are done
-	maxGone      = 256
 )
 
 // rowsOf makes rows of what an adapter owes.
@@ -84,12 +83,14 @@ func (b *Outbox) Done(platform, kind, key string) {
 
 // addGone takes note of rows that are done.
 func (b *Outbox) addGone(rows ...Row) {
+	now := b.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.gone = append(b.gone, rows...)
-	if len(b.gone) == 1 || len(b.gone) >= maxGone {
+	if len(b.gone) == 0 {
+		b.tidyAt = now.Add(tidyAfter)
 		wake(b.decorate)
 	}
+	b.gone = append(b.gone, rows...)
 }
 
 func (b *Outbox) takeGone() []Row {
@@ -100,10 +101,14 @@ func (b *Outbox) takeGone() []Row {
 	return gone
 }
 
-func (b *Outbox) someGone() bool {
+// tidy returns when it is to be stored which decorations are done; zero: none is.
+func (b *Outbox) tidy() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.gone) > 0
+	if len(b.gone) == 0 {
+		return time.Time{}
+	}
+	return b.tidyAt
 }
 
 // storeGone stores which decorations are done.
@@ -149,7 +154,6 @@ func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform
 	defer wait.Wait()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	tidy := time.Time{}
 	for ctx.Err() == nil {
 		r, ok, again := b.queue.Next(b.Now())
 		if ok {
@@ -159,19 +163,15 @@ func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform
 			})
 			continue
 		}
-		switch now := b.Now(); {
-		case !b.someGone():
-			tidy = time.Time{}
-		case tidy.IsZero():
-			tidy = now.Add(tidyAfter)
-		case !now.Before(tidy):
+		now, tidy := b.Now(), b.tidy()
+		if !tidy.IsZero() && !now.Before(tidy) {
 			b.storeGone(finishing)
-			tidy = time.Time{}
+			tidy = b.tidy()
 		}
 		pause := time.Hour
 		for _, t := range []time.Time{again, tidy} {
 			if !t.IsZero() {
-				pause = min(pause, max(t.Sub(b.Now()), time.Millisecond))
+				pause = min(pause, max(t.Sub(now), time.Millisecond))
 			}
 		}
 		timer.Reset(pause)

@@ -8,6 +8,24 @@
 // renews that claim: the outbox itself, or somebody who asked for something and shows
 // what comes of it in a better way ([Outbox.Take], [Outbox.Settle], [Outbox.Release]).
 //
+// # From a commit to a message
+//
+// Before a step is stored, [Outbox.Assign] says who would show each of its posts. The
+// commit claims those for which nothing older of their lane waits. Afterwards
+// [Outbox.Take] deals them out:
+//
+//   - The asker's posts are worded ([Outbox.Give]) and returned with the answer. The
+//     asker shows each and settles it, or releases it if it could not.
+//   - Other claimed posts join their lane, which one goroutine writes, a post at a time.
+//   - The rest wait in the store for claim, which Run calls whenever it is woken, and
+//     every two seconds.
+//
+// Deliver has a post worded and calls the platform; delivered stores the outcome: the
+// receipt and new decorations, a later time, that the post is given up, or that its room
+// is parked.
+//
+// # Decorations
+//
 // A decoration changes a message that is there already: it has the first message of
 // a game say how the game stands, puts a picture where its words are, takes old
 // buttons away, puts reactions, ends what still shows that the bot thinks. Doing one

@@ -119,7 +119,8 @@ type Outbox struct {
 	start    func(match.Lane)         // starts to deliver a lane; nil while Run does not deliver
 	claims   int                      // calls of claim that are running
 	finished map[string]bool          // posts whose delivery has ended since the first of these began
-	gone     []Row                    // decorations that are done, and not yet stored to be so
+	gone     []Row                    // decorations that are done, and not yet stored to be so,
+	tidyAt   time.Time                // which is to be done then
 }
 
 // New returns an Outbox that delivers nothing yet.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -83,20 +82,15 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 		return nil, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		found, err := duePosts(ctx, tx, others, args)
+		_, err := tx.ExecContext(ctx, `
+			UPDATE post SET state = 'superseded', body = '{}', why = ''
+			WHERE state = 'waiting' AND due <= $1 AND `+superseded, millis(now))
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(found, func(p duePost) bool { return p.superseded }) {
-			_, err := tx.ExecContext(ctx, `
-				UPDATE post SET state = 'superseded', body = '{}', why = ''
-				WHERE state = 'waiting' AND due <= $1 AND `+superseded, millis(now))
-			if err != nil {
-				return err
-			}
-			if found, err = duePosts(ctx, tx, others, args); err != nil {
-				return err
-			}
+		found, err := duePosts(ctx, tx, others, args)
+		if err != nil {
+			return err
 		}
 		for _, p := range found {
 			// Another process may have claimed it in between: then it is theirs.
@@ -132,11 +126,10 @@ const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS 
 		AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 		AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`
 
-// A duePost is a post, the time since when it is due, and whether it is superseded.
+// A duePost is a post and the time since when it is due.
 type duePost struct {
 	match.OutboxPost
-	due        int64
-	superseded bool
+	due int64
 }
 
 // duePosts returns the oldest waiting post of each game and channel, if it is due, on
@@ -145,7 +138,7 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 	return list(ctx, tx, func(scan scanner) (p duePost, err error) {
 		var text string
 		err = scan(&p.ID, &p.Game, &p.Where.Platform, &p.Where.Channel, &p.Where.Thread,
-			&p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &p.due, &p.superseded, &p.Unsent)
+			&p.Kind, &p.Seq, &p.Private, &text, &p.Attempt, &p.due, &p.Unsent)
 		if err != nil {
 			return p, err
 		}
@@ -156,7 +149,7 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 		p.Texts, p.Notify, p.Reply = body.Texts, body.Notify, body.Reply
 		return p, nil
 	}, `
-		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+superseded+`, `+neverSent+` FROM post
+		SELECT id, game, platform, channel, thread, kind, seq, private, body, attempt, due, `+neverSent+` FROM post
 		WHERE state = 'waiting' AND due <= $1`+others+`
 			AND NOT EXISTS (
 				SELECT 1 FROM post older WHERE older.state = 'waiting'

@@ -1,11 +1,9 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
@@ -122,83 +120,62 @@ func dueInOrder(d *desk) {
 	d.same("when it says that it is due", len(d.dueIn(at.Sub(d.now))), 1)
 }
 
+// dueUntouched: what is due changes with its step or not at all, see also
+// nothingOfAFailedStep.
 func dueUntouched(d *desk) {
 	m := d.open("g1", garden)
 	d.playDue(m, d.due(m, "flag", day))
 	before := d.dueIn(100 * day)
-	still := func(what string) {
-		d.Helper()
-		d.same("what is due after "+what, d.dueIn(100*day), before)
-	}
-
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now}))
-	still("a refusal")
-
-	stale := *m
-	stale.Seq--
-	step := d.turn(&stale)
-	step.Due = []match.Due{d.due(m, "remind", time.Hour)}
-	d.conflict(d.Commit(d.ctx(), step))
-	still("a step that came too late")
-
-	twin := d.fresh("g1", cellar)
-	d.conflict(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: twin, New: true, Due: []match.Due{d.due(m, "expire", day)}}))
-	still("a match whose id is taken")
+	d.same("what is due after a refusal", d.dueIn(100*day), before)
 
 	first := d.turn(m, post("p1", match.Notice, m))
 	first.Due = before
 	d.must(d.Commit(d.ctx(), first))
-	*m = *first.Match
-	step = d.turn(m, post("p1", match.Notice, m))
-	step.Due = []match.Due{d.due(m, "remind", time.Hour)}
-	d.conflict(d.Commit(d.ctx(), step))
-	still("a step whose post is there already")
-}
-
-func dueMustFit(d *desk) {
-	m := d.open("g1", garden)
-	d.open("g2", garden)
-	flag := d.due(m, "flag", day)
-	for name, spoil := range map[string]func(*match.Step){
-		"of another match":  func(s *match.Step) { s.Due[0].Game = "g2" },
-		"of no match":       func(s *match.Step) { s.Match, s.Events = nil, nil },
-		"of no kind":        func(s *match.Step) { s.Due[0].Kind = "" },
-		"at no time":        func(s *match.Step) { s.Due[0].At = time.Time{} },
-		"twice":             func(s *match.Step) { s.Due = append(s.Due, flag) },
-		"twice within a ms": func(s *match.Step) { s.Due = append(s.Due, d.due(m, "flag", day-time.Microsecond)) },
-	} {
-		step := d.turn(m)
-		step.Due = []match.Due{flag}
-		spoil(step)
-		if err := d.Commit(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
-			d.Errorf("due %s: error is %v; this is no conflict but a fault", name, err)
-		}
+	late := d.turn(m)
+	again := d.turn(first.Match, post("p1", match.Notice, m))
+	twin := &match.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", cellar), New: true}
+	for what, step := range map[string]*match.Step{"comes too late": late, "has a post that is there already": again, "opens a match whose id is taken": twin} {
+		step.Due = []match.Due{d.due(m, "remind", time.Hour)}
+		d.conflict(d.Commit(d.ctx(), step))
+		d.same("what is due after a step that "+what, d.dueIn(100*day), before)
 	}
-	d.same("due", d.dueIn(100*day), []match.Due(nil))
-	d.same("log", d.logOf("g1"), []string{})
 }
 
 func runningMatches(d *desk) {
-	running := func(after match.GameID, limit int) []match.GameID {
-		d.Helper()
-		ids, err := d.Running(d.ctx(), "", "", after, limit)
-		d.must(err)
-		return append([]match.GameID{}, ids...)
+	away := match.Room{Platform: "matrix", Channel: "garden", Thread: "t"}
+	hall := match.Room{Platform: "web", Channel: "hall"}
+	for _, where := range []match.Room{garden, hall, away} {
+		d.must(d.Belongs(d.ctx(), where, "club"))
 	}
-	d.same("at first", running("", 10), []match.GameID{})
-	for i, id := range []match.GameID{"e", "b", "d", "a", "c", "B"} {
-		d.open(id, garden, func(m *match.Match) {
-			if i%2 == 0 {
+	for id, where := range map[match.GameID]match.Room{"a": garden, "b": away, "c": hall, "d": cellar, "e": garden, "f": garden, "B": garden} {
+		d.open(id, where, func(m *match.Match) {
+			if id != "e" && id != "B" {
 				m.Deadline = d.now.Add(day)
 			}
 		})
 	}
-	d.same("all", running("", 10), []match.GameID{"c", "d", "e"})
-	d.same("two", running("", 2), []match.GameID{"c", "d"})
-	d.same("the rest", running("d", 2), []match.GameID{"e"})
-	d.same("after one that has none", running("b", 1), []match.GameID{"c"})
-	d.same("after the last", running("e", 2), []match.GameID{})
-	d.same("none", running("", 0), []match.GameID{})
+	check := func(platform, server string, after match.GameID, limit int, want ...match.GameID) {
+		d.Helper()
+		ids, err := d.Running(d.ctx(), platform, server, after, limit)
+		d.must(err)
+		d.same(fmt.Sprintf("%d of %q %q after %q", limit, platform, server, after), ids, want)
+	}
+	check("", "", "", 10, "a", "b", "c", "d", "f")
+	check("", "", "", 2, "a", "b")
+	check("", "", "b", 2, "c", "d")
+	check("", "", "e", 1, "f") // after one that has none
+	check("", "", "f", 10)
+	check("", "", "", 0)
+	check("web", "", "", 10, "a", "c", "d", "f")
+	check("web", "", "c", 1, "d")
+	check("matrix", "", "", 10, "b")
+	check("matrix", "", "b", 10)
+	check("discord", "", "", 10)
+	check("web", "club", "", 10, "a", "c", "f")
+	check("web", "club", "", 2, "a", "c")
+	check("web", "club", "c", 2, "f")
+	check("web", "other", "", 10)
 
 	set := func(id match.GameID, deadline time.Time) {
 		d.Helper()
@@ -209,38 +186,7 @@ func runningMatches(d *desk) {
 		d.must(d.Commit(d.ctx(), step))
 	}
 	set("d", time.Time{})
-	set("a", d.now.Add(day))
+	set("e", d.now.Add(day))
 	set("c", d.now.Add(2*day))
-	d.same("after turns", running("", 10), []match.GameID{"a", "c", "e"})
-}
-
-func runningOnPlatform(d *desk) {
-	thread := match.Room{Platform: "matrix", Channel: "a", Thread: "t"}
-	for id, where := range map[match.GameID]match.Room{
-		"a": garden, "b": {Platform: "matrix", Channel: "b"}, "c": cellar, "d": thread, "e": {Platform: "matrix", Channel: "a"}, "f": garden,
-	} {
-		d.open(id, where, func(m *match.Match) {
-			if id != "e" {
-				m.Deadline = d.now.Add(day)
-			}
-		})
-	}
-	for _, c := range []struct {
-		platform string
-		after    match.GameID
-		limit    int
-		want     []match.GameID
-	}{
-		{"web", "", 10, []match.GameID{"a", "c", "f"}},
-		{"web", "", 2, []match.GameID{"a", "c"}},
-		{"web", "c", 2, []match.GameID{"f"}},
-		{"matrix", "", 10, []match.GameID{"b", "d"}},
-		{"matrix", "d", 10, []match.GameID{}},
-		{"", "", 10, []match.GameID{"a", "b", "c", "d", "f"}},
-		{"discord", "", 10, []match.GameID{}},
-	} {
-		ids, err := d.Running(d.ctx(), c.platform, "", c.after, c.limit)
-		d.must(err)
-		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.platform, c.after), append([]match.GameID{}, ids...), c.want)
-	}
+	check("", "", "", 10, "a", "b", "c", "e", "f")
 }

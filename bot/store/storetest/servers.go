@@ -98,35 +98,6 @@ func serverSettings(d *desk) {
 	}
 }
 
-func runningInServer(d *desk) {
-	hall := match.Room{Platform: "web", Channel: "hall"}
-	d.must(d.Belongs(d.ctx(), garden, "club"))
-	d.must(d.Belongs(d.ctx(), hall, "club"))
-	d.must(d.Belongs(d.ctx(), match.Room{Platform: "matrix", Channel: "garden"}, "club"))
-	for id, where := range map[match.GameID]match.Room{
-		"a": garden, "b": cellar, "c": hall, "d": garden, "e": {Platform: "matrix", Channel: "garden"}, "f": garden,
-	} {
-		d.open(id, where, func(m *match.Match) {
-			if id != "d" {
-				m.Deadline = d.now.Add(day)
-			}
-		})
-	}
-	for _, c := range []struct {
-		server string
-		after  match.GameID
-		limit  int
-		want   []match.GameID
-	}{
-		{"club", "", 10, []match.GameID{"a", "c", "f"}}, {"club", "", 2, []match.GameID{"a", "c"}}, {"club", "c", 2, []match.GameID{"f"}},
-		{"other", "", 10, []match.GameID{}},
-	} {
-		ids, err := d.Running(d.ctx(), "web", c.server, c.after, c.limit)
-		d.must(err)
-		d.same(fmt.Sprintf("%d of %q after %q", c.limit, c.server, c.after), append([]match.GameID{}, ids...), c.want)
-	}
-}
-
 // forgottenServer forgets one of two servers, in which people play who play in
 // both, in one, and in none.
 func forgottenServer(d *desk) {

@@ -153,7 +153,15 @@ func nothingOfAFailedStep(d *desk) {
 
 func stepsMustFit(d *desk) {
 	m := d.open("g1", garden)
+	d.open("g2", garden)
+	flag := d.due(m, "flag", day)
 	for name, spoil := range map[string]func(*match.Step){
+		"due of another match":       func(s *match.Step) { s.Due[0].Game = "g2" },
+		"due of no match":            func(s *match.Step) { s.Match, s.Events = nil, nil },
+		"due of no kind":             func(s *match.Step) { s.Due[0].Kind = "" },
+		"due at no time":             func(s *match.Step) { s.Due[0].At = time.Time{} },
+		"due twice":                  func(s *match.Step) { s.Due = append(s.Due, flag) },
+		"due twice within a ms":      func(s *match.Step) { s.Due = append(s.Due, d.due(m, "flag", day-time.Microsecond)) },
 		"a hole":                     func(s *match.Step) { s.Events[0].Seq++ },
 		"an event again":             func(s *match.Step) { s.Events[0].Seq-- },
 		"a match ahead of its log":   func(s *match.Step) { s.Match.Seq++ },
@@ -163,6 +171,7 @@ func stepsMustFit(d *desk) {
 		"two events with one number": func(s *match.Step) { s.Events = append(s.Events, s.Events[0]) },
 	} {
 		step := d.turn(m)
+		step.Due = []match.Due{flag}
 		spoil(step)
 		if err := d.Commit(d.ctx(), step); err == nil || errors.Is(err, bot.ErrConflict) {
 			d.Errorf("%s: error is %v; this is no conflict but a fault", name, err)
@@ -173,6 +182,7 @@ func stepsMustFit(d *desk) {
 	d.conflict(d.Commit(d.ctx(), ahead))
 	absent := d.turn(d.fresh("g9", garden))
 	d.conflict(d.Commit(d.ctx(), absent))
+	d.same("due", d.dueIn(100*day), []match.Due(nil))
 	d.same("log", d.logOf("g1"), []string{})
 }
 

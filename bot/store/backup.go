@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// part ends the name of a backup that is being written.
+const part = ".part"
+
+// Backup writes a copy of the database to a new file, which Open opens. It holds
+// what was stored at one moment, and has been read back when Backup returns. Writes
+// go on meanwhile, but in memory. If there is an error there is no file.
+//
+// As one process at a time has a database, this is how that of a running one is
+// exported with "halfpoint export": from the copy.
+func (s *Store) Backup(ctx context.Context, name string) (err error) {
+	defer annotate(&err, "back up to %s", name)
+	path, err := resolve(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return errors.New("there is such a file already")
+	}
+	// It gets its name when all of it is on the disk. It is for its owner alone,
+	// as the database is.
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
+	if err != nil {
+		return bare(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	db := s.write
+	if s.path != "" { // writes go on, and readers may not even write elsewhere
+		if db, err = s.connect(nil, 1); err != nil {
+			return err
+		}
+		defer db.Close()
+	}
+	if _, err := db.ExecContext(ctx, "VACUUM INTO $1", f.Name()); err != nil {
+		return err
+	}
+	if err := errors.Join(bare(f.Sync()), bare(f.Close())); err != nil {
+		return err
+	}
+	if err := verify(ctx, f.Name()); err != nil {
+		return fmt.Errorf("the copy is no good: %w", err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// verify makes sure that a file is a whole database that this program can use.
+func verify(ctx context.Context, path string) error {
+	db, err := connect(fileAddress(path, url.Values{"mode": {"rw"}}), 1) // with ro SQLite checks less
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var says string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&says); err != nil {
+		return unreadable(err)
+	}
+	if says != "ok" {
+		return fmt.Errorf("%w: %s", ErrUnreadable, says)
+	}
+	switch current, err := inspect(ctx, db); {
+	case err != nil:
+		return err
+	case !current:
+		return fmt.Errorf("%w: it lacks tables", ErrUnreadable)
+	}
+	return nil
+}
+
+// removeParts removes what backups left beside the database when they were killed.
+// That it may not be possible holds nothing up.
+func removeParts(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, filepath.Base(path)+".") && strings.HasSuffix(n, part) && e.Type().IsRegular() {
+			os.Remove(filepath.Join(filepath.Dir(path), n))
+		}
+	}
+}
