@@ -68,8 +68,7 @@ func dueReplaced(d *desk) {
 	noted.Deadline = d.now.Add(9 * day)
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: &noted, Due: []match.Due{again}}))
 	d.same("after a step without events", d.dueIn(100*day), []match.Due{again, flag})
-	stored, _, err := d.Match(d.ctx(), "g1")
-	d.must(err)
+	stored := d.read("g1")
 	d.same("deadline", stored.Deadline, noted.Deadline)
 
 	d.playDue(m)
@@ -179,8 +178,7 @@ func runningMatches(d *desk) {
 
 	set := func(id match.GameID, deadline time.Time) {
 		d.Helper()
-		m, _, err := d.Match(d.ctx(), id)
-		d.must(err)
+		m := d.read(id)
 		step := d.turn(&m)
 		step.Match.Deadline = deadline
 		d.must(d.Commit(d.ctx(), step))

@@ -59,8 +59,7 @@ func postReadBack(d *desk) {
 	}
 	d.play(m, owed)
 	for attempt := 1; attempt <= 2; attempt++ {
-		got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-		d.must(err)
+		got := d.claimed()
 		owed.Attempt, owed.Unsent = attempt, attempt == 1
 		d.same("post", got, []match.OutboxPost{owed})
 		d.pass(lease)
@@ -108,8 +107,7 @@ func claimedByStep(d *desk) {
 	d.same("after all are shown", take(m, post("a4", match.Show, m)), []int{1})
 	// Nobody showed it: it is somebody else's after a while.
 	d.pass(lease)
-	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-	d.must(err)
+	got := d.claimed()
 	ids := map[string]int{}
 	for _, p := range got {
 		ids[p.ID] = p.Attempt
@@ -132,15 +130,13 @@ func claimedByStep(d *desk) {
 func claimsRenewed(d *desk) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Notice, m))
-	first, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-	d.must(err)
+	first := d.claimed()
 	d.pass(lease - time.Millisecond)
 	d.must(d.Renew(d.ctx(), first, d.now.Add(lease)))
 	d.pass(lease - time.Millisecond)
 	d.same("while it is renewed", d.claim(), []string{})
 	d.pass(time.Millisecond)
-	second, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-	d.must(err)
+	second := d.claimed()
 	d.same("its attempt", second[0].Attempt, 2)
 	// Who held it before can do nothing more with it but say that it was shown.
 	d.must(d.Renew(d.ctx(), first, d.now.Add(5*lease)))
@@ -277,8 +273,7 @@ func showInFlight(d *desk) {
 	d.play(m, post("show 8", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 8"})
 	d.must(d.Later(d.ctx(), "show 8", 1, d.now, false)) // it may have been,
-	got, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-	d.must(err)
+	got := d.claimed()
 	d.same("it may be there", got[0].Unsent, false)
 	d.must(d.Later(d.ctx(), "show 8", 2, d.now, true)) // however the second attempt ended
 	d.play(m, post("show 9", match.Show, m))
@@ -386,18 +381,11 @@ func park(d *desk) {
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.play(inThread, post("t1", match.Notice, inThread))
 	d.play(away, post("away", match.Notice, away))
-	parks := func(where match.Room, want bool) {
-		d.Helper()
-		first, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
-		d.must(err)
-		d.same("first time", first, want)
-	}
-
-	parks(thread, true)
+	d.parks(thread, "", true)
 	got := d.claim()
 	slices.Sort(got)
 	d.same("claimed beside the thread", got, []string{"away", "p1"})
-	parks(garden, true)
+	d.parks(garden, "", true)
 	d.settle("away")
 	d.pass(lease)
 	d.same("claimed", d.claim(), []string{})
@@ -405,51 +393,42 @@ func park(d *desk) {
 	// What comes later is tried again, and the owner is not told again.
 	d.play(m, post("p3", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p3"})
-	parks(garden, false)
+	d.parks(garden, "", false)
 	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
-	parks(garden, true) // it had been in reach meanwhile
+	d.parks(garden, "", true) // it had been in reach meanwhile
 }
 
 func unpark(d *desk) {
 	m, other, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
-	takesUp := func(where match.Room, want bool) {
-		d.Helper()
-		some, err := d.Unpark(d.ctx(), where, d.now)
-		d.must(err)
-		d.same("something to take up", some, want)
-	}
-	takesUp(garden, false)
+	d.unparks(garden, false)
 	d.play(m, post("p1", match.Notice, m), post("s1", match.Show, m), post("r1", match.Status, m), post("p2", match.Notice, m))
 	d.play(other, post("o1", match.Notice, other))
 	d.play(away, post("away", match.Notice, away))
 	d.claim()
 	for _, where := range []match.Room{garden, cellar} {
-		_, err := d.Park(d.ctx(), where, "", "not permitted: send messages")
-		d.must(err)
+		d.park(where, "")
 	}
-	takesUp(garden, false) // a moment ago it could not be reached
+	d.unparks(garden, false) // a moment ago it could not be reached
 	d.pass(lease + 2*time.Minute)
-	takesUp(match.Room{Platform: "another platform", Channel: garden.Channel}, false)
-	takesUp(garden, true)
+	d.unparks(match.Room{Platform: "another platform", Channel: garden.Channel}, false)
+	d.unparks(garden, true)
 	got := d.drain() // what the cellar is owed is not among it
 	d.same("shown of the first game", filterOut(got, "o1"), []string{"p1", "s1", "p2"})
 	d.same("shown of both", len(got), 4)
-	takesUp(garden, false)
+	d.unparks(garden, false)
 
 	// What something newer was shown after stays where it is.
 	d.play(m, post("p3", match.Notice, m))
 	d.claim()
-	_, err := d.Park(d.ctx(), garden, "", "gone")
-	d.must(err)
+	d.park(garden, "")
 	d.play(m, post("p4", match.Notice, m))
 	d.same("shown", d.drain(), []string{"p4"})
 	d.play(other, post("o2", match.Notice, other))
 	d.claim()
-	_, err = d.Park(d.ctx(), garden, "", "gone")
-	d.must(err)
+	d.park(garden, "")
 	d.pass(lease + 2*time.Minute)
-	takesUp(garden, true)
+	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"o2"})
 }
 
@@ -457,22 +436,14 @@ func parkGame(d *desk) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.play(other, post("o1", match.Notice, other), post("r1", match.Status, other))
-	parks := func(game match.GameID, want bool) {
-		d.Helper()
-		first, err := d.Park(d.ctx(), garden, game, "the thread is locked")
-		d.must(err)
-		d.same("first time", first, want)
-	}
-	parks(m.ID, true)
-	parks(m.ID, false)
+	d.parks(garden, m.ID, true)
+	d.parks(garden, m.ID, false)
 	d.same("shown of the other game", d.drain(), []string{"o1", "r1"})
-	parks(m.ID, false) // what was shown of the other game says nothing of this thread
+	d.parks(garden, m.ID, false) // what was shown of the other game says nothing of this thread
 	d.pass(lease + 2*time.Minute)
-	some, err := d.Unpark(d.ctx(), garden, d.now)
-	d.must(err)
-	d.same("something to take up", some, true)
+	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"p1", "p2"})
-	parks(m.ID, true) // it had been in reach meanwhile
+	d.parks(garden, m.ID, true) // it had been in reach meanwhile
 }
 
 func parkedLonger(d *desk) {
@@ -480,17 +451,14 @@ func parkedLonger(d *desk) {
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	tries := 0
 	for end := d.now.Add(24 * time.Hour); d.now.Before(end); d.pass(5 * time.Minute) { // somebody talks all day
-		if _, err := d.Unpark(d.ctx(), garden, d.now); err != nil {
-			d.Fatal(err)
-		}
+		d.unpark(garden)
 		got := d.claim()
 		if len(got) == 0 {
 			continue
 		}
 		d.same("tried", got, []string{"p1"}) // never what comes after it
 		tries++
-		_, err := d.Park(d.ctx(), garden, "", "not permitted: send messages")
-		d.must(err)
+		d.park(garden, "")
 	}
 	if tries < 5 || tries > 12 {
 		d.Errorf("tried %d times in a day", tries)
@@ -505,14 +473,11 @@ func parkedBesideOthers(d *desk) {
 		d.pass(lease)
 	}
 	d.same("claimed", d.claim(), []string{"p1"})
-	_, err := d.Park(d.ctx(), garden, "", "not permitted: send messages")
-	d.must(err)
+	d.park(garden, "")
 	d.play(other, post("o1", match.Notice, other))
 	d.same("shown of the other game", d.drain(), []string{"o1"}) // it is permitted again
 	d.pass(18 * time.Hour)
-	some, err := d.Unpark(d.ctx(), garden, d.now)
-	d.must(err)
-	d.same("something to take up", some, true)
+	d.unparks(garden, true)
 	d.same("shown", d.drain(), []string{"p1"})
 }
 
@@ -539,9 +504,7 @@ func refuse(d *desk) {
 	d.must(d.Refuse(d.ctx(), "p1", 1, "refused by the platform"))
 	d.same("shown", d.drain(), []string{"p2"})
 	d.pass(24 * time.Hour)
-	some, err := d.Unpark(d.ctx(), garden, d.now)
-	d.must(err)
-	d.same("something to take up", some, false)
+	d.unparks(garden, false)
 	d.same("claimed", d.claim(), []string{})
 }
 
@@ -560,8 +523,7 @@ func oracle(d *desk) {
 		m := d.open(match.GameID(fmt.Sprint("g", seed)), where)
 		var owed, shown []match.OutboxPost
 		deliver := func(fate int) (n int) {
-			posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
-			d.must(err)
+			posts := d.claimed()
 			for _, p := range posts {
 				switch fate {
 				case 0: // it never arrives

@@ -75,8 +75,7 @@ func prunedPosts(d *desk) {
 				case 1:
 					d.must(d.Refuse(d.ctx(), p.ID, attempt, "no"))
 				case 2:
-					_, err := d.Park(d.ctx(), p.Where, m.ID, "gone")
-					d.must(err)
+					d.park(p.Where, m.ID)
 				default:
 					d.settle(p.ID)
 					receipts[i] = append(receipts[i], outbox.Receipt("receipt of "+p.ID))
@@ -137,8 +136,7 @@ func prunedPosts(d *desk) {
 	// What was set aside is tried again as if nothing had been pruned: only after
 	// all that was shown.
 	for i := range 7 {
-		_, err := d.Unpark(d.ctx(), match.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)}, d.now)
-		d.must(err)
+		d.unpark(match.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)})
 	}
 	for _, id := range d.drain() {
 		for i := range receipts {

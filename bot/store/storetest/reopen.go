@@ -20,9 +20,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 	d.same("claimed", d.claim(), []string{"notice"})
 	d.settle("notice")
 	d.same("claimed", d.claim(), []string{"show"})
-	first, err := d.Park(d.ctx(), cellar, "", "gone")
-	d.must(err)
-	d.same("first time", first, true)
+	d.parks(cellar, "", true)
 	d.must(d.SetBookmark(d.ctx(), "matrix", "s1"))
 	said, err := d.Append(d.ctx(), outbox.Message{Key: "k", Room: "hall", At: d.now, Text: "hello", To: []string{"Ada"},
 		Controls: []match.Control{{Label: "Join", Command: "join"}}, File: &outbox.File{Name: "game-1.sgf", Data: []byte("(;)")}})
@@ -64,9 +62,7 @@ func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
 		d.pass(lease)
 	}
 	d.same("shown", d.drain(), []string{"show", "status"})
-	first, err = d.Park(d.ctx(), cellar, "", "gone")
-	d.must(err)
-	d.same("first time", first, false)
+	d.parks(cellar, "", false)
 	d.same("the same message", d.say("k", "hall", "again"), said)
 	d.play(m)
 	d.same("number of the next match", d.open("g2", garden).Number, 2)

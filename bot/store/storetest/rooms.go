@@ -79,11 +79,9 @@ func known(d *desk) {
 	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:2", At: d.now, Posts: []match.OutboxPost{{ID: "p1", Where: garden, Kind: match.Notice}, {ID: "p2", Where: cellar, Kind: match.Notice}}}))
 	of := bot.Channel{Settings: set, Lang: "de", Server: bot.Server{Platform: "web", ID: "club", Settings: match.RoomSettings{Room: match.Room{Platform: "web"}, Server: "club"}}}
 	d.same("of all", look("web:1"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of, Answer: &answer})
-	_, err := d.Park(d.ctx(), cellar, "", "gone")
-	d.must(err)
+	d.park(cellar, "")
 	d.same("another channel is parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
-	_, err = d.Park(d.ctx(), garden, "", "gone")
-	d.must(err)
+	d.park(garden, "")
 	of.Parked = true
 	d.same("parked", look("web:3"), bot.Known{Person: a, Name: "Ada", Prefs: prefs, Channel: of})
 

@@ -151,8 +151,7 @@ func forgottenServer(d *desk) {
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: here("kept"), Size: "7x7"}}))
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: match.Room{Platform: "chat"}, Server: "gone", Size: "9x9"}}))
 	for _, where := range []match.Room{here("lost"), here("kept"), elsewhere} {
-		_, err := d.Park(d.ctx(), where, "", "gone")
-		d.must(err)
+		d.park(where, "")
 		d.must(d.SetBookmark(d.ctx(), bot.LangMark(where), "de"))
 	}
 	d.must(d.Left(d.ctx(), "chat", "gone", d.now))
@@ -212,9 +211,7 @@ func forgottenServer(d *desk) {
 	mark, err := d.Bookmark(d.ctx(), bot.LangMark(here("lost")))
 	d.must(err)
 	d.same("its language", mark, "")
-	first, err := d.Park(d.ctx(), here("lost"), "", "gone")
-	d.must(err)
-	d.same("parked anew", first, true)
+	d.parks(here("lost"), "", true)
 	var names []string
 	for _, name := range []string{"ada", "bob", "eve", "kim", "lee", "mod", "pat", "una"} {
 		if len(d.people(who[name])) > 0 {

@@ -104,8 +104,7 @@ func refusal(d *desk) {
 	_, ok, err = d.Answered(d.ctx(), "web:2")
 	d.must(err)
 	d.same("answered what was never asked", ok, false)
-	matches, err := d.Matches(d.ctx(), bot.Query{})
-	d.must(err)
+	matches := d.find(bot.Query{})
 	d.same("matches", len(matches), 0)
 	d.same("posts", d.claim(), []string{})
 }
@@ -255,8 +254,7 @@ func numbers(d *desk) {
 	}{{garden, 1}, {thread, 2}, {cellar, 1}, {elsewhere, 1}, {garden, 3}} {
 		m := d.open(match.GameID(fmt.Sprintf("g%d", i)), c.where)
 		d.same(fmt.Sprintf("number of match %d", i), m.Number, c.want)
-		stored, _, err := d.Match(d.ctx(), m.ID)
-		d.must(err)
+		stored := d.read(m.ID)
 		d.same("number stored", stored.Number, c.want)
 	}
 }
@@ -319,8 +317,7 @@ func findMatches(d *desk) {
 		{"by number", bot.Query{Where: garden, Number: 3}, []string{"3"}},
 		{"by number elsewhere", bot.Query{Where: cellar, Number: 3}, []string{}},
 	} {
-		matches, err := d.Matches(d.ctx(), c.query)
-		d.must(err)
+		matches := d.find(c.query)
 		got := []string{}
 		for _, m := range matches {
 			got = append(got, string(m.ID))
@@ -330,8 +327,7 @@ func findMatches(d *desk) {
 	}
 
 	// How a match stands changes what finds it.
-	m, _, err := d.Match(d.ctx(), "1")
-	d.must(err)
+	m := d.read("1")
 	over := d.turn(&m)
 	over.Match.State, over.Match.White, over.Match.Result = match.Ended, eve, "B+R"
 	d.must(d.Commit(d.ctx(), over))
@@ -339,12 +335,10 @@ func findMatches(d *desk) {
 		{Where: garden, States: []match.State{match.Ended}},
 		{Where: garden, Player: eve, States: []match.State{match.Ended}},
 	} {
-		matches, err := d.Matches(d.ctx(), q)
-		d.must(err)
+		matches := d.find(q)
 		d.same("after it ended", matches, []match.Match{*over.Match})
 	}
-	matches, err := d.Matches(d.ctx(), bot.Query{Where: garden, Player: ada, States: []match.State{match.Going}})
-	d.must(err)
+	matches := d.find(bot.Query{Where: garden, Player: ada, States: []match.State{match.Going}})
 	d.same("going on", len(matches), 1)
 }
 
@@ -367,8 +361,7 @@ func changedStanding(d *desk) {
 		step.Was = &was
 		d.must(d.Commit(d.ctx(), step))
 		m = step.Match
-		read, _, err := d.Match(d.ctx(), "g1")
-		d.must(err)
+		read := d.read("g1")
 		d.same(fmt.Sprint("match after change ", i), read, *m)
 		for _, q := range []bot.Query{{Where: garden, States: []match.State{m.State}}, {Player: m.White}, {Player: m.Black}} {
 			found, err := d.Matches(d.ctx(), q)

@@ -197,13 +197,19 @@ const day = 24 * time.Hour
 // lease is how long a claim holds in these tests.
 const lease = time.Minute
 
-// claim gives the ids of the posts to deliver now.
-func (d *desk) claim() []string {
+// claimed returns the posts to deliver now.
+func (d *desk) claimed() []match.OutboxPost {
 	d.Helper()
 	posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 	d.must(err)
+	return posts
+}
+
+// claim returns their ids.
+func (d *desk) claim() []string {
+	d.Helper()
 	ids := []string{}
-	for _, p := range posts {
+	for _, p := range d.claimed() {
 		ids = append(ids, p.ID)
 	}
 	return ids
@@ -229,4 +235,47 @@ func (d *desk) drain() []string {
 		d.settle(ids...)
 		all = append(all, ids...)
 	}
+}
+
+// park sets aside what a room is owed, or a game there, and reports whether it is the
+// first time.
+func (d *desk) park(where match.Room, game match.GameID) bool {
+	d.Helper()
+	first, err := d.Park(d.ctx(), where, game, "not permitted: send messages")
+	d.must(err)
+	return first
+}
+
+func (d *desk) parks(where match.Room, game match.GameID, first bool) {
+	d.Helper()
+	d.same("parked for the first time", d.park(where, game), first)
+}
+
+// unpark takes up what a room is owed, and reports whether there is any.
+func (d *desk) unpark(where match.Room) bool {
+	d.Helper()
+	some, err := d.Unpark(d.ctx(), where, d.now)
+	d.must(err)
+	return some
+}
+
+func (d *desk) unparks(where match.Room, some bool) {
+	d.Helper()
+	d.same("something to take up", d.unpark(where), some)
+}
+
+// read returns a match.
+func (d *desk) read(id match.GameID) match.Match {
+	d.Helper()
+	m, _, err := d.Match(d.ctx(), id)
+	d.must(err)
+	return m
+}
+
+// find returns the matches of a query.
+func (d *desk) find(q bot.Query) []match.Match {
+	d.Helper()
+	matches, err := d.Matches(d.ctx(), q)
+	d.must(err)
+	return matches
 }
