@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -316,121 +315,89 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// players play while something else goes on: each has two matches, and makes a
-// turn in the first and then in the second.
-type players struct {
-	mu    sync.Mutex
-	taken map[match.GameID]int // events of which it is known that they are stored
-	begun map[match.GameID]int
-	stop  chan struct{}
-	wait  sync.WaitGroup
+// A duel is two matches in a store, in which turns are made in turn.
+type duel struct {
+	*testing.T
+	store *store.Store
+	steps [2]*match.Step // the last of each
+	turns int
 }
 
-func playOn(t *testing.T, s *store.Store, n int) *players {
-	p := &players{taken: map[match.GameID]int{}, begun: map[match.GameID]int{}, stop: make(chan struct{})}
-	for i := range n {
-		var steps [2]*match.Step
-		for j := range steps {
-			steps[j] = opening(match.GameID(fmt.Sprint("g", i, "ab"[j:j+1])), "room")
-			must(t, s.Commit(t.Context(), steps[j]))
-		}
-		p.wait.Go(func() {
-			for k := 0; ; k++ {
-				select {
-				case <-p.stop:
-					return
-				default:
-				}
-				step := turn(steps[k%2].Match)
-				step.Due = []match.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
-				p.note(p.begun, step.Match)
-				if err := s.Commit(context.WithoutCancel(t.Context()), step); err != nil {
-					t.Error(err)
-					return
-				}
-				p.note(p.taken, step.Match)
-				steps[k%2] = step
-			}
-		})
+func newDuel(t *testing.T, s *store.Store) *duel {
+	d := &duel{T: t, store: s, steps: [2]*match.Step{opening("g0", "room"), opening("g1", "room")}}
+	for _, step := range d.steps {
+		must(t, s.Commit(t.Context(), step))
 	}
-	return p
+	return d
 }
 
-func (p *players) note(where map[match.GameID]int, m *match.Match) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	where[m.ID] = m.Seq
+// play makes the next turn.
+func (d *duel) play() {
+	d.Helper()
+	step := turn(d.steps[d.turns%2].Match)
+	step.Due = []match.Due{{Game: step.Match.ID, Kind: "flag", At: step.At.Add(time.Hour), Seq: step.Match.Seq}}
+	must(d, d.store.Commit(d.Context(), step))
+	d.steps[d.turns%2] = step
+	d.turns++
 }
 
-func (p *players) look(where map[match.GameID]int) map[match.GameID]int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(where)
-}
-
-// consistent checks that a store holds all that was taken before it was copied,
-// nothing begun after, and of every step all or nothing.
-func consistent(t *testing.T, s *store.Store, before, after map[match.GameID]int) {
-	t.Helper()
-	seqs := map[match.GameID]int{}
-	due, err := s.DueBy(t.Context(), noon.AddDate(1, 0, 0), 1000)
-	must(t, err)
-	for id, most := range after {
-		m, events, err := s.Match(t.Context(), id)
-		must(t, err)
+// consistent checks that a copy of the store has the first turns, so many at least and
+// so many at most, and of each turn all or nothing.
+func (d *duel) consistent(s *store.Store, least, most int) {
+	d.Helper()
+	due, err := s.DueBy(d.Context(), noon.AddDate(1, 0, 0), 9)
+	must(d, err)
+	turns, seqs := 0, map[match.GameID]int{}
+	for _, id := range []match.GameID{"g0", "g1"} {
+		m, events, err := s.Match(d.Context(), id)
+		must(d, err)
 		seqs[id] = m.Seq
-		if m.Seq < before[id] || m.Seq > most {
-			t.Errorf("match %s has %d events, not %d to %d", id, m.Seq, before[id], most)
-		}
+		turns += m.Seq
 		for seq := range m.Seq + 2 {
-			_, ok, err := s.Answered(t.Context(), fmt.Sprintf("turn:%s:%d", id, seq))
-			must(t, err)
+			_, ok, err := s.Answered(d.Context(), fmt.Sprintf("turn:%s:%d", id, seq))
+			must(d, err)
 			if want := 1 <= seq && seq <= m.Seq; ok != want {
-				t.Errorf("match %s has %d events; request of event %d answered: %v", id, len(events), seq, ok)
+				d.Errorf("match %s has %d events; request of event %d answered: %v", id, len(events), seq, ok)
 			}
 		}
 		i := slices.IndexFunc(due, func(d match.Due) bool { return d.Game == id })
 		if (i < 0) != (m.Seq == 0) || i >= 0 && due[i].Seq != m.Seq {
-			t.Errorf("match %s has %d events; due is %v", id, m.Seq, due)
+			d.Errorf("match %s has %d events; due is %v", id, m.Seq, due)
 		}
 	}
-	for id, n := range seqs {
-		if first, ok := strings.CutSuffix(string(id), "b"); ok {
-			if d := seqs[match.GameID(first+"a")] - n; d != 0 && d != 1 {
-				t.Errorf("of match %s there are %d events, of its twin %+d", id, n, d)
-			}
-		}
+	if turns < least || turns > most || seqs["g1"] != turns/2 {
+		d.Errorf("there are %d turns, should be %d to %d: %v", turns, least, most, seqs)
 	}
 }
 
 func TestBackupWhilePlaying(t *testing.T) {
-	name := newFile(t)
-	s := open(t, name)
-	p := playOn(t, s, 6)
+	s := open(t, newFile(t))
+	d := newDuel(t, s)
 	dir := t.TempDir()
-	copies, last := 0, 0
-	for copies < 8 || last == 0 && copies < 1000 { // on a busy machine it may take a while until they play
-		before := p.look(p.taken)
-		copied := filepath.Join(dir, fmt.Sprint("file:copy #", copies, "?.db"))
-		copies++
-		must(t, s.Backup(t.Context(), copied))
-		after := p.look(p.begun)
+	const copies = 8
+	for i := range copies {
+		before, copied, done := d.turns, filepath.Join(dir, fmt.Sprint("file:copy #", i, "?.db")), make(chan error, 1)
+		go func() { done <- s.Backup(t.Context(), copied) }()
+	meanwhile:
+		for {
+			select {
+			case err := <-done:
+				must(t, err)
+				break meanwhile
+			default:
+				d.play()
+			}
+		}
 		if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("mode of the copy is %v, %v", info.Mode(), err)
 		}
 		b := open(t, copied)
-		consistent(t, b, before, after)
-		m, _, err := b.Match(t.Context(), "g0a")
+		d.consistent(b, before, d.turns)
+		m, _, err := b.Match(t.Context(), "g0")
 		must(t, err)
-		last = m.Seq
 		must(t, b.Commit(t.Context(), turn(&m)))
 		must(t, b.Close())
 	}
-	if last == 0 {
-		t.Error("nobody played meanwhile")
-	}
-	close(p.stop)
-	p.wait.Wait()
 	if got := len(folder(t, dir)); got != copies {
 		t.Errorf("there are %d files beside %d copies", got-copies, copies)
 	}
@@ -438,29 +405,22 @@ func TestBackupWhilePlaying(t *testing.T) {
 
 // An export is of one moment, whatever is stored between its lines.
 func TestExportIsOfOneMoment(t *testing.T) {
-	s := open(t, newFile(t))
-	step := opening("g0a", "room")
-	must(t, s.Commit(t.Context(), step))
-	play := func() {
-		step = turn(step.Match)
-		step.Due = []match.Due{{Game: "g0a", Kind: "flag", At: noon, Seq: step.Match.Seq}}
-		must(t, s.Commit(t.Context(), step))
-	}
+	d := newDuel(t, open(t, newFile(t)))
 	for range 50 {
-		play()
+		d.play()
 	}
-	before := map[match.GameID]int{"g0a": step.Match.Seq}
+	before := d.turns
 	var b bytes.Buffer
-	must(t, s.Export(t.Context(), writerFunc(func(p []byte) (int, error) {
-		play()
+	must(t, d.store.Export(t.Context(), writerFunc(func(p []byte) (int, error) {
+		d.play()
 		return b.Write(p)
 	})))
-	if step.Match.Seq < before["g0a"]+5 {
-		t.Errorf("only %d turns meanwhile", step.Match.Seq-before["g0a"])
+	if d.turns < before+5 {
+		t.Errorf("only %d turns meanwhile", d.turns-before)
 	}
 	copied := open(t, store.Memory)
 	must(t, copied.Import(t.Context(), &b))
-	consistent(t, copied, before, before)
+	d.consistent(copied, before, before)
 }
 
 var claimed = regexp.MustCompile(`"due":[0-9]+,"attempt":`)

@@ -119,28 +119,6 @@ func dueInOrder(d *desk) {
 	d.same("when it says that it is due", len(d.dueIn(at.Sub(d.now))), 1)
 }
 
-// dueUntouched: what is due changes with its step or not at all, see also
-// nothingOfAFailedStep.
-func dueUntouched(d *desk) {
-	m := d.open("g1", garden)
-	d.playDue(m, d.due(m, "flag", day))
-	before := d.dueIn(100 * day)
-	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now}))
-	d.same("what is due after a refusal", d.dueIn(100*day), before)
-
-	first := d.turn(m, post("p1", match.Notice, m))
-	first.Due = before
-	d.must(d.Commit(d.ctx(), first))
-	late := d.turn(m)
-	again := d.turn(first.Match, post("p1", match.Notice, m))
-	twin := &match.Step{Request: d.request(), At: d.now, Match: d.fresh("g1", cellar), New: true}
-	for what, step := range map[string]*match.Step{"comes too late": late, "has a post that is there already": again, "opens a match whose id is taken": twin} {
-		step.Due = []match.Due{d.due(m, "remind", time.Hour)}
-		d.conflict(d.Commit(d.ctx(), step))
-		d.same("what is due after a step that "+what, d.dueIn(100*day), before)
-	}
-}
-
 func runningMatches(d *desk) {
 	away := match.Room{Platform: "matrix", Channel: "garden", Thread: "t"}
 	hall := match.Room{Platform: "web", Channel: "hall"}

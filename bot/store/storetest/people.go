@@ -97,13 +97,6 @@ func preferences(d *desk) {
 	theirs := match.Preferences{Person: b, Zone: "America/New_York"}
 	choose(theirs)
 
-	// They change with their step or not at all.
-	m := d.open("g1", garden)
-	stale := d.turn(m)
-	d.play(m)
-	stale.Prefs = &match.Preferences{Person: a, Remind: "channel"}
-	d.conflict(d.Commit(d.ctx(), stale))
-	d.same("after a step that was not taken", of(a), mine)
 	if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Prefs: &match.Preferences{}}); err == nil {
 		d.Error("preferences of nobody are kept")
 	}

@@ -38,13 +38,6 @@ func roomSettings(d *desk) {
 	d.same("back to the default", of(garden), match.RoomSettings{Room: garden})
 	d.same("of the other channel", of(cellar), match.RoomSettings{Room: cellar, Undo: 300})
 
-	// They change with their step or not at all.
-	m := d.open("g1", garden)
-	stale := d.turn(m)
-	d.play(m)
-	stale.Room = &ours
-	d.conflict(d.Commit(d.ctx(), stale))
-	d.same("after a step that was not taken", of(garden), match.RoomSettings{Room: garden})
 	for _, nowhere := range []match.Room{{}, {Platform: "web"}, {Channel: "garden"}} {
 		if err := d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Room: &match.RoomSettings{Room: nowhere}}); err == nil {
 			d.Errorf("settings of the room %+v are kept", nowhere)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -131,19 +132,37 @@ func requestTwice(d *desk) {
 }
 
 func nothingOfAFailedStep(d *desk) {
+	someone := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
-	d.play(m, post("p1", match.Notice, m))
-	bad := d.turn(m, post("p2", match.Notice, m), post("p1", match.Notice, m))
-	d.conflict(d.Commit(d.ctx(), bad)) // for there is a p1
-
-	_, ok, err := d.Answered(d.ctx(), bad.Request)
-	d.must(err)
-	d.same("answered", ok, false)
-	d.same("log", d.logOf("g1"), []string{"turn B 1"})
+	stale := d.turn(m)
+	flag := d.due(m, "flag", day)
+	first := d.turn(m, post("p1", match.Notice, m))
+	first.Due = []match.Due{flag}
+	d.must(d.Commit(d.ctx(), first))
+	m = first.Match
+	twin := d.fresh("g1", cellar)
+	for what, step := range map[string]*match.Step{
+		"a post is there already": d.turn(m, post("p2", match.Notice, m), post("p1", match.Notice, m)),
+		"it comes too late":       stale,
+		"its id is taken":         {Request: d.request(), At: d.now, Match: twin, New: true},
+	} {
+		step.Due = []match.Due{d.due(m, "remind", time.Hour)}
+		step.Prefs, step.Room = &match.Preferences{Person: someone, Remind: "none"}, &match.RoomSettings{Room: garden, Size: "9x9"}
+		step.Typed = &match.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
+		d.conflict(d.Commit(d.ctx(), step))
+		_, ok, err := d.Answered(d.ctx(), step.Request)
+		d.must(err)
+		prefs, err := d.Preferences(d.ctx(), someone)
+		d.must(err)
+		room, _ := d.room(garden)
+		d.same(what+": answered", ok, false)
+		d.same(what+": log", d.logOf("g1"), []string{"turn B 1"})
+		d.same(what+": due", d.dueIn(100*day), []match.Due{flag})
+		d.same(what+": preferences", prefs, match.Preferences{Person: someone})
+		d.same(what+": settings", room, match.RoomSettings{Room: garden})
+		d.same(what+": heard", d.heard("hall", 0, 10), []string{})
+	}
 	d.same("posts", d.drain(), []string{"p1"})
-
-	twin := d.fresh("g1", cellar) // an id that is taken
-	d.conflict(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Match: twin, New: true}))
 	d.same("number of a match that was not stored", twin.Number, 0)
 	d.play(m)
 	other := d.open("g2", cellar)

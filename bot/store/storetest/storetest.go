@@ -41,7 +41,6 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 		{"of steps from one position one is taken", racingSteps},
 		{"what is due is what the last step of its match says", dueReplaced},
 		{"what is due comes in order, at its time and not before", dueInOrder},
-		{"a step that is not taken makes nothing due", dueUntouched},
 		{"the matches with a deadline are found in order, of a platform, of a server", runningMatches},
 		{"a match that is not there is not found", noMatch},
 		{"matches of a channel are numbered as they come", numbers},
