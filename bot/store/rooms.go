@@ -10,46 +10,36 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Of the channel called here: its settings, its server, its language, and whether
-// anything is parked there.
-const (
-	channelColumns = `COALESCE(r.body, '{}'), COALESCE(s.server, ''), COALESCE(s.body, '{}'), COALESCE(s.gone, 0), COALESCE(l.value, ''),
-		EXISTS (SELECT 1 FROM post WHERE post.state = 'parked' AND post.platform = here.platform AND post.channel = here.channel)`
-	channelJoins = `
-		LEFT JOIN room_setting r ON r.platform = here.platform AND r.channel = here.channel
-		LEFT JOIN server_channel c ON c.platform = here.platform AND c.channel = here.channel
-		LEFT JOIN server s ON s.platform = c.platform AND s.server = c.server
-		LEFT JOIN bookmark l ON l.adapter = here.lang`
-
-	channel = `SELECT ` + channelColumns + `
-		FROM (SELECT CAST($1 AS TEXT) AS platform, CAST($2 AS TEXT) AS channel, CAST($3 AS TEXT) AS lang) here` + channelJoins
-	known = `SELECT COALESCE(p.id, ''), COALESCE(p.name, ''), COALESCE(f.body, '{}'), i.answer, ` + channelColumns + `
-		FROM (SELECT CAST($1 AS TEXT) AS platform, CAST($2 AS TEXT) AS channel, CAST($3 AS TEXT) AS lang,
-				CAST($4 AS TEXT) AS of_person, CAST($5 AS TEXT) AS platform_id, CAST($6 AS TEXT) AS request) here` + channelJoins + `
-		LEFT JOIN person p ON p.platform = here.of_person AND p.platform_id = here.platform_id
-		LEFT JOIN preference f ON f.person = p.id
-		LEFT JOIN inbox i ON i.request = here.request`
-)
+// known looks up who asks and a channel: its settings, its server, its language, and
+// whether anything is parked there.
+const known = `
+	SELECT COALESCE(p.id, ''), COALESCE(p.name, ''), COALESCE(f.body, '{}'), i.answer,
+		COALESCE(r.body, '{}'), COALESCE(s.server, ''), COALESCE(s.body, '{}'), COALESCE(s.gone, 0), COALESCE(l.value, ''),
+		EXISTS (SELECT 1 FROM post WHERE post.state = 'parked' AND post.platform = here.platform AND post.channel = here.channel)
+	FROM (SELECT CAST($1 AS TEXT) AS platform, CAST($2 AS TEXT) AS channel, CAST($3 AS TEXT) AS lang,
+			CAST($4 AS TEXT) AS of_person, CAST($5 AS TEXT) AS platform_id, CAST($6 AS TEXT) AS request) here
+	LEFT JOIN room_setting r ON r.platform = here.platform AND r.channel = here.channel
+	LEFT JOIN server_channel c ON c.platform = here.platform AND c.channel = here.channel
+	LEFT JOIN server s ON s.platform = c.platform AND s.server = c.server
+	LEFT JOIN bookmark l ON l.adapter = here.lang
+	LEFT JOIN person p ON p.platform = here.of_person AND p.platform_id = here.platform_id
+	LEFT JOIN preference f ON f.person = p.id
+	LEFT JOIN inbox i ON i.request = here.request`
 
 // Channel returns what is known of a channel.
-func (s *Store) Channel(ctx context.Context, where match.Room) (c bot.Channel, err error) {
-	defer annotate(&err, "look up channel %s", where.Channel)
-	var row channelRow
-	err = s.read.QueryRowContext(ctx, channel, where.Platform, where.Channel, bot.LangMark(where)).Scan(row.columns()...)
-	if err != nil {
-		return c, err
-	}
-	return row.channel(where)
+func (s *Store) Channel(ctx context.Context, where match.Room) (bot.Channel, error) {
+	k, err := s.Known(ctx, outbox.User{}, where, "")
+	return k.Channel, err
 }
 
 // Known returns what is known when somebody asks something.
 func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, request string) (k bot.Known, err error) {
 	defer annotate(&err, "look up who asks, and where")
-	var prefs string
+	var prefs, own, of, theirs string
+	var gone int64
 	var answer sql.NullString
-	var row channelRow
 	err = s.read.QueryRowContext(ctx, known, where.Platform, where.Channel, bot.LangMark(where), who.Platform, who.ID, request).
-		Scan(append([]any{&k.Person, &k.Name, &prefs, &answer}, row.columns()...)...)
+		Scan(&k.Person, &k.Name, &prefs, &answer, &own, &of, &theirs, &gone, &k.Channel.Lang, &k.Channel.Parked)
 	if err != nil {
 		return k, err
 	}
@@ -64,32 +54,15 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 		}
 		k.Answer = &r
 	}
-	k.Channel, err = row.channel(where)
-	return k, err
-}
-
-// A channelRow is what channelColumns selects.
-type channelRow struct {
-	own, server, theirs string
-	gone                int64
-	lang                string
-	parked              bool
-}
-
-func (r *channelRow) columns() []any {
-	return []any{&r.own, &r.server, &r.theirs, &r.gone, &r.lang, &r.parked}
-}
-
-func (r *channelRow) channel(where match.Room) (c bot.Channel, err error) {
-	c.Lang, c.Parked = r.lang, r.parked
-	if c.Settings, err = decodeRoom(r.own); err != nil {
-		return c, err
+	c := &k.Channel
+	if c.Settings, err = decodeRoom(own); err != nil {
+		return k, err
 	}
 	c.Settings.Room = match.Room{Platform: where.Platform, Channel: where.Channel}
-	if r.server != "" {
-		c.Server, err = server(where.Platform, r.server, r.theirs, r.gone)
+	if of != "" {
+		c.Server, err = server(where.Platform, of, theirs, gone)
 	}
-	return c, err
+	return k, err
 }
 
 // server makes a server of a row.

@@ -164,14 +164,11 @@ func annotate(err *error, format string, args ...any) {
 
 // placeholders gives "$from, $from+1, …", n of them.
 func placeholders(from, n int) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "$%d", from+i)
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint("$", from+i)
 	}
-	return b.String()
+	return strings.Join(names, ", ")
 }
 
 // millis and moment are how times are written and read.
