@@ -15,7 +15,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -96,8 +96,8 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 		}
 	} else {
 		switch a.limited(in) {
-		case lanes.Fine:
-		case lanes.TooMuch:
+		case intake.Fine:
+		case intake.TooMuch:
 			key, work = "refused "+in.User.ID, func(ctx context.Context, x *pendingInteraction) { a.replyEphemeral(ctx, x, wordTooMuch) }
 		default:
 			x.begin()
@@ -106,9 +106,9 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 		x.timer = time.AfterFunc(answerAfter, func() { a.putOff(x) })
 	}
 	ctx := a.asking
-	err := a.asks.Go(ctx, key, func() { a.guarded(x, func() { work(ctx, x) }) })
+	err := a.asks.Go(key, func() { a.guarded(x, func() { work(ctx, x) }) })
 	switch {
-	case errors.Is(err, lanes.ErrFull) && in.Kind != interaction.Typing:
+	case errors.Is(err, intake.ErrFull) && in.Kind != interaction.Typing:
 		a.replyEphemeral(ctx, x, wordBusy)
 	case err != nil: // too much is typed, or the bot ends: what is deferred, the next process ends
 		if x.timer != nil {
@@ -120,8 +120,8 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 }
 
 // limited says whether somebody asks too much, or too much is asked where they are.
-func (a *Adapter) limited(in interaction.Interaction) lanes.Verdict {
-	if v := a.people.Take(in.User.ID, time.Now()); v != lanes.Fine {
+func (a *Adapter) limited(in interaction.Interaction) intake.Verdict {
+	if v := a.people.Take(in.User.ID, time.Now()); v != intake.Fine {
 		return v
 	}
 	return a.crowds.Take(in.Channel.ID, time.Now())
@@ -181,7 +181,7 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 	if len(answer.Posts) > 0 {
 		key = string(answer.Posts[0].Game)
 	}
-	if err := a.shows.Go(ctx, key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
+	if err := a.shows.Go(key, func() { a.guarded(x, func() { a.showAnswer(ctx, x, r, answer) }) }); err != nil {
 		a.replyEphemeral(ctx, x, wordBusy)
 		a.release(ctx, answer.Posts, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -87,8 +87,8 @@ type Adapter struct {
 	closed  *cache[time.Time] // when people were found to take none
 	hinted  *cache[struct{}]  // what was said once
 	refused *cache[time.Time] // status messages that could not be edited, and until when they are left alone
-	people  *lanes.Limit      // of what each may ask
-	crowds  *lanes.Limit      // of the requests in each channel
+	people  *intake.Limit     // of what each may ask
+	crowds  *intake.Limit     // of the requests in each channel
 	barred  *cache[refusal]   // by channel: why nothing may be sent there
 	slow    *cache[time.Time] // by channel: until when pictures follow their words
 
@@ -96,8 +96,8 @@ type Adapter struct {
 	service bot.Service
 	asking  context.Context // ends a while after Run was told to stop
 	running context.Context // ends when Run is told to stop
-	asks    *lanes.Lanes    // requests, by channel
-	shows   *lanes.Lanes    // answers on their way, each game's one after the other
+	asks    *intake.Queue   // requests, by channel
+	shows   *intake.Queue   // answers on their way, each game's one after the other
 
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
@@ -137,8 +137,8 @@ func New(cfg Config) (*Adapter, error) {
 		cfg: cfg, log: log, rest: client,
 		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
 		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), refused: newCache[time.Time](remembered),
-		people:  lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
-		crowds:  lanes.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
+		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
+		crowds:  intake.PerMinute(cmp.Or(cfg.Channel, channelPerMinute), channelAtOnce, channelAtOnce-1),
 		telling: make(chan struct{}, 1), following: make(chan struct{}, followMost), seen: newCache[struct{}](seenMost), barred: newCache[refusal](remembered), slow: newCache[time.Time](remembered),
 	}, nil
 }
@@ -170,8 +170,8 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	a.service, a.asking, a.running = service, asking, running
-	a.asks = lanes.New(lanes.Config{Workers: askWorkers, Panic: panicked})
-	a.shows = lanes.New(lanes.Config{Workers: showWorkers, Panic: panicked})
+	a.asks = intake.NewQueue(askWorkers, panicked)
+	a.shows = intake.NewQueue(showWorkers, panicked)
 	a.out = true
 
 	var group sync.WaitGroup

@@ -15,7 +15,7 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 	if guild == "" || guild == a.cfg.Guild || !a.once("commands "+guild) {
 		return
 	}
-	err := a.asks.Try("commands "+guild, func() {
+	err := a.asks.Go("commands "+guild, func() {
 		ctx, cancel := context.WithTimeout(a.asking, shortly)
 		defer cancel()
 		if _, err := a.rest.PutCommands(ctx, guild, []command{}); err != nil {

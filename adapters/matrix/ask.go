@@ -11,7 +11,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
@@ -103,7 +103,7 @@ func (a *Adapter) wake(at id.RoomID) {
 	if already || asks == nil {
 		return
 	}
-	if asks.Go(ctx, at.String(), func() { a.work(ctx, at) }) != nil {
+	if asks.Go(at.String(), func() { a.work(ctx, at) }) != nil {
 		a.asleep(at)
 	}
 }
@@ -549,18 +549,18 @@ func (a *Adapter) tooMuch(ctx context.Context, dev *device.Device, r *row, e *ev
 		return false, nil
 	}
 	switch a.allows(e.Sender, e.RoomID) {
-	case lanes.TooMuch:
+	case intake.TooMuch:
 		return true, a.tell(ctx, dev, e, root, a.says(e.RoomID, wordTooMuch))
-	case lanes.Ignored:
+	case intake.Ignored:
 		return true, nil
 	}
 	return false, nil
 }
 
 // allows counts one more thing that is asked.
-func (a *Adapter) allows(who id.UserID, in id.RoomID) lanes.Verdict {
+func (a *Adapter) allows(who id.UserID, in id.RoomID) intake.Verdict {
 	v := a.personLimit.Take(who.String(), a.cfg.Now())
-	if v == lanes.Fine && a.roomLimit != nil {
+	if v == intake.Fine && a.roomLimit != nil {
 		v = a.roomLimit.Take(in.String(), a.cfg.Now())
 	}
 	return v

@@ -304,7 +304,7 @@ func TestAwayMeanwhile(t *testing.T) {
 func (c *club) tried(at id.RoomID) {
 	c.Helper()
 	done := make(chan struct{})
-	if err := c.a.asks.Go(c.Context(), at.String(), func() { close(done) }); err != nil {
+	if err := c.a.asks.Go(at.String(), func() { close(done) }); err != nil {
 		c.Fatal(err)
 	}
 	<-done

@@ -8,7 +8,7 @@ import (
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -24,7 +24,7 @@ func TestConfiguredLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range 600 {
-			if a.allows(id.UserID(fmt.Sprint("@", k%people, ":example.org")), id.RoomID(fmt.Sprint("!", k%rooms))) == lanes.Fine {
+			if a.allows(id.UserID(fmt.Sprint("@", k%people, ":example.org")), id.RoomID(fmt.Sprint("!", k%rooms))) == intake.Fine {
 				n++
 			}
 		}

@@ -52,7 +52,7 @@ import (
 	"golang.org/x/time/rate"
 	"maunium.net/go/mautrix/id"
 
-	"github.com/halfpoint-go/halfpoint/adapters/lanes"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -126,7 +126,7 @@ type Adapter struct {
 	known   []bot.Command
 	dev     *device.Device
 	queue   *queue
-	asks    *lanes.Lanes
+	asks    *intake.Queue
 	rooms   map[id.RoomID]*room // as on disk
 	origins map[id.RoomID]bool  // rooms that are known to have come of none
 	ctx     context.Context     // of asking; ends a while after Run was told to stop
@@ -140,12 +140,12 @@ type Adapter struct {
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 
-	langs       sync.Map     // by id of a room: the language of what was said there last
-	personLimit *lanes.Limit // how often a person may ask
-	roomLimit   *lanes.Limit // how often all in a room may; nil: as often as they like
-	making      turns        // of making a room for somebody
-	fresh       sync.Map     // by id: rooms that the bot has made, see [fresh]
-	guests      guests       // how often the bot joins
+	langs       sync.Map      // by id of a room: the language of what was said there last
+	personLimit *intake.Limit // how often a person may ask
+	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
+	making      turns         // of making a room for somebody
+	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
+	guests      guests        // how often the bot joins
 
 	pace     pace
 	sending  turns                   // of sending a board, or a picture after its words, by line
@@ -178,12 +178,12 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	a := &Adapter{cfg: cfg, log: cfg.Log.With("adapter", Name),
 		rooms: map[id.RoomID]*room{}, awake: map[id.RoomID]bool{}, failed: map[id.EventID]failure{}, ways: map[string]*way{}, origins: map[id.RoomID]bool{},
-		personLimit: lanes.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
+		personLimit: intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, 1),
 		pace:        pace{tokens: rate.NewLimiter(rate.Limit(cfg.Rate), cfg.Burst)},
 		uploads:     uploads{known: cache[string, message.Picture](uploadsKnown), lines: map[string]*upload{}},
 		newest:      cache[string, int](boardsKnown), files: cache[string, *outbox.File](filesKept), refusals: cache[refusal, time.Time](refusalsKept)}
 	if cfg.Room > 0 {
-		a.roomLimit = lanes.PerMinute(cfg.Room, roomAtOnce, 1)
+		a.roomLimit = intake.PerMinute(cfg.Room, roomAtOnce, 1)
 	}
 	return a, nil
 }
@@ -232,9 +232,9 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		return err
 	}
 	a.out.Store(true)
-	asks := lanes.New(lanes.Config{Workers: askWorkers, Panic: func(v any) {
+	asks := intake.NewQueue(askWorkers, func(v any) {
 		a.log.Error("panic", "value", v, "stack", string(debug.Stack()))
-	}})
+	})
 	a.mu.Lock()
 	a.service, a.known, a.ctx, a.queue, a.rooms, a.asks, a.leftover = service, service.Commands(), asking, q, rooms, asks, leftover
 	a.mu.Unlock()

@@ -1,4 +1,4 @@
-package lanes
+package intake
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestLimit(t *testing.T) {
 		{2, []Verdict{Fine, Fine, Fine, TooMuch, TooMuch, Ignored, Ignored}},
 		{1, []Verdict{Fine, Fine, Fine, TooMuch, Ignored, Ignored, Ignored}},
 	} {
-		l := NewLimit(3, 1, c.told)
+		l := newLimit(3, 1, c.told)
 		for k, want := range c.want {
 			if got := l.Take("x", now); got != want {
 				t.Errorf("told %v: the %d. is %v", c.told, k+1, got)

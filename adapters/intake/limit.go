@@ -1,4 +1,4 @@
-package lanes
+package intake
 
 import (
 	"sync"
@@ -31,16 +31,15 @@ type level struct {
 	at   time.Time
 }
 
-// NewLimit makes a limit: atOnce pass, then perSecond; of what is too much, told
-// times it is to be said so before the rest is ignored.
-func NewLimit(atOnce, perSecond, told float64) *Limit {
+func newLimit(atOnce, perSecond, told float64) *Limit {
 	return &Limit{atOnce: atOnce, perSecond: perSecond, told: told, used: map[string]level{}}
 }
 
-// PerMinute makes a limit of so many a minute, of which atOnce may come at once if
-// they are as many.
+// PerMinute makes a limit of n a minute, of which atOnce may come at once, if they are
+// as many. Of what is too much, told times it is to be said so before the rest is
+// ignored.
 func PerMinute(n, atOnce int, told float64) *Limit {
-	return NewLimit(float64(min(atOnce, n)), float64(n)/60, told)
+	return newLimit(float64(min(atOnce, n)), float64(n)/60, told)
 }
 
 func (l *Limit) fallen(v level, now time.Time) float64 {
@@ -60,7 +59,7 @@ func (l *Limit) Take(key string, now time.Time) Verdict {
 		}
 	}
 	high := l.fallen(l.used[key], now) + 1
-	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // who goes on and on has to wait no longer
+	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // who goes on and on waits no longer than others
 	switch {
 	case high <= l.atOnce:
 		return Fine
