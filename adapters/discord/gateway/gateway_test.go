@@ -295,35 +295,6 @@ func TestResumeGetsOn(t *testing.T) {
 	})
 }
 
-// Giving a session up does not go round the limits of Identify.
-func TestResumeUnansweredKeepsLimits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		var used atomic.Int64
-		_, at := d.start(func(cfg *Config) {
-			cfg.Bot = func(ctx context.Context) (*discordgo.GatewayBotResponse, error) {
-				info, err := d.bot(ctx)
-				info.SessionStartLimit.Remaining -= int(used.Load())
-				return info, err
-			}
-		})
-		used.Store(500)
-		time.AfterFunc(time.Hour, func() { used.Store(0) })
-		began := time.Now()
-		at.ws.Close()
-		for range maxResumes {
-			at = d.accept()
-			at.greet(opResume)
-			at.close(4000)
-		}
-		at = d.accept()
-		at.greet(opIdentify)
-		if d := time.Since(began); d < time.Hour || d > 2*time.Hour {
-			t.Errorf("identified after %v", d)
-		}
-	})
-}
-
 // Where the address at which to resume is out of order, the one at which everybody
 // begins is tried as well.
 func TestResumesElsewhere(t *testing.T) {
@@ -342,26 +313,5 @@ func TestResumesElsewhere(t *testing.T) {
 		at.greet(opResume)
 		at.dispatch("RESUMED", nil)
 		c.resumes(true)
-	})
-}
-
-// Several shards of one process connect one after another, each as itself.
-func TestShards(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDiscord(t)
-		c := d.run(func(cfg *Config) { cfg.Shards, cfg.First, cfg.Count = 10, 4, 3 })
-		seen := map[string]bool{}
-		for range 3 {
-			at := d.accept()
-			seen[fmt.Sprint(at.greet(opIdentify)["shard"])] = true
-			at.ready("")
-			c.resumes(false)
-		}
-		if !seen["[4 10]"] || !seen["[5 10]"] || !seen["[6 10]"] {
-			t.Errorf("shards %v", seen)
-		}
-		if s := c.g.Status(); len(s) != 3 || s[2].Shard != 6 {
-			t.Errorf("status %+v", s)
-		}
 	})
 }

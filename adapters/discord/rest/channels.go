@@ -23,9 +23,7 @@ type Sent struct {
 
 // SentAttachment is a file of a message.
 type SentAttachment struct {
-	ID          string `json:"id"`
-	Filename    string `json:"filename"`
-	Description string `json:"description"`
+	Filename string `json:"filename"`
 }
 
 // Send sends a message. With a nonce it is sent once, however often it is asked

@@ -64,11 +64,6 @@ func (p *Permissions) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes it the same way.
-func (p Permissions) MarshalJSON() ([]byte, error) {
-	return strconv.AppendQuote(nil, strconv.FormatUint(uint64(p), 10)), nil
-}
-
 // PermissionsIn computes what a member may do in a channel, as Discord's
 // documentation has it: the roles', then the channel's overwrites for everyone,
 // for the roles and for the member. A thread has those of its parent.

@@ -496,9 +496,9 @@ func TestMessages(t *testing.T) {
 // The answer to an interaction says which message it became.
 func TestRespondGivesMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &discord{answer: always(answer{body: `{"interaction":{"id":"5"},"resource":{"type":4,"message":{"id":"99","channel_id":"3","nonce":17,"attachments":[{"description":"alt"}]}}}`})}
+		d := &discord{answer: always(answer{body: `{"interaction":{"id":"5"},"resource":{"type":4,"message":{"id":"99","channel_id":"3","nonce":17,"attachments":[{"filename":"a.png"}]}}}`})}
 		m, err := newClient(t, d, nil).Respond(t.Context(), "5", secret, Reply(Message{}))
-		if err != nil || m == nil || m.ID != "99" || m.Nonce != 17.0 || m.Attachments[0].Description != "alt" {
+		if err != nil || m == nil || m.ID != "99" || m.Nonce != 17.0 || m.Attachments[0].Filename != "a.png" {
 			t.Errorf("%+v, %v", m, err)
 		}
 		d.answer = always(answer{status: 204})
@@ -506,6 +506,25 @@ func TestRespondGivesMessage(t *testing.T) {
 			t.Errorf("%+v, %v", m, err)
 		}
 	})
+}
+
+// The bot's servers come page by page, until one is empty.
+func TestGuilds(t *testing.T) {
+	pages := map[string]string{"0": `[{"id":"1"},{"id":"2"}]`, "2": `[{"id":"3"}]`, "3": `[]`}
+	d := &discord{}
+	d.answer = func(a asked) answer {
+		_, after, _ := strings.Cut(a.path, "after=")
+		after, _, _ = strings.Cut(after, "&")
+		return answer{body: pages[after]}
+	}
+	all, err := newClient(t, d, nil).Guilds(t.Context())
+	if err != nil || len(all) != 3 || all[2].ID != "3" {
+		t.Errorf("%v, %v", all, err)
+	}
+	pages["3"] = `[{"id":"3"}]`
+	if _, err := newClient(t, d, nil).Guilds(t.Context()); err == nil {
+		t.Error("the same page again and again is no error")
+	}
 }
 
 func TestNonce(t *testing.T) {
