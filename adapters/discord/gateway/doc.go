@@ -34,11 +34,11 @@
 // # Identifying
 //
 // A bot that identifies too often loses its token. Before each Identify the
-// gateway asks Discord how many are left today and waits when half are used, for
-// three minutes each after a shard has identified twenty times, and for the others of its
-// max_concurrency group. Resuming costs nothing and is what usually happens. After
-// three Resumes in a row that Discord does not answer, or a minute of them, the
-// gateway gives the session up and identifies.
+// gateway asks Discord how many are left today, and waits when half are used. A
+// shard identifies twenty times, and from then on once in three minutes; shards of
+// one max_concurrency group take turns. Resuming costs nothing and is what usually
+// happens. After three Resumes in a row that Discord does not answer, or a minute of
+// them, the gateway gives the session up and identifies.
 //
 // # Shards
 //

@@ -11,8 +11,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 )
 
-// perHour is how often a shard may identify in an hour, and at once. In a day that
-// uses half of the session starts that Discord gives a bot.
+// perHour is how often a shard may identify at once, and then in an hour. In a day
+// one shard so uses half of the thousand session starts that Discord gives a bot.
 const perHour = 20
 
 // An identifyLimiter decides when shards may identify.
