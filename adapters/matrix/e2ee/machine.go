@@ -332,11 +332,11 @@ func (f *freshness) found(room id.RoomID, r freshRoom, began int) {
 	f.rooms[room] = r
 }
 
-// changed has the next message look in each room of which that is so.
-func (f *freshness) changed(in func(id.RoomID, freshRoom) bool) {
+// changed has the next message look in each room that is chosen.
+func (f *freshness) changed(chosen func(id.RoomID, freshRoom) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	maps.DeleteFunc(f.rooms, in)
+	maps.DeleteFunc(f.rooms, chosen)
 	f.changes++
 }
 

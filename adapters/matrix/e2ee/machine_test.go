@@ -91,7 +91,7 @@ func TestEncryptedFile(t *testing.T) {
 	}
 }
 
-// Who waits for the server must not hold up others: a slow server would stop all rooms.
+// A slow server must not stop encryption in all rooms.
 func TestNoRequestIsMadeUnderTheMutex(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {

@@ -378,12 +378,12 @@ func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSes
 	}
 }
 
-// put puts in what is for a device.
-func put[T any](in map[id.UserID]map[id.DeviceID]T, d *id.Device, what T) {
+// put stores a value for a device.
+func put[T any](in map[id.UserID]map[id.DeviceID]T, d *id.Device, value T) {
 	if in[d.UserID] == nil {
 		in[d.UserID] = make(map[id.DeviceID]T)
 	}
-	in[d.UserID][d.DeviceID] = what
+	in[d.UserID][d.DeviceID] = value
 }
 
 // noOlm stands for telling a device that it has no one-time keys.

@@ -767,7 +767,7 @@ func TestDatabaseTakesNothing(t *testing.T) {
 	})
 }
 
-// What was seen in one version of mautrix may be mended in the next.
+// Faults seen in one version of mautrix may be mended in the next.
 func TestVersionOfMautrix(t *testing.T) {
 	if mautrix.Version != seenIn {
 		t.Errorf("mautrix is %s, and its faults were seen in %s: see seenIn", mautrix.Version, seenIn)

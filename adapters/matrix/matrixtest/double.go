@@ -154,8 +154,7 @@ func newDouble(takes time.Duration) *double {
 
 type fields = map[string]any
 
-// A refusal is an error as the specification has it. What deals with a request panics
-// with it.
+// A refusal is an error as the specification has it. Handlers panic with it.
 type refusal struct {
 	status int
 	body   fields
@@ -168,7 +167,7 @@ func refuse(status int, code, says string) {
 func forbid(says string) { refuse(http.StatusForbidden, "M_FORBIDDEN", says) }
 func miss(says string)   { refuse(http.StatusNotFound, "M_NOT_FOUND", says) }
 
-// A call is a request with what is known of it. What deals with it holds the lock.
+// A call is a request and its sender. Its handler holds the lock.
 type call struct {
 	*device
 	r    *http.Request
@@ -192,7 +191,7 @@ func parse[T any](data []byte, code string) (ask T) {
 	return ask
 }
 
-// open has requests of anybody dealt with.
+// open adds a handler for requests of anybody.
 func (d *double) open(pattern string, f func(*call) any) {
 	method, path, _ := strings.Cut(pattern, " ")
 	d.HandleFunc(method+" /_matrix/"+path, func(w http.ResponseWriter, r *http.Request) {
@@ -207,7 +206,7 @@ func (d *double) open(pattern string, f func(*call) any) {
 	})
 }
 
-// deal deals with a request under the lock.
+// deal calls a handler under the lock.
 func (d *double) deal(c *call, f func(*call) any) (status int, kind string, data []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

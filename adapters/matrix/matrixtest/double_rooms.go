@@ -282,7 +282,7 @@ func (d *double) at(c *call) *room {
 	return r
 }
 
-// them reads of whom a request is.
+// them reads the user whom a request is about, and the reason.
 func them(c *call) (ask struct {
 	User   id.UserID `json:"user_id"`
 	Reason string
@@ -309,7 +309,7 @@ func (d *double) kick(c *call) any {
 func (d *double) ban(c *call) any   { return d.moderate(c, d.at(c).levels().Ban, "ban") }
 func (d *double) unban(c *call) any { return d.moderate(c, d.at(c).levels().Kick, "leave", "ban") }
 
-// moderate changes the membership of somebody who has one of some, or any.
+// moderate changes somebody's membership, which must be one of from if that is given.
 func (d *double) moderate(c *call, needs int, now string, from ...string) any {
 	r, ask := d.at(c), them(c)
 	l := r.levels()
@@ -398,7 +398,7 @@ func (d *double) getState(c *call) any {
 	return e.Content
 }
 
-// readBy returns a room with the events that the caller may read, who is or was there.
+// readBy returns the room in the path, and its events that the caller may read.
 func (d *double) readBy(c *call) (*room, []*roomEvent) {
 	if r := d.rooms[id.RoomID(c.path("room"))]; r != nil {
 		if events := r.readable(c.User); events != nil {

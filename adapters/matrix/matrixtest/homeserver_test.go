@@ -136,7 +136,7 @@ func (a *asker) comes(c *mautrix.Client, at id.RoomID, by *mautrix.Client) {
 	a.does(c, "POST", "rooms/"+at.String()+"/join", nil)
 }
 
-// two are people in a room.
+// two makes a room with two people in it.
 func (a *asker) two() (anna, ben *mautrix.Client, at id.RoomID) {
 	a.Helper()
 	anna, ben = a.person("Anna"), a.person("Ben")
