@@ -21,7 +21,8 @@
 // interaction, outlives the program: the answer is read back, the post goes to the
 // channel only if it is not there, and whoever still waits is told where it is.
 // Messages of the bot's own carry a nonce made of the post's id, by which Discord
-// knows them again for some minutes; later they are looked for in the channel first.
+// knows them again for some minutes. A later attempt of the outbox looks for them in
+// the channel first.
 //
 // The adapter owes what follows a message to the outbox, which stores it: the controls
 // that go, the picture of a message that went in words, the status message, the end

@@ -19,6 +19,7 @@ const (
 	sendRoute     = "POST /channels/{channel_id}/messages"
 	editRoute     = "PATCH /channels/{channel_id}/messages/{message_id}"
 	originalRoute = "GET /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+	messagesRoute = "GET /channels/{channel_id}/messages"
 	commandsRoute = "PUT /applications/{application_id}/commands"
 )
 
@@ -237,7 +238,7 @@ func TestLookedFor(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		post.Attempt = 2
-		end := c.d.Fault(discordtest.Fault{Route: "GET /channels/{channel_id}/messages", Status: 503, Times: -1})
+		end := c.d.Fault(discordtest.Fault{Route: messagesRoute, Status: 503, Times: -1})
 		if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
 			t.Errorf("nobody could look: %v", err)
 		}
@@ -248,6 +249,19 @@ func TestLookedFor(t *testing.T) {
 		}
 		if n := count(c.room.Messages(), says("opens game 1")); n != 1 {
 			t.Errorf("sent %d times", n)
+		}
+		// That its words have to wait does not mean that its file was not sent.
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Files: true, Drop: discordtest.AfterDone, Times: 3})
+		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: time.Hour})
+		err = c.notice(c.where(c.room), func(p *outbox.Post) { p.File = &outbox.File{Name: "game.sgf", Data: []byte("(;)")} })
+		if !errors.Is(err, outbox.ErrAmbiguous) {
+			t.Errorf("its file may be there: %v", err)
+		}
+		time.Sleep(time.Hour)
+		// What was refused before, and surely not sent, is not looked for.
+		asked := c.d.Count(messagesRoute)
+		if err := c.notice(c.where(c.room), func(p *outbox.Post) { p.Attempt, p.Unsent = 2, true }); err != nil || c.d.Count(messagesRoute) != asked {
+			t.Errorf("%v; the channel was read %d times", err, c.d.Count(messagesRoute)-asked)
 		}
 	})
 }
