@@ -170,13 +170,8 @@ func choice(o bot.Option, c bot.Choice) *discordgo.ApplicationCommandOptionChoic
 // findOption finds an option of a command.
 func findOption(commands []bot.Command, name, option string) (bot.Option, bool) {
 	for _, c := range commands {
-		if c.Name != name {
-			continue
-		}
-		for _, o := range c.Options {
-			if o.Name == option {
-				return o, true
-			}
+		if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Name == option }); c.Name == name && i >= 0 {
+			return c.Options[i], true
 		}
 	}
 	return bot.Option{}, false

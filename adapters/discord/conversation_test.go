@@ -123,6 +123,14 @@ func (tb *table) run(sessions int) {
 	}
 }
 
+// eachInTable runs a test of each case at a table of its own.
+func eachInTable[T any](t *testing.T, cases map[string]T, test func(t *testing.T, tb *table, x T)) {
+	t.Helper()
+	for name, x := range cases {
+		t.Run(name, func(t *testing.T) { inTable(t, func(t *testing.T, tb *table) { test(t, tb, x) }) })
+	}
+}
+
 // messageContent is the privileged intent without which discord.js would be
 // shown messages without their texts.
 const messageContent = 1 << 15

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
@@ -27,14 +25,14 @@ var hosts = []string{"cdn.discordapp.com", "media.discordapp.net"}
 // withRecord reads the record that the message of a menu carries into the
 // option that is to hold it.
 func (a *Adapter) withRecord(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
-	i := slices.IndexFunc(menus, func(m menu) bool { return m.kind == c.Type && m.name == c.Name })
-	if i < 0 || c.Type != discordgo.MessageApplicationCommand {
+	m, ok := entry(c)
+	if !ok {
 		return nil
 	}
 	for _, f := range c.Messages[c.Target].Files {
 		if strings.HasSuffix(strings.ToLower(f.Name), ".sgf") {
 			text, err := a.fetch(ctx, f)
-			r.Args[menus[i].option] = text
+			r.Args[m.option] = text
 			return err
 		}
 	}

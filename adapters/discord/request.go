@@ -49,17 +49,17 @@ func person(u interaction.User) outbox.User {
 // reports false if there is no such entry.
 func commanded(r *bot.Request, c interaction.CommandData) bool {
 	if c.Type != discordgo.ChatApplicationCommand && c.Type != 0 {
-		i := slices.IndexFunc(menus, func(m menu) bool { return m.kind == c.Type && m.name == c.Name })
-		if i < 0 {
+		m, ok := entry(c)
+		if !ok {
 			return false
 		}
-		r.Command = menus[i].command
-		r.Args[menus[i].option] = c.Target
+		r.Command = m.command
+		r.Args[m.option] = c.Target
 		if u, ok := c.Users[c.Target]; ok {
-			r.Users = map[string]outbox.User{menus[i].option: person(u)}
+			r.Users = map[string]outbox.User{m.option: person(u)}
 		}
-		if m, ok := c.Messages[c.Target]; ok {
-			r.Args[menus[i].option] = drawn(m.Content)
+		if said, ok := c.Messages[c.Target]; ok {
+			r.Args[m.option] = drawn(said.Content)
 		}
 		return true
 	}
@@ -74,6 +74,16 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		}
 	}
 	return true
+}
+
+// entry finds the entry of a menu that somebody has chosen.
+func entry(c interaction.CommandData) (menu, bool) {
+	for _, m := range menus {
+		if m.kind == c.Type && m.name == c.Name {
+			return m, true
+		}
+	}
+	return menu{}, false
 }
 
 // A route leads from a post back to the interaction that brought it about.

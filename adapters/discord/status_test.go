@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -121,73 +122,72 @@ func TestEndIsShownAtOnce(t *testing.T) {
 // An opening that was deleted, or may not be edited, is left alone, and the game
 // goes on.
 func TestOpeningThatCannotBeEdited(t *testing.T) {
-	for name, happens := range map[string]func(*table, *discordtest.Message){
-		"deleted": func(_ *table, m *discordtest.Message) { m.Delete() },
-		"refused": func(tb *table, m *discordtest.Message) {
-			tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + m.ID, Status: 403, Code: discordgo.ErrCodeMissingPermissions, Times: -1})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inTable(t, func(t *testing.T, tb *table) {
-				opening := tb.plays()
-				happens(tb, opening)
-				for k, at := range []string{"C3", "C4", "B3", "B4"} {
-					tb.passes(2 * time.Minute)
-					tb.does([]string{"alice", "bob"}[k%2], "", "/place at:"+at)
-				}
-				tb.passes(time.Hour)
-				if n := tb.edits(opening); n != 2 { // the first was before
-					t.Errorf("edited %d times", n)
-				}
-				tb.passes(24 * time.Hour)
-				tb.does("alice", "", "/place at:D3")
-				if n := tb.edits(opening); n != 3 {
-					t.Errorf("edited %d times by the next day", n)
-				}
-				if last := tb.here.Last(); !strings.Contains(last.Content, "move 5: Black D3") {
-					t.Errorf("the last board says %q", last.Content)
-				}
-			})
-		})
-	}
+	eachInTable(t, map[string]bool{"deleted": true, "refused": false}, func(t *testing.T, tb *table, deleted bool) {
+		opening := tb.plays()
+		if deleted {
+			opening.Delete()
+		} else {
+			tb.d.Fault(discordtest.Fault{Route: editRoute, Path: "/messages/" + opening.ID, Status: 403, Code: discordgo.ErrCodeMissingPermissions, Times: -1})
+		}
+		for k, at := range []string{"C3", "C4", "B3", "B4"} {
+			tb.passes(2 * time.Minute)
+			tb.does([]string{"alice", "bob"}[k%2], "", "/place at:"+at)
+		}
+		tb.passes(time.Hour)
+		if n := tb.edits(opening); n != 2 { // the first was before
+			t.Errorf("edited %d times", n)
+		}
+		tb.passes(24 * time.Hour)
+		tb.does("alice", "", "/place at:D3")
+		if n := tb.edits(opening); n != 3 {
+			t.Errorf("edited %d times by the next day", n)
+		}
+		if last := tb.here.Last(); !strings.Contains(last.Content, "move 5: Black D3") {
+			t.Errorf("the last board says %q", last.Content)
+		}
+	})
 }
 
 // Where Discord asks to wait the end of a game is shown later, and what belongs
 // in the thread is there already.
 func TestOpeningHasToWait(t *testing.T) {
-	for name, fault := range map[string]struct {
-		discordtest.Fault
-		wait time.Duration
-	}{
-		"limited":          {discordtest.Fault{Status: 429, RetryAfter: 10 * time.Second}, 10 * time.Second}, // longer than anybody has patience
-		"edited too often": {discordtest.Fault{Status: 400, Code: discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached}, oldPace},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inTable(t, func(t *testing.T, tb *table) {
-				opening := tb.plays()
-				fault.Route, fault.Path = editRoute, "/messages/"+opening.ID
-				tb.d.Fault(fault.Fault)
-				tb.does("alice", "", "/resign confirm:yes")
-				tb.opens(opening, "New game")
-				if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
-					t.Errorf("the thread ends with %q", last.Content)
-				}
-				tb.passes(fault.wait - time.Second)
-				tb.opens(opening, "New game")
-				tb.passes(time.Second)
-				tb.opens(opening, "game over")
-				if n := tb.edits(opening); n != 3 { // the first was before
-					t.Errorf("edited %d times", n)
-				}
-			})
-		})
-	}
+	eachInTable(t, map[string]discordtest.Fault{
+		"limited":          {Status: 429, RetryAfter: 10 * time.Second}, // longer than anybody has patience
+		"edited too often": {Status: 400, Code: discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached},
+	}, func(t *testing.T, tb *table, fault discordtest.Fault) {
+		opening := tb.plays()
+		fault.Route, fault.Path = editRoute, "/messages/"+opening.ID
+		tb.d.Fault(fault)
+		tb.does("alice", "", "/resign confirm:yes")
+		tb.opens(opening, "New game")
+		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
+			t.Errorf("the thread ends with %q", last.Content)
+		}
+		tb.passes(cmp.Or(fault.RetryAfter, oldPace) - time.Second)
+		tb.opens(opening, "New game")
+		tb.passes(time.Second)
+		tb.opens(opening, "game over")
+		if n := tb.edits(opening); n != 3 { // the first was before
+			t.Errorf("edited %d times", n)
+		}
+	})
 }
 
 // Where the boards are in the same place as the opening it stays as it is.
 func TestOpeningBesideItsBoards(t *testing.T) {
-	stays := func(tb *table, where string, at *discordtest.Channel) {
-		tb.Helper()
+	eachInTable(t, map[string]func(*table) (where string, at *discordtest.Channel){
+		"direct messages": func(tb *table) (string, *discordtest.Channel) { return "DM", tb.alice.DM() },
+		"no thread": func(tb *table) (string, *discordtest.Channel) {
+			tb.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+			tb.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
+			return "#games", tb.room
+		},
+		"a post of a forum": func(tb *table) (string, *discordtest.Channel) {
+			tb.here = tb.alice.Open(tb.guild.Forum("club games"), "evening", "An evening of Go")
+			return "", tb.here
+		},
+	}, func(t *testing.T, tb *table, in func(*table) (string, *discordtest.Channel)) {
+		where, at := in(tb)
 		before := len(at.Messages())
 		tb.does("alice", where, "/new size:5x5 opponent:@Alice")
 		tb.here = at
@@ -195,32 +195,13 @@ func TestOpeningBesideItsBoards(t *testing.T) {
 		tb.passes(time.Hour)
 		all := at.Messages()
 		if count(all, withPicture) < 2 {
-			tb.Fatalf("%s: no boards\n%s", where, tb.out.String())
+			t.Fatalf("no boards\n%s", tb.out.String())
 		}
 		for _, m := range all[before:] {
 			if n := tb.edits(m); n != 0 {
-				tb.Errorf("%s: %q was edited %d times", where, m.Content, n)
+				t.Errorf("%q was edited %d times", m.Content, n)
 			}
 		}
-	}
-	t.Run("direct messages", func(t *testing.T) {
-		inTable(t, func(t *testing.T, tb *table) {
-			stays(tb, "DM", tb.alice.DM())
-		})
-	})
-	t.Run("no thread", func(t *testing.T) {
-		inTable(t, func(t *testing.T, tb *table) {
-			tb.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
-			tb.guild.BotPermissions(discordtest.Permission(mayDo &^ discordtest.CreatePublicThreads))
-			stays(tb, "#games", tb.room)
-		})
-	})
-	t.Run("a post of a forum", func(t *testing.T) {
-		inTable(t, func(t *testing.T, tb *table) {
-			forum := tb.guild.Forum("club games")
-			tb.here = tb.alice.Open(forum, "evening", "An evening of Go")
-			stays(tb, "", tb.here)
-		})
 	})
 }
 
