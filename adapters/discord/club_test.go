@@ -96,6 +96,8 @@ type club struct {
 	settling chan bool       // holds a value while somebody waits until all is settled
 }
 
+var logging = slog.HandlerOptions{Level: slog.LevelDebug}
+
 // logged keeps what is logged.
 type logged struct {
 	mu   sync.Mutex
@@ -158,37 +160,48 @@ func makeClub(t *testing.T, o discordtest.Options) *club {
 	return c
 }
 
-// start starts the bot, and gives what stops it.
+// start starts the bot. Its desk is c.desk, and c.stop stops it.
 func (c *club) start() {
 	c.Helper()
+	if c.a != nil {
+		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
+	}
+	c.desk = &desk{}
+	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging))})
+	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.desk}) })
+}
+
+// alone starts an adapter that asks a service, and to which nothing is delivered. What
+// it does after kill reaches nobody.
+func (c *club) alone(service bot.Service) (stop, kill func()) {
+	c.Helper()
+	p := &plug{dial: c.network.DialContext}
 	cfg := c.cfg
-	cfg.Log = slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cfg.Dial = p.DialContext
+	_, stop = c.runs(cfg, func(ctx context.Context, a *Adapter) error { return a.Run(ctx, service) })
+	return stop, p.pull
+}
+
+// runs makes an adapter and has it run until stop is called.
+func (c *club) runs(cfg Config, run func(context.Context, *Adapter) error) (a *Adapter, stop func()) {
+	c.Helper()
+	cfg.Log = slog.New(slog.NewTextHandler(&c.log, &logging))
 	ready := make(chan string, 100)
 	cfg.Ready = func(address string) { ready <- address }
 	a, err := New(cfg)
 	if err != nil {
 		c.Fatal(err)
 	}
-	if c.a != nil {
-		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
-	}
-	c.a = a
-	c.desk = &desk{}
-	adapter := between{a, c.desk}
-	b := bot.New(c.store, bot.Config{Log: cfg.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go pprof.Do(ctx, pprof.Labels("club", c.Name()), func(ctx context.Context) { done <- b.Run(ctx, adapter) })
-	var once sync.Once
-	c.stop = func() {
-		once.Do(func() {
-			cancel()
-			if err := <-done; err != nil {
-				c.Errorf("the bot stopped: %v", err)
-			}
-		})
-	}
-	c.Cleanup(c.stop)
+	go pprof.Do(ctx, pprof.Labels("club", c.Name()), func(ctx context.Context) { done <- run(ctx, a) })
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			c.Errorf("the bot stopped: %v", err)
+		}
+	})
+	c.Cleanup(stop)
 	select {
 	case address := <-ready:
 		if address != "" {
@@ -202,34 +215,7 @@ func (c *club) start() {
 	if !c.d.WaitCommands(1) {
 		c.Fatalf("no commands were registered\n%s", c.log.String())
 	}
-}
-
-// alone starts an adapter that asks a service, and to which nothing is delivered. What
-// it does after kill reaches nobody.
-func (c *club) alone(service bot.Service) (a *Adapter, stop, kill func()) {
-	c.Helper()
-	p := &plug{dial: c.network.DialContext}
-	cfg := c.cfg
-	cfg.Dial = p.DialContext
-	cfg.Log = slog.New(slog.NewTextHandler(&c.log, nil))
-	a, err := New(cfg)
-	if err != nil {
-		c.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx, service) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			c.Errorf("the adapter stopped: %v", err)
-		}
-	})
-	c.Cleanup(stop)
-	if cfg.Listen == "" && !c.d.WaitSessions(1) || !c.d.WaitCommands(1) {
-		c.Fatalf("not connected\n%s", c.log.String())
-	}
-	return a, stop, p.pull
+	return a, stop
 }
 
 // A plug connects a program with the network until it is pulled.

@@ -34,7 +34,7 @@ func TestKilledWhileThinking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		gate := make(chan bool)
-		_, stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		thinks := func(who *discordtest.Person) *discordtest.Interaction {
 			t.Helper()
 			i := who.Slash(c.room, "rules")

@@ -245,7 +245,7 @@ func TestStoppedWhilePutOff(t *testing.T) {
 		c.stop()
 		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
 		gate := make(chan bool)
-		_, stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		i := c.alice.Slash(thread, "place", opt("at", "C3"))
 		i.First()
 		synctest.Wait()

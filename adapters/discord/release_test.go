@@ -1,8 +1,6 @@
 package discord
 
 import (
-	"compress/gzip"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -26,7 +24,11 @@ const releases = "../../bot/store/testdata/release/"
 func TestFirstRelease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		if err := c.d.Restore(unzipped(t, releases+"discord.json.gz")); err != nil {
+		world, err := os.ReadFile(storetest.Unpack(t, releases+"discord.json.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.d.Restore(world); err != nil {
 			t.Fatal(err)
 		}
 		c.guild = c.d.Guild("Go club")
@@ -95,22 +97,4 @@ func TestFirstRelease(t *testing.T) {
 		c.stop()
 		c.check()
 	})
-}
-
-func unzipped(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	in, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
