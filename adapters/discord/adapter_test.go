@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -19,13 +18,17 @@ type hall struct {
 	*club
 	last   *discordtest.Interaction
 	client strings.Builder // what Discord's own client says
-	ended  func() error
 }
 
 func (h *hall) Adapter() bot.Adapter { return h.a }
 func (h *hall) Room() match.Room     { return match.Room{Platform: Name, Channel: h.room.ID()} }
 func (h *hall) OneScreen() bool      { return false }
-func (h *hall) Stop() error          { return h.ended() }
+
+// Stop ends the test with the error of Run, if there is one.
+func (h *hall) Stop() error {
+	h.stop()
+	return nil
+}
 
 func (h *hall) person(who string) *discordtest.Person {
 	if who == "black" {
@@ -91,27 +94,7 @@ func TestAdapter(t *testing.T) {
 	adaptertest.RunIn(t, bubble, func(t *testing.T, service bot.Service) adaptertest.Platform {
 		h := &hall{club: newClub(t, discordtest.Options{})}
 		h.overHTTP()
-		ready := make(chan string, 1)
-		h.cfg.Ready = func(address string) { ready <- address }
-		a, err := New(h.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.a = a
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- a.Run(ctx, service) }()
-		h.ended = sync.OnceValue(func() error {
-			cancel()
-			return <-done
-		})
-		t.Cleanup(func() { h.ended() })
-		if err := h.d.SetEndpoint("http://" + <-ready); err != nil {
-			t.Fatal(err)
-		}
-		if !h.d.WaitCommands(1) {
-			t.Fatal("not connected")
-		}
+		h.a, h.stop = h.runs(h.cfg, func(ctx context.Context, a *Adapter) error { return a.Run(ctx, service) })
 		return h
 	})
 }

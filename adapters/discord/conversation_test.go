@@ -103,22 +103,12 @@ func newWatched(t *testing.T) *table {
 // run starts the adapter, and waits until there are so many sessions.
 func (tb *table) run(sessions int) {
 	tb.here = tb.room
-	a, err := New(tb.cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.a = a
 	tb.bot = bot.New(tb.store, bot.Config{})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx, flushing{tb.bot, tb}) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			tb.Error(err)
-		}
+	tb.runs(tb.cfg, func(ctx context.Context, a *Adapter) error {
+		tb.a = a
+		return a.Run(ctx, flushing{tb.bot, tb})
 	})
-	if !tb.d.WaitSessions(sessions) || !tb.d.WaitCommands(1) {
+	if !tb.d.WaitSessions(sessions) {
 		tb.Fatal("not connected")
 	}
 }
