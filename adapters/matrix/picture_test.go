@@ -131,6 +131,11 @@ func TestUploadsThatFail(t *testing.T) {
 				g.turns(g.root, 1, 2, "D3")
 				g.follows(g.root, 1)
 				g.shows("Game 1, move 3:")
+				once := p.Once(matrixtest.Uploading, matrixtest.Fails(500, "M_UNKNOWN"))
+				g.turns(g.root, 1, 3, "D4")
+				if m := g.black.reads("Game 1, move 4:"); m.Picture == nil || once.Made() != 1 {
+					t.Errorf("after %d failures the words come alone", once.Made())
+				}
 			})
 		})
 	}
