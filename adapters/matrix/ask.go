@@ -119,7 +119,7 @@ func (a *Adapter) asleep(at id.RoomID) {
 func (a *Adapter) wakeAll(ctx context.Context) {
 	rooms, err := a.queue.open(ctx)
 	if err != nil && ctx.Err() == nil {
-		a.log.Error("what waits was not found", "error", err)
+		a.log.Error("pending events not looked up, will retry", "error", err)
 	}
 	for _, at := range rooms {
 		a.wake(at)
@@ -132,7 +132,7 @@ func (a *Adapter) keyCame(session id.SessionID) {
 	a.keys.Add(1)
 	rooms, err := a.queue.keyCame(a.asking(), session)
 	if err != nil {
-		a.log.Error("what waits for a key was not found", "error", err)
+		a.log.Error("events without keys not looked up, will retry", "error", err)
 	}
 	for _, at := range rooms {
 		a.wake(at)
@@ -162,7 +162,7 @@ func (a *Adapter) work(ctx context.Context, at id.RoomID) {
 		}
 		if err != nil || dev == nil { // later, so that others have their turn
 			if ctx.Err() == nil {
-				a.log.Warn("what was said is dealt with later", "room", at, "error", err, "again", again)
+				a.log.Warn("event processing failed, will retry", "room", at, "error", err, "again", again)
 				time.AfterFunc(again, func() { a.wake(at) })
 			}
 			return
@@ -245,7 +245,7 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 // setAside keeps an event that cannot be dealt with, for somebody to look at,
 // and goes on without it.
 func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
-	a.log.Error("an event that cannot be dealt with is left alone", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
+	a.log.Error("event given up and left alone", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
 	if err := a.queue.settle(ctx, r, poison, ""); err != nil {
 		return err
 	}
@@ -357,12 +357,12 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		case errors.As(err, &missing):
 			if r.tries <= aCrash { // not if that has panicked
 				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
-					a.log.Warn("a key was not asked for", "room", r.room, "error", err)
+					a.log.Warn("key not requested", "room", r.room, "error", err)
 				}
 			}
 			return keyless, missing.Session.String(), nil
 		case errors.As(err, new(e2ee.ErrUnreadable)):
-			a.log.Warn("an event cannot be decrypted", "event", r.event, "room", r.room, "error", err)
+			a.log.Warn("event cannot be decrypted, ignored", "event", r.event, "room", r.room, "error", err)
 			return ignored, "", nil
 		case err != nil:
 			return "", "", fmt.Errorf("decrypt: %w", err)

@@ -275,7 +275,7 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 	}
 	clear, err := dev.Crypto.Decrypt(ctx, e)
 	if errors.As(err, new(e2ee.ErrNoKey)) || errors.As(err, new(e2ee.ErrUnreadable)) {
-		a.log.Info("what the bot has said cannot be read", "room", at, "event", e.ID, "error", err)
+		a.log.Info("own message cannot be decrypted", "room", at, "event", e.ID, "error", err)
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("decrypt what the bot has said: %w", err)
@@ -291,7 +291,7 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 	if errors.Is(err, mautrix.MNotFound) && attempt < lookTries {
 		return "", fmt.Errorf("ask for a notice: %v", err)
 	} else if refusedBy(err) {
-		a.log.Info("what was said of a challenge cannot be asked for", "room", at, "error", err)
+		a.log.Info("notice of a challenge's end not available", "room", at, "error", err)
 		return "", nil
 	} else if err != nil {
 		return "", fmt.Errorf("ask for a notice: %w", err)

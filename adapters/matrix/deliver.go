@@ -182,7 +182,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	}
 	if a.late(p) {
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
-		a.log.Warn("a board is late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
+		a.log.Warn("board is late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
 	}
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
 		return sent, errLater{wait}
@@ -611,7 +611,7 @@ func (a *Adapter) merges(r refusal, again bool) bool {
 // if there is no point in that.
 func (a *Adapter) answerFailed(e *event.Event, err error) error {
 	if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
-		a.log.Warn("an answer was not given", "event", e.ID, "room", e.RoomID, "error", err)
+		a.log.Warn("answer refused, not sent", "event", e.ID, "room", e.RoomID, "error", err)
 		return nil
 	}
 	return fmt.Errorf("answer: %w", err)

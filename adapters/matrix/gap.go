@@ -54,7 +54,7 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 	for {
 		events, end, err := a.messages(ctx, dev, r.room, g.From)
 		if refusedBy(err) {
-			a.log.Error("what was said while the bot was away may not be read", "room", r.room, "error", err)
+			a.log.Error("missed events may not be read, skipped", "room", r.room, "error", err)
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("fetch what is missing: %w", err)
@@ -77,7 +77,7 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 			}
 		}
 		if g.Found >= maxGap && !done {
-			a.log.Error("so much was said while the bot was away that the oldest is left out", "room", r.room, "events", g.Found)
+			a.log.Error("too many missed events, oldest skipped", "room", r.room, "events", g.Found)
 			done = true
 		}
 		g.From = end
@@ -96,7 +96,7 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 			return err
 		}
 		if closed {
-			a.log.Info("fetched what was missing", "room", r.room, "events", g.Found)
+			a.log.Info("fetched missed events", "room", r.room, "events", g.Found)
 			return nil
 		}
 	}
@@ -118,7 +118,7 @@ func (a *Adapter) messages(ctx context.Context, dev *device.Device, at id.RoomID
 	}
 	events, end, bad, err := readPage(data)
 	if bad > 0 {
-		a.log.Warn("events that cannot be read were left out", "room", at, "events", bad)
+		a.log.Warn("malformed events ignored", "room", at, "events", bad)
 	}
 	return slices.DeleteFunc(events, func(e *event.Event) bool { return e.ID == "" }), end, err
 }

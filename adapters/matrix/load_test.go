@@ -217,7 +217,7 @@ func TestLate(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		shut.Stop()
 		m := g.shows("move 4:")
-		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "a board is late") {
+		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "board is late") {
 			t.Errorf("it does not say that it is late: %q", m.Text())
 		}
 		c.settle()

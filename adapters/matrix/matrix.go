@@ -266,7 +266,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		if !errors.Is(err, errLoggedOut) {
 			return err
 		}
-		a.log.Warn("the homeserver does not know the device any more; logging in again")
+		a.log.Warn("homeserver does not know the device any more, logging in again")
 		if time.Since(began) > 10*time.Minute {
 			wait = time.Second
 		} else {
@@ -284,7 +284,7 @@ func (a *Adapter) connected(ctx context.Context) error {
 	a.mu.Unlock()
 	if old != nil { // before another takes its place in the database
 		if err := old.Close(); err != nil {
-			a.log.Warn("a device was not closed", "error", err)
+			a.log.Warn("device not closed", "error", err)
 		}
 	}
 	dev, err := a.login(ctx)
@@ -298,7 +298,7 @@ func (a *Adapter) connected(ctx context.Context) error {
 	if !dev.Recovery.IsZero() && a.cfg.Recovery != nil {
 		a.cfg.Recovery(dev.Recovery.Reveal())
 		if err := dev.Shown(ctx); err != nil {
-			a.log.Warn("the recovery key will be told again", "error", err)
+			a.log.Warn("recovery key not marked as shown, will be shown again", "error", err)
 		}
 	}
 	if dev.Crypto != nil {
@@ -316,7 +316,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 		if err == nil || ctx.Err() != nil || !unreachable(err) {
 			return dev, err
 		}
-		a.log.Warn("the homeserver cannot be reached", "error", err)
+		a.log.Warn("homeserver cannot be reached, will retry", "error", err)
 		if time.Since(began) > awayAfter {
 			a.away(ctx)
 		}
@@ -345,7 +345,7 @@ func (a *Adapter) away(ctx context.Context) {
 	a.out.Store(true)
 	service, _ := a.theService()
 	if err := service.Away(ctx, Name); err != nil && ctx.Err() == nil {
-		a.log.Error("an outage was not written down", "error", err)
+		a.log.Error("outage not stored", "error", err)
 	}
 }
 
@@ -355,7 +355,7 @@ func (a *Adapter) back(ctx context.Context) bool {
 	service, _ := a.theService()
 	err := service.Back(ctx, Name)
 	if err != nil && ctx.Err() == nil {
-		a.log.Error("the end of an outage was not written down", "error", err)
+		a.log.Error("end of an outage not stored, will retry", "error", err)
 	}
 	if err != nil {
 		return false

@@ -130,7 +130,7 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 		return
 	}
 	if _, err := dev.Client.LeaveRoom(ctx, at); err != nil {
-		a.log.Warn("an empty room was not left", "room", at, "error", err)
+		a.log.Warn("empty room not left, will retry", "room", at, "error", err)
 		return
 	}
 	a.log.Info("left an empty room", "room", at)
@@ -151,7 +151,7 @@ func (a *Adapter) invited(b *batch, dev *device.Device, at id.RoomID, state []*e
 		}
 	}
 	if !a.welcome(by, at) {
-		a.log.Warn("an invitation by somebody who may not invite", "by", by, "room", at)
+		a.log.Warn("invitation ignored: its sender may not invite", "by", by, "room", at)
 		return
 	}
 	if direct && by != "" {
@@ -183,7 +183,7 @@ func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
 		a.guests.tried(r.event)
 	}
 	if refusedBy(err) {
-		a.log.Warn("an invitation could not be accepted", "room", at, "error", err)
+		a.log.Warn("invitation could not be accepted, ignored", "room", at, "error", err)
 		return nil
 	} else if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 		case err == nil && a.room(next).joined:
 			return a.followed(ctx, old, next)
 		case !a.welcome(e.Sender, next):
-			a.log.Warn("a tombstone by somebody who may not invite", "by", e.Sender, "room", old, "to", next)
+			a.log.Warn("tombstone ignored: its sender may not invite", "by", e.Sender, "room", old, "to", next)
 			return nil
 		}
 		if wait := a.guests.wait(e.ID, e.Sender, a.cfg.Now()); wait > 0 {
@@ -226,7 +226,7 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 		a.guests.tried(e.ID)
 	}
 	if refusedBy(err) { // an invitation may come
-		a.log.Warn("the bot could not follow to where a room has moved", "room", old, "to", next, "error", err)
+		a.log.Warn("successor of a room not joined, waiting for an invitation", "room", old, "to", next, "error", err)
 		return a.queue.unmark(ctx, "follows", next.String())
 	} else if err != nil {
 		return err
@@ -250,7 +250,7 @@ func (a *Adapter) followed(ctx context.Context, old, next id.RoomID) error {
 // strayed leaves a room that does not replace the one whose tombstone names it, if
 // the bot went there because of the tombstone.
 func (a *Adapter) strayed(ctx context.Context, dev *device.Device, old, next id.RoomID) error {
-	a.log.Warn("a tombstone names a room that did not come of the old one", "room", old, "to", next)
+	a.log.Warn("tombstone ignored: the room that it names does not replace the old one", "room", old, "to", next)
 	from, err := a.queue.marked(ctx, "follows", next.String())
 	if err != nil || from != old.String() {
 		return err
@@ -408,7 +408,7 @@ func (a *Adapter) tellRooms(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			a.log.Warn("it is not known in which rooms the bot is", "error", err)
+			a.log.Warn("joined rooms not listed, will retry", "error", err)
 			wait = tellAgain
 		}
 	}

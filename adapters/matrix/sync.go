@@ -64,7 +64,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 		case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, mautrix.MMissingToken):
 			return errLoggedOut
 		case since != "" && err != nil && unknownPlace(err):
-			a.log.Warn("the homeserver has forgotten how far the bot has read; what is missing is fetched", "error", err)
+			a.log.Warn("homeserver does not know the sync token, starting anew", "error", err)
 			since = ""
 			continue
 		case err != nil:
@@ -78,7 +78,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 				limit = max(1, limit/5) // what is left out is fetched piece by piece
 			}
 			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
-			a.log.Warn("the homeserver did not answer", "error", err, "again", wait)
+			a.log.Warn("sync failed, will retry", "error", err, "again", wait)
 			pause(ctx, max(wait, retryAfter(err)))
 			continue
 		}
@@ -93,7 +93,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			a.log.Error("what the homeserver told was not taken", "error", err)
+			a.log.Error("sync answer not stored, will retry", "error", err)
 			pause(ctx, time.Second)
 			continue // the same again
 		}
@@ -136,7 +136,7 @@ func (a *Adapter) poll(ctx context.Context, dev *device.Device, since string, li
 	case resp.NextBatch == "":
 		return nil, errNoPlace
 	case bad > 0:
-		a.log.Warn("events that cannot be read were left out", "events", bad)
+		a.log.Warn("malformed events ignored", "events", bad)
 	}
 	return resp, nil
 }
@@ -284,9 +284,9 @@ func (a *Adapter) trueMove(ctx context.Context, at, from id.RoomID, events []*ev
 		if said, err := a.queue.marked(ctx, "came of", at.String()); err != nil || said == room {
 			return
 		}
-		a.log.Warn("a room has said that it has moved to one that did not come of it", "room", from, "to", at)
+		a.log.Warn("successor of a room does not name it, treated as a room of its own", "room", from, "to", at)
 		if err := a.moves(ctx, at, at); err != nil && ctx.Err() == nil {
-			a.log.Error("a room was not set apart from another", "error", err)
+			a.log.Error("false successor of a room not stored", "error", err)
 		}
 	}
 }

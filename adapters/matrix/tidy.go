@@ -42,7 +42,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			a.wakeAll(ctx)
 			a.empty.Store(true)
 			if err := a.queue.forget(ctx, now); err != nil && ctx.Err() == nil {
-				a.log.Warn("old events were not forgotten", "error", err)
+				a.log.Warn("old events not deleted, will retry", "error", err)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ const unreadAgain = 10 * time.Minute
 func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 	rows, err := a.queue.overdue(ctx, now.Add(-toldAfter))
 	if err != nil && ctx.Err() == nil {
-		a.log.Warn("what cannot be read was not looked up", "error", err)
+		a.log.Warn("unreadable events not looked up, will retry", "error", err)
 	}
 	for _, r := range rows {
 		dev := a.device()
@@ -77,7 +77,7 @@ func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 			continue
 		}
 		if ctx.Err() == nil {
-			a.log.Info("that a message cannot be read was not told", "room", r.room, "error", err)
+			a.log.Info("notice of an unreadable message not sent, will retry", "room", r.room, "error", err)
 		}
 		if !a.hopeless(r, a.fails("unread "+r.event, 1), err) || a.queue.told(ctx, r) != nil {
 			return
@@ -106,7 +106,7 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 		}
 	}
 	if told == "" && r.broken == nil && a.room(r.room).joined {
-		a.log.Warn("a message cannot be read: its key has not come", "room", r.room, "event", r.event)
+		a.log.Warn("message cannot be read: its key has not come", "room", r.room, "event", r.event)
 		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
 		message.InThread(m, threadRoot(r.evt), r.event)
 		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
