@@ -154,8 +154,7 @@ func (p *Person) Submit(opened *Interaction, values map[string]any) *Interaction
 			return nil, errors.New("that modal is somebody else's")
 		}
 		left := maps.Clone(values)
-		var said []string
-		parts, err := fillModal(asList(from.modal["components"]), left, &said)
+		parts, said, err := fillModal(asList(from.modal["components"]), left)
 		if err != nil {
 			return nil, err
 		}
@@ -167,26 +166,23 @@ func (p *Person) Submit(opened *Interaction, values map[string]any) *Interaction
 	})
 }
 
-// fillModal returns the components of a modal as they are sent; it takes the values
-// that it used out of left and adds all values to said.
-func fillModal(parts []any, left map[string]any, said *[]string) ([]any, error) {
-	out := []any{}
+// fillModal returns the components of a modal as they are sent, and their values; it
+// takes what it used out of left.
+func fillModal(parts []any, left map[string]any) (out []any, said []string, err error) {
 	for n, p := range parts {
 		p := p.(object)
 		filled := object{"type": number(p["type"]), "id": n + 1}
+		var inner []any
+		var words []string
 		switch number(p["type"]) {
 		case partRow:
-			inner, err := fillModal(asList(p["components"]), left, said)
-			if err != nil {
-				return nil, err
-			}
+			inner, words, err = fillModal(asList(p["components"]), left)
 			filled["components"] = inner
 		case partLabel:
-			inner, err := fillModal([]any{p["component"]}, left, said)
-			if err != nil {
-				return nil, err
+			inner, words, err = fillModal([]any{p["component"]}, left)
+			if err == nil {
+				filled["component"] = inner[0]
 			}
-			filled["component"] = inner[0]
 		default:
 			id, value := text(p["custom_id"]), text(p["value"])
 			if v, ok := left[id].(string); ok {
@@ -199,14 +195,16 @@ func fillModal(parts []any, left map[string]any, said *[]string) ([]any, error) 
 			}
 			switch {
 			case size == 0 && p["required"] != false:
-				return nil, fmt.Errorf("field %s is required", id)
+				err = fmt.Errorf("field %s is required", id)
 			case size > most || size > 0 && size < number(p["min_length"]):
-				return nil, fmt.Errorf("field %s has a wrong length", id)
+				err = fmt.Errorf("field %s has a wrong length", id)
 			}
-			filled["custom_id"], filled["value"] = id, value
-			*said = append(*said, value)
+			filled["custom_id"], filled["value"], words = id, value, []string{value}
 		}
-		out = append(out, filled)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, said = append(out, filled), append(said, words...)
 	}
-	return out, nil
+	return out, said, nil
 }

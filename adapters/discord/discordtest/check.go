@@ -67,7 +67,7 @@ func (bad *checks) message(at string, o object, files []upload, had int) {
 	if o["flags"] != nil {
 		bad.want(number(o["flags"])&^(settable|had) == 0, at+"flags", "BASE_TYPE_CHOICES", "flags %d cannot be set", number(o["flags"])&^settable)
 	}
-	bad.want(len(asList(o["embeds"])) == 0, at+"embeds", "UNSUPPORTED", "the double has no embeds")
+	bad.want(len(asList(o["embeds"])) == 0 && o["message_reference"] == nil, at+"embeds", "UNSUPPORTED", "the double has no embeds and no replies")
 	bad.components(at, asList(o["components"]), false)
 	bad.attachments(at, asList(o["attachments"]), files)
 	mentions, _ := o["allowed_mentions"].(object)
@@ -112,15 +112,12 @@ const (
 
 func (bad *checks) components(at string, list []any, modal bool) {
 	total := 0
-	ids, numbers := map[any]bool{}, map[any]bool{}
+	ids := map[any]bool{}
 	var walk func(at string, part object)
 	walk = func(at string, part object) {
 		total++
 		if id := part["custom_id"]; id != nil {
 			bad.unique(ids, id, at+".custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated")
-		}
-		if n := number(part["id"]); n > 0 {
-			bad.unique(numbers, n, at+".id", "COMPONENT_ID_DUPLICATED", "Component id cannot be duplicated")
 		}
 		kind := number(part["type"])
 		supported := kind <= partSelect

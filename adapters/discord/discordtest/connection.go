@@ -1,8 +1,6 @@
 package discordtest
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -31,7 +29,6 @@ type connection struct {
 	leaving  bool          // the double is closing it
 	replaced bool          // because its session goes on elsewhere
 	deaf     bool
-	noAck    bool
 	sends    []time.Time
 	sent     int // bytes
 	closedBy int
@@ -43,7 +40,6 @@ type outgoing struct {
 	cut   bool
 
 	replaced bool // instead of a cut: the client has closed it, or does
-	compress bool // the payload by itself
 	cutAfter int  // bytes of the connection
 }
 
@@ -56,19 +52,13 @@ var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return
 
 // serveGateway is the life of a connection.
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return
-	}
 	c := &connection{s: s, path: r.URL.Path, wake: make(chan struct{}, 1), done: make(chan struct{}), finished: make(chan struct{})}
-	if f := s.gateway.faults; len(f) > 0 {
-		c.fault, s.gateway.faults = f[0], f[1:]
-	}
-	c.noAck = c.fault.NoAck
-	s.gateway.opened++
-	s.changed.Broadcast()
-	s.mu.Unlock()
+	s.locked(func() {
+		if f := s.gateway.faults; len(f) > 0 {
+			c.fault, s.gateway.faults = f[0], f[1:]
+		}
+		s.gateway.opened++
+	})
 	if c.fault.Refuse != 0 {
 		http.Error(w, http.StatusText(c.fault.Refuse), c.fault.Refuse)
 		return
@@ -96,13 +86,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	s.running.Go(c.writer)
 	s.mu.Unlock()
 	defer c.end()
-	if c.fault.Delay > 0 {
-		select {
-		case <-time.After(c.fault.Delay):
-		case <-c.done:
-		case <-s.ctx.Done():
-		}
-	}
+	s.sleep(c.fault.Delay, c.done)
 	version := query.Get("v")
 	switch {
 	case c.fault.HelloClose != 0:
@@ -143,22 +127,24 @@ func (c *connection) read() {
 func (c *connection) ended(err error) {
 	var timeout net.Error
 	var closed *websocket.CloseError
-	if errors.As(err, &timeout) && timeout.Timeout() && (!c.leaving || c.replaced) {
-		c.close(4000) // the session lives: the client is forced to resume
-		<-c.finished
-		return
-	}
+	waits := false
 	c.s.locked(func() {
-		switch session := c.session; {
-		case errors.As(err, &closed) && (!c.leaving || c.replaced):
+		switch mine := !c.leaving || c.replaced; {
+		case mine && errors.As(err, &timeout) && timeout.Timeout():
+			c.queue(outgoing{close: 4000}) // the session lives: the client is forced to resume
+			waits = true
+		case mine && errors.As(err, &closed):
 			c.closedBy = closed.Code
-			if session != nil && (closed.Code == 1000 || closed.Code == 1001) {
-				session.kill() // closing so ends the session
+			if c.session != nil && (closed.Code == 1000 || closed.Code == 1001) {
+				c.session.kill() // closing so ends the session
 			}
 		case !c.leaving:
 			c.closedBy = 1006
 		}
 	})
+	if waits {
+		<-c.finished
+	}
 }
 
 // take handles one payload.
@@ -187,9 +173,7 @@ func (c *connection) take(message []byte) {
 	code := 0
 	switch number(payload["op"]) {
 	case opHeartbeat:
-		if !c.noAck {
-			c.say(opAck, nil)
-		}
+		c.say(opAck, nil)
 	case opIdentify:
 		code = s.identify(c, d)
 	case opResume:
@@ -281,7 +265,7 @@ func (c *connection) pop() (o outgoing, ok bool) {
 	if session != nil && slices.Contains(fatal, o.close) {
 		session.kill()
 	}
-	o.compress, o.cutAfter = session != nil && session.compress, c.fault.CutAfter
+	o.cutAfter = c.fault.CutAfter
 	return o, true
 }
 
@@ -303,39 +287,25 @@ func (c *connection) put(o outgoing) bool {
 		c.outlast()
 		return false
 	}
-	kind, message := websocket.TextMessage, o.text
-	if o.compress {
-		var b bytes.Buffer
-		z := zlib.NewWriter(&b)
-		z.Write(o.text)
-		z.Close()
-		kind, message = websocket.BinaryMessage, b.Bytes()
-	}
 	c.s.mu.Lock()
 	before := c.sent
-	c.sent += len(message)
+	c.sent += len(o.text)
 	c.s.mu.Unlock()
-	if o.cutAfter > 0 && before+len(message) >= o.cutAfter {
+	if o.cutAfter > 0 && before+len(o.text) >= o.cutAfter {
 		// The frame is begun and breaks off.
 		c.raw.SetWriteDeadline(time.Now().Add(time.Second))
-		c.raw.Write(partialFrame(kind, message, max(0, o.cutAfter-before)))
+		c.raw.Write(partialFrame(o.text, max(0, o.cutAfter-before)))
 		return false
 	}
-	return c.socket.WriteMessage(kind, message) == nil
+	return c.socket.WriteMessage(websocket.TextMessage, o.text) == nil
 }
 
 // outlast lets the client close its side; if it does not, the connection is cut.
-func (c *connection) outlast() {
-	select {
-	case <-c.done:
-	case <-time.After(time.Second):
-	case <-c.s.ctx.Done():
-	}
-}
+func (c *connection) outlast() { c.s.sleep(time.Second, c.done) }
 
 // partialFrame returns the beginning of a frame that announces all of message.
-func partialFrame(kind int, message []byte, n int) []byte {
-	frame := binary.BigEndian.AppendUint64([]byte{0x80 | byte(kind), 127}, uint64(len(message)))
+func partialFrame(message []byte, n int) []byte {
+	frame := binary.BigEndian.AppendUint64([]byte{0x80 | websocket.TextMessage, 127}, uint64(len(message)))
 	return append(frame, message[:min(n, len(message))]...)
 }
 

@@ -35,6 +35,7 @@ func discordgoSession(t *testing.T, d *discordtest.Server) *discordgo.Session {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	s.Client = &http.Client{Transport: detour{at.Host, transport}, Timeout: 20 * time.Second}
+	s.Identify.Compress = false
 	s.Identify.Intents = discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentMessageContent
 	return s
 }

@@ -109,8 +109,7 @@ func (s *Server) postInteraction(i *interaction) {
 		if s.now().Sub(i.created) > FirstResponse {
 			return
 		}
-		r := &request{Request: &Request{Route: routeCallback}, asked: i, message: i.message}
-		r.route, _ = s.spec.find("POST", "/interactions/1/x/callback")
+		r := &request{Request: &Request{Route: routeCallback}, route: s.spec.routes[routeCallback], asked: i, message: i.message}
 		err := s.parse(r, answer.kind, answer.boundary, answer.body)
 		if err == nil {
 			err = s.respond(i, r.object(), r.files)

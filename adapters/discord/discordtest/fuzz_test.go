@@ -34,7 +34,7 @@ func FuzzMessage(f *testing.F) {
 		if a.status == 200 {
 			b.do("PATCH", "/channels/"+room.ID()+"/messages/"+a.id(), body)
 		}
-		d.Transcript(room)
+		d.Transcript()
 		for _, v := range d.Violations() {
 			if strings.Contains(v, "the double's own") {
 				t.Error(v)

@@ -67,7 +67,6 @@ type ConnectionFault struct {
 	Silent         bool          // accepts TCP and the upgrade request, and says nothing
 	NoHello        bool          // upgrades and says nothing
 	NoReady        bool          // swallows identify and resume
-	NoAck          bool          // never acknowledges a heartbeat
 	HelloClose     int           // closes with this code instead of hello
 	IdentifyClose  int           // closes with this code on identify
 	OnIdentify     int           // answers identify with this op: 7 or 9
@@ -165,7 +164,7 @@ func (s *Server) identify(c *connection, d object) (code int) {
 	s.gateway.identified++
 	session := &Session{
 		s: s, id: fmt.Sprintf("%032x", s.gateway.identified), shard: shard, of: of, intents: intents,
-		compress: d["compress"] == true, base: 1, connection: c,
+		base: 1, connection: c,
 	}
 	s.gateway.sessions[session.id] = session
 	c.session, c.next = session, 1
@@ -225,7 +224,6 @@ func (s *Server) resume(c *connection, d object) (code int) {
 		old.queue(outgoing{replaced: true})
 	}
 	s.gateway.resumed++
-	session.resumes++
 	session.connection, c.session = c, session
 	c.next = max(session.base, seq+1-c.fault.OverlapOnReply)
 	session.dispatch("RESUMED", object{"_trace": []string{"discordtest"}})

@@ -137,7 +137,7 @@ func (s *Server) respond(i *interaction, body object, files []upload) (err error
 		i.choices = asList(data["choices"])
 	case answerModal:
 		i.modal = data
-		s.sayModal(i)
+		s.sayTo(i, "a form: "+text(i.modal["title"]))
 	}
 	if err != nil {
 		i.answered, i.original = 0, nil

@@ -1,7 +1,7 @@
 package discordtest_test
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -273,12 +273,6 @@ func TestWithResponse(t *testing.T) {
 	if a.object["interaction"].(object)["response_message_loading"] != true {
 		t.Errorf("with_response is %s", a.text)
 	}
-	_, got = s.pressed(0)
-	s.b.hook("POST", callbackPath(got)+"?with_response=true", object{"type": 7, "data": object{"content": "x"}}).want(t, 200)
-	got, _ = s.typing()
-	s.b.hook("POST", callbackPath(got)+"?with_response=true", object{"type": 8, "data": object{"choices": []object{}}}).want(t, 200)
-	_, got = s.slash()
-	s.b.hook("POST", callbackPath(got)+"?with_response=true", modal).want(t, 200)
 }
 
 func TestFollowUps(t *testing.T) {
@@ -357,15 +351,11 @@ func TestAutocompletion(t *testing.T) {
 	if option["focused"] != true || option["value"] != "D" || got["type"] != 4.0 {
 		t.Errorf("the option is %v", option)
 	}
-	many := []object{}
-	for n := range 26 {
-		many = append(many, object{"name": fmt.Sprint(n), "value": fmt.Sprint(n)})
-	}
-	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": many}}).want(t, 400, 50035)
-	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": []object{{"name": "x", "value": strings.Repeat("x", 101)}}}}).want(t, 400, 50035)
-	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": many[:25]}}).want(t, 204)
-	if list, err := choices(); err != nil || len(list) != 25 {
-		t.Errorf("%d choices, %v", len(list), err)
+	wrong := []object{{"name": "x", "value": strings.Repeat("x", 101)}}
+	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": wrong}}).want(t, 400, 50035)
+	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": []object{{"name": "D four", "value": "D4"}}}}).want(t, 204)
+	if list, err := choices(); err != nil || len(list) != 1 || list[0].Name != "D four" || list[0].Value != "D4" {
+		t.Errorf("the choices are %v, %v", list, err)
 	}
 	_, choices = s.typing()
 	s.d.Advance(4 * time.Second)
@@ -434,7 +424,7 @@ func TestWhatTheClientDoesNotLetThrough(t *testing.T) {
 	for name, i := range map[string]*discordtest.Interaction{
 		"disabled": s.alice.Press(last, "off"), "a link": s.alice.Press(last, "Link"), "not there": s.alice.Press(last, "on"),
 		"too many": s.alice.Select(last, "menu", "a", "b", "c"), "no entry": s.alice.Select(last, "", "d"), "none": s.alice.Select(last, ""),
-		"a menu pressed": s.alice.Press(last, "menu"), "a button chosen": s.alice.Select(last, "off", "a"),
+		"for people": s.alice.MessageCommand(last, "Challenge"), "a menu pressed": s.alice.Press(last, "menu"), "a button chosen": s.alice.Select(last, "off", "a"),
 	} {
 		if i.Refused() == nil {
 			t.Errorf("%s: it was sent", name)
@@ -452,27 +442,6 @@ func TestWhatTheClientDoesNotLetThrough(t *testing.T) {
 	}
 }
 
-// TestTheGatewayMayRepeatAndReorder what people do.
-func TestTheGatewayMayRepeatAndReorder(t *testing.T) {
-	s := newStage(t, discordtest.Options{})
-	release := s.d.Hold()
-	var sent []string
-	for range 3 {
-		sent = append(sent, s.alice.Slash(s.room, "go").ID())
-	}
-	release(2, 0, 0)
-	for _, n := range []int{2, 0, 0} {
-		if got := s.b.event("INTERACTION_CREATE"); got["id"] != sent[n] {
-			t.Errorf("%v came, not %v", got["id"], sent[n])
-		}
-	}
-	i, got := s.slash()
-	i.Again()
-	if again := s.b.event("INTERACTION_CREATE"); again["token"] != got["token"] {
-		t.Error("another came")
-	}
-}
-
 // TestWhatAnInteractionBrings holds the keys against the documented structure.
 func TestWhatAnInteractionBrings(t *testing.T) {
 	s := newStage(t, discordtest.Options{})
@@ -480,18 +449,14 @@ func TestWhatAnInteractionBrings(t *testing.T) {
 	inGuild := always + " guild guild_id guild_locale member"
 	keys := func(got object, want, data string) {
 		t.Helper()
-		for where, pair := range map[string]struct {
+		for _, pair := range []struct {
 			got  object
 			want string
-		}{"it": {got, want}, "its data": {got["data"].(object), data}} {
+		}{{got, want}, {got["data"].(object), data}} {
 			wanted := strings.Fields(pair.want)
-			for _, key := range wanted {
-				if _, ok := pair.got[key]; !ok {
-					t.Errorf("%s lacks %s", where, key)
-				}
-			}
-			if len(pair.got) != len(wanted) {
-				t.Errorf("%s has %d keys, not %s", where, len(pair.got), pair.want)
+			slices.Sort(wanted)
+			if found := slices.Sorted(maps.Keys(pair.got)); !slices.Equal(found, wanted) {
+				t.Errorf("it has %v, not %v", found, wanted)
 			}
 		}
 		if got["version"] != 1.0 || got["application_id"] != s.d.Application() {

@@ -20,9 +20,6 @@ func (s *Server) mentioned(m *message, body object) {
 			m.mentions = append(m.mentions, u)
 		}
 	}
-	if m.reply != nil && m.asked == nil && (allowed == nil || allowed["replied_user"] == true) && !slices.Contains(m.mentions, m.reply.author) {
-		m.mentions = append(m.mentions, m.reply.author)
-	}
 }
 
 // ping finds out whom a new message notifies. An edit never does.

@@ -33,12 +33,6 @@ func (s *Server) create(c *channel, body object, files []upload, i *interaction)
 			m.reply, m.kind = i.message, 19
 		}
 	}
-	if ref, ok := body["message_reference"].(object); ok {
-		if m.reply = c.find(text(ref["message_id"])); m.reply == nil && ref["fail_if_not_exists"] != false {
-			return nil, invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
-		}
-		m.kind = 19
-	}
 	m.flags |= max(number(body["flags"]), 0) & (flagSuppressEmbeds | flagSilent)
 	if err := s.fill(m, body, files); err != nil {
 		return nil, err
@@ -58,7 +52,7 @@ func (s *Server) post(m *message) {
 			s.archive(c, false)
 		}
 	}
-	s.say(m)
+	s.say(m, "")
 	s.dispatchMessage("MESSAGE_CREATE", m)
 	s.changed.Broadcast()
 }
@@ -75,12 +69,12 @@ func (s *Server) edit(m *message, body object, files []upload) error {
 	m.flags &^= flagLoading
 	if wasLoading {
 		s.ping(m, body)
-		s.say(m)
+		s.say(m, "")
 	} else {
 		s.mentioned(m, body)
 		m.edited = s.now()
 		m.edits++
-		s.sayEdit(m)
+		s.say(m, " changes it to")
 	}
 	s.dispatchMessage("MESSAGE_UPDATE", m)
 	return nil
@@ -141,7 +135,7 @@ func (s *Server) fill(m *message, body object, files []upload) error {
 func (s *Server) remove(m *message) {
 	m.gone = true
 	s.dropFiles(m)
-	s.sayRemoved(m)
+	s.say(m, " said, and it is gone")
 	if m.only == nil {
 		o := object{"id": m.id, "channel_id": m.channel.id}
 		if m.channel.guild != nil {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // Limits on sizes that Discord documents.
@@ -126,27 +128,37 @@ func invalidFields(fields []fieldError) *apiError {
 
 var userAgent = regexp.MustCompile(`^DiscordBot \([^ ,]+, ?[^)]+\)`)
 
-// serve is the way of every request.
-func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
-	if strings.EqualFold(client.Header.Get("Upgrade"), "websocket") {
-		s.serveGateway(w, client)
-		return
-	}
-	if strings.HasPrefix(client.URL.Path, "/attachments/") {
-		s.serveFile(w, client)
-		return
-	}
-	path, isAPI := strings.CutPrefix(client.URL.EscapedPath(), "/api/v10/")
-	if !isAPI {
-		path, isAPI = strings.CutPrefix(client.URL.EscapedPath(), "/api/v9/")
-	}
-	r := &request{Request: &Request{Route: client.Method + " /" + path, Path: "/" + path}, client: client, query: client.URL.Query()}
-	if isAPI {
-		if r.route, r.Params = s.spec.find(client.Method, path); r.route != nil {
-			r.Route = r.route.name
-		}
-	}
+var placeholder = regexp.MustCompile(`{(\w+)}`)
 
+// mux leads requests to the handlers of their routes, files and the gateway.
+func (s *Server) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	for name := range handlers {
+		method, path, _ := strings.Cut(name, " ")
+		mux.HandleFunc(method+" /api/{version}"+path, func(w http.ResponseWriter, client *http.Request) {
+			params := map[string]string{}
+			for _, found := range placeholder.FindAllStringSubmatch(path, -1) {
+				params[found[1]] = client.PathValue(found[1])
+			}
+			at := strings.TrimPrefix(client.URL.Path, "/api/"+client.PathValue("version"))
+			s.serve(w, &request{Request: &Request{Route: name, Path: at, Params: params}, route: s.spec.routes[name], client: client})
+		})
+	}
+	mux.HandleFunc("/attachments/", s.serveFile)
+	mux.HandleFunc("/", func(w http.ResponseWriter, client *http.Request) {
+		if websocket.IsWebSocketUpgrade(client) {
+			s.serveGateway(w, client)
+			return
+		}
+		s.serve(w, &request{Request: &Request{Route: client.Method + " " + client.URL.Path, Path: client.URL.Path}, client: client})
+	})
+	return mux
+}
+
+// serve is the way of every request to the API.
+func (s *Server) serve(w http.ResponseWriter, r *request) {
+	client := r.client
+	r.query = client.URL.Query()
 	s.mu.Lock()
 	r.At = s.now()
 	s.counts[r.Route]++
@@ -154,12 +166,8 @@ func (s *Server) serve(w http.ResponseWriter, client *http.Request) {
 	fault := s.fault(r)
 	s.mu.Unlock()
 	text, tooLarge := s.readBody(client, fault)
-	if fault != nil && fault.Delay > 0 {
-		select {
-		case <-time.After(fault.Delay):
-		case <-client.Context().Done():
-		case <-s.ctx.Done():
-		}
+	if fault != nil {
+		s.sleep(fault.Delay, client.Context().Done())
 	}
 	if fault != nil && fault.Drop == BeforeDone {
 		panic(http.ErrAbortHandler)
@@ -213,12 +221,11 @@ func (r slowly) Read(p []byte) (int, error) {
 	if n == 0 {
 		return 0, err
 	}
-	select {
-	case <-time.After(r.pause):
-		return n, err
-	case <-r.s.ctx.Done():
+	r.s.sleep(r.pause, nil)
+	if r.s.ctx.Err() != nil {
 		return 0, io.ErrUnexpectedEOF
 	}
+	return n, err
 }
 
 // An answer is ready to be written.
@@ -306,11 +313,7 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 
 // handle validates a request and lets its handler answer.
 func (s *Server) handle(r *request, text []byte) (any, error) {
-	h, ok := handlers[r.Route]
-	if !ok {
-		s.violation(true, "%s is not part of the double", r.Route)
-		return nil, errNotFound
-	}
+	h := handlers[r.Route]
 	missing := s.lookUp(r, h.need)
 	if err := s.read(r, text); err != nil {
 		return nil, err
@@ -329,6 +332,7 @@ func (s *Server) admit(r *request, a *answer) error {
 		return errCloudflare
 	}
 	if r.route == nil {
+		s.violation(true, "%s is not part of the double", r.Route)
 		return errNotFound
 	}
 	authorization := r.client.Header.Get("Authorization")

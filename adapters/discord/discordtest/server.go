@@ -19,7 +19,6 @@ import (
 
 // TB is the part of testing.TB that a Server uses.
 type TB interface {
-	Helper()
 	Errorf(format string, args ...any)
 	Cleanup(func())
 }
@@ -142,7 +141,7 @@ func New(t TB, o Options) *Server {
 		panic(err)
 	}
 	s.poster = &http.Client{Transport: poster}
-	s.web = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
+	s.web = &http.Server{Handler: s.mux(), ReadHeaderTimeout: time.Minute}
 	s.running.Go(func() { s.web.Serve(s.listener) })
 	if t != nil {
 		t.Cleanup(s.Close)
@@ -192,6 +191,18 @@ func (s *Server) Application() string { return s.appID }
 // interactions that are delivered by POST.
 func (s *Server) PublicKey() string {
 	return hex.EncodeToString(s.secret.Public().(ed25519.PublicKey))
+}
+
+// sleep waits, by package time, unless the double is closed or something else ends it.
+func (s *Server) sleep(d time.Duration, end <-chan struct{}) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-end:
+	case <-s.ctx.Done():
+	}
 }
 
 // Now returns the double's time.

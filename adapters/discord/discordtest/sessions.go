@@ -16,13 +16,11 @@ type Session struct {
 	id         string
 	shard, of  int
 	intents    int
-	compress   bool
 	events     [][]byte // dispatches, to be replayed
 	base       int      // sequence number of events[0]
 	seq        int      // of the last dispatch
 	connection *connection
 	lost       time.Time // when the connection ended
-	resumes    int
 }
 
 const (
@@ -113,16 +111,6 @@ func (s *Server) connected() []*Session {
 // whether they were in time.
 func (s *Server) WaitSessions(n int) bool {
 	return s.Wait(func() bool { return len(s.connected()) >= n })
-}
-
-// ID returns the session's id.
-func (session *Session) ID() string { return session.id }
-
-// Resumes returns how often the session was resumed.
-func (session *Session) Resumes() int {
-	session.s.mu.Lock()
-	defer session.s.mu.Unlock()
-	return session.resumes
 }
 
 // Path returns where the present connection was opened: "/resume" by a client that

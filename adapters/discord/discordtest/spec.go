@@ -5,10 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	_ "embed"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,8 +31,6 @@ var specification []byte
 // A route is one operation of the specification.
 type route struct {
 	name      string // "POST /channels/{channel_id}/messages"
-	method    string
-	segments  []string
 	pointer   string // of the operation in the document
 	body      bool   // takes a JSON body
 	responses []string
@@ -44,7 +39,7 @@ type route struct {
 
 // A document is the specification, ready for use.
 type document struct {
-	routes map[int][]*route // by number of segments
+	routes map[string]*route // by name
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -63,11 +58,7 @@ func loadSpec(strict bool) *document {
 	if err != nil {
 		panic(err)
 	}
-	text, err := io.ReadAll(zip)
-	if err != nil {
-		panic(err)
-	}
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	whole, err := jsonschema.UnmarshalJSON(zip)
 	if err != nil {
 		panic(err)
 	}
@@ -85,7 +76,7 @@ func loadSpec(strict bool) *document {
 			forbidUnknown(schema, inAllOf["#/components/schemas/"+name])
 		}
 	}
-	d := &document{routes: map[int][]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d := &document{routes: map[string]*route{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(specURL, whole); err != nil {
@@ -106,10 +97,8 @@ const specURL = "file:///discord-openapi.json"
 
 func (d *document) addRoute(template, method string, operation object) {
 	r := &route{
-		name:     strings.ToUpper(method) + " " + template,
-		method:   strings.ToUpper(method),
-		segments: strings.Split(strings.Trim(template, "/"), "/"),
-		pointer:  "/paths/" + escapePointer(template) + "/" + method,
+		name:    strings.ToUpper(method) + " " + template,
+		pointer: "/paths/" + escapePointer(template) + "/" + method,
 	}
 	if body, ok := operation["requestBody"].(object); ok {
 		_, r.body = body["content"].(object)["application/json"]
@@ -122,38 +111,7 @@ func (d *document) addRoute(template, method string, operation object) {
 	}
 	security, ok := operation["security"].([]any)
 	r.needsBot = ok && !slices.ContainsFunc(security, func(a any) bool { return len(a.(object)) == 0 })
-	d.routes[len(r.segments)] = append(d.routes[len(r.segments)], r)
-}
-
-// find is the route that a method and path (escaped, without /api/v10) mean, and the
-// values of its parameters.
-func (d *document) find(method, path string) (*route, map[string]string) {
-	segments := strings.Split(strings.Trim(path, "/"), "/")
-	for i, s := range segments {
-		if plain, err := url.PathUnescape(s); err == nil {
-			segments[i] = plain // some clients write %40original
-		}
-	}
-	var best *route
-	var values map[string]string
-	for _, r := range d.routes[len(segments)] {
-		if r.method != method {
-			continue
-		}
-		found := map[string]string{}
-		matches := true
-		for i, s := range r.segments {
-			if strings.HasPrefix(s, "{") {
-				found[strings.Trim(s, "{}")] = segments[i]
-			} else if s != segments[i] {
-				matches = false
-			}
-		}
-		if matches && (best == nil || len(found) < len(values)) {
-			best, values = r, found
-		}
-	}
-	return best, values
+	d.routes[r.name] = r
 }
 
 func (d *document) schema(pointer string) *jsonschema.Schema {
@@ -177,7 +135,7 @@ func (d *document) checkNamed(name string, text []byte) []fieldError {
 }
 
 func (d *document) check(pointer string, text []byte) []fieldError {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	value, err := parseJSON(text)
 	if err != nil {
 		return []fieldError{{"", "JSON", err.Error()}}
 	}
@@ -343,15 +301,5 @@ func withoutNulls(v any) any {
 	return v
 }
 
-func parseJSON(text []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("something follows the JSON value")
-	}
-	return v, nil
-}
+// parseJSON keeps numbers as they are.
+func parseJSON(text []byte) (any, error) { return jsonschema.UnmarshalJSON(bytes.NewReader(text)) }

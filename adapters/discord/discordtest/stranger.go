@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,17 +53,8 @@ func Watch(t testing.TB, s *Server) *Stranger { return stranger(t, s, "watch") }
 // stranger runs js/stranger.js until the test ends.
 func stranger(t testing.TB, s *Server, role string) *Stranger {
 	t.Helper()
-	folder := install(t)
-	script, err := scripts.ReadFile("js/stranger.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	main := filepath.Join(t.TempDir(), "stranger.js")
-	if err := os.WriteFile(main, script, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command("node", main, role)
-	command.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(folder, "node_modules"), "DISCORDTEST_API="+s.API(), "DISCORDTEST_TOKEN="+s.Token(), "NODE_ENV=production")
+	command := exec.Command("node", filepath.Join(install(t), "js", "stranger.js"), role)
+	command.Env = append(os.Environ(), "DISCORDTEST_API="+s.API(), "DISCORDTEST_TOKEN="+s.Token(), "NODE_ENV=production")
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	if err != nil {
@@ -110,7 +101,7 @@ func (w *Stranger) read(out io.Reader) {
 	}
 }
 
-// Next waits for the next thing of that kind and is what came with it; what
+// Next waits for the next thing of that kind and returns what came with it; what
 // comes before it is passed over. The test fails when it does not come, or when
 // discord.js says an error.
 func (w *Stranger) Next(what string) map[string]any {
@@ -134,14 +125,14 @@ func (w *Stranger) Next(what string) map[string]any {
 	}
 }
 
-// Seen is everything that discord.js saw so far.
+// Seen returns everything that discord.js saw so far.
 func (w *Stranger) Seen() []Seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]Seen(nil), w.seen...)
+	return slices.Clone(w.seen)
 }
 
-// Disagreements are the messages of the channels that discord.js sees otherwise
+// Disagreements returns the messages of the channels that discord.js sees otherwise
 // than the double does: another text, other files, alt texts or controls, or
 // not at all. It waits a while for discord.js to catch up.
 func (w *Stranger) Disagreements(channels ...*Channel) []string {
@@ -174,23 +165,19 @@ func (w *Stranger) disagreements(channels []*Channel) (list []string) {
 				list = append(list, fmt.Sprintf("it has not seen %q", m.Content))
 				continue
 			}
-			var files, controls []string
+			var files, controls, sawFiles []string
 			for _, f := range m.Attachments {
 				files = append(files, f.Name+": "+f.Alt)
 			}
 			for _, k := range m.Controls {
 				controls = append(controls, k.CustomID)
 			}
-			var sawFiles, sawControls []string
 			for _, f := range asList(theirs["files"]) {
-				f := f.(object)
-				sawFiles = append(sawFiles, text(f["name"])+": "+text(f["alt"]))
+				sawFiles = append(sawFiles, text(f.(object)["name"])+": "+text(f.(object)["alt"]))
 			}
-			for _, k := range asList(theirs["controls"]) {
-				sawControls = append(sawControls, text(k))
-			}
-			if theirs["content"] != m.Content || !slices.Equal(files, sawFiles) || !slices.Equal(controls, sawControls) {
-				list = append(list, fmt.Sprintf("it sees %v, not %q with files %q and controls %q", theirs, m.Content, files, controls))
+			ours, saw := fmt.Sprintf("%q %q %q", m.Content, files, controls), fmt.Sprintf("%q %q %q", theirs["content"], sawFiles, theirs["controls"])
+			if ours != saw {
+				list = append(list, "it sees "+saw+", not "+ours)
 			}
 		}
 		for id, theirs := range last {
@@ -204,8 +191,8 @@ func (w *Stranger) disagreements(channels []*Channel) (list []string) {
 
 var installing sync.Mutex
 
-// install is the folder with the modules of stranger.js, kept from run to run
-// under the name of their lock file.
+// install returns the folder with stranger.js and its modules, kept from run to run
+// under a name that tells what is in it.
 func install(t testing.TB) string {
 	t.Helper()
 	version, err := exec.Command("node", "--version").Output()
@@ -222,16 +209,18 @@ func install(t testing.TB) string {
 	installing.Lock()
 	defer installing.Unlock()
 	sum := sha256.New()
-	files := map[string][]byte{}
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := scripts.ReadFile("js/" + name)
+	files, err := fs.Glob(scripts, "js/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := scripts.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = data
 		sum.Write(data)
 	}
-	folder := filepath.Join(os.TempDir(), fmt.Sprintf("discordtest-%d-%s", os.Getuid(), hex.EncodeToString(sum.Sum(nil)[:8])))
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("discordtest-%d-%x", os.Getuid(), sum.Sum(nil)[:8]))
 	if _, err := os.Stat(folder); err == nil {
 		return folder
 	}
@@ -239,22 +228,19 @@ func install(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(fresh, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	defer os.RemoveAll(fresh) // unless it was renamed
+	if err := os.CopyFS(fresh, scripts); err != nil {
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir = fresh
+	npm.Dir = filepath.Join(fresh, "js")
 	npm.WaitDelay = time.Second
 	if out, err := npm.CombinedOutput(); err != nil {
-		os.RemoveAll(fresh)
 		tier.Missing(t, fmt.Sprintf("npm could not install discord.js: %v\n%s", err, out))
 	}
 	if err := os.Rename(fresh, folder); err != nil {
-		os.RemoveAll(fresh)
 		if _, err := os.Stat(folder); err != nil {
 			t.Fatal(err)
 		}

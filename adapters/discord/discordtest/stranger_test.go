@@ -82,8 +82,8 @@ func TestDiscordJS(t *testing.T) {
 	alice.Say(room, "Are you there?")
 	session.Reconnect()
 	js.Next("resumed")
-	if session.Path() != "/resume" || session.Resumes() != 1 {
-		t.Errorf("resumed %d times, at %q", session.Resumes(), session.Path())
+	if session.Path() != "/resume" || s.Gateway().Resumed != 1 {
+		t.Errorf("resumed %d times, at %q", s.Gateway().Resumed, session.Path())
 	}
 	for _, seen := range js.Seen() {
 		if seen.What == "error" || seen.What == "warning" {
@@ -101,19 +101,20 @@ func TestDiscordJS(t *testing.T) {
 ── Go club #games
 alice: /place at:D4
 Halfpoint: Black D4. @alice
-    [picture board.png: One stone.]
-    [Pass] [Resign]
-bob presses [Pass]
+    [file board.png: One stone.]
+    [Pass]
+    [Resign]
+bob: presses [Pass]
 Halfpoint changes it to: bob chose pass.
-    [picture board.png: One stone.]
+    [file board.png: One stone.]
 alice: /slow
 Halfpoint (to alice alone): There you are.
-    [file late.png]
+    [file late.png: ]
 Halfpoint (to alice alone): And more.
 Halfpoint (to alice alone) changes it to: And much more.
 alice: /ask
-· (to alice alone) a form “Where?”: Point
-alice submits “Where?”: E5
+· (to alice alone) a form: Where?
+alice: submits “Where?”: E5
 Halfpoint (to alice alone): At E5.
 alice: /new
 Halfpoint: A challenge.
@@ -126,10 +127,10 @@ alice: Are you there?
 
 ── Go club #games › Two Button 9x9
 Halfpoint: Who plays?
-    [Seat ▾ Black | White]
+    [Seat]
 Halfpoint changes it to: Who plays first?
-    [Seat ▾ Black | White]
-bob chooses White
+    [Seat]
+bob: chooses White
 Halfpoint changes it to: Seat w.
 
 ── direct messages with alice
@@ -172,7 +173,7 @@ func TestDiscordJSWatches(t *testing.T) {
 	}
 	s.Sessions()[0].Cut()
 	js.Next("resumed")
-	old := s.Sessions()[0].ID()
+	old := s.Sessions()[0].id
 	s.Sessions()[0].Invalidate(false)
 	s.Wait(func() bool { return len(s.connected()) == 1 && s.connected()[0].id != old })
 	alice.Say(room, "Still there?")

@@ -2,11 +2,8 @@ package discordtest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // A line is something that was seen in a channel.
@@ -21,19 +18,16 @@ func (s *Server) write(c *channel, format string, args ...any) {
 	s.lines = newest(append(s.lines, line{c, fmt.Sprintf(format, args...)}), maxLines)
 }
 
-// Transcript returns what a stranger would read over people's shoulders: each
-// channel with what was said there, in order; all channels that were used when
-// none are given. It holds no ids and no times.
-func (s *Server) Transcript(channels ...*Channel) string {
+// Transcript returns what a stranger would read over people's shoulders, for the
+// messages of tests that fail: each channel that was used, with what was said there,
+// in order.
+func (s *Server) Transcript() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var order []*channel
-	for _, c := range channels {
-		order = append(order, c.c)
-	}
 	said := map[*channel][]string{}
 	for _, l := range s.lines {
-		if channels == nil && !slices.Contains(order, l.channel) {
+		if !slices.Contains(order, l.channel) {
 			order = append(order, l.channel)
 		}
 		said[l.channel] = append(said[l.channel], l.text+"\n")
@@ -57,34 +51,31 @@ func (c *channel) title() string {
 
 // sayAsked writes once what a person did.
 func (s *Server) sayAsked(i *interaction) {
-	if i.said || i.kind == kindAutocomplete {
-		return
+	if !i.said && i.kind != kindAutocomplete {
+		i.said = true
+		s.write(i.channel, "%s: %s", i.person.user.name, i.label)
 	}
-	i.said = true
-	colon := ""
-	if i.kind == kindCommand {
-		colon = ":"
-	}
-	s.write(i.channel, "%s%s %s", i.person.user.name, colon, i.label)
 }
 
-func (s *Server) say(m *message) { s.write(m.channel, "%s%s: %s", m.author.name, m.alone(), s.look(m)) }
-
-func (s *Server) sayEdit(m *message) {
-	s.write(m.channel, "%s%s changes it to: %s", m.author.name, m.alone(), s.look(m))
-}
-
-// alone tells who alone sees a message.
-func (m *message) alone() string {
-	if m.only == nil {
-		return ""
+// say writes how a message looks, further lines indented.
+func (s *Server) say(m *message, how string) {
+	alone := ""
+	if m.only != nil {
+		alone = " (to " + m.only.name + " alone)"
 	}
-	return " (to " + m.only.name + " alone)"
-}
-
-func (s *Server) sayRemoved(m *message) {
-	first, _, _ := strings.Cut(s.plain(m.content), "\n")
-	s.write(m.channel, "(gone: %s)", first)
+	lines := []string{s.plain(m.content)}
+	for _, f := range m.files {
+		lines = append(lines, "[file "+f.name+": "+strings.ReplaceAll(f.description, "\n", " / ")+"]")
+	}
+	visitParts(m.parts, func(o object) {
+		if number(o["type"]) != partRow {
+			lines = append(lines, "["+buttonText(o)+text(o["placeholder"])+"]")
+		}
+	})
+	for _, u := range m.pinged {
+		lines = append(lines, "(pings "+u.name+")")
+	}
+	s.write(m.channel, "%s%s%s: %s", m.author.name, alone, how, strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n    "))
 }
 
 // sayTo writes what Discord itself shows to the person of an interaction.
@@ -92,118 +83,12 @@ func (s *Server) sayTo(i *interaction, what string) {
 	s.write(i.channel, "· (to %s alone) %s", i.person.user.name, what)
 }
 
-func (s *Server) sayModal(i *interaction) {
-	var fields []string
-	visitParts(i.modal["components"], func(o object) {
-		if l := text(o["label"]); l != "" {
-			fields = append(fields, l)
-		}
-	})
-	s.sayTo(i, "a form “"+text(i.modal["title"])+"”: "+strings.Join(fields, ", "))
-}
-
-// look returns a message as it is seen, further lines indented.
-func (s *Server) look(m *message) string {
-	var lines []string
-	if m.content != "" {
-		lines = strings.Split(s.plain(m.content), "\n")
-	}
-	for _, f := range m.files {
-		lines = append(lines, lookPicture(f.name, f.description))
-	}
-	for _, p := range m.parts {
-		var shown []string
-		for _, c := range asList(p.(object)["components"]) {
-			shown = append(shown, lookControl(c.(object)))
-		}
-		lines = append(lines, strings.Join(shown, " "))
-	}
-	if len(m.pinged) > 0 && m.edits == 0 {
-		var names []string
-		for _, u := range m.pinged {
-			names = append(names, u.name)
-		}
-		lines = append(lines, "(pings "+strings.Join(names, ", ")+")")
-	}
-	return strings.Join(lines, "\n    ")
-}
-
-func lookPicture(name, alt string) string {
-	if alt == "" {
-		return "[file " + name + "]"
-	}
-	return "[picture " + name + ": " + strings.ReplaceAll(alt, "\n", " / ") + "]"
-}
-
-func lookControl(o object) string {
-	off := ""
-	if o["disabled"] == true {
-		off = ", disabled"
-	}
-	if number(o["type"]) == partButton {
-		return "[" + buttonText(o) + off + "]"
-	}
-	var names []string
-	for _, x := range asList(o["options"]) {
-		name := text(x.(object)["label"])
-		if x.(object)["default"] == true {
-			name += "*"
-		}
-		names = append(names, name)
-	}
-	return "[" + text(o["placeholder"]) + " ▾ " + strings.Join(names, " | ") + off + "]"
-}
-
-var mark = regexp.MustCompile(`<(@!?|#|t:)(-?\d+)(?::[tTdDfFRsS])?>`)
-
-// plain returns a text with its marks as Discord shows them: names for people, and
-// how far away a time is.
+// plain returns a text with the names of the people whom it marks.
 func (s *Server) plain(t string) string {
-	return mark.ReplaceAllStringFunc(t, func(found string) string {
-		parts := mark.FindStringSubmatch(found)
-		switch parts[1] {
-		case "t:":
-			n, _ := strconv.ParseInt(parts[2], 10, 64)
-			return ago(time.Unix(n, 0).Sub(s.now()))
-		case "#":
-			if c := s.channels[parts[2]]; c != nil {
-				return "#" + c.name
-			}
-			return "#deleted-channel"
-		}
-		if u := s.users[parts[2]]; u != nil {
+	return userMention.ReplaceAllStringFunc(t, func(found string) string {
+		if u := s.users[userMention.FindStringSubmatch(found)[1]]; u != nil {
 			return "@" + u.name
 		}
-		return "@unknown-user"
+		return found
 	})
-}
-
-const day = 24 * time.Hour
-
-// ago tells a distance in time as Discord does, rounded to its largest unit.
-func ago(d time.Duration) string {
-	for _, unit := range []struct {
-		below, long time.Duration
-		name        string
-	}{
-		{45 * time.Second, time.Second, "second"},
-		{45 * time.Minute, time.Minute, "minute"},
-		{22 * time.Hour, time.Hour, "hour"},
-		{26 * day, day, "day"},
-		{320 * day, 30 * day, "month"},
-		{1<<63 - 1, 365 * day, "year"},
-	} {
-		if d.Abs() >= unit.below {
-			continue
-		}
-		n, s := int(d.Abs().Round(unit.long)/unit.long), "s"
-		if n == 1 {
-			s = ""
-		}
-		if d < 0 {
-			return fmt.Sprintf("%d %s%s ago", n, unit.name, s)
-		}
-		return fmt.Sprintf("in %d %s%s", n, unit.name, s)
-	}
-	return ""
 }
