@@ -195,6 +195,10 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 		}
 		err = gives(respond, d.m)
 	}
+	if err == nil && shown == nil { // Discord has not said which message it became
+		shown, err = d.a.original(x)
+		doubt = true
+	}
 	switch {
 	case err == nil && (!looked || d.mine(*shown)):
 	case err != nil && (doubt || isAmbiguous(err)): // the outbox looks for it
