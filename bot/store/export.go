@@ -73,7 +73,7 @@ var tables = []table{
 	newTable("due", "game, kind, at", "game kind at# seq#"),
 	newTable("inbox", "request", "request at# answer", "", "platform channel"),
 	newTable("post", "id", "id game platform channel thread n# kind seq# private# body state due# attempt# receipt why"),
-	newTable("room_wait", "platform, channel", "platform channel due#"),
+	newTable("room_wait", "platform, channel", "platform channel due#"), // of older databases; nothing reads it
 	newTable("room_parked", "platform, channel, thread", "platform channel thread why"),
 	newTable("room_setting", "platform, channel", "", "platform channel body"),
 	newTable("server", "platform, server", "", "", "platform server body gone#"),
