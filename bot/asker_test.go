@@ -150,11 +150,15 @@ func TestAskerShowsNoOthersPosts(t *testing.T) {
 	})
 }
 
-// A slowStore takes a while for each commit.
-type slowStore struct{ bot.Store }
+// A slowStore takes a while before and after each commit.
+type slowStore struct {
+	bot.Store
+	before, after time.Duration
+}
 
 func (s slowStore) Commit(ctx context.Context, step *match.Step) error {
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(s.before)
+	defer time.Sleep(s.after)
 	return s.Store.Commit(ctx, step)
 }
 
@@ -162,19 +166,26 @@ func (s slowStore) Commit(ctx context.Context, step *match.Step) error {
 // again because somebody was heard, is parked once more: it tells people why nothing
 // can be shown. All is shown once that is possible.
 func TestAskerOfAParkedGame(t *testing.T) {
-	onChat(t, func(s bot.Store) bot.Store { return slowStore{s} }, func(p *playing) {
+	for name, after := range map[string]time.Duration{"while it waits": 0, "before it waits": 600 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) { askerOfAParkedGame(t, after) })
+	}
+}
+
+func askerOfAParkedGame(t *testing.T, after time.Duration) {
+	const before, fails = 100 * time.Millisecond, 500 * time.Millisecond
+	onChat(t, func(s bot.Store) bot.Store { return slowStore{s, before, after} }, func(p *playing) {
 		p.opens("club", 1, 1)
 		p.delivered()
 		why := outbox.Forbidden{Permission: "send"}
 		p.fails = func(outbox.Post) error {
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(fails)
 			return why
 		}
 		p.asks("black1", "club", "draw", nil) // a notice, which no newer post supersedes
 		time.Sleep(2 * time.Minute)
 		began := time.Now()
 		a := p.shows("chat:a", "black1", "club", "place", at("D4"))
-		if waited := time.Since(began); kinds(a.Posts) != "show 5" || waited != 500*time.Millisecond {
+		if waited := time.Since(began); kinds(a.Posts) != "show 5" || waited != max(fails, before+after) {
 			p.Fatalf("its posts: %q after %v", kinds(a.Posts), waited)
 		}
 		must(p, p.b.Release(p.Context(), a.Posts[0], why))

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -47,6 +48,9 @@ func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Cl
 		case o.For == match.Asker && len(own) == 0 && late == nil && b.running:
 			late = &wanted{c, make(chan Claimed, 1)}
 			b.wanted[o.ID] = late
+			if _, parked := b.parked[o.ID]; parked {
+				b.hand(o, since)
+			}
 			b.Wake()
 		case o.Attempt == 0 || b.start == nil:
 			b.Wake()
@@ -101,24 +105,24 @@ func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
 		return false
 	}
 	delete(b.wanted, o.ID)
+	o.Attempt = max(o.Attempt, 1)
 	c := Claimed{o, w.post.Left, now, now}
 	b.asked[o.ID] = c
 	w.given <- c
 	return true
 }
 
-// handParked gives the posts that have been parked to the askers who wait for them:
-// nobody else tells those people why nothing is shown.
-func (b *Outbox) handParked(where match.Room, game match.GameID) {
+// handParked gives posts that have been parked to the askers who wait for them, or are
+// about to: nobody else tells those people why nothing is shown.
+func (b *Outbox) handParked(posts []string) {
 	now := b.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, w := range b.wanted {
-		o := w.post.OutboxPost
-		if o.Where.Platform == where.Platform && o.Where.Channel == where.Channel &&
-			(where.Thread == "" || o.Where.Thread == where.Thread) && (game == "" || o.Game == game) {
-			o.Attempt = 1
-			b.hand(o, now)
+	maps.DeleteFunc(b.parked, func(_ string, at time.Time) bool { return now.Sub(at) > askerWaits })
+	for _, id := range posts {
+		b.parked[id] = now
+		if w := b.wanted[id]; w != nil {
+			b.hand(w.post.OutboxPost, now)
 		}
 	}
 }

@@ -230,12 +230,12 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		if errors.As(err, new(InThread)) {
 			game = o.Game
 		}
-		first, e := b.Rows.Park(ctx, o.Where, game, err.Error())
+		parked, first, e := b.Rows.Park(ctx, o.Where, game, err.Error())
 		failed(e)
 		if first {
 			log.Warn("cannot post to a room; its posts wait until somebody speaks there", "error", err)
 		}
-		b.handParked(o.Where, game)
+		b.handParked(parked)
 	case errors.Is(err, ErrTooLarge):
 		log.Error("post too large even without its picture, dropped", "error", err)
 		failed(b.Rows.Settle(ctx, o.ID, "", nil, Decorations{}))

@@ -61,8 +61,9 @@ type Rows interface {
 	// the claim of that attempt still holds.
 	Refuse(ctx context.Context, post string, attempt int, why string) error
 	// Park sets aside the unsettled posts of a room that cannot be reached, or with
-	// a game those of the game there, and reports whether it is the first time.
-	Park(ctx context.Context, where match.Room, game match.GameID, why string) (first bool, err error)
+	// a game those of the game there. It returns their ids and reports whether it is
+	// the first time.
+	Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error)
 }
 
 // Config is what an Outbox works with.
@@ -112,6 +113,7 @@ type Outbox struct {
 	underway map[match.Lane][]Claimed // claimed and not yet shown
 	asked    map[string]Claimed       // by id: those that their askers show
 	wanted   map[string]*wanted       // by id: those that an asker waits for
+	parked   map[string]time.Time     // by id: posts that were parked a moment ago
 	turns    map[match.Lane]time.Time // when a post of the lane was last sent
 	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
 	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
@@ -131,7 +133,7 @@ func New(c Config) *Outbox {
 	return &Outbox{
 		Config: c, queue: newQueue(c.Now().UnixMicro()),
 		wake: make(chan struct{}, 1), decorate: make(chan struct{}, 1), reading: make(chan struct{}, 1),
-		underway: map[match.Lane][]Claimed{}, asked: map[string]Claimed{}, wanted: map[string]*wanted{}, turns: map[match.Lane]time.Time{},
+		underway: map[match.Lane][]Claimed{}, asked: map[string]Claimed{}, wanted: map[string]*wanted{}, parked: map[string]time.Time{}, turns: map[match.Lane]time.Time{},
 		writing: map[string]chan struct{}{}, narrow: map[string]chan struct{}{}, finished: map[string]bool{},
 	}
 }

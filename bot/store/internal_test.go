@@ -240,7 +240,7 @@ func TestFirstVersionIsBroughtUp(t *testing.T) {
 	wants(t, "bookmark", "s1", bookmark, err)
 	messages, err := s.Since(ctx, "c", 0, 9)
 	wants(t, "messages", []outbox.Message{{N: 1, Key: "k", Room: "c", At: start, From: "Ada", Text: "hello", Game: "g", Seq: 1, Kind: match.Show}}, messages, err)
-	first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
+	_, first, err := s.Park(ctx, match.Room{Platform: "web", Channel: "d"}, "", "gone")
 	wants(t, "parked for the first time", false, first, err)
 	posts, err := s.Claim(ctx, want.Changed, want.Changed)
 	wants(t, "posts", 1, len(posts), err)

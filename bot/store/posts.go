@@ -216,7 +216,8 @@ func (s *Store) Later(ctx context.Context, post string, attempt int, until time.
 func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string) (err error) {
 	defer annotate(&err, "give up post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return leave(ctx, tx, "refused", why, "id = $3 AND attempt = $4", post, attempt)
+		_, err := leave(ctx, tx, "refused", why, "id = $3 AND attempt = $4", post, attempt)
+		return err
 	})
 }
 
@@ -224,14 +225,14 @@ func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string
 // the adapter made for it.
 func parkedGame(game match.GameID) string { return "game " + string(game) }
 
-// Park sets aside the unsettled posts of a room that cannot be reached, and
-// reports whether it is the first time, or the first since a post was shown
-// there. Without a thread it is the whole channel that is parked, or what one
+// Park sets aside the unsettled posts of a room that cannot be reached. It returns
+// their ids and reports whether it is the first time, or the first since a post was
+// shown there. Without a thread it is the whole channel that is parked, or what one
 // game is owed there.
-func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (first bool, err error) {
+func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
-	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := leave(ctx, tx, "parked", why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		parked, err = leave(ctx, tx, "parked", why, "platform = $3 AND channel = $4 AND ($5 = '' OR thread = $5) AND ($6 = '' OR game = $6)",
 			where.Platform, where.Channel, where.Thread, game)
 		if err != nil {
 			return err
@@ -249,14 +250,14 @@ func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, w
 		first = err == nil
 		return err
 	})
-	return first && err == nil, err
+	return parked, first && err == nil, err
 }
 
-// leave sets posts that wait aside, by a condition on $3 and so on. Their routes
-// are forgotten: what is tried again is tried when they are dead.
-func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) error {
+// leave sets posts that wait aside, by a condition on $3 and so on, and returns their
+// ids. Their routes are forgotten: what is tried again is tried when they are dead.
+func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) (ids []string, err error) {
 	bodies := map[string]storedBody{}
-	ids, err := list(ctx, tx, func(scan scanner) (id string, err error) {
+	ids, err = list(ctx, tx, func(scan scanner) (id string, err error) {
 		var text string
 		var body storedBody
 		if err := scan(&id, &text); err != nil {
@@ -269,7 +270,7 @@ func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...an
 		return id, nil
 	}, "UPDATE post SET state = $1, why = $2 WHERE state = 'waiting' AND "+which+" RETURNING id, body", append([]any{state, why}, args...)...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range ids {
 		body := bodies[id]
@@ -279,13 +280,13 @@ func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...an
 		body.Reply = ""
 		text, err := encode(body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE post SET body = $1 WHERE id = $2", text, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return ids, nil
 }
 
 // parkedFor is how long what could not be shown is at least left alone, doubled

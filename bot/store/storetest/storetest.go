@@ -240,7 +240,7 @@ func (d *desk) drain() []string {
 // first time.
 func (d *desk) park(where match.Room, game match.GameID) bool {
 	d.Helper()
-	first, err := d.Park(d.ctx(), where, game, "not permitted: send messages")
+	_, first, err := d.Park(d.ctx(), where, game, "not permitted: send messages")
 	d.must(err)
 	return first
 }
