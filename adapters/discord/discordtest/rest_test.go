@@ -458,6 +458,20 @@ func TestReadingBack(t *testing.T) {
 			t.Errorf("%s is %s, not %s", query, got, want)
 		}
 	}
+	for _, path := range []string{
+		"/users/@me", "/applications/@me", "/gateway", "/gateway/bot", "/guilds/" + s.club.ID(),
+		"/guilds/" + s.club.ID() + "/members/" + s.alice.ID(), "/channels/" + s.room.ID(), "/channels/" + s.alice.DM().ID(),
+	} {
+		s.b.do("GET", path, nil).want(t, 200)
+	}
+	other := s.d.Guild("Chess club")
+	s.d.GuildWithout("Draughts club")
+	for query, id := range map[string]string{"?limit=1": s.club.ID(), "?after=" + s.club.ID(): other.ID()} {
+		list := s.b.do("GET", "/users/@me/guilds"+query, nil).want(t, 200).list
+		if len(list) != 1 || list[0].(object)["id"] != id {
+			t.Errorf("%s tells of %v", query, list)
+		}
+	}
 	s.b.do("DELETE", s.messages()+"/1", nil).want(t, 404, 10008)
 	s.b.do("GET", "/guilds/1", nil).want(t, 404, 10004)
 	s.b.do("GET", "/guilds/"+s.club.ID()+"/members/1", nil).want(t, 404, 10013)
