@@ -45,6 +45,7 @@ type pendingInteraction struct {
 	state    ackState
 	timer    *time.Timer
 	deferral chan ackState // has what became of the deferral once the timer has fired
+	looked   bool          // the deferral may be another one's, or no deferral but an answer
 	stored   chan struct{} // closed when the deferral is stored, or cannot be
 
 	begun chan struct{} // closed once the first answer or a deferral was given, or none will be
@@ -268,7 +269,8 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 		x.begin()
 	}()
 	a.owesEnding(x)
-	_, _, err := a.first(context.Background(), x, rest.Defer(rest.Ephemeral))
+	_, looked, err := a.first(context.Background(), x, rest.Defer(rest.Ephemeral))
+	x.looked = looked
 	if err != nil && !isAmbiguous(err) { // else it may be there
 		a.log.Warn("interaction not answered in time", "interaction", x.in.ID, "error", err)
 		a.ended(x)
@@ -382,12 +384,12 @@ func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
 	}
 }
 
-// thinks reports whether the person sees that the bot thinks. Over HTTP the
-// deferral may have gone to somebody who has sent an old request once more, and
-// what stands as the answer is the answer.
+// thinks reports whether the person sees that the bot thinks. Another process may have
+// answered the interaction, and over HTTP the deferral may have gone to somebody who
+// has sent an old request once more: then what stands as the answer is the answer.
 func (a *Adapter) thinks(ctx context.Context, x *pendingInteraction) bool {
-	if a.cfg.Listen == "" {
-		return true // Discord itself refuses a second first answer
+	if a.cfg.Listen == "" && !x.looked {
+		return true // Discord itself has taken the deferral
 	}
 	for try := range askTries {
 		s, err := a.rest.Original(ctx, x.in.Token)

@@ -10,10 +10,16 @@ import (
 // A signed request that somebody sends once more, when the bot has forgotten it,
 // changes nothing of what stands: not the board, not what one person was told, and
 // nothing is said twice.
-func TestSignedTwice(t *testing.T) {
+func TestSignedTwice(t *testing.T) { answeredTwice(t, (*club).overHTTP) }
+
+// The same holds of an interaction that comes through the gateway to a process while
+// or after another has answered it.
+func TestAnsweredByAnother(t *testing.T) { answeredTwice(t, func(*club) {}) }
+
+func answeredTwice(t *testing.T, prepare func(*club)) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
-		c.overHTTP()
+		prepare(c)
 		c.start()
 		thread := c.begin(t)
 		turn := c.alice.Slash(thread, "place", opt("at", "C3"))
