@@ -162,6 +162,25 @@ func TestUploadsThatAreTooLarge(t *testing.T) {
 	})
 }
 
+// While the homeserver asks to wait, nothing is uploaded for any game.
+func TestUploadsThatAreTooMany(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		_, p, g := playing(t, s)
+		second := g.another("button 5x5", 2)
+		g.follows(g.root, 1)
+		g.follows(second, 2)
+		many := p.Always(matrixtest.Uploading, matrixtest.TooMany(30*time.Second))
+		g.turns(g.root, 1, 0, "C3", "C4")
+		g.turns(second, 2, 0, "C3", "C4")
+		if n := many.Made(); n != 1 {
+			t.Errorf("%d uploads", n)
+		}
+		many.Stop()
+		g.follows(g.root, 1)
+		g.follows(second, 2)
+	})
+}
+
 // Of each game one picture is under way, and of those that wait the newest is
 // shown.
 func TestOnePictureAtATime(t *testing.T) {

@@ -41,6 +41,7 @@ type uploads struct {
 
 	mu    sync.Mutex
 	lines map[string]*upload // under way: one in each line
+	until time.Time          // before that the homeserver wants none
 }
 
 // An upload is one that is under way.
@@ -52,8 +53,8 @@ type upload struct {
 }
 
 // begin returns the upload for which to wait: of a line that which is under way,
-// which may be another one, or a new one; nil if there are too many. What is known
-// is done already.
+// which may be another one, or a new one; nil if there are too many, or the homeserver
+// has asked to wait. What is known is done already.
 func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *upload {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,7 +67,7 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 	if under := u.lines[line]; under != nil {
 		return under
 	}
-	if len(u.lines) >= uploadsMost {
+	if len(u.lines) >= uploadsMost || time.Now().Before(u.until) {
 		return nil
 	}
 	u.lines[line] = fresh
@@ -77,6 +78,8 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 		delete(u.lines, line)
 		if fresh.err == nil {
 			u.known.Add(key, fresh.picture)
+		} else if wait := retryAfter(fresh.err); wait > 0 {
+			u.until = time.Now().Add(wait)
 		}
 		close(fresh.done)
 	}()
