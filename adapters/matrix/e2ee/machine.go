@@ -296,6 +296,7 @@ type freshness struct {
 	mu      sync.Mutex
 	rooms   map[id.RoomID]freshRoom
 	changes int // of rooms and devices so far: what was read before one may lack it
+	devices int // of devices alone
 }
 
 type freshRoom struct {
@@ -312,11 +313,11 @@ func (f *freshness) has(room id.RoomID, session id.SessionID, now time.Time) boo
 	return ok && r.session == session && (r.again.IsZero() || now.Before(r.again))
 }
 
-// count returns how many changes there were so far.
-func (f *freshness) count() int {
+// count returns how many changes there were so far, and how many of them of devices.
+func (f *freshness) count() (changes, devices int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changes
+	return f.changes, f.devices
 }
 
 // found stores what came of a look, unless something has changed since it began.
@@ -332,28 +333,30 @@ func (f *freshness) found(room id.RoomID, r freshRoom, began int) {
 	f.rooms[room] = r
 }
 
-// changed has the next message look in each room that is chosen.
-func (f *freshness) changed(chosen func(id.RoomID, freshRoom) bool) {
+// changed has the next message look in each room that is chosen, after a change of so
+// many devices' lists.
+func (f *freshness) changed(lists int, chosen func(id.RoomID, freshRoom) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	maps.DeleteFunc(f.rooms, chosen)
 	f.changes++
+	f.devices += lists
 }
 
 // roomChanged has the next message in a room look.
 func (f *freshness) roomChanged(room id.RoomID) {
-	f.changed(func(r id.RoomID, _ freshRoom) bool { return r == room })
+	f.changed(0, func(r id.RoomID, _ freshRoom) bool { return r == room })
 }
 
 // usersChanged has the next message look in each room that one of the users is in.
 func (f *freshness) usersChanged(users ...id.UserID) {
-	f.changed(func(_ id.RoomID, r freshRoom) bool {
+	f.changed(len(users), func(_ id.RoomID, r freshRoom) bool {
 		return slices.ContainsFunc(users, func(u id.UserID) bool { _, in := slices.BinarySearch(r.users, u); return in })
 	})
 }
 
 // clear has the next message look in every room.
-func (f *freshness) clear() { f.changed(func(id.RoomID, freshRoom) bool { return true }) }
+func (f *freshness) clear() { f.changed(1, func(id.RoomID, freshRoom) bool { return true }) }
 
 // later remembers what failed and when to try it again: after 1 s, then twice
 // as long each time, at most 10 minutes.

@@ -76,7 +76,7 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 	if session != nil && m.fresh.has(room, session.ID(), m.now()) {
 		return nil
 	}
-	began := m.fresh.count()
+	began, _ := m.fresh.count()
 	users, err := m.recipients(ctx, room)
 	if err != nil {
 		return fmt.Errorf("members of %s: %w", room, err)
@@ -242,14 +242,14 @@ func (m *Machine) refresh(ctx context.Context, users []id.UserID) (unknown []id.
 
 // fetchKeys asks the server for the devices of some users and stores them.
 func (m *Machine) fetchKeys(ctx context.Context, users []id.UserID) (map[id.UserID]map[id.DeviceID]*id.Device, error) {
-	began := m.fresh.count()
+	_, began := m.fresh.count()
 	got, err := m.olm().FetchKeys(ctx, users, true)
 	if err != nil {
 		return nil, err
 	}
 	// mautrix takes the marks of changed lists away, also of a change that came
 	// after the server had answered.
-	if m.fresh.count() != began {
+	if _, now := m.fresh.count(); now != began {
 		err = m.store().MarkTrackedUsersOutdated(ctx, users)
 	}
 	return got, err

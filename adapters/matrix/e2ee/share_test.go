@@ -180,6 +180,35 @@ func TestListChangesWhileAskedFor(t *testing.T) {
 	})
 }
 
+// Who comes to some room while lists are asked for has nobody's list asked for again.
+func TestMembersChangeWhileListsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		room := anna.makes(bot)
+		until := make(chan struct{})
+		query := matrixtest.On("POST", "/keys/query")
+		order := proxy.Once(query, matrixtest.HoldsAnswer(until))
+		done := make(chan error, 1)
+		go func() {
+			_, err := bot.Encrypt(ctx, room, event.EventMessage, text("Black D4."))
+			done <- err
+		}()
+		order.Await(t, 1)
+		bot.MembersChanged("!other:example.org")
+		close(until)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		proxy.Forget()
+		anna.reads(bot.say(room, "White E5."), "White E5.")
+		if n := len(proxy.Requests(query)); n != 0 {
+			t.Errorf("lists were asked for %d times more", n)
+		}
+	})
+}
+
 func TestWhoLeavesGetsNoLaterKeys(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
