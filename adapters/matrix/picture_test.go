@@ -278,6 +278,29 @@ func TestPictureFollowsAfterRestart(t *testing.T) {
 	})
 }
 
+// A board of which the picture is being uploaded when the bot is stopped comes with its
+// picture when the bot is back.
+func TestStoppedWhileUploading(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c, p, g := playing(t, s)
+		g.follows(g.root, 1)
+		held := p.Always(matrixtest.Uploading, matrixtest.Holds(nil))
+		g.black.asks(g.root, "!place C3")
+		held.Await(t, 1)
+		c.halt()
+		held.Stop()
+		c.start()
+		c.hurries("TRUE") // what it had in hand
+		c.bot.Wake()
+		if m := g.black.reads("Game 1, move 1:"); m.Picture == nil {
+			t.Error("the words come alone")
+		}
+		if n := c.says(g.black, "Game 1, move 1:"); n != 1 {
+			t.Errorf("the words came %d times", n)
+		}
+	})
+}
+
 // What takes the place of a message in a room that has moved is a new message
 // there, and the next change is one of that.
 func TestReplacedAfterAMove(t *testing.T) {

@@ -120,10 +120,12 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 			continue
 		}
 		wait := max(uploadAgain, retryAfter(under.err))
-		switch {
+		switch stopped := a.asking().Err(); {
 		case under.key != key: // another of the line: it is this one's turn now
 		case under.err == nil, tooLarge(under.err):
 			return under.picture, under.err
+		case stopped != nil: // the board comes with its picture after the restart
+			return message.Picture{}, stopped
 		case failed, wait > a.cfg.Slow/2:
 			return message.Picture{}, errUploading
 		default:
