@@ -59,6 +59,24 @@ func TestEventsAreRaw(t *testing.T) {
 	})
 }
 
+// An interaction whose handling panics costs none of the later ones.
+func TestHandlingPanics(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, at := newDiscord(t).start(func(cfg *Config) {
+			handle := cfg.Handle
+			cfg.Handle = func(raw json.RawMessage) {
+				if strings.Contains(string(raw), `"id":"1"`) {
+					panic("an interaction that nobody expected")
+				}
+				handle(raw)
+			}
+		})
+		at.dispatch(InteractionCreate, press(1))
+		at.dispatch(InteractionCreate, press(2))
+		c.got(2)
+	})
+}
+
 // After a cut the session goes on where it was, at the address that READY gave,
 // from the last event received; what is replayed twice comes once.
 func TestResumes(t *testing.T) {

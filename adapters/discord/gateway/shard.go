@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,12 +39,22 @@ type shard struct {
 // identifying helps.
 const maxResumes = 3
 
+// handle hands on an interaction. A panic costs that one alone.
+func (s *shard) handle(e json.RawMessage) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("interaction handling panicked", "panic", v, "stack", string(debug.Stack()))
+		}
+	}()
+	s.g.cfg.Handle(e)
+}
+
 // run connects until ctx is done or there is no point.
 func (s *shard) run(ctx context.Context) error {
 	var handling sync.WaitGroup
 	handling.Go(func() {
 		for e := range s.events {
-			s.g.cfg.Handle(e)
+			s.handle(e)
 		}
 	})
 	defer handling.Wait()
