@@ -177,10 +177,10 @@ func askerOfAParkedGame(t *testing.T, after time.Duration) {
 		p.opens("club", 1, 1)
 		p.delivered()
 		why := outbox.Forbidden{Permission: "send"}
-		p.fails = func(outbox.Post) error {
+		p.setFails(func(outbox.Post) error {
 			time.Sleep(fails)
 			return why
-		}
+		})
 		p.asks("black1", "club", "draw", nil) // a notice, which no newer post supersedes
 		time.Sleep(2 * time.Minute)
 		began := time.Now()
@@ -193,7 +193,7 @@ func askerOfAParkedGame(t *testing.T, after time.Duration) {
 		if got := p.delivered(); got != "" {
 			p.Errorf("delivered while nothing can be: %s", got)
 		}
-		p.fails = nil
+		p.setFails(nil)
 		_, err := p.b.Ask(p.Context(), bot.Request{ID: "chat:b", Who: person("white1"), Where: match.Room{Platform: "chat", Channel: "club"}, Command: "games"})
 		must(p, err)
 		time.Sleep(time.Minute)

@@ -47,19 +47,20 @@ func (c *chat) deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 		at += n
 	}
 	c.most = max(c.most, at)
+	takes, fails := c.takes, c.fails
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.busy[key]--
 	}()
-	if c.fails != nil {
-		if err := c.fails(p); err != nil {
+	if fails != nil {
+		if err := fails(p); err != nil {
 			return "", nil, err
 		}
 	}
 	select {
-	case <-time.After(c.takes(p)):
+	case <-time.After(takes(p)):
 	case <-ctx.Done():
 		return "", nil, ctx.Err()
 	}
@@ -74,6 +75,19 @@ func (c *chat) deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []ou
 	c.shown[key] = append(c.shown[key], p)
 	c.when[p.ID] = time.Since(c.began)
 	return outbox.Receipt(p.ID), nil, nil
+}
+
+// setTakes and setFails say how deliveries go that begin from now on.
+func (c *chat) setTakes(takes func(outbox.Post) time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.takes = takes
+}
+
+func (c *chat) setFails(fails func(outbox.Post) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = fails
 }
 
 // boards returns the boards of a game that were shown, by the number of the event,
@@ -260,7 +274,7 @@ func TestSlowGame(t *testing.T) {
 			onChat(t, nil, func(p *playing) {
 				p.opens("club", 1, 2)
 				slow := true
-				p.takes = func(post outbox.Post) time.Duration {
+				p.setTakes(func(post outbox.Post) time.Duration {
 					p.mu.Lock()
 					defer p.mu.Unlock()
 					if slow && post.Number == 1 {
@@ -268,7 +282,7 @@ func TestSlowGame(t *testing.T) {
 						return takes
 					}
 					return 300 * time.Millisecond
-				}
+				})
 				p.turn("club", 1, 0, true)
 				for turn := range 40 {
 					p.turn("club", 2, turn, true)
@@ -296,7 +310,7 @@ func TestWaitOfOneGame(t *testing.T) {
 		p.opens("club", 1, 3)
 		limited := time.Now().Add(time.Minute)
 		tries := 0
-		p.fails = func(post outbox.Post) error {
+		p.setFails(func(post outbox.Post) error {
 			if post.Number != 1 || !time.Now().Before(limited) {
 				return nil
 			}
@@ -304,7 +318,7 @@ func TestWaitOfOneGame(t *testing.T) {
 			defer p.mu.Unlock()
 			tries++
 			return outbox.RetryAfter{Wait: time.Until(limited)}
-		}
+		})
 		before := time.Since(p.began)
 		for turn := range 10 {
 			for game := 1; game <= 3; game++ {
@@ -367,7 +381,7 @@ func TestShownWhileClaimedAgain(t *testing.T) {
 			}
 		}}
 	}, func(p *playing) {
-		p.takes = func(outbox.Post) time.Duration { return 40 * time.Second }
+		p.setTakes(func(outbox.Post) time.Duration { return 40 * time.Second })
 		p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
 		settle(10 * time.Minute)
 		if len(p.when) != 1 || again != 1 {
@@ -420,7 +434,7 @@ func TestPutOffWhileClaimed(t *testing.T) {
 				return at
 			}, func(p *playing) {
 				tries := 0
-				p.fails = func(outbox.Post) error {
+				p.setFails(func(outbox.Post) error {
 					if tries++; tries > 1 {
 						return nil
 					}
@@ -428,7 +442,7 @@ func TestPutOffWhileClaimed(t *testing.T) {
 					p.b.Wake()
 					<-at.waits
 					return outbox.RetryAfter{Wait: 2 * time.Second, Account: true}
-				}
+				})
 				p.asks("anna", "club", "new", map[string]string{"rules": "aga", "size": "5x5"})
 				settle(10 * time.Second)
 				if len(p.when) != 1 || tries != 2 {
