@@ -23,7 +23,7 @@ const attempts = 8
 
 // Ask answers a request, once; see [Service].
 //
-// It finds the command in the list, then who asks, and where (arrive). A question is
+// It finds the command in the list, then the person and the room (arrive). A question is
 // answered in questions.go. A change finds its match (choose), looks up what its
 // decision depends on (prepare), has it decided (match.Decide), and stores the outcome
 // (commit). If something else was stored meanwhile, all of that begins anew.
@@ -54,7 +54,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}
-		// The request may have its answer by now, and who asks may be forgotten.
+		// The request may have its answer by now, and the person may have been forgotten.
 		if s, err = b.speech(ctx, r); err != nil {
 			return Answer{}, err
 		}
@@ -62,8 +62,8 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	return s.tell(say("internal.conflict")), nil
 }
 
-// arrive looks up who asks, and where, and notes what follows from somebody being
-// heard there: the bot may be able to write again, and is in the server.
+// arrive looks up the person and the room of a request, and notes what the request
+// shows: the bot may be able to write in that room again, and is in its server.
 func (b *Bot) arrive(ctx context.Context, r *Request) (speech, error) {
 	s, err := b.speech(ctx, *r)
 	if err != nil {
@@ -203,7 +203,7 @@ type task struct {
 	h      handler
 	speech speech
 	place  place                          // where the match is played, or where it is asked
-	who    map[match.PersonID]outbox.User // the players and who asks
+	who    map[match.PersonID]outbox.User // the players and the person asking
 	epoch  int                            // of the cache, when the position was looked up
 }
 
@@ -216,7 +216,7 @@ func (in *task) decide() match.Step {
 	return match.Decide(&in.Input, what)
 }
 
-// people gives who asks and who is meant, each once.
+// people returns the person asking, the players and everybody the options name, each once.
 func (in *task) people() []match.PersonID {
 	ps := []match.PersonID{in.By, in.Seats[0], in.Seats[1]}
 	for _, p := range in.Users {

@@ -20,7 +20,7 @@ type speech struct {
 	parked bool              // there are posts that could not be shown here
 }
 
-// speech looks up who asks, and where. The language of a person is the one they
+// speech looks up the person and the room of a request. The language of a person is the one they
 // have chosen, that of their program, or if it does not say, that of the room.
 func (b *Bot) speech(ctx context.Context, r Request) (speech, error) {
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)

@@ -234,8 +234,9 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// A person who asks too much is told so, then not heard, while others are; and so is a
-// room in which hundreds ask at once, while others are heard in other rooms.
+// The adapter tells a person who sends too many commands to slow down, then ignores
+// them, and goes on answering others. It does the same with a room in which hundreds
+// send commands at once, and goes on answering other rooms.
 func TestFlood(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		n := tier.Pick(200, 200, 5000)

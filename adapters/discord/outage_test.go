@@ -85,7 +85,7 @@ func TestAwayOverHTTP(t *testing.T) {
 		}
 		end()
 		c.ok(c.alice.Slash(c.room, "help"))
-		c.wasTold("back, away, back, help") // who asks to wait is there
+		c.wasTold("back, away, back, help") // a rate limit is no outage
 		c.stop()
 		c.check()
 	})

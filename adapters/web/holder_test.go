@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// private is a service that answers everything to the person who asks alone.
+// private returns a service whose answers are all private.
 func private(asked *[]bot.Request) fakeService {
 	return answering(bot.Answer{Text: "done", Private: true}, asked)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// known looks up who asks and a channel: its settings, its server, its language, and
+// known looks up a person and a channel: its settings, its server, its language, and
 // whether anything is parked there.
 const known = `
 	SELECT COALESCE(p.id, ''), COALESCE(p.name, ''), COALESCE(f.body, '{}'), i.answer,

@@ -41,7 +41,12 @@ func plainGateway(t *testing.T, o discordtest.Options) (*discordtest.Server, *bo
 	o.Now = func() time.Time { return noon }
 	o.Limits = discordtest.NoLimits()
 	d := discordtest.New(t, o)
-	return d, newBot(t, d)
+	b := newBot(t, d)
+	if o.Network != nil {
+		b.http.Transport.(*http.Transport).DialContext = o.Network.DialContext
+		b.dialer.NetDialContext = o.Network.DialContext
+	}
+	return d, b
 }
 
 func gatewayOf(d *discordtest.Server) string { return strings.Replace(d.Address(), "http", "ws", 1) }
@@ -188,25 +193,25 @@ func TestASessionDoesNotLiveForEver(t *testing.T) {
 		"told to reconnect": {end: func(d *discordtest.Server, b *bot) { d.Sessions()[0].Reconnect(); b.want("op", 7); b.socket.Close() }, resumes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, b := plainGateway(t, discordtest.Options{})
-			b.login(nil)
-			c.end(d, b)
-			b.next()
-			for len(d.Sessions()) > 0 {
-				time.Sleep(time.Millisecond)
-			}
-			if codes := d.Gateway().Closes; name == "closed with 4000" && (len(codes) != 1 || codes[0] != 4000) {
-				t.Errorf("closed with %v", codes)
-			}
-			if c.after != nil {
-				c.after(d)
-			}
-			b.resume(b.seq)
-			if c.resumes {
-				b.want("t", "RESUMED")
-			} else {
-				b.want("op", 9)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				d, b := plainGateway(t, discordtest.Options{Network: &memnet.Network{}})
+				b.login(nil)
+				c.end(d, b)
+				b.next()
+				synctest.Wait() // until the double knows that the connection has ended
+				if codes := d.Gateway().Closes; name == "closed with 4000" && (len(codes) != 1 || codes[0] != 4000) {
+					t.Errorf("closed with %v", codes)
+				}
+				if c.after != nil {
+					c.after(d)
+				}
+				b.resume(b.seq)
+				if c.resumes {
+					b.want("t", "RESUMED")
+				} else {
+					b.want("op", 9)
+				}
+			})
 		})
 	}
 }

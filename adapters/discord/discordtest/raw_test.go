@@ -23,6 +23,7 @@ type bot struct {
 	t      testing.TB
 	d      *discordtest.Server
 	http   *http.Client
+	dialer websocket.Dialer
 	socket *websocket.Conn
 	seq    int
 	ready  object
@@ -150,7 +151,7 @@ func (b *bot) dial(address string) object {
 
 func (b *bot) open(address string) {
 	b.t.Helper()
-	socket, _, err := websocket.DefaultDialer.Dial(address, nil)
+	socket, _, err := b.dialer.Dial(address, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
