@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"sync"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -31,11 +32,14 @@ type handler struct {
 }
 
 // handlers is the list of commands, in the order of help, from which every
-// adapter projects its own.
-var handlers []handler
+// adapter projects its own. It is made when it is first asked for, since the names of
+// the languages are in it, and most commands of the program need no language.
+var handlers func() []handler
 
-func init() {
-	handlers = []handler{
+func init() { handlers = sync.OnceValue(listHandlers) }
+
+func listHandlers() []handler {
+	return []handler{
 		{Command: Command{"new", "Open a game", []Option{
 			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
@@ -177,15 +181,16 @@ var sizes = []Choice{{"9×9", "9x9"}, {"13×13", "13x13"}, {"19×19", "19x19"}}
 
 // Commands gives what people can ask for, in the order of help.
 func Commands() []Command {
-	cs := make([]Command, len(handlers))
-	for i, h := range handlers {
+	all := handlers()
+	cs := make([]Command, len(all))
+	for i, h := range all {
 		cs[i] = h.Command
 	}
 	return cs
 }
 
 func find(name string) (handler, bool) {
-	for _, h := range handlers {
+	for _, h := range handlers() {
 		if h.Name == name {
 			return h, true
 		}

@@ -53,33 +53,33 @@ const maxGlyphs = 4096
 // Letters are therefore drawn once, under this lock, and kept.
 var letters = struct {
 	sync.RWMutex
-	fonts  [3]*opentype.Font
 	faces  map[faceKey]font.Face
 	glyphs map[glyphKey]*glyph
 	parts  sfnt.Buffer
 }{faces: map[faceKey]font.Face{}, glyphs: map[glyphKey]*glyph{}}
 
-func init() {
-	for w, name := range []string{"Regular", "Medium", "Bold"} {
-		letters.fonts[w] = load("RobotoCondensed-" + name + ".ttf")
+// fonts are the cuts of the typeface, by weight; cjk has the letters that they lack.
+// Each is parsed when the first of its letters is drawn: most commands draw none.
+var (
+	fonts = [3]func() *opentype.Font{
+		regular: lazyFont("RobotoCondensed-Regular.ttf"), medium: lazyFont("RobotoCondensed-Medium.ttf"), bold: lazyFont("RobotoCondensed-Bold.ttf"),
 	}
-}
+	cjk = lazyFont("NotoSansCJK-subset.otf")
+)
 
-// cjk has the letters that the other fonts lack. It is parsed when the first of
-// them is drawn: that takes half of the time in which a command starts.
-var cjk = sync.OnceValue(func() *opentype.Font { return load("NotoSansCJK-subset.otf") })
-
-// load parses a font that is part of the program.
-func load(name string) *opentype.Font {
-	data, err := fontFiles.ReadFile("fonts/" + name)
-	if err != nil {
-		panic("render: " + err.Error())
-	}
-	f, err := opentype.Parse(data)
-	if err != nil {
-		panic("render: " + err.Error())
-	}
-	return f
+// lazyFont returns a function that parses a font of the program once.
+func lazyFont(name string) func() *opentype.Font {
+	return sync.OnceValue(func() *opentype.Font {
+		data, err := fontFiles.ReadFile("fonts/" + name)
+		if err != nil {
+			panic("render: " + err.Error())
+		}
+		f, err := opentype.Parse(data)
+		if err != nil {
+			panic("render: " + err.Error())
+		}
+		return f
+	})
 }
 
 // letter returns the glyph of a rune, nil if no font has it.
@@ -105,7 +105,7 @@ func letter(k glyphKey) *glyph {
 
 // rasterize draws a letter. The caller holds the lock.
 func rasterize(k glyphKey) *glyph {
-	f, size := letters.fonts[k.weight], k.size
+	f, size := fonts[k.weight](), k.size
 	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
 		f, size = cjk(), k.size*15/16 // its letters are taller
 		if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {

@@ -25,7 +25,7 @@ var naiveFaces = map[style]font.Face{}
 func naiveFace(st style) font.Face {
 	st.color = rgb{}
 	if naiveFaces[st] == nil {
-		face, err := opentype.NewFace(letters.fonts[st.weight], &opentype.FaceOptions{Size: float64(st.size), DPI: 72})
+		face, err := opentype.NewFace(fonts[st.weight](), &opentype.FaceOptions{Size: float64(st.size), DPI: 72})
 		if err != nil {
 			panic(err)
 		}
