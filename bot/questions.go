@@ -245,11 +245,30 @@ func recite(q *question) Answer {
 		if err != nil {
 			return q.refuse(wrong(err))
 		}
-		return q.answer(say("lines", strings.TrimRight(r.Book(), "\n")))
+		return q.answer(text.Summary(r), say("lines", strings.TrimRight(r.Book(), "\n")))
 	}
 	var out []Text
-	for _, r := range slices.Concat(rules.Catalogue, q.b.rulesets) {
-		out = append(out, say("rules.line", r.Name, r.Title))
+	line := func(r *rules.Ruleset, says string) {
+		out = append(out, say("rules.line", r.Name, r.Title, text.Sentence(says)))
+	}
+	said := map[string]bool{}
+	for _, first := range rules.Catalogue { // those with the same aim together
+		if said[first.Aim] {
+			continue
+		}
+		said[first.Aim] = true
+		out = append(out, text.Sentence(first.Aim))
+		for _, r := range rules.Catalogue {
+			if r.Aim == first.Aim {
+				line(r, r.PassCost)
+			}
+		}
+	}
+	if len(q.b.rulesets) > 0 {
+		out = append(out, say("rules.own"))
+	}
+	for _, r := range q.b.rulesets {
+		line(r, r.Aim)
 	}
 	return q.answer(append(out, say("rules.more"))...)
 }

@@ -4,10 +4,12 @@ package rules
 // rulesets with pass stones.
 var AGA = Ruleset{
 	Name: "aga", Version: 1,
-	Theorem: "A",
-	Title:   "AGA",
-	Source:  "The Official AGA Rules of Go, https://www.usgo.org/aga-concise-rules-go",
-	Komi:    7*One + Half,
+	Theorem:  "A",
+	Title:    "AGA",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass costs one point. White must make the last pass.",
+	Source:   "The Official AGA Rules of Go, https://www.usgo.org/aga-concise-rules-go",
+	Komi:     7*One + Half,
 	Moves: map[Kind][]Rule{
 		// "It is illegal to play in such a way as to recreate a previous board position ...
 		// with the same player to play."

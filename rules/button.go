@@ -3,11 +3,13 @@ package rules
 // ButtonGo is Button Go with area scoring.
 var ButtonGo = Area2.But(Ruleset{
 	Name: "button", Version: 1,
-	Theorem: "A + ½ − w",
-	Title:   "Button Go",
-	Source:  "Sensei's Library, https://senseis.xmp.net/?ButtonGo",
-	Komi:    7 * One,
-	Start:   []Rule{OneButton},
+	Theorem:  "A + ½ − w",
+	Title:    "Button Go",
+	Aim:      "Most area wins: your stones, the points they surround and the button.",
+	PassCost: "A pass is free. Taking the button instead gains half a point.",
+	Source:   "Sensei's Library, https://senseis.xmp.net/?ButtonGo",
+	Komi:     7 * One,
+	Start:    []Rule{OneButton},
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewSituation),
 		// "In addition to a standard play or pass, a single player may also choose to take
@@ -23,11 +25,13 @@ var ButtonGo = Area2.But(Ruleset{
 // ButtonEquivalence is Using the Button with Equivalence Scoring.
 var ButtonEquivalence = AGA.But(Ruleset{
 	Name: "button-equivalence", Version: 1,
-	Theorem: "A + ½ − w",
-	Title:   "Button with equivalence scoring",
-	Source:  "Using the Button with Equivalence Scoring, Sensei's Library, https://senseis.xmp.net/?UsingTheButtonWithEquivalenceScoring",
-	Komi:    7 * One,
-	Start:   []Rule{OneButton},
+	Theorem:  "A + ½ − w",
+	Title:    "Button with equivalence scoring",
+	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
+	PassCost: "A pass costs one point, giving the button half a point. White passes last.",
+	Source:   "Using the Button with Equivalence Scoring, Sensei's Library, https://senseis.xmp.net/?UsingTheButtonWithEquivalenceScoring",
+	Komi:     7 * One,
+	Start:    []Rule{OneButton},
 	Moves: map[Kind][]Rule{
 		// "it is only necessary to change 'taking the button' to 'giving the button.' In other
 		// words, the button is given as a prisoner rather than kept by the player."
@@ -42,11 +46,13 @@ var ButtonEquivalence = AGA.But(Ruleset{
 // ReverseButton is Reverse Button Go.
 var ReverseButton = AGA.But(Ruleset{
 	Name: "reverse-button", Version: 1,
-	Theorem: "A − ½",
-	Title:   "Reverse Button Go",
-	Source:  "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
-	Komi:    7 * One,
-	Start:   []Rule{OneButton},
+	Theorem:  "A − ½",
+	Title:    "Reverse Button Go",
+	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
+	PassCost: "A pass costs one point; the last pass costs half a point.",
+	Source:   "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:     7 * One,
+	Start:    []Rule{OneButton},
 	// "Reverse Button Go, which removes pass fights from rules involving pass stones":
 	// White need not be last.
 	Agreed: []Rule{LastPasserTakesButton},

@@ -35,6 +35,8 @@ type Spec struct {
 	Title  string `json:"title"`          // "": the name
 	Source string `json:"source"`         // "": the base's
 	Note   string `json:"note,omitempty"` // what is to be said of it
+	Aim    string `json:"aim,omitempty"`  // how one wins, in a sentence; "": read from the count
+	Pass   string `json:"pass,omitempty"` // what a pass costs, in a sentence; "": found by passing
 	Base   string `json:"base,omitempty"` // the id of a ruleset of the catalogue, "" for none
 	Komi   string `json:"komi"`           // in points, "6.5"; "": the base's, else 0
 
@@ -159,6 +161,12 @@ func findStored(stored string) (*Ruleset, error) {
 func (r *Ruleset) Spec() Spec {
 	s := Spec{Name: strings.TrimPrefix(r.Name, customPrefix), Title: r.Title, Source: r.Source, Note: r.Note, Komi: r.Komi.Decimal(),
 		Start: names(r.Start), Agreed: names(r.Agreed), Count: names(r.Count)}
+	if r.Aim != r.measuredAim() { // what the program finds may be worded better one day
+		s.Aim = r.Aim
+	}
+	if r.PassCost != r.measuredPassCost() {
+		s.Pass = r.PassCost
+	}
 	for k, rules := range r.Moves {
 		if len(rules) > 0 {
 			put(&s.Moves, k.String(), names(rules))
@@ -267,7 +275,8 @@ func (c *composer) ruleset() *Ruleset {
 	}
 	s := c.spec
 	r := &Ruleset{Name: customPrefix + s.Name,
-		Title: c.text("title", cmp.Or(s.Title, s.Name), maxTitle), Source: c.text("source", cmp.Or(s.Source, "a custom ruleset"), maxProse), Note: c.text("note", s.Note, maxProse)}
+		Title: c.text("title", cmp.Or(s.Title, s.Name), maxTitle), Source: c.text("source", cmp.Or(s.Source, "a custom ruleset"), maxProse), Note: c.text("note", s.Note, maxProse),
+		Aim: c.text("aim", s.Aim, MaxSummary), PassCost: c.text("pass", s.Pass, MaxSummary)}
 	c.where = "komi"
 	if komi, err := ParsePoints(cmp.Or(s.Komi, "0")); err != nil {
 		c.fail("%v", err)
@@ -309,6 +318,9 @@ func (c *composer) ruleset() *Ruleset {
 	c.where = ""
 	if c.err == nil {
 		c.whole(r)
+	}
+	if c.err == nil {
+		r.summarize()
 	}
 	return r
 }

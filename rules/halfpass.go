@@ -3,11 +3,13 @@ package rules
 // HalfPass is Robert Pauli's half-pass ruleset.
 var HalfPass = Ruleset{
 	Name: "half-pass", Version: 1,
-	Theorem: "A − w",
-	Title:   "Half-pass",
-	Source:  "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
-	Note:    "The page skips repetition; a situation may not repeat.",
-	Komi:    6*One + Half,
+	Theorem:  "A − w",
+	Title:    "Half-pass",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass costs one point; the first and the last pass cost half a point.",
+	Source:   "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
+	Note:     "The page skips repetition; a situation may not repeat.",
+	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		// "cycle treatment intentionally skipped"
 		Place:  Placement(NewSituation),
@@ -40,11 +42,13 @@ var halfPasses = []Rule{
 // "To enable an agreement about dead stones, following may be added:"
 var HalfPassAgreement = HalfPass.But(Ruleset{
 	Name: "half-pass-agreement", Version: 1,
-	Theorem: "A − w",
-	Title:   "Half-pass with agreement",
-	Source:  "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
-	Note:    "Naming no stones says that nothing is dead; that may be accepted too.",
-	Komi:    6*One + Half,
+	Theorem:  "A − w",
+	Title:    "Half-pass with agreement",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass costs one point; the first and the last pass cost half a point.",
+	Source:   "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
+	Note:     "Naming no stones says that nothing is dead; that may be accepted too.",
+	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		Pass: append([]Rule{
 			// "first pass may suggest dead stones"

@@ -7,10 +7,12 @@ const ikeda = "On the Rules of Go, Ikeda Toshio, https://gobase.org/studying/rul
 // reading.
 var Area1 = TrompTaylor.But(Ruleset{
 	Name: "area-1", Version: 1,
-	Title:  "Area rules I",
-	Source: ikeda,
-	Note:   "Ikeda's wording was not at hand: stones alone count.",
-	Komi:   7*One + Half,
+	Title:    "Area rules I",
+	Aim:      "Most stones on the board wins; surrounded points do not count.",
+	PassCost: "A pass is free.",
+	Source:   ikeda,
+	Note:     "Ikeda's wording was not at hand: stones alone count.",
+	Komi:     7*One + Half,
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),
 	},
@@ -20,10 +22,12 @@ var Area1 = TrompTaylor.But(Ruleset{
 // Area2 is Ikeda's second set: stones and territory.
 var Area2 = Area1.But(Ruleset{
 	Name: "area-2", Version: 1,
-	Theorem: "A",
-	Title:   "Area rules II",
-	Source:  ikeda,
-	Komi:    7*One + Half,
+	Theorem:  "A",
+	Title:    "Area rules II",
+	Aim:      "Most area wins: your stones and the points they surround.",
+	PassCost: "A pass is free.",
+	Source:   ikeda,
+	Komi:     7*One + Half,
 	// "area rules II do not have the half-point adjustment"
 	Count: []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
 })
@@ -32,10 +36,12 @@ var Area2 = Area1.But(Ruleset{
 // condition", which is told by who passes first.
 var Area3 = Area2.But(Ruleset{
 	Name: "area-3", Version: 1,
-	Theorem: "A − w",
-	Title:   "Area rules III",
-	Source:  ikeda + "; section 4.3",
-	Komi:    6*One + Half,
+	Theorem:  "A − w",
+	Title:    "Area rules III",
+	Aim:      "Most area wins: your stones and the points they surround.",
+	PassCost: "A pass is free. If White passes first, Black gives White half a point.",
+	Source:   ikeda + "; section 4.3",
+	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		// After the first pass, play ends on two successive passes.
 		Pass: {FreePass, When(TwoPassesAfterTheFirst, StopPlay)},
@@ -50,11 +56,13 @@ var Area3 = Area2.But(Ruleset{
 // Territory1 is Ikeda's first set of territory rules.
 var Territory1 = Ruleset{
 	Name: "territory-1", Version: 1,
-	Theorem: "A − w",
-	Title:   "Territory rules I",
-	Source:  ikeda + "; section 4.3",
-	Note:    "Ikeda counts prisoners against their owner: the same difference.",
-	Komi:    6*One + Half,
+	Theorem:  "A − w",
+	Title:    "Territory rules I",
+	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
+	PassCost: "A pass is free until both players pass in turn; then it costs one point.",
+	Source:   ikeda + "; section 4.3",
+	Note:     "Ikeda counts prisoners against their owner: the same difference.",
+	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),
 		Pass: {

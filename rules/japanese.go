@@ -3,8 +3,10 @@ package rules
 // Japanese is a baseline for comparison: territory and prisoners, passes free.
 var Japanese = Ruleset{
 	Name: "japanese", Version: 1,
-	Title:  "Japanese",
-	Source: "after the Nihon Ki-in's rules of 1989, https://www.cs.cmu.edu/~wjh/go/rules/Japanese.html",
+	Title:    "Japanese",
+	Aim:      "Most points win: surrounded points and prisoners.",
+	PassCost: "A pass is free.",
+	Source:   "after the Nihon Ki-in's rules of 1989, https://www.cs.cmu.edu/~wjh/go/rules/Japanese.html",
 	Note: "Without marks for seki all naive territory counts once the dead are removed. A position that stands for the third " +
 		"time with the same player to move may end the game without result, if both accept.",
 	Komi: 6*One + Half,

@@ -5,12 +5,14 @@ package rules
 // has stopped, what the end is worth. A released ruleset is never edited; a
 // changed reading is a new Version or a new ruleset.
 type Ruleset struct {
-	Name    string // the id people type; with Version, what a game remembers
-	Version int
-	Title   string
-	Source  string // where the prose is, and whose it is
-	Note    string // what this reading decides where the prose is silent
-	Komi    Points // what a game gets when nobody says otherwise
+	Name     string // the id people type; with Version, what a game remembers
+	Version  int
+	Title    string
+	Aim      string // how one wins, in a sentence or two of at most [MaxSummary] characters
+	PassCost string // what a pass costs, likewise
+	Source   string // where the prose is, and whose it is
+	Note     string // what this reading decides where the prose is silent
+	Komi     Points // what a game gets when nobody says otherwise
 
 	Start  []Rule          // before the first turn
 	Moves  map[Kind][]Rule // what each turn requires and does, in order

@@ -3,10 +3,12 @@ package rules
 // TrompTaylor is the baseline of all rulesets that play out.
 var TrompTaylor = Ruleset{
 	Name: "tromp-taylor", Version: 1,
-	Theorem: "A",
-	Title:   "Tromp–Taylor",
-	Source:  "The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html",
-	Komi:    7*One + Half,
+	Theorem:  "A",
+	Title:    "Tromp–Taylor",
+	Aim:      "Most area wins: your stones and the points they surround.",
+	PassCost: "A pass is free.",
+	Source:   "The Logical Rules of Go, John Tromp and Bill Taylor, https://tromp.github.io/go.html",
+	Komi:     7*One + Half,
 	Moves: map[Kind][]Rule{
 		// "A move consists of coloring an empty point one's own color; then clearing the
 		// opponent color, and then clearing one's own color."

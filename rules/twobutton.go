@@ -7,11 +7,13 @@ import "slices"
 // "The Combined rules are identical to AGA Rules, with the following changes:"
 var TwoButton = AGA.But(Ruleset{
 	Name: "two-button", Version: 1,
-	Theorem: "A − w",
-	Title:   "Two Button Go",
-	Source:  "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
-	Komi:    6*One + Half,
-	Start:   []Rule{TwoButtons},
+	Theorem:  "A − w",
+	Title:    "Two Button Go",
+	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
+	PassCost: "A pass costs one point; the first and the last pass cost half a point.",
+	Source:   "Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:     6*One + Half,
+	Start:    []Rule{TwoButtons},
 	Moves: map[Kind][]Rule{
 		Pass: {
 			// "identical to AGA rules with some changes, so on a pass, you give a pass stone"
@@ -33,11 +35,13 @@ var TwoButton = AGA.But(Ruleset{
 // button is a turn of its own.
 var TwoButtonSeparate = AGA.But(Ruleset{
 	Name: "two-button-separate", Version: 1,
-	Theorem: "A − w",
-	Title:   "Two Button Go, buttons as turns",
-	Source:  "Bill Spight on Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
-	Komi:    6*One + Half,
-	Start:   []Rule{TwoButtons},
+	Theorem:  "A − w",
+	Title:    "Two Button Go, buttons as turns",
+	Aim:      "Most points win: surrounded points, prisoners, pass stones, buttons.",
+	PassCost: "A pass costs one point, a button half a point. The last button stops play.",
+	Source:   "Bill Spight on Sensei's Library, https://senseis.xmp.net/?TwoButtonGo",
+	Komi:     6*One + Half,
+	Start:    []Rule{TwoButtons},
 	Moves: map[Kind][]Rule{
 		// "Filling a dame gains 0 points, playing a button loses 1/2 point, passing loses 1 point."
 		Pass: {HandOverStone},

@@ -3,8 +3,10 @@ package rules
 // Ultimate is Ultimate Go. Nobody passes and nothing is counted.
 var Ultimate = Ruleset{
 	Name: "ultimate", Version: 1,
-	Title:  "Ultimate Go",
-	Source: "Yoav Yaffe on Sensei's Library, https://senseis.xmp.net/?UltimateGo",
+	Title:    "Ultimate Go",
+	Aim:      "You win when your opponent has no turn left. Nothing is counted.",
+	PassCost: "There is no pass. A delay gives back one of your prisoners.",
+	Source:   "Yoav Yaffe on Sensei's Library, https://senseis.xmp.net/?UltimateGo",
 	Start: []Rule{
 		Require(KomiIsWhole),
 		// 3. "each player puts exactly one of her stones in her opponent's prisoner bowl"

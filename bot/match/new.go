@@ -126,7 +126,7 @@ func NewGame(in *Input) Step {
 			m.Black, m.White = m.White, m.Black
 		}
 	}
-	return in.opening(m).openOrBegin(g)
+	return in.opening(m).openOrBegin(g, text.Summary(r))
 }
 
 func (in *Input) opened() text.Message {
@@ -255,8 +255,9 @@ func Rematch(in *Input) Step {
 	return in.opening(m).openOrBegin(g)
 }
 
-// openOrBegin begins the match if both seats are taken, and else opens it.
-func (in *Input) openOrBegin(g *rules.Game) Step {
+// openOrBegin begins the match if both seats are taken, and else opens it. What is to be
+// known of the game stands below its first line.
+func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	m := in.Match
 	var replaces []GameID
 	if m.Black == "" || m.White == "" {
@@ -268,13 +269,13 @@ func (in *Input) openOrBegin(g *rules.Game) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, in.started(g), nil)
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, slices.Insert(in.started(g), 1, about...), nil)
 	} else {
 		free := rules.White
 		if m.Black == "" {
 			free = rules.Black
 		}
-		s = in.step([]string{"open"}, []text.Message{in.opened(), in.seatOpen(free)}, nil)
+		s = in.step([]string{"open"}, slices.Insert([]text.Message{in.opened(), in.seatOpen(free)}, 1, about...), nil)
 		if m.Invited != "" {
 			for i := range s.Posts {
 				s.Posts[i].Notify = []PersonID{m.Invited}

@@ -179,6 +179,19 @@ func TestSentencesAreSaid(t *testing.T) {
 	}
 }
 
+// Everybody can read how one wins and what a pass costs.
+func TestSummariesAreTranslated(t *testing.T) {
+	for _, l := range Languages()[1:] {
+		for _, r := range rules.Catalogue {
+			for _, s := range []string{r.Aim, r.PassCost} {
+				if l.Sentences[s] == "" {
+					t.Errorf("%s: %s lacks words for %q", l.Tag, r.Name, s)
+				}
+			}
+		}
+	}
+}
+
 // What the rules say of a turn is what the bot says of it.
 func TestTurnsAndThings(t *testing.T) {
 	at := rules.Point{X: 2, Y: 3}

@@ -196,6 +196,11 @@ func sentence(key string, s any) Message {
 	return m
 }
 
+// Summary says in a line how one wins under a ruleset and what a pass costs.
+func Summary(r *rules.Ruleset) Message {
+	return Say("rules.summary", Sentence(r.Aim), Sentence(r.PassCost))
+}
+
 // A messageError is a Message as an error.
 type messageError struct{ Message }
 

@@ -104,7 +104,7 @@ func alt(t *testing.T, s render.Scene) string {
 // page gives the page of a ruleset.
 func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n\n`%s`. Source: %s.\n", generated, r.Title, r.ID(), r.Source)
+	fmt.Fprintf(&b, "%s# %s\n\n**%s** %s\n\n`%s`. Source: %s.\n", generated, r.Title, r.Aim, r.PassCost, r.ID(), r.Source)
 	if r.Note != "" {
 		fmt.Fprintf(&b, "%s\n", r.Note)
 	}

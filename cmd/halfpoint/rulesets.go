@@ -24,6 +24,8 @@ type book struct {
 	Rules   string       `json:"rules"`
 	Version int          `json:"version"`
 	Title   string       `json:"title"`
+	Aim     string       `json:"aim"`  // how one wins
+	Pass    string       `json:"pass"` // what a pass costs
 	Source  string       `json:"source"`
 	Note    string       `json:"note,omitempty"`
 	Komi    rules.Points `json:"komi"`
@@ -41,7 +43,7 @@ type choice struct {
 }
 
 func bookOf(r *rules.Ruleset) book {
-	b := book{r.Name, r.Version, r.Title, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.AcceptScore), nil, r.Book(), nil}
+	b := book{r.Name, r.Version, r.Title, r.Aim, r.PassCost, r.Source, r.Note, r.Komi, r.Theorem, r.Has(rules.AcceptScore), nil, r.Book(), nil}
 	for _, c := range r.Choices() {
 		b.Choices = append(b.Choices, choice(c))
 	}
@@ -64,7 +66,7 @@ func (c *rulesCmd) Run(e *env) error {
 			return writeJSON(e.out, bookOf(r))
 		}
 		var b bytes.Buffer
-		b.WriteString(r.Book() + "\nWhat the sources leave open\n")
+		b.WriteString(r.Aim + "\n" + r.PassCost + "\n\n" + r.Book() + "\nWhat the sources leave open\n")
 		for _, c := range r.Choices() {
 			b.WriteString("  - " + c.Open + " " + c.Chosen + "\n")
 		}
@@ -80,7 +82,7 @@ func (c *rulesCmd) Run(e *env) error {
 	}
 	t := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	for _, r := range rules.Catalogue {
-		fmt.Fprintf(t, "%s\t%s\n", r.ID(), r.Title)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID(), r.Title, r.Aim)
 	}
 	return t.Flush()
 }
