@@ -203,7 +203,7 @@ func demo(q *question) Answer {
 		}
 	}
 	a := q.answer(out...)
-	scene := q.lang.PictureWords().Of(s.game, render.Names{})
+	scene := q.lang.PictureWords().EndedNow(s.game, render.Names{})
 	scene.Step, scene.Steps, scene.Comment = step, len(l.steps), s.says
 	scene.Look = q.look()
 	a.Scene = &scene

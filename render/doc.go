@@ -23,8 +23,11 @@
 // of territory carry a small square. Stones marked as alive in seki carry a
 // ring.
 //
-// The panel on the right begins with the two players and their totals; a frame
-// says who is to act, and a tick who has accepted the marks. Then comes the
+// The panel on the right begins with the two players and, once play has stopped,
+// their totals; a frame says who is to act, and a tick who has accepted the
+// marks. While stones are in play the scene claims nothing about who leads:
+// the headline is empty or an estimate, and the rows are what the players hold.
+// [EndedNow] counts all the same, for people who ask. Then come the
 // margin, or on a banner the result, then the ledger: Black's numbers on the
 // left, White's on the right, labels between them. They are points, so that
 // they add up; below the total stand things that are worth nothing, which are

@@ -17,7 +17,7 @@ func Example() {
 	fmt.Println(render.Text(scene))
 	fmt.Println(render.PNG(io.Discard, scene, render.Options{}))
 	// Output:
-	// Move 2: White passes. Black to play. Aoi (Black) 25, Marten (White) 7½. Black +17½, naive count if play stopped now. A pass hands the opponent a pass stone. One more pass stops play. White passed first (w = 1). Territory: Black 24, White 0. Prisoners: Black 0, White 0. Pass stones: Black 1 (+1), White 0. Komi: White 7½.
+	// Move 2: White passes. Black to play. Aoi (Black), Marten (White). A pass hands the opponent a pass stone. One more pass stops play. White passed first (w = 1). Pass stones: Black 1 (+1), White 0. Komi: White 7½.
 	// X Black, O White
 	//    A B C D E
 	//  5 . . . . .

@@ -10,8 +10,23 @@ import (
 // Of returns the scene of a game in English.
 func Of(g *rules.Game, n Names) Scene { return English.Of(g, n) }
 
-// Of returns the scene of a game in these words.
-func (w *Words) Of(g *rules.Game, n Names) Scene {
+// EndedNow returns the scene of a game in English with its exact count; see
+// [Words.EndedNow].
+func EndedNow(g *rules.Game, n Names) Scene { return English.EndedNow(g, n) }
+
+// Of returns the scene of a game in these words. While stones are in play the
+// scene counts nothing: its rows are what the players hold for certain, and it
+// has no headline unless it is [Scene.Estimated].
+func (w *Words) Of(g *rules.Game, n Names) Scene { return w.scene(g, n, settled(g)) }
+
+// EndedNow returns the scene that [Words.Of] makes, but while stones are in play
+// it counts the board as it stands, which takes no stone for dead, and says so.
+// It is for people who ask for that count.
+func (w *Words) EndedNow(g *rules.Game, n Names) Scene {
+	return w.scene(g, n, settled(g) || g.Phase() == rules.Playing)
+}
+
+func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 	s := Scene{
 		Black:   Player{Name: n.Black, Bowl: bowl(g, rules.Black)},
 		White:   Player{Name: n.White, Bowl: bowl(g, rules.White)},
@@ -22,11 +37,12 @@ func (w *Words) Of(g *rules.Game, n Names) Scene {
 	}
 	before := g.Before()
 	s.setBoard(g, before)
-	s.setLedger(w, g, before)
+	s.setLedger(w, g, before, counted)
 	s.setTurn(w, g)
 	s.setNotes(w, g)
 	switch g.Phase() {
 	case rules.Playing:
+		s.Playing = true
 		s.Table.Buttons = g.Table()
 		s.Next = fmt.Sprintf(w.ToPlay, w.color(g.ToPlay()))
 		s.Black.Due, s.White.Due = g.ToPlay() == rules.Black, g.ToPlay() == rules.White
@@ -214,25 +230,39 @@ func (s *Scene) setNotes(w *Words, g *rules.Game) {
 	}
 }
 
-func (s *Scene) setLedger(w *Words, g, before *rules.Game) {
+// Estimated returns the scene of a game in play with an estimated margin in half
+// points, positive where Black leads, as its headline: "≈ Black +4", rounded to
+// whole points. Any other scene, and one that is counted, remains as it is.
+func (s Scene) Estimated(margin rules.Points) Scene {
+	if !s.Playing || s.Counted {
+		return s
+	}
+	w := s.words()
+	whole := (max(margin, -margin) + rules.Half) / rules.One * rules.One
+	switch {
+	case whole == 0:
+		s.Headline = w.AboutEven
+	case margin > 0:
+		s.Headline = fmt.Sprintf(w.About, w.leads(rules.Black, whole))
+	default:
+		s.Headline = fmt.Sprintf(w.About, w.leads(rules.White, whole))
+	}
+	s.Estimate = true
+	return s
+}
+
+// setLedger fills the rows. Of a game that is not counted they are what the
+// players hold, which no later turn makes uncertain.
+func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {
 	score := g.Score()
 	if score == nil {
 		s.setBowls(w, g, before)
 		return
 	}
-	s.Counted = true
+	s.Counted = counted
 	s.Table.Zone = counts(score, rules.HalfPassStone)
-	s.Black.Total, s.White.Total = score.Black, score.White
-	s.Headline, s.Caption = w.Even, w.Naive
-	if m := score.Margin(); m > 0 {
-		s.Winner = rules.Black
-		s.Headline = fmt.Sprintf(w.Leads, w.Black, number(m))
-	} else if m < 0 {
-		s.Winner = rules.White
-		s.Headline = fmt.Sprintf(w.Leads, w.White, number(-m))
-	}
-	if g.Phase() == rules.Settling {
-		s.Caption = w.Marked
+	if counted {
+		s.setCount(w, g, score)
 	}
 
 	var was *rules.Score
@@ -243,13 +273,17 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game) {
 	lines, inArea := rowsOf(score), 0
 	old := rowsOf(was)
 	for i, l := range lines {
+		onBoard := l.thing == rules.Stone || l.thing == rules.Territory
+		if onBoard && !counted {
+			continue
+		}
 		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
 		if was != nil {
 			o := find(old, l.thing)
 			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
 		}
-		s.Rows = append(s.Rows, row)
-		if l.thing == rules.Stone || l.thing == rules.Territory {
+		s.addRow(row)
+		if onBoard {
 			inArea++
 			area.Black.Value += row.Black.Value
 			area.White.Value += row.White.Value
@@ -258,31 +292,35 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game) {
 			}
 		}
 	}
-	s.Rows = append(s.Rows, Row{Label: w.Total, Kind: Sum, Black: Cell{Value: score.Black}, White: Cell{Value: score.White}})
-
-	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
-		if !counts(score, t) && (t == rules.Prisoner || g.Holds(rules.Black, t)+g.Holds(rules.White, t) > 0) {
-			s.Rows = append(s.Rows, held(w, t, g, before))
-		}
+	if counted {
+		s.Rows = append(s.Rows, Row{Label: w.Total, Kind: Sum, Black: Cell{Value: score.Black}, White: Cell{Value: score.White}})
 	}
-	if !counts(score, rules.Stone) && g.Phase() == rules.Over && settled(g) {
-		s.Rows = append(s.Rows, areaCount(w, g, lines))
+	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
+		if !counts(score, t) {
+			s.addRow(held(w, t, g, before))
+		}
 	}
 }
 
-// areaCount is the count by area of a game that was counted by territory.
-func areaCount(w *Words, g *rules.Game, lines []line) Row {
-	board := g.Counted()
-	black, white := board.Territory()
-	black += board.Stones(rules.Black)
-	white += board.Stones(rules.White)
-	if n := g.Setup().Handicap; n >= 2 {
-		white += n - 1
+// setCount fills in the totals and the margin.
+func (s *Scene) setCount(w *Words, g *rules.Game, score *rules.Score) {
+	s.Black.Total, s.White.Total = score.Black, score.White
+	s.Headline, s.Caption = w.Even, w.Now
+	if m := score.Margin(); m > 0 {
+		s.Winner, s.Headline = rules.Black, w.leads(rules.Black, m)
+	} else if m < 0 {
+		s.Winner, s.Headline = rules.White, w.leads(rules.White, -m)
 	}
-	row := Row{Label: w.AreaCount, Kind: Aside}
-	row.Black.Value = rules.Points(black) * rules.One
-	row.White.Value = rules.Points(white)*rules.One + find(lines, rules.Komi).points[rules.White]
-	return row
+	if g.Phase() == rules.Settling {
+		s.Caption = w.Marked
+	}
+}
+
+// addRow adds a row, unless both players have nothing there and had nothing before.
+func (s *Scene) addRow(r Row) {
+	if r.Black.Value|r.Black.Delta|r.White.Value|r.White.Delta != 0 {
+		s.Rows = append(s.Rows, r)
+	}
 }
 
 // A line is a row before it is labelled.
@@ -335,7 +373,8 @@ func held(w *Words, t rules.Thing, g, before *rules.Game) Row {
 
 // setBowls is the ledger of a game in which nothing is counted.
 func (s *Scene) setBowls(w *Words, g, before *rules.Game) {
-	s.Rows = append(s.Rows, held(w, rules.Prisoner, g, before), held(w, rules.UltimateStone, g, before))
+	s.addRow(held(w, rules.Prisoner, g, before))
+	s.addRow(held(w, rules.UltimateStone, g, before))
 	if g.Phase() != rules.Playing {
 		return
 	}

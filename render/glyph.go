@@ -105,6 +105,10 @@ func letter(k glyphKey) *glyph {
 
 // rasterize draws a letter. The caller holds the lock.
 func rasterize(k glyphKey) *glyph {
+	if k.letter == '≈' {
+		k.letter = '~'
+		return doubled(rasterize(k), (k.size+5)/10)
+	}
 	f, size := fonts[k.weight](), k.size
 	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
 		f, size = cjk(), k.size*15/16 // its letters are taller
@@ -131,6 +135,22 @@ func rasterize(k glyphKey) *glyph {
 		g.mask = append(g.mask, alpha.Pix[from:from+box.Dx()]...)
 	}
 	return g
+}
+
+// doubled returns a glyph twice, one as far above as the other is below its place:
+// no font here has "≈".
+func doubled(g *glyph, apart int) *glyph {
+	width := g.box.Dx()
+	out := &glyph{box: g.box, advance: g.advance}
+	out.box.Min.Y -= apart
+	out.box.Max.Y += apart
+	out.mask = make([]uint8, width*out.box.Dy())
+	copy(out.mask, g.mask)
+	for i, a := range g.mask {
+		at := &out.mask[2*apart*width+i]
+		*at = max(*at, a)
+	}
+	return out
 }
 
 // A style is how a text is set; size is in pixels of the picture.

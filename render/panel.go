@@ -95,6 +95,9 @@ func (l *displayList) headline(k *sprites, s *Scene) int {
 		l.centred(x, k.u(y+6), text, st)
 		y += 42
 	default:
+		if s.Estimate {
+			st.color = k.theme.dim
+		}
 		text, st := st.fit(s.Headline, room, k.u(20))
 		l.centred(k.u(panelMiddle), k.u(y), text, st)
 		y += 27

@@ -38,12 +38,17 @@ type Scene struct {
 	Black, White Player
 	// Table is what lies between the players.
 	Table Table
+	// Playing tells that stones are in play.
+	Playing bool
 	// Counted is false where nothing is counted; then the totals of the
 	// players mean nothing.
 	Counted bool
-	// Headline tells the margin, or who won: "White +17½". Caption, in small
-	// letters under it, tells what kind of count that is, or what decided it.
+	// Headline tells the margin, or who won: "White +17½"; it is empty where
+	// nobody has counted or estimated. Caption, in small letters under it, tells
+	// what kind of count that is, or what decided it.
 	Headline, Caption string
+	// Estimate tells that the headline is an estimate.
+	Estimate bool
 	// Rows are the ledger, top to bottom.
 	Rows []Row
 	// Notes are sentences about the state of play: "one more pass stops play".
@@ -173,6 +178,7 @@ type Names struct{ Black, White string }
 func (s Scene) Ended(result, decided string) Scene {
 	w := s.words()
 	s.Result, s.Caption, s.Next = result, decided, w.Over
+	s.Playing, s.Estimate = false, false
 	s.Black.Due, s.White.Due = false, false
 	s.Black.Accepted, s.White.Accepted = false, false
 	s.Black.Right, s.White.Right = "", ""
@@ -188,7 +194,7 @@ func (s Scene) Ended(result, decided string) Scene {
 		s.Headline = w.NoResult
 	default:
 		if by, err := rules.ParsePoints(how); err == nil {
-			s.Headline = fmt.Sprintf(w.Leads, w.color(s.Winner), number(by))
+			s.Headline = w.leads(s.Winner, by)
 		} else {
 			s.Headline = fmt.Sprintf(w.Wins, w.color(s.Winner))
 		}

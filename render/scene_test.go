@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -36,7 +37,7 @@ func TestSettling(t *testing.T) {
 	}
 	g = play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass dead:J8,J2")
 	s = Of(g, Names{"Aoi", "Marten"})
-	if s.Headline != "White +2½" || s.Caption != "counted as marked" {
+	if s.Headline != "White +2½" || s.Caption != "if you agree" {
 		t.Errorf("headline %q, %q", s.Headline, s.Caption)
 	}
 	if want := []Stone{{rules.Point{X: 8, Y: 1}, rules.Black}, {rules.Point{X: 8, Y: 7}, rules.Black}}; !slices.Equal(s.Dead, want) {
@@ -211,7 +212,8 @@ func TestBowls(t *testing.T) {
 	}
 }
 
-// What is shown adds up, in every ruleset, at every moment.
+// What is counted adds up, in every ruleset, at every moment; and nothing is
+// counted while stones are in play, unless somebody asks.
 func TestRowsAddUp(t *testing.T) {
 	for _, r := range rules.Catalogue {
 		for seed := range uint64(6) {
@@ -225,6 +227,10 @@ func TestRowsAddUp(t *testing.T) {
 					g = next
 				}
 				s, score := Of(g, Names{}), g.Score()
+				if g.Phase() == rules.Playing {
+					certain(t, s)
+					s = EndedNow(g, Names{})
+				}
 				if score == nil {
 					if s.Counted {
 						t.Fatalf("%s: counted", r.Name)
@@ -236,6 +242,9 @@ func TestRowsAddUp(t *testing.T) {
 					if row.Kind == Counts {
 						black += row.Black.Value
 						white += row.White.Value
+					}
+					if row.Black.Value == 0 && row.White.Value == 0 && row.Black.Delta == 0 && row.White.Delta == 0 && row.Kind != Sum {
+						t.Errorf("%s: a row of nothing: %+v", r.Name, row)
 					}
 				}
 				if black != score.Black || white != score.White || s.Black.Total != black || s.White.Total != white {
@@ -249,24 +258,65 @@ func TestRowsAddUp(t *testing.T) {
 	}
 }
 
-// AGA's two counts agree.
-func TestAreaCount(t *testing.T) {
-	for seed := range uint64(10) {
-		g := random(t, "aga", 7, 7, int(seed)*9, seed)
-		g, err := g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()})
-		if err != nil {
-			t.Fatal(err)
+// certain reports what a scene of a game in play claims to know of its end.
+func certain(t *testing.T, s Scene) {
+	t.Helper()
+	if !s.Playing || s.Counted || s.Headline != "" || s.Caption != "" || s.Winner != rules.None || s.Territory != nil || s.Black.Total != 0 || s.White.Total != 0 {
+		t.Fatalf("%s, move %d: it claims %q %q %v", s.Ruleset, s.Move, s.Headline, s.Caption, s.Winner)
+	}
+	for _, row := range s.Rows {
+		if slices.Contains([]string{"Stones", "Territory", "Area", "Total"}, row.Label) {
+			t.Fatalf("%s, move %d: it counts %+v", s.Ruleset, s.Move, row)
 		}
-		if g, err = g.Play(rules.Turn{Kind: rules.Pass, By: g.ToPlay()}); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// The count that somebody asks for says what it is, and is that of the board as
+// it stands.
+func TestEndedNow(t *testing.T) {
+	g := play(t, "two-button", k(9, 9, 13), e1[:strings.Index(e1, " F1")])
+	now := EndedNow(g, Names{})
+	if now.Caption != "if the game ended now" || now.Headline == "" || !now.Playing || now.Winner == rules.None {
+		t.Errorf("%q, %q", now.Headline, now.Caption)
+	}
+	if m := now.Black.Total - now.White.Total; m != g.Score().Margin() {
+		t.Errorf("counted %v", m)
+	}
+	if again := now.Estimated(40); again.Headline != now.Headline || again.Estimate {
+		t.Errorf("an estimate instead of a count: %q", again.Headline)
+	}
+	over := play(t, "two-button", k(9, 9, 13), e1+"pass pass dead:J8,J2 agree")
+	if d := cmp.Diff(Of(over, Names{}), EndedNow(over, Names{}), cmpopts.IgnoreFields(Scene{}, "Words")); d != "" {
+		t.Error(d)
+	}
+	resigned := play(t, "aga", k(9, 9, 15), "C3 resign")
+	if s := Of(resigned, Names{}); s.Counted || s.Rows[len(s.Rows)-1].Label != "Komi" {
+		t.Errorf("a game that nobody counted is counted: %+v", s.Rows)
+	}
+}
+
+func TestEstimated(t *testing.T) {
+	s := Of(play(t, "aga", k(9, 9, 15), "C3"), Names{})
+	for margin, want := range map[rules.Points]string{
+		8: "≈ Black +4", -8: "≈ White +4", 7: "≈ Black +4", -7: "≈ White +4", 1: "≈ Black +1", 0: "≈ even", -799: "≈ White +400",
+	} {
+		e := s.Estimated(margin)
+		if e.Headline != want || !e.Estimate || e.Winner != rules.None || e.Counted || s.Headline != "" {
+			t.Errorf("%v: %q", margin, e.Headline)
 		}
-		if g, err = g.Settled(nil, nil); err != nil {
-			t.Fatal(err)
+		if text := Text(e); !strings.Contains(text, want+".") {
+			t.Errorf("%v: %s", margin, text)
 		}
-		s := Of(g, Names{})
-		if r := row(t, s, "Area count"); r.Black.Value-r.White.Value != s.Black.Total-s.White.Total {
-			t.Errorf("seed %d: area %v - %v, territory %v - %v", seed, r.Black.Value, r.White.Value, s.Black.Total, s.White.Total)
+		if over := e.Ended("W+T", "time"); over.Headline != "White wins" || over.Estimate {
+			t.Errorf("over: %q", over.Headline)
 		}
+	}
+	settling := play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass")
+	if e := Of(settling, Names{}).Estimated(-90); e.Headline != "Black +22½" || e.Estimate {
+		t.Errorf("an estimate instead of a count: %q", e.Headline)
+	}
+	if over := s.Ended("B+R", "").Estimated(-90); over.Headline != "Black wins" {
+		t.Errorf("an estimate instead of a result: %q", over.Headline)
 	}
 }
 
@@ -292,8 +342,8 @@ func TestOtherWords(t *testing.T) {
 	w.Black, w.White, w.ToPlay, w.Total = "Schwarz", "Weiß", "%s ist am Zug", "Summe"
 	w.Told = func(turn rules.Turn) string { return "der Zug " + turn.At.String() }
 	w.Sentence = func(s rules.Saying) string { return "«" + s.String() + "»" }
-	s := w.Of(play(t, "button", k(9, 9, 14), "C3"), Names{"A", "B"})
-	got := []string{s.Told, s.Next, s.Headline, s.Rows[len(s.Rows)-2].Label, s.Notes[0]}
+	s := w.EndedNow(play(t, "button", k(9, 9, 14), "C3"), Names{"A", "B"})
+	got := []string{s.Told, s.Next, s.Headline, s.Rows[len(s.Rows)-1].Label, s.Notes[0]}
 	want := []string{"Move 1: der Zug C3", "Weiß ist am Zug", "Schwarz +74", "Summe", "«the button is on the table»"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

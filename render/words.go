@@ -1,6 +1,10 @@
 package render
 
-import "github.com/halfpoint-go/halfpoint/rules"
+import (
+	"fmt"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
 
 // Words are the words of scenes, for one language. The texts of rules
 // are not among them: Sentence may translate those.
@@ -9,18 +13,19 @@ type Words struct {
 	Things       [rules.Komi + 1]string // labels of the rows by rules.Thing
 	Turns        [rules.Resign + 1]string
 	Area         string // stones and territory
-	AreaCount    string // the count by area, komi and handicap included
 	Total        string
 	Placements   string
 	Others       string // rows of which there are too many, taken together
 
-	Leads    string // colour, points: "%s +%s"
-	Even     string
-	Wins     string // colour: "%s wins"
-	Draw     string
-	NoResult string
-	Naive    string // the count while play goes on
-	Marked   string // the count while settling
+	Leads     string // colour, points: "%s +%s"
+	Even      string
+	About     string // of an estimate, the leader and the margin: "≈ %s"
+	AboutEven string // of an estimate
+	Wins      string // colour: "%s wins"
+	Draw      string
+	NoResult  string
+	Now       string // of the count of a board on which play goes on
+	Marked    string // of the count while settling
 
 	Start     string // before the first turn
 	Move      string // number, the turn in words: "Move %d: %s"
@@ -57,9 +62,9 @@ var English = Words{
 		rules.Pass: "pass", rules.AcceptSuggestion: "accept", rules.Button: "button", rules.Delay: "delay",
 		rules.Draw: "draw", rules.Resign: "resign",
 	},
-	Area: "Area", AreaCount: "Area count", Total: "Total", Placements: "Placements", Others: "Others",
-	Leads: "%s +%s", Even: "Even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
-	Naive: "naive count if play stopped now", Marked: "counted as marked",
+	Area: "Area", Total: "Total", Placements: "Placements", Others: "Others",
+	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
+	Now: "if the game ended now", Marked: "if you agree",
 	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
 	Stopped: "play has stopped", Over: "game over",
 	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",
@@ -75,6 +80,11 @@ func (w *Words) color(c rules.Color) string {
 		return w.Black
 	}
 	return w.White
+}
+
+// leads tells who is ahead, and by how much.
+func (w *Words) leads(c rules.Color, by rules.Points) string {
+	return fmt.Sprintf(w.Leads, w.color(c), number(by))
 }
 
 func (w *Words) sentence(text string) string { return w.saying(rules.Saying{Text: text}) }

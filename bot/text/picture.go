@@ -42,9 +42,9 @@ func verbs(text string) string {
 // languages.
 func pictureFields(w *render.Words) map[string]*string {
 	fields := map[string]*string{
-		"black": &w.Black, "white": &w.White, "area": &w.Area, "area.count": &w.AreaCount, "total": &w.Total,
+		"black": &w.Black, "white": &w.White, "area": &w.Area, "total": &w.Total,
 		"placements": &w.Placements, "others": &w.Others, "leads": &w.Leads, "even": &w.Even, "wins": &w.Wins,
-		"draw": &w.Draw, "no.result": &w.NoResult, "naive": &w.Naive, "marked": &w.Marked, "start": &w.Start,
+		"draw": &w.Draw, "no.result": &w.NoResult, "now": &w.Now, "about": &w.About, "about.even": &w.AboutEven, "marked": &w.Marked, "start": &w.Start,
 		"move": &w.Move, "takes": &w.Takes, "to.play": &w.ToPlay, "stopped": &w.Stopped, "over": &w.Over,
 		"if.agreed": &w.IfAgreed, "accepted": &w.Accepted, "forbidden": &w.Forbidden, "in.seki": &w.InSeki,
 		"may.draw": &w.MayDraw, "step": &w.Step, "legend": &w.Legend, "dead.are": &w.DeadAre,

@@ -352,6 +352,7 @@ type renderCmd struct {
 	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
 	Panel       string `help:"dark or light; what goes with the theme unless you say."`
 	Coordinates string `help:"letters, numbers, kanji or none." default:"letters"`
+	Count       bool   `help:"Count a game that is not over as if it ended now; dead stones are not taken off."`
 	Delay       int    `help:"Milliseconds for each turn of an animation." default:"800" placeholder:"MS"`
 }
 
@@ -408,6 +409,9 @@ func (s *renderCmd) Run(e *env) error {
 	}
 	names := render.Names{Black: rec.Info.Black, White: rec.Info.White}
 	scene := render.Of(g, names)
+	if s.Count {
+		scene = render.EndedNow(g, names)
+	}
 	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates}
 	var b bytes.Buffer
 	switch ext {

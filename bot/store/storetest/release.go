@@ -65,7 +65,7 @@ func Tells(t testing.TB, file string, now time.Time, who outbox.User, where matc
 		}
 		fmt.Fprintf(&out, "> %s\n%s\n", question, bot.Fill(a.Text, bot.Format{}))
 		if s := a.Scene; s != nil {
-			fmt.Fprintf(&out, "%d %s %s\n%s\n", s.Move, s.Headline, s.Result, render.TextBoard(*s))
+			fmt.Fprintf(&out, "%d %s\n%s\n", s.Move, s.Result, render.TextBoard(*s))
 		}
 		if a.File != nil {
 			fmt.Fprintf(&out, "%s\n%s\n", a.File.Name, a.File.Data)
