@@ -2,25 +2,22 @@ package bot
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
+	"go.yaml.in/yaml/v3"
 
-	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Settings is what the program is told by its configuration: a YAML file, over
-// it the environment, over that the flags.
+// Settings is the configuration: a YAML file, overridden by the environment,
+// overridden by flags.
 type Settings struct {
 	Listen   string   // address of the local room, "127.0.0.1:8080"; port 0 takes a free one
 	Hosts    []string // names besides the loopback ones by which browsers may call the local room
@@ -31,7 +28,9 @@ type Settings struct {
 	Limits   Limits
 	Discord  Discord
 	Matrix   Matrix
-	Former   []string // keys in the file that only older versions knew: they change nothing
+	Former   []string // keys in the file that only older versions used: they have no effect
+
+	from map[string]source // where each setting was given, by its key
 }
 
 // Limits bound what people may do. Requests are those of Discord and Matrix, in a
@@ -68,8 +67,7 @@ type Matrix struct {
 // Defaults is what holds when nothing is said.
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: DefaultGameLimits}}
 
-// table gives where each setting goes, by its key: all that a configuration may
-// hold.
+// table returns a pointer to each setting, by its key. No other key is known.
 func (s *Settings) table() map[string]any {
 	d, m, l := &s.Discord, &s.Matrix, &s.Limits
 	return map[string]any{
@@ -82,110 +80,276 @@ func (s *Settings) table() map[string]any {
 	}
 }
 
-// former are settings of older versions. They change nothing.
+// former are settings of older versions. They have no effect.
 var former = []string{"matrix.describe"}
 
-// ReadSettings reads the file, which may be empty for none, and the
-// environment: HALFPOINT_ and the key in capitals, "." written "_". Its errors
-// name the file and the key.
-func ReadSettings(path string) (Settings, error) {
+// A source is where a setting was given.
+type source struct {
+	file string // empty: not in a file
+	line int    // in the file
+	name string // of the environment variable or the flag
+}
+
+// reader collects what the configuration says and each mistake in it.
+type reader struct {
+	*Settings
+	table    map[string]any // as table returns it
+	keys     []string       // of table, sorted
+	values   map[string][]string
+	meant    []string // keys that an unknown key seems to stand for
+	mistakes BadSettings
+}
+
+// ReadSettings reads a YAML file (path may be empty: none), the environment
+// (HALFPOINT_ and the key in capitals, with "_" for ".") and flags, which holds values by
+// key. An error is a [BadSettings] with every mistake, or a system error of the
+// file.
+func ReadSettings(path string, flags map[string]string) (Settings, error) {
 	s := Defaults
+	s.from = map[string]source{}
 	table := s.table()
-	keys := slices.Sorted(maps.Keys(table))
-	k := koanf.New(".")
+	r := &reader{Settings: &s, table: table, keys: slices.Sorted(maps.Keys(table)), values: map[string][]string{}}
 	if path != "" {
-		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
-			if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-				return s, err
-			}
-			return s, &BadSetting{path, "", strings.Join(strings.Fields(err.Error()), " ")}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return s, err
 		}
-		for _, key := range k.Keys() {
-			if slices.Contains(former, key) {
-				s.Former = append(s.Former, key)
-			} else if table[key] == nil {
-				hint := ""
-				if near := text.Nearest(key, keys); near != "" {
-					hint = "; did you mean " + near + "?"
-				}
-				return s, &BadSetting{path, key, "no such setting" + hint}
-			}
-		}
+		r.file(path, text)
 	}
-	err := k.Load(env.Provider(".", env.Opt{Prefix: "HALFPOINT_", TransformFunc: func(name, value string) (string, any) {
-		i := slices.IndexFunc(keys, func(key string) bool {
-			return name == "HALFPOINT_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-		})
-		if i < 0 || value == "" {
-			return "", nil // HALFPOINT_RECORDS and what later versions may know
-		}
-		key := keys[i]
-		if _, list := table[key].(*[]string); list {
-			return key, strings.Split(value, ",")
-		}
-		return key, value
-	}}), nil)
-	if err != nil {
-		return s, err
-	}
-	for _, key := range keys {
-		if !k.Exists(key) {
+	for _, key := range r.keys {
+		name := "HALFPOINT_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		value := os.Getenv(name)
+		if value == "" {
 			continue
 		}
-		value := strings.TrimSpace(k.String(key))
-		switch to := table[key].(type) {
-		case *string:
-			*to = value
-		case *Secret:
-			*to = NewSecret(value)
-		case *[]string:
-			*to = k.Strings(key)
-		case *int:
-			least := 0
-			if strings.HasPrefix(key, "limits.") {
-				least = 1
-			}
-			if *to, err = strconv.Atoi(cmp.Or(value, strconv.Itoa(*to))); err != nil || *to < least {
-				return s, &BadSetting{path, key, fmt.Sprintf("must be a whole number, %d or more", least)}
-			}
+		s.from[key], r.values[key] = source{name: name}, []string{value}
+		if _, list := table[key].(*[]string); list {
+			r.values[key] = strings.Split(value, ",")
 		}
 	}
-	return s, s.Check(path)
-}
-
-// Check says which setting cannot be.
-func (s Settings) Check(path string) error {
-	if !isAddress(s.Listen) {
-		return &BadSetting{path, "listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8080", s.Listen)}
+	for key, value := range flags {
+		s.from[key], r.values[key] = source{name: "--" + key}, []string{value}
 	}
-	if n := len(s.Owner.Reveal()); n > 0 && n < minOwner {
-		return &BadSetting{path, "owner_token", fmt.Sprintf("is too short: at least %d characters", minOwner)}
-	}
-	if s.Metrics != "" && !isAddress(s.Metrics) {
-		return &BadSetting{path, "metrics", fmt.Sprintf("%q is not an address such as 127.0.0.1:9090", s.Metrics)}
-	}
-	if s.Database == "" {
-		return &BadSetting{path, "database", "the path is empty"}
-	}
-	if s.Matrix.Homeserver != "" && s.Matrix.Password.IsZero() && s.Matrix.Token.IsZero() {
-		return &BadSetting{path, "matrix.password", "is missing"}
-	}
-	if s.Discord.Token.IsZero() {
-		return nil
-	}
-	for key, id := range map[string]string{"application": s.Discord.Application, "guild": s.Discord.Guild} {
-		if strings.Trim(id, "0123456789") != "" {
-			return &BadSetting{path, "discord." + key, "must be an id, a number of 17 digits or more, in quotes"}
+	for _, key := range r.keys {
+		if values, ok := r.values[key]; ok {
+			r.set(key, values)
 		}
 	}
-	if s.Discord.Listen != "" && !isAddress(s.Discord.Listen) {
-		return &BadSetting{path, "discord.listen", fmt.Sprintf("%q is not an address such as 127.0.0.1:8081", s.Discord.Listen)}
+	r.check()
+	if len(r.mistakes) > 0 {
+		slices.SortStableFunc(r.mistakes, func(a, b *BadSetting) int { return cmp.Compare(a.Line, b.Line) })
+		return s, r.mistakes
 	}
-	return nil
+	return s, nil
 }
 
-// minOwner is the least length of an owner token, in bytes: nobody counts wrong
-// guesses, so it must be too long to be guessed.
+// syntax matches an error of the YAML parser.
+var syntax = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// file reads the settings in a file.
+func (r *reader) file(path string, text []byte) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		bad := &BadSetting{File: path, Why: strings.Join(strings.Fields(err.Error()), " ")}
+		if m := syntax.FindStringSubmatch(bad.Why); m != nil {
+			bad.Line, _ = strconv.Atoi(m[1])
+			bad.Why = "not YAML: " + m[2]
+		}
+		r.mistakes = append(r.mistakes, bad)
+		return
+	}
+	if len(doc.Content) == 0 {
+		return // an empty file
+	}
+	r.group(path, "", doc.Content[0])
+}
+
+// group reads the settings in a group, the whole file if its name is empty.
+func (r *reader) group(path, group string, node *yaml.Node) {
+	if node = resolved(node); node.Tag == "!!null" {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		example := "listen: 127.0.0.1:8080"
+		if group != "" {
+			example = strings.TrimPrefix(r.keys[slices.IndexFunc(r.keys, func(key string) bool { return strings.HasPrefix(key, group+".") })], group+".") + ": …"
+		}
+		r.mistakes = append(r.mistakes, &BadSetting{path, node.Line, group, fmt.Sprintf("must hold settings, such as %q", example)})
+		return
+	}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, value := node.Content[i], resolved(node.Content[i+1])
+		key := strings.TrimPrefix(group+"."+name.Value, ".")
+		wrong := func(why string) { r.mistakes = append(r.mistakes, &BadSetting{path, name.Line, key, why}) }
+		if first := lines[key]; first > 0 {
+			wrong(fmt.Sprintf("is already given on line %d", first))
+			continue
+		}
+		lines[key] = name.Line
+		isGroup := slices.ContainsFunc(r.keys, func(known string) bool { return strings.HasPrefix(known, key+".") })
+		_, list := r.table[key].(*[]string)
+		take := func(values ...string) { r.from[key], r.values[key] = source{file: path, line: name.Line}, values }
+		switch {
+		case slices.Contains(former, key):
+			r.Former = append(r.Former, key)
+		case isGroup:
+			r.group(path, key, value)
+		case r.table[key] == nil:
+			why := "unknown key"
+			if near := r.nearest(key); near != "" {
+				why += "; did you mean " + near + "?"
+				r.meant = append(r.meant, near)
+			}
+			wrong(why)
+		case value.Tag == "!!null":
+			take("")
+		case list && value.Kind == yaml.SequenceNode && !slices.ContainsFunc(value.Content, func(n *yaml.Node) bool { return resolved(n).Kind != yaml.ScalarNode }):
+			var items []string
+			for _, item := range value.Content {
+				items = append(items, resolved(item).Value)
+			}
+			take(items...)
+		case list:
+			wrong("must be a list, such as [a, b]")
+		case value.Kind != yaml.ScalarNode:
+			wrong("must be a single value")
+		default:
+			take(value.Value)
+		}
+	}
+}
+
+// resolved returns the node that an alias names.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// nearest returns the known key that an unknown one seems to stand for: one that
+// is spelled nearly alike, or else that has the same name in another group.
+func (r *reader) nearest(key string) string {
+	best, at := "", max(3, len(key)/3)
+	known := slices.Clone(r.keys)
+	for _, k := range r.keys {
+		if group, _, ok := strings.Cut(k, "."); ok && !slices.Contains(known, group) {
+			known = append(known, group)
+		}
+	}
+	for _, k := range known {
+		if d := rules.Distance(key, k); d < at && d < len(k) {
+			best, at = k, d
+		}
+	}
+	if best != "" {
+		return best
+	}
+	name := key[strings.LastIndexByte(key, '.')+1:]
+	for _, k := range r.keys {
+		if strings.HasSuffix(k, "."+name) || k == name {
+			return k
+		}
+	}
+	return ""
+}
+
+// set gives a setting its value.
+func (r *reader) set(key string, values []string) {
+	value := strings.TrimSpace(strings.Join(values, ","))
+	switch to := r.table[key].(type) {
+	case *string:
+		*to = value
+	case *Secret:
+		*to = NewSecret(value)
+	case *[]string:
+		*to = slices.DeleteFunc(values, func(s string) bool { return s == "" })
+	case *int:
+		least := 0
+		if strings.HasPrefix(key, "limits.") {
+			least = 1
+		}
+		n, err := strconv.Atoi(cmp.Or(value, strconv.Itoa(*to)))
+		if err != nil || n < least {
+			r.wrong(key, fmt.Sprintf("must be a whole number, %d or more", least))
+			return
+		}
+		*to = n
+	}
+}
+
+// wrong notes a mistake in a setting.
+func (r *reader) wrong(key, why string) {
+	r.mistakes = append(r.mistakes, r.at(key, why))
+}
+
+// at returns a mistake with the place where the setting was given.
+func (s *Settings) at(key, why string) *BadSetting {
+	from := s.from[key]
+	if strings.HasPrefix(from.name, "--") {
+		return &BadSetting{Key: from.name, Why: why}
+	}
+	return &BadSetting{cmp.Or(from.file, from.name), from.line, key, why}
+}
+
+// Mistake returns an error of the form "discord.token: is not accepted" as a
+// [BadSetting] with the place where the setting was given. It returns other errors
+// as a BadSetting without a place.
+func (s Settings) Mistake(err error) *BadSetting {
+	key, why, ok := strings.Cut(err.Error(), ": ")
+	if _, known := s.table()[key]; !ok || !known {
+		return &BadSetting{Why: err.Error()}
+	}
+	return s.at(key, why)
+}
+
+// check notes settings with values that cannot be used.
+func (r *reader) check() {
+	address := func(key, value, example string) {
+		if !isAddress(value) {
+			r.wrong(key, fmt.Sprintf("%q is not an address such as %s", value, example))
+		}
+	}
+	// missing notes a setting that another one needs, unless it is only misspelled.
+	missing := func(key, needed string) {
+		if !slices.Contains(r.meant, key) {
+			bad := r.at(needed, "is missing")
+			bad.Key = key
+			r.mistakes = append(r.mistakes, bad)
+		}
+	}
+	address("listen", r.Listen, "127.0.0.1:8080")
+	if n := len(r.Owner.Reveal()); n > 0 && n < minOwner {
+		r.wrong("owner_token", fmt.Sprintf("is too short: at least %d characters", minOwner))
+	}
+	if r.Metrics != "" {
+		address("metrics", r.Metrics, "127.0.0.1:9090")
+	}
+	if r.Database == "" {
+		r.wrong("database", "the path is empty")
+	}
+	if m := r.Matrix; m.Homeserver != "" && m.Password.IsZero() && m.Token.IsZero() {
+		missing("matrix.password", "matrix.homeserver")
+	}
+	if r.Discord.Token.IsZero() {
+		return
+	}
+	for _, key := range []string{"discord.application", "discord.guild"} {
+		if id := *r.table[key].(*string); strings.Trim(id, "0123456789") != "" {
+			r.wrong(key, "must be an id: a number of 17 digits or more")
+		}
+	}
+	if d := r.Discord; d.Listen != "" {
+		address("discord.listen", d.Listen, "127.0.0.1:8081")
+		if d.PublicKey == "" {
+			missing("discord.public_key", "discord.listen")
+		}
+	}
+}
+
+// minOwner is the least length of an owner token, in bytes. Wrong guesses are not
+// counted, so a token must be too long to guess.
 const minOwner = 16
 
 // isAddress reports whether a string is a host, which may be empty, and a port.
@@ -198,11 +362,41 @@ func isAddress(s string) bool {
 	return err == nil
 }
 
-// A BadSetting is a configuration that cannot be used as it is.
-type BadSetting struct{ File, Key, Why string }
+// A BadSetting is a mistake in the configuration.
+type BadSetting struct {
+	File string // or environment variable; may be empty
+	Line int    // in File; 0: unknown
+	Key  string // of the setting, or the flag that gave it; may be empty
+	Why  string
+}
 
-// Error names the file and the key.
+// Error returns "config.yaml:12: discord.tokn: unknown key".
 func (e *BadSetting) Error() string {
-	parts := slices.DeleteFunc([]string{e.File, e.Key, e.Why}, func(s string) bool { return s == "" })
+	file := e.File
+	if e.Line > 0 {
+		file += ":" + strconv.Itoa(e.Line)
+	}
+	parts := slices.DeleteFunc([]string{file, e.Key, e.Why}, func(s string) bool { return s == "" })
 	return strings.Join(parts, ": ")
+}
+
+// BadSettings are the mistakes in a configuration, in the order of its lines.
+type BadSettings []*BadSetting
+
+// Error returns one line for each mistake.
+func (all BadSettings) Error() string {
+	lines := make([]string, len(all))
+	for i, e := range all {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns each mistake.
+func (all BadSettings) Unwrap() []error {
+	errs := make([]error, len(all))
+	for i, e := range all {
+		errs[i] = e
+	}
+	return errs
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,7 @@ import (
 // The example says what the defaults are, and leaves nothing out.
 func TestExampleConfiguration(t *testing.T) {
 	path := filepath.Join("..", "config.example.yaml")
-	s, err := ReadSettings(path)
+	s, err := ReadSettings(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func settingsIn(t *testing.T, text string) (Settings, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return ReadSettings(file)
+	return ReadSettings(file, nil)
 }
 
 // What the file says holds over the defaults, and the environment over that.
@@ -73,11 +74,23 @@ func TestSettings(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	const secret = "canary"
 	for text, says := range map[string]string{
+		"disord:\n  token: x\n":      "c.yaml:1: disord: unknown key; did you mean discord?",
+		"token: x\n":                 "c.yaml:1: token: unknown key; did you mean discord.token?",
+		"colour: blue\n":             "c.yaml:1: colour: unknown key",
+		"hosts: go.example.org\n":    "c.yaml:1: hosts: must be a list, such as [a, b]",
+		"listen: [127.0.0.1:80]\n":   "c.yaml:1: listen: must be a single value",
+		"discord: canary\n":          `c.yaml:1: discord: must hold settings, such as "api: …"`,
+		"- listen\n":                 `c.yaml:1: must hold settings, such as "listen: 127.0.0.1:8080"`,
+		"listen: :1\n\nlisten: :2\n": "c.yaml:3: listen: is already given on line 1",
+		"":                           "",
+		"# nothing\n":                "",
+		"discord:\nmatrix:\n":        "",
+		"discord:\n  guild: 1234567890123456789\n  token: x": "",
 		"listen: 7\n":                    `listen: "7" is not an address`,
 		"listen: 127.0.0.1:99999\n":      `listen: "127.0.0.1:99999" is not an address`,
 		"listen: 127.0.0.1:-1\n":         `listen: "127.0.0.1:-1" is not an address`,
 		"metrics: 127.0.0.1:65536\n":     `metrics: "127.0.0.1:65536" is not an address`,
-		"databse: x\n":                   "databse: no such setting; did you mean database?",
+		"databse: x\n":                   "c.yaml:1: databse: unknown key; did you mean database?",
 		"database: ''\n":                 "database: the path is empty",
 		"owner_token: canary789012345\n": "owner_token: is too short",
 		"owner_token: canary7890123456\nlisten: '[::1]:http'\n":        "",
@@ -86,13 +99,13 @@ func TestBadSettings(t *testing.T) {
 		"limits:\n  person: -1\n":                                      "limits.person: must be a whole number, 1 or more",
 		"limits:\n  games_person: many\n":                              "limits.games_person: must be a whole number, 1 or more",
 		"limits:\n  games_channel: 1.5\n":                              "limits.games_channel: must be a whole number, 1 or more",
-		"discord:\n  tokn: x\n":                                        "discord.tokn: no such setting; did you mean discord.token?",
+		"discord:\n  tokn: x\n":                                        "c.yaml:2: discord.tokn: unknown key; did you mean discord.token?",
 		"discord:\n  token: canary\n  listen: 127.0.0.1:100000\n":      `discord.listen: "127.0.0.1:100000" is not an address`,
 		"discord:\n  token: canary\n  shards: some\n":                  "discord.shards: must be a whole number",
 		"discord:\n  token: canary\n  guild: Go club\n":                "discord.guild: must be an id",
-		"discord:\n  token: \"canary\n":                                "c.yaml: ",
-		"discord:\n  token: canary: 7\n":                               "c.yaml: ",
-		"discord:\n  token: canary\n password: canary\n":               "c.yaml: ",
+		"discord:\n  token: \"canary\n":                                "c.yaml:2: not YAML: ",
+		"discord:\n  token: canary: 7\n":                               "c.yaml:2: not YAML: ",
+		"discord:\n  token: canary\n password: canary\n":               "c.yaml:2: not YAML: ",
 		"matrix:\n  homeserver: example.org\n  recovery_key: canary\n": "matrix.password: is missing",
 	} {
 		_, err := settingsIn(t, text)
@@ -101,6 +114,61 @@ func TestBadSettings(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
 			t.Errorf("%q shows the secret: %v", text, err)
+		}
+	}
+}
+
+// All mistakes are listed, in the order of the lines, and those of the environment
+// and of flags by their names. A key that is only misspelled is not also missing.
+func TestAllMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte(`# A comment
+listen: nowhere
+
+discord:
+  tokn: canary
+  shards: some
+limits:
+  person: 0
+matrix:
+  homeserver: example.org
+  pasword: canary
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HALFPOINT_METRICS", "127.0.0.1")
+	_, err := ReadSettings(file, map[string]string{"database": ""})
+	want := strings.ReplaceAll(`HALFPOINT_METRICS: metrics: "127.0.0.1" is not an address such as 127.0.0.1:9090
+--database: the path is empty
+FILE:2: listen: "nowhere" is not an address such as 127.0.0.1:8080
+FILE:5: discord.tokn: unknown key; did you mean discord.token?
+FILE:6: discord.shards: must be a whole number, 0 or more
+FILE:8: limits.person: must be a whole number, 1 or more
+FILE:11: matrix.pasword: unknown key; did you mean matrix.password?`, "FILE", file)
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	_, err = settingsIn(t, "\nmatrix:\n  homeserver: example.org\n")
+	if err == nil || !strings.HasSuffix(err.Error(), "c.yaml:3: matrix.password: is missing") {
+		t.Error(err)
+	}
+}
+
+// What a platform says of a setting is led back to where the setting was given.
+func TestMistakeOfPlatform(t *testing.T) {
+	t.Setenv("HALFPOINT_MATRIX_PASSWORD", "canary")
+	s, err := settingsIn(t, "discord:\n  token: a\nmatrix:\n  homeserver: example.org\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{
+		"discord.token: is not accepted":     "c.yaml:2: discord.token: is not accepted",
+		"matrix.password: is not accepted":   "HALFPOINT_MATRIX_PASSWORD: matrix.password: is not accepted",
+		"discord.guild: the bot is not here": "discord.guild: the bot is not here",
+		"Discord is on fire":                 "Discord is on fire",
+	} {
+		if got := s.Mistake(errors.New(said)).Error(); !strings.HasSuffix(got, want) {
+			t.Errorf("%q becomes %q", said, got)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -30,7 +30,7 @@ func ReadRulesets(files []string) ([]*rules.Ruleset, error) {
 		}
 		for _, other := range out {
 			if other.Name == r.Name {
-				return nil, &BadSetting{name, "name", fmt.Sprintf("there are two custom rulesets %q", r.Name)}
+				return nil, &BadSetting{File: name, Key: "name", Why: fmt.Sprintf("there are two custom rulesets %q", r.Name)}
 			}
 		}
 		out = append(out, r)
@@ -47,28 +47,28 @@ func readRuleset(name string) (*rules.Ruleset, error) {
 		return nil, err
 	}
 	if len(text) > maxRuleset {
-		return nil, &BadSetting{name, "", fmt.Sprintf("larger than %d KiB", maxRuleset>>10)}
+		return nil, &BadSetting{File: name, Why: fmt.Sprintf("larger than %d KiB", maxRuleset>>10)}
 	}
-	keys, err := yaml.Parser().Unmarshal(text)
-	if err != nil {
-		return nil, &BadSetting{name, "", strings.Join(strings.Fields(err.Error()), " ")}
+	var keys map[string]any
+	if err := yaml.Unmarshal(text, &keys); err != nil {
+		return nil, &BadSetting{File: name, Why: strings.Join(strings.Fields(err.Error()), " ")}
 	}
 	if komi, ok := keys["komi"]; ok { // a number, for those who leave out the quotes
 		keys["komi"] = fmt.Sprint(komi)
 	}
 	asJSON, err := json.Marshal(keys)
 	if err != nil {
-		return nil, &BadSetting{name, "", err.Error()}
+		return nil, &BadSetting{File: name, Why: err.Error()}
 	}
 	var spec rules.Spec
 	d := json.NewDecoder(bytes.NewReader(asJSON))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&spec); err != nil {
-		return nil, &BadSetting{name, "", strings.TrimPrefix(err.Error(), "json: ")}
+		return nil, &BadSetting{File: name, Why: strings.TrimPrefix(err.Error(), "json: ")}
 	}
 	r, err := rules.Custom(spec)
 	if err != nil {
-		return nil, &BadSetting{name, "", err.Error()}
+		return nil, &BadSetting{File: name, Why: err.Error()}
 	}
 	return r, nil
 }

@@ -99,6 +99,7 @@ type Adapter struct {
 	asks    *intake.Queue   // requests, by channel
 	shows   *intake.Queue   // answers on their way, each game's one after the other
 
+	connected func()           // called when interactions can come
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
@@ -174,8 +175,17 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	a.shows = intake.NewQueue(showWorkers, panicked)
 	a.out = true
 
+	connected := make(chan struct{})
+	a.connected = sync.OnceFunc(func() { close(connected) })
 	var group sync.WaitGroup
-	group.Go(func() { a.registered(running, stop) })
+	group.Go(func() {
+		a.registered(running, stop)
+		select {
+		case <-connected:
+			a.greet(running)
+		case <-running.Done():
+		}
+	})
 	group.Go(func() { a.servers(running) })
 	var err error
 	if a.cfg.Listen != "" {
@@ -221,6 +231,20 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 }
 
+// greet logs that people can play now, and where. It asks Discord only if somebody
+// reads that.
+func (a *Adapter) greet(ctx context.Context) {
+	if !a.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	app, err := a.rest.App(ctx)
+	if err != nil {
+		a.log.Info("connected to Discord", "error", err)
+		return
+	}
+	a.log.Info("connected to Discord", "bot", app.Name, "servers", app.Servers, "commands", len(project(a.service.Commands(), a.cfg.Guild != "")))
+}
+
 // connect takes interactions through the gateway.
 func (a *Adapter) connect(ctx context.Context) error {
 	var g *gateway.Gateway
@@ -240,6 +264,7 @@ func (a *Adapter) connect(ctx context.Context) error {
 				a.back(ctx)
 			}
 			<-a.telling
+			a.connected()
 			if a.cfg.Ready != nil {
 				a.cfg.Ready("")
 			}
@@ -285,6 +310,7 @@ func (a *Adapter) serve(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { a.probe(ctx) })
+	a.connected()
 	if a.cfg.Ready != nil {
 		a.cfg.Ready(listener.Addr().String())
 	}

@@ -42,6 +42,18 @@ func (a *Adapter) room(at id.RoomID) room {
 	return room{id: at, known: at}
 }
 
+// roomCount returns how many rooms the bot is in.
+func (a *Adapter) roomCount() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.rooms {
+		if r.joined {
+			n++
+		}
+	}
+	return n
+}
+
 // current gives the room in which what the bot knows by a room's id goes on.
 func (a *Adapter) current(known id.RoomID) room {
 	a.mu.Lock()

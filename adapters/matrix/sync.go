@@ -100,6 +100,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 		since, limit = resp.NextBatch, timeline
 		if !said {
 			said = true
+			a.log.Info("connected to Matrix", "user", dev.Client.UserID, "homeserver", dev.Client.HomeserverURL, "rooms", a.roomCount())
 			if a.cfg.Ready != nil {
 				a.cfg.Ready(dev.Client.UserID.String())
 			}

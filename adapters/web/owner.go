@@ -34,7 +34,7 @@ func CheckAccess(address string, hosts []string, ownerToken bot.Secret) error {
 	case err != nil || host != "" && unresolved != nil || ip.Unmap().IsLoopback():
 		return nil
 	}
-	return fmt.Errorf("listen %s: %w", address, errNoOwner)
+	return fmt.Errorf("listen: %s: %w", address, errNoOwner)
 }
 
 // proxied reports whether a request shows that it came through a proxy. A proxy

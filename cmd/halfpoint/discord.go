@@ -26,7 +26,7 @@ func discordAdapters(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, e
 	}
 	a, err := discord.New(discordConfig(s, log))
 	if err != nil {
-		return nil, e.badSetting(err)
+		return nil, s.Mistake(err)
 	}
 	return []bot.Adapter{a}, nil
 }
@@ -44,7 +44,7 @@ func checkDiscord(e *env, s bot.Settings) error {
 		fmt.Fprintln(e.out, "discord:", line)
 	}
 	if err != nil {
-		return e.badSetting(err)
+		return s.Mistake(err)
 	}
 	return nil
 }

@@ -28,9 +28,10 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // cli is the commands and their flags.
 type cli struct {
-	Config   string `help:"Read the configuration from this YAML file." placeholder:"FILE"`
+	Config   string `help:"Read the configuration from this YAML file. Otherwise config.yaml is looked for in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
 	Listen   string `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
 	Database string `help:"SQLite file that keeps the games." placeholder:"PATH"`
+	LogLevel string `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
 	Play        playCmd        `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
@@ -49,6 +50,7 @@ type cli struct {
 // env is the flags and streams that a command works with.
 type env struct {
 	cli         *cli
+	file        string // the configuration that settings read; empty: none
 	in          io.Reader
 	out, errout io.Writer
 }
@@ -77,13 +79,21 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	case err != nil:
 		return report(errout, usageError{err})
 	}
-	return report(errout, ctx.Run(&env{c, in, out, errout}))
+	return report(errout, ctx.Run(&env{cli: c, in: in, out: out, errout: errout}))
 }
 
-// report prints an error in one line and returns its exit status.
+// report prints an error in one line, or a line for each of several, and returns
+// the exit status.
 func report(errout io.Writer, err error) int {
 	if err == nil {
 		return 0
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(several.Unwrap()...).Error() == err.Error() {
+		status := 0
+		for _, err := range several.Unwrap() {
+			status = max(status, report(errout, err))
+		}
+		return status
 	}
 	fmt.Fprintln(errout, "halfpoint:", strings.Join(strings.Fields(err.Error()), " "))
 	var usage usageError

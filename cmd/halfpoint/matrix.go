@@ -27,7 +27,7 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
-		log.Warn("setting has no effect any more, remove it", "file", e.cli.Config, "key", key)
+		log.Warn("setting has no effect any more, remove it", "file", e.file, "key", key)
 	}
 	if s.Matrix.Homeserver == "" {
 		return nil, nothing, nil
@@ -46,7 +46,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	}
 	a, err := matrix.New(c)
 	if err != nil {
-		return nil, raw.Close, e.badSetting(err)
+		return nil, raw.Close, s.Mistake(err)
 	}
 	return []bot.Adapter{a}, raw.Close, nil
 }
@@ -73,7 +73,7 @@ func checkMatrix(e *env, s bot.Settings) error {
 		fmt.Fprintln(e.out, "matrix:", line)
 	}
 	if err != nil {
-		return e.badSetting(err)
+		return s.Mistake(err)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -138,32 +136,6 @@ func (c *perftCmd) Run(e *env) error {
 	return err
 }
 
-type configCmd struct {
-	Check configCheckCmd `cmd:"" help:"Say what is wrong with the configuration, if anything is."`
-}
-
-type configCheckCmd struct{}
-
-// Run reads the configuration and prints what follows from it.
-func (*configCheckCmd) Run(e *env) error {
-	s, err := e.settings()
-	if err != nil {
-		return err
-	}
-	own, err := customRulesets(s)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.out, "listen: %s\ndatabase: %s\n", s.Listen, s.Database)
-	if len(s.Hosts) > 0 {
-		fmt.Fprintf(e.out, "hosts: %s\n", strings.Join(s.Hosts, ", "))
-	}
-	for _, r := range own {
-		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)
-	}
-	return errors.Join(checkDiscord(e, s), checkMatrix(e, s))
-}
-
 // customRulesets reads the rulesets that the configuration adds.
 func customRulesets(s bot.Settings) ([]*rules.Ruleset, error) {
 	own, err := bot.ReadRulesets(s.Rulesets)
@@ -173,45 +145,4 @@ func customRulesets(s bot.Settings) ([]*rules.Ruleset, error) {
 		err = plain(file.Path, err)
 	}
 	return own, err
-}
-
-// settings reads the configuration and puts the flags over it.
-func (e *env) settings() (bot.Settings, error) {
-	s, err := bot.ReadSettings(e.cli.Config)
-	if err != nil {
-		var bad *bot.BadSetting
-		if errors.As(err, &bad) {
-			return s, err
-		}
-		return s, plain(e.cli.Config, err)
-	}
-	if e.cli.Listen != "" {
-		s.Listen = e.cli.Listen
-	}
-	if e.cli.Database != "" {
-		s.Database = e.cli.Database
-	}
-	return s, s.Check("")
-}
-
-// badSetting returns what an adapter says of its settings as an error of the
-// configuration.
-func (e *env) badSetting(err error) error {
-	return &bot.BadSetting{File: e.cli.Config, Why: err.Error()}
-}
-
-type versionCmd struct{}
-
-// Run prints the version of the program and of Go.
-func (*versionCmd) Run(e *env) error {
-	_, err := fmt.Fprintf(e.out, "halfpoint %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
-
-// version returns the version that is in the build.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -50,6 +50,7 @@ func (*serveCmd) Run(e *env) error {
 	b := bot.New(st, bot.Config{Log: log, Rulesets: own, Games: s.Limits.Games, Shown: shown})
 	room := web.New(web.Config{Listen: s.Listen, Hosts: s.Hosts, OwnerToken: s.Owner, Log: st, Logger: log, Ready: func(url string) {
 		fmt.Fprintf(e.out, "halfpoint: local room at %s\n", url)
+		e.started(s, log, url)
 	}})
 	others, err := discordAdapters(e, s, log)
 	if err != nil {
@@ -76,9 +77,20 @@ func (*serveCmd) Run(e *env) error {
 	}
 }
 
-// log returns the log for operators: what goes wrong, on standard error.
-func (e *env) log() *slog.Logger {
-	return slog.New(slog.NewTextHandler(e.errout, &slog.HandlerOptions{Level: slog.LevelWarn}))
+// started logs what the program has been told to do.
+func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
+	if e.file == "" {
+		log.Info("no configuration file", "looked for", configFiles())
+	} else {
+		log.Info("configuration read", "file", e.file)
+	}
+	log.Info("local room open", "address", url, "database", s.Database)
+	if s.Discord.Token.IsZero() {
+		log.Info("Discord is off: discord.token is not set")
+	}
+	if s.Matrix.Homeserver == "" {
+		log.Info("Matrix is off: matrix.homeserver is not set")
+	}
 }
 
 type playCmd struct{}

@@ -23,6 +23,8 @@ func (c *Client) GatewayBot(ctx context.Context) (*discordgo.GatewayBotResponse,
 // An App is an application as Discord tells of it.
 type App struct {
 	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Servers   int    `json:"approximate_guild_count"` // that the bot is in
 	PublicKey string `json:"verify_key"`
 	Endpoint  string `json:"interactions_endpoint_url"` // where interactions are sent, if not through the gateway
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+type versionCmd struct{}
+
+// Run prints the version of the program, its commit and the version of Go.
+func (*versionCmd) Run(e *env) error {
+	info, _ := debug.ReadBuildInfo()
+	_, err := fmt.Fprintf(e.out, "halfpoint %s (commit %s, %s, %s/%s)\n", version(), commit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// version returns the version that is in the build, "devel" if there is none.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return cmp.Or(info.Main.Version, "devel")
+}
+
+// commit returns the commit that was built, as far as the build knows it. A build of
+// a module that was downloaded (go install …@v1.2.3) knows its version alone.
+func commit(info *debug.BuildInfo) string {
+	id, modified := "unknown", ""
+	if info == nil {
+		return id
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			id = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = ", modified"
+		}
+	}
+	return id + modified
+}
