@@ -19,6 +19,12 @@ func Close(r *Ruleset, s Setup, log []Turn, dead, seki []Point) (*Game, error) {
 	if g, err = g.Replay(log); err != nil {
 		return nil, err
 	}
+	return g.close(dead, seki)
+}
+
+// close is Close for a game that has been played.
+func (g *Game) close(dead, seki []Point) (_ *Game, err error) {
+	r := g.rules
 	for _, k := range r.Closing {
 		t := Turn{Kind: k, By: g.toPlay}
 		if g.phase != Playing || k == Button && !g.Allows(t) {
