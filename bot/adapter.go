@@ -111,6 +111,7 @@ type Answer struct {
 	File     *outbox.File
 	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room
+	Refused  bool // the command was not carried out; unset if the request was asked before
 	// Posts are the request's own, if it Shows them: those that everybody may see, in
 	// the place where it was asked, in order. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.

@@ -30,7 +30,7 @@ const attempts = 8
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	h, ok := find(r.Command)
 	if !ok {
-		return Answer{Text: text.English.Say(say("no.command", shortened(r.Command))), Private: true}, nil
+		return Answer{Text: text.English.Say(say("no.command", shortened(r.Command))), Private: true, Refused: true}, nil
 	}
 	args := r.Args
 	r.Args = make(map[string]string, len(args))
@@ -59,7 +59,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	return s.tell(say("internal.conflict")), nil
+	return s.refuse(say("internal.conflict")), nil
 }
 
 // arrive looks up the person and the room of a request, and notes what the request
@@ -131,7 +131,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 			err = b.creditFirst(ctx, in)
 		}
 		if errors.Is(err, errNotReplayed) {
-			return s.tell(say("stale.game", strconv.Itoa(m.Number), r.ID)), nil
+			return s.refuse(say("stale.game", strconv.Itoa(m.Number), r.ID)), nil
 		}
 		if err != nil {
 			return Answer{}, err
@@ -343,12 +343,19 @@ func (b *Bot) reply(ctx context.Context, r match.Reply, s speech) (Answer, error
 	if r.Private {
 		l = s.mine
 	}
-	return Answer{Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag}, nil
+	return Answer{Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag, Refused: r.Refused}, nil
 }
 
 // tell tells the person who asks something that names nobody.
 func (s speech) tell(texts ...Text) Answer {
 	return Answer{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag}
+}
+
+// refuse tells the person who asks why a command was not carried out.
+func (s speech) refuse(texts ...Text) Answer {
+	a := s.tell(texts...)
+	a.Refused = true
+	return a
 }
 
 // labelled words the labels of buttons, which are keys.

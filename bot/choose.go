@@ -14,7 +14,7 @@ import (
 // only one here. If that leaves several it asks which, by a refusal.
 func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (match.Match, *match.Reply, error) {
 	refuse := func(t Text) (match.Match, *match.Reply, error) {
-		return match.Match{}, &match.Reply{Texts: []Text{t}, Private: true}, nil
+		return match.Match{}, &match.Reply{Texts: []Text{t}, Private: true, Refused: true}, nil
 	}
 	if h.noGame {
 		return match.Match{}, nil, nil
@@ -88,7 +88,7 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 // which asks which of some games is meant.
 func which(ms []match.Match, r Request) *match.Reply {
 	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
-	reply := &match.Reply{Texts: []Text{say("which.game", strconv.Itoa(ms[0].Number))}, Private: true}
+	reply := &match.Reply{Texts: []Text{say("which.game", strconv.Itoa(ms[0].Number))}, Private: true, Refused: true}
 	for _, m := range ms[:min(len(ms), 5)] {
 		args := map[string]string{"game": strconv.Itoa(m.Number)}
 		for k, v := range r.Args {

@@ -47,7 +47,7 @@ func privacy(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) {
 	case what == "":
 		return s.tell(say("privacy")), nil
 	default:
-		return s.tell(say("privacy.what", shortened(what))), nil
+		return s.refuse(say("privacy.what", shortened(what))), nil
 	}
 }
 

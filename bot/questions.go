@@ -83,7 +83,7 @@ func (q *question) answer(texts ...Text) Answer {
 }
 
 // refuse tells the person who asked what is wrong.
-func (q *question) refuse(t Text) Answer { return q.speech.tell(t) }
+func (q *question) refuse(t Text) Answer { return q.speech.refuse(t) }
 
 // pictured is an answer with the picture of a game.
 func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answer {

@@ -6,7 +6,8 @@
 //	white> /place C3
 //
 // and without one it is the seat whose turn it is. Lines that begin with # and
-// empty lines are skipped.
+// empty lines are skipped. A command that the bot refuses is answered, and the next
+// line is read; [Terminal.Refused] counts such commands.
 package terminal
 
 import (
@@ -24,6 +25,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mattn/go-isatty"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -47,16 +50,31 @@ type Terminal struct {
 	Prompt bool   // somebody is sitting there: show whose turn it is
 	Lang   string // of who sits there, as $LANG says it: "de_AT.UTF-8"; empty: English
 
-	mu    sync.Mutex      // guards Out and what follows
-	turn  string          // the seat that is to move
-	spoke string          // the seat that spoke last
-	shown map[string]bool // posts, by id
+	mu      sync.Mutex      // guards Out and what follows
+	turn    string          // the seat that is to move
+	spoke   string          // the seat that spoke last
+	shown   map[string]bool // posts, by id
+	refused int             // commands
 }
 
 var _ bot.Adapter = (*Terminal)(nil)
 
 // Name gives the platform's name.
 func (t *Terminal) Name() string { return Name }
+
+// Refused returns how many lines were not carried out: refused commands, unknown
+// ones, and lines that are none.
+func (t *Terminal) Refused() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refused
+}
+
+func (t *Terminal) refuse() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused++
+}
 
 func who(seat string) outbox.User {
 	first, size := utf8.DecodeRuneInString(seat)
@@ -117,6 +135,9 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	r := bot.Request{ID: id, Who: who(seat), Where: room, Seats: &bot.Seats{Black: who("black"), White: who("white")},
 		Lang: t.Lang, RoomLang: t.Lang}
 	command, args, err := bot.Parse(service.Commands(), line)
+	if err != nil {
+		t.refuse()
+	}
 	if errors.Is(err, bot.ErrNotACommand) {
 		t.print("%s\n", bot.Translated(t.Lang, "A command begins with /, for example /help."))
 		return nil
@@ -133,6 +154,9 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	a, err := service.Ask(ctx, r)
 	if err != nil {
 		return err
+	}
+	if a.Refused {
+		t.refuse()
 	}
 	t.answer(seat, a)
 	for _, p := range a.Posts {
@@ -261,7 +285,4 @@ func (t *Terminal) print(format string, args ...any) {
 }
 
 // Interactive reports whether f is a terminal at which somebody sits.
-func Interactive(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func Interactive(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }

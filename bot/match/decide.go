@@ -103,7 +103,7 @@ func (in *Input) stands(seq string) bool {
 
 // Refuse answers the person who asked, and changes nothing.
 func (in *Input) Refuse(texts ...text.Message) Step {
-	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true}}
+	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true, Refused: true}}
 }
 
 // sure asks the person whether they are sure, or want it all the same: a button asks

@@ -249,7 +249,7 @@ func (in *Input) late() (Step, bool) {
 	}
 	s, fell := in.flag()
 	if fell {
-		s.Answer = Reply{Texts: []text.Message{say("too.late", in.number())}, Private: true}
+		s.Answer = Reply{Texts: []text.Message{say("too.late", in.number())}, Private: true, Refused: true}
 	}
 	return s, fell
 }

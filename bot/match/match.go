@@ -174,6 +174,7 @@ func (o OutboxPost) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel,
 type Reply struct {
 	Texts    []text.Message
 	Private  bool
+	Refused  bool // nothing was changed; not stored
 	Controls []Control
 	Game     GameID // for the scene of an answer that shows the board; else empty
 }

@@ -68,6 +68,7 @@ func (e *env) settings() (bot.Settings, error) {
 		flags["database"] = e.cli.Database
 	}
 	s, err := bot.ReadSettings(path, flags)
+	s.Rulesets = append(s.Rulesets, e.cli.Ruleset...)
 	var bad bot.BadSettings
 	if err != nil && !errors.As(err, &bad) {
 		return s, plain(path, err)

@@ -42,7 +42,7 @@ func (c *exportCmd) Run(e *env) (err error) {
 	}
 	defer st.Close()
 	if c.Out == "-" {
-		return st.Export(ctx, e.out)
+		return st.Export(ctx, &counted{Writer: e.out, e: e, what: "exported"})
 	}
 	// Never over another file, which may be an older export or the database. People's
 	// names are in it: it is for its owner alone.
@@ -50,7 +50,7 @@ func (c *exportCmd) Run(e *env) (err error) {
 	if err != nil {
 		return plain(c.Out, err)
 	}
-	err = st.Export(ctx, f)
+	err = st.Export(ctx, &counted{Writer: f, e: e, what: "exported"})
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		os.Remove(c.Out)
 		return plain(c.Out, err)
@@ -84,7 +84,7 @@ func (c *importCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
-	err = st.Import(ctx, in)
+	err = st.Import(ctx, &counted{Reader: in, e: e, what: "imported"})
 	var bad *store.BadExport
 	switch {
 	case err == nil:

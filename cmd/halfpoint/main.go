@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	_ "time/tzdata" // the time zones, for machines that have none
 
@@ -28,10 +29,11 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // cli is the commands and their flags.
 type cli struct {
-	Config   string `help:"Read the configuration from this YAML file. Otherwise config.yaml is looked for in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
-	Listen   string `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
-	Database string `help:"SQLite file that keeps the games." placeholder:"PATH"`
-	LogLevel string `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
+	Config   string   `help:"Read the configuration from this YAML file. Otherwise config.yaml is looked for in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
+	Listen   string   `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
+	Database string   `help:"SQLite file that keeps the games." placeholder:"PATH"`
+	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
+	LogLevel string   `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
 	Play        playCmd        `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
@@ -53,6 +55,7 @@ type env struct {
 	file        string // the configuration that settings read; empty: none
 	in          io.Reader
 	out, errout io.Writer
+	custom      func() ([]*rules.Ruleset, error) // reads the custom rulesets, once
 }
 
 // A usageError is a mistake of the caller: exit status 2.
@@ -79,7 +82,12 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	case err != nil:
 		return report(errout, usageError{err})
 	}
-	return report(errout, ctx.Run(&env{cli: c, in: in, out: out, errout: errout}))
+	e := &env{cli: c, in: in, out: out, errout: errout}
+	e.custom = sync.OnceValues(e.readRulesets)
+	done := e.watch()
+	err = ctx.Run(e)
+	done()
+	return report(errout, err)
 }
 
 // report prints an error in one line, or a line for each of several, and returns
@@ -140,34 +148,11 @@ func plain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// ruleset finds the ruleset of a flag, or else that of the record, and tells how
-// it read the record.
-func (e *env) ruleset(id, path string, rec *sgf.Record) (*rules.Ruleset, error) {
-	if id != "" {
-		return findRuleset(id)
-	}
-	r, note, err := rec.Ruleset()
-	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
-	}
-	e.note(path, note)
-	return r, nil
-}
-
 // note tells something about a file beside the output.
 func (e *env) note(path, note string) {
 	if note != "" {
 		fmt.Fprintf(e.errout, "halfpoint: %s: %s\n", path, note)
 	}
-}
-
-// findRuleset finds a ruleset that was named on the command line.
-func findRuleset(id string) (*rules.Ruleset, error) {
-	r, err := rules.Find(id)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
-	}
-	return r, nil
 }
 
 // points reads the list of points of a flag, "A1,B2"; nil if the flag was not

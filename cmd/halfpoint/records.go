@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,13 +21,18 @@ import (
 // countFlags are those of the commands that count a record.
 type countFlags struct {
 	File string `arg:"" help:"SGF file; - reads standard input."`
-	Dead string `help:"Dead chains by a stone of each, A1,B2; none accepts without any." placeholder:"A1,B2|none"`
+	countOptions
+}
+
+// countOptions say how records are counted.
+type countOptions struct {
+	Dead string `help:"Dead chains, by a stone of each; none: no stone is dead." placeholder:"A1,B2|none"`
 	Seki string `help:"Chains alive in seki, where the ruleset asks." placeholder:"A1,B2"`
-	Komi string `help:"Komi in points, or default for the ruleset's; else the record's." placeholder:"X|default"`
+	Komi string `help:"Komi in points, or default for the ruleset's; otherwise the record's." placeholder:"X|default"`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
-func (f *countFlags) count(rec *sgf.Record) (sgf.Count, error) {
+func (f *countOptions) count(rec *sgf.Record) (sgf.Count, error) {
 	var c sgf.Count
 	var err error
 	if c.Dead, err = points("--dead", f.Dead, rec.Setup); err != nil {
@@ -47,55 +53,6 @@ func (f *countFlags) count(rec *sgf.Record) (sgf.Count, error) {
 		c.Komi = &k
 	}
 	return c, nil
-}
-
-type scoreCmd struct {
-	countFlags
-	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
-	Move    *int   `help:"Stop after turn N." placeholder:"N"`
-	Explain bool   `help:"Say of each line of the count why it is so, and count in every other way too."`
-}
-
-// Run prints ledger, count and result of a record.
-func (s *scoreCmd) Run(e *env) error {
-	rec, err := e.readRecord(s.File)
-	if err != nil {
-		return err
-	}
-	c, err := s.count(rec)
-	if err != nil {
-		return err
-	}
-	if c.Rules, err = e.ruleset(s.Rules, s.File, rec); err != nil {
-		return err
-	}
-	if s.Move != nil {
-		if *s.Move < 0 {
-			return errMove
-		}
-		c.Stop, c.Move = true, *s.Move
-	}
-	g, assumed, err := rec.Count(c)
-	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", s.File, err)}
-	}
-	report := g.Report()
-	if assumed {
-		report.Assumed = sgf.Assumed
-	}
-	if s.JSON {
-		if s.Explain {
-			report.Explain = g.Reasons()
-		}
-		return writeJSON(e.out, report)
-	}
-	var b bytes.Buffer
-	printScore(&b, g, report)
-	if s.Explain {
-		printReasons(&b, g)
-	}
-	_, err = e.out.Write(b.Bytes())
-	return err
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -235,8 +192,6 @@ func lead(m rules.Points) string {
 	return "even"
 }
 
-var errMove = usageError{errors.New("--move counts from 0")}
-
 type compareCmd struct{ countFlags }
 
 // Run prints the same game under every ruleset.
@@ -247,6 +202,12 @@ func (s *compareCmd) Run(e *env) error {
 	}
 	c, err := s.count(rec)
 	if err != nil {
+		return err
+	}
+	if c.Also, err = e.custom(); err != nil {
+		return err
+	}
+	if err := e.complete(rec); err != nil {
 		return err
 	}
 	if _, note, err := rec.Ruleset(); err == nil {
@@ -388,7 +349,7 @@ func (s *renderCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := e.ruleset(s.Rules, s.File, rec)
+	r, err := e.recordRuleset(s.Rules, s.File, rec)
 	if err != nil {
 		return err
 	}
@@ -420,7 +381,7 @@ func (s *renderCmd) Run(e *env) error {
 			return usageError{err}
 		}
 	case ".gif":
-		if err := render.GIF(&b, render.Scenes(g, names, first, g.Turns()), look, s.Delay, holdLast); err != nil {
+		if err := render.GIF(&b, e.watched(render.Scenes(g, names, first, g.Turns()), g.Turns()-first+1), look, s.Delay, holdLast); err != nil {
 			return usageError{err}
 		}
 	case ".txt":
@@ -432,4 +393,18 @@ func (s *renderCmd) Run(e *env) error {
 		return plain(s.Out, err)
 	}
 	return nil
+}
+
+// watched tells how many pictures of an animation have been drawn.
+func (e *env) watched(scenes iter.Seq[render.Scene], all int) iter.Seq[render.Scene] {
+	return func(yield func(render.Scene) bool) {
+		n := 0
+		for s := range scenes {
+			n++
+			e.progress("drawing picture %d of %d", n, all)
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }

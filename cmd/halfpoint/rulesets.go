@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -56,7 +57,7 @@ func bookOf(r *rules.Ruleset) book {
 // Run lists the catalogue or recites one ruleset.
 func (c *rulesCmd) Run(e *env) error {
 	if c.ID != "" {
-		r, err := findRuleset(c.ID)
+		r, err := e.findRuleset(c.ID)
 		if err != nil {
 			return err
 		}
@@ -71,15 +72,20 @@ func (c *rulesCmd) Run(e *env) error {
 		_, err = e.out.Write(b.Bytes())
 		return err
 	}
+	own, err := e.custom()
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(rules.Catalogue, own)
 	if c.JSON {
 		books := []book{}
-		for _, r := range rules.Catalogue {
+		for _, r := range all {
 			books = append(books, bookOf(r))
 		}
 		return writeJSON(e.out, books)
 	}
 	t := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	for _, r := range rules.Catalogue {
+	for _, r := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID(), r.Title, r.Aim)
 	}
 	return t.Flush()
@@ -95,7 +101,7 @@ type perftCmd struct {
 
 // Run counts sequences of turns.
 func (c *perftCmd) Run(e *env) error {
-	r, err := findRuleset(c.Rules)
+	r, err := e.findRuleset(c.Rules)
 	if err != nil {
 		return err
 	}

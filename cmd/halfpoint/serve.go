@@ -95,7 +95,8 @@ func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
 
 type playCmd struct{}
 
-// Run plays in the terminal until its input ends or it is told to stop.
+// Run plays in the terminal until its input ends or it is told to stop. A script of
+// which a command was refused runs to its end, and then fails.
 func (*playCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
@@ -123,6 +124,9 @@ func (*playCmd) Run(e *env) error {
 	}
 	if err := b.Run(ctx, t); !errors.Is(err, io.EOF) {
 		return err
+	}
+	if n := t.Refused(); n > 0 && !t.Prompt {
+		return fmt.Errorf("%d %s not carried out", n, map[bool]string{true: "command was", false: "commands were"}[n == 1])
 	}
 	return nil
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// readRulesets reads the custom rulesets of the configuration and of --ruleset, for
+// commands that need nothing else of the configuration. A configuration that was not
+// named may be readable for a service alone: then it adds nothing.
+func (e *env) readRulesets() ([]*rules.Ruleset, error) {
+	s, err := e.settings()
+	if e.cli.Config == "" && errors.Is(err, fs.ErrPermission) {
+		s, err = bot.Settings{Rulesets: e.cli.Ruleset}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return customRulesets(s)
+}
+
+// findRuleset finds a ruleset that was named on the command line. It reads the
+// configuration only for names that are not in the catalogue.
+func (e *env) findRuleset(id string) (*rules.Ruleset, error) {
+	r, err := rules.Find(id)
+	if err == nil {
+		return r, nil
+	}
+	own, readErr := e.custom()
+	if readErr != nil {
+		return nil, readErr
+	}
+	if r := named(own, id); r != nil {
+		return r, nil
+	}
+	return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
+}
+
+// recordRuleset finds the ruleset of a flag, or else that of the record, and tells how
+// it read the record. A record may name a custom ruleset without holding its text.
+func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, error) {
+	if err := e.complete(rec); err != nil {
+		return nil, err
+	}
+	if id != "" {
+		return e.findRuleset(id)
+	}
+	r, note, err := rec.Ruleset()
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
+	}
+	e.note(path, note)
+	return r, nil
+}
+
+// complete puts the whole text of a custom ruleset into a record that only names it.
+func (e *env) complete(rec *sgf.Record) error {
+	if _, note, err := rec.Ruleset(); err == nil && note == "" || rec.RU == "" {
+		return nil
+	}
+	own, err := e.custom()
+	if r := named(own, rec.RU); r != nil {
+		rec.RU = r.Stored()
+	}
+	return err
+}
+
+// named returns the custom ruleset with a name, "three-passes" or "custom/three-passes",
+// or an id; nil if there is none.
+func named(own []*rules.Ruleset, name string) *rules.Ruleset {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, r := range own {
+		if name == r.ID() || "custom/"+strings.TrimPrefix(name, "custom/") == r.Name {
+			return r
+		}
+	}
+	return nil
+}

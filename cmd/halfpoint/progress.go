@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mattn/go-isatty"
+)
+
+// A console is a terminal's standard error with a line of progress at its bottom,
+// which gives way to whatever is written. Its methods may be called from several
+// goroutines.
+type console struct {
+	mu    sync.Mutex
+	w     io.Writer
+	begun time.Time // when there was something to do first
+	shown time.Time // when the line was written last
+	width int       // of the line, 0 if there is none
+}
+
+// How long work takes before its progress is shown, and how often it is shown.
+const (
+	progressAfter = time.Second
+	progressEvery = 100 * time.Millisecond
+)
+
+// Write removes the line of progress and writes p.
+func (c *console) Write(p []byte) (int, error) { return c.write(c.w, p) }
+
+func (c *console) write(to io.Writer, p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	return to.Write(p)
+}
+
+// A screen is standard output on the terminal of a console.
+type screen struct {
+	c *console
+	w io.Writer
+}
+
+func (s screen) Write(p []byte) (int, error) { return s.c.write(s.w, p) }
+
+// progress shows how far the work is, once it has taken a second.
+func (c *console) progress(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.begun.IsZero() {
+		c.begun = now
+	}
+	if now.Sub(c.begun) < progressAfter || now.Sub(c.shown) < progressEvery {
+		return
+	}
+	line := fmt.Sprintf(format, args...)
+	n := utf8.RuneCountInString(line)
+	fmt.Fprint(c.w, "\r"+line+strings.Repeat(" ", max(c.width-n, 0)))
+	c.shown, c.width = now, max(c.width, n)
+}
+
+func (c *console) clear() {
+	if c.width > 0 {
+		fmt.Fprint(c.w, "\r"+strings.Repeat(" ", c.width)+"\r")
+		c.width = 0
+	}
+}
+
+// progress tells somebody at a terminal how far a long command is; a script is told
+// nothing.
+func (e *env) progress(format string, args ...any) {
+	if c, ok := e.errout.(*console); ok {
+		c.progress(format, args...)
+	}
+}
+
+// watch lets a command show progress if standard error is a terminal. It returns what
+// removes the last line of it.
+func (e *env) watch() (done func()) {
+	if !isTerminal(e.errout) {
+		return func() {}
+	}
+	c := &console{w: e.errout}
+	if isTerminal(e.out) {
+		e.out = screen{c, e.out}
+	}
+	e.errout = c
+	return func() { c.Write(nil) }
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// A counted reader or writer tells how much has come through.
+type counted struct {
+	io.Reader
+	io.Writer
+	e    *env
+	what string // "exporting", "importing"
+	n    int64
+}
+
+func (c *counted) tell(n int) {
+	c.n += int64(n)
+	c.e.progress("%s: %.1f MB", c.what, float64(c.n)/1e6)
+}
+
+// Read reads and tells.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.tell(n)
+	return n, err
+}
+
+// Write writes and tells.
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.tell(n)
+	return n, err
+}

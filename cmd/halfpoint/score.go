@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+type scoreCmd struct {
+	Files []string `arg:"" name:"file" help:"SGF files, and folders of them; - reads standard input. Several print a table."`
+	countOptions
+	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
+	Move    *int   `help:"Stop after turn N." placeholder:"N"`
+	Explain bool   `help:"Say of each line of the count why it is so, and count in every other way too."`
+}
+
+var errMove = usageError{errors.New("--move counts from 0")}
+
+// Run prints ledger, count and result of a record, or a table of several.
+func (s *scoreCmd) Run(e *env) error {
+	if s.Move != nil && *s.Move < 0 {
+		return errMove
+	}
+	if len(s.Files) == 1 && !isFolder(s.Files[0]) {
+		return s.one(e, s.Files[0])
+	}
+	if s.Explain && !s.JSON {
+		return usageError{errors.New("--explain is for one record, or with --json")}
+	}
+	return s.table(e)
+}
+
+// score counts a record.
+func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error) {
+	fail := func(err error) (*rules.Game, rules.Report, error) { return nil, rules.Report{}, err }
+	rec, err := e.readRecord(path)
+	if err != nil {
+		return fail(err)
+	}
+	c, err := s.count(rec)
+	if err != nil {
+		return fail(err)
+	}
+	if c.Rules, err = e.recordRuleset(s.Rules, path, rec); err != nil {
+		return fail(err)
+	}
+	if s.Move != nil {
+		c.Stop, c.Move = true, *s.Move
+	}
+	g, assumed, err := rec.Count(c)
+	if err != nil {
+		return fail(usageError{fmt.Errorf("%s: %w", path, err)})
+	}
+	report := g.Report()
+	if assumed {
+		report.Assumed = sgf.Assumed
+	}
+	if s.JSON && s.Explain {
+		report.Explain = g.Reasons()
+	}
+	return g, report, nil
+}
+
+// one prints ledger, count and result of a record.
+func (s *scoreCmd) one(e *env, path string) error {
+	g, report, err := s.score(e, path)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return writeJSON(e.out, report)
+	}
+	var b bytes.Buffer
+	printScore(&b, g, report)
+	if s.Explain {
+		printReasons(&b, g)
+	}
+	_, err = e.out.Write(b.Bytes())
+	return err
+}
+
+// table prints a line for each record, and how many games each player won; as JSON an
+// object for each. It reports records that cannot be counted and goes on. The exit
+// status is then the highest that one of them alone would have had.
+func (s *scoreCmd) table(e *env) error {
+	if s.Rules != "" { // one mistake, not one for each record
+		if _, err := e.findRuleset(s.Rules); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\t")
+	done, failed, status, won := 0, 0, 0, map[string]int{}
+	fail := func(path string, err error) error {
+		failed++
+		status = max(status, report(e.errout, err))
+		if !s.JSON {
+			return nil
+		}
+		return writeJSON(e.out, struct {
+			File  string `json:"file"`
+			Error string `json:"error"`
+		}{path, strings.TrimPrefix(err.Error(), path+": ")})
+	}
+	files, bad := records(s.Files)
+	for i, path := range files {
+		e.progress("scoring record %d of %d", i+1, len(files))
+		g, report, err := s.score(e, path)
+		if err != nil {
+			err = fail(path, err)
+		} else if done++; s.JSON {
+			err = writeJSON(e.out, struct {
+				File string `json:"file"`
+				rules.Report
+			}{path, report})
+		} else {
+			black, white, result, winner := outcome(g)
+			won[winner]++
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, p := range bad {
+		if err := fail(p.path, p.err); err != nil {
+			return err
+		}
+	}
+	if done > 0 && !s.JSON {
+		t.Flush()
+		fmt.Fprintf(&b, "\n%d %s: Black won %d, White won %d", done, plural(done, "record"), won["black"], won["white"])
+		for _, other := range []string{"drawn", "void", "unfinished"} {
+			if won[other] > 0 {
+				fmt.Fprintf(&b, ", %d %s", won[other], other)
+			}
+		}
+		fmt.Fprintln(&b)
+		for line := range strings.Lines(b.String()) {
+			if _, err := fmt.Fprintln(e.out, strings.TrimRight(line, " \n")); err != nil {
+				return err
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%d of %d %s could not be scored", failed, done+failed, plural(done+failed, "record"))
+	if status == 2 {
+		return usageError{err}
+	}
+	return err
+}
+
+// An unread is a path that holds no record, and why.
+type unread struct {
+	path string
+	err  error
+}
+
+// records returns the paths with the SGF files of the folders among them, in the
+// order of their names.
+func records(paths []string) (files []string, bad []unread) {
+	for _, path := range paths {
+		if !isFolder(path) {
+			files = append(files, path)
+			continue
+		}
+		before := len(files) + len(bad)
+		// The separator has a link to a folder followed.
+		filepath.WalkDir(path+string(filepath.Separator), func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				bad = append(bad, unread{name, plain(name, err)})
+			case !entry.IsDir() && strings.EqualFold(filepath.Ext(name), ".sgf"):
+				files = append(files, name)
+			}
+			return nil
+		})
+		if len(files)+len(bad) == before {
+			bad = append(bad, unread{path, fmt.Errorf("%s: no .sgf files in this folder", path)})
+		}
+	}
+	return files, bad
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// outcome returns the last cells of a game's row, and who won: black, white, drawn,
+// void or unfinished.
+func outcome(g *rules.Game) (black, white, result, winner string) {
+	if sc := g.Score(); sc != nil {
+		black, white = sc.Black.String(), sc.White.String()
+	}
+	result = g.Result()
+	switch {
+	case g.Phase() == rules.Settling:
+		return black, white, "not agreed", "unfinished"
+	case result == "":
+		return black, white, "unfinished", "unfinished"
+	case result == "Void":
+		return black, white, result, "void"
+	case result[0] == 'B':
+		return black, white, result, "black"
+	case result[0] == 'W':
+		return black, white, result, "white"
+	}
+	return black, white, result, "drawn"
+}
+
+// plural returns a noun for n things.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
