@@ -2,6 +2,8 @@ package bot
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -53,8 +55,42 @@ type Format = text.Format
 // A Place is an address that a [Format] may turn into a link.
 type Place = text.Place
 
-// Fill returns what people read of a text of the bot; see [text.Fill].
-func Fill(s string, f Format) string { return text.Fill(s, f) }
+// Fill returns what people read of a text of the bot; see [text.Fill]. A Format
+// without Command writes commands as they are typed after a slash.
+func Fill(s string, f Format) string {
+	if f.Command == nil {
+		f.Command = Typed("/")
+	}
+	return text.Fill(s, f)
+}
+
+// A Mention is a command that a text tells people to give; see [text.Mention].
+type Mention = text.Mention
+
+// A MentionedOption is an option of a [Mention].
+type MentionedOption = text.MentionedOption
+
+// Typed returns how commands are typed after a prefix, as [Parse] reads them:
+// "/new two-button 9x9", "/pass anyway:yes".
+func Typed(prefix string) func(Mention) string {
+	return func(m Mention) string {
+		h, _ := find(m.Command)
+		var given []string
+		rest := false // the option before takes all words that have no name
+		out := prefix + m.Command
+		for _, o := range m.Options {
+			i := slices.IndexFunc(h.Options, func(o Option) bool { return !slices.Contains(given, o.Name) })
+			if !rest && i >= 0 && h.Options[i].Name == o.Name && (h.Options[i].Rest || !strings.Contains(o.Value, " ")) {
+				out += " " + o.Value
+			} else {
+				out += " " + o.Name + ":" + o.Value
+			}
+			given = append(given, o.Name)
+			rest = rest || i >= 0 && h.Options[i].Rest
+		}
+		return out
+	}
+}
 
 // CleanName returns a name as others may see it: see [text.CleanName]; without any
 // it is "somebody".

@@ -414,7 +414,7 @@ func (a *Adapter) original(x *pendingInteraction) (*rest.Sent, error) {
 
 // replyEphemeral tells the person alone something of the adapter's own.
 func (a *Adapter) replyEphemeral(ctx context.Context, x *pendingInteraction, english string, args ...string) {
-	a.reply(ctx, x, rest.Reply(rest.Message{Content: new(escape(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral}))
+	a.reply(ctx, x, rest.Reply(rest.Message{Content: new(a.written(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral}))
 }
 
 // reply gives the first answer, or what takes the place of a deferral; nothing if
@@ -471,7 +471,7 @@ func isAmbiguous(err error) bool {
 // through the words come first.
 func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
 	in := x.in
-	c := content{text: written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
+	c := content{text: a.written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
 	if c.scene != nil && c.plain {
 		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))

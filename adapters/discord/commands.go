@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -184,22 +184,38 @@ func (a *Adapter) register(ctx context.Context, commands []bot.Command) error {
 	if err != nil {
 		return err
 	}
-	var have []command
-	for _, raw := range there {
-		var c command
-		if err := json.Unmarshal(raw, &c); err != nil {
-			return fmt.Errorf("the registered commands cannot be read")
-		}
-		have = append(have, c)
+	have, err := a.registeredAs(there)
+	if err != nil || bytes.Equal(canonical(have), canonical(want)) {
+		return err
 	}
-	if bytes.Equal(canonical(have), canonical(want)) {
-		return nil
-	}
-	if _, err := a.rest.PutCommands(ctx, a.cfg.Guild, want); err != nil {
+	if there, err = a.rest.PutCommands(ctx, a.cfg.Guild, want); err != nil {
 		return err
 	}
 	a.log.Info("commands registered", "count", len(want))
-	return nil
+	_, err = a.registeredAs(there)
+	return err
+}
+
+// registeredAs reads the commands that Discord has, and remembers their ids for
+// mentions in texts.
+func (a *Adapter) registeredAs(there []json.RawMessage) ([]command, error) {
+	var have []command
+	ids := map[string]string{}
+	for _, raw := range there {
+		var c struct {
+			command
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return nil, errors.New("the registered commands cannot be read")
+		}
+		have = append(have, c.command)
+		if c.Type <= discordgo.ChatApplicationCommand {
+			ids[c.Name] = c.ID
+		}
+	}
+	a.commandIDs.Store(&ids)
+	return have, nil
 }
 
 // canonical writes commands so that equal ones are equal.

@@ -163,13 +163,13 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 	if o.Type == bot.PointOption || !o.Suggest {
 		return new(form(p, o, in.Locale)), true
 	}
-	typed := "/" + p.command
+	typed := bot.Mention{Command: p.command}.Mark()
 	choices := a.service.Suggest(ctx, *r, p.ask, "")
-	m := rest.Message{Content: new(escape(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
+	m := rest.Message{Content: new(a.written(bot.Translated(in.Locale, wordChoose, typed))), Flags: rest.Ephemeral, Components: []rest.Component{}}
 	if row, ok := menuOf(p, o, choices); ok {
 		m.Components = append(m.Components, row)
 	} else {
-		m.Content = new(escape(bot.Translated(in.Locale, wordNothing, typed)))
+		m.Content = new(a.written(bot.Translated(in.Locale, wordNothing, typed)))
 	}
 	return new(rest.Reply(m)), true
 }

@@ -374,11 +374,19 @@ func (tb *table) write(margin string, m *discordtest.Message, text string) {
 
 var mark = regexp.MustCompile(`<(@|#|t:)(\d+)(:[fR])?>|https://discord\.com/channels/\d+/(\d+)/\d+`)
 
+var commandMark = regexp.MustCompile(`</([a-z]+):(\d+)>`)
+
 var escaped = regexp.MustCompile(`\\([^a-zA-Z0-9\s])`)
 
 // plain writes out what Discord shows instead of marks.
 func (tb *table) plain(text string) string {
 	text = escaped.ReplaceAllString(text, "$1")
+	text = commandMark.ReplaceAllStringFunc(text, func(s string) string {
+		if m := commandMark.FindStringSubmatch(s); tb.d.HasCommand(m[1], m[2]) {
+			return "</" + m[1] + ">"
+		}
+		return s
+	})
 	return mark.ReplaceAllStringFunc(text, func(s string) string {
 		m := mark.FindStringSubmatch(s)
 		for _, p := range []*discordtest.Person{tb.alice, tb.bob} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,7 +98,7 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	d.c = content{text: a.written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if d.at.hint != "" {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
@@ -258,7 +259,15 @@ func (d *delivery) mine(s rest.Sent) bool {
 		}
 		m = words.m
 	}
-	return m.Content != nil && strings.TrimSpace(s.Content) == strings.TrimSpace(*m.Content)
+	return m.Content != nil && unmentioned(s.Content) == unmentioned(*m.Content)
+}
+
+var commandMention = regexp.MustCompile(`<(/[^:>]+):\d+>`)
+
+// unmentioned writes the commands that a text mentions without their ids: when the
+// text was sent first, the ids may not have been known.
+func unmentioned(text string) string {
+	return strings.TrimSpace(commandMention.ReplaceAllString(text, "$1"))
 }
 
 // report tells who asked what became of the post, unless it is the answer: where it
@@ -313,18 +322,19 @@ func link(lang, guild string, sent outbox.Receipt) string {
 
 // excuse says why a post is not shown, and what would help.
 func (d *delivery) excuse(lacks outbox.Forbidden) string {
-	look := "/board"
+	board := bot.Mention{Command: "board"}
 	if d.p.Number > 0 {
-		look += " game:" + strconv.Itoa(d.p.Number)
+		board.Options = []bot.MentionedOption{{Name: "game", Value: strconv.Itoa(d.p.Number)}}
 	}
+	look := board.Mark()
 	lang := d.route.Lang
 	switch {
 	case d.locked:
-		return escape(bot.Translated(lang, wordLocked, look))
+		return d.a.written(bot.Translated(lang, wordLocked, look))
 	case lacks.Permission != "":
-		return escape(bot.Translated(lang, wordSilenced, lacks.Permission, look))
+		return d.a.written(bot.Translated(lang, wordSilenced, lacks.Permission, look))
 	}
-	return escape(bot.Translated(lang, wordGone, look))
+	return d.a.written(bot.Translated(lang, wordGone, look))
 }
 
 // followUp shows the post where the bot can only answer.
@@ -508,7 +518,7 @@ func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) 
 		channel = c.ID
 		a.dms.Add(who.ID, channel)
 	}
-	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
+	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: a.written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
 	d.p.Unsent = p.Unsent && len(p.Notify) == 1 // else the first may have been told
 	if err := d.build(); err != nil {
@@ -553,7 +563,7 @@ func (a *Adapter) call(ctx context.Context, p outbox.Post, who outbox.User) (out
 		return "", nil
 	}
 	text, ids := mention([]outbox.User{who})
-	text += " " + escape(bot.Translated(p.Lang, wordClosed, strconv.Itoa(p.Number)))
+	text += " " + a.written(bot.Translated(p.Lang, wordClosed, strconv.Itoa(p.Number)))
 	m := rest.Message{Content: &text, Nonce: rest.Nonce(p.ID + "/" + who.ID), AllowedMentions: rest.AllowedMentions{Users: ids}}
 	s, err := a.rest.Send(ctx, at, m)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
@@ -99,7 +100,9 @@ type Adapter struct {
 	asks    *intake.Queue   // requests, by channel
 	shows   *intake.Queue   // answers on their way, each game's one after the other
 
-	connected func()           // called when interactions can come
+	connected  func()                            // called when interactions can come
+	commandIDs atomic.Pointer[map[string]string] // by name, as they are registered; nil until it is known
+
 	seen      *cache[struct{}] // ids of interactions: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 

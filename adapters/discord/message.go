@@ -29,8 +29,9 @@ const (
 
 // written makes of a text of the bot what Discord shows as that text: nothing in
 // it is markup or a mention, instants are shown in the reader's own zone and
-// language, and rooms are links.
-func written(text string) string {
+// language, rooms are links, and commands can be tapped once it is known by which
+// ids they are registered.
+func (a *Adapter) written(text string) string {
 	var holes []string
 	hole := func(s string) string {
 		holes = append(holes, s)
@@ -47,6 +48,16 @@ func written(text string) string {
 				return words
 			}
 			return hole("<#" + id + ">")
+		},
+		Command: func(m bot.Mention) string {
+			name, options, _ := strings.Cut(m.String(), " ")
+			if ids := a.commandIDs.Load(); ids != nil && (*ids)[m.Command] != "" {
+				name = "<" + name + ":" + (*ids)[m.Command] + ">"
+			}
+			if options != "" {
+				name += " `" + strings.ReplaceAll(options, "`", "'") + "`"
+			}
+			return hole(name)
 		},
 	})
 	var pairs []string

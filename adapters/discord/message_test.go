@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -58,7 +59,7 @@ func FuzzWritten(f *testing.F) {
 	f.Add("Black has \x031795528800000\x04Tue 24 Nov\x05 and <@1>")
 	f.Add("\x03discord\x06123\x06\x04the room\x05 _x_")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, piece := range pieces(written(s)) {
+		for _, piece := range pieces((&Adapter{}).written(s)) {
 			if n := utf8.RuneCountInString(piece); n > maxContent {
 				t.Errorf("%d characters", n)
 			}
@@ -69,15 +70,19 @@ func FuzzWritten(f *testing.F) {
 func TestWritten(t *testing.T) {
 	at := time.Date(2026, 11, 24, 14, 0, 0, 0, time.UTC)
 	mark := "\x03" + "1795528800000" + "\x04words_\x05"
-	if got, want := written("until "+mark+", _now_"), `until <t:1795528800:f> (<t:1795528800:R>), \_now\_`; got != want || at.Unix() != 1795528800 {
+	a := &Adapter{}
+	if got, want := a.written("until "+mark+", _now_"), `until <t:1795528800:f> (<t:1795528800:R>), \_now\_`; got != want || at.Unix() != 1795528800 {
 		t.Errorf("%q", got)
 	}
+	a.commandIDs.Store(&map[string]string{"new": "77"})
 	for text, want := range map[string]string{
-		"\x03discord\x0612\x06\x04there\x05":   "<#12>",
-		"\x03discord\x0612\x0634\x04there\x05": "<#34>",
-		"\x03web\x06local\x06\x04the_room\x05": `the\_room`,
+		bot.Mention{Command: "new", Options: []bot.MentionedOption{{Name: "rules", Value: "aga"}, {Name: "size", Value: "9x9"}}}.Mark(): "</new:77> `rules:aga size:9x9`",
+		bot.Mention{Command: "pass"}.Mark() + "!": "/pass!",
+		"\x03discord\x0612\x06\x04there\x05":      "<#12>",
+		"\x03discord\x0612\x0634\x04there\x05":    "<#34>",
+		"\x03web\x06local\x06\x04the_room\x05":    `the\_room`,
 	} {
-		if got := written(text); got != want {
+		if got := a.written(text); got != want {
 			t.Errorf("%q is written %q", text, got)
 		}
 	}

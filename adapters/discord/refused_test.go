@@ -45,7 +45,7 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 		}
 		for turn := range 8 {
 			m := place(turn)
-			if m.To == "" || !strings.Contains(m.Content, lost.says) || !strings.Contains(m.Content, "/board game:1") {
+			if m.To == "" || !strings.Contains(m.Content, lost.says) || !c.mentions(m.Content, "board", "game:1") {
 				t.Errorf("turn %d: %q to %q", turn, m.Content, m.To)
 			}
 		}
@@ -267,4 +267,15 @@ func TestStoppedWhilePutOff(t *testing.T) {
 			t.Errorf("%d boards", n)
 		}
 	})
+}
+
+// mentions reports whether a text mentions a command as it is registered, with
+// options.
+func (c *club) mentions(text, command, options string) bool {
+	for _, m := range commandMark.FindAllStringSubmatch(text, -1) {
+		if m[1] == command && c.d.HasCommand(command, m[2]) && strings.Contains(text, m[0]+" `"+options+"`") {
+			return true
+		}
+	}
+	return false
 }

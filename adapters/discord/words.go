@@ -32,7 +32,7 @@ const (
 	wordSilenced    = "It is done, but I may not show it where the game is. A moderator can allow {0} to me in the channel's settings, under Permissions; until then {1} shows you the game."
 	wordGone        = "It is done, but I cannot show it: where the game was is no longer there. {0} shows you the game."
 	wordMissing     = "To play here I need these permissions: {0}. A moderator can give them to me in the channel's settings, under Permissions."
-	wordClosed      = "Game {0} waits for you. I cannot write to you directly; once you allow it, tell me with /remind."
+	wordClosed      = "Game {0} waits for you. I cannot write to you directly; once you allow it, tell me with {/remind}."
 	wordMenuInvite  = "Challenge to Go"
 	wordMenuShow    = "Show as a Go board"
 	wordNoRecordIn  = "The file could not be read."

@@ -109,7 +109,7 @@ func TestTakenBackUnread(t *testing.T) {
 		became(late, accepted)
 		phone.seesIn(root, "Black D3")
 		became(tooLate, refused)
-		phone.seesIn(root, wordEdited)
+		phone.seesIn(root, edited)
 		became(bothEdit, ignored)
 		c.settled()
 		want := []string{"C3", "C4", "D3"}
@@ -145,7 +145,7 @@ func TestTakenBackUnread(t *testing.T) {
 		}
 		said := 0
 		for _, m := range phone.heard() {
-			if strings.Contains(m["body"].(string), wordEdited) {
+			if strings.Contains(m["body"].(string), edited) {
 				said++
 			}
 		}
@@ -291,3 +291,6 @@ func TestChangedWhileAway(t *testing.T) {
 		}
 	})
 }
+
+// edited is what somebody reads who has edited a command.
+var edited = strings.ReplaceAll(wordEdited, "{/undo}", "!undo")

@@ -9,7 +9,7 @@ import (
 // What the adapter itself says: what only Matrix has.
 const (
 	wordTooMuch  = "Not so fast, please: wait a few seconds."
-	wordEdited   = "What was done stays done: to take it back there is !undo."
+	wordEdited   = "What was done stays done: to take it back there is {/undo}."
 	wordUnread   = "I could not read what you wrote: its key has not reached me. If it was for me, I will do it as soon as the key comes; you can also write it again."
 	wordGoesOn   = "Game {0} goes on here."
 	wordLate     = "This homeserver lets me write only now and then, so this board comes late."

@@ -28,7 +28,7 @@ func TestWordsInEveryLanguage(t *testing.T) {
 	}
 	a := &Adapter{}
 	room := id.RoomID("!a:example.org")
-	if got := a.says(room, wordEdited); got.Text != wordEdited {
+	if got := a.says(room, wordEdited); got.Text != bot.Translated("en", wordEdited) {
 		t.Errorf("before anything was said there it says %q", got.Text)
 	}
 	a.langs.Store(room, "de")

@@ -139,11 +139,11 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		t.refuse()
 	}
 	if errors.Is(err, bot.ErrNotACommand) {
-		t.print("%s\n", bot.Translated(t.Lang, "A command begins with /, for example /help."))
+		t.print("%s\n", bot.Fill(bot.Translated(t.Lang, "A command begins with /, for example {/help}."), bot.Format{}))
 		return nil
 	}
 	if err != nil {
-		t.print("(to %s alone) %v\n", seat, bot.Explain(err, t.Lang))
+		t.print("(to %s alone) %v\n", seat, bot.Fill(bot.Explain(err, t.Lang), bot.Format{}))
 		return nil
 	}
 	r.Command, r.Args = command, args

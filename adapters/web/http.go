@@ -399,7 +399,7 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 func (s *server) refusal(text string) answer {
 	first, size := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[size:]
-	return answer{Private: true, Message: &message{Private: true, Text: text, At: s.cfg.Now()}}
+	return answer{Private: true, Message: &message{Private: true, Text: words(text), At: s.cfg.Now()}}
 }
 
 // Texts of the room itself. Their translations are with those of the bot.
@@ -407,7 +407,7 @@ const (
 	wordTooLong   = "That is too long: at most {0} characters."
 	wordNoCommand = "There is no such command."
 	wordNothing   = "There is nothing in that."
-	wordSlash     = "A command follows the slash: /help lists them."
+	wordSlash     = "A command follows the slash: {/help} lists them."
 	wordNoSeat    = "There is no such seat."
 	wordName      = "Type your name first, beside the seat."
 	wordTaken     = "That is the name of a seat. Choose the seat, or another name."

@@ -271,7 +271,7 @@ func Comment(in *Input) Step {
 	case n < 1 || n > turns:
 		return in.Refuse(say("review.range", in.number(), strconv.Itoa(turns)))
 	case remark == "":
-		return in.Refuse(say("missing", "comment", say("needs.comment"), "/comment Why not C3? move:12"))
+		return in.Refuse(say("needs", "comment", say("needs.comment"), "text:Why not C3? move:12"))
 	case len([]rune(remark)) > maxRemark:
 		return in.Refuse(say("text.too.long", strconv.Itoa(maxRemark)))
 	case len(in.Position.Remarks) >= maxRemarks:

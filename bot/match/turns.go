@@ -21,7 +21,7 @@ func MakeTurn(in *Input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.Request.Args["at"] == "" {
-			return in.Refuse(say("missing", "place", say("needs.point"), "/place "+centre(in.Match.Setup).String()))
+			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+centre(in.Match.Setup).String()))
 		}
 		p, err := rules.ParsePoint(in.Request.Args["at"], w, h)
 		if err != nil {
@@ -64,7 +64,7 @@ func Mark(in *Input) Step {
 		return in.Refuse(wrong(err))
 	}
 	if len(ps) == 0 {
-		return in.Refuse(say("missing", "dead", say("needs.chains"), "/dead C3 D5"))
+		return in.Refuse(say("needs", "dead", say("needs.chains"), "points:C3 D5"))
 	}
 	t.Dead = ps
 	return in.play(t)
@@ -190,16 +190,16 @@ func (in *Input) illegal(err error) text.Message {
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
 			return noAgreement(r)
 		}
-		var turns []string
+		var turns []text.Message
 		for k := rules.Place; k <= rules.Resign; k++ {
 			if r.Has(k) {
-				turns = append(turns, "/"+k.String())
+				turns = append(turns, say("use", k.String()))
 			}
 		}
 		if i.Turn.Kind == rules.Button && (in.Position.Game.Table() > 0 || in.Position.Game.Holds(rules.Black, rules.ButtonThing)+in.Position.Game.Holds(rules.White, rules.ButtonThing) > 0) {
-			return say("button.by.pass", r.Title, strings.Join(turns, ", "))
+			return say("button.by.pass", r.Title, text.List(turns...))
 		}
-		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), strings.Join(turns, ", "))
+		return say("no.such.turn", r.Title, say(i.Turn.Kind.String()+".word"), text.List(turns...))
 	case errors.Is(err, rules.ErrStopped):
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):

@@ -14,8 +14,11 @@
 // Plural forms follow Unicode's CLDR: beside "thing.prisoner" stands
 // "thing.prisoner.one", which a first argument of 1 chooses in English.
 //
-// A worded text may still hold instants and links to rooms, which platforms write
-// in their own ways: an adapter passes it through [Fill].
+// Words tell people to give a command with its named options,
+// "{/new rules:two-button size:9x9}", never with what one platform calls it.
+//
+// A worded text may still hold commands, instants and links to rooms, which platforms
+// write in their own ways: an adapter passes it through [Fill].
 //
 // The package knows no game of the bot and no platform; a person is an id to it.
 package text

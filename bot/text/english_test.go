@@ -39,7 +39,7 @@ func source(t *testing.T, patterns ...string) string {
 // kept for nothing.
 func TestEnglishIsComplete(t *testing.T) {
 	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go")
-	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
+	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |\{Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
 		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && m[1] != "sentence" && m[1] != "sentence.begins" {
 			t.Errorf("nothing to say for %q", m[1])
 		}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,15 +10,77 @@ import (
 // A Format is how a platform writes what it has a way of its own for. A nil function
 // leaves the words as they are.
 type Format struct {
-	Time func(t time.Time, words string) string // an instant; words are "Wed 12 Nov, 14:00 UTC"
-	Room func(to Place, words string) string    // a place that somebody may want to go to
+	Time    func(t time.Time, words string) string // an instant; words are "Wed 12 Nov, 14:00 UTC"
+	Room    func(to Place, words string) string    // a place that somebody may want to go to
+	Command func(m Mention) string                 // a command, as people give it there
+}
+
+// A Mention is a command that a text tells people to give, with its options in
+// order. Templates write it {/new rules:two-button size:9x9}.
+type Mention struct {
+	Command string
+	Options []MentionedOption
+}
+
+// A MentionedOption is an option of a [Mention].
+type MentionedOption struct{ Name, Value string }
+
+// String writes a mention as templates do: "/new rules:two-button size:9x9".
+func (m Mention) String() string {
+	var b strings.Builder
+	b.WriteString("/" + m.Command)
+	for _, o := range m.Options {
+		b.WriteString(" " + o.Name + ":" + o.Value)
+	}
+	return b.String()
+}
+
+// Mark returns a mention as it stands in a worded text, for [Fill] to write.
+func (m Mention) Mark() string {
+	spec := m.String()
+	return markBegin + spec + markWords + spec + markEnd
+}
+
+// parseMention reads what String writes. A value goes on until the next option, so
+// that it may hold spaces.
+func parseMention(spec string) Mention {
+	words := strings.Fields(strings.TrimPrefix(spec, "/"))
+	if len(words) == 0 {
+		return Mention{}
+	}
+	m := Mention{Command: words[0]}
+	for _, w := range words[1:] {
+		name, value, ok := strings.Cut(w, ":")
+		if last := len(m.Options) - 1; ok && optionName.MatchString(name) {
+			m.Options = append(m.Options, MentionedOption{name, value})
+		} else if last >= 0 {
+			m.Options[last].Value += " " + w
+		}
+	}
+	return m
+}
+
+var (
+	optionName = regexp.MustCompile(`^[a-z]+$`)
+	// mentions finds the commands in a template; their values may hold arguments.
+	mentions = regexp.MustCompile(`\{(/(?:[^{}]|\{\d+\})+)\}`)
+)
+
+// markMentions puts the commands in a template between the marks that Fill finds.
+// It runs before the arguments are put in, so that what people typed mentions
+// nothing.
+func markMentions(template string) string {
+	if !strings.Contains(template, "{/") {
+		return template
+	}
+	return mentions.ReplaceAllString(template, markBegin+"$1"+markWords+"$1"+markEnd)
 }
 
 // A Place is a channel of a platform, or a thread in it.
 type Place struct{ Platform, Channel, Thread string }
 
-// Fill returns what people read of a worded text: instants and rooms in it are
-// written as f writes them. Every adapter passes the Text of what it shows through
+// Fill returns what people read of a worded text: instants, rooms and commands in it
+// are written as f writes them. Every adapter passes the Text of what it shows through
 // it; the zero Format leaves plain words.
 func Fill(text string, f Format) string {
 	var out strings.Builder
@@ -30,7 +93,11 @@ func Fill(text string, f Format) string {
 		inner, after, _ := strings.Cut(rest, markEnd)
 		text = after
 		what, words, _ := strings.Cut(inner, markWords)
-		if ms, err := strconv.ParseInt(what, 10, 64); err == nil {
+		if strings.HasPrefix(what, "/") {
+			if f.Command != nil {
+				words = f.Command(parseMention(what))
+			}
+		} else if ms, err := strconv.ParseInt(what, 10, 64); err == nil {
 			if f.Time != nil {
 				words = f.Time(time.UnixMilli(ms), words)
 			}

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func fillIn(template string, args ...string) string {
 	for i, a := range args {
 		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", a)
 	}
-	return strings.NewReplacer(pairs...).Replace(template)
+	return strings.NewReplacer(pairs...).Replace(markMentions(template))
 }
 
 // Names tells how people are called, by their ids.
@@ -180,7 +181,7 @@ func (l *Language) template(key string, args []Arg) string {
 	for _, in := range []struct {
 		*Language
 		texts map[string]string
-	}{{l, l.Texts}, {English, english}} {
+	}{{l, l.Texts}, {English, english}, {English, former}} {
 		if len(args) > 0 && args[0].Kind == Number {
 			if n, err := strconv.Atoi(args[0].Value); err == nil {
 				if t, ok := in.texts[key+"."+in.form(n)]; ok {
@@ -199,6 +200,24 @@ func (l *Language) template(key string, args []Arg) string {
 // language has none, with arguments for {0}, {1} ….
 func (l *Language) Adapter(english string, args ...string) string {
 	return fillIn(cmp.Or(l.Adapters[english], english), args...)
+}
+
+// Mentions yields the commands that the language's own texts mention, by the keys of
+// the texts.
+func (l *Language) Mentions() iter.Seq2[string, Mention] {
+	texts := l.Texts
+	if l == English {
+		texts = english
+	}
+	return func(yield func(string, Mention) bool) {
+		for key, template := range texts {
+			for _, m := range mentions.FindAllStringSubmatch(template, -1) {
+				if !yield(key, parseMention(m[1])) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Command translates the summary of a command or an option, or the label of a

@@ -204,7 +204,7 @@ func Summary(r *rules.Ruleset) Message {
 // A messageError is a Message as an error.
 type messageError struct{ Message }
 
-func (e messageError) Error() string { return English.Say(e.Message) }
+func (e messageError) Error() string { return Fill(English.Say(e.Message), Format{}) }
 
 // Error makes an error for the person who typed something wrong. Its text is
 // English; [Explain] returns its message.

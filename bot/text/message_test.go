@@ -43,13 +43,14 @@ func TestMessagesOfTheFirstRelease(t *testing.T) {
 		`{"k":"placing","a":["2"]}`:           "Black places 2 more handicap stones.",
 		`{"k":"placing.none","a":["\u0002"]}`: "There are no handicap stones to place in game 3.",
 		`{"k":"list","a":["\u0007{\"k\":\"opened.for\",\"a\":[\"\\u0001p2\"]}","\u0007{\"k\":\"thing.prisoner\",\"a\":[\"1\"]}"]}`: "Only somebody may join: /join, 1 prisoner",
+		`{"k":"missing","a":["dead","a stone of each chain","/dead C3"]}`:                                                          "/dead needs a stone of each chain: /dead C3.",
 		`{"k":"no such key"}`: "no such key",
 	} {
 		var m Message
 		if err := json.Unmarshal([]byte(stored), &m); err != nil {
 			t.Fatal(err)
 		}
-		if got := English.Word([]Message{m}, Names{"p1": "Ada"}, 3); got != want {
+		if got := Fill(English.Word([]Message{m}, Names{"p1": "Ada"}, 3), Format{}); got != want {
 			t.Errorf("%s says %q, want %q", stored, got, want)
 		}
 	}

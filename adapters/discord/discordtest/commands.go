@@ -57,6 +57,21 @@ func putCommands(s *Server, r *request) (any, error) {
 	return list, nil
 }
 
+// HasCommand reports whether a command is registered by a name and an id, which is
+// what makes a mention of it one that people can tap.
+func (s *Server) HasCommand(name, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range s.commands {
+		for _, c := range list {
+			if c["name"] == name && c["id"] == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func getCommands(s *Server, r *request) (any, error) {
 	if r.Params["application_id"] != s.appID {
 		return nil, errApplication

@@ -385,6 +385,13 @@ func serve(t testing.TB, listener net.Listener, handler http.Handler) {
 	go server.Serve(listener)
 	t.Cleanup(func() {
 		cancel() // closing alone tells nothing to a handler that waits
+		// A handler that still takes its time would outlive a bubble, whose time stands
+		// still after the test.
+		end, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := server.Shutdown(end); err != nil {
+			t.Error("a request to the homeserver never ended:", err)
+		}
 		server.Close()
 	})
 }

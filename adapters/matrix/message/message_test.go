@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -44,10 +45,10 @@ func equal(t *testing.T, got, want string) {
 
 // What nobody is called by makes no sound, and what is plain stays plain.
 func TestNotice(t *testing.T) {
-	equal(t, content(t, message.Text(message.Content{Text: "Game 3 as SGF.\n   by the sentence: /pass & <more>"})), `
+	equal(t, content(t, message.Text(message.Content{Text: "Game 3 as SGF.\n   by the sentence: pass & <more>"})), `
 {
  "msgtype": "m.notice",
- "body": "Game 3 as SGF.\n   by the sentence: !pass & <more>",
+ "body": "Game 3 as SGF.\n   by the sentence: pass & <more>",
  "m.mentions": {}
 }`)
 }
@@ -161,15 +162,12 @@ func TestPlaces(t *testing.T) {
 // Commands are written as they are typed here, and what only looks like one is
 // left alone.
 func TestTypedCommands(t *testing.T) {
+	place := bot.Mention{Command: "place", Options: []bot.MentionedOption{{Name: "at", Value: "E5"}}}
 	for text, want := range map[string]string{
-		"/join":                         "!join",
-		"Only Bob may join: /join":      "Only Bob may join: !join",
-		"Type /pass, /score or (/why).": "Type !pass, !score or (!why).",
-		"/place D4\n/accept":            "!place D4\n!accept",
-		"such as .X./XO.":               "such as .X./XO.",
-		"http://example.org/pass":       "http://example.org/pass",
-		"/me /etc /passes /pass/word /pass-word /pass_word /Pass //pass": "/me /etc /passes /pass/word /pass-word /pass_word /Pass //pass",
-		"/": "/", "": "",
+		"Black to play: " + place.Mark(): "Black to play: !place E5",
+		"such as .X./XO.":                "such as .X./XO.",
+		"/pass /me //pass":               "/pass /me //pass",
+		"/":                              "/", "": "",
 	} {
 		if got := message.Text(message.Content{Text: text}).Body; got != want {
 			t.Errorf("%q reads %q, not %q", text, got, want)

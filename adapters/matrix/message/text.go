@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"maunium.net/go/mautrix/id"
@@ -39,11 +38,12 @@ const (
 
 // written makes of a text of the bot what is to be read. Instants stay in the
 // words of the bot, since Matrix has no way to write them for each reader; rooms
-// are links.
+// are links; commands begin with "!", since clients take what begins with a slash for
+// their own and never send it.
 func written(text string) []span {
 	text = strings.NewReplacer(holeBegin, "", holeEnd, "").Replace(text)
 	var links []span
-	text = bot.Fill(text, bot.Format{Room: func(where bot.Place, words string) string {
+	text = bot.Fill(text, bot.Format{Command: bot.Typed("!"), Room: func(where bot.Place, words string) string {
 		href := link(where)
 		if href == "" {
 			return words
@@ -54,7 +54,7 @@ func written(text string) []span {
 	var out []span
 	for {
 		before, rest, ok := strings.Cut(text, holeBegin)
-		if t := typed(clean(before)); t != "" {
+		if t := clean(before); t != "" {
 			out = append(out, span{text: t})
 		}
 		if !ok {
@@ -77,40 +77,6 @@ func link(where bot.Place) string {
 		return id.RoomID(where.Channel).URI().MatrixToURL()
 	}
 	return id.RoomID(where.Channel).EventURI(id.EventID(where.Thread)).MatrixToURL()
-}
-
-// commandNames are the names of the commands, sorted.
-var commandNames = sync.OnceValue(func() []string {
-	var names []string
-	for _, c := range bot.Commands() {
-		names = append(names, c.Name)
-	}
-	slices.Sort(names)
-	return names
-})
-
-// typed writes the commands in a text as they are typed here: what begins with a
-// slash, clients take for their own commands and never send.
-func typed(text string) string {
-	var b strings.Builder
-	before := ' '
-	for i, r := range text {
-		if r == '/' && (unicode.IsSpace(before) || strings.ContainsRune("(“‘\"'", before)) {
-			name := text[i+1:]
-			if end := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }); end >= 0 {
-				after := name[end]
-				if name = name[:end]; after == '/' || after == '-' || after == '_' {
-					name = ""
-				}
-			}
-			if _, known := slices.BinarySearch(commandNames(), name); known {
-				r = '!'
-			}
-		}
-		b.WriteRune(r)
-		before = r
-	}
-	return b.String()
 }
 
 // clean returns a text that is valid, without control characters but line breaks,
