@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // ErrNotACommand is the error of Parse for what does not begin like a command.
@@ -41,6 +42,7 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		return "", nil, text.Error("parse.unknown", shortened(name))
 	}
 	c := commands[i]
+	words, lines = joined(c, words, lines)
 	args := map[string]string{}
 	rest, more := "", map[string][]string{} // of options that take the rest, what follows the first word
 	for i, word := range words[1:] {
@@ -77,6 +79,37 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	}
 	return c.Name, args, nil
 }
+
+// joined makes one word of those that name a ruleset together: "two button", "rules:two
+// button". Only commands that have an option for it want that.
+func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bool) {
+	if !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "rules" || c.Name == "rules" }) {
+		return words, lines
+	}
+	out, begin := words[:1:1], map[int]bool{}
+	for i := 1; i < len(words); {
+		n, end := 1, i+1
+		for end < len(words) && end < i+maxRulesetWords && !lines[end] {
+			end++
+		}
+		for k := end - i; k > 1 && n == 1; k-- {
+			name := strings.Join(words[i:i+k], " ")
+			if option, value, ok := strings.Cut(name, ":"); ok && (option == "rules" || option == "name") {
+				name = value
+			}
+			if rules.Known(name) {
+				n = k
+			}
+		}
+		begin[len(out)] = lines[i]
+		out = append(out, strings.Join(words[i:i+n], " "))
+		i += n
+	}
+	return out, begin
+}
+
+// maxRulesetWords is the largest number of words of a ruleset's name.
+const maxRulesetWords = 6
 
 // usage shows what a command is typed with: " at [game]", but for some options.
 func usage(c Command, but ...string) string {

@@ -243,9 +243,11 @@ func recite(q *question) Answer {
 	if name != "" {
 		r, err := q.b.rulesets.Find(name)
 		if err != nil {
-			return q.refuse(wrong(err))
+			a := q.refuse(wrong(err))
+			a.Controls = match.Choose(err, q.req.Command, "name", q.req.Args)
+			return a
 		}
-		return q.answer(text.Summary(r), say("lines", strings.TrimRight(r.Book(), "\n")))
+		return q.answer(append(text.About(name, r), say("lines", strings.TrimRight(r.Book(), "\n")))...)
 	}
 	var out []Text
 	line := func(r *rules.Ruleset, says string) {

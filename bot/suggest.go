@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,23 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			if out = append(out, c); len(out) == maxChoices {
 				break
 			}
+		}
+	}
+	if len(out) == 0 && (option == "rules" || option == "name") {
+		out = b.meant(prefix)
+	}
+	return out
+}
+
+// meant returns the rulesets that somebody may mean by a name that begins none of theirs.
+func (b *Bot) meant(typed string) (out []Choice) {
+	r, err := b.rulesets.Find(typed)
+	if err == nil {
+		return []Choice{{r.Title, r.Name}}
+	}
+	if unclear, ok := errors.AsType[*match.Unclear](err); ok {
+		for _, r := range unclear.Choices {
+			out = append(out, Choice{r.Title, r.Name})
 		}
 	}
 	return out

@@ -1,9 +1,12 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Catalogue is every ruleset, in the order in which it is shown.
@@ -18,26 +21,181 @@ var Catalogue = []*Ruleset{
 	&Japanese,
 }
 
-// ErrNoSuchRuleset is wrapped by every error of Find.
-var ErrNoSuchRuleset = fmt.Errorf("no such ruleset")
+// aliases are the other names under which people know rulesets, as [normal] writes them.
+// Names and titles need none.
+var aliases = []struct {
+	names string
+	means []*Ruleset // several, or an ask, and the person has to choose
+	note  string     // what is to be said of it; "" for another spelling
+	ask   bool       // the ruleset is near, but not near enough to be taken for it
+}{
+	{"chinese cn china", []*Ruleset{&AGA}, "Chinese rules are nearest to aga here: it counts territory and pass stones, and the margin is that of the area.", false},
+	{"newzealand nz", []*Ruleset{&AGA}, "New Zealand rules are nearest to aga here: the margin is that of the area, but suicide is not allowed.", false},
+	{"bga british", []*Ruleset{&AGA}, "British rules are those of aga.", false},
+	{"french ffg", []*Ruleset{&AGA}, "French rules are nearest to aga here: they have pass stones too.", false},
+	{"korean kr korea", []*Ruleset{&Japanese}, "Korean rules are nearest to japanese here: territory and prisoners count, and a pass is free.", false},
+	{"jp japan nihonkiin", []*Ruleset{&Japanese}, "", false},
+	{"american us usa", []*Ruleset{&AGA}, "", false},
+	{"tt tromp taylor logical trompandtaylor", []*Ruleset{&TrompTaylor}, "", false},
+	{"twobuttons doublebutton", []*Ruleset{&TwoButton}, "", false},
+	{"equivalence buttonwithequivalence", []*Ruleset{&ButtonEquivalence}, "", false},
+	{"reverse", []*Ruleset{&ReverseButton}, "", false},
+	{"spight", []*Ruleset{&TwoButtonSeparate}, "", false},
+	{"yaffe", []*Ruleset{&Ultimate}, "", false},
+	{"pauli", []*Ruleset{&HalfPass, &HalfPassAgreement}, "Robert Pauli wrote two rulesets.", true},
+	{"ikeda", []*Ruleset{&Area1, &Area2, &Area3, &Territory1}, "Ikeda Toshio wrote four rulesets.", true},
+	{"area", []*Ruleset{&Area1, &Area2, &Area3, &TrompTaylor, &ButtonGo}, "Several rulesets count area.", true},
+	{"territory", []*Ruleset{&Territory1, &AGA, &TwoButton, &Japanese}, "Several rulesets count territory.", true},
+	{"ing goe sst", []*Ruleset{&AGA}, "I have no Ing rules. The nearest are those of aga, whose margin is that of the area.", true},
+}
 
-// Find returns the ruleset with an id, "two-button", in either case; with a
-// version, "two-button@1", that version alone. What [Ruleset.Stored] gives of a
-// custom ruleset it reads again; of those it does not know the ids.
-func Find(id string) (*Ruleset, error) {
-	if strings.HasPrefix(id, customPrefix) {
-		return findStored(id)
+// ErrNoSuchRuleset is wrapped by every error of [Find].
+var ErrNoSuchRuleset = errors.New("no such ruleset")
+
+// Unclear is the error of [Find] for a name that may mean any of some rulesets, or
+// that is near enough to be a misspelling of one.
+type Unclear struct {
+	Typed   string // shortened
+	Note    string // what is to be said of the name, if anything
+	Choices []*Ruleset
+}
+
+// Error returns it in one line.
+func (e *Unclear) Error() string {
+	names := make([]string, len(e.Choices))
+	for i, r := range e.Choices {
+		names[i] = strconv.Quote(r.Name)
 	}
-	want := strings.ToLower(strings.TrimSpace(id))
+	last := len(names) - 1
+	if last > 0 {
+		names[last-1] += " or " + names[last]
+		names = names[:last]
+	}
+	s := fmt.Sprintf("%v: %q (did you mean %s?)", ErrNoSuchRuleset, e.Typed, strings.Join(names, ", "))
+	if e.Note != "" {
+		s += " " + e.Note
+	}
+	return s
+}
+
+// Unwrap returns ErrNoSuchRuleset.
+func (e *Unclear) Unwrap() error { return ErrNoSuchRuleset }
+
+// Find returns the ruleset of a name: its id, "two-button", with a version,
+// "two-button@1", that version alone; its title, "Two Button Go"; or an alias, "chinese",
+// of which [About] has something to say. Case, spaces and hyphens make no difference.
+// Its error is an [*Unclear] if the name may mean several, or is misspelt. What
+// [Ruleset.Stored] gives of a custom ruleset it reads again; of those it does not
+// know the ids.
+func Find(name string) (*Ruleset, error) {
+	if strings.HasPrefix(name, customPrefix) {
+		return findStored(name)
+	}
+	want := strings.ToLower(strings.TrimSpace(name))
 	for _, r := range Catalogue {
 		if want == r.Name || want == r.ID() {
 			return r, nil
 		}
 	}
-	name, version, _ := strings.Cut(want, "@")
-	i := slices.IndexFunc(Catalogue, func(r *Ruleset) bool { return r.Name == name })
-	if i >= 0 {
-		return nil, fmt.Errorf("%w: %s has no version %q", ErrNoSuchRuleset, name, short(version))
+	none := fmt.Errorf("%w: %q", ErrNoSuchRuleset, short(strings.TrimSpace(name)))
+	if base, version, ok := strings.Cut(want, "@"); ok {
+		if slices.ContainsFunc(Catalogue, func(r *Ruleset) bool { return r.Name == base }) {
+			return nil, fmt.Errorf("%w: %s has no version %q", ErrNoSuchRuleset, base, short(version))
+		}
+		return nil, none
 	}
-	return nil, fmt.Errorf("%w: %q", ErrNoSuchRuleset, short(strings.TrimSpace(id)))
+	means, note, ask := meaning(name)
+	switch {
+	case len(means) == 1 && !ask:
+		return means[0], nil
+	case means == nil:
+		if means = near(normal(name)); means == nil {
+			return nil, none
+		}
+	}
+	return nil, &Unclear{short(strings.TrimSpace(name)), note, means}
+}
+
+// About returns what is to be said of a name under which [Find] has found a
+// ruleset: a sentence if the rules that people know by it are only near to that
+// ruleset, else "".
+func About(name string) string {
+	_, note, _ := meaning(name)
+	return note
+}
+
+// Known reports whether a name is that of a ruleset of the catalogue or an alias,
+// also one that may mean several.
+func Known(name string) bool {
+	means, _, _ := meaning(name)
+	return means != nil
+}
+
+// meaning looks a name up among names, titles and aliases. If ask is true, or there
+// are several rulesets, the person has to choose.
+func meaning(name string) (means []*Ruleset, note string, ask bool) {
+	s := normal(name)
+	if s == "" {
+		return nil, "", false
+	}
+	for _, r := range Catalogue {
+		if s == normal(r.Name) || s == normal(r.Title) {
+			return []*Ruleset{r}, "", false
+		}
+	}
+	for _, a := range aliases {
+		if slices.Contains(strings.Fields(a.names), s) {
+			return a.means, a.note, a.ask
+		}
+	}
+	return nil, "", false
+}
+
+// near returns the rulesets of which the names begin with s, or else those from
+// which it differs by at most two letters.
+func near(s string) (out []*Ruleset) {
+	for _, r := range Catalogue {
+		if len(s) > 1 && strings.HasPrefix(normal(r.Name), s) {
+			out = append(out, r)
+		}
+	}
+	if out != nil {
+		return out
+	}
+	least := 3
+	for _, r := range Catalogue {
+		name := normal(r.Name)
+		switch d := Distance(s, name); {
+		case d < least && 2*d < len(name):
+			out, least = []*Ruleset{r}, d
+		case d == least && least < 3:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// normal writes a name of rules as aliases have it: without case, spaces, signs, years
+// and words that any of them may have.
+func normal(name string) string {
+	if len(name) > 2*maxTitle {
+		return ""
+	}
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		switch word {
+		case "rules", "rule", "ruleset", "go", "with", "scoring", "the":
+			continue
+		case "i", "ii", "iii":
+			word = strconv.Itoa(len(word))
+		case "2":
+			if out.Len() == 0 {
+				word = "two"
+			}
+		}
+		if n, err := strconv.Atoi(word); err != nil || n < 1900 {
+			out.WriteString(word)
+		}
+	}
+	return strings.TrimSuffix(out.String(), "rules")
 }

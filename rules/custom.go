@@ -268,7 +268,7 @@ func (c *composer) ruleset() *Ruleset {
 		}
 		base, err := Find(c.spec.Base)
 		if err != nil {
-			c.fail("%v%s", err, didYouMean(c.spec.Base, rulesetNames()))
+			c.fail("%v", err)
 			return nil
 		}
 		c.spec = c.spec.over(base.Spec())
@@ -547,14 +547,6 @@ func (p place) asked() string {
 		return ": it can only be said"
 	}
 	return ": it belongs to " + p.String()
-}
-
-func rulesetNames() []string {
-	var out []string
-	for _, r := range Catalogue {
-		out = append(out, r.Name)
-	}
-	return out
 }
 
 // wordNames returns what could be meant at a place.

@@ -3,6 +3,7 @@ package match
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -42,7 +43,13 @@ func NewGame(in *Input) Step {
 	if id != "" {
 		var err error
 		if r, err = in.Rulesets.Find(id); err != nil {
-			return in.Refuse(wrong(err))
+			args := maps.Clone(in.Request.Args)
+			if board != "" {
+				args["size"] = board
+			}
+			s := in.Refuse(wrong(err))
+			s.Answer.Controls = Choose(err, "new", "rules", args)
+			return s
 		}
 	}
 	s := rules.Setup{W: 9, H: 9, Komi: r.Komi}
@@ -126,7 +133,7 @@ func NewGame(in *Input) Step {
 			m.Black, m.White = m.White, m.Black
 		}
 	}
-	return in.opening(m).openOrBegin(g, text.Summary(r))
+	return in.opening(m).openOrBegin(g, text.About(id, r)...)
 }
 
 func (in *Input) opened() text.Message {

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"errors"
+	"maps"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
@@ -11,28 +13,62 @@ import (
 // to choose besides the catalogue's.
 type Rulesets []*rules.Ruleset
 
-// Find returns a ruleset by what somebody typed: "aga", "custom/three-passes" or
-// "three-passes". It never reads a ruleset out of what was typed. Its error is for the
-// person who typed, and says which may have been meant.
+// Find returns a ruleset by what somebody typed: "aga", "Two Button Go",
+// "custom/three-passes" or "three-passes"; see [rules.Find]. It never reads a ruleset out
+// of what was typed. Its error is for the person who typed, and says which may have been
+// meant; if several, it is an [*Unclear].
 func (own Rulesets) Find(typed string) (*rules.Ruleset, error) {
-	name := strings.ToLower(strings.TrimSpace(typed))
+	name := strings.Join(strings.Fields(strings.ToLower(typed)), "-")
 	for _, r := range own {
 		if name == r.Name || "custom/"+name == r.Name || name == r.ID() {
 			return r, nil
 		}
 	}
-	if !strings.HasPrefix(name, "custom/") && !strings.ContainsAny(name, " {") {
-		if r, err := rules.Find(name); err == nil {
+	var unclear *rules.Unclear
+	if !strings.HasPrefix(name, "custom/") {
+		r, err := rules.Find(name)
+		if err == nil {
 			return r, nil
 		}
+		errors.As(err, &unclear)
+	}
+	if unclear == nil {
+		return nil, text.Error("bad.rules", shortened(typed))
 	}
 	var names []string
-	for _, r := range rules.Catalogue {
+	for _, r := range unclear.Choices {
 		names = append(names, r.Name)
 	}
-	var hint any = ""
-	if near := text.Nearest(name, names); near != "" {
-		hint = say("did.you.mean", near)
+	e := &Unclear{text.Error("bad.rules.near", shortened(typed), text.List(names...)), unclear.Choices}
+	switch {
+	case unclear.Note != "" && len(names) == 1:
+		e.error = text.Error("rules.nearest", text.Sentence(unclear.Note), names[0])
+	case unclear.Note != "":
+		e.error = text.Error("rules.which", text.Sentence(unclear.Note), text.List(names...))
 	}
-	return nil, text.Error("bad.rules", shortened(typed), hint)
+	return nil, e
+}
+
+// Unclear is the error of a name that may mean any of some rulesets. It asks which.
+type Unclear struct {
+	error
+	Choices []*rules.Ruleset
+}
+
+// Unwrap returns the message as an error.
+func (e *Unclear) Unwrap() error { return e.error }
+
+// Choose returns a button for each ruleset that may be meant, if the error asks that:
+// it asks for the command again, with the option set to that ruleset.
+func Choose(err error, command, option string, args map[string]string) (cs []Control) {
+	var unclear *Unclear
+	if !errors.As(err, &unclear) {
+		return nil
+	}
+	for _, r := range unclear.Choices {
+		again := maps.Clone(args)
+		again[option] = r.Name
+		cs = append(cs, Control{Label: r.Title, Command: command, Args: again})
+	}
+	return cs
 }

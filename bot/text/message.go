@@ -196,9 +196,14 @@ func sentence(key string, s any) Message {
 	return m
 }
 
-// Summary says in a line how one wins under a ruleset and what a pass costs.
-func Summary(r *rules.Ruleset) Message {
-	return Say("rules.summary", Sentence(r.Aim), Sentence(r.PassCost))
+// About says in a line how one wins under a ruleset and what a pass costs; before
+// that, if people asked for it by the name of other rules, what it has to do with these.
+func About(typed string, r *rules.Ruleset) []Message {
+	summary := Say("rules.summary", Sentence(r.Aim), Sentence(r.PassCost))
+	if note := rules.About(typed); note != "" && !r.IsCustom() {
+		return []Message{Sentence(note), summary}
+	}
+	return []Message{summary}
 }
 
 // A messageError is a Message as an error.

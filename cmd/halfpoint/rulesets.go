@@ -65,6 +65,9 @@ func (c *rulesCmd) Run(e *env) error {
 			return writeJSON(e.out, bookOf(r))
 		}
 		var b bytes.Buffer
+		if note := rules.About(c.ID); note != "" {
+			b.WriteString(note + "\n")
+		}
 		b.WriteString(r.Aim + "\n" + r.PassCost + "\n\n" + r.Book() + "\nWhat the sources leave open\n")
 		for _, c := range r.Choices() {
 			b.WriteString("  - " + c.Open + " " + c.Chosen + "\n")
