@@ -294,12 +294,12 @@ func (s *Settings) at(key, why string) *BadSetting {
 }
 
 // Mistake returns an error of the form "discord.token: is not accepted" as a
-// [BadSetting] with the place where the setting was given. It returns other errors
-// as a BadSetting without a place.
-func (s Settings) Mistake(err error) *BadSetting {
+// [BadSetting] with the place where the setting was given, and other errors as they
+// are.
+func (s Settings) Mistake(err error) error {
 	key, why, ok := strings.Cut(err.Error(), ": ")
 	if _, known := s.table()[key]; !ok || !known {
-		return &BadSetting{Why: err.Error()}
+		return err
 	}
 	return s.at(key, why)
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,14 +12,16 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // tryFor is how long Check waits for the gateway.
 const tryFor = 10 * time.Second
 
-// Check tries a configuration on Discord without changing anything there. It
-// gives what it found, a line each; an error says what is wrong and what to do.
-func Check(ctx context.Context, cfg Config) ([]string, error) {
+// Check tries a configuration on Discord. It returns what it found, a line each; an
+// error says what is wrong and what to do. If channel is given, the id of a channel
+// or thread, it posts a board there and deletes it again; else it changes nothing.
+func Check(ctx context.Context, cfg Config, channel string, board render.Scene) ([]string, error) {
 	a, err := New(cfg)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,57 @@ func Check(ctx context.Context, cfg Config) ([]string, error) {
 		}
 		found = append(found, lines...)
 	}
-	return append(found, "invite: "+Invite(a.cfg.Application)), nil
+	found = append(found, "invite: "+Invite(a.cfg.Application))
+	if channel == "" {
+		return found, nil
+	}
+	lines, err := a.tryChannel(ctx, channel, board)
+	return append(found, lines...), err
+}
+
+// tryChannel posts a board in a channel and deletes it.
+func (a *Adapter) tryChannel(ctx context.Context, channel string, board render.Scene) (lines []string, err error) {
+	ch, err := a.rest.Channel(ctx, channel)
+	switch {
+	case rest.Gone(err):
+		return nil, fmt.Errorf("channel %s: there is none with this id; switch on Developer Mode in Discord's settings, and copy the channel's id from its menu", channel)
+	case rest.Forbidden(err):
+		return nil, fmt.Errorf("channel %s: the bot cannot see it; allow it %s in the channel's settings, under Permissions", channel, strings.Join(rest.Permissions(0).Missing(rest.ViewChannel), ", "))
+	case err != nil:
+		return nil, err
+	case ch.Type == discordgo.ChannelTypeGuildForum || ch.Type == discordgo.ChannelTypeGuildCategory:
+		return nil, fmt.Errorf("channel #%s: nobody can write in it directly; give the id of a post or channel in it", ch.Name)
+	}
+	name := "channel #" + ch.Name
+	var missing []string
+	if ch.GuildID != "" {
+		may, err := a.rest.Permissions(ctx, ch.GuildID, channel)
+		if err != nil {
+			return nil, fmt.Errorf("%s: permissions not read: %w", name, err)
+		}
+		missing = may.Missing(Permissions)
+	}
+	if len(missing) == 0 {
+		lines = append(lines, name+": the bot has its permissions")
+	}
+	lacks := func(err error) error {
+		if len(missing) > 0 {
+			return errors.Join(fmt.Errorf("%s: the bot lacks %s; allow them in the channel's settings, under Permissions", name, strings.Join(missing, ", ")), err)
+		}
+		return err
+	}
+	ms, err := content{scene: &board, name: "halfpoint-check.png", flags: rest.SuppressNotifications}.messages()
+	if err != nil {
+		return lines, err
+	}
+	sent, err := a.rest.Send(ctx, channel, ms[0])
+	if err != nil {
+		return lines, lacks(fmt.Errorf("%s: board not posted: %w", name, err))
+	}
+	if err := a.rest.Delete(ctx, channel, sent.ID); err != nil {
+		return lines, lacks(fmt.Errorf("%s: board posted, but not deleted again: %w", name, err))
+	}
+	return append(lines, name+": posted a board and deleted it again"), lacks(nil)
 }
 
 // lacks tells of the servers that the bot is in, a line of each in which it

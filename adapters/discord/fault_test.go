@@ -17,6 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 const (
@@ -455,7 +456,7 @@ func TestCheck(t *testing.T) {
 		check := func(change func(*Config)) (string, error) {
 			cfg := c.cfg
 			change(&cfg)
-			found, err := Check(t.Context(), cfg)
+			found, err := Check(t.Context(), cfg, "", render.Scene{})
 			return strings.Join(found, "\n"), err
 		}
 		found, err := check(func(cfg *Config) { cfg.Guild = c.guild.ID() })

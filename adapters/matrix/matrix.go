@@ -330,15 +330,6 @@ func (a *Adapter) deviceConfig() device.Config {
 		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, Log: a.log}
 }
 
-// Check says what works and what is missing, a line each.
-func Check(ctx context.Context, cfg Config) ([]string, error) {
-	a, err := New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return device.Check(ctx, a.deviceConfig())
-}
-
 // away tells the service that Matrix cannot be reached; what waits waits until it
 // can.
 func (a *Adapter) away(ctx context.Context) {

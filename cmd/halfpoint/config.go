@@ -12,6 +12,8 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/web"
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // configFile returns the path of the configuration: --config, or else the first
@@ -89,10 +91,12 @@ type configCmd struct {
 	Check configCheckCmd `cmd:"" help:"List all mistakes in the configuration, then try it on Discord and Matrix."`
 }
 
-type configCheckCmd struct{}
+type configCheckCmd struct {
+	Channel string `help:"Also post one board in this channel and delete it: the id of a channel on Discord; the id or alias of a room on Matrix." placeholder:"ID"`
+}
 
 // Run reads the configuration and prints what follows from it.
-func (*configCheckCmd) Run(e *env) error {
+func (c *configCheckCmd) Run(e *env) error {
 	s, err := e.settings()
 	var bad bot.BadSettings
 	if err != nil && !errors.As(err, &bad) {
@@ -117,5 +121,35 @@ func (*configCheckCmd) Run(e *env) error {
 	for _, r := range own {
 		fmt.Fprintf(e.out, "ruleset: %s, %s\n", r.ID(), r.Title)
 	}
-	return errors.Join(checkDiscord(e, s), checkMatrix(e, s))
+	channel, room := c.Channel, ""
+	if strings.HasPrefix(c.Channel, "!") || strings.HasPrefix(c.Channel, "#") {
+		channel, room = "", c.Channel
+	}
+	switch {
+	case strings.Trim(channel, "0123456789") != "":
+		return usageError{fmt.Errorf("--channel: %q is neither the id of a channel on Discord (a number) nor that of a room on Matrix (!… or #…)", c.Channel)}
+	case channel != "" && s.Discord.Token.IsZero():
+		return usageError{errors.New("--channel: this is a channel on Discord, but discord.token is not set")}
+	case room != "" && s.Matrix.Homeserver == "":
+		return usageError{errors.New("--channel: this is a room on Matrix, but matrix.homeserver is not set")}
+	}
+	return errors.Join(checkDiscord(e, s, channel), checkMatrix(e, s, room))
+}
+
+// testBoard returns the board that is posted to see whether the bot may.
+func testBoard() render.Scene {
+	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 9, H: 9})
+	for _, line := range []string{"B place E5", "W place G7", "B place C3"} {
+		var t rules.Turn
+		if t, err = rules.ParseTurn(line, 9, 9); err == nil {
+			g, err = g.Play(t)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err != nil {
+		panic(err) // it is always the same
+	}
+	return render.Of(g, render.Names{})
 }

@@ -32,14 +32,14 @@ func discordAdapters(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, e
 }
 
 // checkDiscord tries the settings on Discord and prints the findings.
-func checkDiscord(e *env, s bot.Settings) error {
+func checkDiscord(e *env, s bot.Settings, channel string) error {
 	if s.Discord.Token.IsZero() {
 		fmt.Fprintln(e.out, "discord: no token, so not used")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	found, err := discord.Check(ctx, discordConfig(s, slog.New(slog.DiscardHandler)))
+	found, err := discord.Check(ctx, discordConfig(s, slog.New(slog.DiscardHandler)), channel, testBoard())
 	for _, line := range found {
 		fmt.Fprintln(e.out, "discord:", line)
 	}

@@ -9,11 +9,24 @@ import (
 
 // config check tries the token on Discord, and says what to do about a wrong one.
 func TestDiscordConfigCheck(t *testing.T) {
-	d := discordtest.New(t, discordtest.Options{Lenient: true})
+	d := discordtest.New(t, discordtest.Options{Lenient: true, Limits: discordtest.NoLimits()})
 	t.Setenv("HALFPOINT_DISCORD_API", d.API())
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token())
 	if status, says := halfpoint("config", "check"); status != 0 || !strings.Contains(says, "discord: bot: Halfpoint") || !strings.Contains(says, "discord: invite: https://discord.com/oauth2/authorize?client_id="+d.Application()) {
 		t.Errorf("%d %s", status, says)
+	}
+	room := d.Guild("Go club").Channel("games")
+	if status, says := halfpoint("config", "check", "--channel", room.ID()); status != 0 || !strings.Contains(says, "discord: channel #games: posted a board and deleted it again") {
+		t.Errorf("%d %s", status, says)
+	}
+	room.OverwriteBot(0, discordtest.AttachFiles)
+	if status, says := halfpoint("config", "check", "--channel", room.ID()); status != 1 || !strings.Contains(says, "\nhalfpoint: channel #games: the bot lacks Attach Files;") {
+		t.Errorf("%d %s", status, says)
+	}
+	for channel, why := range map[string]string{"games": "neither the id of a channel on Discord", "#go:example.org": "matrix.homeserver is not set"} {
+		if status, says := halfpoint("config", "check", "--channel", channel); status != 2 || !strings.Contains(says, why) {
+			t.Errorf("%s: %d %s", channel, status, says)
+		}
 	}
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token()+"x")
 	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "discord.token: is not accepted") || strings.Contains(says, d.Token()) {

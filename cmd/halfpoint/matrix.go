@@ -52,7 +52,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 }
 
 // checkMatrix tries the settings on Matrix and prints the findings.
-func checkMatrix(e *env, s bot.Settings) error {
+func checkMatrix(e *env, s bot.Settings, room string) error {
 	if s.Matrix.Homeserver == "" {
 		fmt.Fprintln(e.out, "matrix: no homeserver, so not used")
 		return nil
@@ -68,7 +68,7 @@ func checkMatrix(e *env, s bot.Settings) error {
 	if err != nil {
 		return err
 	}
-	found, err := matrix.Check(ctx, matrixConfig(s, db, slog.New(slog.DiscardHandler)))
+	found, err := matrix.Check(ctx, matrixConfig(s, db, slog.New(slog.DiscardHandler)), room, testBoard())
 	for _, line := range found {
 		fmt.Fprintln(e.out, "matrix:", line)
 	}

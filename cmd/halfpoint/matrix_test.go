@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/event"
+
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
@@ -40,6 +43,33 @@ func TestConfigCheckMatrix(t *testing.T) {
 		if strings.Contains(says, user.Password) {
 			t.Errorf("the password is in %q", says)
 		}
+	}
+
+	// A board is posted in a room, which may be named by its alias, and removed.
+	bot := server.Client(t, server.URL, user)
+	room, err := bot.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "public_chat", RoomAliasName: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alias := "#go:" + user.ID.Homeserver()
+	if status, says := halfpoint("config", "check", "--channel", alias); status != 0 || !strings.Contains(says, "matrix: room "+alias+": posted a board and removed it again") {
+		t.Errorf("%d %s", status, says)
+	}
+	left, err := bot.Messages(t.Context(), room.RoomID, "", "", mautrix.DirectionBackward, nil, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boards := 0
+	for _, e := range left.Chunk {
+		if e.Type == event.EventMessage {
+			boards++
+			if e.Unsigned.RedactedBecause == nil {
+				t.Errorf("a board was left: %v", e.Content.Raw)
+			}
+		}
+	}
+	if boards != 1 {
+		t.Errorf("%d boards were posted", boards)
 	}
 
 	// Beside a bot that runs it looks at what that has, and disturbs nothing.

@@ -27,15 +27,17 @@ func uiaSession(body []byte) (string, error) {
 	return ui.Session, nil
 }
 
-// Check says what works and what is missing, a line each, as `halfpoint config
-// check` prints it, and an error for what keeps the bot from working. It logs
-// in if need be, and then out again; it changes nothing. DB may be nil.
-func Check(ctx context.Context, c Config) (lines []string, err error) {
-	lines, err = check(ctx, &c)
+// Check returns lines that say what works and what is missing, as `halfpoint config
+// check` prints them, and an error for what keeps the bot from working. It logs in
+// if it has to, and then out again; it changes nothing. Where nothing is wrong it calls
+// then, which may be nil, while it is logged in, and adds what that returns. DB may
+// be nil.
+func Check(ctx context.Context, c Config, then func(context.Context, *mautrix.Client) ([]string, error)) (lines []string, err error) {
+	lines, err = check(ctx, &c, then)
 	return lines, c.clean(err)
 }
 
-func check(ctx context.Context, c *Config) (lines []string, err error) {
+func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.Client) ([]string, error)) (lines []string, err error) {
 	c.defaults()
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	d, err := c.connect(ctx)
@@ -76,13 +78,23 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 		}()
 	}
 	say("logged in as %s %s", d.Client.UserID, how)
+	if err := d.checkKeys(ctx, kept, how, say); err != nil || then == nil {
+		return lines, err
+	}
+	more, err := then(ctx, d.Client)
+	return append(lines, more...), err
+}
+
+// checkKeys says whether encrypted rooms work.
+func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(format string, args ...any)) error {
+	c := d.config
 	if !e2ee.Available {
 		say("%s", e2ee.ErrOff)
-		return lines, nil
+		return nil
 	}
 	answer, err := d.Client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{d.Client.UserID: {}}})
 	if err != nil {
-		return lines, fmt.Errorf("matrix: ask for the account's keys: %w", err)
+		return fmt.Errorf("matrix: ask for the account's keys: %w", err)
 	}
 	say("encrypted rooms are on")
 	recovery := !c.RecoveryKey.IsZero() || kept != nil && !kept.recovery.IsZero()
@@ -96,9 +108,9 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey.Reveal()); errors.Is(err, e2ee.ErrRecoveryKey) && (known || kept != nil && !kept.recovery.IsZero()) {
 			say("matrix.recovery_key: %v; it is not needed now, but put the one of the account's present cross-signing", err)
 		} else if errors.Is(err, e2ee.ErrRecoveryKey) {
-			return lines, fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
+			return fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
 		} else if err != nil {
-			return lines, fmt.Errorf("matrix.recovery_key: %w", err)
+			return fmt.Errorf("matrix.recovery_key: %w", err)
 		}
 	}
 	switch {
@@ -109,13 +121,13 @@ func check(ctx context.Context, c *Config) (lines []string, err error) {
 	case exists && !c.Password.IsZero():
 		say("cross-signing is set up, but matrix.recovery_key is missing: the bot will set it up anew with the password")
 	case exists:
-		return lines, errors.New("matrix.recovery_key: missing (or matrix.password): the bot cannot sign its device, and clients withhold their keys from unsigned ones")
+		return errors.New("matrix.recovery_key: missing (or matrix.password): the bot cannot sign its device, and clients withhold their keys from unsigned ones")
 	case !c.Password.IsZero():
 		say("cross-signing is not set up yet: the bot will do so with the password, and show its recovery key once")
 	default:
 		say("cross-signing is not set up yet, and a token alone may not be able to: set matrix.password if the start fails")
 	}
-	return lines, nil
+	return nil
 }
 
 type login string

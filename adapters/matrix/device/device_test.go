@@ -469,7 +469,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 		d = s.starts()
 		secrets = append(secrets, d.row.token.Reveal())
 		s.stops(d)
-		lines, err := Check(ctx, s.Config)
+		lines, err := Check(ctx, s.Config, nil)
 		errs = append(errs, err)
 		s.Password = bot.NewSecret("canary-of-a-password")
 		secrets = append(secrets, s.Password.Reveal())
@@ -495,7 +495,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
 		s := account(t, server, server.URL, server.Register(t, "Bot"))
-		lines, err := Check(ctx, s.Config)
+		lines, err := Check(ctx, s.Config, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -513,7 +513,7 @@ func TestCheck(t *testing.T) {
 		}
 		d := s.starts()
 		only(t, s.devices(server), d.Client.DeviceID)
-		lines, err = Check(ctx, s.Config)
+		lines, err = Check(ctx, s.Config, nil)
 		if err != nil || !strings.Contains(strings.Join(lines, "\n"), "with the device of the last time") {
 			t.Errorf("%v %q", err, lines)
 		}
@@ -523,24 +523,24 @@ func TestCheck(t *testing.T) {
 		s.Config.DB = nil
 		if e2ee.Available {
 			s.Config.RecoveryKey = d.Recovery
-			if lines, err = Check(ctx, s.Config); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
+			if lines, err = Check(ctx, s.Config, nil); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
 				t.Errorf("the account's recovery key: %v %q", err, lines)
 			}
 			other := account(t, server, server.URL, server.Register(t, "Other"))
 			o := other.starts()
 			s.Config.RecoveryKey = o.Recovery
 			other.stops(o)
-			if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
+			if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.recovery_key: ") || strings.Contains(err.Error(), o.Recovery.Reveal()) {
 				t.Errorf("another account's recovery key: %v", err)
 			}
 			s.Config.RecoveryKey = bot.Secret{}
 		}
 		s.Config.Password = bot.NewSecret("canary-of-a-password")
-		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
+		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
 			t.Errorf("wrong password: %v", err)
 		}
 		s.Config.Homeserver = "http://127.0.0.1:1"
-		if _, err := Check(ctx, s.Config); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
+		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.homeserver: http://127.0.0.1:1 does not answer") {
 			t.Errorf("no server: %v", err)
 		}
 	})
