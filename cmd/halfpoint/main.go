@@ -45,6 +45,7 @@ type cli struct {
 	Export      exportCmd      `cmd:"" help:"Write all that the database holds, as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database with an export."`
 	Undelivered undeliveredCmd `cmd:"" help:"List what could not be shown."`
+	Init        initCmd        `cmd:"" help:"Ask what the bot needs, write config.yaml and try it."`
 	ConfigGr    configCmd      `cmd:"" name:"config" help:"About the configuration."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }

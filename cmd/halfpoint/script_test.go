@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 )
 
 func TestMain(m *testing.M) {
@@ -27,12 +29,14 @@ func halfpoint(args ...string) (status int, says string) {
 }
 
 // The scripts in testdata/script use the program as people do. $SGF is the
-// folder of the worked examples.
+// folder of the worked examples; $DISCORD_API, $DISCORD_TOKEN and $DISCORD_APPLICATION
+// are a double of Discord and a bot on it.
 func TestScripts(t *testing.T) {
 	sgf, err := filepath.Abs(filepath.Join("..", "..", "rules", "sgf", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := discordtest.New(t, discordtest.Options{Lenient: true, Limits: discordtest.NoLimits()})
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -55,6 +59,9 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SGF", sgf)
+			e.Setenv("DISCORD_API", d.API())
+			e.Setenv("DISCORD_TOKEN", d.Token())
+			e.Setenv("DISCORD_APPLICATION", d.Application())
 			return nil
 		},
 	})
