@@ -21,10 +21,9 @@ func (k *sprites) grid(s *Scene, coordinates string) grid {
 	w, h := s.Size()
 	v := s.view()
 	cols, rows := v.size()
-	side := k.u(boardSide)
 	// Lines lie on two pixels of which the first is even.
-	x := (side-(cols-1)*k.cell)/2 | 1
-	y := (side+(rows-1)*k.cell)/2 | 1
+	x := (k.u(k.board.Dx())-(cols-1)*k.cell)/2 | 1
+	y := (k.u(k.board.Dy())+(rows-1)*k.cell)/2 | 1
 	return grid{k, coordinates, w, h, v, x - int(v.From.X)*k.cell, y + int(v.From.Y)*k.cell}
 }
 
@@ -33,8 +32,8 @@ func (g *grid) at(p rules.Point) (x, y int) {
 	return g.x + int(p.X)*g.cell, g.y - int(p.Y)*g.cell
 }
 
-// board draws the square on the left.
-func (l *displayList) board(g *grid, s *Scene) {
+// boardOf draws the board.
+func (l *displayList) boardOf(g *grid, s *Scene) {
 	l.lines(g)
 
 	stamp := func(p rules.Point, sp *sprite) {

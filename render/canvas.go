@@ -44,12 +44,11 @@ func (c *canvas) span(y, x0, x1 int) []uint8 {
 // bounds returns the whole of the canvas.
 func (c *canvas) bounds() image.Rectangle { return image.Rect(0, 0, c.w, c.h) }
 
-// paint carries out ops within a part of the canvas, on a background of which all
-// rows are alike. The pixels of the part become the same as when everything is
+// paint carries out ops within a part of the canvas, on a background. The pixels of the part become the same as when everything is
 // painted, because each depends only on the earlier pixel at its own place.
-func (c *canvas) paint(background []uint8, l []op, part image.Rectangle) {
+func (c *canvas) paint(under *background, l []op, part image.Rectangle) {
 	for y := part.Min.Y; y < part.Max.Y; y++ {
-		copy(c.span(y, part.Min.X, part.Max.X), background[part.Min.X:part.Max.X])
+		copy(c.span(y, part.Min.X, part.Max.X), under.row(y)[part.Min.X:part.Max.X])
 	}
 	for i := range l {
 		o := &l[i]

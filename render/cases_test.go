@@ -88,6 +88,8 @@ func stateCases(t testing.TB) []pictured {
 		corner.Marks = append(corner.Marks, Mark{At: turn.At, Label: strconv.Itoa(i + 1)})
 	}
 	corner.View = View{point(t, "N12"), point(t, "T19")}
+	long := longGame(t, "two-button")
+	estimated := Of(long, Names{"Miyamoto Naoki of Kansai", "Go Seigen"}).Estimated(9)
 	crowded := of(longGame(t, "area-2"))
 	for i := range 14 {
 		p := rules.Points(i + 1)
@@ -118,6 +120,11 @@ func stateCases(t testing.TB) []pictured {
 		{"2x2", of(play(t, "area-2", k(2, 2, 0), "A1")), Options{}},
 		{"handicap", of(handicapGame(t)), Options{}},
 		{"crowded", crowded, Options{}},
+		{"estimated", estimated, Options{}},
+		{"ended now", EndedNow(long, n), Options{}},
+		{"portrait estimated", estimated, Options{Layout: "portrait"}},
+		{"portrait settling", of(then(t, play(t, "two-button", k(9, 9, 13), e1+"pass pass dead:J8,J2"), "W agree")), Options{Layout: "portrait"}},
+		{"portrait finished", of(play(t, "half-pass", k(9, 9, 13), e1+"pass pass pass")), Options{Layout: "portrait", Theme: "slate"}},
 	}
 }
 

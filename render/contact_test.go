@@ -18,6 +18,7 @@ import (
 var (
 	contact      = flag.String("contact", "", "write a sheet of pictures of everything to this file, or single pictures into this folder")
 	contactWidth = flag.Int("contact.width", 509, "of each picture, in pixels")
+	contactPlan  = flag.String("contact.layout", "", "one of Layouts")
 	contactOnly  = flag.String("contact.only", "", "pictures whose name contains this")
 )
 
@@ -38,6 +39,9 @@ func TestContactSheet(t *testing.T) {
 		if *contact == "" {
 			c.o.Size = "small"
 		}
+		if *contactPlan != "" {
+			c.o.Layout = *contactPlan
+		}
 		img, err := imageOf(c.scene, c.o)
 		if err != nil {
 			t.Fatal(c.name, err)
@@ -55,7 +59,7 @@ func TestContactSheet(t *testing.T) {
 	}
 	const across, gap = 6, 8
 	w := *contactWidth
-	h := w * high / wide
+	h := w * all[0].Bounds().Dy() / all[0].Bounds().Dx()
 	down := (len(all) + across - 1) / across
 	sheet := image.NewRGBA(image.Rect(0, 0, across*(w+gap)+gap, down*(h+gap)+gap))
 	draw.Draw(sheet, sheet.Rect, image.NewUniform(color.Gray{0x40}), image.Point{}, draw.Src)

@@ -15,42 +15,41 @@
 //
 // # What the picture says
 //
-// The board is on the left. The last stone carries a dot, and its letter and
-// number a pill; the stones that it took are still there for one picture, half
-// transparent and crossed out. A hollow square says that the player to move may
-// not take there, because the position would repeat. While dead stones are
-// being agreed on, and afterwards, those are half transparent too, and points
-// of territory carry a small square. Stones marked as alive in seki carry a
-// ring.
+// The last stone on the board carries a dot, and its letter and number a pill;
+// the stones that it took are still there for one picture, half transparent and
+// crossed out. A hollow square says that the player to move may not take there,
+// because the position would repeat. While dead stones are being agreed on, and
+// afterwards, those are half transparent too, and points of territory carry a
+// small square. Stones marked as alive in seki carry a ring.
 //
-// The panel on the right begins with the two players and, once play has stopped,
-// their totals; a frame says who is to act, and a tick who has accepted the
-// marks. While stones are in play the scene claims nothing about who leads:
-// the headline is empty or an estimate, and the rows are what the players hold.
-// [EndedNow] counts all the same, for people who ask. Then come the
-// margin, or on a banner the result, then the ledger: Black's numbers on the
-// left, White's on the right, labels between them. They are points, so that
-// they add up; below the total stand things that are worth nothing, which are
-// simply counted. What the last turn changed stands beside the number with its
-// sign. Under the ledger follow what somebody says of the position and what the
-// ruleset says of it; then the lids of the bowls with what the players hold
-// and what lies between them, buttons or the half-pass zone; and at the bottom
-// the last turn, who is next, and the rule by which things
-// changed hands.
+// The panel is beside the board, or under it ([Options]). It begins with the two
+// players and, once play has stopped, their totals; a frame says who is to act,
+// and a tick who has accepted the marks. While stones are in play the scene
+// claims nothing about who leads: the headline is empty, and then the panel tells
+// how to win, or it is an estimate. [EndedNow] counts all the same, for people
+// who ask. Once play has stopped the headline is the margin, or on a banner the
+// result. The ledger has Black's numbers on the left, White's on the right,
+// labels between them. What the last turn changed stands beside the number with
+// its sign. Under the rows follow the rules by which the last turn moved things
+// and what the ruleset says of the position; then the lids of the bowls with
+// what the players hold and what lies between them, buttons or the half-pass
+// zone; then the legend, which tells what those are worth; and at the bottom the
+// last turn and who is next. A comment takes the place of the legend.
 //
-// Not everything always has room. Rows come first; then the comment, the
-// notes, the bowls, the name of the ruleset. If there are more rows than fit,
-// those that are worth nothing go, then sums on the way, then empty ones, and
-// the last of the rest become one, so that the ledger still adds up.
+// Each of these has a box of its own (layout.go), in which it stays through the
+// whole game. Numbers have one size, which can be read on a phone; words shrink to
+// leave room for them. Sentences that do not fit are left out whole, names lose
+// their middle. If there are more rows than fit, those that are worth nothing go,
+// and the last of the rest become one, so that the ledger still adds up.
 //
 // # How it is drawn
 //
 // Lengths are given in units, which are the pixels of the medium picture, 960
-// by 660. A set of sprites (stones, shadows, marks) is drawn with package gg
+// by 660 or, in portrait, 664 by 1064. A set of sprites (stones, shadows, marks) is drawn with package gg
 // once for each theme, size and distance of lines, and kept. A picture is a
 // list of ops: sprites, letters and rectangles, each with its place (displaylist.go).
 // They are painted into an image of at most 192 colours, or 16, over a background
-// of which all rows are alike, and compressed (canvas.go, png.go). Where a
+// of which the rows of the board are alike, and compressed (canvas.go, png.go). Where a
 // sprite is transparent the colour is looked up in a table (palette.go).
 //
 // A series makes the list of the next picture and compares it with that of the

@@ -40,6 +40,7 @@ func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 	s.setLedger(w, g, before, counted)
 	s.setTurn(w, g)
 	s.setNotes(w, g)
+	s.setLegend(w, g)
 	switch g.Phase() {
 	case rules.Playing:
 		s.Playing = true
@@ -269,12 +270,9 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {
 	if before != nil {
 		was = before.Score()
 	}
-	area := Row{Label: w.Area, Kind: Sum}
-	lines, inArea := rowsOf(score), 0
 	old := rowsOf(was)
-	for i, l := range lines {
-		onBoard := l.thing == rules.Stone || l.thing == rules.Territory
-		if onBoard && !counted {
+	for _, l := range rowsOf(score) {
+		if !counted && (l.thing == rules.Stone || l.thing == rules.Territory) {
 			continue
 		}
 		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
@@ -283,21 +281,39 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {
 			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
 		}
 		s.addRow(row)
-		if onBoard {
-			inArea++
-			area.Black.Value += row.Black.Value
-			area.White.Value += row.White.Value
-			if inArea == 2 && i < len(lines)-1 {
-				s.Rows = append(s.Rows, area)
-			}
-		}
-	}
-	if counted {
-		s.Rows = append(s.Rows, Row{Label: w.Total, Kind: Sum, Black: Cell{Value: score.Black}, White: Cell{Value: score.White}})
 	}
 	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
 		if !counts(score, t) {
 			s.addRow(held(w, t, g, before))
+		}
+	}
+}
+
+// setLegend tells what things are worth, and what the ruleset says of winning and
+// passing.
+func (s *Scene) setLegend(w *Words, g *rules.Game) {
+	worth := func(t rules.Thing, points string) {
+		s.Legend = append(s.Legend, Worth{t, fmt.Sprintf(w.Worth[t], points)})
+	}
+	switch score := g.Score(); {
+	case score == nil:
+		worth(rules.Prisoner, w.OneDelay)
+		worth(rules.UltimateStone, w.Turns[rules.Draw])
+	default:
+		for _, l := range rowsOf(score) {
+			if l.thing > rules.UltimateStone {
+				continue
+			}
+			points, ok := map[rules.Points]string{rules.One: w.OnePoint, rules.Half: w.HalfPoint}[l.each]
+			if !ok {
+				points = number(l.each)
+			}
+			worth(l.thing, points)
+		}
+	}
+	for _, text := range []string{g.Rules().Aim, g.Rules().PassCost} {
+		if text != "" {
+			s.Aim = append(s.Aim, w.sentence(text))
 		}
 	}
 }
@@ -326,6 +342,7 @@ func (s *Scene) addRow(r Row) {
 // A line is a row before it is labelled.
 type line struct {
 	thing  rules.Thing
+	each   rules.Points
 	points [3]rules.Points // by colour
 	has    [3]bool
 }
@@ -342,7 +359,7 @@ func rowsOf(s *rules.Score) []line {
 		i := slices.IndexFunc(out, func(o line) bool { return o.thing == l.Thing })
 		if i < 0 {
 			i = len(out)
-			out = append(out, line{thing: l.Thing})
+			out = append(out, line{thing: l.Thing, each: l.Each})
 		}
 		out[i].points[l.Player] += l.Points()
 		out[i].has[l.Player] = true

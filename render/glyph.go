@@ -5,6 +5,7 @@ import (
 	"image"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
@@ -25,7 +26,10 @@ const (
 )
 
 // capHeight is the height of capital letters and digits in parts of the size.
-const capHeight = 0.711
+const (
+	capHeight = 0.711
+	capMille  = 711
+)
 
 // A glyph is the mask of a letter, at one of the quarters of a pixel.
 type glyph struct {
@@ -218,6 +222,81 @@ func (st style) cut(s string, w int) string {
 		}
 	}
 	return s
+}
+
+// elided returns a text without its middle, so that it is at most w pixels wide: the
+// ends tell names apart.
+func (st style) elided(s string, w int) string {
+	letters := []rune(s)
+	head, tail := (len(letters)+1)/2, len(letters)/2
+	for st.width(s) > w && head > 0 {
+		if head > tail {
+			head--
+		} else {
+			tail--
+		}
+		s = strings.TrimRight(string(letters[:head]), " ") + "…" + strings.TrimLeft(string(letters[len(letters)-tail:]), " ")
+	}
+	return s
+}
+
+// A span is a part of a line in one style.
+type span struct {
+	text  string
+	style style
+}
+
+type spans []span
+
+func (all spans) width() int {
+	n := 0
+	for _, s := range all {
+		n += s.style.width(s.text)
+	}
+	return n
+}
+
+// mixed sets a line in which the numbers keep their size while the words around
+// them shrink until it is at most w pixels wide. The last words go if that is not
+// enough.
+func (k *sprites) mixed(s string, w int, st style) spans {
+	for least, largest := k.u(leastSize), st.size; ; st.size-- {
+		var out spans
+		for i, r := range s {
+			here := st
+			if strings.ContainsRune("0123456789½+−", r) {
+				here.size = max(st.size, k.u(k.number))
+			}
+			if n := len(out); n > 0 && out[n-1].style == here {
+				out[n-1].text = out[n-1].text + s[i:i+utf8.RuneLen(r)]
+			} else {
+				out = append(out, span{s[i : i+utf8.RuneLen(r)], here})
+			}
+		}
+		if out.width() <= w {
+			return out
+		}
+		if st.size <= least {
+			at := strings.LastIndexByte(strings.TrimRight(s, "… "), ' ')
+			if at <= 0 {
+				return out
+			}
+			s, st.size = s[:at]+"…", largest+1
+		}
+	}
+}
+
+// runs sets a mixed line from x on, with the capitals of its first style centred on
+// the height y.
+func (l *displayList) runs(x, y int, all spans) {
+	largest := 0
+	for _, s := range all {
+		largest = max(largest, s.style.size)
+	}
+	for _, s := range all {
+		l.text(x, y+int(float64(largest-s.style.size)*capHeight/2+0.5), s.text, s.style)
+		x += s.style.width(s.text)
+	}
 }
 
 // wrap breaks a text into as few lines as it can, at most w pixels wide and

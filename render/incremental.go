@@ -90,12 +90,12 @@ func (c *series) draw(s *Scene, o Options) error {
 	c.now, c.old = c.old, c.now
 	c.now.of(k, s, o)
 	if k != c.sprites {
-		if c.sprites == nil || c.sprites.quarter != k.quarter {
-			c.canvas = *newCanvas(size(k.quarter))
+		if c.sprites == nil || c.sprites.sizeKey != k.sizeKey {
+			c.canvas = *newCanvas(k.pixels())
 		}
 		c.sprites, c.canvas.palette, c.packed = k, k.palette, nil
 		c.parts = append(c.parts, c.canvas.bounds())
-		c.canvas.paint(k.row, c.now.ops, c.canvas.bounds())
+		c.canvas.paint(k.background, c.now.ops, c.canvas.bounds())
 		return nil
 	}
 	across, down := (c.canvas.w+tile-1)/tile, (c.canvas.h+tile-1)/tile
@@ -127,7 +127,7 @@ func (c *series) draw(s *Scene, o Options) error {
 			}
 			part := image.Rect(x*tile, y*tile, x1*tile, y1*tile).Intersect(c.canvas.bounds())
 			c.parts = append(c.parts, part)
-			c.canvas.paint(k.row, c.now.ops, part)
+			c.canvas.paint(k.background, c.now.ops, part)
 		}
 	}
 	return nil

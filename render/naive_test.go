@@ -39,9 +39,9 @@ var naiveWooden *image.RGBA
 // naiveWood gives a copy of the wood, which was drawn once.
 func naiveWood() *image.RGBA {
 	if naiveWooden == nil {
-		dc := gg.NewContext(wide, high)
+		dc := gg.NewContext(960, 660)
 		for x := range boardSide {
-			dc.DrawRectangle(float64(x), 0, 1, high)
+			dc.DrawRectangle(float64(x), 0, 1, 660)
 			dc.SetColor(wood.wood[1].over(wood.wood[0], grainDepth(float64(x))).alpha(1))
 			dc.Fill()
 		}
@@ -166,7 +166,7 @@ func naive(w io.Writer, s Scene) error {
 	}
 
 	// panel
-	dc.DrawRectangle(boardSide, 0, wide-boardSide, high)
+	dc.DrawRectangle(boardSide, 0, 300, 660)
 	set(t.panel)
 	dc.Fill()
 	box(675, 15, 132, 104, 10, t.blackTile)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"image"
 	"math"
 
 	"github.com/fogleman/gg"
@@ -8,58 +9,45 @@ import (
 
 // Sizes of the objects of the panel, in units.
 const (
-	tileWidth, tileHeight = 132, 104
-	footerHeight          = 68 // without sentences
-	sentencePitch         = 22
-	bannerHeight          = 44
-	smallBowl, largeBowl  = 38, 60
+	bowlRadius            = 38
 	buttonSize            = 30
+	smallButton           = 22
 	zoneWidth, zoneHeight = 92, 50
+	tickRadius            = 11
 )
 
 // draws makes the objects of the panel.
 func (g *background) draws() {
 	t := g.theme
 	for i, border := range []rgb{t.blackBorder, t.due} {
-		g.tiles[black][i] = g.box(tileWidth, tileHeight, 10, 2+3*i, t.blackTile, border)
+		g.tile[black][i] = g.box(g.tiles[black], 10, 2+3*i, t.blackTile, border)
 	}
 	for i, border := range []rgb{t.whiteBorder, t.due} {
-		g.tiles[white][i] = g.box(tileWidth, tileHeight, 10, 2+3*i, t.whiteTile, border)
+		g.tile[white][i] = g.box(g.tiles[white], 10, 2+3*i, t.whiteTile, border)
 	}
-	for lines := range g.footers {
-		g.footers[lines] = g.box(panelRight-panelLeft, footerOf(lines), 12, 0, t.footer, t.footer)
-	}
-	g.banner = g.box(panelRight-panelLeft, bannerHeight, 10, 0, t.banner, t.banner)
-	g.tick = g.object(28, func(dc *gg.Context) {
-		g.circle(dc, 0, 0, 13, t.panel)
-		g.circle(dc, 0, 0, 11, t.pill)
-		dc.MoveTo(g.px(-5), g.px(0.5))
-		dc.LineTo(g.px(-1.5), g.px(4))
-		dc.LineTo(g.px(5.5), g.px(-4))
-		stroke(dc, g, 3, t.onPill)
+	g.turn = g.box(g.footerBox, 12, 0, t.footer, t.footer)
+	g.banner = g.box(g.headlineBox, 10, 0, t.banner, t.banner)
+	g.tick = g.object(2*tickRadius+2, func(dc *gg.Context) {
+		g.circle(dc, 0, 0, tickRadius, t.panel)
+		g.circle(dc, 0, 0, tickRadius-2, t.pill)
+		dc.MoveTo(g.px(-4), g.px(0.5))
+		dc.LineTo(g.px(-1.2), g.px(3.2))
+		dc.LineTo(g.px(4.4), g.px(-3.2))
+		stroke(dc, g, 2.4, t.onPill)
 	})
 	icons := newSprites(g, g.u(32)&^1)
 	g.icon, g.dot = icons.stone, icons.last
-	for i, r := range []int{smallBowl, largeBowl} {
-		g.bowls[i] = g.newBowl(r)
-	}
-	g.button = g.object(buttonSize+2, g.buttonStrokes)
-	g.zone = g.box(zoneWidth, zoneHeight, 8, 2, t.panel, t.faint)
-}
-
-// footerOf returns the height of a footer with so many lines of sentences.
-func footerOf(lines int) int {
-	if lines == 0 {
-		return footerHeight
-	}
-	return footerHeight + 8 + lines*sentencePitch
+	g.bowl = g.newBowl(bowlRadius)
+	g.button = g.object(buttonSize+2, g.buttonOf(buttonSize))
+	g.small = g.object(smallButton+2, g.buttonOf(smallButton))
+	g.zone = g.box(image.Rect(0, 0, zoneWidth, zoneHeight), 8, 2, t.panel, t.faint)
 }
 
 // newBowl draws the lid of a bowl, turned over, and stones that lie in it.
 func (g *background) newBowl(r int) bowlSprites {
 	t := g.theme
 	small := newSprites(g, max(g.u(r*60/100)&^1, 8))
-	b := bowlSprites{radius: r, stone: small.stone}
+	b := bowlSprites{stone: small.stone}
 	b.lid = g.object(2*r+2, func(dc *gg.Context) {
 		R := float64(r)
 		g.circle(dc, 0, 0, R, t.bowlRim)
@@ -86,10 +74,13 @@ func (g *background) newBowl(r int) bowlSprites {
 	return b
 }
 
-// buttonStrokes draws a button with four holes.
-func (g *background) buttonStrokes(dc *gg.Context) {
+// buttonOf draws a button with four holes.
+func (g *background) buttonOf(size int) func(*gg.Context) {
+	return func(dc *gg.Context) { g.drawButton(dc, float64(size)/2) }
+}
+
+func (g *background) drawButton(dc *gg.Context, r float64) {
 	t := g.theme
-	r := float64(buttonSize) / 2
 	g.circle(dc, 0, 0, r, t.buttonEdge)
 	g.circle(dc, 0, 0, r-1.5, t.button)
 	arc(dc, 0, 0, g.px(r*0.66), 0, 2*math.Pi)
@@ -145,12 +136,13 @@ func stroke(dc *gg.Context, g *background, width float64, c rgb) {
 	dc.Stroke()
 }
 
-// box returns a rectangle with round corners, sizes in units.
-func (g *background) box(w, h, radius, border int, inside, edge rgb) *sprite {
-	dc := gg.NewContext(g.u(w), g.u(h))
+// box returns a rectangle of the size of another, with round corners, in units. It
+// is laid down by its upper left corner.
+func (g *background) box(of image.Rectangle, radius, border int, inside, edge rgb) *sprite {
+	dc := gg.NewContext(g.u(of.Dx()), g.u(of.Dy()))
 	b := float64(g.u(border))
 	r := float64(g.u(radius))
-	fw, fh := float64(g.u(w)), float64(g.u(h))
+	fw, fh := float64(g.u(of.Dx())), float64(g.u(of.Dy()))
 	dc.DrawRoundedRectangle(0, 0, fw, fh, r)
 	dc.SetColor(edge.alpha(1))
 	dc.Fill()

@@ -1,244 +1,292 @@
 package render
 
 import (
-	"fmt"
 	"image"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// The panel right of the board, in units: two tiles, the headline, the ledger
-// as a butterfly (Black's numbers, labels, White's numbers), a comment, notes,
-// the bowls with the table between them, and the last turn. Whole points end at
-// one line and a half point hangs behind it.
+// Sizes of letters and distances of lines, in units.
 const (
-	panelLeft    = 675
-	panelRight   = 947
-	panelWidth   = panelRight - panelLeft
-	panelMiddle  = 811
-	panelTop     = 15
-	panelBottom  = 647
-	blackEnds    = 730 // whole points of Black end here
-	whiteEnds    = 927
-	blackDelta   = 738
-	headlineY    = 143
-	widestPitch  = 38 // of the rows
-	closestPitch = 30
-	notePitch    = 24
-	noteGap      = 6
-	titleHeight  = 26
+	widestPitch   = 44 // of the rows
+	sentenceSize  = 21
+	sentencePitch = 24
+	sentenceGap   = 5
+	legendSize    = 21
+	legendPitch   = 22
+	leastSize     = 17 // of words that have little room
 )
 
-// panel draws the square's neighbour.
-func (l *displayList) panel(k *sprites, s *Scene) {
+// panel draws what stands beside the board.
+func (l *displayList) panel(k *sprites, scene *Scene) {
+	s := &Scene{}
+	*s = *scene
 	w := s.words()
-	l.tile(k, black, panelLeft, &s.Black, drawable(clean(s.Black.Name, w.Black), w.Black), s.Counted)
-	l.tile(k, white, panelLeft+140, &s.White, drawable(clean(s.White.Name, w.White), w.White), s.Counted)
-	top := l.headline(k, s)
-	bottom := l.footer(k, s) - 10
-	l.middle(k, s, top, bottom)
+	l.player(k, black, &s.Black, drawable(clean(s.Black.Name, w.Black), w.Black), s.Counted)
+	l.player(k, white, &s.White, drawable(clean(s.White.Name, w.White), w.White), s.Counted)
+	if l.aim(k, s) {
+		s.Aim = s.Aim[1:]
+	}
+	l.headline(k, s)
+	said := l.caption(k, s)
+	l.ledger(k, s, append(append(said, s.Why...), s.Notes...))
+	switch comment, box, fits := k.comment(s); {
+	case comment == nil:
+		l.table(k, s)
+		l.legend(k, s)
+	default:
+		if fits {
+			l.table(k, s)
+		}
+		l.set(k, comment, box)
+	}
+	l.footer(k, s)
 }
 
-// tile draws a player: name and total, or what they may do.
-func (l *displayList) tile(k *sprites, color, left int, p *Player, name string, counted bool) {
+// player draws a tile: the name, and the total or what they may do.
+func (l *displayList) player(k *sprites, color int, p *Player, name string, counted bool) {
+	box := k.tiles[color]
 	due := 0
 	if p.Due {
 		due = 1
 	}
-	l.stamp(k.u(left), k.u(panelTop), k.tiles[color][due])
+	l.stamp(k.u(box.Min.X), k.u(box.Min.Y), k.tile[color][due])
 	ink := k.theme.whiteTile
 	if color == white {
 		ink = k.theme.blackTile
 	}
-	x, room := k.u(left+tileWidth/2), k.u(116)
+	x, _ := middle(box)
+	inside := box.Inset(7)
 	switch {
 	case counted:
-		name, st := style{medium, k.u(24), ink}.fit(name, room, k.u(18))
-		l.centred(x, k.u(panelTop+21), name, st)
-		total, st := style{bold, k.u(53), ink}.fit(number(p.Total), room, k.u(20))
-		l.centred(x, k.u(panelTop+68), total, st)
+		inside.Max.Y = inside.Min.Y + 36
+		l.name(k, name, inside, style{medium, 24, ink})
+		st := style{bold, k.u(k.total), ink}
+		for st.size > k.u(k.number) && st.width(number(p.Total)) > k.u(box.Dx()-8) {
+			st.size--
+		}
+		l.centred(k.u(x), k.u(box.Max.Y-32), number(p.Total), st)
 	case p.Right != "":
-		name, st := style{medium, k.u(29), ink}.fit(name, room, k.u(18))
-		l.centred(x, k.u(panelTop+40), name, st)
-		right, st := style{regular, k.u(22), ink}.fit(p.Right, room, k.u(16))
-		l.centred(x, k.u(panelTop+74), right, st)
+		inside.Max.Y -= 30
+		l.name(k, name, inside, style{medium, 29, ink})
+		right, st := style{regular, k.u(22), ink}.fit(p.Right, k.u(inside.Dx()), k.u(16))
+		l.centred(k.u(x), k.u(box.Max.Y-24), right, st)
 	default:
-		name, st := style{medium, k.u(29), ink}.fit(name, room, k.u(18))
-		l.centred(x, k.u(panelTop+52), name, st)
+		l.name(k, name, inside, style{medium, 29, ink})
 	}
 	if p.Accepted {
-		l.stamp(x, k.u(panelTop+tileHeight-3), k.tick)
+		l.stamp(k.u(x), k.u(box.Max.Y), k.tick)
 	}
 }
 
-// headline draws the margin and what kind of count it is, or on a banner who
-// won, and returns the height in units at which the ledger may begin.
-func (l *displayList) headline(k *sprites, s *Scene) int {
-	y := headlineY
-	st := style{bold, k.u(29), k.theme.text}
-	room := k.u(panelWidth)
+// name sets a name in a box: on one line, in smaller letters on one or two, and if
+// all that is not enough without its middle.
+func (l *displayList) name(k *sprites, name string, box image.Rectangle, st style) {
+	largest, least := st.size, 18
+	width := k.u(box.Dx())
+	for size := largest; size >= least; size-- {
+		st.size = k.u(size)
+		lines := []string{name}
+		if size <= 24 && 2*size+2 <= box.Dy()+4 {
+			lines = st.wrap(name, width)
+		}
+		if len(lines) <= 2 && !slices.ContainsFunc(lines, func(line string) bool { return st.width(line) > width || strings.HasSuffix(line, "…") }) {
+			l.set(k, &paragraph{lines: lines, style: st, pitch: size + 1, centred: true}, box)
+			return
+		}
+	}
+	l.set(k, &paragraph{lines: []string{st.elided(name, width)}, style: st, pitch: least, centred: true}, box)
+}
+
+// A paragraph is lines of a text, set in the middle of a box.
+type paragraph struct {
+	lines   []string
+	style   style // size in pixels
+	pitch   int   // units
+	centred bool
+}
+
+// set draws a paragraph.
+func (l *displayList) set(k *sprites, p *paragraph, box image.Rectangle) {
+	x, y := middle(box)
+	y -= (len(p.lines) - 1) * p.pitch / 2
+	for i, line := range p.lines {
+		if p.centred {
+			l.centred(k.u(x), k.u(y+i*p.pitch), line, p.style)
+		} else {
+			l.text(k.u(box.Min.X), k.u(y+i*p.pitch), line, p.style)
+		}
+	}
+}
+
+// headline draws the margin, or on a banner who won.
+func (l *displayList) headline(k *sprites, s *Scene) {
+	if s.Headline == "" {
+		return
+	}
+	x, y := middle(k.headlineBox)
+	st := style{bold, k.u(k.number + 3), k.theme.text}
+	room := k.u(k.headlineBox.Dx())
 	switch {
-	case s.Headline == "":
 	case s.Result != "":
-		l.stamp(k.u(panelLeft), k.u(y-16), k.banner)
+		l.stamp(k.u(k.headlineBox.Min.X), k.u(k.headlineBox.Min.Y), k.banner)
 		st.color = k.theme.onBanner
-		room -= k.u(60)
-		text, st := st.fit(s.Headline, room, k.u(20))
-		x := k.u(panelMiddle)
-		if s.Winner != rules.None {
-			x += k.u(19)
-			l.stamp(x-st.width(text)/2-k.u(24), k.u(y+6), k.icon[s.Winner])
-		}
-		l.centred(x, k.u(y+6), text, st)
-		y += 42
-	default:
-		if s.Estimate {
-			st.color = k.theme.dim
-		}
-		text, st := st.fit(s.Headline, room, k.u(20))
-		l.centred(k.u(panelMiddle), k.u(y), text, st)
-		y += 27
-	}
-	if s.Caption != "" {
-		st := style{regular, k.u(20), k.theme.dim}
-		lines := st.wrap(capital(drawable(s.Caption, "")), k.u(panelWidth))
-		for _, line := range lines[:min(len(lines), 3)] {
-			l.centred(k.u(panelMiddle), k.u(y), line, st)
-			y += 22
-		}
-		y += 2
-	}
-	return y - 10
-}
-
-// middle shares the room between headline and footer: first come the rows, at
-// their closest; then the comment, the notes, the table and the name of the
-// ruleset, each if there is room; then the rows move apart. Rows that have no
-// room even so are taken together.
-func (l *displayList) middle(k *sprites, s *Scene, top, bottom int) {
-	width := k.u(panelWidth)
-	room := bottom - top
-	comment := style{regular, k.u(23), k.theme.text}
-	note := style{regular, k.u(21), k.theme.text}
-	const commentPitch, commentLines = 28, 9
-
-	least := 0 // of the room for a comment, if there is one
-	var said []string
-	if s.Comment != "" {
-		said = comment.wrap(drawable(cut(s.Comment, 600), ""), width-k.u(8))
-		least = min(len(said), 7)*commentPitch + noteGap
-	}
-	rows := fewer(s.Rows, max((room-least)/closestPitch, 1), s.words())
-	room -= len(rows) * closestPitch
-	if n := min(len(said), max((room-noteGap)/commentPitch, 0), commentLines); n < len(said) {
-		said = shortened(said, n, comment, width-k.u(8))
-	}
-	if len(said) > 0 {
-		room -= len(said)*commentPitch + noteGap
-	}
-	var notes [][]string
-	for _, n := range s.Notes {
-		lines := note.wrap(capital(drawable(n, "")), width)
-		fit := min(len(lines), max((room-noteGap)/notePitch, 0))
-		if fit == 0 {
+		room -= k.u(24)
+		if s.Winner == rules.None {
 			break
 		}
-		if fit < len(lines) {
-			lines = shortened(lines, fit, note, width)
-		}
-		notes = append(notes, lines)
-		room -= len(lines)*notePitch + noteGap
+		text := k.mixed(s.Headline, room-k.u(38), st)
+		from := k.u(x+19) - text.width()/2
+		l.stamp(from-k.u(24), k.u(y), k.icon[s.Winner])
+		l.runs(from, k.u(y), text)
+		return
+	case s.Estimate:
+		st.color = k.theme.dim
 	}
-	size := 0 // of the bowls
-	if !s.Counted {
-		size = 1
-	}
-	bowls := 2*k.bowls[size].radius + 12
-	hasTable := room >= bowls
-	if hasTable {
-		room -= bowls
-	}
-	hasTitle := s.Ruleset != "" && room >= titleHeight
-	if hasTitle {
-		room -= titleHeight
-	}
-	pitch := closestPitch
-	if len(rows) > 0 {
-		pitch = min(closestPitch+room/len(rows), widestPitch)
-	}
-
-	y := top
-	for i := range rows {
-		if rows[i].Kind == Sum {
-			rule := k.u(y) &^ 1
-			l.fill(image.Rect(k.u(panelLeft), rule, k.u(panelRight), rule+2), k.theme.rule)
-		}
-		l.row(k, &rows[i], y+pitch/2)
-		y += pitch
-	}
-	if len(said) > 0 {
-		y += noteGap
-		for _, line := range said {
-			l.text(k.u(panelLeft+4), k.u(y+commentPitch/2), line, comment)
-			y += commentPitch
-		}
-	}
-	for _, lines := range notes {
-		y += noteGap
-		for _, line := range lines {
-			l.centred(k.u(panelMiddle), k.u(y+notePitch/2), line, note)
-			y += notePitch
-		}
-	}
-	if hasTitle {
-		text, st := style{regular, k.u(20), k.theme.dim}.fit(drawable(s.Ruleset, ""), width, k.u(16))
-		l.centred(k.u(panelMiddle), k.u(bottom-titleHeight/2), text, st)
-		bottom -= titleHeight
-	}
-	if hasTable {
-		l.table(k, s, bottom-bowls/2, size)
-	}
+	text := k.mixed(s.Headline, room, st)
+	l.runs(k.u(x)-text.width()/2, k.u(y), text)
 }
 
-// shortened cuts lines to n of them; the last ends with "…".
-func shortened(lines []string, n int, st style, width int) []string {
-	if n < 1 {
+// aim draws how to win as long as there is no headline, and reports whether it
+// does.
+func (l *displayList) aim(k *sprites, s *Scene) bool {
+	if s.Headline != "" || s.Caption != "" || len(s.Aim) == 0 {
+		return false
+	}
+	box := k.headlineBox.Union(k.captionBox)
+	p := &paragraph{style: style{regular, k.u(sentenceSize), k.theme.dim}, pitch: sentencePitch, centred: true}
+	p.lines = p.style.wrap(drawable(s.Aim[0], ""), k.u(box.Dx()))
+	if isCut(p.lines) || len(p.lines)*p.pitch > box.Dy()+4 {
+		return false
+	}
+	l.set(k, p, box)
+	return true
+}
+
+// caption draws what kind of count the headline is. What is too long for its line
+// it returns as a sentence.
+func (l *displayList) caption(k *sprites, s *Scene) []string {
+	text := capital(drawable(s.Caption, ""))
+	if text == "" || s.decidedByCount() {
 		return nil
 	}
-	out := slices.Clone(lines[:n])
-	out[n-1] = st.cut(out[n-1]+" "+lines[n], width)
-	if !strings.HasSuffix(out[n-1], "…") {
-		out[n-1] = st.cut(out[n-1]+" …", width)
+	st := style{regular, k.u(21), k.theme.dim}
+	for ; st.size > k.u(leastSize); st.size-- {
+		if st.width(text) <= k.u(k.captionBox.Dx()) {
+			break
+		}
 	}
-	return out
+	if st.width(text) > k.u(k.captionBox.Dx()) {
+		return []string{s.Caption}
+	}
+	x, y := middle(k.captionBox)
+	l.centred(k.u(x), k.u(y), text, st)
+	return nil
 }
 
-// fewer returns at most n rows. What is worth nothing goes first, then sums on
-// the way, then lines of the count that are empty; what is left over is taken
-// together, so that the rows still add up.
-func fewer(rows []Row, n int, w *Words) []Row {
-	rows = slices.Clone(rows)
-	drop := func(may func(i int) bool) {
-		for i := len(rows) - 1; i >= 0 && len(rows) > n; i-- {
-			if may(i) {
-				rows = slices.Delete(rows, i, i+1)
-			}
+// decidedByCount reports whether the caption only repeats the totals.
+func (s *Scene) decidedByCount() bool {
+	return s.Counted && s.Result != "" && strings.ContainsAny(s.Result, "0123456789")
+}
+
+// ledger draws the rows and under them the sentences for which there is room; no
+// sentence is cut.
+func (l *displayList) ledger(k *sprites, s *Scene, sentences []string) {
+	box := k.ledgerBox
+	closest := k.number*capMille/1000 + 4
+	rows := fewer(s.Rows, box.Dy()/closest, s.words())
+	room := box.Dy() - len(rows)*closest
+	st := style{regular, k.u(sentenceSize), k.theme.text}
+	var said [][]string
+	for _, sentence := range sentences {
+		lines := st.wrap(capital(drawable(sentence, "")), k.u(box.Dx()))
+		if height := len(lines)*sentencePitch + sentenceGap; height <= room && !isCut(lines) {
+			said = append(said, lines)
+			room -= height
 		}
 	}
-	drop(func(i int) bool { return rows[i].Kind == Aside })
-	drop(func(i int) bool { return rows[i].Kind == Sum && i < len(rows)-1 })
-	drop(func(i int) bool {
-		return rows[i].Kind == Counts && rows[i].Black.Value == 0 && rows[i].White.Value == 0 && rows[i].Black.Delta == 0 && rows[i].White.Delta == 0
-	})
-	for len(rows) > n && len(rows) > 2 {
-		// the last two that count become one
-		i := len(rows) - 1
-		if rows[i].Kind == Sum {
-			i--
+	pitch := closest
+	if len(rows) > 0 {
+		pitch = min(closest+room/len(rows), widestPitch)
+	}
+	y, at := box.Min.Y, k.columns(rows)
+	counting := slices.ContainsFunc(rows, func(r Row) bool { return r.Kind == Counts })
+	for i := range rows {
+		l.row(k, &rows[i], at, counting, y+pitch/2)
+		y += pitch
+	}
+	for _, lines := range said {
+		y += sentenceGap
+		for _, line := range lines {
+			x, _ := middle(box)
+			l.centred(k.u(x), k.u(y+sentencePitch/2), line, st)
+			y += sentencePitch
 		}
+	}
+}
+
+// isCut reports whether a word of some lines was too long for them.
+func isCut(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasSuffix(line, "…") })
+}
+
+// comment returns the comment of a scene, and the box in which it stands instead of
+// the legend, and if it is long instead of the bowls, too. A comment that is longer
+// still loses its last sentences.
+func (k *sprites) comment(s *Scene) (*paragraph, image.Rectangle, bool) {
+	text := drawable(cut(s.Comment, 1000), "")
+	if text == "" {
+		return nil, image.Rectangle{}, false
+	}
+	all := k.tableBox.Union(k.legendBox)
+	set := func(text string, size int, box image.Rectangle) *paragraph {
+		p := &paragraph{style: style{regular, k.u(size), k.theme.text}, pitch: size + 4}
+		p.lines = p.style.wrap(text, k.u(box.Dx()))
+		if len(p.lines)*p.pitch > box.Dy() || isCut(p.lines) && !strings.HasSuffix(text, "…") {
+			return nil
+		}
+		return p
+	}
+	if p := set(text, 21, k.legendBox); p != nil {
+		return p, k.legendBox, true
+	}
+	for {
+		for size := 23; size >= leastSize; size-- {
+			if p := set(text, size, all); p != nil {
+				return p, all, false
+			}
+		}
+		shorter := strings.TrimRight(text, "….。!?！？ ")
+		at := strings.LastIndexAny(shorter, ".。!?！？")
+		if at > 0 {
+			text = shorter[:at] + "…"
+			continue
+		}
+		if at = strings.LastIndexByte(shorter, ' '); at > 0 {
+			text = shorter[:at] + "…"
+			continue
+		}
+		_, n := utf8.DecodeLastRuneInString(shorter)
+		text = shorter[:len(shorter)-n] + "…"
+	}
+}
+
+// fewer returns at most n rows. What is worth nothing goes first; what is left
+// over is taken together, so that the rows still add up.
+func fewer(rows []Row, n int, w *Words) []Row {
+	rows = slices.Clone(rows)
+	for i := len(rows) - 1; i >= 0 && len(rows) > n; i-- {
+		if rows[i].Kind == Aside {
+			rows = slices.Delete(rows, i, i+1)
+		}
+	}
+	for len(rows) > max(n, 1) {
+		// the last two become one
+		i := len(rows) - 1
 		a, b := &rows[i-1], rows[i]
 		for _, cells := range []struct{ to, from *Cell }{{&a.Black, &b.Black}, {&a.White, &b.White}} {
 			cells.to.Value += cells.from.Value
@@ -246,65 +294,83 @@ func fewer(rows []Row, n int, w *Words) []Row {
 			cells.to.Blank = cells.to.Blank && cells.from.Blank
 		}
 		a.Label = w.Others
-		rows = slices.Delete(rows, i, i+1)
+		rows = rows[:i]
 	}
 	return rows
 }
 
-// row draws a line of the ledger at a height in units.
-func (l *displayList) row(k *sprites, r *Row, y int) {
-	y = k.u(y)
-	weightOf, label := medium, style{regular, k.u(24), k.theme.dim}
-	if r.Kind == Sum {
-		weightOf, label = bold, style{medium, k.u(24), k.theme.text}
+// columns are where the whole points of both players end, in pixels. A half point
+// hangs behind.
+type columns struct{ black, white int }
+
+// columns leaves room for the longest numbers of some rows.
+func (k *sprites) columns(rows []Row) columns {
+	st := style{medium, k.u(k.number), rgb{}}
+	widest, half := st.width("88"), 0
+	for i := range rows {
+		widest = max(widest, st.width(strings.TrimSuffix(cellText(rows[i].Black), "½")))
+		if text := cellText(rows[i].White); strings.HasSuffix(text, "½") {
+			half = st.width("½")
+		}
 	}
-	gap := k.u(8)
-	_, from := l.cell(k, r.Black, k.u(blackEnds), y, weightOf)
-	from = max(from+gap, k.u(blackDelta))
-	if r.Black.Delta != 0 {
-		st := k.delta(r.Black)
-		d := signed(r.Black.Delta)
-		l.text(from, y, d, st)
+	return columns{k.u(k.ledgerBox.Min.X) + widest, k.u(k.ledgerBox.Max.X) - half}
+}
+
+// row draws a line of the ledger at a height in units: Black's number, a label,
+// White's number, dim if others count and these do not. What the last turn changed
+// stands beside the number, if there is room.
+func (l *displayList) row(k *sprites, r *Row, at columns, counting bool, y int) {
+	gap := k.u(6)
+	st := style{medium, k.u(k.number), k.theme.text}
+	label := style{regular, k.u(24), k.theme.dim}
+	if r.Kind == Aside && counting {
+		st.color = k.theme.dim
+	}
+	y = k.u(y)
+	text := drawable(r.Label, "–")
+	_, from := l.cell(k, st, r.Black, at.black, y)
+	to, _ := l.cell(k, st, r.White, at.white, y)
+	from, to = from+gap, to-gap
+	tight := label
+	tight.size = k.u(leastSize)
+	if d := signed(r.Black.Delta); r.Black.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
+		l.text(from, y, d, k.delta(st, r.Black))
 		from += st.width(d) + gap
 	}
-	to, _ := l.cell(k, r.White, k.u(whiteEnds), y, weightOf)
-	to -= gap
-	if r.White.Delta != 0 {
-		st := k.delta(r.White)
-		d := signed(r.White.Delta)
-		l.right(to, y, d, st)
+	if d := signed(r.White.Delta); r.White.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
+		l.right(to, y, d, k.delta(st, r.White))
 		to -= st.width(d) + gap
 	}
-	text, label := label.fit(drawable(r.Label, "–"), to-from, k.u(17))
-	x := k.u(panelMiddle) - label.width(text)/2
+	text, label = label.fit(text, to-from, k.u(leastSize-3))
+	x := (at.black+at.white)/2 - label.width(text)/2
 	x = max(min(x, to-label.width(text)), from)
 	l.text(x, y, text, label)
 }
 
-// cell draws a number whose whole points end at x, and returns where it begins
-// and ends.
-func (l *displayList) cell(k *sprites, cell Cell, x, y int, w weight) (from, to int) {
-	st := style{w, k.u(29), k.theme.text}
-	if cell.Value == 0 {
+// cell draws a number whose whole points end at x, and returns where it begins and
+// ends.
+func (l *displayList) cell(k *sprites, st style, c Cell, x, y int) (from, to int) {
+	if c.Value == 0 {
 		st.color = k.theme.faint
 	}
-	text := number(cell.Value)
-	if cell.Blank {
-		text = "–"
-	}
-	// A half point hangs behind, so that 12½ and 7 stand right.
-	whole := strings.TrimSuffix(text, "½")
-	_, st = st.fit(whole, k.u(blackEnds-panelLeft), k.u(17))
-	from = x - st.width(whole)
+	text := cellText(c)
+	from = x - st.width(strings.TrimSuffix(text, "½"))
 	l.text(from, y, text, st)
 	return from, from + st.width(text)
 }
 
-func (k *sprites) delta(cell Cell) style {
-	if cell.Delta > 0 {
-		return style{medium, k.u(22), k.theme.gain}
+func cellText(c Cell) string {
+	if c.Blank {
+		return "–"
 	}
-	return style{medium, k.u(22), k.theme.loss}
+	return number(c.Value)
+}
+
+func (k *sprites) delta(st style, cell Cell) style {
+	if st.color = k.theme.loss; cell.Delta > 0 {
+		st.color = k.theme.gain
+	}
+	return st
 }
 
 // signed writes a change: "+4", "−½".
@@ -315,41 +381,92 @@ func signed(p rules.Points) string {
 	return number(p)
 }
 
-// table draws the bowls and what lies between them, around a height in units.
-func (l *displayList) table(k *sprites, s *Scene, y, size int) {
-	b := &k.bowls[size]
+// table draws the bowls and what lies between them.
+func (l *displayList) table(k *sprites, s *Scene) {
+	box := k.tableBox
+	mid, y := middle(box)
 	for _, side := range []struct {
 		p      *Player
 		x, in  int // of the bowl, and the direction of the table from there
 		stones int // their colour
 	}{
-		{&s.Black, panelLeft + b.radius + 2, 1, white},
-		{&s.White, panelRight - b.radius - 2, -1, black},
+		{&s.Black, box.Min.X + bowlRadius + 1, 1, white},
+		{&s.White, box.Max.X - bowlRadius - 1, -1, black},
 	} {
-		l.stamp(k.u(side.x), k.u(y), b.lid)
-		l.fillBowl(k, b, side.x, y, side.stones, side.p.Bowl)
+		l.stamp(k.u(side.x), k.u(y), k.bowl.lid)
+		l.fillBowl(k, side.x, y, side.stones, side.p.Bowl)
 		for i := range min(side.p.Bowl.Buttons, 3) {
-			l.stamp(k.u(side.x+side.in*(b.radius-4)), k.u(y+b.radius-buttonSize/2-i*(buttonSize-8)), k.button)
+			l.stamp(k.u(side.x+side.in*(bowlRadius-4)), k.u(y+bowlRadius-buttonSize/2-i*(buttonSize-8)), k.button)
 		}
 	}
 	if s.Table.Zone {
-		l.stamp(k.u(panelMiddle-zoneWidth/2), k.u(y-zoneHeight/2), k.zone)
-		l.fill(image.Rect(k.u(panelMiddle)&^1, k.u(y-zoneHeight/2+6), k.u(panelMiddle)&^1+2, k.u(y+zoneHeight/2-6)), k.theme.faint)
+		l.stamp(k.u(mid-zoneWidth/2), k.u(y-zoneHeight/2), k.zone)
+		l.fill(image.Rect(k.u(mid)&^1, k.u(y-zoneHeight/2+6), k.u(mid)&^1+2, k.u(y+zoneHeight/2-6)), k.theme.faint)
 		for _, side := range []struct{ in, n, color int }{{-1, s.Black.Bowl.HalfPasses, white}, {1, s.White.Bowl.HalfPasses, black}} {
-			x := k.u(panelMiddle + side.in*zoneWidth/4)
+			x := k.u(mid + side.in*zoneWidth/4)
 			if side.n == 0 {
-				l.centred(x, k.u(y), "½", style{regular, k.u(22), k.theme.faint})
+				l.centred(x, k.u(y), "½", style{regular, k.u(k.number), k.theme.faint})
 			}
 			// Two of them lie side by side; there are never more.
 			n := min(side.n, 2)
 			for i := range n {
-				l.stamp(x+k.u((2*i-n+1)*9), k.u(y), k.bowls[0].stone[side.color])
+				l.stamp(x+k.u((2*i-n+1)*9), k.u(y), k.bowl.stone[side.color])
 			}
 		}
 	}
 	n := min(s.Table.Buttons, 3)
 	for i := range n {
-		l.stamp(k.u(panelMiddle+(2*i-n+1)*(buttonSize+6)/2), k.u(y), k.button)
+		l.stamp(k.u(mid+(2*i-n+1)*(buttonSize+6)/2), k.u(y), k.button)
+	}
+}
+
+// legend draws the name of the ruleset, what things are worth, and if there is
+// room what the ruleset says of winning and passing.
+func (l *displayList) legend(k *sprites, s *Scene) {
+	box := k.legendBox
+	y := box.Min.Y
+	line := func(from int, text string, st style) {
+		text, st = st.fit(text, k.u(box.Max.X-from), k.u(leastSize-2))
+		l.text(k.u(from), k.u(y+legendPitch/2), text, st)
+		y += legendPitch
+	}
+	if s.Ruleset != "" {
+		line(box.Min.X, drawable(s.Ruleset, ""), style{medium, k.u(legendSize), k.theme.text})
+	}
+	for _, worth := range s.Legend {
+		if y+legendPitch > box.Max.Y {
+			return
+		}
+		x := k.u(box.Min.X + 12)
+		switch worth.Thing {
+		case rules.ButtonThing:
+			l.stamp(x, k.u(y+legendPitch/2), k.small)
+		case rules.UltimateStone:
+			l.stamp(x, k.u(y+legendPitch/2), k.bowl.ultimate[white])
+		default:
+			l.stamp(x, k.u(y+legendPitch/2), k.bowl.stone[white])
+		}
+		line(box.Min.X+30, drawable(worth.Text, ""), style{regular, k.u(legendSize), k.theme.dim})
+	}
+	st := style{regular, k.u(legendSize - 2), k.theme.dim}
+	var aim [][]string
+	height := 0
+	for _, sentence := range s.Aim {
+		lines := st.wrap(drawable(sentence, ""), k.u(box.Dx()))
+		if isCut(lines) {
+			return
+		}
+		aim = append(aim, lines)
+		height += len(lines)*legendPitch + 2
+	}
+	if y+height > box.Max.Y {
+		return
+	}
+	for _, lines := range aim {
+		y += 2
+		for _, text := range lines {
+			line(box.Min.X, text, st)
+		}
 	}
 }
 
@@ -363,10 +480,11 @@ var lay = [][2]float64{
 
 // fillBowl draws the stones in a bowl: as many as there are, up to where more
 // could not be told apart.
-func (l *displayList) fillBowl(k *sprites, b *bowlSprites, x, y, color int, in Bowl) {
+func (l *displayList) fillBowl(k *sprites, x, y, color int, in Bowl) {
+	b := &k.bowl
 	n := min(in.Stones, len(lay)-1)
 	at := func(i int) (int, int) {
-		return k.u(x) + int(lay[i][0]*float64(k.u(b.radius))), k.u(y) + int(lay[i][1]*float64(k.u(b.radius)))
+		return k.u(x) + int(lay[i][0]*float64(k.u(bowlRadius))), k.u(y) + int(lay[i][1]*float64(k.u(bowlRadius)))
 	}
 	first := 0
 	if in.Ultimate > 0 || n > 1 {
@@ -382,50 +500,40 @@ func (l *displayList) fillBowl(k *sprites, b *bowlSprites, x, y, color int, in B
 	}
 }
 
-// footer draws the last turn, the sentences by which it moved things, and what
-// is next. It returns the height in units at which it begins.
-func (l *displayList) footer(k *sprites, s *Scene) (top int) {
-	w := s.words()
-	left, room := 726, k.u(panelRight-8-726)
-	sentence := style{regular, k.u(20), k.theme.text}
-	wide := k.u(panelWidth - 20)
-	var lines []string
-	for _, why := range s.Why {
-		lines = append(lines, sentence.wrap(capital(drawable(why, "")), wide)...)
-	}
-	if most := len(k.footers) - 1; len(lines) > most {
-		lines = shortened(lines, most, sentence, wide)
-	}
-	height := footerOf(len(lines))
-	top = panelBottom - height
-	l.stamp(k.u(panelLeft), k.u(top), k.footers[len(lines)])
-
-	title, color := drawable(w.Start, "–"), s.By
+// footer draws the last turn and what is next, and in a lesson how far it has come.
+func (l *displayList) footer(k *sprites, s *Scene) {
+	box := k.footerBox
+	l.stamp(k.u(box.Min.X), k.u(box.Min.Y), k.turn)
+	title, color := drawable(s.words().Start, "–"), s.By
 	if s.Turn != "" {
 		title = strconv.Itoa(s.Move) + "  " + drawable(s.Turn, "–")
 	} else if color = rules.Black; s.White.Due && !s.Black.Due {
 		color = rules.White
 	}
-	x, y := k.u(699), k.u(top+34)
-	l.stamp(x, y, k.icon[color])
+	x, y := box.Min.X+26, (box.Min.Y+box.Max.Y)/2
+	l.stamp(k.u(x), k.u(y), k.icon[color])
 	if s.Last != nil {
-		l.stamp(x, y, k.dot[color])
+		l.stamp(k.u(x), k.u(y), k.dot[color])
 	}
-	text, st := style{bold, k.u(29), k.theme.text}.fit(title, room, k.u(20))
-	l.text(k.u(left), k.u(top+21), text, st)
-	detail := s.Next
-	for _, more := range []string{s.Taken, s.Result} {
-		if more != "" {
-			detail = more + " · " + detail
-		}
+	left, right := box.Min.X+54, box.Max.X-10
+	next := style{regular, k.u(24), k.theme.dim}
+	title2 := style{bold, k.u(k.number), k.theme.text}
+	said := drawable(s.Next, "–")
+	if box.Dx() > 2*k.number*10 { // side by side
+		text := k.mixed(title, k.u(right-left)/2, title2)
+		l.runs(k.u(left), k.u(y), text)
+		said, next = next.fit(said, k.u(right-left)/2-k.u(8), k.u(leastSize))
+		l.right(k.u(right), k.u(y), said, next)
+	} else {
+		l.runs(k.u(left), k.u(box.Min.Y+25), k.mixed(title, k.u(right-left), title2))
+		said, next = next.fit(said, k.u(right-left), k.u(leastSize))
+		l.text(k.u(left), k.u(box.Max.Y-17), said, next)
 	}
 	if s.Steps > 0 {
-		detail = fmt.Sprintf(w.Step, s.Step, s.Steps)
+		from, to := k.u(box.Min.X+12), k.u(box.Max.X-12)
+		at := from + (to-from)*min(max(s.Step, 0), s.Steps)/s.Steps
+		top := k.u(box.Max.Y - 5)
+		l.fill(image.Rect(from, top, at, top+k.u(3)), k.theme.due)
+		l.fill(image.Rect(at, top, to, top+k.u(3)), k.theme.rule)
 	}
-	text, st = style{regular, k.u(24), k.theme.dim}.fit(drawable(detail, "–"), room, k.u(17))
-	l.text(k.u(left), k.u(top+51), text, st)
-	for i, line := range lines {
-		l.text(k.u(panelLeft+12), k.u(top+footerHeight+4+i*sentencePitch+sentencePitch/2), line, sentence)
-	}
-	return top
 }

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"image"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,10 +15,7 @@ func rowsText(rows []Row) string {
 	var out []string
 	for _, r := range rows {
 		cell := func(c Cell) string {
-			if c.Blank {
-				return "–"
-			}
-			s := number(c.Value)
+			s := cellText(c)
 			if c.Delta != 0 {
 				s += signed(c.Delta)
 			}
@@ -30,18 +30,15 @@ func rowsText(rows []Row) string {
 func TestFewerRows(t *testing.T) {
 	one := func(v, d int) Cell { return Cell{Value: rules.Points(2 * v), Delta: rules.Points(2 * d)} }
 	rows := []Row{
-		{"Stones", Counts, one(5, 1), one(3, -2)}, {"Territory", Counts, one(0, 0), one(0, 0)}, {"Area", Sum, one(5, 0), one(3, 0)},
-		{"Buttons", Counts, one(1, 1), one(0, 0)}, {"Komi", Counts, Cell{Blank: true}, one(7, 0)},
-		{"Total", Sum, one(6, 0), one(10, 0)}, {"Prisoners", Aside, one(2, 0), one(1, 0)},
+		{"Stones", Counts, one(5, 1), one(3, -2)}, {"Buttons", Counts, one(1, 1), one(0, 0)},
+		{"Komi", Counts, Cell{Blank: true}, one(7, 0)}, {"Prisoners", Aside, one(2, 0), one(1, 0)},
 	}
 	for n, want := range map[int]string{
-		9: "Stones 5+1 3−2, Territory 0 0, Area 5 3, Buttons 1+1 0, Komi – 7, Total 6 10, Prisoners 2 1",
-		6: "Stones 5+1 3−2, Territory 0 0, Area 5 3, Buttons 1+1 0, Komi – 7, Total 6 10",
-		5: "Stones 5+1 3−2, Territory 0 0, Buttons 1+1 0, Komi – 7, Total 6 10",
-		4: "Stones 5+1 3−2, Buttons 1+1 0, Komi – 7, Total 6 10",
-		3: "Stones 5+1 3−2, Others 1+1 7, Total 6 10",
-		2: "Others 6+2 10−2, Total 6 10",
-		1: "Others 6+2 10−2, Total 6 10", // two are the least
+		9: "Stones 5+1 3−2, Buttons 1+1 0, Komi – 7, Prisoners 2 1",
+		3: "Stones 5+1 3−2, Buttons 1+1 0, Komi – 7",
+		2: "Stones 5+1 3−2, Others 1+1 7",
+		1: "Others 6+2 10−2",
+		0: "Others 6+2 10−2", // one is the least
 	} {
 		if got := rowsText(fewer(rows, n, &English)); got != want {
 			t.Errorf("%d: %s", n, got)
@@ -52,55 +49,249 @@ func TestFewerRows(t *testing.T) {
 	}
 }
 
-// However much there is to say, what is said in the panel keeps its place: in
-// the middle no letter lies on another or on the footer.
-func TestPanelPartsDoNotMeet(t *testing.T) {
-	scenes := []pictured{}
-	long := strings.Repeat("A long sentence that somebody wrote in a lesson about the last half point. ", 6)
-	for _, c := range append(stateCases(t), rulesetCases(t)...) {
-		scenes = append(scenes, c)
+// panelCases are scenes that need much room, in every phase, ruleset and language,
+// on every board.
+func panelCases(t *testing.T) []pictured {
+	var out []pictured
+	long := strings.Repeat("A long sentence that somebody wrote about the last half of a point. ", 8)
+	for _, c := range append(append(stateCases(t), rulesetCases(t)...), nameCases(t)...) {
+		out = append(out, c)
 		c.scene.Comment = long
-		scenes = append(scenes, c)
-		c.scene.Notes = []string{long, "short", long}
-		c.scene.Why = []string{long, long}
-		scenes = append(scenes, c)
+		out = append(out, c)
+		c.scene.Comment, c.scene.Notes, c.scene.Why = "", []string{long, "short", long}, []string{long, long}
+		out = append(out, c)
 		c.scene = c.scene.Ended("W+12.5", long)
-		scenes = append(scenes, c)
+		out = append(out, c)
 	}
-	for i, c := range scenes {
+	for _, n := range hostile {
+		for _, r := range rules.Catalogue {
+			c := pictured{name: "hostile " + n.Black, scene: EndedNow(random(t, r.Name, 9, 9, 30, 3), n)}
+			out = append(out, c)
+			c.scene = Of(random(t, r.Name, 9, 9, 30, 3), n).Estimated(-799)
+			c.scene.Black.Accepted, c.scene.White.Accepted = true, true
+			out = append(out, c)
+		}
+	}
+	for side := 2; side <= rules.MaxLines; side++ {
+		g := random(t, rules.Catalogue[side%len(rules.Catalogue)].Name, side, side, side*side, 3)
+		out = append(out, pictured{name: "side " + strconv.Itoa(side), scene: Of(g, Names{}).Estimated(721)})
+	}
+	big := EndedNow(longGame(t, "area-2"), Names{"Aoi", "Marten"})
+	for _, points := range []rules.Points{-799, 799, 1249, 2049, 0} {
+		s := big
+		s.Rows = nil
+		for _, label := range []string{"Territory", "Prisoners", "Pass stones", "Buttons", "Handicap", "Komi"} {
+			s.Rows = append(s.Rows, Row{Label: label, Black: Cell{Value: points, Delta: -points}, White: Cell{Value: -points, Delta: points}})
+		}
+		s.Black.Total, s.White.Total, s.Headline, s.Move = points, points, English.leads(rules.White, points), 1999
+		out = append(out, pictured{name: "big " + number(points), scene: s})
+		out = append(out, pictured{name: "big and over " + number(points), scene: s.Ended("W+1024.5", "")})
+	}
+	return out
+}
+
+// partsOf draws a panel part by part, and gives for each its box and what lies there.
+func partsOf(k *sprites, s *Scene) (boxes []image.Rectangle, ops [][]op) {
+	l := &displayList{palette: k.palette}
+	part := func(box image.Rectangle, draw func()) {
+		draw()
+		boxes = append(boxes, image.Rect(k.u(box.Min.X), k.u(box.Min.Y), k.u(box.Max.X), k.u(box.Max.Y)))
+		ops = append(ops, l.ops)
+		l.ops = nil
+	}
+	w := s.words()
+	for color, p := range map[int]*Player{black: &s.Black, white: &s.White} {
+		box := k.tiles[color]
+		box.Max.Y += tickRadius + 1 // half of it hangs down
+		part(box, func() {
+			l.player(k, color, p, drawable(clean(p.Name, w.color(rules.Color(color))), w.color(rules.Color(color))), s.Counted)
+		})
+	}
+	var said []string
+	part(k.headlineBox.Union(k.captionBox), func() { l.aim(k, s) })
+	if len(ops[2]) > 0 {
+		with := *s
+		s = &with
+		s.Aim = s.Aim[1:]
+	} else {
+		boxes, ops = boxes[:2], ops[:2]
+	}
+	part(k.headlineBox, func() { l.headline(k, s) })
+	part(k.captionBox, func() { said = l.caption(k, s) })
+	part(k.ledgerBox, func() { l.ledger(k, s, append(append(said, s.Why...), s.Notes...)) })
+	if comment, box, fits := k.comment(s); comment != nil {
+		part(box, func() { l.set(k, comment, box) })
+		if fits {
+			part(k.tableBox, func() { l.table(k, s) })
+		}
+	} else {
+		part(k.tableBox, func() { l.table(k, s) })
+		part(k.legendBox, func() { l.legend(k, s) })
+	}
+	part(k.footerBox, func() { l.footer(k, s) })
+	return boxes, ops
+}
+
+// However much there is to say, everything keeps to its box, no letter lies on
+// another, and the boxes lie apart. Only descenders of the last line may hang out.
+func TestPanelPartsKeepTheirPlaces(t *testing.T) {
+	for i, c := range panelCases(t) {
 		if race && i%10 > 0 {
 			continue
 		}
-		k, o, err := spritesOf(&c.scene, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var l displayList
-		l.palette = k.palette
-		top := l.headline(k, &c.scene)
-		before := len(l.ops)
-		bottom := l.footer(k, &c.scene)
-		l.ops = l.ops[:before]
-		l.middle(k, &c.scene, top, bottom-10)
-		for j := before; j < len(l.ops); j++ {
-			a := l.ops[j].box()
-			if a.Max.Y > k.u(bottom-2) || a.Min.Y < k.u(top-4) || a.Min.X < k.u(panelLeft-2) || a.Max.X > k.u(panelRight+2) {
-				t.Errorf("%s: something at %v lies outside of %d to %d", c.name, a, top, bottom)
+		for _, layout := range Layouts() {
+			c.o.Layout = layout
+			k, _, err := spritesOf(&c.scene, c.o)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if l.ops[j].glyph == nil {
-				continue
-			}
-			for m := range j {
-				b := l.ops[m].box()
-				if l.ops[m].glyph == nil || l.ops[m] == l.ops[j] || a.Overlaps(b) {
-					// letters of a line may overhang each other
-					if over := a.Intersect(b); l.ops[m].glyph != nil && over.Dx() > 3 && over.Dy() > 3 {
-						t.Errorf("%s: letters at %v and %v", c.name, a, b)
+			w, h := k.pixels()
+			boxes, parts := partsOf(k, &c.scene)
+			for i, box := range boxes {
+				if !box.In(image.Rect(0, 0, w, h)) || box.Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
+					t.Errorf("%s, %s: box %v", c.name, layout, box)
+				}
+				for j, other := range boxes[:i] {
+					if len(parts[i]) == 0 || len(parts[j]) == 0 {
+						continue
+					}
+					if in := box.Intersect(other); !in.Empty() && in.Dy() > tickRadius {
+						t.Errorf("%s, %s: boxes %v and %v", c.name, layout, box, other)
+					}
+				}
+				for j, o := range parts[i] {
+					a := o.box()
+					if room := box.Inset(-k.u(2)); o.glyph == nil && !a.In(room) || o.glyph != nil && (a.Min.X < room.Min.X || a.Max.X > room.Max.X || (a.Min.Y+a.Max.Y)/2 > room.Max.Y || a.Min.Y < room.Min.Y-k.u(4)) {
+						t.Errorf("%s, %s: something at %v outside of %v", c.name, layout, a, box)
+					}
+					for _, other := range parts[i][:j] {
+						if over := a.Intersect(other.box()); o.glyph != nil && other.glyph != nil && over.Dx() > 3 && over.Dy() > 3 {
+							t.Errorf("%s, %s: letters at %v and %v", c.name, layout, a, other.box())
+						}
 					}
 				}
 			}
 		}
-		_ = o
+	}
+}
+
+// On a picture 350 pixels wide every number of the panel is 11 pixels high. The
+// numbers that somebody writes, in names, comments and sentences of rules, are no
+// part of it.
+func TestNumbersCanBeReadOnAPhone(t *testing.T) {
+	for i, c := range panelCases(t) {
+		if race && i%10 > 0 {
+			continue
+		}
+		if strings.Contains(c.name, "hostile") {
+			c.scene.Black.Name, c.scene.White.Name = "", ""
+		}
+		c.scene.Comment = ""
+		c.scene.Notes = slices.DeleteFunc(slices.Clone(c.scene.Notes), func(note string) bool { return strings.ContainsAny(note, "0123456789") })
+		for _, layout := range Layouts() {
+			for _, size := range Sizes() {
+				c.o.Layout, c.o.Size = layout, size
+				k, o, err := spritesOf(&c.scene, c.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var l displayList
+				l.of(k, &c.scene, o)
+				digits := map[*glyph]rune{}
+				letters.RLock()
+				for key, g := range letters.glyphs {
+					if key.letter >= '0' && key.letter <= '9' {
+						digits[g] = key.letter
+					}
+				}
+				letters.RUnlock()
+				w, _ := k.pixels()
+				for _, op := range l.ops {
+					if digits[op.glyph] == 0 || op.box().Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
+						continue
+					}
+					if high := float64(op.glyph.inked()) * 350 / float64(w); high < 11 {
+						t.Fatalf("%s, %s, %s: a %c at %v is %.1f pixels high", c.name, layout, size, digits[op.glyph], op.box(), high)
+					}
+				}
+			}
+		}
+	}
+}
+
+// inked returns how many rows of a letter somebody sees.
+func (g *glyph) inked() int {
+	n := 0
+	for row := range slices.Chunk(g.mask, g.box.Dx()) {
+		if slices.Max(row) >= 128 {
+			n++
+		}
+	}
+	return n
+}
+
+// What is on the table, who played last and who plays lies in one place as long as
+// a game goes on and when it is over.
+func TestNothingJumpsWhenPlayStops(t *testing.T) {
+	n := Names{"Aoi", "Marten"}
+	before := Of(play(t, "two-button", k(9, 9, 13), e1+"pass"), n)
+	settling := Of(play(t, "two-button", k(9, 9, 13), e1+"pass pass"), n)
+	over := Of(play(t, "two-button", k(9, 9, 13), e1+"pass pass agree"), n)
+	for _, layout := range Layouts() {
+		var places []string
+		for _, s := range []Scene{before, settling, over} {
+			k, _, err := spritesOf(&s, Options{Layout: layout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &displayList{palette: k.palette}
+			l.panel(k, &s)
+			var all []string
+			for _, o := range l.ops {
+				if slices.Contains([]*sprite{k.tile[black][0], k.tile[black][1], k.tile[white][0], k.tile[white][1], k.bowl.lid, k.turn, k.small}, o.sprite) && o.sprite != nil {
+					all = append(all, o.box().String())
+				}
+			}
+			places = append(places, strings.Join(all, " "))
+		}
+		if places[0] != places[1] || places[1] != places[2] || strings.Count(places[0], " ") < 5 {
+			t.Errorf("%s: %q", layout, places)
+		}
+	}
+}
+
+// Names lose their middle and not their end, and before that their size.
+func TestNamesKeepTheirEnds(t *testing.T) {
+	st := style{medium, 18, rgb{}}
+	for name, want := range map[string]string{
+		"Aoi": "Aoi", "Alexandrina of Kansai the 1st": "Alexandri…the 1st", "Bartholomew-the-Second": "Bartholo…Second",
+	} {
+		if got := st.elided(name, 116); st.width(got) > 116 || got[len(got)-1] != want[len(want)-1] || !strings.HasPrefix(got, name[:3]) || strings.Contains(got, "…") != strings.Contains(want, "…") {
+			t.Errorf("%q is shown as %q", name, got)
+		}
+	}
+}
+
+// No word is cut, but one that is longer than a line.
+func TestSentencesAreWhole(t *testing.T) {
+	for _, c := range panelCases(t) {
+		for _, layout := range Layouts() {
+			c.o.Layout = layout
+			k, _, err := spritesOf(&c.scene, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, _, _ := k.comment(&c.scene); p != nil {
+				for i, line := range p.lines {
+					if strings.HasSuffix(line, "…") && i < len(p.lines)-1 {
+						t.Errorf("%s: %q", c.name, line)
+					}
+				}
+				if text := strings.TrimSuffix(strings.Join(p.lines, " "), "…"); !strings.HasPrefix(c.scene.Comment, text) {
+					t.Errorf("%s: %q is no part of the comment", c.name, text)
+				}
+			}
+		}
 	}
 }
 

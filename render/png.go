@@ -15,12 +15,13 @@ import (
 )
 
 // Options are how a scene is drawn. The zero value is the wooden board with a
-// dark panel at 960 by 660 pixels.
+// dark panel beside it at 960 by 660 pixels.
 type Options struct {
 	Theme       string // one of [Themes]; "" is "wood"
 	Panel       string // "dark" or "light"; "" is what goes with the theme
-	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels
+	Size        string // "small" 720×495, "medium" or "" 960×660, "large" 1440×990 pixels; in portrait 498×798, 664×1064, 996×1596
 	Coordinates string // one of [Coordinates]; "" is "letters"
+	Layout      string // "landscape" or "": the panel beside the board; "portrait": under it
 	Colors      int    // 16 or 256 at most; 0 is 256, or 16 where the theme has no more
 }
 
@@ -29,17 +30,26 @@ func (o Options) Bounds() (w, h int, err error) {
 	if o, err = o.complete(); err != nil {
 		return 0, 0, err
 	}
-	w, h = size(scales[o.Size])
+	w, h = sizeKey{scales[o.Size], o.Layout}.pixels()
 	return w, h, nil
 }
 
-func size(quarter int) (w, h int) { return wide * quarter / 4, high * quarter / 4 }
+// A sizeKey is what the size of a picture follows from.
+type sizeKey struct {
+	quarter int // scale in quarters
+	layout  string
+}
+
+func (k sizeKey) pixels() (w, h int) {
+	l := layouts[k.layout]
+	return l.wide * k.quarter / 4, l.high * k.quarter / 4
+}
 
 // over returns o, and what it leaves out as other has it.
 func (o Options) over(other Options) Options {
 	return Options{
 		Theme: cmp.Or(o.Theme, other.Theme), Panel: cmp.Or(o.Panel, other.Panel), Size: cmp.Or(o.Size, other.Size),
-		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Colors: cmp.Or(o.Colors, other.Colors),
+		Coordinates: cmp.Or(o.Coordinates, other.Coordinates), Layout: cmp.Or(o.Layout, other.Layout), Colors: cmp.Or(o.Colors, other.Colors),
 	}
 }
 
@@ -57,6 +67,9 @@ func (o Options) complete() (Options, error) {
 	if o.Coordinates == "" {
 		o.Coordinates = "letters"
 	}
+	if o.Layout == "" {
+		o.Layout = "landscape"
+	}
 	switch {
 	case !slices.Contains(Themes(), o.Theme):
 		return o, fmt.Errorf("render: no such theme: %q", o.Theme)
@@ -66,6 +79,8 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("render: no such size: %q", o.Size)
 	case !slices.Contains(Coordinates(), o.Coordinates):
 		return o, fmt.Errorf("render: no such coordinates: %q", o.Coordinates)
+	case layouts[o.Layout] == nil:
+		return o, fmt.Errorf("render: no such layout: %q", o.Layout)
 	case o.Colors != 0 && o.Colors != 16 && o.Colors != 256:
 		return o, fmt.Errorf("render: a picture has 16 or 256 colours, not %d", o.Colors)
 	}
@@ -88,7 +103,7 @@ func PNG(w io.Writer, s Scene, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer buffers[p.sprites.quarter].Put(p)
+	defer buffers[p.sprites.sizeKey].Put(p)
 	return encode(w, &p.canvas, p.sprites.bits, nil)
 }
 
@@ -99,11 +114,16 @@ type buffer struct {
 	sprites *sprites
 }
 
-// buffers has a pool for each scale.
-var buffers = map[int]*sync.Pool{3: pool(3), 4: pool(4), 6: pool(6)}
+// buffers has a pool for each size.
+var buffers = map[sizeKey]*sync.Pool{}
 
-func pool(quarter int) *sync.Pool {
-	return &sync.Pool{New: func() any { return &buffer{canvas: *newCanvas(size(quarter))} }}
+func init() {
+	for name := range layouts {
+		for _, quarter := range scales {
+			k := sizeKey{quarter, name}
+			buffers[k] = &sync.Pool{New: func() any { return &buffer{canvas: *newCanvas(k.pixels())} }}
+		}
+	}
 }
 
 // bufferOf returns a buffer with the picture of a scene. The caller puts it back.
@@ -112,11 +132,11 @@ func bufferOf(s *Scene, o Options) (*buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := buffers[k.quarter].Get().(*buffer)
+	p := buffers[k.sizeKey].Get().(*buffer)
 	p.sprites = k
 	p.list.of(k, s, o)
 	p.canvas.palette = k.palette
-	p.canvas.paint(k.row, p.list.ops, p.canvas.bounds())
+	p.canvas.paint(k.background, p.list.ops, p.canvas.bounds())
 	return p, nil
 }
 
@@ -124,7 +144,7 @@ func bufferOf(s *Scene, o Options) (*buffer, error) {
 func (l *displayList) of(k *sprites, s *Scene, o Options) {
 	l.ops, l.palette = l.ops[:0], k.palette
 	g := k.grid(s, o.Coordinates)
-	l.board(&g, s)
+	l.boardOf(&g, s)
 	l.panel(k, s)
 }
 

@@ -222,9 +222,9 @@ func TestPixels(t *testing.T) {
 			is("black territory", at(4, 2, 0, 0), th.blackStone, 8)
 			is("seki", at(3, 2, 0.24, 0), th.blackStone, 24)
 			is("the panel", rgbAt(img, g.u(955), g.u(300)), th.panel, 0)
-			is("Black's tile", rgbAt(img, g.u(690), g.u(112)), th.blackTile, 0)
-			is("White's tile", rgbAt(img, g.u(830), g.u(110)), th.whiteTile, 0)
-			is("the frame of White", rgbAt(img, g.u(880), g.u(17)), th.due, 0)
+			is("Black's tile", rgbAt(img, g.u(690), g.u(105)), th.blackTile, 0)
+			is("White's tile", rgbAt(img, g.u(830), g.u(105)), th.whiteTile, 0)
+			is("the frame of White", rgbAt(img, g.u(880), g.u(15)), th.due, 0)
 			is("the footer", rgbAt(img, g.u(940), g.u(640)), th.footer, 0)
 			px, _ := g.at(rules.Point{X: 1})
 			is("the pill", rgbAt(img, px-g.u(11), g.y+g.cell/2+g.u(labelBand)/2), th.pill, 4)
@@ -282,14 +282,14 @@ func TestPanelKeepsItsMargins(t *testing.T) {
 	scenes = append(scenes, long, long.Ended("W+12.5", "because"))
 	for i, s := range scenes {
 		img := decoded(t, drawn(t, s, Options{}))
-		for y := range high {
+		for y := range 660 {
 			for _, x := range []int{668, 671, 952, 955, 959} {
 				if got := rgbAt(img, x, y); got != darkPanel.panel {
 					t.Fatalf("scene %d: %d,%d is %v; see %s", i, x, y, got, saved(t, "panel", img))
 				}
 			}
 		}
-		for x := panelLeft; x < panelRight; x++ {
+		for x := 675; x < 947; x++ {
 			for _, y := range []int{5, 10, 650} {
 				if got := rgbAt(img, x, y); got != darkPanel.panel {
 					t.Fatalf("scene %d: %d,%d is %v; see %s", i, x, y, got, saved(t, "panel", img))
@@ -306,7 +306,7 @@ func TestScenesThatCannotBe(t *testing.T) {
 			t.Errorf("%q was drawn", s.Board)
 		}
 	}
-	for _, o := range []Options{{Theme: "plaid"}, {Size: "huge"}} {
+	for _, o := range []Options{{Theme: "plaid"}, {Size: "huge"}, {Layout: "round"}} {
 		if err := PNG(&bytes.Buffer{}, Scene{Board: []string{"."}}, o); err == nil {
 			t.Errorf("%v was drawn", o)
 		}
@@ -375,7 +375,7 @@ func imageOf(s Scene, o Options) (*image.Paletted, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer buffers[p.sprites.quarter].Put(p)
+	defer buffers[p.sprites.sizeKey].Put(p)
 	img := image.NewPaletted(p.canvas.bounds(), p.sprites.palette.model())
 	for y := range p.canvas.h {
 		copy(img.Pix[y*img.Stride:], p.canvas.span(y, 0, p.canvas.w))

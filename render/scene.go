@@ -49,8 +49,13 @@ type Scene struct {
 	Headline, Caption string
 	// Estimate tells that the headline is an estimate.
 	Estimate bool
-	// Rows are the ledger, top to bottom.
+	// Rows are the ledger, top to bottom. Those of the kind Counts add up to the
+	// totals where the scene is counted.
 	Rows []Row
+	// Legend tells what the things that players hold are worth; Aim, how to win
+	// and what a pass costs, in sentences of the ruleset.
+	Legend []Worth
+	Aim    []string
 	// Notes are sentences about the state of play: "one more pass stops play".
 	Notes []string
 	// Comment is what somebody says of this position, in a lesson or a record.
@@ -156,9 +161,14 @@ type RowKind uint8
 // The kinds of rows.
 const (
 	Counts RowKind = iota // a line of the count
-	Sum                   // what the lines above add up to
 	Aside                 // worth knowing, and worth nothing
 )
+
+// A Worth is a line of the legend: "Button = half a point".
+type Worth struct {
+	Thing rules.Thing
+	Text  string
+}
 
 // A Cell is a number of the ledger in half points (a number of things is
 // doubled: 27 prisoners are 54), and by how much the last turn changed it.

@@ -12,39 +12,47 @@ import (
 // scales are the sizes in quarters of the medium one.
 var scales = map[string]int{"small": 3, "medium": 4, "large": 6}
 
-// The layout is in units: pixels of the medium picture.
+// The layouts are in units: pixels of the medium picture.
 const (
-	wide      = 960
-	high      = 660
 	boardSide = 660 // of the square that the board lies in
 	labelBand = 26  // beside the outermost stones, for the coordinates
 	maxCell   = 122
 )
 
 // A background holds what all pictures of one look, number of colours and size
-// share: the row of pixels under everything, the objects of the panel, the
+// share: the rows of pixels under everything, the objects of the panel, the
 // palette. It is read-only.
 type background struct {
+	sizeKey
+	*layout
 	theme   *theme
-	quarter int     // scale in quarters
-	row     []uint8 // every row of wood and panel
+	wood    []uint8 // every row of the board, with the panel beside it
+	plain   []uint8 // every row under the board
 	palette *palette
 	bits    int // of a pixel in a PNG, 8 or 4
 
-	tiles   [3][2]*sprite // by colour, and whether it is their turn
-	tick    *sprite       // on the tile of a player who has accepted
-	footers [4]*sprite    // by the lines of sentences in them
-	banner  *sprite
-	icon    [3]*sprite     // the stone of the last turn
-	dot     [3]*sprite     // and its mark
-	bowls   [2]bowlSprites // small and large
-	button  *sprite
-	zone    *sprite
+	tile   [3][2]*sprite // by colour, and whether it is their turn
+	tick   *sprite       // on the tile of a player who has accepted
+	turn   *sprite       // behind the last turn
+	banner *sprite
+	icon   [3]*sprite // the stone of the last turn
+	dot    [3]*sprite // and its mark
+	bowl   bowlSprites
+	button *sprite
+	small  *sprite // button of the legend
+	zone   *sprite
+}
+
+// row returns the pixels under those of a row of the picture.
+func (g *background) row(y int) []uint8 {
+	if y < g.u(boardSide) {
+		return g.wood
+	}
+	return g.plain
 }
 
 // bowlSprites are the lid of a bowl and the objects in it.
 type bowlSprites struct {
-	radius   int // units
 	lid      *sprite
 	stone    [3]*sprite // by colour
 	ultimate [3]*sprite
@@ -77,8 +85,8 @@ type sprites struct {
 // A backgroundKey identifies a background, a spritesKey a set of sprites.
 type backgroundKey struct {
 	look
-	few     bool
-	quarter int
+	few bool
+	sizeKey
 }
 
 type spritesKey struct {
@@ -101,7 +109,7 @@ var spriteCache = struct {
 // spritesFor returns the sprites for a view of w columns and h rows.
 func spritesFor(o Options, w, h int) *sprites {
 	th := looks[look{o.Theme, o.Panel}]
-	gk := backgroundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, scales[o.Size]}
+	gk := backgroundKey{look{o.Theme, o.Panel}, o.Colors == 16 || o.Colors == 0 && th.prefersFew, sizeKey{scales[o.Size], o.Layout}}
 	key := spritesKey{gk, cellOf(gk.quarter, w, h)}
 	spriteCache.RLock()
 	k := spriteCache.sprites[key]
@@ -119,12 +127,12 @@ func spritesFor(o Options, w, h int) *sprites {
 		clear(spriteCache.backgrounds)
 	}
 	pk := gk
-	pk.quarter = 0
+	pk.sizeKey = sizeKey{}
 	if spriteCache.palettes[pk] == nil {
 		spriteCache.palettes[pk] = newPalette(th, gk.few)
 	}
 	if spriteCache.backgrounds[gk] == nil {
-		spriteCache.backgrounds[gk] = newBackground(th, gk.quarter, spriteCache.palettes[pk])
+		spriteCache.backgrounds[gk] = newBackground(th, gk.sizeKey, spriteCache.palettes[pk])
 	}
 	k = newSprites(spriteCache.backgrounds[gk], key.cell)
 	spriteCache.sprites[key] = k
@@ -140,22 +148,23 @@ func cellOf(quarter, w, h int) int {
 
 const black, white = 1, 2 // rules.Black and rules.White as an index
 
-func newBackground(t *theme, quarter int, p *palette) *background {
-	g := &background{theme: t, quarter: quarter, palette: p, bits: 8}
+func newBackground(t *theme, size sizeKey, p *palette) *background {
+	g := &background{sizeKey: size, layout: layouts[size.layout], theme: t, palette: p, bits: 8}
 	if p.n <= 16 {
 		g.bits = 4
 	}
 	// The grain is the same in every row: the compressor then needs to look no
 	// further than the row above.
-	g.row = make([]uint8, g.u(wide))
-	for x := range g.row {
+	g.wood, g.plain = make([]uint8, g.u(g.wide)), make([]uint8, g.u(g.wide))
+	for x := range g.wood {
+		g.plain[x] = p.of(t.panel)
 		switch {
-		case x >= g.u(boardSide):
-			g.row[x] = p.of(t.panel)
+		case x >= g.u(g.board.Max.X):
+			g.wood[x] = p.of(t.panel)
 		case g.bits == 4: // a grain of two shades would be stripes
-			g.row[x] = p.of(t.wood[0])
+			g.wood[x] = p.of(t.wood[0])
 		default:
-			g.row[x] = p.of(t.grain(float64(4*x) / float64(quarter)))
+			g.wood[x] = p.of(t.grain(float64(4*x) / float64(g.quarter)))
 		}
 	}
 	g.draws()

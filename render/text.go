@@ -64,9 +64,7 @@ func Text(s Scene) string {
 	}
 	more = append(more, s.markText(w)...)
 	for _, r := range s.Rows {
-		if r.Kind != Sum {
-			more = append(more, w.stopped(r.text(w)))
-		}
+		more = append(more, w.stopped(r.text(w)))
 	}
 
 	letters := ""

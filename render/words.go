@@ -11,11 +11,13 @@ import (
 type Words struct {
 	Black, White string
 	Things       [rules.Komi + 1]string // labels of the rows by rules.Thing
-	Turns        [rules.Resign + 1]string
-	Area         string // stones and territory
-	Total        string
-	Placements   string
-	Others       string // rows of which there are too many, taken together
+	// Worth are the lines of the legend; OnePoint, HalfPoint and OneDelay are
+	// what they tell, without figures, which would be too small to read.
+	Worth                         [rules.UltimateStone + 1]string
+	OnePoint, HalfPoint, OneDelay string
+	Turns                         [rules.Resign + 1]string
+	Placements                    string
+	Others                        string // rows of which there are too many, taken together
 
 	Leads     string // colour, points: "%s +%s"
 	Even      string
@@ -58,11 +60,16 @@ var English = Words{
 		rules.HalfPassStone: "Half-passes", rules.UltimateStone: "Ultimate stone", rules.Stone: "Stones",
 		rules.Territory: "Territory", rules.Adjustment: "Adjustment", rules.Handicap: "Handicap", rules.Komi: "Komi",
 	},
+	Worth: [...]string{
+		rules.Prisoner: "Prisoner = %s", rules.PassStone: "Pass stone = %s", rules.ButtonThing: "Button = %s",
+		rules.HalfPassStone: "Half-pass = %s", rules.UltimateStone: "Ultimate stone alone = %s",
+	},
+	OnePoint: "one point", HalfPoint: "half a point", OneDelay: "one delay",
 	Turns: [...]string{
 		rules.Pass: "pass", rules.AcceptSuggestion: "accept", rules.Button: "button", rules.Delay: "delay",
 		rules.Draw: "draw", rules.Resign: "resign",
 	},
-	Area: "Area", Total: "Total", Placements: "Placements", Others: "Others",
+	Placements: "Placements", Others: "Others",
 	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
 	Now: "if the game ended now", Marked: "if you agree",
 	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",

@@ -42,7 +42,7 @@ func verbs(text string) string {
 // languages.
 func pictureFields(w *render.Words) map[string]*string {
 	fields := map[string]*string{
-		"black": &w.Black, "white": &w.White, "area": &w.Area, "total": &w.Total,
+		"black": &w.Black, "white": &w.White, "one.point": &w.OnePoint, "half.point": &w.HalfPoint, "one.delay": &w.OneDelay,
 		"placements": &w.Placements, "others": &w.Others, "leads": &w.Leads, "even": &w.Even, "wins": &w.Wins,
 		"draw": &w.Draw, "no.result": &w.NoResult, "now": &w.Now, "about": &w.About, "about.even": &w.AboutEven, "marked": &w.Marked, "start": &w.Start,
 		"move": &w.Move, "takes": &w.Takes, "to.play": &w.ToPlay, "stopped": &w.Stopped, "over": &w.Over,
@@ -52,6 +52,9 @@ func pictureFields(w *render.Words) map[string]*string {
 	}
 	for i := range w.Things {
 		fields["row."+rules.Thing(i).String()] = &w.Things[i]
+	}
+	for i := range w.Worth {
+		fields["worth."+rules.Thing(i).String()] = &w.Worth[i]
 	}
 	for i := range w.Turns {
 		if k := rules.Kind(i); k != rules.Place {
