@@ -45,7 +45,7 @@ func (e *env) findRuleset(id string) (*rules.Ruleset, error) {
 // recordRuleset finds the ruleset of a flag, or else that of the record, and tells how
 // it read the record. A record may name a custom ruleset without holding its text.
 func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, error) {
-	if err := e.complete(rec); err != nil {
+	if err := e.completeRecord(rec); err != nil {
 		return nil, err
 	}
 	if id != "" {
@@ -59,8 +59,8 @@ func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, e
 	return r, nil
 }
 
-// complete puts the whole text of a custom ruleset into a record that only names it.
-func (e *env) complete(rec *sgf.Record) error {
+// completeRecord puts the whole text of a custom ruleset into a record that only names it.
+func (e *env) completeRecord(rec *sgf.Record) error {
 	if _, note, err := rec.Ruleset(); err == nil && note == "" || rec.RU == "" {
 		return nil
 	}

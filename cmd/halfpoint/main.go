@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
@@ -35,18 +37,19 @@ type cli struct {
 	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
 	LogLevel string   `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
-	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room (and what else is configured)."`
-	Play        playCmd        `cmd:"" help:"The bot in the terminal: one person in both seats, or a script on standard input."`
-	Score       scoreCmd       `cmd:"" help:"Replay a record and print ledger, count and result."`
+	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room, and connect to Discord and Matrix if they are configured."`
+	Play        playCmd        `cmd:"" help:"Play in the terminal: you in both seats, or a script on standard input."`
+	Score       scoreCmd       `cmd:"" help:"Replay records and print ledger, count and result."`
 	Compare     compareCmd     `cmd:"" help:"Count a record under every ruleset, side by side."`
-	Render      renderCmd      `cmd:"" help:"Draw a record."`
-	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or recite one."`
+	Render      renderCmd      `cmd:"" help:"Draw a record as a picture, an animation or text."`
+	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or print one of them."`
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
-	Export      exportCmd      `cmd:"" help:"Write all that the database holds, as lines of JSON."`
-	Import      importCmd      `cmd:"" help:"Fill a new database with an export."`
-	Undelivered undeliveredCmd `cmd:"" help:"List what could not be shown."`
+	Export      exportCmd      `cmd:"" help:"Write everything in the database as lines of JSON."`
+	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
+	Undelivered undeliveredCmd `cmd:"" help:"List the posts that could not be delivered."`
 	Init        initCmd        `cmd:"" help:"Ask what the bot needs, write config.yaml and try it."`
 	ConfigGr    configCmd      `cmd:"" name:"config" help:"About the configuration."`
+	Completion  completionCmd  `cmd:"" help:"Print the completion script for a shell."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 
@@ -76,19 +79,40 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	if err != nil {
 		return report(errout, err)
 	}
+	e := &env{cli: c, in: in, out: out, errout: errout}
+	e.custom = sync.OnceValues(e.readRulesets)
+	if len(args) > 1 && args[0] == completeWord {
+		return report(errout, e.complete(parser.Model.Node, args[1:]))
+	}
 	ctx, err := parser.Parse(args)
 	switch {
 	case helped:
 		return 0
 	case err != nil:
-		return report(errout, usageError{err})
+		return report(errout, usageError{unknownCommand(parser.Model.Node, args, err)})
 	}
-	e := &env{cli: c, in: in, out: out, errout: errout}
-	e.custom = sync.OnceValues(e.readRulesets)
 	done := e.watch()
 	err = ctx.Run(e)
 	done()
 	return report(errout, err)
+}
+
+// unknownCommand names the nearest command if the first argument is none: kong takes
+// it for an argument of the default command.
+func unknownCommand(program *kong.Node, args []string, err error) error {
+	var parse *kong.ParseError
+	typed, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
+	if !ok || !errors.As(err, &parse) || slices.Contains(args, parse.Context.Selected().Name) {
+		return err
+	}
+	var names []string
+	for _, c := range program.Children {
+		names = append(names, c.Name)
+	}
+	if near := text.Nearest(typed, names); near != "" {
+		return fmt.Errorf("unknown command %s, did you mean %q?", typed, near)
+	}
+	return fmt.Errorf("unknown command %s; halfpoint --help lists them", typed)
 }
 
 // report prints an error in one line, or a line for each of several, and returns

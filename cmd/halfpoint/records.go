@@ -207,7 +207,7 @@ func (s *compareCmd) Run(e *env) error {
 	if c.Also, err = e.custom(); err != nil {
 		return err
 	}
-	if err := e.complete(rec); err != nil {
+	if err := e.completeRecord(rec); err != nil {
 		return err
 	}
 	if _, note, err := rec.Ruleset(); err == nil {
@@ -308,13 +308,13 @@ type renderCmd struct {
 	File        string `arg:"" help:"SGF file; - reads standard input."`
 	Out         string `short:"o" required:"" help:"Where to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
 	Rules       string `help:"Play it under this ruleset instead of the record's." placeholder:"ID"`
-	Move        string `help:"Stop after turn N; of an animation the turns N-M, N- for all from N." placeholder:"N"`
+	Move        string `help:"Stop after turn N. In an animation, show turns N-M, or N- for all from N." placeholder:"N"`
 	Theme       string `help:"One of ${themes}." default:"wood"`
 	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
-	Panel       string `help:"dark or light; what goes with the theme unless you say."`
+	Panel       string `help:"dark or light; by default the one that goes with the theme."`
 	Coordinates string `help:"letters, numbers, kanji or none." default:"letters"`
 	Count       bool   `help:"Count a game that is not over as if it ended now; dead stones are not taken off."`
-	Delay       int    `help:"Milliseconds for each turn of an animation." default:"800" placeholder:"MS"`
+	Delay       int    `help:"Milliseconds per turn of an animation." default:"800" placeholder:"MS"`
 }
 
 // Of an animation, the last picture is held for so many milliseconds.

@@ -14,7 +14,7 @@ import (
 )
 
 type rulesCmd struct {
-	ID   string `arg:"" optional:"" help:"The ruleset to recite."`
+	ID   string `arg:"" optional:"" help:"The ruleset to print."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -99,7 +99,7 @@ type perftCmd struct {
 	Rules  string `help:"The ruleset." placeholder:"ID" required:""`
 	Size   string `help:"Columns and rows." placeholder:"WxH" default:"9x9"`
 	Depth  int    `help:"The longest sequence." required:""`
-	Divide bool   `help:"Also the count of the longest sequences by their first turn."`
+	Divide bool   `help:"Also count the longest sequences by their first turn."`
 }
 
 // Run counts sequences of turns.

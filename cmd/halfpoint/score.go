@@ -19,7 +19,7 @@ type scoreCmd struct {
 	countOptions
 	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
 	Move    *int   `help:"Stop after turn N." placeholder:"N"`
-	Explain bool   `help:"Say of each line of the count why it is so, and count in every other way too."`
+	Explain bool   `help:"Give the reasons for each line of the count, and count in every other way too."`
 }
 
 var errMove = usageError{errors.New("--move counts from 0")}

@@ -11,7 +11,7 @@ import (
 )
 
 type undeliveredCmd struct {
-	Again []string `help:"Instead have these posts tried again that were given up; halfpoint must not be running." placeholder:"ID"`
+	Again []string `help:"Try these posts again, which were given up. Stop halfpoint first." placeholder:"ID"`
 }
 
 // Run lists posts that were not shown and events that were not handled, or has posts

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// Shells complete by asking the program itself: the scripts below call
+// "halfpoint __complete WORDS...", of which the last word is the one being typed, and
+// read a line for each candidate, with a tab before its description. The line ":files"
+// leaves it to the shell to complete a path, which it quotes better than we can.
+const (
+	completeWord  = "__complete"
+	completeFiles = ":files"
+)
+
+var completionScripts = map[string]string{
+	"bash": `_halfpoint() {
+	local line
+	COMPREPLY=()
+	while IFS= read -r line; do
+		[[ $line == ` + completeFiles + ` ]] || COMPREPLY+=("${line%%$'\t'*}")
+	done < <("$1" ` + completeWord + ` "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _halfpoint halfpoint
+`,
+	"zsh": `#compdef halfpoint
+_halfpoint() {
+	local line files
+	local -a found
+	for line in "${(@f)$($words[1] ` + completeWord + ` "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+		case $line in
+		('') ;;
+		(` + completeFiles + `) files=1 ;;
+		(*) found+=("${${line//:/\\:}/$'\t'/:}") ;;
+		esac
+	done
+	(( $#found )) && _describe halfpoint found
+	[[ -n $files ]] || return
+	[[ $PREFIX == --*=* ]] && compset -P '*='
+	_files
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+compdef _halfpoint halfpoint
+`,
+	"fish": `function __halfpoint_complete
+	set -l words (commandline -opc)
+	set -l typed (commandline -ct)
+	$words[1] ` + completeWord + ` $words[2..-1] "$typed" 2>/dev/null
+end
+complete -c halfpoint -f -n 'not __halfpoint_complete | string match -q ` + completeFiles + `' -a '(__halfpoint_complete)'
+complete -c halfpoint -F -n '__halfpoint_complete | string match -q ` + completeFiles + `'
+`,
+}
+
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help says how the script is used.
+func (completionCmd) Help() string {
+	return `The shell then completes commands, flags, rulesets, themes and files. Load the script when the shell starts:
+
+  bash: source <(halfpoint completion bash)       in ~/.bashrc
+  zsh:  source <(halfpoint completion zsh)        in ~/.zshrc
+  fish: halfpoint completion fish | source        in ~/.config/fish/config.fish`
+}
+
+// Run prints the script of a shell.
+func (c *completionCmd) Run(e *env) error {
+	_, err := io.WriteString(e.out, completionScripts[c.Shell])
+	return err
+}
+
+// A candidate is what a word may be completed to, and what it means.
+type candidate struct{ word, means string }
+
+// values returns what a flag or an argument may be, by its name, where that is not
+// in its enum; files is true where it is a path.
+func (e *env) values(name string) (found []candidate, files bool) {
+	only := func(words []string) []candidate {
+		for _, w := range words {
+			found = append(found, candidate{word: w})
+		}
+		return found
+	}
+	switch name {
+	case "file", "config", "database", "ruleset", "out":
+		return nil, true
+	case "id", "rules":
+		own, _ := e.custom() // a mistake in them is for the command to report
+		for _, r := range slices.Concat(rules.Catalogue, own) {
+			found = append(found, candidate{r.Name, r.Title})
+		}
+		return found, false
+	case "theme":
+		return only(render.Themes()), false
+	case "panel":
+		return only([]string{"dark", "light"}), false
+	case "coordinates":
+		return only(render.Coordinates()), false
+	case "komi":
+		return only([]string{"default"}), false
+	case "dead":
+		return only([]string{"none"}), false
+	}
+	return nil, false
+}
+
+// complete prints what the last of the words may be completed to.
+func (e *env) complete(node *kong.Node, words []string) error {
+	flags := node.Flags
+	var value *kong.Value // what the next word is for; nil: a command, a flag or an argument
+	var args []string
+	words = slices.DeleteFunc(words[:len(words):len(words)], func(w string) bool { return w == "=" && w != words[len(words)-1] })
+	typed := words[len(words)-1]
+	if typed == "=" { // bash takes it for a word
+		typed = ""
+	}
+	for _, w := range words[:len(words)-1] {
+		if value != nil {
+			e.configure(value.Name, w)
+			value = nil
+			continue
+		}
+		if strings.HasPrefix(w, "-") && w != "-" {
+			name, given, ok := strings.Cut(w, "=")
+			if f := findFlag(flags, name); f != nil && !f.IsBool() {
+				if value = f.Value; ok {
+					e.configure(value.Name, given)
+					value = nil
+				}
+			}
+			continue
+		}
+		i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w })
+		if i < 0 || len(args) > 0 {
+			args = append(args, w)
+			continue
+		}
+		node = node.Children[i]
+		flags = slices.Concat(flags, node.Flags)
+	}
+	prefix := ""
+	if name, given, ok := strings.Cut(typed, "="); ok && value == nil {
+		if f := findFlag(flags, name); f != nil {
+			prefix, typed, value = name+"=", given, f.Value
+		}
+	}
+	var found []candidate
+	files := false
+	switch {
+	case value == nil && strings.HasPrefix(typed, "-"):
+		for _, f := range flags {
+			if !f.Hidden {
+				found = append(found, candidate{"--" + f.Name, f.Help})
+			}
+		}
+	case value == nil && len(args) == 0 && len(node.Children) > 0:
+		for _, c := range node.Children {
+			if !c.Hidden {
+				found = append(found, candidate{c.Name, c.Help})
+			}
+		}
+	case value == nil && len(node.Positional) > 0:
+		value = node.Positional[min(len(args), len(node.Positional)-1)]
+		if len(args) >= len(node.Positional) && !value.IsCumulative() {
+			return nil
+		}
+	}
+	if value != nil && value.Enum != "" {
+		for _, w := range value.EnumSlice() {
+			found = append(found, candidate{word: w})
+		}
+	} else if value != nil {
+		found, files = e.values(value.Name)
+	}
+	var b strings.Builder
+	for _, c := range found {
+		if strings.HasPrefix(c.word, typed) {
+			means, _, _ := strings.Cut(c.means, ". ")
+			fmt.Fprintln(&b, strings.TrimRight(prefix+c.word+"\t"+means, "\t"))
+		}
+	}
+	if files {
+		b.WriteString(completeFiles + "\n")
+	}
+	_, err := io.WriteString(e.out, b.String())
+	return err
+}
+
+// configure takes in what the words before say of the configuration, for the names
+// of custom rulesets.
+func (e *env) configure(name, value string) {
+	switch name {
+	case "config":
+		e.cli.Config = value
+	case "ruleset":
+		e.cli.Ruleset = append(e.cli.Ruleset, value)
+	}
+}
+
+// findFlag returns the flag that a word names, nil if there is none.
+func findFlag(flags []*kong.Flag, word string) *kong.Flag {
+	for _, f := range flags {
+		if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
+			return f
+		}
+	}
+	return nil
+}
