@@ -1,6 +1,6 @@
 # A static binary on an empty root file system, run as nobody in particular.
 # Games are kept in /data. The local room listens on all interfaces, so that the
-# container needs HALFPOINT_OWNER_TOKEN; see docs/room.md.
+# container needs HALFPOINT_OWNER_TOKEN; see docs/install.md.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -12,6 +12,8 @@ RUN CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags="-s -w" -o /out/halfpo
 FROM scratch
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/halfpoint /halfpoint
+# Without these it could verify neither Discord nor a homeserver.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 USER 65532:65532
 WORKDIR /data
 ENV HALFPOINT_DATABASE=/data/halfpoint.db HALFPOINT_LISTEN=0.0.0.0:8080
