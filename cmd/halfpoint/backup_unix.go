@@ -28,10 +28,10 @@ func backups(ctx context.Context, st *store.Store, database string, log *slog.Lo
 			}
 			path := database + "." + time.Now().UTC().Format("20060102T150405Z") + ".backup"
 			if err := st.Backup(ctx, path); err != nil {
-				log.Error("the backup failed", "error", err)
+				log.Error("backup failed", "error", err)
 				continue
 			}
-			log.Warn("backup written", "file", path)
+			log.Info("backup written", "file", path)
 		}
 	}()
 }

@@ -121,8 +121,8 @@ func (q *questions) all() (a answers) {
 		a.User = q.ask("Matrix: the bot's account (@halfpoint:example.org)", "", given)
 		a.Password = q.secret("Matrix: the account's password", "HALFPOINT_MATRIX_PASSWORD", given)
 	}
-	a.Database = q.ask("The file that keeps the games", bot.Defaults.Database, setting("database"))
-	a.Listen = q.ask("The address of the local room", bot.Defaults.Listen, setting("listen"))
+	a.Database = q.ask("The file that keeps the games", cmp.Or(os.Getenv("HALFPOINT_DATABASE"), bot.Defaults.Database), setting("database"))
+	a.Listen = q.ask("The address of the local room", cmp.Or(os.Getenv("HALFPOINT_LISTEN"), bot.Defaults.Listen), setting("listen"))
 	if web.CheckAccess(a.Listen, nil, bot.Secret{}) != nil {
 		fmt.Fprintln(q.out, "Other machines reach this address, so the room needs an owner token: whoever knows it is a moderator.")
 		a.Owner = q.secret("An owner token of 16 characters or more (empty: one is made)", "HALFPOINT_OWNER_TOKEN", func(s string) error {
