@@ -108,6 +108,7 @@ type Answer struct {
 	Lang     string // BCP 47 tag of what it says
 	Private  bool   // for the eyes of the person who asked alone
 	Scene    *render.Scene
+	Chart    *render.Chart // instead of a scene
 	File     *outbox.File
 	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room
@@ -116,6 +117,20 @@ type Answer struct {
 	// the place where it was asked, in order. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.
 	Posts []outbox.Post
+}
+
+// Picture returns the picture of an answer, and a name for its file; nil if there is
+// none.
+func (a Answer) Picture() (p render.Picture, name string) {
+	if a.Chart != nil {
+		return *a.Chart, "compare.png"
+	}
+	return a.Scene.Picture(), "board.png"
+}
+
+// Empty reports whether an answer says and shows nothing: its posts say it all.
+func (a Answer) Empty() bool {
+	return a.Text == "" && a.Scene == nil && a.Chart == nil && a.File == nil && len(a.Controls) == 0
 }
 
 // A Choice is a suggestion while typing: what is shown and what is meant.

@@ -95,7 +95,8 @@ func listHandlers() []handler {
 			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
 		}}, question: recite, noGame: true},
 		{Command: Command{"compare", "Count this game under every ruleset", []Option{
-			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true}, gameOption, shareOption,
+			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true},
+			{Name: "all", Summary: "Every ruleset, also those that come to the same", Type: BoolOption}, gameOption, shareOption,
 		}}, question: compare},
 		{Command: Command{"demo", "Lessons on what the rules do, step by step", []Option{
 			{Name: "lesson", Summary: "Which; all are listed unless you say", Suggest: true},

@@ -349,6 +349,9 @@ func converse(t *testing.T, script string) string {
 				pictured = a.Scene
 				block("", "a picture"+looks(a.Scene))
 			}
+			if a.Chart != nil {
+				block("", "a chart:\n"+indented(a.Chart.Letters()))
+			}
 			for _, c := range a.Controls {
 				block("", "["+c.Label+"] /"+c.Command+" "+fmt.Sprint(c.Args))
 			}
@@ -405,6 +408,11 @@ func readable(t *testing.T, file string) {
 	if g.Result() != "" && g.Result() != rec.Info.Result {
 		t.Errorf("the record of a game that ended %s says %s", g.Result(), rec.Info.Result)
 	}
+}
+
+// indented sets every line of a text in, and leaves out empty ones.
+func indented(s string) string {
+	return "  " + strings.ReplaceAll(strings.ReplaceAll(s, "\n\n", "\n"), "\n", "\n  ")
 }
 
 // looks tells how a picture is drawn, if not as usual.

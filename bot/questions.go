@@ -275,43 +275,6 @@ func recite(q *question) Answer {
 	return q.answer(append(out, say("rules.more"))...)
 }
 
-func compare(q *question) Answer {
-	g := q.pos.Game
-	dead, err := match.ParsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
-	if err != nil {
-		return q.refuse(wrong(err))
-	}
-	rec := sgf.Of(g)
-	out := []Text{say("compare.head", q.match.Setup.Komi.String())}
-	var reasons []Text
-	for _, row := range rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets}) {
-		if row.Err != nil {
-			out = append(out, say("compare.error", row.Rules.Name, text.Sentence(row.Err)))
-			continue
-		}
-		var assumed any = ""
-		if row.Assumed {
-			assumed = say("compare.assumed")
-		}
-		s := row.Game.Score()
-		key := "compare.row"
-		if row.Flip != sgf.NoFlip {
-			key = "compare.row." + string(row.Flip)
-		}
-		out = append(out, say(key, row.Rules.Name, lead(s.Margin()), s.Black.String(), s.White.String(), assumed))
-		if why := row.Why(); why != "" {
-			reasons = append(reasons, say("compare.reason", row.Rules.Name, text.Sentence(why)))
-		}
-	}
-	if len(reasons) > 0 {
-		out = append(append(out, say("compare.why")), reasons...)
-	}
-	if len(dead) == 0 && len(rec.Dead()) == 0 {
-		out = append(out, say("compare.no.dead"))
-	}
-	return q.answer(out...)
-}
-
 // review shows the game as it was after a turn, with the way to the turns
 // beside it.
 func review(q *question) Answer {

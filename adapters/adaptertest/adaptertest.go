@@ -146,6 +146,20 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			}
 		}
 	})
+	with("a chart is shown, and told", func(t *testing.T, d *fakeService, p Platform) {
+		d.answer = bot.Answer{Text: "the same game", Chart: &render.Chart{Title: "By other rules", Rows: []render.ChartRow{
+			{Title: "AGA", Label: "this game", Bar: true, Margin: 10, Value: "Black +5", Why: "as on the board"},
+			{Title: "Area rules I", Bar: true, Margin: -4, Value: "White +2", Flip: "White wins"}}}}
+		p.Says("black", "/compare")
+		for _, who := range []string{"black", "white"} {
+			seen := p.Sees(who)
+			for _, want := range []string{"the same game", "By other rules", "AGA (this game)", "Black +5", "s on the board", "Area rules I", "White +2", "White wins"} {
+				if !strings.Contains(seen, want) {
+					t.Errorf("%s does not see %q in %q", who, want, seen)
+				}
+			}
+		}
+	})
 	with("a post is shown, and the same post once", func(t *testing.T, _ *fakeService, p Platform) {
 		post := outbox.Post{ID: "post-1", Where: p.Room(), Kind: match.Notice, Text: "Game 1 begins", Attempt: 1}
 		a, _, err := p.Adapter().Deliver(t.Context(), post)

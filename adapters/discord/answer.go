@@ -242,7 +242,7 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 		}
 	}
 	switch {
-	case answer.Text != "" || answer.Scene != nil || answer.File != nil || len(answer.Controls) > 0:
+	case !answer.Empty():
 		a.tell(ctx, x, r, answer)
 	case x.claim() == open && x.onMessage():
 		a.reply(ctx, x, rest.DeferUpdate())
@@ -471,9 +471,10 @@ func isAmbiguous(err error) bool {
 // through the words come first.
 func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request, answer bot.Answer) {
 	in := x.in
-	c := content{text: a.written(answer.Text), lang: answer.Lang, scene: answer.Scene, name: "board.png", file: answer.File, controls: answer.Controls,
+	shown, name := answer.Picture()
+	c := content{text: a.written(answer.Text), lang: answer.Lang, picture: shown, name: name, file: answer.File, controls: answer.Controls,
 		plain: in.Guild != "" && !in.BotMay.Has(rest.AttachFiles)}
-	if c.scene != nil && c.plain {
+	if answer.Scene != nil && c.plain {
 		c.hints = append(c.hints, bot.Translated(answer.Lang, wordNoFiles, filesPermission))
 	}
 	if answer.Private {
@@ -482,7 +483,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 	ms, err := c.messages()
 	if err != nil {
 		a.log.Error("answer not drawn", "request", r.ID, "error", err)
-		c.scene = nil
+		c.picture = nil
 		if ms, err = c.messages(); err != nil {
 			return
 		}

@@ -116,7 +116,7 @@ func (a *Adapter) tryChannel(ctx context.Context, channel string, board render.S
 		}
 		return err
 	}
-	ms, err := content{scene: &board, name: "halfpoint-check.png", flags: rest.SuppressNotifications}.messages()
+	ms, err := content{picture: board, name: "halfpoint-check.png", flags: rest.SuppressNotifications}.messages()
 	if err != nil {
 		return lines, err
 	}

@@ -131,7 +131,7 @@ func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	if err := json.Unmarshal([]byte(p.Data), &f); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
-	ms, err := content{scene: p.Scene, name: pictureName(p), file: p.File}.messages()
+	ms, err := content{picture: p.Scene.Picture(), name: pictureName(p), file: p.File}.messages()
 	if err != nil {
 		return fmt.Errorf("draw a post: %w", err)
 	}

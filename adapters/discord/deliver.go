@@ -55,7 +55,7 @@ func (a *Adapter) show(ctx context.Context, p outbox.Post, x *pendingInteraction
 // channel.
 func (a *Adapter) inLetters(c *content, channel string) {
 	c.plain = true
-	if c.scene != nil && a.once("files "+channel) {
+	if c.picture != nil && a.once("files "+channel) {
 		c.hints = append(c.hints, bot.Translated(c.lang, wordNoFiles, filesPermission))
 	}
 }
@@ -98,7 +98,7 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: a.written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	d.c = content{text: a.written(p.Text), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if d.at.hint != "" {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
@@ -249,7 +249,7 @@ func (d *delivery) mine(s rest.Sent) bool {
 		return true
 	}
 	m := d.m
-	if d.c.scene != nil && !d.c.plain {
+	if d.c.picture != nil && !d.c.plain {
 		if slices.ContainsFunc(s.Attachments, func(f rest.SentAttachment) bool { return f.Filename == d.c.name }) {
 			return true
 		}
@@ -518,7 +518,7 @@ func (a *Adapter) directTo(ctx context.Context, p outbox.Post, who outbox.User) 
 		channel = c.ID
 		a.dms.Add(who.ID, channel)
 	}
-	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: a.written(p.Text), lang: p.Lang, scene: p.Scene, name: pictureName(p), file: p.File, controls: p.Controls}}
+	d := &delivery{a: a, p: p, at: place{channel: channel}, c: content{text: a.written(p.Text), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls}}
 	d.p.ID = p.ID + "/" + who.ID
 	d.p.Unsent = p.Unsent && len(p.Notify) == 1 // else the first may have been told
 	if err := d.build(); err != nil {

@@ -143,19 +143,26 @@ func mention(who []outbox.User) (text string, ids []string) {
 	return strings.TrimSpace(text), ids
 }
 
-// picture draws a scene as a file with its alt text.
-func picture(s render.Scene, name string) (rest.File, error) {
+// picture draws a picture as a file with its alt text.
+func picture(p render.Picture, name string) (rest.File, error) {
 	var b bytes.Buffer
-	if err := render.PNG(&b, s, render.Options{}); err != nil {
+	if err := p.Draw(&b, render.Options{}); err != nil {
 		return rest.File{}, err
 	}
-	return rest.File{Name: name, Alt: render.Text(s), Type: "image/png", Data: b.Bytes()}, nil
+	return rest.File{Name: name, Alt: p.Text(), Type: "image/png", Data: b.Bytes()}, nil
 }
 
-// letters is the board of a scene in letters.
-func letters(s render.Scene) string {
-	_, board, _ := strings.Cut(render.Text(s), "\n")
-	return code(board)
+// letters is a picture in letters: the board of a scene, or a chart, which in words is
+// shorter.
+func letters(p render.Picture) string {
+	text := p.Text()
+	if _, board, ok := strings.Cut(text, "\n"); ok {
+		return code(board)
+	}
+	if s := p.Letters(); utf8.RuneCountInString(s) < maxContent/2 {
+		return code(s)
+	}
+	return escape(text)
 }
 
 // pictureName names the picture of a post, so that the post can be known by it.
@@ -165,7 +172,7 @@ func pictureName(p outbox.Post) string { return fmt.Sprintf("game-%d-%d.png", p.
 type content struct {
 	text     string // as written gives it
 	lang     string // in which it is
-	scene    *render.Scene
+	picture  render.Picture
 	name     string // of the picture
 	file     *outbox.File
 	controls []match.Control
@@ -182,15 +189,15 @@ func (c content) messages() ([]rest.Message, error) {
 	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}
 	text := c.text
 	add := func(s string) { text = strings.Trim(text+"\n"+s, "\n") }
-	if c.scene != nil && !c.plain && !c.late {
-		f, err := picture(*c.scene, c.name)
+	if c.picture != nil && !c.plain && !c.late {
+		f, err := picture(c.picture, c.name)
 		if err != nil {
 			return nil, err
 		}
 		m.Files = append(m.Files, f)
 	}
-	if c.scene != nil && (c.plain || c.late) {
-		add(letters(*c.scene))
+	if c.picture != nil && (c.plain || c.late) {
+		add(letters(c.picture))
 	}
 	if c.file != nil && !c.plain && !c.late {
 		m.Files = append(m.Files, rest.File{Name: c.file.Name, Type: c.file.Type, Data: c.file.Data})

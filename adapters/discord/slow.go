@@ -63,8 +63,8 @@ func (a *Adapter) uploaded(channel string, began time.Time) {
 func (c content) inWords() (content, rest.Message, error) {
 	c.late = true
 	ms, err := c.messages()
-	if err == nil && len(ms) > 1 && c.scene != nil {
-		c.scene = nil
+	if err == nil && len(ms) > 1 && c.picture != nil {
+		c.picture = nil
 		ms, err = c.messages()
 	}
 	if err != nil {

@@ -608,7 +608,7 @@ func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, 
 // answer tells an answer, if there is anything to tell: often the board says it
 // all.
 func (a *Adapter) answer(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
-	if answer.Text == "" && answer.Scene == nil && answer.File == nil && len(answer.Controls) == 0 {
+	if answer.Empty() {
 		return nil
 	}
 	return a.tell(ctx, dev, e, root, answer)

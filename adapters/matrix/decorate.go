@@ -227,7 +227,7 @@ func (a *Adapter) attach(ctx context.Context, dev *device.Device, at id.RoomID, 
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	}
 	line := lineOf(p)
-	c := content{scene: p.Scene, name: boardName(p.Number, p.Seq), file: p.File}
+	c := content{picture: p.Scene.Picture(), name: boardName(p.Number, p.Seq), file: p.File}
 	if p.Game == "" { // an answer's, which is kept here alone: it can be asked for again
 		line = at.String() + " answer"
 		c.file, _ = a.files.Get(of.Post)

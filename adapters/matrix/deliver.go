@@ -175,7 +175,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
-	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang}, scene: p.Scene,
+	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang}, picture: p.Scene.Picture(),
 		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"
@@ -278,23 +278,23 @@ func (a *Adapter) remove(ctx context.Context, dev *device.Device, p outbox.Post)
 // content is something to show.
 type content struct {
 	message.Content
-	scene *render.Scene
-	name  string // of the picture
-	file  *outbox.File
-	line  string // in which it is uploaded
+	picture render.Picture
+	name    string // of the picture
+	file    *outbox.File
+	line    string // in which it is uploaded
 }
 
-// draw makes a picture of what is to be drawn, and the board in letters.
+// draw makes a file of the picture, and draws it in letters.
 func (c *content) draw() error {
-	if c.scene == nil {
+	if c.picture == nil {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := render.PNG(&b, *c.scene, render.Options{}); err != nil {
+	if err := c.picture.Draw(&b, render.Options{}); err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
-	c.Board = render.TextBoard(*c.scene)
-	c.scene, c.file = nil, &outbox.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
+	c.Board = c.picture.Letters()
+	c.picture, c.file = nil, &outbox.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
 	return nil
 }
 
@@ -492,8 +492,10 @@ func replaced(e *event.Event) id.EventID {
 // the person directly.
 func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang}, scene: answer.Scene, name: "board.png", line: at.String() + " answer"}
-	if answer.Scene == nil {
+	picture, name := answer.Picture()
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang, Chart: answer.Chart != nil},
+		picture: picture, name: name, line: at.String() + " answer"}
+	if picture == nil {
 		c.file = answer.File
 	}
 	reply := e.ID
@@ -509,7 +511,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	} else if first := replaced(e); first != "" {
 		reply = first
 	}
-	if answer.Private && c.scene == nil && c.file == nil && a.merges(refusal{at, root, e.Sender, c.Text}, again) {
+	if answer.Private && c.picture == nil && c.file == nil && a.merges(refusal{at, root, e.Sender, c.Text}, again) {
 		return nil
 	}
 	elsewhere := false
@@ -568,7 +570,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 			return fmt.Errorf("owe what follows an answer: %w", err)
 		}
 	}
-	if answer.Scene != nil && answer.File != nil {
+	if picture != nil && answer.File != nil {
 		c.file, c.Text, c.Board, c.Controls = answer.File, answer.File.Name, "", nil
 		m, err := a.build(ctx, dev, at, &c)
 		if err != nil {

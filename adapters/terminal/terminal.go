@@ -172,15 +172,18 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 }
 
 func (t *Terminal) answer(seat string, a bot.Answer) {
-	if a.Text == "" && a.Scene == nil {
+	if a.Text == "" && a.Scene == nil && a.Chart == nil {
 		return
 	}
 	if a.Private {
 		t.print("(to %s alone) ", seat)
 	}
-	if a.Scene != nil {
+	switch {
+	case a.Scene != nil:
 		t.print("%s\n", render.Text(*a.Scene))
-	} else {
+	case a.Chart != nil:
+		t.print("%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+a.Chart.Letters(), "\n"))
+	default:
 		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
 	for _, c := range a.Controls {

@@ -353,9 +353,10 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if req.Forgets() {
 		s.forget()
 	}
+	picture, _ := got.Picture()
 	switch {
-	case got.Scene != nil:
-		s.answers.Add(answered.Key, extras{newBoard(*got.Scene), got.File})
+	case picture != nil:
+		s.answers.Add(answered.Key, extras{newDrawing(picture), got.File})
 	case got.File != nil && got.Private:
 		s.answers.Add(answered.Key, extras{nil, got.File})
 	}
@@ -368,7 +369,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	case line.Text != "" && !got.Logged:
 		err = sayLine()
 	}
-	if err == nil && !got.Private && (got.Text != "" || got.Scene != nil || got.File != nil || len(got.Controls) > 0) {
+	if err == nil && !got.Private && !got.Empty() {
 		_, err = s.say(ctx, answered)
 	}
 	s.showPosts(ctx, got.Posts, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // A message is a line of the transcript as the page gets it.
@@ -27,8 +28,9 @@ type message struct {
 	Game     string    `json:"game,omitempty"`
 	Picture  string    `json:"picture,omitempty"` // its address, to which theme and size are added
 	Alt      string    `json:"alt,omitempty"`
-	Next     string    `json:"next,omitempty"` // "White to play"
-	Due      []string  `json:"due,omitempty"`  // seats of which something is awaited
+	Chart    bool      `json:"chart,omitempty"` // the picture is no board
+	Next     string    `json:"next,omitempty"`  // "White to play"
+	Due      []string  `json:"due,omitempty"`   // seats of which something is awaited
 	Controls []control `json:"controls,omitempty"`
 	File     *file     `json:"file,omitempty"`
 }
@@ -67,15 +69,15 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	answered, _ := s.answers.Get(m.Key)
 	switch {
 	case m.Removed:
-	case answered.board != nil:
-		out.draw(answered.board, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
+	case answered.drawing != nil:
+		out.draw(answered.drawing, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
 	case m.Game != "" && out.Kind == match.Show:
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
 			s.log.Warn("no picture for a board of the transcript", "game", m.Game, "seq", m.Seq, "error", err)
 			break
 		}
-		out.draw(b, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+		out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
 		out.Next = b.scene.Next
 		if b.scene.Black.Due {
 			out.Due = append(out.Due, "black")
@@ -108,6 +110,7 @@ func pick(commands []bot.Command, c match.Control) string {
 	return "type"
 }
 
-func (m *message) draw(b *board, address string) {
+func (m *message) draw(b *drawing, address string) {
+	_, m.Chart = b.picture.(render.Chart)
 	m.Picture, m.Alt = address+"?v="+b.tag(), b.alt()
 }

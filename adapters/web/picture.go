@@ -23,10 +23,9 @@ import (
 // draw otherwise.
 var seed = maphash.MakeSeed()
 
-// tag names what a scene shows: the same scene has the same tag.
-func tag(s render.Scene) string {
-	s.Words = nil
-	data, _ := json.Marshal(s)
+// tag names what a picture shows: the same picture has the same tag.
+func tag(p render.Picture) string {
+	data, _ := json.Marshal(p)
 	return tagOf(data)
 }
 
@@ -35,13 +34,21 @@ func tagOf(data []byte) string { return strconv.FormatUint(maphash.Bytes(seed, d
 // A board is a scene with its tag and its description, which are made when first
 // needed.
 type board struct {
+	drawing
 	scene render.Scene
-	tag   func() string
-	alt   func() string
 }
 
-func newBoard(s render.Scene) *board {
-	return &board{s, sync.OnceValue(func() string { return tag(s) }), sync.OnceValue(func() string { return render.Text(s) })}
+// A drawing is a picture with its tag and its description.
+type drawing struct {
+	picture render.Picture
+	tag     func() string
+	alt     func() string
+}
+
+func newBoard(s render.Scene) *board { return &board{*newDrawing(s), s} }
+
+func newDrawing(p render.Picture) *drawing {
+	return &drawing{p, sync.OnceValue(func() string { return tag(p) }), sync.OnceValue(p.Text)}
 }
 
 // A boardKey names a board of a game of this room: how the game was after an event.
@@ -83,21 +90,21 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, b)
+	s.draw(w, r, &b.drawing)
 }
 
-// answerPicture draws the board of an answer.
+// answerPicture draws the picture of an answer.
 func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	a, ok := s.answers.Get(r.PathValue("key"))
-	if !ok || a.board == nil {
+	if !ok || a.drawing == nil {
 		http.NotFound(w, r)
 		return
 	}
-	s.draw(w, r, a.board)
+	s.draw(w, r, a.drawing)
 }
 
-// draw sends the picture of a board in the theme and size that are asked for.
-func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
+// draw sends a picture in the theme and size that are asked for.
+func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
 	q := r.URL.Query()
 	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size")}
 	if o.Theme != "" && !slices.Contains(render.Themes(), o.Theme) || o.Size != "" && !slices.Contains(render.Sizes(), o.Size) {
@@ -107,7 +114,7 @@ func (s *server) draw(w http.ResponseWriter, r *http.Request, b *board) {
 	key := b.tag() + "-" + o.Theme + "-" + o.Size
 	data, err := s.drawn.get(key, func() ([]byte, error) {
 		var png bytes.Buffer
-		err := render.PNG(&png, b.scene, o)
+		err := b.picture.Draw(&png, o)
 		return png.Bytes(), err
 	})
 	if err != nil {

@@ -92,11 +92,11 @@ type Room struct {
 	seats        map[string]*seat // Black's and White's, by the id of the person; the map itself does not change
 }
 
-// extras are the parts of an answer that the log does not keep: its board, and the
+// extras are the parts of an answer that the log does not keep: its picture, and the
 // file of a private one. The newest live as long as the process.
 type extras struct {
-	board *board
-	file  *outbox.File
+	drawing *drawing
+	file    *outbox.File
 }
 
 // New makes a room.

@@ -192,7 +192,10 @@ func lead(m rules.Points) string {
 	return "even"
 }
 
-type compareCmd struct{ countFlags }
+type compareCmd struct {
+	countFlags
+	compareFlags
+}
 
 // Run prints the same game under every ruleset.
 func (s *compareCmd) Run(e *env) error {
@@ -221,39 +224,7 @@ func (s *compareCmd) Run(e *env) error {
 		}
 		return writeJSON(e.out, reports)
 	}
-	var table, b bytes.Buffer
-	a, pass, button, spoken := rec.Reading(rows)
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\tmoved\t")
-	for _, row := range rows {
-		theorem := ""
-		if spoken && row.Follows() {
-			theorem = row.Rules.Theorem
-		}
-		if row.Err != nil {
-			fmt.Fprintf(t, "%s\t\t\t\t-\t\t%v\n", row.Rules.Name, row.Err)
-			continue
-		}
-		sc := row.Game.Score()
-		fmt.Fprintf(t, "%s\t%s\t%v\t%v\t%s\t%s\t%s\n", row.Rules.Name, theorem, sc.Black, sc.White, lead(sc.Margin()), movedTo(row.Moved), remarks(row))
-	}
-	t.Flush()
-	for line := range strings.Lines(table.String()) {
-		fmt.Fprintln(&b, strings.TrimRight(line, " \n"))
-	}
-	fmt.Fprint(&b, "\nWhy each count is not the one above\n")
-	t = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		if why := row.Why(); why != "" {
-			fmt.Fprintf(t, "  %s\t%s\n", row.Rules.Name, why)
-		}
-	}
-	t.Flush()
-	if spoken {
-		fmt.Fprint(&b, "\n"+reading(a, pass, button)+"\n")
-	}
-	_, err = e.out.Write(b.Bytes())
-	return err
+	return s.show(e, rec, rows)
 }
 
 // movedTo lists what the players hold from passes and buttons.

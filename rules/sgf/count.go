@@ -136,9 +136,12 @@ type Row struct {
 	Assumed bool         // dead stones were lifted although the ruleset knows no agreement
 	Moved   []rules.Line // what players hold by passes, buttons and the like, and adjustments
 	Flip    Flip
+	Own     bool // the record's own ruleset
 	Err     error
 
-	above *Row // the last counted row before it
+	above  *Row // the last counted row before it
+	turns  []Turn
+	played int // how many of the first turns of Game are the record's
 }
 
 // Assumed is what a row says of dead stones that its ruleset would not have
@@ -159,20 +162,23 @@ func (rec *Record) Compare(c Count) []Row {
 		}
 	}
 	for _, r := range all {
-		row := Row{Rules: r, Komi: rec.komi(c, r)}
+		row := Row{Rules: r, Komi: rec.komi(c, r), Own: sameRules(r, own), turns: rec.Turns}
 		ask := c
 		ask.Rules, ask.Stop = r, false
 		switch {
 		case len(r.Count) == 0:
 			row.Err = rules.ErrNoCount
-		case sameRules(r, own):
+		case row.Own:
 			row.Game, row.Assumed, row.Err = rec.ownRow(ask, row.Komi)
 		default:
 			row.Game, row.Assumed, row.Err = rec.Count(ask)
 		}
+		if row.Err == nil {
+			row.played = rec.played(row.Game)
+		}
 		rows = append(rows, row)
 	}
-	judge(rows, own)
+	judge(rows)
 	return rows
 }
 

@@ -20,11 +20,12 @@ const (
 )
 
 // judge says of the counted rows of a comparison what moved, which row is the
-// last counted one above each, and where the winner is another than under own.
-func judge(rows []Row, own *rules.Ruleset) {
+// last counted one above each, and where the winner is another than under
+// the record's own ruleset.
+func judge(rows []Row) {
 	var judged *rules.Game
 	for _, row := range rows {
-		if sameRules(row.Rules, own) && row.Err == nil && !strings.HasSuffix(row.Game.Result(), "+R") && row.Game.Result() != "Void" {
+		if row.Own && row.Err == nil && !strings.HasSuffix(row.Game.Result(), "+R") && row.Game.Result() != "Void" {
 			judged = row.Game
 		}
 	}
@@ -123,11 +124,11 @@ func (row Row) Why() string {
 	for _, c := range row.Since(above) {
 		switch {
 		case c.Found:
-			found = append(found, fmt.Sprintf("%s (%s%s)", things[c.Thing], plus(c.Is), because(row.Game, c.Thing)))
+			found = append(found, fmt.Sprintf("%s (%s%s)", things[c.Thing], plus(c.Is), row.because(c.Thing)))
 		case c.Lost:
 			lost = append(lost, fmt.Sprintf("%s (%s)", things[c.Thing], plus(c.Was)))
 		default:
-			other = append(other, fmt.Sprintf("%s come to %s instead of %s%s", things[c.Thing], plus(c.Is), plus(c.Was), because(row.Game, c.Thing)))
+			other = append(other, fmt.Sprintf("%s come to %s instead of %s%s", things[c.Thing], plus(c.Is), plus(c.Was), row.because(c.Thing)))
 		}
 	}
 	var clauses []string
@@ -150,7 +151,7 @@ func (row Row) Why() string {
 	if clauses == nil {
 		head += ", line by line"
 		for _, t := range []rules.Thing{rules.ButtonThing, rules.HalfPassStone} {
-			if b := because(row.Game, t); b != "" && b != because(above.Game, t) {
+			if b := row.because(t); b != "" && b != above.because(t) {
 				head += "; " + things[t] + b
 			}
 		}
@@ -175,9 +176,9 @@ func plus(p rules.Points) string {
 // because returns what in the ledger made a thing that nobody captures: whose it
 // became, with which turn and by which rule; of an adjustment the rule
 // of the count.
-func because(g *rules.Game, t rules.Thing) string {
+func (row Row) because(t rules.Thing) string {
 	var said []string
-	for _, e := range rules.Explain(g) {
+	for _, e := range rules.Explain(row.Game) {
 		switch {
 		case e.Thing != t || e.N == 0:
 		case t == rules.Adjustment || t == rules.Handicap:
@@ -187,7 +188,7 @@ func because(g *rules.Game, t rules.Thing) string {
 		case t == rules.ButtonThing || t == rules.HalfPassStone:
 			for _, r := range e.Reasons() {
 				if r.N > 0 {
-					said = append(said, fmt.Sprintf("%v's %s, “%s”", e.Player, r.When(), r.Why))
+					said = append(said, fmt.Sprintf("%v's %s, “%s”", e.Player, row.when(r), r.Why))
 				}
 			}
 		}
@@ -196,6 +197,20 @@ func because(g *rules.Game, t rules.Thing) string {
 		return ""
 	}
 	return ": " + strings.Join(said, "; ")
+}
+
+// when returns "with move 62", "with move 62 and when play stops": of the turns that
+// were added to bring the game to its end nobody has seen the numbers.
+func (row Row) when(r rules.Reason) string {
+	seen := r
+	seen.Moves = slices.DeleteFunc(slices.Clone(r.Moves), func(n int) bool { return n > row.played })
+	switch len(seen.Moves) {
+	case len(r.Moves):
+		return r.When()
+	case 0:
+		return "when play stops"
+	}
+	return seen.When() + " and when play stops"
 }
 
 func and(parts []string) string {

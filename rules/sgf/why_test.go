@@ -109,7 +109,7 @@ func TestWhyOfG1(t *testing.T) {
 		"reverse-button": "the same margin as button-equivalence, line by line; buttons: Black's with move 63, “the player whose pass stopped play gets a button”",
 		"two-button": "½ better for White than reverse-button: buttons come to even instead of Black +½: " +
 			"Black's with move 63, “the last player to pass gets a button”; White's with move 62, “the first player to pass gets a button”",
-		"half-pass": "the same margin as two-button-separate: stones in the half-pass zone (Black +1: Black's with moves 62 and 64, " +
+		"half-pass": "the same margin as two-button-separate: stones in the half-pass zone (Black +1: Black's with move 62 and when play stops, " +
 			"“a half-pass puts a stone into the half-pass zone, worth ½ to the opponent”) count too; pass stones come to White +1 instead of even",
 		"ultimate": "",
 		"japanese": "the same margin as half-pass-agreement: pass stones (White +1) and stones in the half-pass zone (Black +1) do not count",

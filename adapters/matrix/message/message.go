@@ -20,7 +20,8 @@ const platform = "matrix"
 // Content is something to say.
 type Content struct {
 	Text     string          // of the bot, to be put through [bot.Fill]
-	Board    string          // in letters, as render.TextBoard draws it; may be empty
+	Board    string          // the picture in letters; may be empty
+	Chart    bool            // it is no board
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
 	Controls []match.Control // what can be asked for next; listed as it is typed
 	Number   int             // of the game in its channel; 0: it is about no game
@@ -132,7 +133,10 @@ func (c Content) content() *event.MessageEventContent {
 		}
 		body.WriteString(board[0].text)
 		summary := bot.Translated(c.Lang, wordBoard)
-		if c.Number > 0 {
+		switch {
+		case c.Chart:
+			summary = bot.Translated(c.Lang, wordChart)
+		case c.Number > 0:
 			summary = bot.Translated(c.Lang, wordBoardOf, strconv.Itoa(c.Number))
 		}
 		formatted.WriteString("<details><summary>" + escape(summary) + "</summary><pre>" + escape(board[0].text) + "</pre></details>")

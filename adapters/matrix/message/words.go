@@ -4,6 +4,7 @@ package message
 const (
 	wordBoard    = "The board in letters"
 	wordBoardOf  = "Game {0}: the board in letters"
+	wordChart    = "The table in letters"
 	wordControls = "You can: {0}"
 	wordMore     = "…" // to be typed instead
 	wordBetween  = " · "

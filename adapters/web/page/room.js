@@ -171,14 +171,16 @@ function instant(part) {
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&size=' + size;
 
+// The pictures of a board in pixels, and those of a chart, which are as high as they must be.
+const board = { small: { width: 720, height: 495 }, medium: { width: 960, height: 660 }, large: { width: 1440, height: 990 } };
+const chart = { small: { width: 540 }, medium: { width: 720 }, large: { width: 1080 } };
+
 function picture(m) {
-  const img = make('img', { alt: m.alt, width: 960, height: 660, decoding: 'async' });
-  img.sizes = '(max-width: 50rem) 92vw, 45rem';
+  const bounds = m.chart ? chart : board;
+  const img = make('img', { alt: m.alt, ...bounds.medium, decoding: 'async' });
+  img.sizes = m.chart ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
   const load = () => {
-    img.srcset = ['small 720w', 'medium 960w', 'large 1440w'].map((s) => {
-      const [size, width] = s.split(' ');
-      return source(m, size) + ' ' + width;
-    }).join(', ');
+    img.srcset = Object.keys(bounds).map((size) => source(m, size) + ' ' + bounds[size].width + 'w').join(', ');
     img.src = source(m, 'medium');
   };
   img.reload = load;
@@ -186,7 +188,7 @@ function picture(m) {
   const larger = make('button', { type: 'button', className: 'quiet', textContent: 'Full size' });
   larger.onclick = () => enlarge(m);
   load();
-  return make('figure', {}, img,
+  return make('figure', { className: m.chart ? 'chart' : '' }, img,
     make('figcaption', {}, larger,
       make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
 }
@@ -196,7 +198,7 @@ dark.addEventListener('change', () => {
 });
 
 function enlarge(m) {
-  const img = make('img', { alt: m.alt, width: 1440, height: 990, src: source(m, 'large') });
+  const img = make('img', { alt: m.alt, ...(m.chart ? chart : board).large, src: source(m, 'large') });
   $('full').lastElementChild.replaceChildren(img);
   $('full').showModal();
 }

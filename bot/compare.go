@@ -1,0 +1,145 @@
+package bot
+
+import (
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
+	"github.com/halfpoint-go/halfpoint/rules/sgf"
+)
+
+// compare counts the game under every ruleset and answers with a chart of the rulesets
+// that come to another margin, or of all of them.
+func compare(q *question) Answer {
+	dead, err := match.ParsePoints(q.req.Args["dead"], q.match.Setup.W, q.match.Setup.H)
+	if err != nil {
+		return q.refuse(wrong(err))
+	}
+	rec := sgf.Of(q.pos.Game)
+	rows := rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets})
+	all := false
+	switch strings.ToLower(q.req.Args["all"]) {
+	case "yes", "y", "true":
+		all = true
+	}
+	out := []Text{differ(q.number(), rows)}
+	if len(dead) == 0 && len(rec.Dead()) == 0 {
+		out = append(out, say("compare.no.dead"))
+	}
+	a := q.answer(out...)
+	names := seatName(q.lang, q.match.Black, q.who) + " – " + seatName(q.lang, q.match.White, q.who)
+	chart := Comparison(q.lang, names, rows, all, Titles)
+	chart.Look = q.look()
+	a.Chart = &chart
+	return a
+}
+
+// differ says in a line how far the rows of a comparison part.
+func differ(game string, rows []sgf.Row) Text {
+	groups := sgf.Groups(rows, false)
+	var flips []string
+	counted := 0
+	for _, row := range rows {
+		if row.Err == nil {
+			counted++
+		}
+		if row.Flip != sgf.NoFlip {
+			flips = append(flips, row.Rules.Title)
+		}
+	}
+	switch {
+	case len(flips) > 0:
+		return say("compare.flips", game, len(flips), counted, strings.Join(flips, ", "))
+	case len(groups) > 1:
+		return say("compare.margins", game)
+	case counted == 0:
+		return say("compare.uncounted", game)
+	}
+	return say("compare.equal", game, counted, lead(groups[0].Row.Game.Score().Margin()))
+}
+
+// Titles and Names call a ruleset by its title, and by what people type for it.
+func Titles(r *rules.Ruleset) string { return r.Title }
+func Names(r *rules.Ruleset) string  { return r.Name }
+
+// Comparison is the chart of a comparison of a game: of the groups of [sgf.Groups],
+// or with all of every row. It calls the rulesets as name does.
+func Comparison(l *text.Language, game string, rows []sgf.Row, all bool, name func(*rules.Ruleset) string) render.Chart {
+	chart := render.Chart{Title: l.Say(say("compare.title")), Words: l.PictureWords()}
+	if game != "" {
+		chart.Lead = append(chart.Lead, game)
+	}
+	groups := sgf.Groups(rows, all)
+	oneKomi := true
+	for _, g := range groups {
+		oneKomi = oneKomi && g.Row.Komi == groups[0].Row.Komi
+	}
+	var board Text
+	lifted := false
+	for _, g := range groups {
+		row := g.Row
+		r := render.ChartRow{Title: name(row.Rules)}
+		if row.Own {
+			r.Label = l.Say(say("compare.own"))
+		}
+		if len(g.Same) > 0 {
+			var same []string
+			for _, row := range g.Same {
+				same = append(same, name(row.Rules))
+				lifted = lifted || row.Assumed
+			}
+			between := ", "
+			if strings.Contains(strings.Join(same, ""), ",") {
+				between = "; "
+			}
+			r.Same = l.Say(say("compare.same", strings.Join(same, between)))
+		}
+		if row.Err != nil {
+			r.Value, r.Why = "–", l.Say(text.Sentence(row.Err))
+			chart.Rows = append(chart.Rows, r)
+			continue
+		}
+		if black, white := row.Board(); board.Key == "" && oneKomi {
+			board = say("compare.board.komi", black, white, row.Komi.String())
+		} else if board.Key == "" {
+			board = say("compare.board", black, white)
+		}
+		lifted = lifted || row.Assumed
+		margin := row.Game.Score().Margin()
+		r.Bar, r.Margin, r.Value = true, margin, l.Say(lead(margin))
+		switch {
+		case row.Flip == sgf.NoFlip:
+		case margin == 0:
+			r.Flip = l.Say(say("compare.nobody"))
+		case margin > 0:
+			r.Flip = l.Say(say("compare.winner", text.Color(rules.Black)))
+		default:
+			r.Flip = l.Say(say("compare.winner", text.Color(rules.White)))
+		}
+		var why []string
+		for _, reason := range row.Reasons() {
+			why = append(why, l.Say(text.Sentence(reason)))
+		}
+		if !oneKomi {
+			why = append(why, l.Say(say("compare.komi", row.Komi.String())))
+		}
+		r.Why = strings.Join(why, "; ")
+		chart.Rows = append(chart.Rows, r)
+		switch {
+		case !row.Own:
+		case strings.HasSuffix(row.Game.Result(), "+R"):
+			chart.Notes = append(chart.Notes, l.Say(say("compare.resigned")))
+		case row.Unfinished():
+			chart.Notes = append(chart.Notes, l.Say(say("compare.unfinished")))
+		}
+	}
+	if board.Key != "" {
+		chart.Lead = append(chart.Lead, l.Say(board))
+	}
+	if lifted {
+		chart.Notes = append(chart.Notes, l.Say(say("compare.lifted")))
+	}
+	return chart
+}

@@ -1,0 +1,173 @@
+package sgf
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// comparisons returns the comparisons of every record of the repository and of games
+// played at random, finished or not, each with the number of turns played.
+func comparisons(t *testing.T) (all []struct {
+	name  string
+	turns int
+	rows  []Row
+}) {
+	add := func(name string, rec *Record, c Count) {
+		all = append(all, struct {
+			name  string
+			turns int
+			rows  []Row
+		}{name, len(rec.Turns), rec.Compare(c)})
+	}
+	for file, rec := range everyRecord(t) {
+		add(file, rec, Count{})
+		add(file, rec, Count{DefaultKomi: true})
+		add(file+", cut", rec.Cut(len(rec.Turns)*2/3), Count{})
+	}
+	for seed := range uint64(100) {
+		r := rules.Catalogue[seed%uint64(len(rules.Catalogue))]
+		g := randomGame(t, rand.New(rand.NewPCG(seed, 6)), r)
+		add(fmt.Sprint(r.Name, " ", seed), Of(g), Count{})
+		add(fmt.Sprint(r.Name, " ", seed, ", unfinished"), Of(g.At(g.Turns()/2)), Count{})
+	}
+	return all
+}
+
+// No reason cites a turn that nobody played, although the games that are counted
+// have more turns than were played.
+func TestReasonsCiteWhatWasPlayed(t *testing.T) {
+	move := regexp.MustCompile(`moves? (\d+(?:, \d+)*(?: and \d+)?)`)
+	number := regexp.MustCompile(`\d+`)
+	cited, added := 0, 0
+	for _, c := range comparisons(t) {
+		for _, row := range c.rows {
+			if row.Err != nil {
+				continue
+			}
+			if row.Game.Turns() > row.played {
+				added++
+			}
+			for _, reason := range row.Reasons() {
+				if s := reason.String(); strings.Contains(s, "move") || strings.Contains(s, "w =") || strings.Contains(s, "{") {
+					t.Errorf("%s: %s: %s", c.name, row.Rules.Name, s)
+				}
+			}
+			for _, m := range move.FindAllStringSubmatch(row.Why(), -1) {
+				for _, s := range number.FindAllString(m[1], -1) {
+					n, err := strconv.Atoi(s)
+					if cited++; err != nil || n > c.turns {
+						t.Errorf("%s: %s cites move %s of %d: %s", c.name, row.Rules.Name, s, c.turns, row.Why())
+					}
+				}
+			}
+		}
+	}
+	if cited < 100 || added < 100 {
+		t.Errorf("%d moves cited, %d games with turns added", cited, added)
+	}
+}
+
+// The changes that the reasons of a row name add up to the difference between the
+// area on the board and the count.
+func TestReasonsAddUp(t *testing.T) {
+	change := regexp.MustCompile(`(Black|White) \+(\d*½?)`)
+	for _, c := range comparisons(t) {
+		for _, row := range c.rows {
+			if !row.counted() {
+				continue
+			}
+			s := row.Game.Setup()
+			black, white := row.Board()
+			sum := rules.Points(black-white)*rules.One - s.Komi - rules.Points(max(s.Handicap-1, 0))*rules.One
+			var said []string
+			for _, reason := range row.Reasons() {
+				said = append(said, reason.String())
+			}
+			for _, m := range change.FindAllStringSubmatch(strings.Join(said, "; "), -1) {
+				p, err := rules.ParsePoints(m[2])
+				if err != nil {
+					t.Fatal(m, err)
+				}
+				if m[1] == "White" {
+					p = -p
+				}
+				sum += p
+			}
+			if sum != row.margin() {
+				t.Errorf("%s: %s: %q come to %v, the count to %v", c.name, row.Rules.Name, said, sum, row.margin())
+			}
+		}
+	}
+}
+
+// Each row is in one group; the groups of people differ, and the first is that of
+// the record's own ruleset.
+func TestGroups(t *testing.T) {
+	for _, c := range comparisons(t) {
+		if every := Groups(c.rows, true); len(every) != len(c.rows) {
+			t.Errorf("%s: %d of %d rows", c.name, len(every), len(c.rows))
+		}
+		seen, own := map[*rules.Ruleset]bool{}, false
+		groups := Groups(c.rows, false)
+		for i, g := range groups {
+			for _, row := range append([]Row{g.Row}, g.Same...) {
+				if seen[row.Rules] || row.Err == rules.ErrNoCount {
+					t.Errorf("%s: %s is there twice, or counts nothing", c.name, row.Rules.Name)
+				}
+				seen[row.Rules] = true
+				if own = own || row.Own; row.Own && i > 0 && row.Err == nil {
+					t.Errorf("%s: its own ruleset comes %dth", c.name, i)
+				}
+				if row.Err == nil && (row.margin() != g.Row.margin() || row.Flip != g.Row.Flip) {
+					t.Errorf("%s: %s and %s are not the same", c.name, row.Rules.Name, g.Row.Rules.Name)
+				}
+				if i > 0 && row.Err == nil && row.margin() == groups[0].Row.margin() {
+					t.Errorf("%s: %s is as the first, and apart", c.name, row.Rules.Name)
+				}
+			}
+		}
+		for _, row := range c.rows {
+			if row.Err != rules.ErrNoCount && !seen[row.Rules] {
+				t.Errorf("%s: %s is left out", c.name, row.Rules.Name)
+			}
+		}
+	}
+}
+
+// What people read of the published game, and of the same game before anybody has
+// passed.
+func TestReasonsOfG1(t *testing.T) {
+	words := func(rec *Record) string {
+		var out []string
+		for _, g := range Groups(rec.Compare(Count{}), false) {
+			var said []string
+			for _, s := range g.Row.Reasons() {
+				said = append(said, s.String())
+			}
+			for _, s := range g.Same {
+				said = append(said, "="+s.Rules.Name)
+			}
+			out = append(out, fmt.Sprint(g.Row.Rules.Name, " ", g.Row.margin(), " ", g.Row.Flip, ": ", strings.Join(said, " ")))
+		}
+		return "\n" + strings.Join(out, "\n")
+	}
+	rec := readFile(t, "testdata/g1-two-button.sgf")
+	if got, want := words(rec), `
+two-button 4 : White passed first: White +1 =area-3 =territory-1 =two-button-separate =half-pass =half-pass-agreement =japanese
+tromp-taylor 5 : as on the board: who passes first does not matter =area-2 =aga
+button 4½ : White passed first and so has the button: White +½ =button-equivalence
+reverse-button 4½ : White +½, whoever passes first
+area-1 -2 flip: territory does not count: White +7`; got != want {
+		t.Error(got)
+	}
+	if got, want := words(rec.Cut(61)), `
+two-button 10 : if White passes first: White +1 =area-3 =territory-1 =two-button-separate =half-pass =half-pass-agreement =japanese`; !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+}
