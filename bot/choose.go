@@ -23,7 +23,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
 		number, err := strconv.Atoi(n)
 		if err != nil {
-			return refuse(say("bad.number", shortened(n)))
+			return refuse(say("bad.game", shortened(n), r.Command))
 		}
 		m, found, err := b.last(ctx, Query{Where: where, Number: number})
 		if err == nil && (!found || number < 1) {

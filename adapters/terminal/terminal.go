@@ -83,6 +83,9 @@ func who(seat string) outbox.User {
 
 // Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
 func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
+	if t.Prompt {
+		t.say(wordWelcome)
+	}
 	prefix := rand.Text()
 	lines, ended := make(chan string), make(chan error, 1)
 	go func() {
@@ -139,7 +142,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		t.refuse()
 	}
 	if errors.Is(err, bot.ErrNotACommand) {
-		t.print("%s\n", bot.Fill(bot.Translated(t.Lang, "A command begins with /, for example {/help}."), bot.Format{}))
+		t.say(wordNoCommand)
 		return nil
 	}
 	if err != nil {
@@ -279,6 +282,11 @@ func (t *Terminal) prompt() {
 	if t.Prompt {
 		t.print("%s> ", t.seat())
 	}
+}
+
+// say writes a text of the terminal itself.
+func (t *Terminal) say(english string) {
+	t.print("%s\n", bot.Fill(bot.Translated(t.Lang, english), bot.Format{}))
 }
 
 func (t *Terminal) print(format string, args ...any) {

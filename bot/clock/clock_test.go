@@ -260,7 +260,7 @@ func TestReadings(t *testing.T) {
 			Mon 2 Nov 12:00 | start
 			Fri 6 Nov 12:00 | credit 5 Nov 12:00 to 6 Nov 12:00
 			Thu 5 Nov 11:59 | B
-			? Fri 6 Nov 12:00 | B 3 days, W 2 days 23 hours, W until Mon 9 Nov 11:59 UTC`},
+			? Fri 6 Nov 12:00 | B 3 days, W 3 days, W until Mon 9 Nov 11:59 UTC`},
 
 		{"vacation is spent by itself", "3d vacation 10", `
 			Mon 2 Nov 12:00 | start
@@ -1158,11 +1158,16 @@ func TestClockWords(t *testing.T) {
 		1:                                 "less than a minute",
 		59 * time.Second:                  "less than a minute",
 		time.Minute:                       "1 minute",
-		2*time.Hour - 1:                   "1 hour 59 minutes",
+		2*time.Hour - 8*time.Second:       "1 hour 59 minutes",
+		2*time.Hour - 7*time.Second:       "2 hours",
 		2 * time.Hour:                     "2 hours",
-		day - 1:                           "23 hours 59 minutes",
+		day - 2*time.Minute:               "23 hours 58 minutes",
+		day - 1:                           "1 day",
 		day:                               "1 day",
-		day + 59*time.Minute:              "1 day",
+		day + 58*time.Minute:              "1 day",
+		3*day - time.Minute:               "3 days",
+		3*day - 5*time.Minute:             "2 days 23 hours",
+		30*day - 6*time.Minute:            "29 days 23 hours",
 		2*day + 3*time.Hour + time.Minute: "2 days 3 hours",
 		366 * day:                         "366 days",
 	} {

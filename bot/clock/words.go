@@ -82,17 +82,24 @@ func (l Left) Text(c Control) text.Message {
 }
 
 // LeftText says an amount of time with its two largest units: "2 days 3 hours".
-// The rest is cut off, so that nobody is promised more than there is.
+// The rest is cut off, so that nobody is promised more than there is, unless a
+// thousandth of the time completes the smaller unit: a clock of three days does not
+// begin with two.
 func LeftText(d time.Duration) text.Message {
 	switch {
 	case d <= 0:
 		return text.Say("clock.left.none")
 	case d < time.Minute:
 		return text.Say("clock.left.moment")
-	case d >= day:
-		return lengthText(d.Truncate(time.Hour))
 	}
-	return lengthText(d)
+	unit := time.Minute
+	if d >= day {
+		unit = time.Hour
+	}
+	if more := (unit - d%unit) % unit; more <= min(d/1000, 5*time.Minute) {
+		d += more
+	}
+	return lengthText(d.Truncate(unit))
 }
 
 // lengthText says a duration in days, hours and minutes.
