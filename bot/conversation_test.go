@@ -417,7 +417,7 @@ func indented(s string) string {
 
 // looks tells how a picture is drawn, if not as usual.
 func looks(s *render.Scene) string {
-	look := strings.Join(strings.Fields(s.Look.Theme+" "+s.Look.Coordinates), ", ")
+	look := strings.Join(strings.Fields(s.Look.Theme+" "+s.Look.Layout+" "+s.Look.Coordinates), ", ")
 	if look == "" {
 		return ""
 	}

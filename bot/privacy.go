@@ -93,6 +93,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 		Quiet       string         `json:"quiet,omitempty"`
 		Language    string         `json:"language,omitempty"`
 		Theme       string         `json:"theme,omitempty"`
+		Layout      string         `json:"layout,omitempty"`
 		Games       []game         `json:"games"`
 		Events      []event        `json:"events"`
 		Transcript  []line         `json:"transcript,omitempty"`
@@ -103,7 +104,7 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 	if err != nil {
 		return nil, err
 	}
-	out.Remind, out.Zone, out.Language, out.Theme = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme
+	out.Remind, out.Zone, out.Language, out.Theme, out.Layout = prefs.Remind, prefs.Zone, prefs.Lang, prefs.Theme, prefs.Layout
 	if prefs.Quiet != (clock.Hours{}) {
 		out.Quiet = prefs.Quiet.String()
 	}

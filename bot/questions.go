@@ -31,7 +31,7 @@ type question struct {
 	now    time.Time                      // in the zone of who reads the answer
 	lang   *text.Language                 // of who reads it
 	speech speech
-	theme  string // of pictures, as they have chosen; empty: that of the room
+	own    match.Preferences // of the person who asked, for pictures that they alone see
 }
 
 // question answers what changes nothing. It returns ErrConflict if a game is to be looked
@@ -52,7 +52,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Ans
 	}
 	q := &question{ctx: ctx, b: b, req: r, by: s.by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
 	if !q.shared() {
-		q.lang, q.theme = s.mine, s.prefs.Theme
+		q.lang, q.own = s.mine, s.prefs
 		if zone, ok := clock.Zone(s.prefs.Zone); ok {
 			q.now = q.now.In(zone)
 		}
@@ -111,7 +111,7 @@ func (q *question) shared() bool {
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
 // look gives how pictures are drawn for who reads the answer.
-func (q *question) look() render.Options { return q.speech.here.look(q.theme) }
+func (q *question) look() render.Options { return q.speech.here.look(q.own) }
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
 func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {

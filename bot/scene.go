@@ -19,7 +19,7 @@ func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return b.scene(ctx, m, p, l, room.look(""))
+	return b.scene(ctx, m, p, l, room.look(match.Preferences{}))
 }
 
 // scene draws a match in the words of a language.

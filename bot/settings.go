@@ -78,6 +78,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 			return err
 		}},
 		{"theme", oneOf(&rs.Theme, render.Themes(), "settings.theme.bad")},
+		{"layout", oneOf(&rs.Layout, render.Layouts(), "settings.layout.bad")},
 		{"coordinates", oneOf(&rs.Coords, render.Coordinates(), "settings.coordinates.bad")},
 		{"language", languageInto(&rs.Lang)},
 		{"undo", func(v string) error {
@@ -147,7 +148,7 @@ func settings(in *task) match.Step {
 		value := in.typed(s.option)
 		switch {
 		case may || value == "":
-		case s.option == "language" || s.option == "theme":
+		case slices.Contains(ownOptions, s.option):
 			return in.Refuse(refusal, say("settings.mine.how", s.option, shortened(value)))
 		default:
 			return in.Refuse(refusal)
@@ -194,20 +195,30 @@ func told(rs match.RoomSettings, are string) []Text {
 	if rs.Theme != "" || rs.Coords != "" {
 		texts = append(texts, say("settings.look", cmp.Or(rs.Theme, render.Themes()[0]), cmp.Or(rs.Coords, render.Coordinates()[0])))
 	}
+	if rs.Layout != "" {
+		texts = append(texts, say("settings.layout", rs.Layout))
+	}
 	if rs.Lang != "" {
 		texts = append(texts, say("settings.language", text.BestLanguage(rs.Lang).Name))
 	}
 	return texts
 }
 
+// ownOptions are those of which a person chooses for themselves.
+var ownOptions = []string{"language", "theme", "layout"}
+
 // ownSettings says what a person has chosen for themselves, for what they alone
 // read and see, and lets them change it.
 func ownSettings(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
-	mine := []setting{{"language", languageInto(&p.Lang)}, {"theme", oneOf(&p.Theme, render.Themes(), "settings.theme.bad")}}
+	mine := []setting{
+		{"language", languageInto(&p.Lang)},
+		{"theme", oneOf(&p.Theme, render.Themes(), "settings.theme.bad")},
+		{"layout", oneOf(&p.Layout, render.Layouts(), "settings.layout.bad")},
+	}
 	for option := range in.req.Args {
-		if in.typed(option) != "" && !slices.Contains([]string{"whose", "theme", "language", "seq"}, option) {
+		if in.typed(option) != "" && option != "whose" && option != "seq" && !slices.Contains(ownOptions, option) {
 			return in.Refuse(say("settings.mine.only", option))
 		}
 	}
@@ -221,7 +232,11 @@ func ownSettings(in *task) match.Step {
 	if p.Theme != "" {
 		theme = say("settings.mine.theme", p.Theme)
 	}
-	return in.chosen(p, language, theme)
+	texts := []Text{language, theme}
+	if p.Layout != "" {
+		texts = append(texts, say("settings.mine.layout", p.Layout))
+	}
+	return in.chosen(p, texts...)
 }
 
 // chosen is the step that keeps what a person has chosen, and tells them.
@@ -229,8 +244,8 @@ func (in *task) chosen(p match.Preferences, texts ...Text) match.Step {
 	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }
 
-// look gives how pictures are drawn in the room, in a theme of the reader's own
-// if they have one.
-func (p place) look(theme string) render.Options {
-	return render.Options{Theme: cmp.Or(theme, p.Theme), Coordinates: p.Coords}
+// look returns how pictures are drawn in the room, for a reader who may have chosen
+// a theme and a layout of their own.
+func (p place) look(own match.Preferences) render.Options {
+	return render.Options{Theme: cmp.Or(own.Theme, p.Theme), Layout: cmp.Or(own.Layout, p.Layout), Coordinates: p.Coords}
 }

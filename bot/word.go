@@ -40,7 +40,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 	}
 	if o.Game != "" && o.Kind == match.Show {
 		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // names are told apart in the picture alone
-		scene := b.draw(m, pos, l, tellApart(players), room.look(""))
+		scene := b.draw(m, pos, l, tellApart(players), room.look(match.Preferences{}))
 		p.Scene = &scene
 	}
 	who := tellApart(known)
@@ -155,7 +155,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 		}
 		return p, err
 	}
-	scene, err := b.scene(ctx, m, pos, l, room.look(""))
+	scene, err := b.scene(ctx, m, pos, l, room.look(match.Preferences{}))
 	if err != nil {
 		return p, err
 	}

@@ -610,6 +610,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.told("/place")
 	p.narrow(360)
 	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.getBoundingClientRect().width > 300)`)
+	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('layout=portrait') && i.naturalHeight > i.naturalWidth)`)
 	p.do(chromedp.SendKeys(chromedp.CSS("#message"), "/"))
 	p.wait(`document.querySelectorAll('#choices li').length > 10`)
 	p.narrow(360)

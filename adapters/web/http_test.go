@@ -549,6 +549,7 @@ func TestPictures(t *testing.T) {
 		{"/picture/g1/2.png", 960},
 		{"/picture/g1/2.png?theme=slate&size=small", 720},
 		{"/picture/g1/2.png?size=large", 1440},
+		{"/picture/g1/2.png?layout=portrait", 664},
 	} {
 		resp, body := do(t, "GET", url+c.path, "")
 		img, err := png.DecodeConfig(strings.NewReader(body))
@@ -569,7 +570,7 @@ func TestPictures(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/picture/g1/2": 404, "/picture/g1/x.png": 404, "/picture/g2/1.png": 404, "/picture/g1/99.png": 404,
-		"/picture/g1/2.png?theme=pink": 400, "/picture/g1/2.png?size=huge": 400,
+		"/picture/g1/2.png?theme=pink": 400, "/picture/g1/2.png?size=huge": 400, "/picture/g1/2.png?layout=round": 400,
 		"/answer/web:1:answer/picture.png": 404, "/answer/web:1:answer/game-1.sgf": 404,
 	} {
 		if resp, _ := do(t, "GET", url+path, ""); resp.StatusCode != status {

@@ -26,7 +26,7 @@ type message struct {
 	Replaces []int64   `json:"replaces,omitempty"`
 	Removed  bool      `json:"removed,omitempty"`
 	Game     string    `json:"game,omitempty"`
-	Picture  string    `json:"picture,omitempty"` // its address, to which theme and size are added
+	Picture  string    `json:"picture,omitempty"` // its address, to which theme, layout and size are added
 	Alt      string    `json:"alt,omitempty"`
 	Chart    bool      `json:"chart,omitempty"` // the picture is no board
 	Next     string    `json:"next,omitempty"`  // "White to play"

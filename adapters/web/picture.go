@@ -8,7 +8,6 @@ import (
 	"hash/maphash"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,15 +102,15 @@ func (s *server) answerPicture(w http.ResponseWriter, r *http.Request) {
 	s.draw(w, r, a.drawing)
 }
 
-// draw sends a picture in the theme and size that are asked for.
+// draw sends a picture in the theme, layout and size that are asked for.
 func (s *server) draw(w http.ResponseWriter, r *http.Request, b *drawing) {
 	q := r.URL.Query()
-	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size")}
-	if o.Theme != "" && !slices.Contains(render.Themes(), o.Theme) || o.Size != "" && !slices.Contains(render.Sizes(), o.Size) {
-		http.Error(w, "There is no such theme or size.", http.StatusBadRequest)
+	o := render.Options{Theme: q.Get("theme"), Size: q.Get("size"), Layout: q.Get("layout")}
+	if _, _, err := o.Bounds(); err != nil {
+		http.Error(w, "There is no such theme, layout or size.", http.StatusBadRequest)
 		return
 	}
-	key := b.tag() + "-" + o.Theme + "-" + o.Size
+	key := b.tag() + "-" + o.Theme + "-" + o.Layout + "-" + o.Size
 	data, err := s.drawn.get(key, func() ([]byte, error) {
 		var png bytes.Buffer
 		err := b.picture.Draw(&png, o)

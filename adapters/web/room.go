@@ -77,7 +77,7 @@ type Room struct {
 	log     *slog.Logger
 	answers *lru.Cache[string, extras] // by key of the message
 	boards  cache[boardKey, *board]    // of this room's games
-	drawn   cache[string, []byte]      // pictures, by tag, theme and size
+	drawn   cache[string, []byte]      // pictures, by tag, theme, layout and size
 	frames  *lru.Cache[int64, []byte]  // messages as events, by number
 	slow    time.Duration              // a reader who takes longer for what is sent is dropped
 	wake    chan struct{}              // wakes the publisher

@@ -248,6 +248,7 @@ type Preferences struct {
 	Quiet  clock.Hours // no reminders between From and To, minutes of the day in Zone
 	Lang   string      // BCP 47 tag; empty: that of their program
 	Theme  string      // of the pictures that they alone see; empty: that of the room
+	Layout string      // likewise
 }
 
 // RoomSettings are what has been chosen for a channel, or for all channels of a
@@ -262,6 +263,7 @@ type RoomSettings struct {
 	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
 	Opens  string // who may open games: "anyone" (default), "moderators" or "nobody"
 	Theme  string // of pictures
+	Layout string // of pictures
 	Coords string // of pictures
 	Lang   string // BCP 47 tag; empty: as the platform says, or English
 }

@@ -30,8 +30,8 @@ func TestWrittenFormsStay(t *testing.T) {
 		Controls: []match.Control{{Label: "Pass", Command: "pass", Args: map[string]string{"seq": "2"}}},
 	}
 	asking := match.Reply{Controls: []match.Control{{Label: "Place", Command: "place", Ask: "at"}}}
-	prefs := match.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: clock.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate"}
-	room := match.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Coords: "none", Lang: "ja"}
+	prefs := match.Preferences{Remind: "none", Zone: "Europe/Paris", Quiet: clock.Hours{From: 1380, To: 405}, Lang: "de", Theme: "slate", Layout: "portrait"}
+	room := match.RoomSettings{Rules: "aga", Size: "13x13", Clock: "3d", Undo: -1, Opens: "moderators", Theme: "dark", Layout: "portrait", Coords: "none", Lang: "ja"}
 	message := outbox.Message{To: []string{"Ada"}, Controls: asking.Controls,
 		File: &outbox.File{Name: "game-1.sgf", Type: "application/x-go-sgf", Data: []byte("(;)")}}
 	body := storedBody{Texts: reply.Texts, Notify: []match.PersonID{"p1"}, Reply: "route"}
@@ -47,13 +47,13 @@ func TestWrittenFormsStay(t *testing.T) {
 		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
 			func() (string, error) { return encodeReply(reply) },
 			func(s string) (any, error) { return decodeReply(s) }},
-		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405},"lang":"de","theme":"slate"}`, prefs,
+		{`{"remind":"none","zone":"Europe/Paris","quiet":{"from":1380,"to":405},"lang":"de","theme":"slate","layout":"portrait"}`, prefs,
 			func() (string, error) { return encodePreferences(prefs) },
 			func(s string) (any, error) { return decodePreferences(s) }},
 		{`{"controls":[{"label":"Place","command":"place","ask":"at"}]}`, asking,
 			func() (string, error) { return encodeReply(asking) },
 			func(s string) (any, error) { return decodeReply(s) }},
-		{`{"rules":"aga","size":"13x13","clock":"3d","undo":-1,"opens":"moderators","theme":"dark","coords":"none","lang":"ja"}`, room,
+		{`{"rules":"aga","size":"13x13","clock":"3d","undo":-1,"opens":"moderators","theme":"dark","layout":"portrait","coords":"none","lang":"ja"}`, room,
 			func() (string, error) { return encodeRoom(room) },
 			func(s string) (any, error) { return decodeRoom(s) }},
 		{`{"to":["Ada"],"controls":[{"label":"Place","command":"place","ask":"at"}],"file":{"name":"game-1.sgf","type":"application/x-go-sgf","data":"KDsp"}}`, message,

@@ -130,6 +130,7 @@ type storedPreferences struct {
 	Quiet  *storedHours `json:"quiet,omitempty"`
 	Lang   string       `json:"lang,omitempty"`
 	Theme  string       `json:"theme,omitempty"`
+	Layout string       `json:"layout,omitempty"`
 }
 
 type storedHours struct {
@@ -138,7 +139,7 @@ type storedHours struct {
 }
 
 func encodePreferences(p match.Preferences) (string, error) {
-	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme}
+	s := storedPreferences{Remind: p.Remind, Zone: p.Zone, Lang: p.Lang, Theme: p.Theme, Layout: p.Layout}
 	if p.Quiet != (clock.Hours{}) {
 		s.Quiet = &storedHours{p.Quiet.From, p.Quiet.To}
 	}
@@ -150,7 +151,7 @@ func decodePreferences(text string) (match.Preferences, error) {
 	if err := decode(text, &s); err != nil {
 		return match.Preferences{}, err
 	}
-	p := match.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme}
+	p := match.Preferences{Remind: s.Remind, Zone: s.Zone, Lang: s.Lang, Theme: s.Theme, Layout: s.Layout}
 	if s.Quiet != nil {
 		p.Quiet = clock.Hours{From: s.Quiet.From, To: s.Quiet.To}
 	}
@@ -166,12 +167,13 @@ type storedRoom struct {
 	Undo   int    `json:"undo,omitempty"` // in seconds
 	Opens  string `json:"opens,omitempty"`
 	Theme  string `json:"theme,omitempty"`
+	Layout string `json:"layout,omitempty"`
 	Coords string `json:"coords,omitempty"`
 	Lang   string `json:"lang,omitempty"`
 }
 
 func encodeRoom(r match.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Coords, r.Lang})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang})
 }
 
 func decodeRoom(text string) (match.RoomSettings, error) {
@@ -179,7 +181,7 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	if err := decode(text, &s); err != nil {
 		return match.RoomSettings{}, err
 	}
-	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Coords: s.Coords, Lang: s.Lang}, nil
+	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang}, nil
 }
 
 // storedExtra is what comes with a message besides its text.

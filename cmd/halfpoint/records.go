@@ -284,6 +284,7 @@ type renderCmd struct {
 	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
 	Panel       string `help:"dark or light; by default the one that goes with the theme."`
 	Coordinates string `help:"letters, numbers, kanji or none." default:"letters"`
+	Layout      string `help:"landscape, the panel beside the board, or portrait, under it." default:"landscape" enum:"landscape,portrait"`
 	Count       bool   `help:"Count a game that is not over as if it ended now; dead stones are not taken off."`
 	Delay       int    `help:"Milliseconds per turn of an animation." default:"800" placeholder:"MS"`
 }
@@ -344,7 +345,7 @@ func (s *renderCmd) Run(e *env) error {
 	if s.Count {
 		scene = render.EndedNow(g, names)
 	}
-	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates}
+	look := render.Options{Theme: s.Theme, Size: s.Size, Panel: s.Panel, Coordinates: s.Coordinates, Layout: s.Layout}
 	var b bytes.Buffer
 	switch ext {
 	case ".png":

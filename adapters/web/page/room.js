@@ -169,17 +169,21 @@ function instant(part) {
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&size=' + size;
+const narrow = matchMedia('(max-width: 40rem)'); // then the panel is under the board
+const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&layout=' + (narrow.matches ? 'portrait' : '') + '&size=' + size;
 
 // The pictures of a board in pixels, and those of a chart, which are as high as they must be.
 const board = { small: { width: 720, height: 495 }, medium: { width: 960, height: 660 }, large: { width: 1440, height: 990 } };
+const portrait = { small: { width: 498, height: 798 }, medium: { width: 664, height: 1064 }, large: { width: 996, height: 1596 } };
 const chart = { small: { width: 540 }, medium: { width: 720 }, large: { width: 1080 } };
+const boundsOf = (m) => m.chart ? chart : narrow.matches ? portrait : board;
 
 function picture(m) {
-  const bounds = m.chart ? chart : board;
-  const img = make('img', { alt: m.alt, ...bounds.medium, decoding: 'async' });
+  const img = make('img', { alt: m.alt, decoding: 'async' });
   img.sizes = m.chart ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
   const load = () => {
+    const bounds = boundsOf(m);
+    Object.assign(img, bounds.medium);
     img.srcset = Object.keys(bounds).map((size) => source(m, size) + ' ' + bounds[size].width + 'w').join(', ');
     img.src = source(m, 'medium');
   };
@@ -193,12 +197,14 @@ function picture(m) {
       make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
 }
 
-dark.addEventListener('change', () => {
-  for (const img of document.querySelectorAll('figure img')) img.reload();
-});
+for (const query of [dark, narrow]) {
+  query.addEventListener('change', () => {
+    for (const img of document.querySelectorAll('figure img')) img.reload();
+  });
+}
 
 function enlarge(m) {
-  const img = make('img', { alt: m.alt, ...(m.chart ? chart : board).large, src: source(m, 'large') });
+  const img = make('img', { alt: m.alt, ...boundsOf(m).large, src: source(m, 'large') });
   $('full').lastElementChild.replaceChildren(img);
   $('full').showModal();
 }
