@@ -229,7 +229,7 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 			stop(fmt.Errorf("discord.guild: the bot is not in that server; bring it there with %s", Invite(a.cfg.Application)))
 			return
 		}
-		a.log.Warn("the commands are not registered yet", "error", err)
+		a.log.Warn("commands not registered, will retry", "error", err)
 		pause(ctx, atLeast(wait, err))
 	}
 }
