@@ -78,7 +78,9 @@ func listHandlers() []handler {
 		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, seated: true, change: match.Dispute},
 		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, seated: true, change: match.Return},
 		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
-		{Command: Command{"why", "Where every half point of the count comes from", []Option{gameOption, shareOption}}, question: why},
+		{Command: Command{"why", "Where every half point of the count comes from", []Option{
+			{Name: "theory", Summary: "Also the theorem behind the ruleset, with its algebra", Type: BoolOption}, gameOption, shareOption,
+		}}, question: why},
 		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
 		{Command: Command{"review", "The board as it was after a turn", []Option{
 			{Name: "move", Summary: "The number of the turn", Type: IntegerOption}, gameOption, shareOption,

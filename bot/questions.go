@@ -99,13 +99,13 @@ func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answ
 // shared reports whether everybody is to read the answer: if they who ask want
 // that, but of a position that is shown, unless they do not.
 func (q *question) shared() bool {
-	switch share := strings.ToLower(q.req.Args["share"]); share {
-	case "", "no", "n", "false":
-		return q.req.Command == "show" && share == ""
-	case "yes", "y", "true":
-		return true
-	}
-	return false
+	share := q.req.Args["share"]
+	return yes(share) || q.req.Command == "show" && share == ""
+}
+
+// yes reads an option that takes yes or no.
+func yes(typed string) bool {
+	return slices.Contains([]string{"yes", "y", "true"}, strings.ToLower(typed))
 }
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
@@ -162,7 +162,7 @@ func scoreLine(l rules.Line) Text {
 
 // why accounts for the count, line by line, with the sentence behind each and
 // what in the game made it; then by the other ways of counting, and by the
-// theorem.
+// theorem for those who ask for the theory.
 func why(q *question) Answer {
 	g := q.pos.Final()
 	s := g.Score()
@@ -185,7 +185,7 @@ func why(q *question) Answer {
 			out = append(out, say("why.view", say("way."+strconv.Itoa(int(v.Way))), v.Black.String(), v.White.String(), lead(v.Margin())))
 		}
 	}
-	if r, ok := rules.Read(g); ok {
+	if r, ok := rules.Read(g); ok && yes(q.req.Args["theory"]) {
 		out = append(out, say("why.theorem", text.Sentence(r.Words())))
 	}
 	return q.answer(out...)

@@ -17,7 +17,7 @@ func Example() {
 	fmt.Println(render.Text(scene))
 	fmt.Println(render.PNG(io.Discard, scene, render.Options{}))
 	// Output:
-	// Move 2: White passes. Black to play. Aoi (Black), Marten (White). A pass hands the opponent a pass stone. One more pass stops play. White passed first (w = 1). Pass stones: Black 1 (+1), White 0. Komi: White 7½.
+	// Move 2: White passes. Black to play. Aoi (Black), Marten (White). A pass gives your opponent a pass stone. One more pass stops play. Pass stones: Black 1 (+1), White 0. Komi: White 7½.
 	// X Black, O White
 	//    A B C D E
 	//  5 . . . . .

@@ -96,12 +96,12 @@ func TestDeltasAndGhosts(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	for _, x := range []struct{ id, turns, notes, why string }{
-		{"aga", "E5 pass", "one more pass stops play/White passed first (w = 1)", "a pass hands the opponent a pass stone"},
+		{"aga", "E5 pass", "one more pass stops play", "a pass gives your opponent a pass stone"},
 		{"button", "E5", "the button is on the table", ""},
-		{"two-button", "E5 pass", "one more pass stops play/White passed first (w = 1)/the last button is on the table",
-			"a pass hands the opponent a pass stone/the first player to pass gets a button"},
-		{"aga", "E5 pass pass", "White passed first (w = 1)/White must still make the last pass/if you agree: White makes the last pass and hands over a pass stone",
-			"a pass hands the opponent a pass stone"},
+		{"two-button", "E5 pass", "one more pass stops play/the last button is on the table",
+			"a pass gives your opponent a pass stone/the first player to pass gets a button"},
+		{"aga", "E5 pass pass", "White must still make the last pass/if you agree: White makes the last pass and gives Black a pass stone",
+			"a pass gives your opponent a pass stone"},
 	} {
 		s := Of(play(t, x.id, k(9, 9, 0), x.turns), Names{})
 		if got := strings.Join(s.Notes, "/"); got != x.notes {
@@ -201,7 +201,7 @@ func TestBowls(t *testing.T) {
 	if r := row(t, s, "Ultimate stone"); r.Black != (Cell{Value: 2, Delta: 2}) {
 		t.Errorf("%+v", r)
 	}
-	if !slices.Contains(s.Notes, "the right to declare a draw is White's") || s.Black.Right != "" || s.White.Right != "may draw" {
+	if !slices.Contains(s.Notes, "only White may declare a draw") || s.Black.Right != "" || s.White.Right != "may draw" {
 		t.Errorf("notes %q, %q, %q", s.Notes, s.Black.Right, s.White.Right)
 	}
 	if s = Of(play(t, "ultimate", k(5, 5, 0), "delay C3"), Names{}); s.Black.Right != "may draw" || s.White.Right != "" {

@@ -24,6 +24,6 @@ var AGA = Ruleset{
 	// passed to the opponent as usual."
 	Agreed:  []Rule{When(BlackStoppedPlay, WhiteHandsOverStone)},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, WhiteStillOwesAPass},
+	Say:     []Fact{WhiteStillOwesAPass},
 	Closing: []Kind{Pass, Pass},
 }

@@ -18,7 +18,7 @@ var ButtonGo = Area2.But(Ruleset{
 	},
 	Settle:  Agreement,
 	Count:   []Rule{CountStones, CountTerritory, CountButtons, AddHandicap, AddKomi},
-	Say:     []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton},
+	Say:     []Fact{TheButtonIsOnTheTable},
 	Closing: []Kind{Button, Pass, Pass},
 })
 
@@ -39,7 +39,7 @@ var ButtonEquivalence = AGA.But(Ruleset{
 	},
 	// "The rules of equivalence scoring then apply as usual."
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:     []Fact{TheButtonIsOnTheTable, BlackTookTheButton, WhiteTookTheButton, WhiteStillOwesAPass},
+	Say:     []Fact{TheButtonIsOnTheTable, WhiteStillOwesAPass},
 	Closing: []Kind{Button, Pass, Pass},
 })
 
@@ -62,10 +62,10 @@ var ReverseButton = AGA.But(Ruleset{
 
 // The score depends on the player who took the first button.
 var (
-	BlackTookTheButton = Fact{"Black took the button (w = 0)", "", func(g *Game) bool {
+	BlackTookTheButton = Fact{"Black took the button", "", func(g *Game) bool {
 		return g.first[Button].By == Black
 	}}
-	WhiteTookTheButton = Fact{"White took the button (w = 1)", "", func(g *Game) bool {
+	WhiteTookTheButton = Fact{"White took the button", "", func(g *Game) bool {
 		return g.first[Button].By == White
 	}}
 )

@@ -43,7 +43,7 @@ var choices = map[string][]Choice{
 	},
 	"area-3": {
 		{"Who made the last competitive move, and how it is told.",
-			"Whoever did not make the first pass of the game: if White made it, ½ is taken from Black and given to White."},
+			"Whoever did not make the first pass of the game: if White made it, Black gives White half a point."},
 		{"Whether the first pass counts towards the end.", "Never. After it, two passes one after the other end play; so three passes are the shortest end."},
 		naive, ikedaWords,
 	},
@@ -84,7 +84,7 @@ var choices = map[string][]Choice{
 	"two-button-separate": {
 		{"Whether a button is taken with a pass or instead of one: the page's authors differ.", "Instead: a button is a turn of its own. The other reading is two-button."},
 		{"When the first button may be taken.", "At any turn, also after two passes. Button always means the first while it lies there; it lifts bans as in Button Go."},
-		{"When the last button may be taken.", "When the first is gone and the two turns just before were passes. Taking it stops play, which passes alone never do."},
+		{"When the last button may be taken.", "When the first is gone and the two turns before this one were passes. Taking it stops play, which passes alone never do."},
 		{"What a resumption does with the last button.", "The turn that took it is as if it had not been made: the half prisoner returns, its taker is to move, and two new passes are needed."},
 		settling, twoButtonKomi,
 	},

@@ -47,7 +47,7 @@ func (g *Game) close(dead, seki []Point) (_ *Game, err error) {
 
 // Lift returns the game with the chains of the points in dead taken as
 // prisoners, which no play-out ruleset knows: it serves to count a game under
-// a book that it was not played by.
+// a ruleset that it was not played by.
 func (g *Game) Lift(dead []Point) *Game {
 	next := *g
 	for _, p := range dead {

@@ -101,14 +101,14 @@ func Value(name string, t Thing, each Points) Rule {
 // The rules of counting.
 var (
 	CountStones    = counting("a stone on the board is worth 1", Stone, One, func(g *Game, c Color) int { return g.board.Stones(c) })
-	CountTerritory = counting("an empty point of a region that reaches only one colour is worth 1 to it", Territory, One, func(g *Game, c Color) int {
+	CountTerritory = counting("an empty point that reaches only one colour is worth 1 to that colour", Territory, One, func(g *Game, c Color) int {
 		black, white := g.board.Territory()
 		if c == Black {
 			return black
 		}
 		return white
 	})
-	CountTerritoryOutsideSeki = counting("an empty point of a region that reaches only one colour, and no chain in seki, is worth 1 to it", Territory, One, func(g *Game, c Color) int {
+	CountTerritoryOutsideSeki = counting("an empty point that reaches only one colour, and no chain in seki, is worth 1 to that colour", Territory, One, func(g *Game, c Color) int {
 		n := 0
 		for _, r := range g.board.Regions() {
 			if r.Owner() == c && !g.touchesSeki(r) {
@@ -121,18 +121,18 @@ var (
 	CountPassStones = Value("a pass stone is worth 1", PassStone, One)
 	CountButtons    = Value("a button is worth ½", ButtonThing, Half)
 
-	HalfPointFromBlackToWhite = Rule{"½ is taken from Black and given to White", func(g *Game) bool {
+	HalfPointFromBlackToWhite = Rule{"Black gives White half a point", func(g *Game) bool {
 		g.score.add(Line{Black, Adjustment, -1, Half})
 		g.score.add(Line{White, Adjustment, 1, Half})
 		return true
 	}}
-	AddHandicap = Rule{"White is given N-1 points for N handicap stones", func(g *Game) bool {
+	AddHandicap = Rule{"White gets N − 1 points for N handicap stones", func(g *Game) bool {
 		if n := g.setup.Handicap; n >= 2 {
 			g.score.add(Line{White, Handicap, n - 1, One})
 		}
 		return true
 	}}
-	AddKomi = Rule{"White is given the komi", func(g *Game) bool {
+	AddKomi = Rule{"White gets the komi", func(g *Game) bool {
 		if g.setup.Komi != 0 {
 			g.score.add(Line{White, Komi, 1, g.setup.Komi})
 		}

@@ -15,19 +15,19 @@ import (
 
 // A Spec says how a custom ruleset is put together: a ruleset to begin with, if
 // any, and under each heading the rules that replace what it says there, in
-// the words in which books recite them:
+// the words in which rulesets recite them:
 //
 //	Spec{
 //		Name: "three-passes", Base: "aga",
 //		Moves: map[string][]string{"pass": {
-//			"unless it is the first pass of the game, a pass hands the opponent a pass stone",
+//			"unless it is the first pass of the game, a pass gives your opponent a pass stone",
 //			"when 3 passes have been made in a row, play stops",
 //		}},
 //	}
 //
 // A heading that is nil is the base's; one that is there and empty takes away.
-// A rule is one of the vocabulary, or "only if FACT", "when FACT, SENTENCE",
-// "unless FACT, SENTENCE"; a fact may be "FACT or FACT". These take a number: "a
+// A rule is one of the vocabulary, or "only if FACT", "when FACT, RULE",
+// "unless FACT, RULE"; a fact may be "FACT or FACT". These take a number: "a
 // prisoner (pass stone, button, stone in the half-pass zone) is worth ½", "3
 // passes have been made in a row", "3 buttons lie on the table".
 type Spec struct {
@@ -52,7 +52,7 @@ type Spec struct {
 // A SpecError says what is wrong with a custom ruleset, and where.
 type SpecError struct {
 	Name  string // of the ruleset
-	Where string // "moves, pass, sentence 2"
+	Where string // "moves, pass, rule 2"
 	What  string
 }
 
@@ -292,25 +292,25 @@ func (c *composer) ruleset() *Ruleset {
 	r.Count = c.list("count", s.Count, inCount)
 	c.where = "say"
 	if len(s.Say) > maxRules {
-		c.fail("more than %d facts", maxRules)
+		c.fail("at most %d facts", maxRules)
 		return nil
 	}
 	for _, name := range s.Say {
 		if f, ok, _ := findCondition(c.tidy(name)); ok && f.said {
 			r.Say = append(r.Say, f.Fact)
 		} else {
-			c.fail("%q is not a fact that the table hears%s", Shorten(name, 80), didYouMean(name, factNames(0, true)))
+			c.fail("%q is not a fact that can be said%s", Shorten(name, 80), didYouMean(name, factNames(0, true)))
 		}
 	}
 	c.where = "closing"
 	if len(s.Closing) > maxRules {
-		c.fail("more than %d turns", maxRules)
+		c.fail("at most %d turns", maxRules)
 		return nil
 	}
 	for _, name := range s.Closing {
 		k := slices.Index(kindNames[:], name)
 		if k != int(Pass) && k != int(Button) {
-			c.fail("%q: a game is closed by pass and button", Shorten(name, 80))
+			c.fail("%q: only pass and button can close a game", Shorten(name, 80))
 			return nil
 		}
 		r.Closing = append(r.Closing, Kind(k))
@@ -337,42 +337,42 @@ func (c *composer) whole(r *Ruleset) {
 	}
 	c.where = "moves, resign"
 	if last := r.Moves[Resign][len(r.Moves[Resign])-1]; last.Name != ConcedeGame.Name {
-		c.fail("it ends with %q", ConcedeGame.Name)
+		c.fail("the last rule must be %q", ConcedeGame.Name)
 	}
 	c.where = "moves"
 	stops := c.used[StopPlay.Name]
 	switch {
 	case !stops && !c.used[EndInDraw.Name]:
-		c.fail("the game cannot end: no turn has the sentence %q, as in %q", StopPlay.Name, When(TwoPasses, StopPlay).Name)
+		c.fail("the game cannot end: no turn has the rule %q, as in %q", StopPlay.Name, When(TwoPasses, StopPlay).Name)
 	case stops && len(r.Count) == 0:
 		c.fail("play stops, but there is no count")
 	case !stops && len(r.Count) > 0:
-		c.fail("there is a count, but play never stops: no turn has the sentence %q", StopPlay.Name)
+		c.fail("there is a count, but play never stops: no turn has the rule %q", StopPlay.Name)
 	case !stops && (len(r.Settle) > 0 || len(r.Agreed) > 0):
-		c.fail("play never stops, so nothing can be settled")
+		c.fail("play never stops, so settle and agreed must be empty")
 	}
 	if len(r.Settle) > 0 {
 		c.where = "settle"
 		if !c.used[AcceptMarks.Name] {
-			c.fail("the game cannot end: agree needs the sentence %q", AcceptMarks.Name)
+			c.fail("the game cannot end: agree needs the rule %q", AcceptMarks.Name)
 		}
 		if len(r.Settle[Resign]) == 0 {
 			r.Settle[Resign] = []Rule{ConcedeGame}
 		}
 	} else if len(r.Agreed) > 0 {
 		c.where = "agreed"
-		c.fail("nobody agrees on anything: there is nothing under settle")
+		c.fail("players agree on nothing, because settle is empty")
 	}
 	lays := c.used[OneButton.Name] || c.used[TwoButtons.Name] || slices.ContainsFunc(slices.Collect(maps.Keys(c.used)), func(s string) bool {
 		return strings.HasSuffix(s, " buttons lie on the table")
 	}) || c.used[LayAnotherButton.Name]
 	if c.where = "start"; c.gives[ButtonThing] && !lays {
-		c.fail("buttons are taken, but none is laid on the table: start needs %q", OneButton.Name)
+		c.fail("players take buttons, but none lies on the table: start needs %q", OneButton.Name)
 	}
 	c.where = "count"
 	for _, v := range valued {
 		if !c.gives[v.Thing] && slices.ContainsFunc(r.Count, func(r Rule) bool { return strings.Contains(r.Name, v.prefix) }) {
-			c.fail("%s is counted, but no sentence makes a player hold one", strings.TrimSuffix(v.prefix, " is worth "))
+			c.fail("%s is counted, but no rule makes a player hold one", strings.TrimSuffix(v.prefix, " is worth "))
 		}
 	}
 }
@@ -384,16 +384,16 @@ func (c *composer) placing(rules []Rule) {
 	have := names(rules)
 	for i, name := range need {
 		if i >= len(have) || have[i] != name {
-			c.fail("sentence %d is %q: every placement begins so", i+1, name)
+			c.fail("rule %d must be %q, as in every placement", i+1, name)
 			return
 		}
 	}
 	if len(have) <= len(need) || have[3] != Require(HasLiberty).Name && have[3] != RemoveOwn.Name {
-		c.fail("sentence 4 is %q or %q", Require(HasLiberty).Name, RemoveOwn.Name)
+		c.fail("rule 4 must be %q or %q", Require(HasLiberty).Name, RemoveOwn.Name)
 	}
 	for i, name := range have {
 		if i > 0 && name == PlaceStone.Name && i != 1 || strings.HasSuffix(name, ", "+PlaceStone.Name) {
-			c.fail("sentence %d: one stone is placed in a turn", i+1)
+			c.fail("rule %d: a turn places one stone only", i+1)
 		}
 	}
 	repetition := func(f Fact) bool { return slices.Contains(have, Require(f).Name) }
@@ -406,11 +406,11 @@ func (c *composer) placing(rules []Rule) {
 func (c *composer) text(where, s string, most int) string {
 	c.where = where
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		c.fail("it is one line of text")
+		c.fail("must be one line of text")
 	}
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) > most {
-		c.fail("longer than %d characters", most)
+		c.fail("must have at most %d characters", most)
 	}
 	return s
 }
@@ -440,12 +440,12 @@ func (c *composer) lists(heading string, lists map[string][]string, allowed ...K
 
 func (c *composer) list(heading string, names []string, p place) []Rule {
 	if c.where = heading; len(names) > maxRules {
-		c.fail("more than %d sentences", maxRules)
+		c.fail("at most %d rules", maxRules)
 		return nil
 	}
 	var out []Rule
 	for i, s := range names {
-		c.where = fmt.Sprintf("%s, sentence %d", heading, i+1)
+		c.where = fmt.Sprintf("%s, rule %d", heading, i+1)
 		out = append(out, c.rule(c.tidy(s), p, 0))
 	}
 	return out
@@ -454,7 +454,7 @@ func (c *composer) list(heading string, names []string, p place) []Rule {
 // tidy takes away what makes no difference to a reader.
 func (c *composer) tidy(s string) string {
 	if len(s) > maxRule {
-		c.fail("longer than %d characters", maxRule)
+		c.fail("must have at most %d characters", maxRule)
 		return ""
 	}
 	return strings.TrimSuffix(strings.Join(strings.Fields(s), " "), ".")
@@ -466,13 +466,13 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 		return Rule{}
 	}
 	if depth > maxNesting {
-		c.fail("%q: too many conditions", Shorten(s, 80))
+		c.fail("%q has too many conditions", Shorten(s, 80))
 		return Rule{}
 	}
 	if rest, ok := cutPrefixFold(s, "only if "); ok {
 		f := c.fact(rest, p)
 		if f.Not == "" {
-			f.Not = "it is not so that " + f.Name
+			f.Not = "it is not true that " + f.Name
 		}
 		return Require(f)
 	}
@@ -488,7 +488,7 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 				}
 			}
 			if at == 0 {
-				c.fail("%q: it goes %sFACT, SENTENCE", Shorten(s, 80), prefix)
+				c.fail("%q must have the form %sFACT, RULE", Shorten(s, 80), prefix)
 				return Rule{}
 			}
 			return conditional(c.fact(rest[:at], p), c.rule(rest[at+2:], p, depth+1))
@@ -499,9 +499,9 @@ func (c *composer) rule(s string, p place, depth int) Rule {
 	case errText != "":
 		c.fail("%q: %s", Shorten(s, 80), errText)
 	case !ok:
-		c.fail("unknown sentence %q%s", Shorten(s, 80), didYouMean(s, wordNames(p)))
+		c.fail("unknown rule %q%s", Shorten(s, 80), didYouMean(s, wordNames(p)))
 	case w.places&p == 0:
-		c.fail("%q cannot stand here: it belongs to %s", w.Name, w.places)
+		c.fail("%q does not fit here: it belongs to %s", w.Name, w.places)
 	}
 	c.used[w.Name] = true
 	if w.gives < things && ok {
@@ -518,7 +518,7 @@ func (c *composer) fact(s string, p place) Fact {
 	case !ok:
 		c.fail("unknown fact %q%s", Shorten(s, 80), didYouMean(s, factNames(p, false)))
 	case f.places&p == 0:
-		c.fail("%q cannot be asked here%s", f.Name, f.places.asked())
+		c.fail("%q cannot be a condition here%s", f.Name, f.places.asked())
 	}
 	return f.Fact
 }
@@ -544,7 +544,7 @@ func (p place) String() string {
 
 func (p place) asked() string {
 	if p == 0 {
-		return ": it can only be said"
+		return ": only say may name it"
 	}
 	return ": it belongs to " + p.String()
 }

@@ -45,7 +45,7 @@
 //
 // # One theorem
 //
-// Most of the rulesets count the same number by different books: see
+// Most of the rulesets count the same number in different ways: see
 // Ruleset.Theorem, TestTheorem and the command "halfpoint compare".
 //
 // The package imports the standard library only and knows no time, chance or

@@ -654,8 +654,8 @@ func TestSuggestionsOfTheFirstPass(t *testing.T) {
 	const nothing = "there is nothing to accept: the turn before was not the first pass of the game"
 	g := drawn(t, "half-pass-agreement", Black, board...)
 	refused(g, Turn{Kind: AcceptSuggestion, By: Black}, nothing)
-	refused(g, named(Black, "A1"), "no stone stands on A1")
-	refused(g, named(Black, "D2 A1"), "no stone stands on A1")
+	refused(g, named(Black, "A1"), "there is no stone on A1")
+	refused(g, named(Black, "D2 A1"), "there is no stone on A1")
 	refused(drawn(t, "half-pass", Black, board...), named(Black, "D2"), ErrNoSuggestion.Error())
 
 	first, err := g.Play(named(Black, "D2"))

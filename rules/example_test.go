@@ -28,9 +28,9 @@ func Example() {
 	}
 	fmt.Println(g.Result())
 	// Output:
-	// 2. Black +1 pass-stone: a pass hands the opponent a pass stone
+	// 2. Black +1 pass-stone: a pass gives your opponent a pass stone
 	// 2. White +1 button: the first player to pass gets a button
-	// 3. White +1 pass-stone: a pass hands the opponent a pass stone
+	// 3. White +1 pass-stone: a pass gives your opponent a pass stone
 	// 3. Black +1 button: the last player to pass gets a button
 	// B+7.5
 }
@@ -46,20 +46,20 @@ func ExampleRuleset_Book() {
 	//   - the player places a stone on it
 	//   - opponent stones without a liberty become prisoners
 	//   - the player's own stones without a liberty become the opponent's prisoners
-	//   - only if the position has not stood before
+	//   - only if the position has not occurred before
 	//
 	// Passing
-	//   - a pass costs nothing
-	//   - when both players have passed in turn, play stops
+	//   - a pass is free
+	//   - when both players have just passed, play stops
 	//
 	// Resigning
 	//   - the opponent wins
 	//
 	// The count
 	//   - a stone on the board is worth 1
-	//   - an empty point of a region that reaches only one colour is worth 1 to it
-	//   - White is given N-1 points for N handicap stones
-	//   - White is given the komi
+	//   - an empty point that reaches only one colour is worth 1 to that colour
+	//   - White gets N − 1 points for N handicap stones
+	//   - White gets the komi
 	//
 	// What stands on the board at the end is alive: capture before you stop.
 	//

@@ -79,7 +79,7 @@ func (r Reason) When() string {
 	return "with moves " + strings.Join(moves[:last], ", ") + " and " + moves[last]
 }
 
-// Words returns "+2 with moves 3 and 8: a pass hands the opponent a pass stone".
+// Words returns "+2 with moves 3 and 8: a pass gives your opponent a pass stone".
 func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(), r.Why) }
 
 // LiftedDead is the rule of the ledger for stones that both players agreed
@@ -94,6 +94,8 @@ type Reading struct {
 	W       int    // see [Game.W]
 	D       Points // Theorem worked out: Black's score less White's before komi and handicap
 	Counted Points // the same by the count
+
+	button bool // W is about the button
 }
 
 // Read returns the theorem's reading of a game. It reports false where there is
@@ -108,22 +110,32 @@ func Read(g *Game) (Reading, bool) {
 		return Reading{}, false
 	}
 	b := g.Counted()
-	r := Reading{Theorem: g.rules.Theorem, A: b.Area(), W: g.W()}
+	r := Reading{Theorem: g.rules.Theorem, A: b.Area(), W: g.W(), button: len(g.rules.Moves[Button]) > 0}
 	r.Counted = score.Margin() + s.Komi + Points(max(s.Handicap-1, 0))*One
 	var ok bool
 	r.D, ok = g.rules.Difference(r.A, r.W)
 	return r, ok
 }
 
-// Words returns the reading as people read it.
+// Words returns the reading as people read it: "Black − White = A − w before komi. A = 5
+// is Black's area less White's, w = 1 because White passed first. That makes 4, and so does
+// the count".
 func (r Reading) Words() string {
-	s := fmt.Sprintf("%s with A = %d", r.Theorem, r.A)
+	s := fmt.Sprintf("Black − White = %s before komi. A = %d is Black's area less White's", r.Theorem, r.A)
 	if strings.Contains(r.Theorem, "w") {
-		s += fmt.Sprintf(" and w = %d", r.W)
+		did := "passed first"
+		if r.button {
+			did = "took the first button"
+		}
+		if r.W == 1 {
+			s += ", w = 1 because White " + did
+		} else {
+			s += ", w = 0 because White " + strings.NewReplacer("passed", "did not pass", "took", "did not take").Replace(did)
+		}
 	}
-	s += fmt.Sprintf(" is %v before komi", r.D)
+	s += fmt.Sprintf(". That makes %v", r.D)
 	if r.D == r.Counted {
-		return s + ", and so is the count"
+		return s + ", and so does the count"
 	}
-	return s + fmt.Sprintf("; the count is %v, because a condition of the theorem is not met", r.Counted)
+	return s + fmt.Sprintf(", but the count is %v: the game does not meet a condition of the theorem", r.Counted)
 }

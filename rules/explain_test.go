@@ -158,15 +158,16 @@ func TestExplainedExample(t *testing.T) {
 // A reading is the count's where the conditions of the theorem are met.
 func TestReading(t *testing.T) {
 	g := settled(t, replay(t, "two-button", 9, 9, 3, g1+"pass pass"), "B9 D9")
-	if r, ok := Read(g); !ok || r.Words() != "A − w with A = 5 and w = 1 is 4 before komi, and so is the count" {
+	if r, ok := Read(g); !ok || r.Words() != "Black − White = A − w before komi. A = 5 is Black's area less White's, w = 1 because White passed first. That makes 4, and so does the count" {
 		t.Error(r.Words(), ok)
 	}
 	g = settled(t, replay(t, "reverse-button", 9, 9, 0, "pass pass"), "")
-	if r, ok := Read(g); !ok || r.Words() != "A − ½ with A = 0 is -½ before komi, and so is the count" {
+	if r, ok := Read(g); !ok || r.Words() != "Black − White = A − ½ before komi. A = 0 is Black's area less White's. That makes -½, and so does the count" {
 		t.Error(r.Words(), ok)
 	}
 	g = settled(t, replay(t, "button", 9, 9, 0, "pass pass"), "")
-	if r, ok := Read(g); !ok || r.Words() != "A + ½ − w with A = 0 and w = 0 is ½ before komi; the count is 0, because a condition of the theorem is not met" {
+	if r, ok := Read(g); !ok || r.Words() != "Black − White = A + ½ − w before komi. A = 0 is Black's area less White's, w = 0 because White did not take the first button. "+
+		"That makes ½, but the count is 0: the game does not meet a condition of the theorem" {
 		t.Error(r.Words(), ok)
 	}
 	for name, g := range map[string]*Game{

@@ -23,7 +23,6 @@ var HalfPass = Ruleset{
 		Value("a stone in the half-pass zone is worth ½", HalfPassStone, Half),
 		AddKomi,
 	},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst},
 	Closing: []Kind{Pass, Pass, Pass},
 }
 
@@ -74,11 +73,11 @@ var (
 	FollowsFullPass = Fact{"the pass directly follows a full pass", "", func(g *Game) bool {
 		return g.fullPass > 0 && g.fullPass == g.turns-1
 	}}
-	PutInHalfPassZone = Rule{"a half-pass puts a stone into the half-pass zone, worth ½ to the opponent", func(g *Game) bool {
+	PutInHalfPassZone = Rule{"a half-pass puts a stone into the half-pass zone, worth ½ to your opponent", func(g *Game) bool {
 		g.give(g.turn.By.Opponent(), HalfPassStone, 1)
 		return true
 	}}
-	HandOverFullStone = Rule{"a full pass hands the opponent a pass stone", func(g *Game) bool {
+	HandOverFullStone = Rule{"a full pass gives your opponent a pass stone", func(g *Game) bool {
 		g.give(g.turn.By.Opponent(), PassStone, 1)
 		g.fullPass = g.turns
 		return true
@@ -87,11 +86,11 @@ var (
 
 // Agreement by half-pass.
 var (
-	DeadAreNamed = Fact{"dead chains are named", "", func(g *Game) bool {
+	DeadAreNamed = Fact{"the pass names dead chains", "", func(g *Game) bool {
 		return len(g.turn.Dead) > 0
 	}}
 	FirstPassOfTheGame = Fact{"it is the first pass of the game", "only the first pass of the game may name dead stones", FirstPass.Is}
-	SuggestDead        = Rule{"the pass says which chains are dead, none if it names none", func(g *Game) bool {
+	SuggestDead        = Rule{"the pass suggests which chains are dead; naming none suggests that none are", func(g *Game) bool {
 		g.suggested, g.suggestAt = nil, g.turns
 		for _, p := range g.turn.Dead {
 			for _, q := range g.board.Chain(p) {

@@ -50,6 +50,7 @@ var Area3 = Area2.But(Ruleset{
 		// "the half point added and subtracted when Black makes the last competitive move"
 		When(WhitePassedFirst, HalfPointFromBlackToWhite),
 		AddHandicap, AddKomi},
+	Say:     []Fact{WhitePassedFirstAndGains},
 	Closing: []Kind{Pass, Pass, Pass},
 })
 
@@ -75,7 +76,7 @@ var Territory1 = Ruleset{
 		Resign: {ConcedeGame},
 	},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, AddKomi},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, InFinalStage},
+	Say:     []Fact{InFinalStage},
 	Closing: []Kind{Pass, Pass, Pass, Pass},
 }
 
@@ -84,14 +85,14 @@ var (
 	InFinalStage = Fact{"the final stage has begun", "", func(g *Game) bool {
 		return g.final > 0
 	}}
-	PreliminaryEnd = Fact{"both players have passed in turn and the final stage has not begun (the preliminary end)", "", func(g *Game) bool {
+	PreliminaryEnd = Fact{"both players have just passed and the final stage has not begun (the preliminary end)", "", func(g *Game) bool {
 		return g.final == 0 && g.run >= 2
 	}}
 	BeginFinalStage = Rule{"the final stage begins", func(g *Game) bool {
 		g.final = g.turns
 		return true
 	}}
-	FinalStageIsEqual = Fact{"in the final stage both players have passed in turn and made equally many turns", "", func(g *Game) bool {
+	FinalStageIsEqual = Fact{"both players have just passed in the final stage and made equally many turns in it", "", func(g *Game) bool {
 		return g.final > 0 && g.run >= 2 && g.turns-g.final >= 2 && g.made[Black] == g.made[White]
 	}}
 )

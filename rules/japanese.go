@@ -20,16 +20,16 @@ var Japanese = Ruleset{
 		MarkSeki: {Require(NamesStones), MarkAsSeki, ForgetAcceptances},
 	}),
 	Count:   []Rule{CountTerritoryOutsideSeki, CountPrisoners, AddKomi},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst, ThirdTimeWhilePlaying},
+	Say:     []Fact{ThirdTimeWhilePlaying},
 	Closing: []Kind{Pass, Pass},
 }
 
 // AcceptNoResult ends a game without result when both have accepted it in the
 // position that stands for the third time; any turn forgets who has.
-var AcceptNoResult = Rule{"the player accepts that the game ends without result; when both have, it does", func(g *Game) bool {
+var AcceptNoResult = Rule{"the player accepts that the game ends without a result; when both players have, it does", func(g *Game) bool {
 	g.noResult[g.turn.By] = g.turns + 1
 	if g.noResult[Black] == g.noResult[White] {
-		g.phase, g.result, g.why = Over, "Void", saying("the position stood for the third time and both accepted no result")
+		g.phase, g.result, g.why = Over, "Void", saying("the same position occurred three times and both players accepted no result")
 	}
 	return true
 }}

@@ -35,7 +35,7 @@ type Report struct {
 type ReportReason struct {
 	Source string             `json:"source"`
 	Lines  []ReportExplained  `json:"lines"`
-	Views  []ReportView       `json:"views,omitempty"` // other ways of counting, the book's first
+	Views  []ReportView       `json:"views,omitempty"` // other ways of counting, the ruleset's first
 	Read   *ReportTheoremRead `json:"theorem,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type Ruleset struct {
 	Say    []Fact          // what the table should hear when it is so
 
 	Theorem string // Black's score less White's before komi, from the area difference A and w
-	Closing []Kind // the turns with which a game of another book is brought to this one's end
+	Closing []Kind // the turns with which a game of another ruleset is brought to this one's end
 
 	id, text string // of a custom ruleset: its id, and the whole text from which it is read again
 }

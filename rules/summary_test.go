@@ -110,7 +110,7 @@ func TestSummariesOfCustomRulesets(t *testing.T) {
 			"A pass costs one point; the first and the last pass cost half a point."},
 		{Spec{Base: "aga", Aim: "Have fun.", Pass: "Pass, friend."}, "Have fun.", "Pass, friend."},
 		{Spec{Base: "aga", Moves: map[string][]string{"pass": {
-			"unless it is the first pass of the game, a pass hands the opponent a pass stone", When(TwoPasses, StopPlay).Name}}},
+			"unless it is the first pass of the game, a pass gives your opponent a pass stone", When(TwoPasses, StopPlay).Name}}},
 			"Most points win: surrounded points, prisoners, pass stones.", "A pass costs one point; the first pass is free; the last, if Black's, is free."},
 		{Spec{Base: "aga", Count: []string{CountStones.Name, CountTerritory.Name, "a pass stone is worth 2"}},
 			"Most points win: stones on the board, surrounded points, pass stones.", "A pass costs 2 points; the last, if Black's, is free."},
@@ -137,7 +137,7 @@ func TestSummariesOfCustomRulesets(t *testing.T) {
 			t.Errorf("%v keeps %s", x.Spec, r.Stored())
 		}
 	}
-	if _, err := Custom(Spec{Name: "mine", Base: "aga", Aim: strings.Repeat("long ", 20)}); err == nil || !strings.Contains(err.Error(), "aim: longer than 80") {
+	if _, err := Custom(Spec{Name: "mine", Base: "aga", Aim: strings.Repeat("long ", 20)}); err == nil || !strings.Contains(err.Error(), "aim: must have at most 80") {
 		t.Error(err)
 	}
 }

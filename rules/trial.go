@@ -35,7 +35,7 @@ func try(r *Ruleset) error {
 		ended = ended || t.Phase() == Over
 		again, err := Replay(r, g.setup, t.log)
 		if err != nil || again.Proof() != t.Proof() || len(again.entries) != len(t.entries) {
-			return fmt.Errorf("a game replayed is another game: %s", t.story())
+			return fmt.Errorf("a replayed game differs: %s", t.story())
 		}
 	}
 	if !ended {
@@ -194,7 +194,7 @@ func (t *trial) settle() error {
 		return err
 	}
 	if t.phase != Over {
-		return errors.New("both have accepted and it goes on")
+		return errors.New("both players have accepted and the game goes on")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (t *trial) lawful() error {
 		sum[e.Player][e.Thing] += e.N
 	}
 	if sum != t.held {
-		return fmt.Errorf("the ledger does not give what is held, %s", t.story())
+		return fmt.Errorf("the ledger does not add up to what the players hold, %s", t.story())
 	}
 	if t.table < 0 {
 		return fmt.Errorf("%d buttons lie on the table, %s", t.table, t.story())
@@ -218,12 +218,12 @@ func (t *trial) lawful() error {
 			}
 		}
 		if t.placed[c] != t.board.Stones(c)+t.captured[c] {
-			return fmt.Errorf("stones are lost, %s", t.story())
+			return fmt.Errorf("stones disappear, %s", t.story())
 		}
 	}
 	if t.phase == Over && t.score != nil {
 		if now := t.count(); !slices.Equal(now.Lines, t.score.Lines) {
-			return fmt.Errorf("what a turn moves after %q is not counted: put that sentence last, %s", StopPlay.Name, t.story())
+			return fmt.Errorf("the count misses what a turn moves after %q: put that rule last, %s", StopPlay.Name, t.story())
 		}
 	}
 	return nil

@@ -21,6 +21,5 @@ var TrompTaylor = Ruleset{
 	// "A player's score is the number of points of her color, plus the number of empty
 	// points that reach only her color."
 	Count:   []Rule{CountStones, CountTerritory, AddHandicap, AddKomi},
-	Say:     []Fact{BlackPassedFirst, WhitePassedFirst},
 	Closing: []Kind{Pass, Pass},
 }

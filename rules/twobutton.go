@@ -28,7 +28,7 @@ var TwoButton = AGA.But(Ruleset{
 	Agreed: []Rule{LastPasserTakesButton.As("the last player to pass gets a button")},
 	// "two buttons, each of which has a value of 1/2 a point"
 	Count: []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:   []Fact{BlackPassedFirst, WhitePassedFirst, BothButtonsLie, OnlyTheLastButtonLies},
+	Say:   []Fact{BothButtonsLie, OnlyTheLastButtonLies},
 })
 
 // TwoButtonSeparate is Bill Spight's reading on the same page, in which a
@@ -60,7 +60,7 @@ var TwoButtonSeparate = AGA.But(Ruleset{
 	},
 	Agreed:  []Rule{},
 	Count:   []Rule{CountTerritory, CountPrisoners, CountPassStones, CountButtons, AddKomi},
-	Say:     []Fact{BlackTookTheButton, WhiteTookTheButton, BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken},
+	Say:     []Fact{BothButtonsLie, OnlyTheLastButtonLies, LastButtonMayBeTaken},
 	Closing: []Kind{Button, Pass, Pass, Button},
 })
 
@@ -75,7 +75,7 @@ var (
 		return g.phase == Playing && g.table == 1 && g.run >= 2
 	}}
 	// TakeBackLastButton undoes the turn that stopped play.
-	TakeBackLastButton = Rule{"the last button lies on the table again, and the player who took it is to move", func(g *Game) bool {
+	TakeBackLastButton = Rule{"the last button returns to the table, and the player who took it is to move", func(g *Game) bool {
 		g.table++
 		g.give(g.stopped.Opponent(), ButtonThing, -1)
 		g.toPlay = g.stopped

@@ -46,7 +46,7 @@ var (
 	KomiIsWhole = Fact{"the komi is a whole number", "in Ultimate Go the komi is a whole number of stones", func(g *Game) bool {
 		return g.setup.Komi%One == 0
 	}}
-	EachHoldsOnePrisoner = Rule{"each player holds one stone of the opponent", func(g *Game) bool {
+	EachHoldsOnePrisoner = Rule{"each player holds one of the opponent's stones", func(g *Game) bool {
 		g.give(Black, Prisoner, 1)
 		g.give(White, Prisoner, 1)
 		return true
@@ -59,10 +59,10 @@ var (
 		}
 		return true
 	}}
-	HoldsAPrisoner = Fact{"the player holds a prisoner", "there is no prisoner in the bowl to return", func(g *Game) bool {
+	HoldsAPrisoner = Fact{"the player holds a prisoner", "the bowl holds no prisoner to give back", func(g *Game) bool {
 		return g.held[g.turn.By][Prisoner] > 0
 	}}
-	ReturnPrisoner = Rule{"the player returns a prisoner to the opponent", func(g *Game) bool {
+	ReturnPrisoner = Rule{"the player gives a prisoner back to the opponent", func(g *Game) bool {
 		g.give(g.turn.By, Prisoner, -1)
 		return true
 	}}
@@ -76,7 +76,7 @@ var (
 	MadeTheFirstDelay = Fact{"the player made the first delay of the game", "only the player who made the first delay may declare a draw", func(g *Game) bool {
 		return g.first[Delay].By == g.turn.By
 	}}
-	OpponentHoldsOnlyTheUltimateStone = Fact{"the opponent's bowl holds the ultimate stone and nothing else", "the opponent's bowl does not hold the ultimate stone alone", func(g *Game) bool {
+	OpponentHoldsOnlyTheUltimateStone = Fact{"the opponent's bowl holds the ultimate stone and nothing else", "the opponent's bowl must hold the ultimate stone and nothing else", func(g *Game) bool {
 		bowl := g.held[g.turn.By.Opponent()]
 		return bowl[UltimateStone] == 1 && bowl[Prisoner] == 0
 	}}
@@ -84,13 +84,13 @@ var (
 		g.phase, g.result, g.why = Over, "Draw", saying("{0} declared a draw", g.turn.By)
 		return true
 	}}
-	BlackMayDeclareDraw = Fact{"the right to declare a draw is Black's", "", func(g *Game) bool {
+	BlackMayDeclareDraw = Fact{"only Black may declare a draw", "", func(g *Game) bool {
 		return g.first[Delay].By == Black
 	}}
-	WhiteMayDeclareDraw = Fact{"the right to declare a draw is White's", "", func(g *Game) bool {
+	WhiteMayDeclareDraw = Fact{"only White may declare a draw", "", func(g *Game) bool {
 		return g.first[Delay].By == White
 	}}
-	NothingButResigning = Fact{"the player to move has no turn left but resigning", "", func(g *Game) bool {
+	NothingButResigning = Fact{"the player to move can only resign", "", func(g *Game) bool {
 		if g.phase != Playing {
 			return false
 		}

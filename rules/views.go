@@ -2,7 +2,7 @@ package rules
 
 import "slices"
 
-// A View is a way of counting: another book that comes to the same margin.
+// A View is a way of counting: another count that comes to the same margin.
 type View struct {
 	Way          Way
 	Lines        []Line // Black's first; N is negative for what is filled in
@@ -28,7 +28,7 @@ func (w Way) String() string {
 }
 
 // Views counts a game in every way that its ruleset's count can be made: where
-// pass stones are handed over, by territory as the book has it, by filling in
+// pass stones are handed over, by territory as the ruleset has it, by filling in
 // as in Japan, and by area. Their margins are the same:
 //
 // Filled in, a stone that a player holds takes a point from the opponent

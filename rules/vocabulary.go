@@ -52,10 +52,10 @@ func (g *Game) capture(c Color, ps []Point) {
 
 // Repetition.
 var (
-	NewPosition = Fact{"the position has not stood before", "", func(g *Game) bool {
+	NewPosition = Fact{"the position has not occurred before", "", func(g *Game) bool {
 		return g.isNew(0, false)
 	}}
-	NewSituation = Fact{"the position has not stood before with the same player to move", "", func(g *Game) bool {
+	NewSituation = Fact{"the position has not occurred before with the same player to move", "", func(g *Game) bool {
 		return g.isNew(g.bansFrom, true)
 	}}
 	NotKo = Fact{"the position is not the one before the opponent's last turn (ko)", "", func(g *Game) bool {
@@ -66,11 +66,11 @@ var (
 		g.bansFrom = len(g.situations)
 		return true
 	}}
-	ThirdTimeWhilePlaying = Fact{"the same position with the same player to move stands for the third time: both may accept no result", "", func(g *Game) bool {
+	ThirdTimeWhilePlaying = Fact{"the same position has occurred three times with the same player to move: both players may accept no result", "", func(g *Game) bool {
 		return g.phase == Playing && g.ThirdTime()
 	}}
-	ThirdTime = Fact{"the same position with the same player to move stands for the third time",
-		"the same position has not stood three times with the same player to move", (*Game).ThirdTime}
+	ThirdTime = Fact{"the same position has occurred three times with the same player to move",
+		"the same position has not occurred three times with the same player to move", (*Game).ThirdTime}
 )
 
 // isNew reports whether the board differs from that of every situation from
@@ -119,41 +119,43 @@ func (g *Game) ThirdTime() bool {
 
 // Passing.
 var (
-	HandOverStone = Rule{"a pass hands the opponent a pass stone", func(g *Game) bool {
+	HandOverStone = Rule{"a pass gives your opponent a pass stone", func(g *Game) bool {
 		g.give(g.turn.By.Opponent(), PassStone, 1)
 		return true
 	}}
-	FreePass = Rule{"a pass costs nothing", func(*Game) bool { return true }}
+	FreePass = Rule{"a pass is free", func(*Game) bool { return true }}
 
 	FirstPass = Fact{"it is the first pass of the game", "", func(g *Game) bool {
 		return g.times[Pass] == 1
 	}}
-	TwoPasses = Fact{"both players have passed in turn", "", func(g *Game) bool {
+	TwoPasses = Fact{"both players have just passed", "", func(g *Game) bool {
 		return g.run >= 2
 	}}
-	TwoPassesAfterTheFirst = Fact{"both players have passed in turn, the first pass of the game not counted", "", func(g *Game) bool {
+	TwoPassesAfterTheFirst = Fact{"both players have just passed, not counting the first pass of the game", "", func(g *Game) bool {
 		n := g.run
 		if g.times[Pass] == g.run { // all the passes there were
 			n--
 		}
 		return n >= 2
 	}}
-	TwoPassesJustBefore = Fact{"the two turns just before were passes", "the two turns just before were not both passes", func(g *Game) bool {
+	TwoPassesJustBefore = Fact{"the two turns before this one were passes", "the two turns before this one were not both passes", func(g *Game) bool {
 		return g.runBefore >= 2
 	}}
-	WhitePassedFirst = Fact{"White passed first (w = 1)", "", func(g *Game) bool {
+	WhitePassedFirst = Fact{"White passed first", "", func(g *Game) bool {
 		return g.first[Pass].By == White
 	}}
-	BlackPassedFirst = Fact{"Black passed first (w = 0)", "", func(g *Game) bool {
+	BlackPassedFirst = Fact{"Black passed first", "", func(g *Game) bool {
 		return g.first[Pass].By == Black
 	}}
-	BlackStoppedPlay = Fact{"Black's pass stopped play", "", func(g *Game) bool {
+	// WhitePassedFirstAndGains is what the table hears where that decides something.
+	WhitePassedFirstAndGains = Fact{"White passed first, so Black gives White half a point", "", WhitePassedFirst.Is}
+	BlackStoppedPlay         = Fact{"Black's pass stopped play", "", func(g *Game) bool {
 		return g.stopped == Black
 	}}
 	WhiteStillOwesAPass = Fact{"White must still make the last pass", "", func(g *Game) bool {
 		return g.phase == Settling && g.stopped == Black
 	}}
-	WhiteHandsOverStone = Rule{"White makes the last pass and hands over a pass stone", func(g *Game) bool {
+	WhiteHandsOverStone = Rule{"White makes the last pass and gives Black a pass stone", func(g *Game) bool {
 		g.give(Black, PassStone, 1)
 		return true
 	}}
@@ -207,7 +209,7 @@ var (
 		g.table = 2
 		return true
 	}}
-	ButtonLies = Fact{"the button lies on the table", "the button has been taken already", func(g *Game) bool {
+	ButtonLies = Fact{"the button lies on the table", "the button has already been taken", func(g *Game) bool {
 		return g.table > 0
 	}}
 	TakeButton = Rule{"the player takes a button", func(g *Game) bool {
@@ -225,7 +227,7 @@ var (
 		g.give(g.stopped, ButtonThing, 1)
 		return true
 	}}
-	FirstButtonLies = Fact{"the first button lies on the table", "the first button has been taken", func(g *Game) bool {
+	FirstButtonLies = Fact{"the first button lies on the table", "the first button has already been taken", func(g *Game) bool {
 		return g.table == 2
 	}}
 	TheButtonIsOnTheTable = Fact{"the button is on the table", "", func(g *Game) bool {
@@ -238,26 +240,26 @@ var (
 
 // Settling: play has stopped, the players mark dead stones and both accept.
 var (
-	NamesStones = Fact{"stones are named", "no stone stands on a point that was named", func(g *Game) bool {
+	NamesStones = Fact{"there is a stone on every point named", "there is no stone on a point that was named", func(g *Game) bool {
 		for _, p := range g.turn.Dead {
 			if g.board.At(p) == None {
-				g.because = saying("no stone stands on {0}", p)
+				g.because = saying("there is no stone on {0}", p)
 				return false
 			}
 		}
 		return len(g.turn.Dead) > 0
 	}}
-	MarkAsDead        = Rule{"the chains named are marked as dead", func(g *Game) bool { return g.mark(true, false) }}
-	MarkAsSeki        = Rule{"the chains named are marked as alive in seki", func(g *Game) bool { return g.mark(false, true) }}
-	ClearMarks        = Rule{"the marks on the chains named are taken away", func(g *Game) bool { return g.mark(false, false) }}
-	ForgetAcceptances = Rule{"what was accepted before must be accepted again", func(g *Game) bool {
+	MarkAsDead        = Rule{"the named chains are marked dead", func(g *Game) bool { return g.mark(true, false) }}
+	MarkAsSeki        = Rule{"the named chains are marked alive in seki", func(g *Game) bool { return g.mark(false, true) }}
+	ClearMarks        = Rule{"the marks on the named chains are removed", func(g *Game) bool { return g.mark(false, false) }}
+	ForgetAcceptances = Rule{"both players must accept again", func(g *Game) bool {
 		g.agreed = [3]bool{}
 		return true
 	}}
-	HasNotAccepted = Fact{"the player has not accepted yet", "the player has accepted already", func(g *Game) bool {
+	HasNotAccepted = Fact{"the player has not accepted yet", "the player has already accepted", func(g *Game) bool {
 		return !g.agreed[g.turn.By]
 	}}
-	AcceptMarks = Rule{"the player accepts the marks; when both have, marked stones become prisoners and the game is counted", func(g *Game) bool {
+	AcceptMarks = Rule{"the player accepts the marks; when both players have, dead stones become prisoners and the game is counted", func(g *Game) bool {
 		g.agreed[g.turn.By] = true
 		if g.agreed[Black] && g.agreed[White] {
 			g.liftDead()
@@ -269,7 +271,7 @@ var (
 		}
 		return true
 	}}
-	ResumePlay = Rule{"play goes on: the marks fall, the run of passes begins anew, earlier positions stay forbidden", func(g *Game) bool {
+	ResumePlay = Rule{"play goes on: the marks are removed, earlier passes no longer count towards the end, and earlier positions stay forbidden", func(g *Game) bool {
 		g.phase, g.run, g.runBefore, g.stopped = Playing, 0, 0, None
 		g.dead, g.seki, g.agreed = nil, nil, [3]bool{}
 		return true
@@ -296,7 +298,7 @@ func (g *Game) mark(dead, seki bool) bool {
 		}
 	}
 	if slices.Equal(before, g.dead) && slices.Equal(beforeSeki, g.seki) {
-		g.because = saying("these stones are marked so already")
+		g.because = saying("these stones already have that mark")
 		return false
 	}
 	return true

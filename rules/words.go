@@ -7,7 +7,7 @@ import (
 )
 
 // The words of which custom rulesets are made: the rules and facts of the
-// vocabulary by the names with which books recite them, and where each may
+// vocabulary by the names with which rulesets recite them, and where each may
 // stand. A name that was released is never taken away: games are kept in these
 // words. One that changes stays readable in formerly.
 
@@ -166,6 +166,7 @@ var conditions = []condition{
 	{TwoPassesJustBefore, onTurns, false},
 	{WhitePassedFirst, always &^ atStart, true},
 	{BlackPassedFirst, always &^ atStart, true},
+	{WhitePassedFirstAndGains, 0, true},
 	{BlackStoppedPlay, onAgreed | inCount | on(Resume), false},
 	{WhiteStillOwesAPass, 0, true},
 	{ButtonLies, onTurns | onAgreed | inCount, false},
@@ -196,8 +197,58 @@ var conditions = []condition{
 	{NothingButResigning, 0, true},
 }
 
-// formerly returns the name of today for one that was released and has changed.
-var formerly = map[string]string{}
+// formerly has the name of today for each that was released and has changed.
+var formerly = map[string]string{
+	"both players have passed in turn, the first pass of the game not counted":                            "both players have just passed, not counting the first pass of the game",
+	"both players have passed in turn and the final stage has not begun (the preliminary end)":            "both players have just passed and the final stage has not begun (the preliminary end)",
+	"in the final stage both players have passed in turn and made equally many turns":                     "both players have just passed in the final stage and made equally many turns in it",
+	"both players have passed in turn":                                                                    "both players have just passed",
+	"the two turns just before were passes":                                                               "the two turns before this one were passes",
+	"the position has not stood before with the same player to move":                                      "the position has not occurred before with the same player to move",
+	"the position has not stood before":                                                                   "the position has not occurred before",
+	"the same position with the same player to move stands for the third time: both may accept no result": "the same position has occurred three times with the same player to move: both players may accept no result",
+	"the same position with the same player to move stands for the third time":                            "the same position has occurred three times with the same player to move",
+	"a pass hands the opponent a pass stone":                                                              "a pass gives your opponent a pass stone",
+	"a full pass hands the opponent a pass stone":                                                         "a full pass gives your opponent a pass stone",
+	"a half-pass puts a stone into the half-pass zone, worth ½ to the opponent":                           "a half-pass puts a stone into the half-pass zone, worth ½ to your opponent",
+	"a pass costs nothing":                                  "a pass is free",
+	"White passed first (w = 1)":                            "White passed first",
+	"Black passed first (w = 0)":                            "Black passed first",
+	"White took the button (w = 1)":                         "White took the button",
+	"Black took the button (w = 0)":                         "Black took the button",
+	"White makes the last pass and hands over a pass stone": "White makes the last pass and gives Black a pass stone",
+	"stones are named":                                      "there is a stone on every point named",
+	"the chains named are marked as dead":                   "the named chains are marked dead",
+	"the chains named are marked as alive in seki":          "the named chains are marked alive in seki",
+	"the marks on the chains named are taken away":          "the marks on the named chains are removed",
+	"what was accepted before must be accepted again":       "both players must accept again",
+	"the player accepts the marks; when both have, marked stones become prisoners and the game is counted": "the player accepts the marks; when both players have, dead stones become prisoners and the game is counted",
+	"play goes on: the marks fall, the run of passes begins anew, earlier positions stay forbidden":        "play goes on: the marks are removed, earlier passes no longer count towards the end, and earlier positions stay forbidden",
+	"the last button lies on the table again, and the player who took it is to move":                       "the last button returns to the table, and the player who took it is to move",
+	"dead chains are named": "the pass names dead chains",
+	"the pass says which chains are dead, none if it names none":                                      "the pass suggests which chains are dead; naming none suggests that none are",
+	"an empty point of a region that reaches only one colour, and no chain in seki, is worth 1 to it": "an empty point that reaches only one colour, and no chain in seki, is worth 1 to that colour",
+	"an empty point of a region that reaches only one colour is worth 1 to it":                        "an empty point that reaches only one colour is worth 1 to that colour",
+	"½ is taken from Black and given to White":                                                        "Black gives White half a point",
+	"White is given N-1 points for N handicap stones":                                                 "White gets N − 1 points for N handicap stones",
+	"White is given the komi":                                                                         "White gets the komi",
+	"each player holds one stone of the opponent":                                                     "each player holds one of the opponent's stones",
+	"the player returns a prisoner to the opponent":                                                   "the player gives a prisoner back to the opponent",
+	"the right to declare a draw is Black's":                                                          "only Black may declare a draw",
+	"the right to declare a draw is White's":                                                          "only White may declare a draw",
+	"the player to move has no turn left but resigning":                                               "the player to move can only resign",
+	"the player accepts that the game ends without result; when both have, it does":                   "the player accepts that the game ends without a result; when both players have, it does",
+}
+
+// today returns the name that a rule or fact has now.
+func today(name string) string {
+	for before, now := range formerly {
+		if strings.EqualFold(before, name) {
+			return now
+		}
+	}
+	return name
+}
 
 // Passes is the fact that so many passes have been made one after the other.
 func Passes(n int) Fact {
@@ -216,9 +267,7 @@ func Buttons(n int) Rule {
 
 // findWord returns the rule with a name; errText tells what is wrong with a number in it.
 func findWord(name string) (w word, found bool, errText string) {
-	if now, ok := formerly[name]; ok {
-		name = now
-	}
+	name = today(name)
 	for _, w := range words {
 		if strings.EqualFold(w.Name, name) {
 			return w, true, ""
@@ -245,9 +294,7 @@ func findWord(name string) (w word, found bool, errText string) {
 
 // findCondition does so for facts, "A or B" included.
 func findCondition(name string) (c condition, found bool, errText string) {
-	if now, ok := formerly[name]; ok {
-		name = now
-	}
+	name = today(name)
 	for _, c := range conditions {
 		if strings.EqualFold(c.Name, name) {
 			return c, true, ""

@@ -132,9 +132,9 @@ var verbs = map[string]verb{
 		by := colorOf(args)
 		return f.end(e, by.Opponent().Letter()+"+T", rules.Saying{Text: "{0} ran out of time", Args: []any{by}})
 	},
-	// drawn: both agreed on a draw.
+	// drawn: both players agreed on a draw.
 	"drawn": func(f *folding, e Event, _ string) error {
-		return f.end(e, "0", rules.Saying{Text: "both agreed on a draw"})
+		return f.end(e, "0", rules.Saying{Text: "both players agreed on a draw"})
 	},
 	// adjudicate W+2.5 C3 D5: a moderator has decided the game, with these stones
 	// dead.

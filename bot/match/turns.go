@@ -3,6 +3,7 @@ package match
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -204,11 +205,15 @@ func (in *Input) illegal(err error) text.Message {
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
 		return say("playing", in.number())
-	case i.Rule != "":
-		return say("illegal", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
+	case slices.Contains(superko, i.Rule):
+		return say("illegal.rule", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
 	return say("illegal.plain", what(i.Turn), text.Sentence(i.Because))
 }
+
+// superko are the rules of which the reason for a refusal says too little. The others say
+// themselves what they ask for.
+var superko = []string{rules.Require(rules.NewPosition).Name, rules.Require(rules.NewSituation).Name}
 
 // what makes an argument of a turn without its player.
 func what(t rules.Turn) any {

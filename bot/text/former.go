@@ -3,5 +3,6 @@ package text
 // former has the words of messages that the program no longer makes. Databases may
 // hold them in posts and answers, and they are read for ever, in English.
 var former = map[string]string{
+	"illegal": "{0}: {1}. (The rules: {2}.)",
 	"missing": "/{0} needs {1}: {2}.",
 }

@@ -254,7 +254,7 @@ func TestSentences(t *testing.T) {
 		{rules.Saying{Text: "{0} resigned", Args: []any{rules.Black}}, "Schwarz hat aufgegeben"},
 		{rules.Saying{Text: "Black has {0}, White has {1}", Args: []any{rules.Points(66), rules.Points(61)}}, "Schwarz hat 33, Weiß hat 30½"},
 		{rules.Saying{Text: "the board would be the same as after move {0} (ko)", Args: []any{12}}, "das Brett wäre dasselbe wie nach Zug 12 (Ko)"},
-		{"a pass hands the opponent a pass stone", "“a pass hands the opponent a pass stone”"},
+		{"a pass gives your opponent a pass stone", "“a pass gives your opponent a pass stone”"},
 		{rules.Saying{Text: "nobody has words for {0}", Args: []any{rules.White}}, "“nobody has words for White”"},
 		{offBoard, "Z9 ist nicht auf diesem Brett: die Spalten gehen von A bis J, die Reihen von 1 bis 9."},
 		{notAPoint, `„\u202eD\"4“ ist kein Punkt: nenne einen Buchstaben und eine Zahl, etwa E5.`},

@@ -109,10 +109,10 @@ func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 		fmt.Fprintf(&b, "%s\n", r.Note)
 	}
 	if r.Theorem != "" {
-		fmt.Fprintf(&b, "\nBlack's score less White's, before komi: **%s**; [theorems](../theorems.md) tells when and why.\n", r.Theorem)
+		fmt.Fprintf(&b, "\nBlack's score less White's, before komi, is **%s**. [Theorems](../theorems.md) says what that means, and proves it.\n", r.Theorem)
 	}
-	b.WriteString("\n## The book\n\nRecited from the code that plays it, `halfpoint rules " + r.Name + "`:\n\n```\n" + r.Book() + "```\n")
-	b.WriteString("\n## What the sources leave open\n\n| open | here |\n|---|---|\n")
+	b.WriteString("\n## The rules\n\nThe program plays by these rules and recites them: `halfpoint rules " + r.Name + "`.\n\n```\n" + r.Book() + "```\n")
+	b.WriteString("\n## What the sources leave open\n\n| question | answer here |\n|---|---|\n")
 	for _, c := range r.Choices() {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Open, c.Chosen)
 	}
@@ -138,12 +138,13 @@ func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 func index() string {
 	var b strings.Builder
 	b.WriteString(generated + "# The rulesets\n\n" +
-		"One page each: the book as the code plays it, what its sources leave open and what was chosen, and a count explained line by line.\n" +
-		"Most of them count [one number by different books](../theorems.md); `halfpoint compare` shows it for any record. [The words](words.md) of\n" +
-		"which they are made can be put together to custom rulesets.\n\n" +
-		"| ruleset | | before komi | komi | settles |\n|---|---|---|---|---|\n")
+		"Each ruleset has a page with its rules as the program plays them, the questions that its sources leave open, and a game counted line by line.\n" +
+		"Most of them count [the same number in different ways](../theorems.md); `halfpoint compare` shows that for any record. You can make rulesets of your own\n" +
+		"from the [vocabulary](words.md).\n\n" +
+		"A is Black's area less White's, and w is 1 if White passed (or took the button) first, else 0.\n\n" +
+		"| ruleset | how you win | what a pass costs | Black − White before komi | komi | dead stones |\n|---|---|---|---|---|---|\n")
 	for _, r := range rules.Catalogue {
-		settles, komi := "plays out", r.Komi.String()
+		settles, komi := "are captured in play", r.Komi.String()
 		if len(r.Settle) > 0 {
 			settles = "by agreement"
 		}
@@ -151,9 +152,9 @@ func index() string {
 			settles = "by a pass that is accepted"
 		}
 		if len(r.Count) == 0 {
-			settles = "nothing is counted"
+			settles = ""
 		}
-		fmt.Fprintf(&b, "| [`%s`](%s.md) | %s | %s | %s | %s |\n", r.Name, r.Name, r.Title, r.Theorem, komi, settles)
+		fmt.Fprintf(&b, "| [`%s`](%s.md) | %s | %s | %s | %s | %s |\n", r.Name, r.Name, r.Aim, r.PassCost, r.Theorem, komi, settles)
 	}
 	return b.String()
 }
@@ -161,13 +162,17 @@ func index() string {
 // wordsPage gives the page of the vocabulary.
 func wordsPage() string {
 	var b strings.Builder
-	b.WriteString(generated + "# The words of custom rulesets\n\n" +
-		"A custom ruleset takes a ruleset of the [catalogue](README.md), or none, and puts these sentences under the headings of its book; a heading that it\n" +
-		"does not name stays as it was. Before any sentence may stand *when FACT,* or *unless FACT,*; *only if FACT* is a sentence too, and *FACT or FACT* a\n" +
-		"fact. A worth is any from ½ to 20; a number of passes or buttons any from 1 to 9.\n\n" +
-		"What cannot be is refused with a reason: a sentence that does not exist or cannot stand where it does, a game that cannot end, a count of what nobody\n" +
-		"can hold. So is a ruleset that breaks a law of all rulesets in one of the games that are played with it before people may. Its id is `custom/NAME@` and\n" +
-		"a hash of its whole text, which its games and records keep.\n")
+	b.WriteString(generated + "# Custom rulesets: the vocabulary\n\n" +
+		"A custom ruleset starts from a ruleset of the [catalogue](README.md), or from none, and replaces the rules under some of its headings. It leaves the\n" +
+		"other headings as they are. This page lists every heading with the rules that it may hold.\n\n" +
+		"* *when FACT, RULE* and *unless FACT, RULE* make a rule depend on a fact.\n" +
+		"* *only if FACT* is a rule too: it forbids the turn unless the fact is true.\n" +
+		"* *FACT or FACT* is a fact.\n" +
+		"* Where a rule names a worth, any worth from ½ to 20 will do; where it names a number of passes or buttons, any number from 1 to 9.\n" +
+		"* `aim` and `pass` say in one sentence each how you win and what a pass costs. Without them Halfpoint writes both itself.\n\n" +
+		"Halfpoint refuses a ruleset that cannot work, and says why: an unknown rule, a rule under the wrong heading, a game that cannot end, a count of something\n" +
+		"that nobody can hold. It then plays some games with the ruleset, and refuses it if one of them breaks a law that all rulesets obey. The id of a custom\n" +
+		"ruleset is `custom/NAME@` and a hash of its whole text; its games and records keep that text.\n")
 	for _, h := range rules.Vocabulary() {
 		fmt.Fprintf(&b, "\n## %s\n\n", h.Name)
 		for _, s := range h.Rules {

@@ -15,7 +15,7 @@ import (
 func threePasses(t *testing.T) *rules.Ruleset {
 	t.Helper()
 	r, err := rules.Custom(rules.Spec{Name: "three-passes", Title: `Three: "passes" [\]`, Base: "aga",
-		Moves: map[string][]string{"pass": {"a pass hands the opponent a pass stone", "when 3 passes have been made in a row, play stops"}}})
+		Moves: map[string][]string{"pass": {"a pass gives your opponent a pass stone", "when 3 passes have been made in a row, play stops"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
