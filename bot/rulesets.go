@@ -3,8 +3,10 @@ package bot
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,20 +22,27 @@ func rulesetID(m match.Match) string {
 }
 
 // ReadRulesets reads files that compose rulesets: YAML with the keys of
-// [rules.Spec]. Its errors name the file and what is wrong in it.
+// [rules.Spec]. Its error is a [BadSettings] that names each file with a mistake, or
+// a system error.
 func ReadRulesets(files []string) ([]*rules.Ruleset, error) {
 	var out []*rules.Ruleset
+	var mistakes BadSettings
 	for _, name := range files {
 		r, err := readRuleset(name)
-		if err != nil {
+		var bad *BadSetting
+		switch {
+		case errors.As(err, &bad):
+			mistakes = append(mistakes, bad)
+		case err != nil:
 			return nil, err
+		case slices.ContainsFunc(out, func(other *rules.Ruleset) bool { return other.Name == r.Name }):
+			mistakes = append(mistakes, &BadSetting{File: name, Key: "name", Why: fmt.Sprintf("there are two custom rulesets %q", r.Name)})
+		default:
+			out = append(out, r)
 		}
-		for _, other := range out {
-			if other.Name == r.Name {
-				return nil, &BadSetting{File: name, Key: "name", Why: fmt.Sprintf("there are two custom rulesets %q", r.Name)}
-			}
-		}
-		out = append(out, r)
+	}
+	if len(mistakes) > 0 {
+		return nil, mistakes
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func TestBadRulesets(t *testing.T) {
 	must(t, err)
 	threePasses := string(file)
 	for text, want := range map[string]string{
-		strings.Replace(threePasses, "a pass hands", "a pass throws", 1): "custom ruleset three-passes: moves, pass, rule 1: ",
+		strings.Replace(threePasses, "a pass gives", "a pass throws", 1): "custom ruleset three-passes: moves, pass, rule 1: ",
 		strings.Replace(threePasses, "base: aga", "base: agga", 1):       "did you mean",
 		strings.Replace(threePasses, "title:", "titel:", 1):              "titel",
 		"name: [":             "three.yaml: ",

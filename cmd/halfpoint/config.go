@@ -103,11 +103,12 @@ func (c *configCheckCmd) Run(e *env) error {
 		return err
 	}
 	own, unread := customRulesets(s)
-	if err := errors.Join(err, unread); err != nil {
-		return err
-	}
+	var access error
 	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
-		return s.Mistake(err)
+		access = s.Mistake(err)
+	}
+	if err := errors.Join(err, access, unread); err != nil {
+		return err
 	}
 	if e.file == "" {
 		fmt.Fprintln(e.out, "config: no file; looked for", strings.Join(configFiles(), ", "))
