@@ -24,13 +24,17 @@ func caption(m match.Match, p *match.Position, now time.Time) []Text {
 	} else if len(log) == 0 {
 		out = append(out, say("start", n, g.Rules().Title))
 	} else {
-		last := log[len(log)-1]
+		last, changed := log[len(log)-1], g.Entries()[len(g.Before().Entries()):]
+		if p.Suggested() { // what stopped play, and not the bot's marks
+			last, _ = g.LastTurn()
+			changed = g.EntriesOf(g.Turns())
+		}
 		if last.Kind.IsTurn() {
 			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), text.Turn(last)))
 		} else {
 			out = append(out, say("said", n, text.Turn(last)))
 		}
-		out = append(out, entries("entry", g.Entries()[len(g.Before().Entries()):])...)
+		out = append(out, entries("entry", changed)...)
 	}
 	if p.Result != "" {
 		return append(out, say("facts", text.Begins(p.Why)))

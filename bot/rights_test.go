@@ -277,7 +277,7 @@ func rightful(m match.Match, e match.Event, before []match.Event, moderator bool
 		return string(e.By) == words[2] || m.Black == m.White && e.By == m.Opener
 	case "begin", "pause", "unpause", "deny", "return", "undo":
 		return plays || words[0] == "return" && moderator
-	case "turn", "ask", "branch":
+	case "turn", "suggest", "ask", "branch":
 		return seat(words[1])
 	case "stone":
 		return e.By == m.Black

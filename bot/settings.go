@@ -92,6 +92,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 			return nil
 		}},
 		{"opens", oneOf(&rs.Opens, []string{"anyone", "moderators", "nobody"}, "settings.opens.bad")},
+		{"hints", oneOf(&rs.Hints, []string{"on", "off"}, "settings.hints.bad")},
 	}
 }
 
@@ -192,6 +193,9 @@ func told(rs match.RoomSettings, are string) []Text {
 	}
 	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), cmp.Or(rs.Clock, "none")), undo,
 		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
+	if rs.Hints == "off" {
+		texts = append(texts, say("settings.hints.off"))
+	}
 	if rs.Theme != "" || rs.Coords != "" {
 		texts = append(texts, say("settings.look", cmp.Or(rs.Theme, render.Themes()[0]), cmp.Or(rs.Coords, render.Coordinates()[0])))
 	}

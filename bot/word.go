@@ -279,8 +279,8 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 			out = append(out, label(m, seq, "label.return", "return", ""))
 		}
 	case g.Phase() == rules.Settling:
-		out = append(out, label(m, seq, "label.dead", "dead", "points"), label(m, seq, "label.propose", "propose", ""),
-			label(m, seq, "label.accept", "accept", ""), label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
+		out = append(out, label(m, seq, "label.dead", "dead", "points"), label(m, seq, "label.accept", "accept", ""),
+			label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
 	}
 	if len(g.Rules().Count) > 0 {
 		out = append(out, label(m, 0, "label.score", "score", ""))

@@ -26,7 +26,11 @@ func Undo(in *Input) Step {
 	if len(in.Position.Lines) == 0 {
 		return nothing
 	}
-	last := in.Position.Lines[len(in.Position.Lines)-1]
+	lines := in.Position.Lines
+	for len(lines) > 1 && in.Position.suggested(lines[len(lines)-1]) { // the bot's marks go with the turn that stopped play
+		lines = lines[:len(lines)-1]
+	}
+	last := lines[len(lines)-1]
 	mine := func(l Line) bool { return l.Turn.Kind.IsTurn() && in.Match.seat(l.Turn.By) == in.By }
 	alone := in.Match.Black == in.Match.White
 	if mine(last) && last.Seq > in.Position.Branch && (alone || in.soon(last.Seq)) {

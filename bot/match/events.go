@@ -52,6 +52,18 @@ var verbs = map[string]verb{
 		}
 		return f.turn(e, t)
 	},
+	// suggest W dead C3 D5: the bot marks what looks dead to it, or alive in seki, as
+	// White, who has stopped play, could have.
+	"suggest": func(f *folding, e Event, args string) error {
+		t, err := rules.ParseTurn(args, f.match.Setup.W, f.match.Setup.H)
+		if err != nil {
+			return err
+		}
+		if t.Kind != rules.MarkDead && t.Kind != rules.MarkSeki {
+			return errUnreadable
+		}
+		return f.turn(e, t)
+	},
 	// undo 12: the game is again as after event 12. "undo 12 agreed": the opponent
 	// has agreed.
 	"undo": func(f *folding, e Event, args string) error {

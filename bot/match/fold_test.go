@@ -121,6 +121,9 @@ func (s *scribe) body(p *Position) string {
 			if strings.Contains("dead seki alive", kind) {
 				kind += " " + point()
 			}
+			if verb := "suggest "; s.IntN(4) == 0 {
+				return verb + player + " " + kind
+			}
 			return "turn " + player + " " + kind
 		case n < 3:
 			return "turn " + toPlay + " place " + point()

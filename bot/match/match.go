@@ -78,6 +78,7 @@ type Match struct {
 	Setup    rules.Setup
 	Clock    clock.Control
 	Rated    bool     // an older version was asked to rate it, one day; shown where the game is
+	NoHints  bool     // the bot does not estimate, suggest or warn: the players decide without help
 	Opener   PersonID // who asked for the game
 	Invited  PersonID // the only person who may join; empty: anyone
 	Where    Room
@@ -266,4 +267,5 @@ type RoomSettings struct {
 	Layout string // of pictures
 	Coords string // of pictures
 	Lang   string // BCP 47 tag; empty: as the platform says, or English
+	Hints  string // "on" (default) or "off": whether new games have them, see Match.NoHints
 }

@@ -100,6 +100,16 @@ func NewGame(in *Input) Step {
 	if err != nil {
 		return in.Refuse(say("bad.handicap", text.Begins(err)))
 	}
+	noHints := in.Room.Hints == "off"
+	switch h := strings.ToLower(arg("hints")); h {
+	case "":
+	case "yes", "y", "on", "true":
+		noHints = false
+	case "no", "n", "off", "false":
+		noHints = true
+	default:
+		return in.Refuse(say("bad.hints", shortened(h)))
+	}
 	mine := rules.Black
 	switch c := strings.ToLower(arg("color")); c {
 	case "", "black", "b":
@@ -113,7 +123,7 @@ func NewGame(in *Input) Step {
 		return in.Refuse(say("bad.color", shortened(c)))
 	}
 	m := Match{
-		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, Opener: in.By, Where: in.Request.Where,
+		ID: in.NewID, Rules: r.Stored(), Setup: s, Clock: tc, NoHints: noHints, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open},
 	}
 	m.sit(mine, in.By)
@@ -157,6 +167,9 @@ func (in *Input) started(g *rules.Game) []text.Message {
 	}
 	if in.Match.free() {
 		out = append(out, say("placing.how", strconv.Itoa(in.Match.Setup.Handicap)))
+	}
+	if in.Match.NoHints {
+		out = append(out, say("no.hints", text.ThisGame))
 	}
 	return out
 }
@@ -248,7 +261,7 @@ func Rematch(in *Input) Step {
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
-	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, Opener: in.By, Where: in.Request.Where,
+	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
 	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)
@@ -281,6 +294,9 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 		free := rules.White
 		if m.Black == "" {
 			free = rules.Black
+		}
+		if m.NoHints {
+			about = append(about, say("no.hints", text.ThisGame))
 		}
 		s = in.step([]string{"open"}, slices.Insert([]text.Message{in.opened(), in.seatOpen(free)}, 1, about...), nil)
 		if m.Invited != "" {
@@ -333,7 +349,7 @@ func (in *Input) replaced() (ids []GameID) {
 		if old.State != Open || old.Opener != in.By || old.Where != m.Where || old.Invited != m.Invited {
 			continue
 		}
-		same := old.Rules == m.Rules && old.Clock == m.Clock && old.Rated == m.Rated && reflect.DeepEqual(old.Setup, m.Setup)
+		same := old.Rules == m.Rules && old.Clock == m.Clock && old.Rated == m.Rated && old.NoHints == m.NoHints && reflect.DeepEqual(old.Setup, m.Setup)
 		if m.Invited != "" || same {
 			ids = append(ids, old.ID)
 		}

@@ -42,21 +42,39 @@ func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 	return one(j.Dead), one(j.Seki), one(j.Unsettled)
 }
 
-// looksDead says which stones look dead, as a proposal that nobody need accept.
-func looksDead(g *rules.Game) (out []text.Message) {
-	dead, seki, unsure := judged(g)
+// suggest marks what looks dead, so that there is a sensible count to agree on as
+// soon as play has stopped, and returns what is to be said of that. A game that has
+// as many marks as it may have gets no more.
+func (in *Input) suggest(d *draft) (says []text.Message) {
+	dead, seki, unsure := judged(d.pos.Game)
 	for _, l := range []struct {
-		key string
-		ps  []rules.Point
-	}{{"looks.dead", dead}, {"looks.seki", seki}, {"looks.unsure", unsure}} {
-		if len(l.ps) > 0 {
-			out = append(out, say(l.key, pointList(l.ps)))
+		key  string
+		kind rules.Kind
+		ps   []rules.Point
+	}{{"suggested.dead", rules.MarkDead, dead}, {"suggested.seki", rules.MarkSeki, seki}} {
+		if len(l.ps) == 0 {
+			continue
 		}
+		if in.add(d, "suggest "+rules.Turn{Kind: l.kind, By: in.color(), Dead: l.ps}.String()) != nil {
+			return nil
+		}
+		says = append(says, say(l.key, pointList(l.ps)))
+	}
+	if len(unsure) > 0 {
+		says = append(says, say("looks.unsure", pointList(unsure)))
 	}
 	if len(dead)+len(seki) > 0 {
-		out = append(out, say("looks.how"))
+		says = append(says, say("suggested.how"))
 	}
-	return out
+	return says
+}
+
+// Suggested reports whether the last line of the game's log is the bot's: play has
+// just stopped, and it has marked what looks dead.
+func (p *Position) Suggested() bool { return len(p.Lines) > 0 && p.suggested(p.Lines[len(p.Lines)-1]) }
+
+func (p *Position) suggested(l Line) bool {
+	return strings.HasPrefix(p.Events[l.Seq-1].Body, "suggest ")
 }
 
 // stillStanding warns who is about to pass, where what stands at the end is alive,
@@ -65,7 +83,7 @@ func looksDead(g *rules.Game) (out []text.Message) {
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
-	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || !g.Allows(t) || in.yes("anyway") {
+	if t.Kind != rules.Pass || r.Has(rules.AcceptScore) || r.Has(rules.AcceptSuggestion) || len(r.Count) == 0 || in.Position.Branch > 0 || in.Match.NoHints || !g.Allows(t) || in.yes("anyway") {
 		return Step{}, false
 	}
 	board := g.Board()
@@ -94,6 +112,9 @@ func Propose(in *Input) Step {
 	}
 	if g.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))
+	}
+	if in.Match.NoHints {
+		return in.Refuse(say("no.hints.propose", in.number()))
 	}
 	dead, seki, _ := judged(g)
 	var ts []rules.Turn

@@ -172,7 +172,10 @@ func (in *Input) play(turns ...rules.Turn) Step {
 	case g.Phase() == rules.Over:
 		after = append(after, say("over", in.number(), Outcome(&Position{Game: g}), g.Result(), text.Begins(g.Decided())))
 	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
-		after = append(append(after, say("settle", in.number())), looksDead(g)...)
+		after = append(after, say("settle", in.number()))
+		if !in.Match.NoHints {
+			after = append(after, in.suggest(&d)...)
+		}
 	}
 	return in.end(d, nil, after)
 }

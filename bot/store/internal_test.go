@@ -41,9 +41,15 @@ func TestWrittenFormsStay(t *testing.T) {
 		write func() (string, error)
 		read  func(string) (any, error)
 	}{
-		{`{"w":9,"h":13,"komi":-1,"handicap":2,"black":["D4"],"white":["J13"],"first":"W"}`, setup,
-			func() (string, error) { return encodeSetup(setup) },
-			func(s string) (any, error) { return decodeSetup(s) }},
+		{`{"w":9,"h":13,"komi":-1,"handicap":2,"black":["D4"],"white":["J13"],"first":"W","noHints":true}`, setup,
+			func() (string, error) { return encodeSetup(setup, true) },
+			func(s string) (any, error) {
+				got, noHints, err := decodeSetup(s)
+				if !noHints {
+					t.Error("the setup has lost that the game has no hints")
+				}
+				return got, err
+			}},
 		{`{"texts":[{"k":"started","a":[{"p":"p1"}]}],"private":true,"controls":[{"label":"Pass","command":"pass","args":{"seq":"2"}}],"game":"g1"}`, reply,
 			func() (string, error) { return encodeReply(reply) },
 			func(s string) (any, error) { return decodeReply(s) }},

@@ -29,7 +29,7 @@ func scanMatch(scan scanner) (match.Match, error) {
 		return match.Match{}, err
 	}
 	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
-	if m.Setup, err = decodeSetup(setup); err != nil {
+	if m.Setup, m.NoHints, err = decodeSetup(setup); err != nil {
 		return match.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
 	}
 	if err := m.Clock.UnmarshalText([]byte(clock)); err != nil {

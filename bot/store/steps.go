@@ -140,7 +140,7 @@ func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 
 // newMatch stores a match and returns its number, the next of its channel.
 func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err error) {
-	setup, err := encodeSetup(m.Setup)
+	setup, err := encodeSetup(m.Setup, m.NoHints)
 	if err != nil {
 		return 0, err
 	}

@@ -23,27 +23,27 @@ type storedSetup struct {
 	Black    []string `json:"black,omitempty"`
 	White    []string `json:"white,omitempty"`
 	First    string   `json:"first,omitempty"`
+	NoHints  bool     `json:"noHints,omitempty"`
 }
 
-func encodeSetup(s rules.Setup) (string, error) {
+func encodeSetup(s rules.Setup, noHints bool) (string, error) {
 	return encode(storedSetup{
 		W: s.W, H: s.H, Komi: int(s.Komi), Handicap: s.Handicap,
-		Black: pointNames(s.Black), White: pointNames(s.White), First: s.First.Letter(),
+		Black: pointNames(s.Black), White: pointNames(s.White), First: s.First.Letter(), NoHints: noHints,
 	})
 }
 
-func decodeSetup(text string) (rules.Setup, error) {
+func decodeSetup(text string) (s rules.Setup, noHints bool, err error) {
 	var r storedSetup
 	if err := decode(text, &r); err != nil {
-		return rules.Setup{}, err
+		return rules.Setup{}, false, err
 	}
-	s := rules.Setup{W: r.W, H: r.H, Komi: rules.Points(r.Komi), Handicap: r.Handicap}
-	var err error
+	s = rules.Setup{W: r.W, H: r.H, Komi: rules.Points(r.Komi), Handicap: r.Handicap}
 	if s.Black, err = points(r.Black, r.W, r.H); err != nil {
-		return rules.Setup{}, err
+		return rules.Setup{}, false, err
 	}
 	if s.White, err = points(r.White, r.W, r.H); err != nil {
-		return rules.Setup{}, err
+		return rules.Setup{}, false, err
 	}
 	switch r.First {
 	case "B":
@@ -51,7 +51,7 @@ func decodeSetup(text string) (rules.Setup, error) {
 	case "W":
 		s.First = rules.White
 	}
-	return s, nil
+	return s, r.NoHints, nil
 }
 
 func pointNames(points []rules.Point) []string {
@@ -170,10 +170,11 @@ type storedRoom struct {
 	Layout string `json:"layout,omitempty"`
 	Coords string `json:"coords,omitempty"`
 	Lang   string `json:"lang,omitempty"`
+	Hints  string `json:"hints,omitempty"`
 }
 
 func encodeRoom(r match.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints})
 }
 
 func decodeRoom(text string) (match.RoomSettings, error) {
@@ -181,7 +182,7 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	if err := decode(text, &s); err != nil {
 		return match.RoomSettings{}, err
 	}
-	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang}, nil
+	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints}, nil
 }
 
 // storedExtra is what comes with a message besides its text.
