@@ -37,6 +37,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	for name, value := range args {
 		r.Args[name] = text.Typed(value, name == "diagram")
 	}
+	b.estimator.asked(b.now())
 	s, err := b.arrive(ctx, &r)
 	if err != nil {
 		return Answer{}, err

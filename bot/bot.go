@@ -29,6 +29,8 @@ type Bot struct {
 	games GameLimits
 	cache *cache
 
+	estimator *estimator
+
 	outbox *outbox.Outbox
 
 	rulesets match.Rulesets // besides the catalogue
@@ -85,7 +87,7 @@ func New(store Store, c Config) *Bot {
 		c.Rand = rand.Reader
 	}
 	b := &Bot{
-		cache: newCache(), games: c.Games.orDefault(), rulesets: c.Rulesets,
+		cache: newCache(), estimator: newEstimator(), games: c.Games.orDefault(), rulesets: c.Rulesets,
 		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand,
 	}
 	b.outbox = outbox.New(outbox.Config{

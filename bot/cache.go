@@ -34,6 +34,7 @@ type cachedGame struct {
 	id     match.GameID
 	latest []*match.Position
 	scenes []cachedScene // the newest last
+	abouts []cachedAbout // the newest last
 }
 
 type cachedScene struct {
@@ -42,11 +43,17 @@ type cachedScene struct {
 	scene render.Scene
 }
 
+type cachedAbout struct {
+	of *match.Position
+	about
+}
+
 // A sceneKey is what a scene follows from besides its position.
 type sceneKey struct {
 	lang  string
 	names render.Names
 	look  render.Options
+	about about
 }
 
 // Limits of a cache. A position weighs as much as its events, each of which takes
@@ -153,6 +160,31 @@ func (c *cache) scene(id match.GameID, p *match.Position, key sceneKey, draw fun
 		c.shrink()
 	}
 	return scene
+}
+
+// estimated returns the estimate of a position, if it has been made and kept.
+func (c *cache) estimated(id match.GameID, p *match.Position) (a about, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.games[id]; e != nil {
+		for _, a := range e.Value.(*cachedGame).abouts {
+			if a.of == p {
+				return a.about, true
+			}
+		}
+	}
+	return about{}, false
+}
+
+// keepEstimate keeps the estimate of a position that is kept. It takes next to no
+// memory.
+func (c *cache) keepEstimate(id match.GameID, p *match.Position, a about) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.holds(id, p); g != nil {
+		g.abouts = append(g.abouts, cachedAbout{p, a})
+		g.abouts = g.abouts[max(0, len(g.abouts)-cachedPositions):]
+	}
 }
 
 // holds returns a game that is kept, if the position is.

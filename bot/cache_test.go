@@ -243,10 +243,10 @@ func TestTurnIsHandedOn(t *testing.T) {
 }
 
 // A turn late in a long game takes as much memory as an early one, with its words
-// and its scene.
+// and its scene, where it has no estimate.
 func TestLateTurnCostsTheSame(t *testing.T) {
 	k := newTalk(t)
-	k.lines(t, "ada> /new aga 25x25 opponent:me clock:12h")
+	k.lines(t, "ada> /new aga 25x25 opponent:me hints:no clock:12h") // an estimate is made beside the turn
 	var early, late uint64
 	for i, at := range placements(t, 25, 420) {
 		var before, after runtime.MemStats

@@ -105,6 +105,19 @@ func lead(margin rules.Points) Text {
 	return say("even")
 }
 
+// ahead says an estimated margin, in whole points.
+func ahead(margin rules.Points) Text {
+	c := rules.Black
+	if margin < 0 {
+		c, margin = rules.White, -margin
+	}
+	points := (margin + rules.Half) / rules.One
+	if points == 0 {
+		return say("about.even")
+	}
+	return say("about", text.Color(c), strconv.Itoa(int(points)))
+}
+
 // next says whose turn it is and until when, or who must still accept.
 func next(m match.Match, p *match.Position, now time.Time) []Text {
 	g := p.Game

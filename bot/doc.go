@@ -74,7 +74,9 @@
 //     starts as well; one that looks for decorations that are due, and one for each
 //     of these.
 //
-// The store has one goroutine that commits, see package store.
+// The store has one goroutine that commits, see package store. Estimates of the score
+// have none: the goroutine that words a post or answers a question makes them, after
+// the turn is stored, one at a time and only while few requests come in (estimate.go).
 //
 // # Locks
 //
@@ -90,5 +92,6 @@
 //     moments, never during a call of the store;
 //   - its queue's own: decorations; and then that of an account, for the limits of a
 //     platform;
-//   - the cache's own: its games and scenes. Nothing is folded or drawn under it.
+//   - the cache's own: its games and scenes. Nothing is folded, drawn or estimated
+//     under it.
 package bot

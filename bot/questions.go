@@ -128,6 +128,9 @@ func score(q *question) Answer {
 		return q.answer(append(caption(q.match, q.pos, q.now), say("score.none", g.Rules().Title))...)
 	}
 	var out []Text
+	if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
+		out = append(out, ahead(a.margin))
+	}
 	for _, l := range s.Lines {
 		if l.N != 0 || l.Thing == rules.Territory {
 			out = append(out, scoreLine(l))

@@ -28,7 +28,7 @@ func (b *Bot) scene(ctx context.Context, m match.Match, p *match.Position, l *te
 	if err != nil {
 		return render.Scene{}, err
 	}
-	return b.draw(m, p, l, who, look), nil
+	return b.draw(ctx, m, p, l, who, look), nil
 }
 
 // at returns a match, and its position as it was after event seq.
@@ -42,12 +42,16 @@ func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *m
 }
 
 // draw returns the scene of a match, the players of which are known.
-func (b *Bot) draw(m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
+func (b *Bot) draw(ctx context.Context, m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
 	names := render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)}
-	return b.cache.scene(m.ID, p, sceneKey{l.Tag, names, look}, func() render.Scene {
+	about := b.estimate(ctx, m, p)
+	return b.cache.scene(m.ID, p, sceneKey{l.Tag, names, look, about}, func() render.Scene {
 		scene := l.PictureWords().Of(p.Final(), names)
 		if p.Result != "" {
 			scene = scene.Ended(p.Result, l.Say(text.Sentence(p.Why)))
+		}
+		if about.some {
+			scene = scene.Estimated(about.margin)
 		}
 		scene.Look, scene.Series = look, string(m.ID)
 		return scene

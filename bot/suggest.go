@@ -88,8 +88,8 @@ func (b *Bot) meant(typed string) (out []Choice) {
 	return out
 }
 
-// points suggests empty points to place a stone on, or one stone of each chain
-// to mark.
+// points suggests empty points to place a stone on, or one stone of each chain to
+// mark that is not marked so.
 func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonID, l *text.Language, option, prefix string) []Choice {
 	m, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
@@ -112,6 +112,9 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonI
 				out = append(out, Choice{name, name})
 			}
 			continue
+		}
+		if option == "points" && g.Phase() == rules.Settling && slices.Contains(g.Dead(), p) != (strings.ToLower(r.Args["as"]) == "alive") {
+			continue // it is marked so already
 		}
 		if board.At(p) != rules.None && !seen[p] {
 			for _, q := range board.Chain(p) {

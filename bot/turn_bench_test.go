@@ -48,7 +48,7 @@ func cpu(tb testing.TB) time.Duration {
 }
 
 // BenchmarkTurn is the processor time of a turn from the request to its settled
-// board, without the picture, over a game: at its beginning, late in it, and on
+// board, without the picture and an estimate, over a game: at its beginning, late in it, and on
 // the average.
 func BenchmarkTurn(b *testing.B) {
 	for _, test := range []struct {
@@ -60,7 +60,7 @@ func BenchmarkTurn(b *testing.B) {
 			var all, early, late time.Duration
 			for b.Loop() {
 				k := inDatabase(b, filepath.Join(b.TempDir(), "bench.db"))
-				k.say(b, "ada", fmt.Sprintf("/new aga %[1]dx%[1]d opponent:me%s", test.lines, test.clock))
+				k.say(b, "ada", fmt.Sprintf("/new aga %[1]dx%[1]d opponent:me hints:no%s", test.lines, test.clock))
 				for n, at := range moves {
 					r, err := k.request("ada", "/place "+at)
 					must(b, err)

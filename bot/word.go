@@ -40,7 +40,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 	}
 	if o.Game != "" && o.Kind == match.Show {
 		players := map[match.PersonID]outbox.User{m.Black: known[m.Black], m.White: known[m.White]} // names are told apart in the picture alone
-		scene := b.draw(m, pos, l, tellApart(players), room.look(match.Preferences{}))
+		scene := b.draw(ctx, m, pos, l, tellApart(players), room.look(match.Preferences{}))
 		p.Scene = &scene
 	}
 	who := tellApart(known)
@@ -279,8 +279,13 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 			out = append(out, label(m, seq, "label.return", "return", ""))
 		}
 	case g.Phase() == rules.Settling:
-		out = append(out, label(m, seq, "label.dead", "dead", "points"), label(m, seq, "label.accept", "accept", ""),
-			label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
+		out = append(out, label(m, seq, "label.dead", "dead", "points"))
+		if len(g.Dead()) > 0 {
+			alive := label(m, seq, "label.alive", "dead", "points")
+			alive.Args["as"] = "alive"
+			out = append(out, alive)
+		}
+		out = append(out, label(m, seq, "label.accept", "accept", ""), label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
 	}
 	if len(g.Rules().Count) > 0 {
 		out = append(out, label(m, 0, "label.score", "score", ""))

@@ -242,11 +242,11 @@ func (s Scene) Estimated(margin rules.Points) Scene {
 	whole := (max(margin, -margin) + rules.Half) / rules.One * rules.One
 	switch {
 	case whole == 0:
-		s.Headline = w.AboutEven
+		s.Headline, s.Heard = w.AboutEven, w.HeardEven
 	case margin > 0:
-		s.Headline = fmt.Sprintf(w.About, w.leads(rules.Black, whole))
+		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.Black, whole)), fmt.Sprintf(w.Heard, w.Black, number(whole))
 	default:
-		s.Headline = fmt.Sprintf(w.About, w.leads(rules.White, whole))
+		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.White, whole)), fmt.Sprintf(w.Heard, w.White, number(whole))
 	}
 	s.Estimate = true
 	return s

@@ -47,8 +47,9 @@ type Scene struct {
 	// nobody has counted or estimated. Caption, in small letters under it, tells
 	// what kind of count that is, or what decided it.
 	Headline, Caption string
-	// Estimate tells that the headline is an estimate.
+	// Estimate tells that the headline is an estimate, and Heard is what it is in words.
 	Estimate bool
+	Heard    string
 	// Rows are the ledger, top to bottom. Those of the kind Counts add up to the
 	// totals where the scene is counted.
 	Rows []Row
@@ -188,7 +189,7 @@ type Names struct{ Black, White string }
 func (s Scene) Ended(result, decided string) Scene {
 	w := s.words()
 	s.Result, s.Caption, s.Next = result, decided, w.Over
-	s.Playing, s.Estimate = false, false
+	s.Playing, s.Estimate, s.Heard = false, false, ""
 	s.Black.Due, s.White.Due = false, false
 	s.Black.Accepted, s.White.Accepted = false, false
 	s.Black.Right, s.White.Right = "", ""

@@ -301,7 +301,11 @@ func TestEstimated(t *testing.T) {
 		if e.Headline != want || !e.Estimate || e.Winner != rules.None || e.Counted || s.Headline != "" {
 			t.Errorf("%v: %q", margin, e.Headline)
 		}
-		if text := Text(e); !strings.Contains(text, want+".") {
+		heard := map[bool]string{true: "Black", false: "White"}[margin > 0] + " ahead by about " + strings.TrimLeft(want, "≈ BlackWhite+")
+		if margin == 0 {
+			heard = "About even"
+		}
+		if text := Text(e); !strings.Contains(text, ". "+heard+".") {
 			t.Errorf("%v: %s", margin, text)
 		}
 		if over := e.Ended("W+T", "time"); over.Headline != "White wins" || over.Estimate {

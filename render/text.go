@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -29,7 +30,7 @@ func Text(s Scene) string {
 	} else {
 		words += w.stopped(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
 	}
-	margin := s.Headline
+	margin := cmp.Or(s.Heard, s.Headline)
 	if s.Result != "" {
 		margin += " (" + s.Result + ")"
 	}

@@ -23,6 +23,8 @@ type Words struct {
 	Even      string
 	About     string // of an estimate, the leader and the margin: "≈ %s"
 	AboutEven string // of an estimate
+	Heard     string // of an estimate in words: colour, points
+	HeardEven string
 	Wins      string // colour: "%s wins"
 	Draw      string
 	NoResult  string
@@ -70,7 +72,7 @@ var English = Words{
 		rules.Draw: "draw", rules.Resign: "resign",
 	},
 	Placements: "Placements", Others: "Others",
-	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
+	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Heard: "%s ahead by about %s", HeardEven: "about even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
 	Now: "if the game ended now", Marked: "if you agree",
 	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
 	Stopped: "play has stopped", Over: "game over",

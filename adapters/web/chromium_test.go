@@ -277,6 +277,8 @@ func TestGameInChromium(t *testing.T) {
 	}
 	p.sees("Play has stopped")
 	p.sit("black")
+	p.say("/dead B5 as:alive") // the bot has marked it
+	p.sees("marks as alive B5")
 	p.say("/dead B5")
 	p.sees("marks as dead B5")
 	p.say("/accept")

@@ -691,7 +691,7 @@ func (c *club) settle(p *member, me match.PersonID, m match.Match, board message
 		}
 		c.press(p, b)
 	case x < p.quarrel+0.1:
-		c.press(p, get("propose"))
+		c.say(p, fmt.Sprintf("/propose game:%d", m.Number))
 	case x < p.quarrel+0.12:
 		c.press(p, get("resume"))
 	case strings.Contains(board.Text, "Still to accept: Black.") && m.Black != me || strings.Contains(board.Text, "Still to accept: White.") && m.White != me:

@@ -597,7 +597,7 @@ func TestComplete(t *testing.T) {
 		{"/new two-button 1", "1", []string{"13x13", "19x19"}},
 		{"/new size:1", "1", []string{"13x13", "19x19"}},
 		{"/new size:9x9 ", "", []string{"two-button", "button"}},
-		{"/new two-button 9x9 ", "", []string{"komi:", "handicap:", "placement:", "color:", "opponent:", "clock:"}},
+		{"/new two-button 9x9 ", "", []string{"komi:", "handicap:", "placement:", "color:", "opponent:", "hints:", "clock:"}},
 		{"/new two-button 9x9 ko", "ko", []string{"komi:"}},
 		{"/new two-button 9x9 co", "co", []string{"color:"}},
 		{"/new two-button 9x9 color:w", "w", []string{"white"}},
