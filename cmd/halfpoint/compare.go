@@ -21,7 +21,7 @@ type compareFlags struct {
 	Out    string `short:"o" help:"Draw it: OUT.png, or OUT.txt for its description." placeholder:"OUT"`
 	Theme  string `help:"One of ${themes}." default:"wood"`
 	Size   string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
-	Panel  string `help:"dark or light; what goes with the theme unless you say."`
+	Panel  string `help:"dark or light; by default the one that goes with the theme."`
 }
 
 // show prints or draws the rows of a comparison.
