@@ -25,6 +25,11 @@ import (
 
 type initCmd struct{}
 
+// Help says more than the list of commands.
+func (*initCmd) Help() string {
+	return "It writes config.yaml in the working directory, or the file that --config names, and never over a file that exists. It reads the answers from standard input, so that a script can give them."
+}
+
 // Run asks what the bot needs, writes the configuration and tries it. It never writes
 // over a file.
 func (*initCmd) Run(e *env) error {

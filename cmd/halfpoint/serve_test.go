@@ -32,9 +32,9 @@ type served struct {
 	stderr bytes.Buffer
 }
 
-func serve(t testing.TB, database string) *served {
+func serve(t testing.TB, database string, flags ...string) *served {
 	t.Helper()
-	s := &served{Cmd: exec.Command(program, "--listen", "127.0.0.1:0", "--database", database)}
+	s := &served{Cmd: exec.Command(program, append(flags, "--listen", "127.0.0.1:0", "--database", database)...)}
 	s.Dir = filepath.Dir(database)
 	s.Stderr = &s.stderr
 	out, err := s.StdoutPipe()
@@ -145,6 +145,36 @@ func TestKillAndRestart(t *testing.T) {
 	}
 	if turns != placed {
 		t.Errorf("%d turns were answered, %d are stored", placed, turns)
+	}
+}
+
+// The log says which configuration was read and which platforms are on; --log-level
+// keeps it quiet.
+func TestStartIsLogged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for level, want := range map[string]string{"info": `msg="configuration read" file=` + file + `
+msg="local room open" address=URL database=halfpoint.db
+msg="Discord is off: discord.token is not set"
+msg="Matrix is off: matrix.homeserver is not set"
+`, "warn": ""} {
+		s := serve(t, filepath.Join(t.TempDir(), "halfpoint.db"), "--config", file, "--log-level", level)
+		if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Wait(); err != nil {
+			t.Error(err)
+		}
+		var says strings.Builder
+		for line := range strings.Lines(s.stderr.String()) {
+			_, msg, _ := strings.Cut(line, " level=INFO ")
+			says.WriteString(msg)
+		}
+		if got := strings.NewReplacer(s.url, "URL", s.Dir+"/", "").Replace(says.String()); got != want {
+			t.Errorf("%s: it logs\n%s", level, s.stderr.String())
+		}
 	}
 }
 
