@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -89,7 +90,7 @@ func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bo
 	out, begin := words[:1:1], map[int]bool{}
 	for i := 1; i < len(words); {
 		n, end := 1, i+1
-		for end < len(words) && end < i+maxRulesetWords && !lines[end] {
+		for end < len(words) && end < i+maxRulesetWords && !lines[end] && strings.ContainsFunc(words[end], alphanumeric) {
 			end++
 		}
 		for k := end - i; k > 1 && n == 1; k-- {
@@ -125,3 +126,5 @@ func usage(c Command, but ...string) string {
 	}
 	return out
 }
+
+func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
