@@ -39,6 +39,12 @@ func (e *env) findRuleset(id string) (*rules.Ruleset, error) {
 	if r := named(own, id); r != nil {
 		return r, nil
 	}
+	if unclear, ok := errors.AsType[*rules.Unclear](err); ok {
+		return nil, usageError{unclear}
+	}
+	if strings.HasPrefix(id, "custom/") { // what a record would need is of no interest here
+		err = fmt.Errorf("%w: %q", rules.ErrNoSuchRuleset, id)
+	}
 	return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
 }
 
@@ -49,7 +55,11 @@ func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, e
 		return nil, err
 	}
 	if id != "" {
-		return e.findRuleset(id)
+		r, err := e.findRuleset(id)
+		if err == nil {
+			e.note(path, rules.About(id))
+		}
+		return r, err
 	}
 	r, note, err := rec.Ruleset()
 	if err != nil {
