@@ -113,11 +113,11 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 	if err != nil {
 		return Answer{}, err
 	}
-	m, refusal, err := b.choose(ctx, r, h, s.by)
+	m, games, refusal, err := b.choose(ctx, r, h, s.by)
 	if err != nil {
 		return Answer{}, err
 	}
-	in := &task{req: r, h: h, speech: s, Input: match.Input{
+	in := &task{req: r, h: h, speech: s, games: games, Input: match.Input{
 		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.Moderator},
 		Kind:    h.kind, Seated: h.seated, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 	}}
@@ -206,6 +206,7 @@ type task struct {
 	place  place                          // where the match is played, or where it is asked
 	who    map[match.PersonID]outbox.User // the players and the person asking
 	epoch  int                            // of the cache, when the position was looked up
+	games  int                            // unfinished ones where it is asked; 0: not known
 }
 
 // decide decides what the request changes.
@@ -302,7 +303,7 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 		return b.outbox.Take(ctx, step, nil), nil
 	}
 	b.cache.keep(step.Match.ID, step.After, in.epoch)
-	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now()}), nil
+	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}), nil
 }
 
 // A situation is what a step left behind: a post that is delivered right after it
@@ -313,6 +314,7 @@ type situation struct {
 	place place // where the match is played
 	who   map[match.PersonID]outbox.User
 	at    time.Time
+	games int // unfinished ones in its room before the step; 0: not known
 }
 
 // fresh is how long a situation is taken for the present one.

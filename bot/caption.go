@@ -11,42 +11,64 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// caption says in words what the picture of a game after its last line shows:
-// what was done, what it moved and by which rule, how the count stands, and
-// who is to play.
-func caption(m match.Match, p *match.Position, now time.Time) []Text {
-	var out []Text
+// caption is the line of a game after its last event: what was done, what it gave to
+// whom, and who is to play. The picture shows the rest. Several: there are other games
+// where people read it, so that they are told which one this is.
+func caption(m match.Match, p *match.Position, now time.Time, several bool) []Text {
 	g := p.Game
-	n := strconv.Itoa(m.Number)
 	log := g.Log()
-	if k := len(p.Stones); len(log) == 0 && k > 0 {
-		out = append(out, say("placed", n, p.Stones[k-1].String()))
-	} else if len(log) == 0 {
-		out = append(out, say("start", n, g.Rules().Title))
-	} else {
+	var line []Text
+	switch {
+	case p.Result != "":
+		line = append(line, text.Begins(p.Why))
+	case len(log) > 0:
 		last, changed := log[len(log)-1], g.Entries()[len(g.Before().Entries()):]
 		if p.Suggested() { // what stopped play, and not the bot's marks
 			last, _ = g.LastTurn()
 			changed = g.EntriesOf(g.Turns())
 		}
-		if last.Kind.IsTurn() {
-			out = append(out, say("turn", n, strconv.Itoa(g.Turns()), text.Turn(last)))
-		} else {
-			out = append(out, say("said", n, text.Turn(last)))
+		did := text.Turn(last)
+		if last.Kind.IsTurn() && last.Kind != rules.Resign {
+			did = say("numbered", strconv.Itoa(g.Turns()), did)
 		}
-		out = append(out, entries("entry", changed)...)
+		line = append(line, did)
+		if g.Phase() != rules.Over {
+			line = append(line, gains(changed)...)
+		}
+	case len(p.Stones) > 0:
+		line = append(line, say("placed", p.Stones[len(p.Stones)-1].String()))
 	}
-	if p.Result != "" {
-		return append(out, say("facts", text.Begins(p.Why)))
+	who, more := next(m, p, now)
+	line = append(line, who...)
+	if len(line) == 0 {
+		line = append(line, say("plain", g.Rules().Title))
 	}
-	if p.Placing > 0 {
-		return append(out, next(m, p, now)...)
+	out := dots(line...)
+	if several {
+		out = say("of.game", strconv.Itoa(m.Number), out)
 	}
-	out = append(out, count(g)...)
-	for _, fact := range g.Says() {
-		out = append(out, say("facts", text.Begins(fact)))
+	return append([]Text{out}, more...)
+}
+
+// dots puts parts of a line one after another.
+func dots(parts ...Text) Text {
+	out := parts[0]
+	for _, p := range parts[1:] {
+		out = say("dots", out, p)
 	}
-	return append(out, next(m, p, now)...)
+	return out
+}
+
+// gains says in short what changed hands.
+func gains(es []rules.Entry) (out []Text) {
+	for _, e := range es {
+		sign := "+"
+		if e.N < 0 {
+			sign = "−"
+		}
+		out = append(out, say("gain", text.Color(e.Player), sign, text.Thing(e.Thing, max(e.N, -e.N))))
+	}
+	return out
 }
 
 // entries says what changed hands.
@@ -118,31 +140,48 @@ func ahead(margin rules.Points) Text {
 	return say("about", text.Color(c), strconv.Itoa(int(points)))
 }
 
-// next says whose turn it is and until when, or who must still accept.
-func next(m match.Match, p *match.Position, now time.Time) []Text {
+// seat is how a line calls a player: by name, so that their platform mentions them, or
+// by the colour where one person plays both.
+func seat(m match.Match, c rules.Color) Text {
+	id := m.White
+	if c == rules.Black {
+		id = m.Black
+	}
+	if id == "" || m.Black == m.White {
+		return text.Color(c)
+	}
+	return text.Called(string(id))
+}
+
+// next says whose turn it is and until when, or who must still accept, and in more
+// lines what they may do besides.
+func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 	g := p.Game
 	if p.Over() {
-		return nil
+		return nil, nil
 	}
 	switch g.Phase() {
 	case rules.Playing:
-		out := []Text{say("to.play", text.Color(g.ToPlay()))}
-		if r := p.Reading(now); r.Paused {
-			out = append(out, say("clock.paused"))
-		} else if !r.Deadline.IsZero() {
-			out = []Text{say("to.play.until", text.Color(g.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+		line = []Text{say("to.play", seat(m, g.ToPlay()))}
+		if len(g.Log()) == 0 {
+			line = []Text{say("to.play.first", seat(m, g.ToPlay()), match.Centre(m.Setup).String())}
 		}
 		if p.Placing > 0 {
-			out = append(out, say("placing", p.Placing))
+			line = []Text{say("to.place", p.Placing, seat(m, rules.Black))}
+		}
+		if r := p.Reading(now); r.Paused {
+			more = append(more, say("clock.paused"))
+		} else if !r.Deadline.IsZero() {
+			line = append(line, say("due", clock.AgoText(r.Deadline, now)))
 		}
 		if p.Branch > 0 {
-			out = append(out, say("branch.here"))
+			more = append(more, say("branch.here"))
 		}
 		if p.Asked != nil {
-			out = append(out, say("asked."+p.Asked.What, text.Color(p.Asked.By), text.Color(p.Asked.By.Opponent())))
+			more = append(more, say("asked."+p.Asked.What, text.Color(p.Asked.By), text.Color(p.Asked.By.Opponent())))
 		}
 		if g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) {
-			out = append(out, say("offer.accept", text.Color(g.ToPlay())))
+			more = append(more, say("offer.accept", text.Color(g.ToPlay())))
 		}
 		if g.Rules().Has(rules.NoResult) && g.ThirdTime() {
 			waiting := say("both")
@@ -152,17 +191,19 @@ func next(m match.Match, p *match.Position, now time.Time) []Text {
 			case g.AcceptedNoResult(rules.White):
 				waiting = text.Color(rules.Black)
 			}
-			out = append(out, say("offer.no.result", waiting))
+			more = append(more, say("offer.no.result", waiting))
 		}
-		return out
 	case rules.Settling:
-		switch black, white := g.HasAgreed(rules.Black), g.HasAgreed(rules.White); {
-		case black:
-			return []Text{say("must.accept", text.Color(rules.White))}
-		case white:
-			return []Text{say("must.accept", text.Color(rules.Black))}
+		switch {
+		case g.HasAgreed(rules.Black):
+			line = []Text{say("must.accept", seat(m, rules.White))}
+		case g.HasAgreed(rules.White):
+			line = []Text{say("must.accept", seat(m, rules.Black))}
+		case m.Black == m.White:
+			line = []Text{say("must.agree.alone")}
+		default:
+			line = []Text{say("must.agree", seat(m, rules.Black), seat(m, rules.White))}
 		}
-		return []Text{say("must.accept", say("both"))}
 	}
-	return nil
+	return line, more
 }

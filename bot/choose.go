@@ -11,13 +11,14 @@ import (
 
 // choose finds the game that a request is about: the one it numbers, the one of
 // its thread, the only one here in which the person is to move or plays, the
-// only one here. If that leaves several it asks which, by a refusal.
-func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (match.Match, *match.Reply, error) {
-	refuse := func(t Text) (match.Match, *match.Reply, error) {
-		return match.Match{}, &match.Reply{Texts: []Text{t}, Private: true, Refused: true}, nil
+// only one here. If that leaves several it asks which, by a refusal. Games is how many
+// are unfinished here, 0 if it did not look.
+func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, games int, refusal *match.Reply, err error) {
+	refuse := func(t Text) (match.Match, int, *match.Reply, error) {
+		return match.Match{}, 0, &match.Reply{Texts: []Text{t}, Private: true, Refused: true}, nil
 	}
 	if h.noGame {
-		return match.Match{}, nil, nil
+		return match.Match{}, 0, nil, nil
 	}
 	where := r.Where.WithoutThread()
 	if n := strings.TrimPrefix(strings.TrimSpace(r.Args["game"]), "#"); n != "" {
@@ -29,33 +30,33 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 		if err == nil && (!found || number < 1) {
 			return refuse(say("no.game.number", strconv.Itoa(number)))
 		}
-		return m, nil, err
+		return m, 0, nil, err
 	}
 	if r.thread != "" {
 		m, err := b.store.Header(ctx, r.thread)
-		return m, nil, err
+		return m, 0, nil, err
 	}
 	if r.Where.Thread != "" {
 		if m, found, err := b.last(ctx, Query{Where: r.Where}); found || err != nil {
-			return m, nil, err
+			return m, 0, nil, err
 		}
 	}
 	if h.Name == "rematch" {
 		if m, found, err := b.last(ctx, Query{Where: where, Player: by, States: []match.State{match.Ended}}); found || err != nil {
-			return m, nil, err
+			return m, 0, nil, err
 		}
 	}
 	here, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: b.games.look()})
 	if err != nil {
-		return match.Match{}, nil, err
+		return match.Match{}, 0, nil, err
 	}
 	for _, candidate := range candidates(h, by) {
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
 		switch {
 		case len(ms) == 1:
-			return ms[0], nil, nil
+			return ms[0], len(here), nil, nil
 		case len(ms) > 1:
-			return match.Match{}, which(ms, r), nil
+			return match.Match{}, 0, which(ms, r), nil
 		}
 	}
 	// Nothing of that is being played: the last game, which is over.
@@ -63,7 +64,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	if err == nil && !found {
 		return refuse(say("no.game"))
 	}
-	return m, nil, err
+	return m, 0, nil, err
 }
 
 // candidates tells, from the likeliest to the least likely, which games of a channel

@@ -437,10 +437,13 @@ func showPost(block func(head, text string), p outbox.Post) {
 	if p.Private {
 		head += "(privately) "
 	}
+	said := bot.Fill(p.Text, inChat)
 	for _, who := range p.Notify {
-		head += "@" + who.Name + " "
+		if !strings.Contains(said, "@"+who.Name) {
+			head += "@" + who.Name + " "
+		}
 	}
-	block(head, bot.Fill(p.Text, inChat))
+	block(head, said)
 	var labels []string
 	for _, c := range p.Controls {
 		labels = append(labels, "["+c.Label+"]")

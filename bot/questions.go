@@ -40,7 +40,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Ans
 	if _, err := b.present(ctx); err != nil {
 		return Answer{}, err
 	}
-	m, refusal, err := b.choose(ctx, r, h, s.by)
+	m, _, refusal, err := b.choose(ctx, r, h, s.by)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -125,7 +125,7 @@ func score(q *question) Answer {
 	g := q.pos.Final()
 	s := g.Score()
 	if s == nil {
-		return q.answer(append(caption(q.match, q.pos, q.now), say("score.none", g.Rules().Title))...)
+		return q.answer(append(caption(q.match, q.pos, q.now, true), say("score.none", g.Rules().Title))...)
 	}
 	var out []Text
 	if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
@@ -152,7 +152,11 @@ func score(q *question) Answer {
 	case g.Phase() == rules.Playing:
 		out = append(out, say("unfinished"))
 	}
-	return q.answer(append(out, next(q.match, q.pos, q.now)...)...)
+	line, more := next(q.match, q.pos, q.now)
+	if len(line) > 0 {
+		out = append(out, dots(line...))
+	}
+	return q.answer(append(out, more...)...)
 }
 
 // scoreLine says what something counts for a player.
@@ -220,7 +224,7 @@ func decided(p *match.Position) rules.Saying {
 }
 
 func board(q *question) Answer {
-	return q.pictured(q.match, q.pos, caption(q.match, q.pos, q.now))
+	return q.pictured(q.match, q.pos, caption(q.match, q.pos, q.now, true))
 }
 
 func ledger(q *question) Answer {
@@ -292,7 +296,7 @@ func review(q *question) Answer {
 	at := &match.Position{Game: q.pos.Game.At(n)}
 	m := q.match
 	m.Clock = clock.Control{} // what was shown then is gone
-	texts := caption(m, at, q.now)
+	texts := caption(m, at, q.now, true)
 	for _, r := range q.pos.Remarks {
 		if r.Turn == n {
 			texts = append(texts, say("remark", named(r.By), r.Text))

@@ -13,16 +13,21 @@ import (
 )
 
 // reminder words a reminder when it is delivered.
-func reminder(m match.Match, p *match.Position, now time.Time) []Text {
+func reminder(m match.Match, p *match.Position, notify []match.PersonID, now time.Time) []Text {
 	n := strconv.Itoa(m.Number)
+	var who []Text
+	for _, p := range notify {
+		who = append(who, text.Called(string(p)))
+	}
+	called := text.List(who...)
 	if p.Game.Phase() == rules.Settling {
-		return []Text{say("remind.count", n)}
+		return []Text{say("remind.count", n, called)}
 	}
 	r := p.Reading(now)
 	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, text.Color(p.Game.ToPlay()))}
+		return []Text{say("remind.turn", n, called)}
 	}
-	return []Text{say("remind.until", n, text.Color(p.Game.ToPlay()), timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+	return []Text{say("remind.until", n, called, timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 }
 
 // timeLeft says how much time the player to move has left.

@@ -34,7 +34,7 @@ func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(w
 func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, game int) string {
 	names := make(text.Names, len(who))
 	for p, w := range who {
-		names[string(p)] = text.CleanName(w.Name)
+		names[string(p)] = text.User{Name: text.CleanName(w.Name), Platform: w.Platform, ID: w.ID}
 	}
 	return l.Word(texts, names, game)
 }
@@ -63,6 +63,10 @@ func Fill(s string, f Format) string {
 	}
 	return text.Fill(s, f)
 }
+
+// Named returns a text of the bot without the ids of those whom it calls; see
+// [text.Named].
+func Named(s string) string { return text.Named(s) }
 
 // A Mention is a command that a text tells people to give; see [text.Mention].
 type Mention = text.Mention

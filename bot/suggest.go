@@ -91,7 +91,7 @@ func (b *Bot) meant(typed string) (out []Choice) {
 // points suggests empty points to place a stone on, or one stone of each chain to
 // mark that is not marked so.
 func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonID, l *text.Language, option, prefix string) []Choice {
-	m, refusal, err := b.choose(ctx, r, h, by)
+	m, _, refusal, err := b.choose(ctx, r, h, by)
 	if err != nil || refusal != nil {
 		return nil
 	}

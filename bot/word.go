@@ -58,7 +58,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m match.Match, pos *match.Position) (texts []Text, err error) {
 	p.Number, p.State, p.At = m.Number, m.State, pos.At
 	kind, private := match.Status, o.Private
-	if o.Kind == match.Show {
+	if o.Kind == match.Show || o.Kind == match.Notice {
 		kind, private = match.Show, false
 	}
 	last, first, err := b.store.Shown(ctx, o.Game, o.Where, kind, private)
@@ -71,8 +71,10 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	switch o.Kind {
 	case match.Show:
 		p.Previous, p.Controls = string(last), controls(m, pos, o.Seq)
-		return slices.Concat(o.Texts, caption(m, pos, b.now().UTC())), nil
+		several, err := b.several(ctx, o, m)
+		return slices.Concat(o.Texts, caption(m, pos, b.now().UTC(), several)), err
 	case match.Notice:
+		p.Previous, p.Instead = string(last), accepted(pos)
 		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
 		p.Controls = answers(m, pos, o.Seq)
 		p.File, err = b.ended(ctx, m, pos, o.Seq)
@@ -92,6 +94,25 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	return o.Texts, err
 }
 
+// accepted reports whether the last thing that happened is that one of two players has
+// accepted the count, of which no board tells.
+func accepted(p *match.Position) bool {
+	if len(p.Lines) == 0 || p.Over() {
+		return false
+	}
+	last := p.Lines[len(p.Lines)-1]
+	return last.Seq == len(p.Events) && last.Turn.Kind == rules.AcceptScore
+}
+
+// several reports whether there are other games where a board is shown.
+func (b *Bot) several(ctx context.Context, o outbox.Claimed, m match.Match) (bool, error) {
+	if s := b.recent(o); s != nil && s.games > 0 {
+		return s.games > 1, nil
+	}
+	ms, err := b.store.Matches(ctx, Query{Where: m.Where, States: []match.State{match.Open, match.Going, match.Sandbox}, Limit: 2})
+	return slices.ContainsFunc(ms, func(o match.Match) bool { return o.ID != m.ID }), err
+}
+
 // reminding says what a reminder says: that it is somebody's turn, and what else waits
 // for them.
 func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position, o match.OutboxPost) ([]Text, error) {
@@ -105,7 +126,7 @@ func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position,
 			now = now.In(zone)
 		}
 	}
-	texts := reminder(m, pos, now)
+	texts := reminder(m, pos, o.Notify, now)
 	more, err := b.waiting(ctx, m, o, now)
 	if err != nil || len(more) == 0 {
 		return texts, err

@@ -77,12 +77,12 @@ func (c *club) begin(t *testing.T, more ...discordtest.Option) *discordtest.Chan
 	n := len(c.room.Threads())
 	c.ok(c.alice.Slash(c.room, "new", append(more, opt("size", "5x5"))...))
 	// Where the answer took long it is Alice's alone, and this is for everybody.
-	c.ok(c.bob.Press(c.shows(c.room, "Anyone may join"), "Join"))
+	c.ok(c.bob.Press(c.shows(c.room, "Anyone can play"), "Join"))
 	thread := c.room.WaitThread(n)
 	if thread == nil {
 		t.Fatalf("no thread\n%s\n%s", c.d.Transcript(), c.log.String())
 	}
-	c.shows(thread, "Black to play")
+	c.shows(thread, " to play: ")
 	return thread
 }
 

@@ -73,7 +73,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 		}
 	}
 	switch previous := outbox.Receipt(p.Previous); {
-	case p.Kind != match.Show:
+	case p.Kind != match.Show: // the board before stays as it is
 		if len(d.m.Components) > 0 {
 			bare(sent)
 		}
@@ -99,7 +99,7 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	refused = refused && time.Now().Before(until)
 	thread, _ := readReceipt(string(sent))
 	// Beside its boards the status message stays as it is; where nothing counts it says so.
-	if p.Kind == match.Show && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
+	if (p.Kind == match.Show || p.Instead) && channel != "" && thread != channel && p.State != match.Sandbox && !refused {
 		o := outbox.Owes{Kind: outbox.Header, Key: p.Under, Target: outbox.Receipt(p.Under), Data: string(sent)}
 		if p.Scene == nil || p.Scene.Result == "" { // the end is shown at once
 			o.Every = paceOf(message, time.Now())

@@ -84,9 +84,9 @@ func (d *delivery) build() error {
 		return fmt.Errorf("draw a post: %w", err)
 	}
 	d.m = ms[0]
-	if len(ms) > 1 { // the last piece holds those who are called
-		d.m.AllowedMentions.Users = ms[len(ms)-1].AllowedMentions.Users
-		call, _ := mention(d.c.notify)
+	if len(ms) > 1 { // the others hold some who are called
+		call, ids := mention(uncalled(d.c.notify, *d.m.Content))
+		d.m.AllowedMentions.Users = append(d.m.AllowedMentions.Users, ids...)
 		d.m.Content = new(rest.Clip(*d.m.Content, maxContent-len(call)-1) + "\n" + call)
 	}
 	return nil
@@ -98,7 +98,7 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
-	d.c = content{text: a.written(p.Text), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
+	d.c = content{text: a.writtenIn(p.Text, d.at.channel != p.Where.Channel && p.Where.Thread == ""), lang: p.Lang, picture: p.Scene.Picture(), name: pictureName(p), file: p.File, controls: p.Controls, notify: p.Notify}
 	if d.at.hint != "" {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
@@ -179,7 +179,7 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	respond, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
 	response := rest.Reply
-	if x.onMessage() && len(d.p.Notify) == 0 && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
+	if x.onMessage() && len(d.p.Notify) == 0 && d.p.Kind == match.Show && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
 		response = rest.Update
 	}
 	var shown *rest.Sent

@@ -161,7 +161,7 @@ func TestLostAnswersWhereItCanOnlyAnswer(t *testing.T) {
 		if m := c.ok(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))); !strings.Contains(m.Content, "Game 1 begins") {
 			t.Errorf("%q", m.Content)
 		}
-		board := c.shows(street, "Black to play.")
+		board := c.shows(street, " to play: ")
 		c.d.Fault(fault)
 		eve.Press(board, "Pass")
 		c.shows(street, "Black passes")
@@ -182,7 +182,7 @@ func TestAnswersNobodyCouldLookFor(t *testing.T) {
 		c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.AfterDone})
 		c.d.Fault(discordtest.Fault{Route: originalRoute, Status: 502, Times: 3})
 		i := eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve))
-		c.shows(street, "Black to play.")
+		c.shows(street, " to play: ")
 		if n := count(street.Messages(), func(m *discordtest.Message) bool { return strings.Contains(m.Content, "Game 1 begins") }); n != 1 {
 			t.Errorf("said %d times\n%s", n, c.d.Transcript())
 		}
@@ -200,7 +200,7 @@ func TestDeletedWhileAnswering(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))) // so that nobody is called
 		thread := c.room.WaitThread(0)
-		old := c.shows(thread, "Black to play")
+		old := c.shows(thread, " to play: ")
 		c.desk.posts = func(p outbox.Post) {
 			if p.Kind == match.Show {
 				old.Delete()
@@ -294,7 +294,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 		}
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice)))
 		thread := c.room.WaitThread(0)
-		c.shows(thread, "Black to play")
+		c.shows(thread, " to play: ")
 		if n := len(c.room.Messages()) + len(thread.Messages()); n != 2 || kinds != "notice show " {
 			t.Errorf("%d messages of %s\n%s", n, kinds, c.d.Transcript())
 		}
@@ -355,10 +355,10 @@ func TestReordered(t *testing.T) {
 					t.Errorf("a refusal is for all: %q", m.Content)
 				}
 			}
-			c.shows(thread, []string{"move 3: Black C2", "move 3: Black C2", "move 1: Black C3", "move 3: Black C3"}[round%len(orders)])
+			c.shows(thread, []string{"3\\. Black C2", "3\\. Black C2", "1\\. Black C3", "3\\. Black C3"}[round%len(orders)])
 			c.stop()
 			for n := 1; n <= 3; n++ {
-				is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, fmt.Sprintf("move %d:", n)) }
+				is := func(m *discordtest.Message) bool { return strings.Contains(m.Content, fmt.Sprintf("%d\\. ", n)) }
 				if shown := count(thread.Messages(), is); shown > 1 {
 					t.Errorf("order %v: move %d is shown %d times\n%s", order, n, shown, c.d.Transcript())
 				}

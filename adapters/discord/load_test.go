@@ -30,7 +30,7 @@ func (c *club) opens(room *discordtest.Channel, k int) *game {
 	if g.thread = room.WaitThread(before); g.thread == nil {
 		c.Fatalf("no thread\n%s", c.log.String())
 	}
-	c.shows(g.thread, "Black to play")
+	c.shows(g.thread, " to play: ")
 	return g
 }
 
@@ -121,7 +121,7 @@ func TestManyGames(t *testing.T) {
 		for _, g := range all {
 			ms := g.thread.Messages()
 			// A board that is put off may be superseded by the next; the last is shown.
-			if n := count(ms, withPicture); n > each+1 || n < each+1-deferred || !says(fmt.Sprintf("move %d:", each))(ms[len(ms)-1]) {
+			if n := count(ms, withPicture); n > each+1 || n < each+1-deferred || !says(fmt.Sprintf("%d\\. ", each))(ms[len(ms)-1]) {
 				c.Errorf("%d boards after %d turns, the last is %q", n, each, ms[len(ms)-1].Content)
 			}
 		}

@@ -3,6 +3,7 @@ package discord
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +32,10 @@ const (
 // it is markup or a mention, instants are shown in the reader's own zone and
 // language, rooms are links, and commands can be tapped once it is known by which
 // ids they are registered.
-func (a *Adapter) written(text string) string {
+func (a *Adapter) written(text string) string { return a.writtenIn(text, false) }
+
+// writtenIn is written for the thread of the game that the text is about, if inThread.
+func (a *Adapter) writtenIn(text string, inThread bool) string {
 	var holes []string
 	hole := func(s string) string {
 		holes = append(holes, s)
@@ -39,6 +43,14 @@ func (a *Adapter) written(text string) string {
 	}
 	text = bot.Fill(text, bot.Format{
 		Time: func(t time.Time, _ string) string { return hole(fmt.Sprintf("<t:%d:f> (<t:%[1]d:R>)", t.Unix())) },
+		Ago:  func(t time.Time, _ string) string { return hole(fmt.Sprintf("<t:%d:R>", t.Unix())) },
+		Person: func(platform, id, name string) string {
+			if platform != Name {
+				return name
+			}
+			return hole("<@" + id + ">")
+		},
+		Thread: inThread,
 		Room: func(where bot.Place, words string) string {
 			id := where.Thread
 			if id == "" {
@@ -132,6 +144,11 @@ func pieces(text string) []string {
 	return append(out, rest.Clip(text, maxContent))
 }
 
+// uncalled are those whom a text, as written gives it, does not mention.
+func uncalled(who []outbox.User, text string) []outbox.User {
+	return slices.DeleteFunc(slices.Clone(who), func(w outbox.User) bool { return strings.Contains(text, "<@"+w.ID+">") })
+}
+
 // mention calls people.
 func mention(who []outbox.User) (text string, ids []string) {
 	for _, w := range who {
@@ -208,8 +225,13 @@ func (c content) messages() ([]rest.Message, error) {
 	for _, h := range c.hints {
 		add(h)
 	}
-	call, ids := mention(c.notify)
+	call, ids := mention(uncalled(c.notify, text))
 	add(call)
+	for _, w := range c.notify {
+		if w.Platform == Name && w.ID != "" && !slices.Contains(ids, w.ID) {
+			ids = append(ids, w.ID)
+		}
+	}
 	m.AllowedMentions.Users = ids
 	all := pieces(text)
 	out := make([]rest.Message, len(all))
@@ -219,8 +241,10 @@ func (c content) messages() ([]rest.Message, error) {
 	m.Content = out[0].Content
 	out[0] = m
 	if last := len(out) - 1; last > 0 {
-		// The people called stand in the last piece.
-		out[0].AllowedMentions.Users, out[last].AllowedMentions.Users = nil, ids
+		// Each is called by the piece in which they stand.
+		for i := range out {
+			out[i].AllowedMentions.Users = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.Contains(*out[i].Content, "<@"+id+">") })
+		}
 	}
 	return out, nil
 }

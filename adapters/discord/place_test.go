@@ -85,7 +85,7 @@ func TestWithoutThreads(t *testing.T) {
 		for range 2 {
 			m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 			c.ok(c.bob.Press(m, "Join"))
-			c.shows(c.room, "Black to play.")
+			c.shows(c.room, " to play: ")
 		}
 		name := rest.Permissions(0).Missing(rest.Permissions(lacks))[0]
 		if n := count(c.room.Messages(), says("allow "+name)); n != 1 || len(c.room.Threads()) != 0 {
@@ -167,13 +167,13 @@ func TestHowToWakeAThread(t *testing.T) {
 		m := c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Mitspielen"))
 		thread := c.room.WaitThread(0)
-		c.shows(thread, "Schwarz ist am Zug")
+		c.shows(thread, " to play: ")
 		c.ok(c.alice.Slash(thread, "place", opt("at", "C3")))
 		c.shows(thread, "Schwarz C3")
 		c.stop()
 		var said []int
 		for k, m := range thread.Messages() {
-			if strings.Contains(m.Content, "\n-# "+bot.Translated("de", wordArchived)+"\n") {
+			if strings.Contains(m.Content+"\n", "\n-# "+bot.Translated("de", wordArchived)+"\n") {
 				said = append(said, k)
 			}
 		}
@@ -214,7 +214,7 @@ func TestOpenedInsideAThread(t *testing.T) {
 		evening := c.alice.Open(forum, "evening", "An evening of Go")
 		m = c.ok(c.alice.Slash(evening, "new", opt("size", "5x5")))
 		c.ok(c.bob.Press(m, "Join"))
-		c.shows(evening, "Black to play")
+		c.shows(evening, " to play: ")
 		c.place(c.alice, evening, "C3")
 		if len(forum.Threads()) != 1 {
 			t.Errorf("%d posts in the forum", len(forum.Threads()))

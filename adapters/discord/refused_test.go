@@ -64,7 +64,7 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 		lost.give(c, thread)
 		m := place(8)
 		last := thread.Last()
-		if !strings.Contains(last.Content, "move 9:") || !withPicture(last) || m.Content != c.linkTo(last) {
+		if !strings.Contains(last.Content, "9\\. ") || !withPicture(last) || m.Content != c.linkTo(last) {
 			t.Errorf("%q; the last message is %q with %d files", m.Content, last.Content, len(last.Attachments))
 		}
 	})
@@ -228,7 +228,7 @@ func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 		c.desk.gate = make(chan bool)
 		eve, street := c.installed()
 		i := c.deferred(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
-		if m := c.shows(street, "Black to play."); !withPicture(m) || m.To != "" {
+		if m := c.shows(street, " to play: "); !withPicture(m) || m.To != "" {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
 		if m := c.ok(i); m.To != "Eve" || m.Content != wordDone {

@@ -60,7 +60,7 @@ func TestFirstRelease(t *testing.T) {
 		c.start()
 		c.passes(time.Minute)
 		third := thread.Last()
-		if !strings.Contains(third.Content, "move 3: Black B4") || !withPicture(third) || len(third.Controls) == 0 || len(second.Now().Controls) > 0 {
+		if !strings.Contains(third.Content, "3\\. Black B4") || !withPicture(third) || len(third.Controls) == 0 || len(second.Now().Controls) > 0 {
 			t.Errorf("the move is shown as %q %v, above it stands %v", third.Content, labelsOf(third), labelsOf(second.Now()))
 		}
 		interrupted := bot.Translated("en", wordInterrupted)
@@ -77,9 +77,9 @@ func TestFirstRelease(t *testing.T) {
 		}
 
 		c.ok(c.bob.Slash(thread, "place", opt("at", "B3")))
-		c.shows(thread, "move 4: White B3")
+		c.shows(thread, "4\\. White B3")
 		c.ok(c.alice.Press(thread.Last(), "Pass"))
-		c.shows(thread, "move 5: Black passes")
+		c.shows(thread, "5\\. Black passes")
 		c.passes(pace)
 		if m := opening.Now(); !strings.Contains(m.Content, "Move 5: Black pass") {
 			t.Errorf("the opening says %q", m.Content)
@@ -88,10 +88,11 @@ func TestFirstRelease(t *testing.T) {
 		var said []string
 		for _, m := range thread.Messages() {
 			line, _, _ := strings.Cut(m.Content, "\n")
+			line, _, _ = strings.Cut(line, " · ")
 			said = append(said, line)
 		}
-		if diff := gocmp.Diff([]string{"Game 1: Two Button Go.", "Game 1, move 1: Black C3.", "Game 1, move 2: White C4.", "Game 1, move 3: Black B4.",
-			"Game 1, move 4: White B3.", "Game 1, move 5: Black passes."}, said); diff != "" {
+		if diff := gocmp.Diff([]string{"Game 1: Two Button Go.", "Game 1, move 1: Black C3.", "Game 1, move 2: White C4.", "3\\. Black B4",
+			"4\\. White B3", "5\\. Black passes"}, said); diff != "" {
 			t.Errorf("in the thread (−want +got):\n%s", diff)
 		}
 		c.stop()

@@ -115,7 +115,7 @@ func TestForgedControls(t *testing.T) {
 					t.Errorf("%q asks %+v", ids[k], r)
 				}
 			}
-			if thread.Last().ID != board.ID || strings.Contains(thread.Last().Content, "move 1") {
+			if thread.Last().ID != board.ID || strings.Contains(thread.Last().Content, "1\\. ") {
 				t.Fatalf("%q has changed something: %q", ids[k], thread.Last().Content)
 			}
 		}
@@ -123,7 +123,7 @@ func TestForgedControls(t *testing.T) {
 		forged = ""
 		mu.Unlock()
 		c.ok(c.alice.Press(board, "Pass"))
-		c.shows(thread, "move 1: Black passes")
+		c.shows(thread, "1\\. Black passes")
 	})
 }
 

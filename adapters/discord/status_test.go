@@ -142,7 +142,7 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 		if n := tb.edits(opening); n != 3 {
 			t.Errorf("edited %d times by the next day", n)
 		}
-		if last := tb.here.Last(); !strings.Contains(last.Content, "move 5: Black D3") {
+		if last := tb.here.Last(); !strings.Contains(last.Content, "5\\. Black D3") {
 			t.Errorf("the last board says %q", last.Content)
 		}
 	})

@@ -58,7 +58,7 @@ func TestStorm(t *testing.T) {
 					if turn%3 == 0 {
 						i.Again()
 					}
-					c.shows(g.thread, fmt.Sprintf("move %d:", turn+1))
+					c.shows(g.thread, fmt.Sprintf("%d\\. ", turn+1))
 					if turn%3 == 1 {
 						i.Again()
 					}
@@ -75,7 +75,7 @@ func TestStorm(t *testing.T) {
 		for k, g := range all {
 			ms := g.thread.Messages()
 			for turn := range turns {
-				move := says(fmt.Sprintf("move %d:", turn+1))
+				move := says(fmt.Sprintf("%d\\. ", turn+1))
 				if n := count(ms, func(m *discordtest.Message) bool { return withBoard(m) && move(m) }); n != 1 {
 					t.Errorf("game %d: %d boards of move %d", k, n, turn+1)
 				}

@@ -46,6 +46,8 @@ func (a *Adapter) owes(ctx context.Context, at, in outbox.Receipt, p outbox.Post
 	case closes(p):
 		header.Data = string(at)
 		return []outbox.Owes{header, {Kind: outbox.Reaction, Key: string(in), Target: in, Data: noReactions}}, nil
+	case p.Instead && in != "":
+		return []outbox.Owes{header}, nil
 	case p.Kind != match.Show || in == "": // without a thread each board has its own
 		return a.reactions(ctx, at, p.Controls)
 	}

@@ -175,7 +175,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
-	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang}, picture: p.Scene.Picture(),
+	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang, Thread: root != ""}, picture: p.Scene.Picture(),
 		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"

@@ -102,7 +102,7 @@ func TestStrangers(t *testing.T) {
 			}
 		}
 		for _, at := range rooms {
-			reads(zoe, at, roots[at], "Black to play.")
+			reads(zoe, at, roots[at], " to play: ")
 		}
 		for line := range strings.SplitSeq(strings.TrimSpace(game.turns), "\n") {
 			name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -297,7 +297,7 @@ func TestRoomBecomesEncrypted(t *testing.T) {
 		root := bob.reads("opens game 1").ID
 		bob.asks(root, "!join")
 		anna.asks(root, "!place C3")
-		anna.reads("move 1: Black C3")
+		anna.reads("1. Black C3")
 		c.settled()
 		uploaded := make(chan struct{})
 		upload := proxy.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
@@ -333,7 +333,7 @@ func TestRoomBecomesEncryptedBeforeThePicture(t *testing.T) {
 		upload := p.Once(matrixtest.Uploading, matrixtest.HoldsAnswer(uploaded))
 		g.black.asks(g.root, "!place C3")
 		upload.Await(t, 1)
-		g.black.reads("move 1:")
+		g.black.reads("1. ")
 		c.settle()
 		c.await("all that is said in the clear", func() bool { return c.decorations("kind <> 'attach'") == 0 })
 		now := g.black.Sets(g.black.at, event.StateEncryption, "", matrixtest.Encryption())

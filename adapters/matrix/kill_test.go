@@ -157,31 +157,31 @@ var soonOver = []struct {
 	turns string
 }{
 	{"!new two-button 3x3", `
-		black !place B2: move 1: Black B2
-		white !pass:     One more pass stops play
+		black !place B2: 1. Black B2
+		white !pass:     White passes
 		black !pass:     Play has stopped
-		white !accept:   White accepts the count
+		white !accept:   accepts the count
 		black !accept:   is over`},
 	{"!new button 3x3", `
-		black !place B2: move 1: Black B2
+		black !place B2: 1. Black B2
 		white !button:   White plays the button
-		black !pass:     One more pass stops play
+		black !pass:     Black passes
 		white !pass:     Play has stopped
-		black !accept:   Black accepts the count
+		black !accept:   accepts the count
 		white !accept:   is over`},
 	{"!new half-pass-agreement 3x3", `
-		black !place B2: move 1: Black B2
+		black !place B2: 1. Black B2
 		white !pass:     Black may !accept that
 		black !accept:   is over`},
 	{"!new ultimate 2x2", `
-		black !place A1: move 1: Black A1
-		white !delay:    move 2: White delays
-		black !delay:    move 3: Black delays
+		black !place A1: 1. Black A1
+		white !delay:    2. White delays
+		black !delay:    3. Black delays
 		white !draw:     is over`},
 	{"!new area-3 3x3", `
-		black !place B2: move 1: Black B2
-		white !pass:     move 2: White passes
-		black !pass:     One more pass ends the game
+		black !place B2: 1. Black B2
+		white !pass:     2. White passes
+		black !pass:     Black passes
 		white !pass:     is over`},
 }
 
@@ -259,7 +259,7 @@ func TestKills(t *testing.T) {
 	}
 	for _, r := range rooms {
 		if r.root != "" {
-			r.people[0].sees(fmt.Sprintf("move %d:", moves))
+			r.people[0].sees(fmt.Sprintf("%d. ", moves))
 			r.people[1].says(r.root, "!score") // what is owed before is sent before
 			r.people[0].sees("If play stopped now")
 		}
@@ -351,14 +351,14 @@ func TestKilledOnTheWay(t *testing.T) {
 			anna.says("", "!new two-button 3x3")
 			root := anna.sees("opens game 1:")
 			bob.says(root, "!join")
-			anna.sees("Black to play")
+			anna.sees(" to play: ")
 			killed(how, func() {
 				r.moves(r.successor())
 				anna.Await(r.at, "the bot to follow", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
 			})
 			anna.says("", "!place B2")
 			goes := anna.sees("Game 1 goes on here")
-			anna.seesIn(goes, "move 1: Black B2")
+			anna.seesIn(goes, "1. Black B2")
 			for _, m := range anna.heard() {
 				if m["msgtype"] == "m.image" {
 					bob.looks(m)
@@ -376,7 +376,7 @@ func (r *pair) plays(n int, step func(part, of int)) {
 	anna.says("", game.opens)
 	root := anna.sees(fmt.Sprintf("opens game %d:", n+1))
 	bob.says(root, "!join")
-	anna.seesIn(root, fmt.Sprintf("Game %d: ", n+1)) // the board, and not only that it begins
+	anna.seesIn(root, " to play: ") // the board, and not only that it begins
 	lines := strings.Split(strings.TrimSpace(game.turns), "\n")
 	for k, line := range lines {
 		step(k, len(lines))
@@ -428,7 +428,7 @@ func (c *club) pair(encrypted bool) *pair {
 	anna.says("", "!new aga 25x25")
 	r.root = anna.sees("opens game")
 	bob.says(r.root, "!join")
-	anna.sees("Black to play")
+	anna.sees(" to play: ")
 	return r
 }
 

@@ -138,7 +138,7 @@ func TestAnswersComeAfterBoards(t *testing.T) {
 			for _, e := range g.black.View(g.black.at).Events {
 				switch body, _ := e.Content["body"].(string); {
 				case e.Sender != c.user.ID:
-				case strings.Contains(body, "move 2:") && e.Content["msgtype"] == "m.image":
+				case strings.Contains(body, "2. ") && e.Content["msgtype"] == "m.image":
 					shown = time.UnixMilli(e.Time)
 				case strings.Contains(body, "not your turn"):
 					answered = time.UnixMilli(e.Time)
@@ -171,7 +171,7 @@ func TestShortGameUnderLimit(t *testing.T) {
 		for k, turn := range []string{"!place C3", "!pass", "!pass"} {
 			began := time.Now()
 			[]*guest{anna, bob}[k%2].asks(root, turn)
-			g.shows(fmt.Sprintf("move %d:", k+1))
+			g.shows(fmt.Sprintf("%d. ", k+1))
 			if late := time.Since(began); late > time.Second {
 				t.Errorf("%s: the board comes after %v", turn, late)
 			}
@@ -197,8 +197,9 @@ func TestShortGameUnderLimit(t *testing.T) {
 }
 
 func moveOf(caption string) (move int) {
-	if _, after, ok := strings.Cut(caption, "move "); ok {
-		move, _ = strconv.Atoi(strings.TrimRight(strings.Fields(after)[0], ":"))
+	if number, _, ok := strings.Cut(caption, ". "); ok {
+		_, number, _ = strings.Cut("· "+number, "· ")
+		move, _ = strconv.Atoi(number[strings.LastIndex(number, " ")+1:])
 	}
 	return move
 }
@@ -216,7 +217,7 @@ func TestLate(t *testing.T) {
 		shut.Await(t, 2)
 		time.Sleep(2 * time.Minute)
 		shut.Stop()
-		m := g.shows("move 4:")
+		m := g.shows("4. ")
 		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "board is late") {
 			t.Errorf("it does not say that it is late: %q", m.Text())
 		}
@@ -225,7 +226,7 @@ func TestLate(t *testing.T) {
 			t.Errorf("%d boards, of which most were old", n)
 		}
 		g.black.asks(g.root, "!place E4")
-		if m := g.shows("move 5:"); strings.Contains(m.Text(), wordLate) {
+		if m := g.shows("5. "); strings.Contains(m.Text(), wordLate) {
 			t.Error("it says so of a board that is not late")
 		}
 		c.once(g.black, g.black.at)

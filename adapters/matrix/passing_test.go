@@ -50,11 +50,11 @@ func TestServersInFront(t *testing.T) {
 			happened()
 			c.settled() // the next message is the next board
 		}
-		board := g.shows("move 2:")
+		board := g.shows("2. ")
 		happened = away(matrixtest.On("GET", "/event/"), http.StatusNotFound)
 		g.black.Reacts(g.black.at, board.ID, "⏭️")
 		happened()
-		g.shows("move 3: Black passes")
+		g.shows("3. Black passes")
 	})
 }
 
@@ -122,7 +122,7 @@ func TestBoardWhileTheRoomMoves(t *testing.T) {
 		follows.Await(t, 1)
 		close(until)
 		anna.at = to
-		anna.reads("Game 1, move 1: Black C3")
+		anna.reads("1. Black C3")
 	})
 }
 
@@ -163,9 +163,9 @@ func TestLostAnswers(t *testing.T) {
 					g.black.reads(want)
 					c.dealt(who.at, e)
 				}
-				says(g.black, g.root, "!place C3", "Game 1, move 1:")
+				says(g.black, g.root, "!place C3", "1. ")
 				says(g.black, g.root, "!place C4", "not your turn")
-				says(g.white, g.root, "!place C4", "Game 1, move 2:")
+				says(g.white, g.root, "!place C4", "2. ")
 				c.settled()
 				old, to := g.black.at, g.black.moves()
 				g.black.Invites(to, g.white.ID)
@@ -173,7 +173,7 @@ func TestLostAnswers(t *testing.T) {
 				g.white.Joins(to)
 				c.await("the bot to follow", func() bool { at := c.a.current(old); return at.id == to && at.people == 3 })
 				g.black.at = to
-				says(g.black, "", "!place D3", "Game 1, move 3:")
+				says(g.black, "", "!place D3", "3. ")
 				c.settled()
 				caughtUp(g.black.Player, to)
 				c.once(g.black, old)

@@ -23,7 +23,7 @@ func (t *board) turns(root id.EventID, game, from int, points ...string) {
 	t.Helper()
 	for k, at := range points {
 		[]*guest{t.black, t.white}[(from+k)%2].asks(root, "!place "+at)
-		t.black.reads(fmt.Sprintf("Game %d, move %d:", game, from+k+1))
+		t.black.reads(fmt.Sprintf("%d. ", from+k+1))
 	}
 }
 
@@ -35,7 +35,7 @@ func (t *board) another(rules string, number int) (root id.EventID) {
 	t.white.asks(root, "!join")
 	t.black.Await(t.black.at, "the game to begin", func(v matrixtest.View) bool {
 		return slices.ContainsFunc(v.From(t.user.ID), func(m *matrixtest.Message) bool {
-			return m.Thread == root && strings.Contains(m.Text(), "Black to play")
+			return m.Thread == root && strings.Contains(m.Text(), " to play: ")
 		})
 	})
 	return root
@@ -106,7 +106,7 @@ func TestUploadsThatFail(t *testing.T) {
 				second := g.another("button 5x5", 2) // in the same room
 				g.turns(g.root, 1, 0, "C3", "C4")
 				g.turns(second, 2, 0, "B2")
-				words := g.black.reads("Game 1, move 2:")
+				words := g.black.reads("2. ")
 				if words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
 					t.Errorf("the words are %q", words.Text())
 				}
@@ -130,10 +130,10 @@ func TestUploadsThatFail(t *testing.T) {
 				}
 				g.turns(g.root, 1, 2, "D3")
 				g.follows(g.root, 1)
-				g.shows("Game 1, move 3:")
+				g.shows("3. ")
 				once := p.Once(matrixtest.Uploading, matrixtest.Fails(500, "M_UNKNOWN"))
 				g.turns(g.root, 1, 3, "D4")
-				if m := g.black.reads("Game 1, move 4:"); m.Picture == nil || once.Made() != 1 {
+				if m := g.black.reads("4. "); m.Picture == nil || once.Made() != 1 {
 					t.Errorf("after %d failures the words come alone", once.Made())
 				}
 			})
@@ -149,7 +149,7 @@ func TestUploadsThatAreTooLarge(t *testing.T) {
 		p.Forget()
 		large := p.Always(matrixtest.Uploading, matrixtest.Fails(http.StatusRequestEntityTooLarge, "M_TOO_LARGE"))
 		g.turns(g.root, 1, 0, "C3", "C4")
-		if words := g.black.reads("Game 1, move 2:"); words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
+		if words := g.black.reads("2. "); words.Picture != nil || !strings.Contains(words.Text(), "A B C D E") {
 			t.Errorf("the words are %q", words.Text())
 		}
 		g.settled()
@@ -262,7 +262,7 @@ func TestPictureFollowsAfterRestart(t *testing.T) {
 		lost := p.Once(matrixtest.On("PUT", "/send/m.room.message/"), matrixtest.HoldsAnswer(release))
 		g.black.asks(g.root, "!place C3")
 		lost.Await(t, 1)
-		g.black.reads("Game 1, move 1:")
+		g.black.reads("1. ")
 		c.kill()
 		close(release)
 		held.Stop()
@@ -272,7 +272,7 @@ func TestPictureFollowsAfterRestart(t *testing.T) {
 		if names := g.follows(g.root, 1); len(names) != len(before)+1 {
 			t.Errorf("pictures %v, before there were %v", names, before)
 		}
-		if n := c.says(g.black, "Game 1, move 1:"); n != 1 {
+		if n := c.says(g.black, "1. "); n != 1 {
 			t.Errorf("the words came %d times", n)
 		}
 	})
@@ -292,10 +292,10 @@ func TestStoppedWhileUploading(t *testing.T) {
 		c.start()
 		c.hurries("TRUE") // what it had in hand
 		c.bot.Wake()
-		if m := g.black.reads("Game 1, move 1:"); m.Picture == nil {
+		if m := g.black.reads("1. "); m.Picture == nil {
 			t.Error("the words come alone")
 		}
-		if n := c.says(g.black, "Game 1, move 1:"); n != 1 {
+		if n := c.says(g.black, "1. "); n != 1 {
 			t.Errorf("the words came %d times", n)
 		}
 	})

@@ -41,15 +41,15 @@ func reactsToAnOldBoard(t *testing.T, s *matrixtest.Server, encrypted bool) {
 			return n == times
 		})
 	}
-	opening := bob.sees("\nBlack to play.")
+	opening := bob.sees(" to play: ")
 	anna.says(r.root, "!place C3")
-	old := bob.sees("move 1:")
+	old := bob.sees("1. ")
 	bob.says(r.root, "!place D3")
-	newest := anna.sees("move 2:")
+	newest := anna.sees("2. ")
 	anna.Reacts(r.at, old, "⏭️")
 	told(1)
 	bob.Reacts(r.at, opening, "↩️") // which that board did not offer
 	told(2)
 	anna.Reacts(r.at, newest, "⏭️")
-	bob.sees("move 3: Black passes")
+	bob.sees("3. Black passes")
 }

@@ -72,7 +72,7 @@ func testFirstRelease(t *testing.T, s *matrixtest.Server, files, world string, e
 	c.start()
 	readable := world == "" || !encrypted // nobody can read any more what was encrypted for them before
 	if readable {
-		anna.seesIn(first, "move 3: Black D3")
+		anna.seesIn(first, "Black D3")
 	} else {
 		time.Sleep(time.Minute)
 	}
@@ -100,11 +100,11 @@ func testFirstRelease(t *testing.T, s *matrixtest.Server, files, world string, e
 	}
 
 	bob.says(first, "!place B4")
-	anna.seesIn(first, "Game 1, move 4: White B4")
+	anna.seesIn(first, "4. White B4")
 	anna.says(second, "!button")
-	bob.seesIn(second, "Game 2, move 3: Black plays the button")
+	bob.seesIn(second, "3. Black plays the button")
 	bob.Reacts(at, second, "⏭️")
-	anna.seesIn(second, "Game 2, move 4: White passes")
+	anna.seesIn(second, "4. White passes")
 	c.settled()
 	r.newestSays("* Game 1:", "Move 4: White B4")
 	r.newestSays("* Game 2:", "Move 4: White passes")

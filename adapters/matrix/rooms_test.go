@@ -121,12 +121,12 @@ func TestWithoutPower(t *testing.T) {
 		anna.asks("", "!new button 3x3")
 		root := bob.reads("opens game 1")
 		bob.asks(root.ID, "!join")
-		anna.reads("Black to play")
+		anna.reads(" to play: ")
 		c.settled()
 		proxy.Once(matrixtest.Uploading, matrixtest.Waits(time.Second)) // so that it types
 		accepted := anna.asks(root.ID, "!place B2")
 		refused := anna.asks(root.ID, "!place B2")
-		anna.reads("Game 1, move 1")
+		anna.reads("1. ")
 		read := func(v matrixtest.View, e id.EventID) bool { return slices.Contains(v.Read[c.user.ID], e) }
 		anna.Await(anna.at, "a read receipt, typing and reactions", func(v matrixtest.View) bool {
 			return read(v, accepted) && v.Typed[c.user.ID] > 0 && v.Message(root.ID).Reacted(c.user.ID, "⏭️")
@@ -157,7 +157,7 @@ func TestModerators(t *testing.T) {
 		anna.asks("", "!new 3x3")
 		root := bob.reads("opens game 1").ID
 		bob.asks(root, "!join")
-		anna.reads("Black to play")
+		anna.reads(" to play: ")
 		eve.asks(root, "!adjudicate void")
 		eve.reads("moderator")
 		mona.asks(root, "!adjudicate void")
@@ -179,7 +179,7 @@ func TestUpgradedRoom(t *testing.T) {
 		root := bob.reads("opens game 1").ID
 		bob.asks(root, "!join")
 		anna.asks(root, "!place B2")
-		anna.reads("Game 1, move 1")
+		anna.reads("1. ")
 		c.settled()
 		old := anna.at
 		upgrade := func(from id.RoomID) id.RoomID {
@@ -200,12 +200,12 @@ func TestUpgradedRoom(t *testing.T) {
 		first := upgrade(old)
 		restart()
 		bob.asks("", "!place A2")
-		goes := bob.View(first).Message(bob.reads("Game 1, move 2").Thread)
+		goes := bob.View(first).Message(bob.reads("2. ").Thread)
 		anna.asks(goes.ID, "!place C2")
-		anna.reads("Game 1, move 3")
+		anna.reads("3. ")
 		restart()
 		bob.asks(goes.ID, "!place A1")
-		move := bob.reads("Game 1, move 4")
+		move := bob.reads("4. ")
 		anna.asks(goes.ID, "!score")
 		c.settled()
 		v := bob.View(first)
@@ -214,7 +214,7 @@ func TestUpgradedRoom(t *testing.T) {
 		}
 		upgrade(first) // and once more
 		anna.asks("", "!place C1")
-		if move := anna.reads("Game 1, move 5"); move.Thread == "" || move.Thread == goes.ID {
+		if move := anna.reads("5. "); move.Thread == "" || move.Thread == goes.ID {
 			t.Error(anna.Sees(anna.at))
 		}
 		anna.asks("", "!new 5x5")

@@ -77,7 +77,7 @@ func TestTakenBackUnread(t *testing.T) {
 		c.late(p, laptop.dev, keys)
 		phone.says("", "!new two-button 5x5 opponent:me")
 		root := phone.sees("Game 1 begins")
-		phone.seesIn(root, "Game 1: ")
+		phone.seesIn(root, " to play: ")
 		became := func(e id.EventID, want string) {
 			t.Helper()
 			c.await(want, func() bool { state, err := c.a.queue.state(t.Context(), e); return err == nil && state == want })
@@ -196,7 +196,7 @@ func TestMovedIsDealtWithLate(t *testing.T) {
 		r.moves(r.successor())
 		c.await("the bot to follow", func() bool { return c.a.room(r.at).joined })
 		anna.says("", "!place A1")
-		anna.seesIn(anna.sees("Game 1 goes on here"), "move 1:")
+		anna.seesIn(anna.sees("Game 1 goes on here"), "1. ")
 		release()
 		c.settled()
 	})
@@ -213,7 +213,7 @@ func TestUpgradedEncryptedRoom(t *testing.T) {
 		r := c.pair(true)
 		anna, bob := r.people[0], r.people[1]
 		anna.says(r.root, "!place A1")
-		anna.seesIn(r.root, "move 1:")
+		anna.seesIn(r.root, "1. ")
 		c.settled()
 		old, root := r.at, r.root
 		made := r.successor()
@@ -226,11 +226,11 @@ func TestUpgradedEncryptedRoom(t *testing.T) {
 		close(uploaded)
 		anna.says("", "!place A3")
 		goes := anna.sees("Game 1 goes on here")
-		anna.seesIn(goes, "move 3:")
+		anna.seesIn(goes, "3. ")
 		c.halt()
 		bob.says(goes, "!place C3")
 		c.start()
-		bob.seesIn(goes, "move 4:")
+		bob.seesIn(goes, "4. ")
 		c.settled()
 		c.sealed(anna, r.at)
 		shown := map[int]bool{}

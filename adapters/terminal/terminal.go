@@ -213,7 +213,7 @@ func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []
 	if t.shown[p.ID] || p.Kind == match.Remove { // what was written stays written
 		return outbox.Receipt(p.ID), nil, nil
 	}
-	if p.Kind == match.Show {
+	if p.Kind == match.Show || p.Instead {
 		for _, w := range p.Notify {
 			t.turn = strings.TrimPrefix(w.ID, "seat:")
 		}

@@ -263,7 +263,7 @@ func TestGameInChromium(t *testing.T) {
 	for i, turn := range wholeGame() {
 		p.sit(seats[i%2])
 		p.say(turn)
-		p.wait(`[...document.querySelectorAll('#log .text')].slice(-3).some((e) => e.textContent.includes('move %d:'))`, i+1)
+		p.wait(`[...document.querySelectorAll('#log .text')].slice(-3).some((e) => e.textContent.includes('%d. '))`, i+1)
 		switch i {
 		case 1: // the wrong player, an occupied point, a point that is not there
 			p.say("/place E5")
@@ -282,7 +282,7 @@ func TestGameInChromium(t *testing.T) {
 	p.say("/dead B5")
 	p.sees("marks as dead B5")
 	p.say("/accept")
-	p.sees("Still to accept: White")
+	p.sees("@White, your turn: /accept it too")
 	p.sit("white")
 	p.say("/accept")
 	p.sees("W+5.5")
@@ -311,8 +311,8 @@ func TestGameInChromium(t *testing.T) {
 
 	// What came first comes first, and the board after the command.
 	order := get[[]string](watcher, `[...document.querySelectorAll('#log .message .text')].slice(0, 5).map((e) => e.innerText.split('\n')[0])`)
-	if len(order) < 5 || order[0] != "/new two-button 9x9" || !strings.HasPrefix(order[1], "Game 1 begins") || !strings.HasPrefix(order[2], "Game 1: Two Button Go") ||
-		order[3] != "/place D1" || !strings.Contains(order[4], "@White Game 1, move 1: Black D1") {
+	if len(order) < 5 || order[0] != "/new two-button 9x9" || !strings.HasPrefix(order[1], "Game 1 begins") || !strings.HasPrefix(order[2], "@Black to play: /place E5") ||
+		order[3] != "/place D1" || !strings.Contains(order[4], "1. Black D1") {
 		t.Errorf("transcript: %q", order)
 	}
 
@@ -494,7 +494,7 @@ func TestKeyboardInChromium(t *testing.T) {
 	}
 	keys("/place C3")
 	keys(kb.Enter)
-	p.sees("move 2: White C3")
+	p.sees("2. White C3")
 	p.wait(`document.querySelector('#seat').value === 'black'`)
 
 	// What was sent comes back with the up key.
@@ -604,7 +604,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.do(chromedp.SendKeys(chromedp.CSS("#message"), kb.Enter))
 	p.sees("Black to play")
 	p.say("/place E5")
-	p.sees("move 1: Black E5") // or the board would come after what is told next
+	p.sees("1. Black E5") // or the board would come after what is told next
 	p.say("/place E5")
 	p.told("turn")
 	p.say(strings.Repeat("long", 200))

@@ -550,6 +550,24 @@ func (c *club) turnUp(p *member) {
 	}
 }
 
+// accepted reports whether one player has accepted the count in the end.
+func accepted(events []match.Event) bool {
+	for _, e := range slices.Backward(events) {
+		if !strings.HasPrefix(e.Body, "credit") {
+			return strings.HasSuffix(e.Body, " agree")
+		}
+	}
+	return false
+}
+
+func (c *club) events(m match.Match) []match.Event {
+	_, events, err := c.store.Match(c.t.Context(), m.ID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return events
+}
+
 func (c *club) settling(n int) bool {
 	_, ok := button(c.boards[n], "dispute")
 	return ok
@@ -694,7 +712,7 @@ func (c *club) settle(p *member, me match.PersonID, m match.Match, board message
 		c.say(p, fmt.Sprintf("/propose game:%d", m.Number))
 	case x < p.quarrel+0.12:
 		c.press(p, get("resume"))
-	case strings.Contains(board.Text, "Still to accept: Black.") && m.Black != me || strings.Contains(board.Text, "Still to accept: White.") && m.White != me:
+	case accepted(c.events(m)) && m.ToMove != me:
 		// they have accepted already
 	default:
 		c.press(p, get("accept"))

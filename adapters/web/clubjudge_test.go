@@ -78,7 +78,7 @@ func (j *judge) match(id string) (m match.Match, events []match.Event, waits []s
 	}
 	switch {
 	case m.State != match.Going || m.ToMove == "":
-	case j.c.settling(m.Number) && strings.Contains(j.c.boards[m.Number].Text, "Still to accept: Black and White."):
+	case j.c.settling(m.Number) && !accepted(events):
 		waits = append(waits, j.c.name(m.Black), j.c.name(m.White))
 	default:
 		waits = append(waits, j.c.name(m.ToMove))
@@ -148,6 +148,11 @@ func (j *judge) heard(m message) {
 	}
 	if m.File != nil {
 		j.record(m)
+	}
+	if m.Kind == match.Notice && m.Game != "" { // somebody has accepted, and no board says so
+		if game, events, waits := j.match(m.Game); game.State == match.Going && accepted(events) {
+			j.boards[m.Game] = append(j.boards[m.Game], moment{now, true, waits})
+		}
 	}
 	if m.Kind == match.Show {
 		game, _, waits := j.match(m.Game)

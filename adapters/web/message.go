@@ -71,13 +71,15 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	case m.Removed:
 	case answered.drawing != nil:
 		out.draw(answered.drawing, "/answer/"+url.PathEscape(m.Key)+"/picture.png")
-	case m.Game != "" && out.Kind == match.Show:
+	case m.Game != "" && (out.Kind == match.Show || out.Kind == match.Notice && len(m.To) > 0 && m.Room == channel):
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
 			s.log.Warn("no picture for a board of the transcript", "game", m.Game, "seq", m.Seq, "error", err)
 			break
 		}
-		out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+		if out.Kind == match.Show { // else it calls somebody: who that is has changed
+			out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+		}
 		out.Next = b.scene.Next
 		if b.scene.Black.Due {
 			out.Due = append(out.Due, "black")

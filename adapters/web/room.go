@@ -190,7 +190,7 @@ func (r *Room) line(p outbox.Post) outbox.Message {
 	if p.Scene != nil && p.Game != "" && p.Kind == match.Show {
 		r.boards.Add(boardKey{p.Game, p.Seq}, newBoard(*p.Scene))
 	}
-	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: p.Text, Game: p.Game, Seq: p.Seq, Kind: p.Kind,
+	m := outbox.Message{Key: p.ID, Room: channel, At: r.cfg.Now(), Text: bot.Named(p.Text), Game: p.Game, Seq: p.Seq, Kind: p.Kind,
 		Removed: p.Kind == match.Remove, Controls: p.Controls, File: p.File}
 	if p.Replaces != "" {
 		m.Kind += " " + p.Replaces

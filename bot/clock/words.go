@@ -124,11 +124,16 @@ func lengthText(d time.Duration) text.Message {
 	return out
 }
 
+// AgoText is InstantText for an instant of which people want to know how far off it is.
+func AgoText(at, now time.Time) text.Message { return text.Ago(at, instantWords(at, now)) }
+
 // InstantText says an instant as the wall clock of the zone of now shows it: "Tue 24
 // Nov 14:00 UTC", and so that a platform may write it its own way. Seconds are cut off,
 // so that nobody is promised more than there is. The year is said if it is not that of
 // now.
-func InstantText(at, now time.Time) text.Message {
+func InstantText(at, now time.Time) text.Message { return text.Instant(at, instantWords(at, now)) }
+
+func instantWords(at, now time.Time) text.Message {
 	t := at.In(now.Location())
 	name, _ := t.Zone()
 	if name == "" || name[0] == '+' || name[0] == '-' {
@@ -140,7 +145,7 @@ func InstantText(at, now time.Time) text.Message {
 	}
 	weekday := text.Say("clock.weekday." + strconv.Itoa(int(t.Weekday())))
 	month := text.Say("clock.month." + strconv.Itoa(int(t.Month())))
-	return text.Instant(at, text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name))
+	return text.Say(key, weekday, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year()), clockTime(t.Hour()*60+t.Minute()), name)
 }
 
 // clockTime writes a minute of the day: "07:00".

@@ -80,15 +80,20 @@ func Decide(in *Input, change Change) Step {
 }
 
 // stands reports whether the game still stands as it did after event seq: a
-// button below its board must not die of a question or an outage.
+// button below its board must not die of a question, an outage, or the other player's
+// acceptance.
 func (in *Input) stands(seq string) bool {
 	n, err := strconv.Atoi(seq)
 	if err != nil || n < 0 || n > in.Match.Seq {
 		return false
 	}
 	for _, e := range in.events()[n:] {
-		switch verb, _, _ := strings.Cut(e.Body, " "); verb {
+		switch verb, args, _ := strings.Cut(e.Body, " "); verb {
 		case "credit", "comment", "pause", "unpause":
+		case "turn": // the first of two who accept the count
+			if t, err := rules.ParseTurn(args, in.Match.Setup.W, in.Match.Setup.H); err != nil || t.Kind != rules.AcceptScore {
+				return false
+			}
 		case "ask", "deny":
 			// What answers a question must be for that very question.
 			if c := in.Request.Command; c == "accept" || c == "decline" || c == "delete" {

@@ -153,17 +153,19 @@ func (in *Input) opened() text.Message {
 
 func (in *Input) seatOpen(c rules.Color) text.Message {
 	if in.Match.Invited != "" {
-		return say("opened.for", named(in.Match.Invited))
+		return say("opened.for", text.Called(string(in.Match.Invited)))
 	}
 	return say("opened.anyone", text.Color(c))
 }
 
-func (in *Input) started(g *rules.Game) []text.Message {
+func (in *Input) started() []text.Message {
 	title, size, komi, handicap := in.terms()
-	first := centre(in.Match.Setup).String()
-	out := []text.Message{say("started", text.ThisGame, title, size, komi, handicap, named(in.Match.Black), named(in.Match.White), text.Color(g.ToPlay()), first)}
-	if in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1] {
-		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap, text.Color(g.ToPlay()), first)}
+	out := []text.Message{say("started", text.ThisGame, title, size, komi, handicap, named(in.Match.Black), named(in.Match.White))}
+	switch {
+	case in.Match.Black == in.Match.White:
+		out = []text.Message{say("started.alone", text.ThisGame, title, size, komi, handicap, named(in.Match.Black))}
+	case in.Seats[0] != "" && in.Match.Black == in.Seats[0] && in.Match.White == in.Seats[1]:
+		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap)}
 	}
 	if in.Match.free() {
 		out = append(out, say("placing.how", strconv.Itoa(in.Match.Setup.Handicap)))
@@ -221,7 +223,7 @@ func Join(in *Input) Step {
 	m.sit(seat, in.By)
 	m.State = Going
 	in = in.with(m.Standing)
-	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(in.Position.Game), nil)
+	return in.step([]string{"join " + seat.Letter() + " " + string(in.By), "begin"}, in.started(), nil)
 }
 
 // ParseSize reads "9", "9x13", "9×13" and "9*13".
@@ -289,7 +291,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, slices.Insert(in.started(g), 1, about...), nil)
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, slices.Insert(in.started(), 1, about...), nil)
 	} else {
 		free := rules.White
 		if m.Black == "" {

@@ -22,7 +22,7 @@ func MakeTurn(in *Input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.Request.Args["at"] == "" {
-			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+centre(in.Match.Setup).String()))
+			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Centre(in.Match.Setup).String()))
 		}
 		p, err := rules.ParsePoint(in.Request.Args["at"], w, h)
 		if err != nil {
@@ -87,7 +87,7 @@ func Accept(in *Input) Step {
 		if g.HasAgreed(by) {
 			return in.Refuse(say("accepted.already", named(in.Match.seat(by.Opponent()))))
 		}
-		return in.play(rules.Turn{Kind: rules.AcceptScore, By: by})
+		return in.accept(by)
 	case g.Rules().Has(rules.NoResult) && g.ThirdTime():
 		if black, white := in.colors(); black && white {
 			return in.play(rules.Turn{Kind: rules.NoResult, By: rules.Black}, rules.Turn{Kind: rules.NoResult, By: rules.White})
@@ -99,6 +99,19 @@ func Accept(in *Input) Step {
 		return in.Refuse(say("playing", in.number()))
 	}
 	return in.Refuse(noAgreement(g.Rules()))
+}
+
+// accept accepts the count for a player. The first of two is told in a line, since the
+// board stays as it is; the controls below it hold.
+func (in *Input) accept(by rules.Color) Step {
+	s := in.play(rules.Turn{Kind: rules.AcceptScore, By: by})
+	if s.After == nil || s.After.Over() {
+		return s
+	}
+	other := in.Match.seat(by.Opponent())
+	s = in.step([]string{s.Events[0].Body}, []text.Message{say("accepted", named(in.By), text.Called(string(other)))}, nil)
+	in.notify(&s, other)
+	return s
 }
 
 // noAgreement says how a ruleset without an agreement on dead stones goes about them.
@@ -244,8 +257,8 @@ func Outcome(p *Position) text.Message {
 	return say("win.other", who[result[0]])
 }
 
-// centre is a point to give as an example.
-func centre(s rules.Setup) rules.Point {
+// Centre is a point to give as an example.
+func Centre(s rules.Setup) rules.Point {
 	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
 }
 

@@ -22,7 +22,8 @@ type Post struct {
 	Unplayed bool        // it was cancelled before it had two players; of notices alone
 	Replaces string      // receipt of the message that this one takes the place of
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
-	Previous string      // receipt of the last post of the kind Show, whose controls are no longer meant; may be empty
+	Previous string      // receipt of the last post of the kind Show; may be empty. Of a new one its controls are no longer meant
+	Instead  bool        // a notice that tells how the game stands instead of a board
 	Notify   []User
 	Private  bool      // to the persons in Notify alone
 	At       time.Time // of event Seq; zero: it is about no game

@@ -48,13 +48,13 @@ func TestTurnInTheLocalRoom(t *testing.T) {
 		r := openLocalRoom(t, file)
 		r.ask(1, "black", "/new two-button 19x19")
 		var sizes []int
-		want := []string{"/new two-button 19x19", "Game 1 begins", "Game 1:"}
+		want := []string{"/new two-button 19x19", "Game 1 begins", "@Black to play"}
 		for turn := range 40 {
 			ran.clear()
 			before, commits := written(t, file)
 			line := fmt.Sprintf("/place %c%d", "ABCDEFGHJKLMNOPQRST"[turn%19], turn/19*4+3)
 			r.ask(turn+2, []string{"black", "white"}[turn%2], line)
-			want = append(want, line, fmt.Sprintf("Game 1, move %d:", turn+1))
+			want = append(want, line, fmt.Sprintf("%d. ", turn+1))
 			all := ran.clear()
 			after, n := written(t, file)
 			sizes = append(sizes, after-before)
@@ -79,7 +79,7 @@ func TestTurnInTheLocalRoom(t *testing.T) {
 
 		r = openLocalRoom(t, file)
 		r.ask(50, "black", "/place T19")
-		want = append(want, "Game 1, move 41:")
+		want = append(want, "41. ")
 		r.said(want)
 		r.stop()
 	})

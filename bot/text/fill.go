@@ -13,6 +13,11 @@ type Format struct {
 	Time    func(t time.Time, words string) string // an instant; words are "Wed 12 Nov, 14:00 UTC"
 	Room    func(to Place, words string) string    // a place that somebody may want to go to
 	Command func(m Mention) string                 // a command, as people give it there
+	Person  func(platform, id, name string) string // somebody who is called; nil: "@Ada"
+	// Ago is an instant of which one wants to know how far off it is; nil: as Time.
+	Ago func(t time.Time, words string) string
+	// Thread leaves out which game a line is about: it stands in a thread of that game.
+	Thread bool
 }
 
 // A Mention is a command that a text tells people to give, with its options in
@@ -79,8 +84,8 @@ func markMentions(template string) string {
 // A Place is a channel of a platform, or a thread in it.
 type Place struct{ Platform, Channel, Thread string }
 
-// Fill returns what people read of a worded text: instants, rooms and commands in it
-// are written as f writes them. Every adapter passes the Text of what it shows through
+// Fill returns what people read of a worded text: instants, rooms, people who are called
+// and commands in it are written as f writes them. Every adapter passes the Text of what it shows through
 // it; the zero Format leaves plain words.
 func Fill(text string, f Format) string {
 	var out strings.Builder
@@ -93,19 +98,55 @@ func Fill(text string, f Format) string {
 		inner, after, _ := strings.Cut(rest, markEnd)
 		text = after
 		what, words, _ := strings.Cut(inner, markWords)
-		if strings.HasPrefix(what, "/") {
-			if f.Command != nil {
-				words = f.Command(parseMention(what))
-			}
-		} else if ms, err := strconv.ParseInt(what, 10, 64); err == nil {
-			if f.Time != nil {
-				words = f.Time(time.UnixMilli(ms), words)
-			}
-		} else if part := strings.Split(what, roomParts); len(part) == 3 && f.Room != nil {
-			words = f.Room(Place{part[0], part[1], part[2]}, words)
-		}
-		out.WriteString(words)
+		out.WriteString(f.fill(what, words))
 	}
+}
+
+// Named returns a worded text with the names of those whom it calls instead of what
+// says who they are, "@Ada", for texts that are kept.
+func Named(text string) string {
+	return calls.ReplaceAllString(text, "@$1")
+}
+
+var calls = regexp.MustCompile(markBegin + markPerson + "[^" + markBegin + markWords + "]*" + markWords + "([^" + markEnd + "]*)" + markEnd)
+
+// fill writes one part; what says what it is.
+func (f Format) fill(what, words string) string {
+	kind, rest := "", what
+	if what != "" {
+		kind, rest = what[:1], what[1:]
+	}
+	switch kind {
+	case "/":
+		if f.Command != nil {
+			return f.Command(parseMention(what))
+		}
+		return words
+	case markPerson:
+		platform, id, _ := strings.Cut(rest, roomParts)
+		if f.Person != nil {
+			return f.Person(platform, id, words)
+		}
+		return "@" + words
+	case markGame:
+		if f.Thread {
+			return ""
+		}
+		return words
+	case markAgo:
+		if ms, err := strconv.ParseInt(rest, 10, 64); err == nil && f.Ago != nil {
+			return f.Ago(time.UnixMilli(ms), words)
+		}
+		what = rest
+	}
+	if ms, err := strconv.ParseInt(what, 10, 64); err == nil {
+		if f.Time != nil {
+			return f.Time(time.UnixMilli(ms), words)
+		}
+	} else if part := strings.Split(what, roomParts); len(part) == 3 && f.Room != nil {
+		return f.Room(Place{part[0], part[1], part[2]}, words)
+	}
+	return words
 }
 
 // The marks around the parts that Fill fills in. Typed text cannot contain them: see
@@ -115,11 +156,24 @@ const (
 	markWords = "\x04"
 	markEnd   = "\x05"
 	roomParts = "\x06"
+
+	// What a part is, if it is no room and no instant, begins with one of these. No
+	// platform's name does.
+	markPerson = "@"
+	markGame   = "#"
+	markAgo    = "~"
 )
 
 // Instant is an argument for an instant, which a platform may write in its own way;
 // words are in the zone of the reader.
 func Instant(t time.Time, words Message) Message { return Say("instant", t.UnixMilli(), words) }
+
+// Ago is an argument for an instant of which people want to know how far off it is.
+func Ago(t time.Time, words Message) Message { return Say("ago", t.UnixMilli(), words) }
+
+// Called is an argument for somebody who is called: a platform mentions them in its own
+// way. The post must notify them as well.
+func Called(id string) Message { return Say("called", Somebody(id)) }
 
 // Link is an argument for a place, of which a platform may make a link.
 func Link(to Place, words Message) Message {

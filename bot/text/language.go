@@ -126,8 +126,11 @@ func fillIn(template string, args ...string) string {
 	return strings.NewReplacer(pairs...).Replace(markMentions(template))
 }
 
-// Names tells how people are called, by their ids.
-type Names map[string]string
+// Names tells who people are, by their ids.
+type Names map[string]User
+
+// A User is a person as their platform knows them.
+type User struct{ Name, Platform, ID string }
 
 // Word words messages, a line for each. People without a name are somebody; game is
 // the number that [ThisGame] stands for.
@@ -147,9 +150,10 @@ func (l *Language) word(m Message, names Names, game int) string {
 	for i, a := range m.Args {
 		switch a.Kind {
 		case Person:
-			args[i] = names[a.Value]
-			if args[i] == "" {
-				args[i] = l.Say(Say("somebody"))
+			who := names[a.Value]
+			args[i] = cmp.Or(who.Name, l.Say(Say("somebody")))
+			if m.Key == "called" && who.ID != "" {
+				return markBegin + markPerson + who.Platform + roomParts + who.ID + markWords + args[i] + markEnd
 			}
 		case Game:
 			args[i] = strconv.Itoa(game)

@@ -38,11 +38,11 @@ func TestMessageInJSON(t *testing.T) {
 // What the first release stored means what it meant then.
 func TestMessagesOfTheFirstRelease(t *testing.T) {
 	for stored, want := range map[string]string{
-		`{"k":"opened.for","a":["\u0001p1"]}`: "Only Ada may join: /join",
+		`{"k":"opened.for","a":["\u0001p1"]}`: "Ada, will you play? /join or /decline",
 		`{"k":"placing","a":["1"]}`:           "Black places 1 more handicap stone.",
 		`{"k":"placing","a":["2"]}`:           "Black places 2 more handicap stones.",
 		`{"k":"placing.none","a":["\u0002"]}`: "There are no handicap stones to place in game 3.",
-		`{"k":"list","a":["\u0007{\"k\":\"opened.for\",\"a\":[\"\\u0001p2\"]}","\u0007{\"k\":\"thing.prisoner\",\"a\":[\"1\"]}"]}`: "Only somebody may join: /join, 1 prisoner",
+		`{"k":"list","a":["\u0007{\"k\":\"opened.for\",\"a\":[\"\\u0001p2\"]}","\u0007{\"k\":\"thing.prisoner\",\"a\":[\"1\"]}"]}`: "somebody, will you play? /join or /decline, 1 prisoner",
 		`{"k":"missing","a":["dead","a stone of each chain","/dead C3"]}`:                                                          "/dead needs a stone of each chain: /dead C3.",
 		`{"k":"no such key"}`: "no such key",
 	} {
@@ -50,7 +50,7 @@ func TestMessagesOfTheFirstRelease(t *testing.T) {
 		if err := json.Unmarshal([]byte(stored), &m); err != nil {
 			t.Fatal(err)
 		}
-		if got := Fill(English.Word([]Message{m}, Names{"p1": "Ada"}, 3), Format{}); got != want {
+		if got := Fill(English.Word([]Message{m}, Names{"p1": {Name: "Ada"}}, 3), Format{}); got != want {
 			t.Errorf("%s says %q, want %q", stored, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,6 +27,7 @@ type Content struct {
 	Controls []match.Control // what can be asked for next; listed as it is typed
 	Number   int             // of the game in its channel; 0: it is about no game
 	Lang     string          // BCP 47 tag of the language of Text
+	Thread   bool            // it stands in the thread of the game that Text is about
 }
 
 // A Picture is a file that lies in the media repository.
@@ -107,7 +109,11 @@ func (c Content) content() *event.MessageEventContent {
 	}
 	left := maxContent - cost(calls) - cost(board) - cost(legend)
 	var lines [][]span
-	for _, part := range [][]span{cut(written(c.Text), left), calls, legend} {
+	said := cut(written(c.Text, c.Thread), left)
+	calls, _ = called(slices.DeleteFunc(slices.Clone(c.Notify), func(w outbox.User) bool {
+		return slices.ContainsFunc(said, func(s span) bool { return s.href == id.UserID(w.ID).URI().MatrixToURL() })
+	}))
+	for _, part := range [][]span{said, calls, legend} {
 		if cost(part) > 0 {
 			lines = append(lines, part)
 		}

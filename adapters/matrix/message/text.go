@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
 // A span is a piece of text that is, or is not, a link.
@@ -38,18 +39,26 @@ const (
 
 // written makes of a text of the bot what is to be read. Instants stay in the
 // words of the bot, since Matrix has no way to write them for each reader; rooms
-// are links; commands begin with "!", since clients take what begins with a slash for
+// are links, as are people; commands begin with "!", since clients take what begins with a slash for
 // their own and never send it.
-func written(text string) []span {
+func written(text string, inThread bool) []span {
 	text = strings.NewReplacer(holeBegin, "", holeEnd, "").Replace(text)
 	var links []span
-	text = bot.Fill(text, bot.Format{Command: bot.Typed("!"), Room: func(where bot.Place, words string) string {
+	hole := func(s span) string {
+		links = append(links, s)
+		return holeBegin + strconv.Itoa(len(links)-1) + holeEnd
+	}
+	text = bot.Fill(text, bot.Format{Thread: inThread, Person: func(on, user, name string) string {
+		if on != platform || !valid(id.UserID(user)) {
+			return name
+		}
+		return hole(span{nameOf(outbox.User{ID: user, Name: name}), id.UserID(user).URI().MatrixToURL()})
+	}, Command: bot.Typed("!"), Room: func(where bot.Place, words string) string {
 		href := link(where)
 		if href == "" {
 			return words
 		}
-		links = append(links, span{clean(words), href})
-		return holeBegin + strconv.Itoa(len(links)-1) + holeEnd
+		return hole(span{clean(words), href})
 	}})
 	var out []span
 	for {

@@ -105,7 +105,7 @@ function add(m) {
   const old = gone[0];
   const e = element(m);
   if (m.n) shown.set(m.n, e);
-  if (m.picture && m.game) {
+  if (m.game && (m.picture || m.due)) {
     due = m.due ?? [];
     next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
     showTurn();
@@ -148,7 +148,8 @@ function element(m) {
   if (m.asked) e.append(make('p', { className: 'asked', dir: 'auto', textContent: m.asked }));
   if (m.text || m.to) {
     const text = make('p', { className: 'text', dir: 'auto' });
-    for (const name of m.to ?? []) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
+    const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
+    for (const name of uncalled) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
     for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(part.time ? instant(part) : part.text);
     if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
     e.append(text);
