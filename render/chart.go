@@ -149,14 +149,12 @@ func (t *Chart) words() *Words {
 // Draw writes the chart as a PNG, 540, 720 or 1080 pixels wide and as high as it must
 // be. The same chart and options give the same bytes. It may be called concurrently.
 func (t Chart) Draw(w io.Writer, o Options) error {
-	o, err := o.over(t.Look).complete()
+	l, err := t.list(o)
 	if err != nil {
 		return err
 	}
-	k := spritesFor(o, 19, 19) // a common set: of its background alone there is need
-	l := &chartList{displayList{palette: k.palette}, k, chartMargin}
-	l.chart(&t)
-	c := newCanvas(k.u(chartWide)&^1, k.u(l.y))
+	k := l.k
+	c := newCanvas(l.bounds())
 	c.palette = k.palette
 	row := make([]uint8, c.w)
 	for x := range row {
@@ -165,6 +163,30 @@ func (t Chart) Draw(w io.Writer, o Options) error {
 	c.paint(&background{sizeKey: k.sizeKey, wood: row, plain: row}, l.ops, c.bounds())
 	return encode(w, c, k.bits, nil)
 }
+
+// Bounds returns the width and height of the picture in pixels.
+func (t Chart) Bounds(o Options) (w, h int, err error) {
+	l, err := t.list(o)
+	if err != nil {
+		return 0, 0, err
+	}
+	w, h = l.bounds()
+	return w, h, nil
+}
+
+// list lays the chart out.
+func (t *Chart) list(o Options) (*chartList, error) {
+	o, err := o.over(t.Look).complete()
+	if err != nil {
+		return nil, err
+	}
+	k := spritesFor(o, 19, 19) // a common set: of its background alone there is need
+	l := &chartList{displayList{palette: k.palette}, k, chartMargin}
+	l.chart(t)
+	return l, nil
+}
+
+func (l *chartList) bounds() (w, h int) { return l.k.u(chartWide) &^ 1, l.k.u(l.y) }
 
 // A chartList collects the ops of a chart from the top down.
 type chartList struct {

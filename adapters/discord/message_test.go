@@ -11,6 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // unescape is what Discord makes of a backslash.
@@ -85,6 +86,28 @@ func TestWritten(t *testing.T) {
 		if got := a.written(text); got != want {
 			t.Errorf("%q is written %q", text, got)
 		}
+	}
+}
+
+// Where no files may be attached a chart is in letters, or in words if those are many.
+func TestChartWithoutFiles(t *testing.T) {
+	chart := render.Chart{Title: "By other rules", Rows: []render.ChartRow{
+		{Title: "my_rules", Bar: true, Margin: 10, Value: "Black +5"}, {Title: "AGA", Bar: true, Margin: -4, Value: "White +2", Flip: "White wins"}}}
+	shown := func() string {
+		ms, err := content{text: "the same game", picture: chart, plain: true}.messages()
+		if err != nil || len(ms) != 1 || len(ms[0].Files) != 0 {
+			t.Fatalf("%v %+v", err, ms)
+		}
+		return *ms[0].Content
+	}
+	if got, want := shown(), "the same game\n```\nBy other rules\n\nmy_rules  Black +5\n\nAGA       White +2  White wins\n```"; got != want {
+		t.Errorf("%q", got)
+	}
+	for range 30 {
+		chart.Rows = append(chart.Rows, render.ChartRow{Title: "my_rules", Value: "White +2", Why: strings.Repeat("w", 60)})
+	}
+	if got := shown(); strings.Contains(got, "```") || !strings.Contains(got, "My\\_rules: White +2") || len(got) > maxContent {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -607,6 +607,8 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.sees("1. Black E5") // or the board would come after what is told next
 	p.say("/place E5")
 	p.told("turn")
+	p.say("/compare all:yes")
+	p.wait(`document.querySelector('figure.chart img')?.naturalWidth > 0 && document.querySelector('figure.chart img').alt.includes('Area rules I: ')`)
 	p.say(strings.Repeat("long", 200))
 	p.say("/help")
 	p.told("/place")

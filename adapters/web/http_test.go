@@ -23,6 +23,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // do sends a request with headers, "Host" among them, and gives the response
@@ -271,6 +272,36 @@ func TestRefusalIsPrivate(t *testing.T) {
 	resp, body = do(t, "GET", url+a.Message.File.URL, "")
 	if body != "(;)" || resp.Header.Get("Content-Disposition") != "attachment; filename=game-1.sgf" {
 		t.Errorf("its file: %q %v", body, resp.Header)
+	}
+}
+
+// A chart is drawn as the page asks for it: in the theme of the page, and as wide as
+// its place.
+func TestChart(t *testing.T) {
+	chart := render.Chart{Title: "By other rules", Rows: []render.ChartRow{{Title: "AGA", Bar: true, Margin: 10, Value: "Black +5"}}}
+	var asked []bot.Request
+	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "the same game", Chart: &chart}, &asked))
+	s := follow(t, url, "seat=white", "")
+	post(t, url, submission{ID: id(1), Seat: "black", Text: "/compare share:yes"})
+	var m message
+	for m.Text != "the same game" {
+		e, ok := s.next()
+		if !ok {
+			t.Fatal("the stream ended")
+		}
+		m = e.message
+	}
+	if m.Alt != chart.Text() || m.High == 0 || m.Private {
+		t.Errorf("%+v", m)
+	}
+	drawn := map[string]bool{}
+	for query, width := range map[string]int{"": 720, "&size=small": 540, "&size=small&theme=contrast": 540, "&size=large": 1080} {
+		resp, body := do(t, "GET", url+m.Picture+query, "")
+		img, err := png.Decode(strings.NewReader(body))
+		if resp.StatusCode != 200 || err != nil || img.Bounds().Dx() != width || query == "" && img.Bounds().Dy() != m.High || drawn[body] {
+			t.Errorf("%s: %s, %v, %v", query, resp.Status, err, img.Bounds())
+		}
+		drawn[body] = true
 	}
 }
 

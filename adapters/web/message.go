@@ -28,9 +28,9 @@ type message struct {
 	Game     string    `json:"game,omitempty"`
 	Picture  string    `json:"picture,omitempty"` // its address, to which theme, layout and size are added
 	Alt      string    `json:"alt,omitempty"`
-	Chart    bool      `json:"chart,omitempty"` // the picture is no board
-	Next     string    `json:"next,omitempty"`  // "White to play"
-	Due      []string  `json:"due,omitempty"`   // seats of which something is awaited
+	High     int       `json:"high,omitempty"` // pixels, of a chart of the medium size; boards are all alike
+	Next     string    `json:"next,omitempty"` // "White to play"
+	Due      []string  `json:"due,omitempty"`  // seats of which something is awaited
 	Controls []control `json:"controls,omitempty"`
 	File     *file     `json:"file,omitempty"`
 }
@@ -113,6 +113,8 @@ func pick(commands []bot.Command, c match.Control) string {
 }
 
 func (m *message) draw(b *drawing, address string) {
-	_, m.Chart = b.picture.(render.Chart)
+	if c, ok := b.picture.(render.Chart); ok {
+		_, m.High, _ = c.Bounds(render.Options{Size: "medium"})
+	}
 	m.Picture, m.Alt = address+"?v="+b.tag(), b.alt()
 }

@@ -18,7 +18,16 @@ func comparisons(t *testing.T) (all []struct {
 	turns int
 	rows  []Row
 }) {
+	var also []*rules.Ruleset // of which no theorem speaks
+	for _, r := range rules.Catalogue {
+		custom, err := rules.Custom(rules.Spec{Name: "my-" + r.Name, Base: r.Name, Komi: r.Komi.Decimal()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		also = append(also, custom)
+	}
 	add := func(name string, rec *Record, c Count) {
+		c.Also = also
 		all = append(all, struct {
 			name  string
 			turns int

@@ -173,15 +173,18 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const narrow = matchMedia('(max-width: 40rem)'); // then the panel is under the board
 const source = (m, size) => m.picture + '&theme=' + (dark.matches ? 'slate' : '') + '&layout=' + (narrow.matches ? 'portrait' : '') + '&size=' + size;
 
-// The pictures of a board in pixels, and those of a chart, which are as high as they must be.
+// The pictures of a board in pixels, and those of a chart, of which the message tells how high
+// the medium one is.
 const board = { small: { width: 720, height: 495 }, medium: { width: 960, height: 660 }, large: { width: 1440, height: 990 } };
 const portrait = { small: { width: 498, height: 798 }, medium: { width: 664, height: 1064 }, large: { width: 996, height: 1596 } };
-const chart = { small: { width: 540 }, medium: { width: 720 }, large: { width: 1080 } };
-const boundsOf = (m) => m.chart ? chart : narrow.matches ? portrait : board;
+const chart = (high) => ({
+  small: { width: 540, height: Math.round(high * .75) }, medium: { width: 720, height: high }, large: { width: 1080, height: Math.round(high * 1.5) },
+});
+const boundsOf = (m) => m.high ? chart(m.high) : narrow.matches ? portrait : board;
 
 function picture(m) {
   const img = make('img', { alt: m.alt, decoding: 'async' });
-  img.sizes = m.chart ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
+  img.sizes = m.high ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
   const load = () => {
     const bounds = boundsOf(m);
     Object.assign(img, bounds.medium);
@@ -193,7 +196,7 @@ function picture(m) {
   const larger = make('button', { type: 'button', className: 'quiet', textContent: 'Full size' });
   larger.onclick = () => enlarge(m);
   load();
-  return make('figure', { className: m.chart ? 'chart' : '' }, img,
+  return make('figure', { className: m.high ? 'chart' : '' }, img,
     make('figcaption', {}, larger,
       make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
 }
