@@ -46,7 +46,7 @@ var layouts = map[string]*layout{
 		legendBox:   image.Rect(378, 862, 650, 984),
 		footerBox:   image.Rect(14, 990, 650, 1050),
 		number:      30,
-		total:       46,
+		total:       42,
 	},
 }
 

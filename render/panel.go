@@ -69,7 +69,7 @@ func (l *displayList) player(k *sprites, color int, p *Player, name string, coun
 		for st.size > k.u(k.number) && st.width(number(p.Total)) > k.u(box.Dx()-8) {
 			st.size--
 		}
-		l.centred(k.u(x), k.u(box.Max.Y-32), number(p.Total), st)
+		l.centred(k.u(x), k.u(box.Max.Y-13-k.total*capMille/2000), number(p.Total), st)
 	case p.Right != "":
 		inside.Max.Y -= 30
 		l.name(k, name, inside, style{medium, 29, ink})
@@ -79,7 +79,7 @@ func (l *displayList) player(k *sprites, color int, p *Player, name string, coun
 		l.name(k, name, inside, style{medium, 29, ink})
 	}
 	if p.Accepted {
-		l.stamp(k.u(x), k.u(box.Max.Y), k.tick)
+		l.stamp(k.u(x), k.u(box.Max.Y+2), k.tick)
 	}
 }
 
@@ -516,7 +516,7 @@ func (l *displayList) footer(k *sprites, s *Scene) {
 		l.stamp(k.u(x), k.u(y), k.dot[color])
 	}
 	left, right := box.Min.X+54, box.Max.X-10
-	next := style{regular, k.u(24), k.theme.dim}
+	next := style{regular, k.u(23), k.theme.dim}
 	title2 := style{bold, k.u(k.number), k.theme.text}
 	said := drawable(s.Next, "–")
 	if box.Dx() > 2*k.number*10 { // side by side
@@ -525,9 +525,9 @@ func (l *displayList) footer(k *sprites, s *Scene) {
 		said, next = next.fit(said, k.u(right-left)/2-k.u(8), k.u(leastSize))
 		l.right(k.u(right), k.u(y), said, next)
 	} else {
-		l.runs(k.u(left), k.u(box.Min.Y+25), k.mixed(title, k.u(right-left), title2))
+		l.runs(k.u(left), k.u(box.Min.Y+22), k.mixed(title, k.u(right-left), title2))
 		said, next = next.fit(said, k.u(right-left), k.u(leastSize))
-		l.text(k.u(left), k.u(box.Max.Y-17), said, next)
+		l.text(k.u(left), k.u(box.Max.Y-14), said, next)
 	}
 	if s.Steps > 0 {
 		from, to := k.u(box.Min.X+12), k.u(box.Max.X-12)

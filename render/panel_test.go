@@ -102,7 +102,7 @@ func partsOf(k *sprites, s *Scene) (boxes []image.Rectangle, ops [][]op) {
 	w := s.words()
 	for color, p := range map[int]*Player{black: &s.Black, white: &s.White} {
 		box := k.tiles[color]
-		box.Max.Y += tickRadius + 1 // half of it hangs down
+		box.Max.Y += tickRadius + 3 // half of it hangs down
 		part(box, func() {
 			l.player(k, color, p, drawable(clean(p.Name, w.color(rules.Color(color))), w.color(rules.Color(color))), s.Counted)
 		})
@@ -141,34 +141,43 @@ func TestPanelPartsKeepTheirPlaces(t *testing.T) {
 		}
 		for _, layout := range Layouts() {
 			c.o.Layout = layout
-			k, _, err := spritesOf(&c.scene, c.o)
-			if err != nil {
-				t.Fatal(err)
+			KeepsPlaces(t, c.name, c.scene, c.o)
+		}
+	}
+}
+
+// KeepsPlaces reports what lies outside of its box in the panel of a scene, or on
+// something else.
+func KeepsPlaces(t *testing.T, name string, s Scene, o Options) {
+	t.Helper()
+	k, _, err := spritesOf(&s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name += ", " + o.Layout
+	w, h := k.pixels()
+	boxes, parts := partsOf(k, &s)
+	for i, box := range boxes {
+		if !box.In(image.Rect(0, 0, w, h)) || box.Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
+			t.Errorf("%s: box %v", name, box)
+		}
+		for j, other := range boxes[:i] {
+			if len(parts[i]) == 0 || len(parts[j]) == 0 {
+				continue
 			}
-			w, h := k.pixels()
-			boxes, parts := partsOf(k, &c.scene)
-			for i, box := range boxes {
-				if !box.In(image.Rect(0, 0, w, h)) || box.Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
-					t.Errorf("%s, %s: box %v", c.name, layout, box)
-				}
-				for j, other := range boxes[:i] {
-					if len(parts[i]) == 0 || len(parts[j]) == 0 {
-						continue
-					}
-					if in := box.Intersect(other); !in.Empty() && in.Dy() > tickRadius {
-						t.Errorf("%s, %s: boxes %v and %v", c.name, layout, box, other)
-					}
-				}
-				for j, o := range parts[i] {
-					a := o.box()
-					if room := box.Inset(-k.u(2)); o.glyph == nil && !a.In(room) || o.glyph != nil && (a.Min.X < room.Min.X || a.Max.X > room.Max.X || (a.Min.Y+a.Max.Y)/2 > room.Max.Y || a.Min.Y < room.Min.Y-k.u(4)) {
-						t.Errorf("%s, %s: something at %v outside of %v", c.name, layout, a, box)
-					}
-					for _, other := range parts[i][:j] {
-						if over := a.Intersect(other.box()); o.glyph != nil && other.glyph != nil && over.Dx() > 3 && over.Dy() > 3 {
-							t.Errorf("%s, %s: letters at %v and %v", c.name, layout, a, other.box())
-						}
-					}
+			if in := box.Intersect(other); !in.Empty() && in.Dy() > tickRadius {
+				t.Errorf("%s: boxes %v and %v", name, box, other)
+			}
+		}
+		room := box.Inset(-k.u(2))
+		for j, o := range parts[i] {
+			a := o.box()
+			if o.glyph == nil && !a.In(room) || o.glyph != nil && (a.Min.X < room.Min.X || a.Max.X > room.Max.X || (a.Min.Y+a.Max.Y)/2 > room.Max.Y || a.Min.Y < room.Min.Y-k.u(4)) {
+				t.Errorf("%s: something at %v outside of %v", name, a, box)
+			}
+			for _, other := range parts[i][:j] {
+				if over := a.Intersect(other.box()); o.glyph != nil && other.glyph != nil && over.Dx() > 3 && over.Dy() > 3 {
+					t.Errorf("%s: letters at %v and %v", name, a, other.box())
 				}
 			}
 		}
@@ -187,34 +196,44 @@ func TestNumbersCanBeReadOnAPhone(t *testing.T) {
 			c.scene.Black.Name, c.scene.White.Name = "", ""
 		}
 		c.scene.Comment = ""
-		c.scene.Notes = slices.DeleteFunc(slices.Clone(c.scene.Notes), func(note string) bool { return strings.ContainsAny(note, "0123456789") })
 		for _, layout := range Layouts() {
 			for _, size := range Sizes() {
 				c.o.Layout, c.o.Size = layout, size
-				k, o, err := spritesOf(&c.scene, c.o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var l displayList
-				l.of(k, &c.scene, o)
-				digits := map[*glyph]rune{}
-				letters.RLock()
-				for key, g := range letters.glyphs {
-					if key.letter >= '0' && key.letter <= '9' {
-						digits[g] = key.letter
-					}
-				}
-				letters.RUnlock()
-				w, _ := k.pixels()
-				for _, op := range l.ops {
-					if digits[op.glyph] == 0 || op.box().Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
-						continue
-					}
-					if high := float64(op.glyph.inked()) * 350 / float64(w); high < 11 {
-						t.Fatalf("%s, %s, %s: a %c at %v is %.1f pixels high", c.name, layout, size, digits[op.glyph], op.box(), high)
-					}
-				}
+				NumbersAreLarge(t, c.name, c.scene, c.o)
 			}
+		}
+	}
+}
+
+// NumbersAreLarge reports the first number of a panel that is too small for a
+// phone.
+func NumbersAreLarge(t *testing.T, name string, s Scene, o Options) {
+	t.Helper()
+	for _, sentences := range []*[]string{&s.Notes, &s.Why, &s.Aim} {
+		*sentences = slices.DeleteFunc(slices.Clone(*sentences), func(text string) bool { return strings.ContainsAny(text, "0123456789") })
+	}
+	k, o, err := spritesOf(&s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l displayList
+	l.of(k, &s, o)
+	digits := map[*glyph]rune{}
+	letters.RLock()
+	for key, g := range letters.glyphs {
+		if key.letter >= '0' && key.letter <= '9' {
+			digits[g] = key.letter
+		}
+	}
+	letters.RUnlock()
+	w, _ := k.pixels()
+	for _, op := range l.ops {
+		if digits[op.glyph] == 0 || op.box().Overlaps(image.Rect(0, 0, k.u(k.board.Max.X), k.u(k.board.Max.Y))) {
+			continue
+		}
+		if high := float64(op.glyph.inked()) * 350 / float64(w); high < 11 {
+			t.Errorf("%s, %s, %s: a %c at %v is %.1f pixels high", name, o.Layout, o.Size, digits[op.glyph], op.box(), high)
+			return
 		}
 	}
 }
