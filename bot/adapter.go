@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -131,6 +132,15 @@ func (a Answer) Picture() (p render.Picture, name string) {
 // Empty reports whether an answer says and shows nothing: its posts say it all.
 func (a Answer) Empty() bool {
 	return a.Text == "" && a.Scene == nil && a.Chart == nil && a.File == nil && len(a.Controls) == 0
+}
+
+// Unshared returns the answer without the button that shares it, for places where
+// everybody reads private answers anyway.
+func (a Answer) Unshared() Answer {
+	if a.Private {
+		a.Controls = slices.DeleteFunc(slices.Clone(a.Controls), func(c match.Control) bool { return c.Args[shareOption.Name] != "" })
+	}
+	return a
 }
 
 // A Choice is a suggestion while typing: what is shown and what is meant.

@@ -28,11 +28,13 @@ const attempts = 8
 // decision depends on (prepare), has it decided (match.Decide), and stores the outcome
 // (commit). If something else was stored meanwhile, all of that begins anew.
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
-	h, ok := find(r.Command)
+	now := Current(match.Control{Command: r.Command, Args: r.Args})
+	h, ok := find(now.Command)
 	if !ok {
-		return Answer{Text: text.English.Say(say("no.command", shortened(r.Command))), Private: true, Refused: true}, nil
+		return Answer{Text: text.Capital(text.English.Say(wrong(unknown(Commands(), r.Command)))), Private: true, Refused: true}, nil
 	}
-	args := r.Args
+	r.Command = now.Command
+	args := now.Args
 	r.Args = make(map[string]string, len(args))
 	for name, value := range args {
 		r.Args[name] = text.Typed(value, name == "diagram")
@@ -47,7 +49,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	}
 	for range attempts {
 		var answer Answer
-		if h.question != nil {
+		if h.asks(r) {
 			answer, err = b.question(ctx, r, h, s)
 		} else {
 			answer, err = b.change(ctx, r, h, s)

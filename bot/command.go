@@ -4,6 +4,7 @@ package bot
 // slash commands, typed commands and help.
 type Command struct {
 	Name    string // "place"; lower case, at most 32 characters
+	Group   string // of help; empty: the everyday commands, which come first
 	Summary string // one line, at most 100 characters
 	Options []Option
 }

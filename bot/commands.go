@@ -26,10 +26,28 @@ type handler struct {
 	change   match.Change
 	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
+	changes  string                                                                 // the option with which a question is a change
 	whole    func(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) // touches more than one game
 	noGame   bool                                                                   // works without a game
 	opens    bool                                                                   // may open a game
 }
+
+// asks reports whether a request changes nothing.
+func (h handler) asks(r Request) bool {
+	return h.question != nil && (h.changes == "" || r.Args[h.changes] == "")
+}
+
+// The groups of commands, in the order of help. Their names are typed after /help; a
+// text says what each is about.
+const (
+	everyday = ""
+	study    = "study"
+	ending   = "ending"
+	timing   = "time"
+	room     = "room"
+)
+
+var groups = []string{study, ending, timing, room}
 
 // handlers is the list of commands, in the order of help, from which every
 // adapter projects its own. It is made when it is first asked for, since the names of
@@ -40,7 +58,7 @@ func init() { handlers = sync.OnceValue(listHandlers) }
 
 func listHandlers() []handler {
 	return []handler{
-		{Command: Command{"new", "Open a game", []Option{
+		{Command: Command{"new", everyday, "Open a game", []Option{
 			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
@@ -51,90 +69,96 @@ func listHandlers() []handler {
 			{Name: "hints", Summary: "no: I neither estimate the score nor suggest what is dead", Type: BoolOption},
 			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},
-		{Command: Command{"join", "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
-		{Command: Command{"place", "Place a stone", []Option{
-			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Suggest: true}, gameOption,
+		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
+		{Command: Command{"place", everyday, "Place a stone, or your handicap stones", []Option{
+			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Rest: true, Suggest: true}, gameOption,
 		}}, kind: rules.Place, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"handicap", "Place your handicap stones, where they are placed freely", []Option{
-			{Name: "points", Summary: "The points: D4 Q16", Required: true, Rest: true}, gameOption,
-		}}, seated: true, change: match.PlaceHandicap},
-		{Command: Command{"pass", "Pass", []Option{
+		{Command: Command{"pass", everyday, "Pass", []Option{
 			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
 			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: BoolOption}, gameOption,
 		}}, kind: rules.Pass, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"button", "Take or give the button", []Option{gameOption}}, kind: rules.Button, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"delay", "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, toMove: true, seated: true, change: match.MakeTurn},
-		{Command: Command{"draw", "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, seated: true, change: match.Draw},
-		{Command: Command{"resign", "Resign the game", []Option{
+		{Command: Command{"button", everyday, "Take or give the button", []Option{gameOption}}, kind: rules.Button, toMove: true, seated: true, change: match.MakeTurn},
+		{Command: Command{"delay", everyday, "Return a prisoner (Ultimate Go)", []Option{gameOption}}, kind: rules.Delay, toMove: true, seated: true, change: match.MakeTurn},
+		{Command: Command{"score", everyday, "Show the score and explain it", []Option{
+			gameOption,
+			{Name: "why", Summary: "Explain every half point", Type: BoolOption},
+			{Name: "ledger", Summary: "List everything that changed hands", Type: BoolOption},
+			{Name: "theory", Summary: "Also the theorem behind the ruleset, with its algebra", Type: BoolOption}, shareOption,
+		}}, question: score},
+		{Command: Command{"board", everyday, "Show the board, now or after an earlier move", []Option{
+			{Name: "move", Summary: "The number of the turn", Type: IntegerOption}, gameOption, shareOption,
+		}}, question: board},
+		{Command: Command{"undo", everyday, "Take back your last turn; after a minute, by asking", []Option{gameOption}}, seated: true, change: match.Undo},
+		{Command: Command{"resign", everyday, "Resign the game", []Option{
 			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
 		}}, kind: rules.Resign, seated: true, change: match.Resign},
-		{Command: Command{"dead", "Mark dead stones, once play has stopped", []Option{
-			{Name: "points", Summary: "A stone of each chain: C3 D5", Required: true, Rest: true, Suggest: true},
+		{Command: Command{"accept", everyday, "Accept the score, or what the other player asks", []Option{gameOption}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
+		{Command: Command{"dead", everyday, "Mark dead stones once play has stopped; without points, all that look dead", []Option{
+			{Name: "points", Summary: "A stone of each chain: C3 D5", Rest: true, Suggest: true},
 			{Name: "as", Summary: "What they are", Choices: []Choice{{"Dead", "dead"}, {"Alive", "alive"}, {"Alive in seki", "seki"}}},
 			gameOption,
 		}}, kind: rules.MarkDead, seated: true, change: match.Mark},
-		{Command: Command{"propose", "Mark what looks dead to the bot, for both to look at", []Option{gameOption}}, seated: true, change: match.Propose},
-		{Command: Command{"accept", "Accept the count, or what the opponent asks", []Option{gameOption}}, kind: rules.AcceptScore, seated: true, change: match.Accept},
-		{Command: Command{"resume", "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, seated: true, change: match.Resume},
-		{Command: Command{"dispute", "Play on to see what is dead; the count comes back afterwards", []Option{gameOption}}, seated: true, change: match.Dispute},
-		{Command: Command{"return", "Go back from a dispute to the count", []Option{gameOption}}, seated: true, change: match.Return},
-		{Command: Command{"score", "Count the game as it stands", []Option{gameOption, shareOption}}, question: score},
-		{Command: Command{"why", "Where every half point of the count comes from", []Option{
-			{Name: "theory", Summary: "Also the theorem behind the ruleset, with its algebra", Type: BoolOption}, gameOption, shareOption,
-		}}, question: why},
-		{Command: Command{"board", "Show the board", []Option{gameOption, shareOption}}, question: board},
-		{Command: Command{"review", "The board as it was after a turn", []Option{
-			{Name: "move", Summary: "The number of the turn", Type: IntegerOption}, gameOption, shareOption,
-		}}, question: review},
-		{Command: Command{"replay", "The game as an animation", []Option{
+		{Command: Command{"help", everyday, "List the commands, or explain one", []Option{
+			{Name: "command", Summary: "A command or a group of commands", Suggest: true},
+		}}, question: help, noGame: true},
+
+		{Command: Command{"replay", study, "Show a game as an animation", []Option{
 			{Name: "from", Summary: "The first turn", Type: IntegerOption}, {Name: "to", Summary: "The last turn", Type: IntegerOption}, gameOption, shareOption,
 		}}, question: replay},
-		{Command: Command{"comment", "Say something of a turn of a game that is over", []Option{
-			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
-			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: IntegerOption}, gameOption,
-		}}, change: match.Comment},
-		{Command: Command{"ledger", "Everything that changed hands, and why", []Option{gameOption, shareOption}}, question: ledger},
-		{Command: Command{"rules", "Recite a rulebook, or list them", []Option{
-			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
-		}}, question: recite, noGame: true},
-		{Command: Command{"compare", "Count this game under every ruleset", []Option{
+		{Command: Command{"compare", study, "Count this game under every ruleset", []Option{
 			{Name: "dead", Summary: "Dead chains: C3 D5", Rest: true, Suggest: true},
 			{Name: "all", Summary: "Every ruleset, also those that come to the same", Type: BoolOption}, gameOption, shareOption,
 		}}, question: compare},
-		{Command: Command{"demo", "Lessons on what the rules do, step by step", []Option{
+		{Command: Command{"rules", study, "List the rulesets, or explain one", []Option{
+			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
+		}}, question: recite, noGame: true},
+		{Command: Command{"demo", study, "Learn what the rules do, step by step", []Option{
 			{Name: "lesson", Summary: "Which; all are listed unless you say", Suggest: true},
 			{Name: "step", Summary: "Which step of it", Type: IntegerOption}, shareOption,
 		}}, question: demo, noGame: true},
-		{Command: Command{"show", "Draw a position for everybody here", []Option{
+		{Command: Command{"show", study, "Draw a position for everybody here", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset to count it by", Suggest: true},
 			{Name: "share", Summary: "no: only for you", Type: BoolOption},
 		}}, question: show, noGame: true},
-		{Command: Command{"setup", "Put up a position in which you play both colours, to show something", []Option{
+		{Command: Command{"setup", study, "Put up a position to try things on, playing both colours", []Option{
 			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
 		}}, change: match.SetUp, noGame: true, opens: true},
-		{Command: Command{"sgf", "The game as a file", []Option{gameOption, shareOption}}, question: record},
-		{Command: Command{"undo", "Take back your last turn; after a minute, by asking", []Option{gameOption}}, seated: true, change: match.Undo},
-		{Command: Command{"decline", "Say no to a challenge, or to what the opponent asks", []Option{gameOption}}, change: match.Decline},
-		{Command: Command{"clock", "How much time there is", []Option{gameOption, shareOption}}, question: clocks},
-		{Command: Command{"pause", "Ask to stop the clocks, or let them run again", []Option{gameOption}}, seated: true, change: match.Pause},
-		{Command: Command{"claim", "Claim the win when the opponent's flag has fallen", []Option{gameOption}}, seated: true, change: match.Claim},
-		{Command: Command{"rematch", "The same game again, with colours changed", []Option{gameOption}}, change: match.Rematch, opens: true},
-		{Command: Command{"remind", "How you want to be reminded", []Option{
+		{Command: Command{"comment", study, "Comment on a move of a game that is over", []Option{
+			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
+			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: IntegerOption}, gameOption,
+		}}, change: match.Comment},
+		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
+
+		{Command: Command{"resume", ending, "Go on playing after play has stopped", []Option{gameOption}}, kind: rules.Resume, seated: true, change: match.Resume},
+		{Command: Command{"dispute", ending, "Play on to see what is dead, or go back to the score", []Option{
+			gameOption, {Name: "back", Summary: "Go back to the score", Type: BoolOption},
+		}}, seated: true, change: match.Dispute},
+		{Command: Command{"draw", ending, "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, seated: true, change: match.Draw},
+		{Command: Command{"decline", ending, "Decline a challenge, or what the other player asks", []Option{gameOption}}, change: match.Decline},
+		{Command: Command{"rematch", ending, "Play the same game again, with colours changed", []Option{gameOption}}, change: match.Rematch, opens: true},
+		{Command: Command{"delete", ending, "Cancel a game that has hardly begun, or ask to delete it", []Option{
+			gameOption, {Name: "confirm", Summary: "yes, if you are sure"},
+			{Name: "how", Summary: "Cancel it, or forget it; whichever fits unless you say",
+				Choices: []Choice{{"Cancel it: nothing counts", "cancel"}, {"Forget it: as if it had never been", "forget"}}},
+		}}, change: match.Withdraw},
+
+		{Command: Command{"clock", timing, "Show the clocks, or ask to stop them", []Option{
+			gameOption,
+			{Name: "pause", Summary: "Ask to stop the clocks; if they are stopped, let them run again", Type: BoolOption}, shareOption,
+		}}, question: clocks, changes: "pause", seated: true, change: match.Pause},
+		{Command: Command{"claim", timing, "Claim the win when the other player is out of time", []Option{gameOption}}, seated: true, change: match.Claim},
+		{Command: Command{"remind", timing, "Choose how you are reminded", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
 		}}, prefer: remind, noGame: true},
-		{Command: Command{"adjudicate", "Decide a game that its players cannot end (moderators)", []Option{
-			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
-				{"A draw", "draw"}, {"Without result", "void"}}},
-			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
-		}}, change: match.Adjudicate},
-		{Command: Command{"delete", "Have a game forgotten: both must want it, or a moderator", []Option{
-			{Name: "confirm", Summary: "yes, if you are sure"}, gameOption,
-		}}, change: match.Delete},
-		{Command: Command{"settings", "What new games here are like; moderators change it", []Option{
+
+		{Command: Command{"games", room, "List the games of this room, or all of yours", []Option{
+			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
+		}}, question: games, noGame: true},
+		{Command: Command{"settings", room, "Show what new games here are like; moderators change it", []Option{
 			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
 			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes, Suggest: true},
 			{Name: "theme", Summary: "The look of the pictures, or default", Choices: choicesOf(render.Themes())},
@@ -148,17 +172,15 @@ func listHandlers() []handler {
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
 			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
 		}}, prefer: settings, noGame: true},
-		{Command: Command{"cancel", "Cancel a game in which not both have moved; moderators: any", []Option{gameOption}}, change: match.Cancel},
-		{Command: Command{"privacy", "What is kept of you, and how to be forgotten", []Option{
+		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
+			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
+				{"A draw", "draw"}, {"Without result", "void"}}},
+			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
+		}}, change: match.Adjudicate},
+		{Command: Command{"privacy", room, "See what is kept about you, and be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},
 		}}, whole: privacy, noGame: true},
-		{Command: Command{"games", "The games of this room, or all of yours", []Option{
-			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
-		}}, question: games, noGame: true},
-		{Command: Command{"help", "What can be typed here", []Option{
-			{Name: "command", Summary: "A command", Suggest: true},
-		}}, question: help, noGame: true},
 	}
 }
 

@@ -57,7 +57,14 @@
 // # Commands
 //
 // [Commands] is the list from which every adapter projects its own: slash
-// commands with options and completion, or lines of text, which [Parse] reads.
+// commands with options and completion, or lines of text, which [Parse] reads. The
+// everyday commands come first; help shows the others by their groups. Names that
+// commands had before are in a table of aliases, which no list shows: [Parse] and
+// [Bot.Ask] understand them, and [Current] translates the controls below old messages.
+//
+// A private answer to a question that people argue about carries a button that asks it
+// again with share:yes, for everybody. [Answer.Unshared] takes it off where a private
+// answer is in everybody's sight.
 //
 // # Goroutines
 //

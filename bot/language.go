@@ -136,3 +136,7 @@ func choicesIn(l *text.Language, cs []Choice) []Choice {
 	}
 	return out
 }
+
+// Untranslated returns what a language leaves in English on purpose: keys of texts, and
+// the summaries of commands and options.
+func Untranslated(tag string) []string { return text.BestLanguage(tag).Missing }

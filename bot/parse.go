@@ -3,6 +3,7 @@ package bot
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -15,10 +16,10 @@ var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
-// come in their order or by name, with ":" or
-// "=". It gives ErrNotACommand for text that does not begin with "/" or "!";
-// its other errors are for the person who typed, in English; [Explain] words
-// them for somebody else.
+// come in their order or by name, with ":" or "=". The name of a command may be one
+// that it had once: the name returned is today's. Parse returns ErrNotACommand for text
+// that does not begin with "/" or "!"; its other errors are for the person who typed, in
+// English; [Explain] words them for somebody else.
 func Parse(commands []Command, typed string) (string, map[string]string, error) {
 	words := strings.Fields(typed)
 	lines := map[int]bool{} // words that begin a line
@@ -31,32 +32,30 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		return "", nil, ErrNotACommand
 	}
 	name := strings.ToLower(words[0][1:])
-	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name == name })
-	if i < 0 {
-		var names []string
-		for _, c := range commands {
-			names = append(names, c.Name)
-		}
-		if near := text.Nearest(name, names); near != "" {
-			return "", nil, text.Error("parse.unknown.near", shortened(name), near)
-		}
-		return "", nil, text.Error("parse.unknown", shortened(name))
+	c, ok := FindCommand(commands, name)
+	if !ok {
+		return "", nil, unknown(commands, name)
 	}
-	c := commands[i]
+	old := aliases[name]
 	words, lines = joined(c, words, lines)
 	args := map[string]string{}
 	rest, more := "", map[string][]string{} // of options that take the rest, what follows the first word
+	points := false                         // the option that takes the rest takes points, and no number is one
 	for i, word := range words[1:] {
 		if k := strings.IndexAny(word, ":="); k > 0 {
-			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == strings.ToLower(word[:k]) }); o >= 0 {
+			if o := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == old.option(strings.ToLower(word[:k])) }); o >= 0 {
 				opt := c.Options[o]
 				args[opt.Name] = word[k+1:]
 				delete(more, opt.Name)
 				if rest = ""; opt.Rest {
 					rest = opt.Name
 				}
+				points = opt.Rest && opt.Type == PointOption
 				continue
 			}
+		}
+		if _, err := strconv.Atoi(word); err == nil && points {
+			rest, points = "", false // a game
 		}
 		if rest != "" {
 			space := " "
@@ -74,9 +73,15 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		if c.Options[o].Rest {
 			rest = c.Options[o].Name
 		}
+		points = c.Options[o].Rest && c.Options[o].Type == PointOption
 	}
 	for name, words := range more {
 		args[name] = strings.TrimSpace(args[name] + strings.Join(words, ""))
+	}
+	for option, value := range old.args {
+		if _, given := args[option]; !given {
+			args[option] = value
+		}
 	}
 	return c.Name, args, nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,42 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Ans
 			return q.refuse(say("game.deleted", q.number())), nil
 		}
 	}
-	return h.question(q), nil
+	a := h.question(q)
+	switch {
+	case a.Private:
+		if !a.Refused && slices.Contains(arguments, h.Name) {
+			a.Controls = append(a.Controls, q.share())
+		}
+	case !a.Empty():
+		if a.Text, err = q.credited(a.Text); err != nil {
+			return q.failed(err), nil
+		}
+	}
+	return a, nil
+}
+
+// arguments are the questions whose answers people show each other: a private answer
+// carries a button for that.
+var arguments = []string{"score", "board", "compare", "rules", "demo", "show", "replay"}
+
+// share is the button that lets everybody read the answer.
+func (q *question) share() match.Control {
+	args := maps.Clone(q.req.Args)
+	args[shareOption.Name] = "yes"
+	if q.match.Number > 0 {
+		args[gameOption.Name] = q.number()
+	}
+	return match.Control{Label: q.lang.Say(say("label.share")), Command: q.req.Command, Args: args}
+}
+
+// credited says before an answer for everybody who asked for what.
+func (q *question) credited(answer string) (string, error) {
+	who, err := q.b.who(q.ctx, q.by)
+	if err != nil {
+		return "", err
+	}
+	line := word(q.lang, []Text{say("shared."+q.req.Command, named(q.by), q.number())}, who, 0)
+	return strings.TrimRight(line+"\n"+answer, "\n"), nil
 }
 
 // failed answers that something went wrong, and logs what.
@@ -121,19 +157,39 @@ func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.
 	return cmp.Or(text.CleanName(who[p].Name), l.Say(say("somebody")))
 }
 
+// score says how the count stands, or accounts for it.
 func score(q *question) Answer {
+	var out []Text
+	if theory := yes(q.req.Args["theory"]); theory || yes(q.req.Args["why"]) {
+		out = append(out, why(q.pos.Final(), theory)...)
+	}
+	if yes(q.req.Args["ledger"]) {
+		out = append(out, ledger(q.pos.Game, q.number())...)
+	}
+	if len(out) == 0 {
+		out = standing(q)
+	}
+	return q.answer(out...)
+}
+
+// standing says how the count stands and who is next.
+func standing(q *question) []Text {
 	g := q.pos.Final()
 	s := g.Score()
 	if s == nil {
-		return q.answer(append(caption(q.match, q.pos, q.now, true), say("score.none", g.Rules().Title))...)
+		return append(caption(q.match, q.pos, q.now, true), say("score.none", g.Rules().Title))
 	}
 	var out []Text
 	if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
 		out = append(out, ahead(a.margin))
 	}
-	for _, l := range s.Lines {
-		if l.N != 0 || l.Thing == rules.Territory {
-			out = append(out, scoreLine(l))
+	if g.Phase() == rules.Playing {
+		out = append(out, holds(g, rules.Black), holds(g, rules.White))
+	} else {
+		for _, l := range s.Lines {
+			if l.N != 0 || l.Thing == rules.Territory {
+				out = append(out, scoreLine(l))
+			}
 		}
 	}
 	out = append(out, count(g)...)
@@ -156,7 +212,7 @@ func score(q *question) Answer {
 	if len(line) > 0 {
 		out = append(out, dots(line...))
 	}
-	return q.answer(append(out, more...)...)
+	return append(out, more...)
 }
 
 // scoreLine says what something counts for a player.
@@ -167,14 +223,13 @@ func scoreLine(l rules.Line) Text {
 	return say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String())
 }
 
-// why accounts for the count, line by line, with the sentence behind each and
-// what in the game made it; then by the other ways of counting, and by the
-// theorem for those who ask for the theory.
-func why(q *question) Answer {
-	g := q.pos.Final()
+// why accounts for the count, line by line, with the rule behind each and
+// what in the game made it; then by the other ways of counting, and if asked by the
+// theorem.
+func why(g *rules.Game, theory bool) []Text {
 	s := g.Score()
 	if s == nil {
-		return q.answer(say("score.none", g.Rules().Title))
+		return []Text{say("score.none", g.Rules().Title)}
 	}
 	out := []Text{say("why.head", g.Rules().Title, g.Rules().Source)}
 	for _, e := range rules.Explain(g) {
@@ -192,10 +247,10 @@ func why(q *question) Answer {
 			out = append(out, say("why.view", say("way."+strconv.Itoa(int(v.Way))), v.Black.String(), v.White.String(), lead(v.Margin())))
 		}
 	}
-	if r, ok := rules.Read(g); ok && yes(q.req.Args["theory"]) {
+	if r, ok := rules.Read(g); ok && theory {
 		out = append(out, say("why.theorem", text.Sentence(r.Words())))
 	}
-	return q.answer(out...)
+	return out
 }
 
 // reason makes an argument of the entries that one sentence wrote.
@@ -223,14 +278,11 @@ func decided(p *match.Position) rules.Saying {
 	return p.Game.Decided()
 }
 
-func board(q *question) Answer {
-	return q.pictured(q.match, q.pos, caption(q.match, q.pos, q.now, true))
-}
-
-func ledger(q *question) Answer {
-	es := q.pos.Game.Entries()
+// ledger lists everything that changed hands, and the count.
+func ledger(g *rules.Game, number string) []Text {
+	es := g.Entries()
 	if len(es) == 0 {
-		return q.answer(say("ledger.empty", q.number()))
+		return []Text{say("ledger.empty", number)}
 	}
 	var out []Text
 	for i, t := range entries("ledger.line", es) {
@@ -242,7 +294,7 @@ func ledger(q *question) Answer {
 			out = append(out, line)
 		}
 	}
-	return q.answer(append(out, count(q.pos.Game)...)...)
+	return append(out, count(g)...)
 }
 
 func recite(q *question) Answer {
@@ -282,9 +334,9 @@ func recite(q *question) Answer {
 	return q.answer(append(out, say("rules.more"))...)
 }
 
-// review shows the game as it was after a turn, with the way to the turns
-// beside it.
-func review(q *question) Answer {
+// board shows the game as it is, or as it was after a turn, with the way to the
+// turns beside it.
+func board(q *question) Answer {
 	turns := q.pos.Game.Turns()
 	n, err := match.Number(q.req.Args, "move", turns)
 	if err != nil {
@@ -293,9 +345,11 @@ func review(q *question) Answer {
 	if n < 0 || n > turns {
 		return q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
 	}
-	at := &match.Position{Game: q.pos.Game.At(n)}
-	m := q.match
-	m.Clock = clock.Control{} // what was shown then is gone
+	m, at := q.match, q.pos
+	if q.req.Args["move"] != "" {
+		at = &match.Position{Game: q.pos.Game.At(n)}
+		m.Clock = clock.Control{} // what was shown then is gone
+	}
 	texts := caption(m, at, q.now, true)
 	for _, r := range q.pos.Remarks {
 		if r.Turn == n {
@@ -305,7 +359,7 @@ func review(q *question) Answer {
 	a := q.pictured(m, at, texts)
 	for _, to := range []int{n - 1, n + 1} {
 		if to >= 0 && to <= turns {
-			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "review",
+			a.Controls = append(a.Controls, match.Control{Label: q.lang.Say(say("review.to", strconv.Itoa(to))), Command: "board",
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
@@ -450,23 +504,39 @@ func games(q *question) Answer {
 	return q.answer(out...)
 }
 
+// help lists the everyday commands and the groups of the others, or explains a group or
+// a command.
 func help(q *question) Answer {
-	out := []Text{say("help")}
-	want := strings.TrimPrefix(strings.ToLower(q.req.Args["command"]), "/")
-	for _, c := range CommandsIn(q.lang.Tag) {
-		if want != "" && c.Name != want {
-			continue
+	want := strings.TrimLeft(strings.ToLower(strings.TrimSpace(q.req.Args["command"])), "/!")
+	commands := CommandsIn(q.lang.Tag)
+	list := func(group string) (out []Text) {
+		for _, c := range commands {
+			if c.Group == group {
+				out = append(out, say("help.line", c.Name, usage(c, gameOption.Name, shareOption.Name), c.Summary))
+			}
 		}
-		if want == "" {
-			out = append(out, say("help.line", c.Name, usage(c, gameOption.Name, shareOption.Name), c.Summary))
-			continue
+		return out
+	}
+	switch c, found := FindCommand(commands, want); {
+	case want == everyday:
+		out := append([]Text{say("help")}, list(everyday)...)
+		out = append(out, say("help.more"))
+		for _, g := range groups {
+			out = append(out, say("help.group", g, say("group."+g)))
 		}
-		out = []Text{say("help.line", c.Name, usage(c), c.Summary)}
+		return q.answer(out...)
+	case slices.Contains(groups, want):
+		return q.answer(append([]Text{say("help.heading", say("group."+want))}, list(want)...)...)
+	case found:
+		out := []Text{say("help.line", c.Name, usage(c), c.Summary)}
 		for _, o := range c.Options {
 			out = append(out, say("help.option", o.Name, o.Summary))
 		}
+		return q.answer(out...)
 	}
-	return q.answer(out...)
+	a := q.refuse(wrong(unknown(commands, want)))
+	a.Text = text.Capital(a.Text)
+	return a
 }
 
 // show draws a position for everybody, or for the person who asked alone.

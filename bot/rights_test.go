@@ -37,8 +37,8 @@ var stateScripts = map[string][]string{
 	"agreed":  {"b /new aga 5x5", "w /join", "b /place C3", "w /place C2", "b /pass", "w /pass", "b /accept"},
 	"branch":  {"b /new aga 5x5", "w /join", "b /place C3", "w /place C2", "b /pass", "w /pass", "w /dispute"},
 	"over":    {"b /new aga 5x5", "w /join", "b /place C3", "w /place C2", "b /resign yes"},
-	"off":     {"b /new aga 5x5", "b /cancel"},
-	"gone":    {"b /new aga 5x5", "w /join", "b /delete", "w /delete"},
+	"off":     {"b /new aga 5x5", "b /delete"},
+	"gone":    {"b /new aga 5x5", "w /join", "b /delete how:forget", "w /delete how:forget"},
 	"alone":   {"b /new aga 5x5 opponent:me", "b /place C3"},
 	"sandbox": {"b /setup .X.\n.O.\n..."},
 }
@@ -46,33 +46,35 @@ var stateScripts = map[string][]string{
 // rights says for each command who changes something by it, in each state: in
 // those that are not named, nobody. A capital B goes where b goes.
 var rights = map[string]map[string]string{
-	"/join":             {"open": "wiem", "invited": "i"},
-	"/decline":          {"invited": "i", "offered": "bw", "erasing": "bw"},
-	"/cancel":           {"open": "bm", "invited": "bm", "black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "bwm", "stopped": "m", "agreed": "m", "branch": "m", "alone": "bm", "sandbox": "b"},
-	"/place D4":         {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b"},
-	"/place A1":         {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b", "sandbox": "b"},
-	"/handicap D4":      {"stones": "b"},
-	"/pass":             {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "branch": "b", "alone": "b", "sandbox": "b"},
-	"/button":           {},
-	"/delay":            {},
-	"/draw":             {"black": "bw", "white": "bw", "clock": "bw", "offered": "w", "stones": "bw", "branch": "bw", "alone": "b", "sandbox": "b"},
-	"/resign yes":       {"black": "bw", "white": "bw", "clock": "bw", "offered": "bw", "erasing": "bw", "stones": "bw", "stopped": "bw", "agreed": "bw", "branch": "bw", "alone": "b", "sandbox": "b"},
-	"/resign":           {},
-	"/dead C3":          {"stopped": "bw", "agreed": "bw"},
-	"/propose":          {},
-	"/accept":           {"offered": "w", "stopped": "bw", "agreed": "w"},
-	"/resume":           {"stopped": "bw", "agreed": "bw"},
-	"/dispute":          {"stopped": "bw", "agreed": "bw"},
-	"/return":           {"branch": "bw"},
-	"/undo":             {"black": "bw", "white": "bw", "clock": "bw", "offered": "w", "erasing": "w", "stopped": "w", "alone": "b"},
-	"/pause":            {"clock": "bw"},
-	"/claim":            {},
-	"/comment hm":       {"over": "bwiem"},
-	"/rematch":          {"over": "bw"},
-	"/delete":           {"black": "bw", "white": "bw", "clock": "bw", "erasing": "w", "stones": "bw", "stopped": "bw", "agreed": "bw", "branch": "bw", "over": "bw", "off": "b", "alone": "b", "sandbox": "b"},
-	"/delete yes":       {"open": "m", "invited": "m", "black": "bwm", "white": "bwm", "clock": "bwm", "offered": "m", "erasing": "wm", "stones": "bwm", "stopped": "bwm", "agreed": "bwm", "branch": "bwm", "over": "bwm", "off": "bm", "alone": "bm", "sandbox": "b"},
-	"/adjudicate void":  {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
-	"/adjudicate black": {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
+	"/join":               {"open": "wiem", "invited": "i"},
+	"/decline":            {"invited": "i", "offered": "bw", "erasing": "bw"},
+	"/delete how:cancel":  {"open": "bm", "invited": "bm", "black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "bwm", "stopped": "m", "agreed": "m", "branch": "m", "alone": "bm", "sandbox": "b"},
+	"/place D4":           {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b"},
+	"/place A1":           {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "stones": "b", "branch": "b", "alone": "b", "sandbox": "b"},
+	"/place D4 C3":        {"stones": "b"},
+	"/handicap D4":        {"stones": "b"},
+	"/pass":               {"black": "b", "white": "w", "clock": "b", "offered": "b", "erasing": "b", "branch": "b", "alone": "b", "sandbox": "b"},
+	"/button":             {},
+	"/delay":              {},
+	"/draw":               {"black": "bw", "white": "bw", "clock": "bw", "offered": "w", "stones": "bw", "branch": "bw", "alone": "b", "sandbox": "b"},
+	"/resign yes":         {"black": "bw", "white": "bw", "clock": "bw", "offered": "bw", "erasing": "bw", "stones": "bw", "stopped": "bw", "agreed": "bw", "branch": "bw", "alone": "b", "sandbox": "b"},
+	"/resign":             {},
+	"/dead C3":            {"stopped": "bw", "agreed": "bw"},
+	"/dead":               {},
+	"/accept":             {"offered": "w", "stopped": "bw", "agreed": "w"},
+	"/resume":             {"stopped": "bw", "agreed": "bw"},
+	"/dispute":            {"stopped": "bw", "agreed": "bw", "branch": "bw"},
+	"/dispute back:yes":   {"branch": "bw"},
+	"/undo":               {"black": "bw", "white": "bw", "clock": "bw", "offered": "w", "erasing": "w", "stopped": "w", "alone": "b"},
+	"/clock pause:yes":    {"clock": "bw"},
+	"/clock pause:no":     {},
+	"/claim":              {},
+	"/comment hm":         {"over": "bwiem"},
+	"/rematch":            {"over": "bw"},
+	"/delete":             {"open": "b", "invited": "b", "black": "bw", "white": "bw", "clock": "bw", "erasing": "w", "stones": "bw", "stopped": "bw", "agreed": "bw", "branch": "bw", "over": "bw", "off": "b", "alone": "b", "sandbox": "b"},
+	"/delete confirm:yes": {"open": "bm", "invited": "bm", "black": "bwm", "white": "bwm", "clock": "bwm", "offered": "m", "erasing": "wm", "stones": "bwm", "stopped": "bwm", "agreed": "bwm", "branch": "bwm", "over": "bwm", "off": "bm", "alone": "bm", "sandbox": "b"},
+	"/adjudicate void":    {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
+	"/adjudicate black":   {"black": "m", "white": "m", "clock": "m", "offered": "m", "erasing": "m", "stones": "m", "stopped": "m", "agreed": "m", "branch": "m", "alone": "mB", "sandbox": "B"},
 }
 
 // elsewhere are the commands about no game that there is, and what they change
@@ -84,7 +86,7 @@ var elsewhere = map[string]string{
 }
 
 // questions change nothing, whoever asks.
-var questions = []string{"/score", "/why", "/board", "/review 1", "/replay", "/ledger", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
+var questions = []string{"/score", "/score why:yes", "/board", "/board 1", "/replay", "/score ledger:yes", "/rules aga", "/compare", "/demo", "/show .X.\n.O.\n...",
 	"/sgf", "/clock", "/games", "/help", "/score share:true", "/board share:true", "/games mine"}
 
 // A bench is a talk whose games are looked at.

@@ -17,6 +17,8 @@ const maxChoices = 25
 
 // Suggest gives choices for an option that is being typed; see [Service].
 func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
+	now := Current(match.Control{Command: r.Command, Args: r.Args, Ask: option})
+	r.Command, r.Args, option = now.Command, now.Args, now.Ask
 	h, ok := find(r.Command)
 	if !ok {
 		return nil
@@ -37,6 +39,9 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	case option == "command":
 		for _, c := range CommandsIn(s.mine.Tag) {
 			all = append(all, Choice{c.Summary, c.Name})
+		}
+		for _, g := range groups {
+			all = append(all, Choice{s.mine.Say(say("group." + g)), g})
 		}
 	case option == "lesson":
 		for _, l := range lessons() {

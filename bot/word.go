@@ -281,7 +281,7 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	case p.Over():
 		return nil
 	case p.Placing > 0:
-		out = append(out, label(m, seq, "label.stones", "handicap", "points"))
+		out = append(out, label(m, seq, "label.stones", "place", "at"))
 		if len(p.Stones) > 0 {
 			out = append(out, label(m, seq, "label.undo", "undo", ""))
 		}
@@ -297,7 +297,7 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 			out = append(out, label(m, seq, "label.undo", "undo", ""))
 		}
 		if p.Branch > 0 {
-			out = append(out, label(m, seq, "label.return", "return", ""))
+			out = append(out, label(m, seq, "label.return", "dispute", ""))
 		}
 	case g.Phase() == rules.Settling:
 		out = append(out, label(m, seq, "label.dead", "dead", "points"))

@@ -137,6 +137,17 @@ func RunIn(t *testing.T, around func(t *testing.T, test func(*testing.T)), start
 			t.Errorf("white sees %q", p.Sees("white"))
 		}
 	})
+	with("a private answer can be shared, where others do not see it anyway", func(t *testing.T, d *fakeService, p Platform) {
+		const label = "Share with everyone"
+		d.answer = bot.Answer{Text: "only for your eyes", Private: true, Controls: []match.Control{
+			{Label: label, Command: "score", Args: map[string]string{"game": "1", "share": "yes"}}}}
+		p.Says("black", "/score")
+		hidden := !p.OneScreen() && !strings.Contains(p.Sees("white"), "only for your eyes")
+		seen := p.Sees("black")
+		if offered := strings.Contains(seen, label) || strings.Contains(seen, "share:yes"); offered != hidden {
+			t.Errorf("hidden from White: %v; Black sees %q", hidden, seen)
+		}
+	})
 	with("a public answer is for all", func(t *testing.T, d *fakeService, p Platform) {
 		d.answer = bot.Answer{Text: "for everybody"}
 		p.Says("black", "/score")

@@ -76,6 +76,9 @@ func (h *hall) Sees(who string) string {
 		for _, f := range m.Attachments {
 			fmt.Fprintln(&b, f.Alt)
 		}
+		for _, c := range m.Controls {
+			fmt.Fprintf(&b, "[%s]\n", c.Label)
+		}
 	}
 	return b.String() + h.client.String()
 }

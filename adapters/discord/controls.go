@@ -29,7 +29,7 @@ const (
 
 // styles are the colours of the buttons of commands; others are grey.
 var styles = map[string]int{
-	"place": rest.Primary, "handicap": rest.Primary, "dead": rest.Primary,
+	"place": rest.Primary, "dead": rest.Primary,
 	"accept": rest.Success, "join": rest.Success,
 	"resign": rest.Danger, "delete": rest.Danger,
 }
@@ -55,7 +55,8 @@ func (p press) String() string {
 	return s
 }
 
-// readPress reads a custom_id.
+// readPress reads a custom_id, which may be old: what it asks for is what that is called
+// today.
 func readPress(id string) (press, bool) {
 	rest, ask, _ := strings.Cut(id, "#")
 	command, query, ok := strings.Cut(rest, "?")
@@ -63,11 +64,12 @@ func readPress(id string) (press, bool) {
 	if !ok || command == "" || err != nil {
 		return press{}, false
 	}
-	p := press{command: command, ask: ask, args: map[string]string{}}
+	args := map[string]string{}
 	for k := range values {
-		p.args[k] = values.Get(k)
+		args[k] = values.Get(k)
 	}
-	return p, true
+	now := bot.Current(match.Control{Command: command, Args: args, Ask: ask})
+	return press{now.Command, now.Args, now.Ask}, true
 }
 
 // buttons makes the controls below a message. Those that do not fit are left

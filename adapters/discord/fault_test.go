@@ -66,7 +66,7 @@ func TestSlow(t *testing.T) {
 		}
 		refused() // which stays private
 		// What everybody is to see comes as a message, once.
-		if m := slowly(c.alice.Slash(thread, "score", opt("share", true))); m.To != "Alice" || m.Content != c.linkTo(c.shows(thread, "komi")) {
+		if m := slowly(c.alice.Slash(thread, "score", opt("share", true))); m.To != "Alice" || m.Content != c.linkTo(c.shows(thread, "Alice asked for the score")) {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
 		if m := thread.Last(); m.To != "" {

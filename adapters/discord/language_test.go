@@ -47,14 +47,15 @@ func TestLocalizedCommands(t *testing.T) {
 	for _, c := range commands {
 		for _, tag := range bot.Languages()[1:] {
 			tag := discordgo.Locale(tag)
-			if c.Description != "" && (c.Descriptions[tag] == "" || c.Descriptions[tag] == c.Description || c.Names != nil) {
+			said := func(english string) bool { return !slices.Contains(bot.Untranslated(string(tag)), english) }
+			if c.Description != "" && said(c.Description) && (c.Descriptions[tag] == "" || c.Descriptions[tag] == c.Description || c.Names != nil) {
 				t.Errorf("/%s is %q in %s, names %v", c.Name, c.Descriptions[tag], tag, c.Names)
 			}
 			if c.Description == "" && c.Names[tag] == "" {
 				t.Errorf("%q has no name in %s", c.Name, tag)
 			}
 			for _, o := range c.Options {
-				if o.Descriptions[tag] == "" {
+				if o.Descriptions[tag] == "" && said(o.Description) {
 					t.Errorf("/%s %s has no description in %s", c.Name, o.Name, tag)
 				}
 			}

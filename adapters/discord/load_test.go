@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -195,6 +198,26 @@ func TestHeap(t *testing.T) {
 	})
 }
 
+// characters counts the characters of a command as Discord does: names, descriptions and
+// values, of each the longest translation.
+func characters(c command) int {
+	longest := func(text string, in map[discordgo.Locale]string) int {
+		n := utf8.RuneCountInString(text)
+		for _, t := range in {
+			n = max(n, utf8.RuneCountInString(t))
+		}
+		return n
+	}
+	n := longest(c.Name, c.Names) + longest(c.Description, c.Descriptions)
+	for _, o := range c.Options {
+		n += len(o.Name) + longest(o.Description, o.Descriptions)
+		for _, ch := range o.Choices {
+			n += longest(ch.Name, ch.NameLocalizations) + len(fmt.Sprint(ch.Value))
+		}
+	}
+	return n
+}
+
 // The commands as they are registered keep Discord's limits; the double checks
 // each of them. What the bot's list has, Discord's has.
 func TestProjection(t *testing.T) {
@@ -214,6 +237,14 @@ func TestProjection(t *testing.T) {
 			}
 			if (p.May != nil) != (reserved[c.Name] != 0) {
 				t.Errorf("%s is for %v", c.Name, p.May)
+			}
+		}
+		if len(out) > 100 {
+			t.Errorf("%d commands, and Discord takes 100", len(out))
+		}
+		for _, c := range out {
+			if n := characters(c); n > 8000 {
+				t.Errorf("%s has %d characters, and Discord takes 8000", c.Name, n)
 			}
 		}
 		for name := range reserved {

@@ -491,6 +491,7 @@ func replaced(e *event.Event) id.EventID {
 // tell tells an answer where it was asked, as a reply; what is personal goes to
 // the person directly.
 func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, root id.EventID, answer bot.Answer) error {
+	answer = answer.Unshared() // all in the room can read it
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
 	picture, name := answer.Picture()
 	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang, Chart: answer.Chart != nil},

@@ -189,7 +189,7 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 	default:
 		t.print("%s\n", bot.Fill(a.Text, bot.Format{}))
 	}
-	for _, c := range a.Controls {
+	for _, c := range a.Unshared().Controls { // everybody looks at the same screen
 		line := "/" + c.Command
 		for _, k := range slices.Sorted(maps.Keys(c.Args)) {
 			if k != "seq" {

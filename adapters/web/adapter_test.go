@@ -45,6 +45,9 @@ func (h *double) Again() bool {
 func (h *double) send() {
 	if a := post(h.t, h.url, h.last); a.Private {
 		h.told[h.last.Seat] += a.Message.Text + "\n"
+		for _, c := range a.Message.Controls {
+			h.told[h.last.Seat] += "[" + c.Label + "]\n"
+		}
 	}
 }
 

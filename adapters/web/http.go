@@ -14,7 +14,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -311,8 +310,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	commands := s.service.Commands()
 	if sub.Command != "" { // pressed, not typed: nothing was said
 		line.Text = ""
-		req.Command, req.Args = sub.Command, sub.Args
-		if !slices.ContainsFunc(commands, func(c bot.Command) bool { return c.Name == sub.Command }) {
+		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
+		req.Command, req.Args = pressed.Command, pressed.Args
+		if _, ok := bot.FindCommand(commands, req.Command); !ok {
 			return s.refusal(bot.Translated(sub.lang, wordNoCommand)), nil
 		}
 	} else {

@@ -635,7 +635,10 @@ func TestComplete(t *testing.T) {
 		{"/new opponent:", "", []string{"black", "white", "me"}},
 		{"/place d", "d", []string{"D4", "D5"}},
 		{"/place D4", "D4", nil},
-		{"/place D4 ", "", []string{"2"}},
+		{"/place D4 ", "", []string{"game:"}},
+		{"/place D4 E", "E", nil},
+		{"/place D4 d", "d", []string{"D4", "D5"}},
+		{"/why ", "", nil},
 		{"/pass C3 c", "c", []string{"C3"}},
 		{"/board share:", "", []string{"yes", "no"}},
 	} {
@@ -652,7 +655,7 @@ func TestComplete(t *testing.T) {
 		t.Error("no hint on what /place wants")
 	}
 	url := open(t, newRoom(newLog(t)), fakeService{})
-	if _, body := do(t, "GET", url+"/suggest?seat=black&text=%2Fpl", ""); body != `{"replace":"/pl","choices":[{"value":"/place ","hint":"Place a stone"}]}`+"\n" {
+	if _, body := do(t, "GET", url+"/suggest?seat=black&text=%2Fpl", ""); body != `{"replace":"/pl","choices":[{"value":"/place ","hint":"Place a stone, or your handicap stones"}]}`+"\n" {
 		t.Error(body)
 	}
 	if _, body := do(t, "GET", url+"/suggest?text=hello", ""); !bytes.Contains([]byte(body), []byte(`"choices":[]`)) {

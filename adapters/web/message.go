@@ -61,6 +61,7 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 		out.At = s.cfg.Now()
 	}
 	for _, c := range m.Controls {
+		c = bot.Current(c)
 		out.Controls = append(out.Controls, control{c.Label, c.Command, c.Args, c.Ask, pick(s.service.Commands(), c)})
 	}
 	if m.File != nil {

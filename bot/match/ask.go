@@ -150,6 +150,8 @@ func Pause(in *Input) Step {
 		return in.Refuse(say("pause.noclock", in.number()))
 	case in.Position.paused:
 		return in.step([]string{"unpause"}, []text.Message{say("unpaused", named(in.By), in.number())}, nil)
+	case !in.yes("pause"):
+		return in.Refuse(say("pause.running", in.number()))
 	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
 		return in.pause()
 	}
@@ -160,8 +162,12 @@ func (in *Input) pause() Step {
 	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
 }
 
-// Dispute goes on playing on a branch, to find out who is right about the dead.
+// Dispute goes on playing on a branch, to find out who is right about the dead. On
+// the branch it goes back to the count.
 func Dispute(in *Input) Step {
+	if in.Position.Branch > 0 || in.yes("back") {
+		return in.leaveBranch()
+	}
 	if !in.Position.Game.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(in.Position.Game.Rules()))
 	}
@@ -178,8 +184,7 @@ func Dispute(in *Input) Step {
 	return s
 }
 
-// Return leaves the branch.
-func Return(in *Input) Step {
+func (in *Input) leaveBranch() Step {
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}

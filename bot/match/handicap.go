@@ -8,14 +8,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// PlaceHandicap places handicap stones where Black likes them.
-func PlaceHandicap(in *Input) Step {
-	if in.Position.Placing == 0 {
-		return in.Refuse(say("placing.none", in.number()))
-	}
-	return in.stones(in.Request.Args["points"])
-}
-
 // stones places handicap stones: those that are named, or none of them.
 func (in *Input) stones(points string) Step {
 	if in.Match.Black != in.By {

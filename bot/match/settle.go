@@ -103,9 +103,9 @@ func pointList(ps []rules.Point) string {
 	return strings.Join(names, ", ")
 }
 
-// Propose marks what looks dead, for both to look at. Chains that are marked
+// propose marks what looks dead, for both to look at. Chains that are marked
 // already stay as they are.
-func Propose(in *Input) Step {
+func (in *Input) propose() Step {
 	g := in.Position.Game
 	if !g.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(g.Rules()))
@@ -222,8 +222,34 @@ func (p *Position) Final() *rules.Game {
 	return g
 }
 
-// Delete has a game forgotten: both must want it, or a moderator.
-func Delete(in *Input) Step {
+// Withdraw cancels a game, or has it forgotten. Unless the person says which, a player's
+// game that has hardly begun is cancelled.
+func Withdraw(in *Input) Step {
+	m, a := in.Match, in.Position.Asked
+	black, white := in.colors()
+	switch how := strings.ToLower(strings.TrimSpace(in.Request.Args["how"])); {
+	case how == "cancel":
+		return in.cancel()
+	case how != "" && how != "forget":
+		return in.Refuse(say("delete.how", shortened(how)))
+	case how == "" && !in.bothMoved() && (a == nil || a.What != "delete") &&
+		(m.State == Open && m.Opener == in.By || m.State == Going && (black || white)):
+		return in.cancel()
+	}
+	return in.erase()
+}
+
+// bothMoved reports whether both players have made a turn.
+func (in *Input) bothMoved() bool {
+	moved := map[rules.Color]bool{}
+	for _, l := range in.Position.Lines {
+		moved[l.Turn.By] = true
+	}
+	return moved[rules.Black] && moved[rules.White]
+}
+
+// erase has a game forgotten: both must want it, or a moderator.
+func (in *Input) erase() Step {
 	m := in.Match
 	black, white := in.colors()
 	switch a := in.Position.Asked; {

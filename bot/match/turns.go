@@ -20,15 +20,21 @@ func MakeTurn(in *Input) Step {
 	if in.Position.Placing > 0 && t.Kind != rules.Resign {
 		return in.stones(in.Request.Args["at"])
 	}
+	if in.Request.Args["handicap"] != "" { // it was asked for by the name of a command for that alone
+		return in.Refuse(say("placing.none", in.number()))
+	}
 	if t.Kind == rules.Place {
 		if in.Request.Args["at"] == "" {
 			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Centre(in.Match.Setup).String()))
 		}
-		p, err := rules.ParsePoint(in.Request.Args["at"], w, h)
+		ps, err := ParsePoints(in.Request.Args["at"], w, h)
 		if err != nil {
 			return in.Refuse(wrong(err))
 		}
-		t.At = p
+		if len(ps) != 1 {
+			return in.Refuse(say("place.one"))
+		}
+		t.At = ps[0]
 	}
 	if dead := in.Request.Args["dead"]; dead != "" && t.Kind == rules.Pass {
 		ps, err := ParsePoints(dead, w, h)
@@ -48,11 +54,15 @@ func Resume(in *Input) Step {
 	return in.play(rules.Turn{Kind: in.Kind, By: in.color()})
 }
 
-// Mark marks chains as dead, alive or alive in seki, once play has stopped.
+// Mark marks chains as dead, alive or alive in seki, once play has stopped; if none are
+// named, those that look dead.
 func Mark(in *Input) Step {
 	t := rules.Turn{Kind: rules.MarkDead, By: in.color()}
 	switch as := strings.ToLower(strings.TrimSpace(in.Request.Args["as"])); as {
 	case "", "dead":
+		if in.Request.Args["points"] == "" {
+			return in.propose()
+		}
 	case "alive":
 		t.Kind = rules.Unmark
 	case "seki":
@@ -134,9 +144,9 @@ func Resign(in *Input) Step {
 	return in.play(rules.Turn{Kind: rules.Resign, By: by})
 }
 
-// Cancel ends a game without a result: before both have moved, by its players;
+// cancel ends a game without a result: before both have moved, by its players;
 // at any time, by a moderator who is not a party to it.
-func Cancel(in *Input) Step {
+func (in *Input) cancel() Step {
 	m := in.Match
 	black, white := in.colors()
 	yours := black || white || m.Opener == in.By
@@ -152,11 +162,7 @@ func Cancel(in *Input) Step {
 	case Ended:
 		return in.Refuse(say("game.over", in.number(), Outcome(in.Position)))
 	}
-	moved := map[rules.Color]bool{}
-	for _, l := range in.Position.Lines {
-		moved[l.Turn.By] = true
-	}
-	if moved[rules.Black] && moved[rules.White] && !moderates {
+	if in.bothMoved() && !moderates {
 		return in.Refuse(say("cancel.late", in.number()))
 	}
 	return in.close(Cancelled, "cancel", say("cancelled", named(in.By), in.number()))

@@ -7,7 +7,7 @@ var former = map[string]string{
 	"missing":     "/{0} needs {1}: {2}.",
 	"looks.dead":  "These stones look dead to me: {0}.",
 	"looks.seki":  "These look alive in seki to me: {0}.",
-	"looks.how":   "{/propose} marks it so. This is only a suggestion: you both decide.",
+	"looks.how":   "{/dead} marks it so. This is only a suggestion: you both decide.",
 	"placing":     "Black places {0} more handicap stones.",
 	"placing.one": "Black places {0} more handicap stone.",
 	"turn":        "Game {0}, move {1}: {2}.",

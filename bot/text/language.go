@@ -36,7 +36,8 @@ type Language struct {
 	// Sentences are what the rules say, by the English words. Rules that quote
 	// their sources are not among them: they are quoted in English.
 	Sentences map[string]string `json:"sentences"`
-	// Missing are the keys of Texts that stay English on purpose.
+	// Missing are the keys of Texts, and those of Commands, that stay English on
+	// purpose.
 	Missing []string `json:"missing"`
 
 	tag bcp47.Tag

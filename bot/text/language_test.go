@@ -63,7 +63,13 @@ func TestLanguagesAreComplete(t *testing.T) {
 			}
 		}
 		slices.Sort(missing)
-		declared := slices.Sorted(slices.Values(l.Missing))
+		var declared []string
+		for _, key := range l.Missing {
+			if english[key] != "" { // else it is a command's, whose package looks after it
+				declared = append(declared, key)
+			}
+		}
+		slices.Sort(declared)
 		if !slices.Equal(missing, declared) {
 			t.Errorf("%s: missing %q, declared %q", l.Tag, missing, declared)
 		}

@@ -58,22 +58,21 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	case rest == "" && how != afterBlank && isPoint(word):
 		word, rest = "place", " "+typed
 	}
-	i := slices.IndexFunc(known, func(c bot.Command) bool { return c.Name == word })
-	if i < 0 {
+	c, ok := bot.FindCommand(known, word)
+	if !ok {
 		if how == afterBlank || !mistyped(known, word) {
 			return Parsed{}, false
 		}
 		_, _, err := bot.Parse(known, "/"+word)
 		return problem(typed, err), true
 	}
-	c := known[i]
 	if len(text) > maxTyped {
 		if how == afterBlank {
 			return Parsed{}, false
 		}
 		return Parsed{Command: word, Problem: strings.ReplaceAll(wordTooLong, "{0}", strconv.Itoa(maxTyped))}, true
 	}
-	_, args, err := bot.Parse(known, "/"+word+t.withUsers(c, rest))
+	name, args, err := bot.Parse(known, "/"+word+t.withUsers(c, rest))
 	if how == afterBlank && (err != nil || !plausible(c, args)) {
 		return Parsed{}, false // "! why not"
 	}
@@ -85,7 +84,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 			args[o.Name] = narrow(at)
 		}
 	}
-	return Parsed{Command: word, Args: args, Users: t.users(c, args)}, true
+	return Parsed{Command: name, Args: args, Users: t.users(c, args)}, true
 }
 
 // problem tells what is wrong: it begins with a capital, and the commands in it are
@@ -238,7 +237,7 @@ func plausible(c bot.Command, args map[string]string) bool {
 		if _, err := strconv.Atoi(arg); given && o.Type == bot.IntegerOption && err != nil {
 			return false
 		}
-		if given && o.Type == bot.PointOption && !isPoint(strings.ToLower(narrow(arg))) {
+		if given && o.Type == bot.PointOption && slices.ContainsFunc(strings.Fields(narrow(arg)), func(p string) bool { return !isPoint(strings.ToLower(p)) }) {
 			return false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Reactions are the commands that can be asked for by a reaction, and the emoji
-// of each. No command that cannot be taken back is among them, except that a
+// of each; old boards still bear that of an old name. No command that cannot be taken back is among them, except that a
 // draw is declared in Ultimate Go.
 var Reactions = []struct{ Command, Emoji string }{
 	{"pass", "⏭️"},
@@ -20,7 +20,7 @@ var Reactions = []struct{ Command, Emoji string }{
 	{"draw", "🤝"},
 	{"undo", "↩️"},
 	{"join", "✋"},
-	{"propose", "💀"},
+	{"dead", "💀"},
 	{"resume", "▶️"},
 	{"dispute", "⚔️"},
 	{"return", "🔙"},

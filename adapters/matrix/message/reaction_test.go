@@ -13,12 +13,12 @@ func TestReactions(t *testing.T) {
 	seen := map[string]bool{}
 	commands := bot.Commands()
 	for _, r := range message.Reactions {
-		at := slices.IndexFunc(commands, func(c bot.Command) bool { return c.Name == r.Command })
-		if at < 0 {
+		c, ok := bot.FindCommand(commands, r.Command)
+		if !ok {
 			t.Errorf("there is no command %s", r.Command)
 			continue
 		}
-		if slices.ContainsFunc(commands[at].Options, func(o bot.Option) bool { return o.Required }) {
+		if slices.ContainsFunc(c.Options, func(o bot.Option) bool { return o.Required }) {
 			t.Errorf("%s says nothing without its options", r.Command)
 		}
 		if seen[r.Command] {

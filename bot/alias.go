@@ -1,0 +1,76 @@
+package bot
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+)
+
+// An alias is a name that a command once had. People may still type it, and buttons
+// below old messages still ask for it; no list of commands shows it.
+type alias struct {
+	command string
+	args    map[string]string // options that it sets
+	renamed map[string]string // options that have another name now
+}
+
+var aliases = map[string]alias{
+	"cancel":   {command: "delete", args: map[string]string{"how": "cancel"}},
+	"handicap": {command: "place", args: map[string]string{"handicap": "yes"}, renamed: map[string]string{"points": "at"}},
+	"ledger":   {command: "score", args: map[string]string{"ledger": "yes"}},
+	"pause":    {command: "clock", args: map[string]string{"pause": "yes"}},
+	"propose":  {command: "dead"},
+	"return":   {command: "dispute", args: map[string]string{"back": "yes"}},
+	"review":   {command: "board"},
+	"why":      {command: "score", args: map[string]string{"why": "yes"}},
+}
+
+// Current returns what a control asks for today. Controls are shown and stored for as
+// long as their messages are, and may name commands and options that have another name
+// now.
+func Current(c match.Control) match.Control {
+	a, ok := aliases[c.Command]
+	if !ok {
+		return c
+	}
+	args := map[string]string{}
+	maps.Copy(args, a.args)
+	for name, value := range c.Args {
+		args[a.option(name)] = value
+	}
+	c.Command, c.Args, c.Ask = a.command, args, a.option(c.Ask)
+	return c
+}
+
+func (a alias) option(name string) string {
+	if now, ok := a.renamed[name]; ok {
+		return now
+	}
+	return name
+}
+
+// FindCommand returns the command that a name means: one of the list, or the one that
+// was called so once.
+func FindCommand(commands []Command, name string) (Command, bool) {
+	name = Current(match.Control{Command: name}).Command
+	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		return Command{}, false
+	}
+	return commands[i], true
+}
+
+// unknown says that there is no command of a name, and which one is near.
+func unknown(commands []Command, name string) error {
+	names := slices.Collect(maps.Keys(aliases))
+	slices.Sort(names)
+	for _, c := range slices.Backward(commands) {
+		names = slices.Insert(names, 0, c.Name)
+	}
+	if near := text.Nearest(name, names); near != "" {
+		return text.Error("parse.unknown.near", shortened(name), Current(match.Control{Command: near}).Command)
+	}
+	return text.Error("parse.unknown", shortened(name))
+}
