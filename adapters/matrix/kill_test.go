@@ -261,7 +261,7 @@ func TestKills(t *testing.T) {
 		if r.root != "" {
 			r.people[0].sees(fmt.Sprintf("%d. ", moves))
 			r.people[1].says(r.root, "!score") // what is owed before is sent before
-			r.people[0].sees("If play stopped now")
+			r.people[0].sees("If the game ended now")
 		}
 	}
 	s.Process.Signal(syscall.SIGTERM)

@@ -192,7 +192,7 @@ var english = map[string]string{
 
 	// The caption of a picture.
 	"entry":            "{0} {1}{2}: {3}.",
-	"count.now":        "If play stopped now: Black {0}, White {1}: {2}.",
+	"count.now":        "If the game ended now: Black {0}, White {1}: {2}.",
 	"count.agree":      "If you agree: Black {0}, White {1}: {2}.",
 	"count.over":       "Black {0}, White {1}: {2}.",
 	"unfinished":       "That count takes every stone for alive.",
