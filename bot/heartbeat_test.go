@@ -197,7 +197,7 @@ func TestShortGapsAreSilent(t *testing.T) {
 		if m, verbs := w.game(t); verbs[len(verbs)-1] != "credit" || m.Deadline.Sub(before.Deadline) != gap {
 			t.Errorf("%v: the deadline moves by %v: %v", gap, m.Deadline.Sub(before.Deadline), verbs)
 		}
-		if announced != (len(posts) == 1 && strings.Contains(posts[0].Text, "I could not be reached")) || !announced && len(posts) > 0 {
+		if announced != (len(posts) == 1 && strings.Contains(posts[0].Text, "I was offline")) || !announced && len(posts) > 0 {
 			t.Errorf("%v: the room reads %v", gap, posts)
 		}
 	}

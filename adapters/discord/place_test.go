@@ -534,7 +534,7 @@ func TestModerators(t *testing.T) {
 		carol := c.guild.Member("Carol")
 		c.guild.Permit(carol, discordtest.ManageMessages)
 		c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
-		c.shows(thread, "Carol decided it as a moderator")
+		c.shows(thread, "Moderator Carol decided it")
 	})
 }
 
@@ -570,7 +570,7 @@ func TestServersOwnPermissions(t *testing.T) {
 			t.Error("the command of a person's own may adjudicate")
 		}
 		c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
-		c.shows(thread, "Dave decided it as a moderator")
+		c.shows(thread, "Moderator Dave decided it")
 	})
 }
 

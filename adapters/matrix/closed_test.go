@@ -58,7 +58,7 @@ func TestClosedChallenges(t *testing.T) {
 				now = fmt.Sprint(new["body"])
 			}
 		}
-		if want := "Game 1: Two Button Go\nAnna cancels game 1. Nothing is counted."; now != want {
+		if want := "Game 1: Two Button Go\nAnna cancels game 1. It does not count."; now != want {
 			t.Errorf("the opening says %q and not %q", now, want)
 		}
 		if got := offers(second); len(got) < 2 {

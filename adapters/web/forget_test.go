@@ -63,7 +63,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		if record == "" {
 			t.Fatal("no record has her name")
 		}
-		if m := says(her, "/privacy"); !strings.Contains(m.Text, "In this room I also keep what you say") {
+		if m := says(her, "/privacy"); !strings.Contains(m.Text, "In this room I also store what you say") {
 			t.Errorf("she is told that this is kept: %q", m.Text)
 		}
 		export := says(her, "/privacy export").File.URL
@@ -90,7 +90,7 @@ func TestForgottenInTheRoom(t *testing.T) {
 		page := follow(t, url, "seat="+his, "")
 		read(page)
 
-		if m := says(her, "/privacy delete yes"); m == nil || !strings.Contains(m.Text, "forgotten") {
+		if m := says(her, "/privacy delete yes"); m == nil || !strings.Contains(m.Text, "I have erased you") {
 			t.Fatalf("she is told %+v", m)
 		}
 		time.AfterFunc(time.Minute, func() { page.body.Close() })

@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // A command in a text is written by the platform, and what people typed never makes one.
 func TestMentions(t *testing.T) {
@@ -18,5 +22,33 @@ func TestMentions(t *testing.T) {
 	}
 	if got := Fill(fillIn("{/pass anyway:yes}"), Format{}); got != "/pass anyway:yes" {
 		t.Errorf("without a Format: %q", got)
+	}
+}
+
+// People who are called, the number of a game and how far off an instant is are written
+// by the platform; a text that is kept holds no ids.
+func TestCalls(t *testing.T) {
+	m := Say("of.game", "3", Say("dots", Say("to.play", Called("p1")), Say("due", Ago(time.UnixMilli(1000), Say("plain", "Wed")))))
+	said := English.Word([]Message{m}, Names{"p1": {Name: "Ada", Platform: "chat", ID: "u7"}}, 3)
+	f := Format{
+		Person: func(platform, id, name string) string { return "<" + platform + " " + id + " " + name + ">" },
+		Ago:    func(at time.Time, words string) string { return "in a second" },
+		Thread: true,
+	}
+	for _, x := range []struct {
+		text string
+		f    Format
+		want string
+	}{
+		{said, Format{}, "Game 3 · @Ada to play · due Wed"},
+		{said, f, "<chat u7 Ada> to play · due in a second"},
+		{Named(said), f, "@Ada to play · due in a second"},
+	} {
+		if got := Fill(x.text, x.f); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+	if kept := Named(said); strings.Contains(kept, "u7") {
+		t.Errorf("%q tells who it is", kept)
 	}
 }

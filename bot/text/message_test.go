@@ -41,7 +41,7 @@ func TestMessagesOfTheFirstRelease(t *testing.T) {
 		`{"k":"opened.for","a":["\u0001p1"]}`: "Ada, will you play? /join or /decline",
 		`{"k":"placing","a":["1"]}`:           "Black places 1 more handicap stone.",
 		`{"k":"placing","a":["2"]}`:           "Black places 2 more handicap stones.",
-		`{"k":"placing.none","a":["\u0002"]}`: "There are no handicap stones to place in game 3.",
+		`{"k":"placing.none","a":["\u0002"]}`: "Game 3 has no handicap stones to place.",
 		`{"k":"list","a":["\u0007{\"k\":\"opened.for\",\"a\":[\"\\u0001p2\"]}","\u0007{\"k\":\"thing.prisoner\",\"a\":[\"1\"]}"]}`: "somebody, will you play? /join or /decline, 1 prisoner",
 		`{"k":"missing","a":["dead","a stone of each chain","/dead C3"]}`:                                                          "/dead needs a stone of each chain: /dead C3.",
 		`{"k":"no such key"}`: "no such key",

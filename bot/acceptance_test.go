@@ -1,0 +1,49 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+)
+
+// The first of two players who accept a count is told in a line: the newest board
+// stays, and so do the buttons below it, until the marks change.
+func TestFirstAcceptance(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new two-button 3x3 opponent:bob", "bob> /join", "ada> /place B2", "bob> /pass")
+	_, posts := k.say(t, "ada", "/pass")
+	board, press := posts[0], ""
+	for _, c := range board.Controls {
+		if c.Command == "accept" {
+			press = "/accept game:" + c.Args["game"] + " seq:" + c.Args["seq"]
+		}
+	}
+	ask := func(who, text string) (string, int) {
+		t.Helper()
+		a, posts := k.say(t, who, text)
+		for _, p := range posts {
+			if p.Kind == match.Show {
+				return a.Text, 1
+			}
+		}
+		return a.Text, 0
+	}
+	r, err := k.request("ada", "/accept")
+	must(t, err)
+	r.Args["game"], r.Args["seq"] = "1", board.Controls[2].Args["seq"]
+	if _, err := k.bot.Ask(t.Context(), r); err != nil || press == "" {
+		t.Fatal(err, board.Controls)
+	}
+	if told := k.posts(t); len(told) != 1 || told[0].Kind != match.Notice || !told[0].Instead || told[0].Notify[0].Name != "Bob" || !strings.HasPrefix(told[0].Text, "Ada accepts the count. ") {
+		t.Fatalf("after the first acceptance: %+v", told)
+	}
+	if _, boards := ask("bob", "/dead B2"); boards != 1 {
+		t.Error("no board after the marks changed")
+	}
+	r.ID += " again"
+	a, err := k.bot.Ask(t.Context(), r)
+	if err != nil || !strings.Contains(a.Text, "has moved on") {
+		t.Errorf("a button below the board before is answered %q, %v", a.Text, err)
+	}
+}
