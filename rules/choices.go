@@ -17,101 +17,101 @@ func (r *Ruleset) Choices() []Choice {
 
 // Choices that several sources leave open.
 var (
-	cycles = Choice{"How cycles are treated.",
-		"A placement may not lead to a position that has stood before with the same player then to move; the situations that passes and buttons leave count."}
-	settling = Choice{"How the players agree on dead stones.",
-		"Either marks chains, any change of the marks clears both acceptances, both accept or either resumes. Silence never accepts."}
-	naive = Choice{"What territory is.",
-		"The empty points of a region that reaches only one colour. Dead or alive, seki or not, plays no part, so unfinished boards count naively."}
-	ikedaWords = Choice{"Repetition and suicide.",
-		"No earlier position may return, and suicide is no placement. There is no agreement on dead stones: capture before you stop."}
-	twoButtonKomi = Choice{"What the komi is.", "6½, as under territory rules, whose margins these are. It is a setting of the game, not a rule."}
+	cycles = Choice{"How does the ruleset treat cycles?",
+		"A placement may not repeat a position with the same player to move. The situations that passes and buttons leave count too."}
+	settling = Choice{"How do the players agree on dead stones?",
+		"Either player marks chains, and every change of the marks clears both acceptances. Then both accept, or either resumes play. Silence never accepts."}
+	naive = Choice{"What is territory?",
+		"The empty points of a region that reaches only one colour, whether the stones around it are alive, dead or in seki. So the count of an unfinished board means little."}
+	ikedaWords = Choice{"What about repetition, suicide and dead stones?",
+		"No earlier position may return, and suicide is illegal. The players do not agree on dead stones: capture them before you stop."}
+	twoButtonKomi = Choice{"What is the komi?", "6½, as under territory rules, because the margins are the same. Players may choose another."}
 )
 
 var choices = map[string][]Choice{
 	"tromp-taylor": {
-		{"What becomes of the suicide of one stone.", "It would repeat the position, so it never stands; larger suicides do."},
-		{"What the komi is.", "7½. It is a setting of the game, not a rule."},
+		{"Is the suicide of one stone legal?", "No, because it repeats the position. Larger suicides are legal."},
+		{"What is the komi?", "7½. Players may choose another."},
 	},
 	"area-1": {
-		{"What area rules I say: their wording was not at hand.", "Stones on the board alone count, so that groups pay a tax of their own accord."},
+		{"What are area rules I? Ikeda's wording was not available.", "Only stones on the board count, so each group pays a tax of the two points that it needs to live."},
 		ikedaWords,
 	},
 	"area-2": {
-		{"What ends play.", "Two passes, one after the other."},
+		{"What ends play?", "Two passes in a row."},
 		naive, ikedaWords,
 	},
 	"area-3": {
-		{"Who made the last competitive move, and how it is told.",
-			"Whoever did not make the first pass of the game: if White made it, Black gives White half a point."},
-		{"Whether the first pass counts towards the end.", "Never. After it, two passes one after the other end play; so three passes are the shortest end."},
+		{"Who made the last competitive move?",
+			"The player who did not make the first pass of the game. If White passed first, Black gives White half a point."},
+		{"Does the first pass count towards the end?", "No. After it, two passes in a row end play, so the shortest end is three passes."},
 		naive, ikedaWords,
 	},
 	"territory-1": {
-		{"For whom prisoners count.", "They are points for the opponent of those who lost them. Ikeda counts them against their owner: the same difference."},
-		{"What the two passes of the preliminary end cost.", "Nothing. Every later pass hands over a stone."},
-		{"Who goes on after the preliminary end.", "The player whose turn it is. Play ends with two passes once both have made equally many turns since."},
+		{"For whom do prisoners count?", "For the player who took them. Ikeda subtracts them from the player who lost them: the same difference."},
+		{"What do the two passes of the preliminary end cost?", "Nothing. Every later pass costs a stone."},
+		{"Who goes on after the preliminary end?", "The player whose turn it is. Play ends with two passes in a row once both players have made equally many turns since."},
 		naive, ikedaWords,
 	},
 	"aga": {
-		{"When White's last pass stone changes hands.", "When the count is agreed, if Black's pass stopped play; while settling it is shown as what agreeing would do, and a resumption drops it."},
+		{"When does White give the last pass stone?", "When both players accept the count, if Black's pass stopped play. Until then it is shown as what accepting would do, and resuming play drops it."},
 		settling, naive,
 	},
 	"button": {
-		{"Whether taking the button is a pass.", "It is a play like any other: it lifts every ban of repetition and breaks a run of passes."},
-		{"Whether one may pass while the button lies there.", "One may. A button that nobody took is worth nothing."},
+		{"Is taking the button a pass?", "No. It is a play like any other: it lifts every ban of repetition and interrupts a run of passes."},
+		{"May you pass while the button lies there?", "Yes. A button that nobody took is worth nothing."},
 		cycles, settling,
 	},
 	"button-equivalence": {
-		{"Whether giving the button is a pass.", "It is a play like any other, as in Button Go: it lifts bans and breaks a run of passes."},
-		{"Whether White still makes the last pass.", "Yes: equivalence scoring applies as usual."},
+		{"Is giving the button a pass?", "No. It is a play like any other, as in Button Go: it lifts bans and interrupts a run of passes."},
+		{"Does White still make the last pass?", "Yes, as equivalence scoring demands."},
 		cycles, settling,
 	},
 	"reverse-button": {
-		{"Which pass is the last.", "The one that stopped play for good. The button changes hands when the count is agreed; a resumption drops it."},
-		{"Whether White must be last.", "No: the button is there so that it does not matter."},
-		{"What the komi is.", "7, as in Button Go. It is a setting of the game, not a rule."},
+		{"Which pass is the last?", "The pass that finally stopped play. Its player gets the button when both players accept the count; resuming play drops it."},
+		{"Must White pass last?", "No. The button makes that unnecessary."},
+		{"What is the komi?", "7, as in Button Go. Players may choose another."},
 		cycles, settling,
 	},
 	"two-button": {
-		{"Whether a button is taken with a pass or instead of one: the page's authors differ.",
-			"With the pass, which hands over a stone as always. The other reading is two-button-separate."},
-		{"Whether buttons are taken or given.", "Taken, by the player who passes. With the stone that is handed over this comes to half a point lost."},
-		{"Whether the first pass counts towards the two that stop play.", "It does."},
-		{"Which passes are the first and the last after a resumption.", "The first stays where it was, the last is the one that finally stopped play."},
+		{"Do you take a button with a pass or instead of one? The authors of the page differ.",
+			"With the pass, which gives a stone as always. The other reading is two-button-separate."},
+		{"Do you take a button or give it?", "The player who passes takes it. Together with the stone that the pass gives, this costs half a point."},
+		{"Does the first pass count towards the two that stop play?", "Yes."},
+		{"Which passes are the first and the last after play was resumed?", "The first stays the first. The last is the one that finally stopped play."},
 		settling, twoButtonKomi,
 	},
 	"two-button-separate": {
-		{"Whether a button is taken with a pass or instead of one: the page's authors differ.", "Instead: a button is a turn of its own. The other reading is two-button."},
-		{"When the first button may be taken.", "At any turn, also after two passes. Button always means the first while it lies there; it lifts bans as in Button Go."},
-		{"When the last button may be taken.", "When the first is gone and the two turns before this one were passes. Taking it stops play, which passes alone never do."},
-		{"What a resumption does with the last button.", "The turn that took it is as if it had not been made: the half prisoner returns, its taker is to move, and two new passes are needed."},
+		{"Do you take a button with a pass or instead of one? The authors of the page differ.", "Instead: a button is a turn of its own. The other reading is two-button."},
+		{"When may you take the first button?", "At any turn, also after two passes. While it lies there, button always means the first. It lifts bans as in Button Go."},
+		{"When may you take the last button?", "When the first is gone and the two turns before were passes. Taking it stops play, which passes alone never do."},
+		{"What happens to the last button when play is resumed?", "It returns to the table as if nobody had taken it: its half point returns, the player who took it is to move, and two new passes are needed."},
 		settling, twoButtonKomi,
 	},
 	"half-pass": {
-		{"How cycles are treated: the page skips it.", cycles.Chosen},
-		{"Whether a half-pass may end play.", "Only a pass that directly follows a full pass does. So the shortest end is three passes: half, full, half."},
-		{"For whom the stones of the zone count.", "Each for the opponent of the player who passed, at half their value."},
-		{"What the komi is.", twoButtonKomi.Chosen},
+		{"How does the ruleset treat cycles? The page leaves it out.", cycles.Chosen},
+		{"May a half-pass end play?", "Only a pass that directly follows a full pass ends play. So the shortest end is three passes: half, full, half."},
+		{"For whom do the stones in the zone count?", "Each counts for the opponent of the player who passed, at half its value."},
+		twoButtonKomi,
 	},
 	"half-pass-agreement": {
-		{"Whether a first pass that names nothing may be accepted.", "It may: naming no stones says that nothing is dead."},
-		{"What becomes of a suggestion that is not accepted.", "Any turn but accepting drops it; a plain pass after it is a full pass."},
-		{"How cycles are treated: the page skips it.", cycles.Chosen},
-		{"What the komi is.", twoButtonKomi.Chosen},
+		{"May the opponent accept a first pass that names nothing?", "Yes. Naming no stones says that nothing is dead."},
+		{"What happens to a suggestion that nobody accepts?", "Any turn but accepting drops it. A plain pass after it is a full pass."},
+		{"How does the ruleset treat cycles? The page leaves it out.", cycles.Chosen},
+		twoButtonKomi,
 	},
 	"ultimate": {
-		{"What happens on boards that are not 19×19.", "The same."},
-		{"Whether the empty board has occurred.", "It has: no placement may lead back to it."},
-		{"How to give a komi.", "A whole number of stones in the bowls at the start, White's for a komi above 0 and Black's below."},
-		{"Whether an empty bowl lets the opponent declare a draw.", "No: the bowl must hold the ultimate stone and nothing else."},
-		{"When one may resign.", "On one's own turn."},
+		{"What about boards that are not 19×19?", "The same rules hold."},
+		{"Does the empty board count as a position that has occurred?", "Yes: no placement may lead back to it."},
+		{"How do you give a komi?", "As a whole number of stones in the bowls at the start: White's bowl for a komi above 0, Black's for one below."},
+		{"May your opponent declare a draw while your bowl is empty?", "No: your bowl must hold the ultimate stone and nothing else."},
+		{"When may you resign?", "On your own turn."},
 	},
 	"japanese": {
-		{"Life and death by hypothetical play.", "It is not judged: the players mark what is dead and what is alive in seki, and both accept."},
-		{"What counts in seki.", "No territory that touches a chain marked as seki; prisoners do. Without such marks all naive territory counts once the dead are removed."},
-		{"What ends a cycle.", "A position that stands for the third time with the same player to move may end the game without result, if both accept; otherwise play goes on."},
-		{"What the komi is.", "6½. It is a setting of the game, not a rule."},
+		{"Who judges life and death?", "The players: they mark what is dead and what is alive in seki, and both accept. There is no hypothetical play."},
+		{"What counts in seki?", "No territory that touches a chain marked as seki; prisoners do count. Without such marks all naive territory counts once the dead stones are removed."},
+		{"What ends a cycle?", "When a position occurs for the third time with the same player to move, the players may end the game without a result, if both accept. Otherwise play goes on."},
+		{"What is the komi?", "6½. Players may choose another."},
 	},
 }
 
