@@ -198,8 +198,7 @@ func (s *Scene) setTurn(w *Words, g *rules.Game) {
 	}
 	s.Told = fmt.Sprintf(w.Move, g.Turns(), told)
 	if n := len(s.Ghosts); n > 0 {
-		s.Taken = fmt.Sprintf(w.Takes, n)
-		s.Told += ", " + s.Taken
+		s.Told += ", " + fmt.Sprintf(w.Takes, n)
 	}
 }
 

@@ -207,7 +207,8 @@ func (st style) fit(s string, w, least int) (string, style) {
 	return st.cut(s, w), st
 }
 
-// cut ends a text that is wider than w pixels with "…".
+// cut ends a text that is wider than w pixels with "…", after a word if it has more
+// than one.
 func (st style) cut(s string, w int) string {
 	if st.width(s) <= w {
 		return s
@@ -218,7 +219,11 @@ func (st style) cut(s string, w int) string {
 			room -= g.advance
 		}
 		if room < 0 {
-			return strings.TrimRight(s[:i], " ") + "…"
+			head := s[:i]
+			if at := strings.LastIndexByte(head, ' '); at > 0 && r != ' ' {
+				head = head[:at]
+			}
+			return strings.TrimRight(head, " ") + "…"
 		}
 	}
 	return s

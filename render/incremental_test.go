@@ -207,7 +207,7 @@ func TestAllocationsDoNotGrow(t *testing.T) {
 	count := func(side int) float64 {
 		s := Of(random(t, "aga", side, side, side*side*3/4, 1), Names{"A", "B"})
 		s.Notes, s.Rows = nil, s.Rows[:1]
-		s.Ghosts, s.Taken = nil, ""
+		s.Ghosts = nil
 		return testing.AllocsPerRun(20, func() {
 			if err := PNG(discard{}, s, Options{}); err != nil {
 				t.Fatal(err)

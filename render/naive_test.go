@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -196,7 +195,7 @@ func naive(w io.Writer, s Scene) error {
 	box(675, 579, 272, 68, 12, t.footer)
 	stone(699, 613, s.By)
 	write(726, 600, 0, strconv.Itoa(s.Move)+"  "+s.Turn, style{bold, 29, t.text})
-	write(726, 630, 0, strings.Join([]string{s.Taken, s.Next}, " · "), style{regular, 24, t.dim})
+	write(726, 630, 0, s.Next, style{regular, 24, t.dim})
 	return png.Encode(w, dc.Image())
 }
 

@@ -291,6 +291,18 @@ func TestNamesKeepTheirEnds(t *testing.T) {
 	}
 }
 
+// A line ends after a word.
+func TestLinesEndAfterWords(t *testing.T) {
+	st, text := style{regular, 20, rgb{}}, "Button with equivalence scoring"
+	for w := st.width("Button…") + 2; w < st.width(text); w++ {
+		got := st.cut(text, w)
+		head, isCut := strings.CutSuffix(got, "…")
+		if !isCut || !strings.HasPrefix(text, head+" ") || st.width(got) > w {
+			t.Errorf("%d pixels: %q", w, got)
+		}
+	}
+}
+
 // No word is cut, but one that is longer than a line.
 func TestSentencesAreWhole(t *testing.T) {
 	for _, c := range panelCases(t) {

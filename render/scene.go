@@ -75,9 +75,8 @@ type Scene struct {
 	// Why are the rules by which the last turn moved
 	// things, but for the taking of stones, which the board shows.
 	Why []string
-	// Next tells what is next, and Taken how many stones the last turn took:
-	// "White to play", "takes 4".
-	Next, Taken string
+	// Next tells what is next: "White to play".
+	Next string
 	// Result is what SGF writes, "W+17.5", once the game is over.
 	Result string
 	// Winner won, or is ahead where a count is shown; None if nobody.

@@ -72,8 +72,8 @@ func TestDeltasAndGhosts(t *testing.T) {
 	if want := []Stone{{rules.Point{}, rules.White}}; !slices.Equal(s.Ghosts, want) {
 		t.Errorf("ghosts %v", s.Ghosts)
 	}
-	if s.Told != "Move 3: Black B1, takes 1" || s.Taken != "takes 1" || s.Next != "White to play" {
-		t.Errorf("%q, %q, %q", s.Told, s.Taken, s.Next)
+	if s.Told != "Move 3: Black B1, takes 1" || s.Next != "White to play" {
+		t.Errorf("%q, %q", s.Told, s.Next)
 	}
 	if r := row(t, s, "Prisoners"); r.Black != (Cell{Value: 2, Delta: 2}) || r.White != (Cell{}) {
 		t.Errorf("prisoners %+v", r)
