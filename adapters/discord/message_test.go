@@ -150,6 +150,10 @@ func TestPress(t *testing.T) {
 			t.Errorf("%q is read as %+v", id, p)
 		}
 	}
+	// A button below an old board asks for what its command is called today.
+	if p, ok := readPress("handicap?game=3&seq=17#points"); !ok || p.command != "place" || p.ask != "at" || p.args["seq"] != "17" {
+		t.Errorf("an old button is read as %+v", p)
+	}
 	many := make([]match.Control, 30)
 	for i := range many {
 		many[i] = match.Control{Label: strings.Repeat("x", 100), Command: "review", Args: map[string]string{"move": strings.Repeat("1", i)}}
