@@ -2,7 +2,7 @@ package rules
 
 // A Ruleset says how a game is played and counted. Read one top to bottom: what lies on the table at
 // the start, what a player may do on their turn, what may be said once play
-// has stopped, what the end is worth. A released ruleset is never edited; a
+// has stopped, what the end is worth. A released ruleset keeps its behaviour; a
 // changed reading is a new Version or a new ruleset.
 type Ruleset struct {
 	Name     string // the id people type; with Version, what a game remembers

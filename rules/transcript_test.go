@@ -13,8 +13,9 @@ var update = flag.Bool("update", false, "write the transcripts as the code has t
 
 // A transcript is a game of a released ruleset, frozen: what is indented is
 // what the program said. A line that is not indented is the game's setup or a
-// turn, tried; "#" begins a comment. A transcript that changes means that
-// games played before have changed: make a new version of the ruleset instead.
+// turn, tried; "#" begins a comment. A transcript that changes in more
+// than words means that games played before have changed: make a new version of the
+// ruleset instead.
 func TestTranscripts(t *testing.T) {
 	for _, r := range Catalogue {
 		t.Run(r.ID(), func(t *testing.T) {
