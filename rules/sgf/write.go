@@ -216,7 +216,7 @@ func ledger(by rules.Color, entries []rules.Entry) []string {
 		case e.N < 0:
 			out = append(out, fmt.Sprintf("%v gives back %s: %s", e.Player, e.Thing.Words(-e.N), e.Why))
 		case by == e.Player.Opponent():
-			out = append(out, fmt.Sprintf("%v hands %v %s: %s", by, e.Player, e.Thing.Words(e.N), e.Why))
+			out = append(out, fmt.Sprintf("%v gives %v %s: %s", by, e.Player, e.Thing.Words(e.N), e.Why))
 		default:
 			out = append(out, fmt.Sprintf("%v gets %s: %s", e.Player, e.Thing.Words(e.N), e.Why))
 		}

@@ -26,11 +26,11 @@ SZ[5]RU[two-button@1]KM[6.5]HA[2]AB[dd][bb]
 PB[a\]b\\]BR[1d]PW[c: d]DT[2026-02-01]RE[B+16.5]
 ;W[cc]
 ;B[cb]
-;W[]C[White hands Black 1 pass stone: a pass gives your opponent a pass stone
+;W[]C[White gives Black 1 pass stone: a pass gives your opponent a pass stone
 White gets 1 button: the first player to pass gets a button]
-;B[]C[Black hands White 1 pass stone: a pass gives your opponent a pass stone]
-;W[]XT[resume]C[White hands Black 1 pass stone: a pass gives your opponent a pass stone]
-;B[]C[Black hands White 1 pass stone: a pass gives your opponent a pass stone]
+;B[]C[Black gives White 1 pass stone: a pass gives your opponent a pass stone]
+;W[]XT[resume]C[White gives Black 1 pass stone: a pass gives your opponent a pass stone]
+;B[]C[Black gives White 1 pass stone: a pass gives your opponent a pass stone]
 ;XD[C3]XT[accept]TB[ae][be][ce][de][ee][ad][bd][cd][ed][ac][bc][cc][dc][ec][ab][db][eb][aa][ba][ca][da][ea]C[Black gets 1 prisoner: stones agreed to be dead become prisoners
 Black gets 1 button: the last player to pass gets a button
 B+16.5: Black has 25½, White has 9])
