@@ -286,7 +286,7 @@ func TestGameInChromium(t *testing.T) {
 	p.sit("white")
 	p.say("/accept")
 	p.sees("W+5.5")
-	p.sees("Black 29½, White 35")
+	p.sees("Black has 29½, White has 35")
 
 	// The onlooker saw it all, and no refusal.
 	watcher.sees("W+5.5")
