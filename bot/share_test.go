@@ -42,12 +42,12 @@ func TestOldButtons(t *testing.T) {
 		who, says string
 		control   match.Control
 	}{
-		{"bob", "There are no handicap stones", at("handicap", "points", "A1")},
-		{"bob", "Game 1 is on no branch", at("return")},
+		{"bob", "has no handicap stones", at("handicap", "points", "A1")},
+		{"bob", "Nothing is being tried out", at("return")},
 		{"bob", "White: komi", at("why")},
 		{"bob", "Nothing has changed hands", at("ledger")},
 		{"bob", "Game 1", at("review", "move", "0")},
-		{"eve", "Only its players and moderators may cancel", at("cancel")},
+		{"eve", "Only its players and moderators can cancel", at("cancel")},
 	} {
 		if a := k.press(t, x.who, x.control); !strings.Contains(a.Text, x.says) {
 			t.Errorf("%s: %q, want %q", x.control.Command, a.Text, x.says)
