@@ -569,7 +569,7 @@ func (c *club) events(m match.Match) []match.Event {
 }
 
 func (c *club) settling(n int) bool {
-	_, ok := button(c.boards[n], "dispute")
+	_, ok := button(c.boards[n], "resume")
 	return ok
 }
 
@@ -622,7 +622,7 @@ func (c *club) attend(p *member, me match.PersonID, m match.Match) {
 		return // they think about it
 	}
 	c.wait(40)
-	if b, ok := button(board, "return"); ok && c.IntN(4) == 0 {
+	if b, ok := button(board, "dispute"); ok && c.IntN(4) == 0 { // back from the branch
 		c.press(p, b)
 		return
 	}
@@ -633,10 +633,10 @@ func (c *club) attend(p *member, me match.PersonID, m match.Match) {
 		}
 		return
 	}
-	if stones, ok := button(board, "handicap"); ok {
+	if stones, ok := button(board, "place"); ok && strings.Contains(stones.Label, "handicap") {
 		free := c.suggestions(p, fmt.Sprintf("/place game:%s ", stones.Args["game"]))
 		if len(free) > 2 {
-			c.say(p, fmt.Sprintf("/handicap %s game:%d", free[c.IntN(len(free))], n))
+			c.say(p, fmt.Sprintf("/place %s %s game:%d", free[0], free[1+c.IntN(len(free)-1)], n))
 		}
 		return
 	}

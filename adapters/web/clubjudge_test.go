@@ -161,7 +161,7 @@ func (j *judge) heard(m message) {
 				j.wrong("game %d has gone on, and reminder %d still stands", game.Number, n)
 			}
 		}
-		_, settling := button(m, "dispute")
+		_, settling := button(m, "resume")
 		j.boards[m.Game] = append(j.boards[m.Game], moment{now, settling, waits})
 	}
 }

@@ -128,7 +128,7 @@ func TestRoom(t *testing.T) {
 		{"!Scor", "problem: There is no command !scor: did you mean !score?"},
 		{"[Halfpoint|@halfpoint:example.org]: plcae D4", "problem: There is no command !plcae: did you mean !place?"},
 		{"!place.", "problem: There is no command !place.: did you mean !place?"},
-		{"!join 3 please now", "problem: !join does not know what to do with “please”: type !join [game]"},
+		{"!join 3 please now", "problem: I do not know what to do with “please” in !join. Type !join [game]"},
 	} {
 		means(t, said(c.says), c.means)
 	}
