@@ -188,7 +188,7 @@ func TestSentencesAreSaid(t *testing.T) {
 	code := strings.ReplaceAll(source(t, "../../rules/*.go", "../../rules/sgf/*.go", "../match/*.go"), `\"`, `"`)
 	for _, l := range Languages() {
 		for english := range l.Sentences {
-			if !strings.Contains(code, english) {
+			if !strings.Contains(code, strings.TrimPrefix(english, "only if ")) { // see rules.Require
 				t.Errorf("%s: no rule says %q", l.Tag, english)
 			}
 		}
