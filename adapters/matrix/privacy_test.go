@@ -224,7 +224,7 @@ func TestForgotten(t *testing.T) {
 			t.Errorf("before she has said that she is sure it is in %d tables", n)
 		}
 		anna.asks("", "!privacy delete yes")
-		anna.reads("You are forgotten")
+		anna.reads("I have erased you")
 		if tables := c.keeps(anna.ID.String(), "Annabella", "a secret"); len(tables) != 2 { // mx_user_profile and mx_room_state: she made the room
 			t.Errorf("she stands in %v", tables)
 		}

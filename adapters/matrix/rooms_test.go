@@ -469,7 +469,7 @@ func TestRoomsAreTold(t *testing.T) {
 			t.Errorf("the room asked from is %v, known are %q", old, got)
 		}
 		anna.asks("", "!settings whose:server size:9x9")
-		anna.reads("belongs to no server")
+		anna.reads("does not belong to a server")
 
 		made := anna.Makes(matrixtest.Room{Name: "New club", Succeeds: old, Invite: []id.UserID{c.user.ID}})
 		anna.Moves(old, made)
