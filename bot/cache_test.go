@@ -214,7 +214,7 @@ func TestGameThatDoesNotReplay(t *testing.T) {
 	before := k.events(t, 1)
 	k.store = tampered{k.store}
 	k.start(bot.Config{})
-	for text, want := range map[string]string{"/place D4": "Game 1 does not replay", "/board": "Something went wrong"} {
+	for text, want := range map[string]string{"/place D4": "I cannot replay game 1", "/board": "Something went wrong"} {
 		if a := k.ask(t, "ada", text); !strings.HasPrefix(a.Text, want) || !a.Private {
 			t.Errorf("%s: %q", text, a.Text)
 		}

@@ -19,7 +19,7 @@ func TestDefaultGameLimits(t *testing.T) {
 			t.Fatalf("game %d: %s", i+1, a.Text)
 		}
 	}
-	if a, _ := k.say(t, "ada", "/new opponent:eve"); !strings.HasPrefix(a.Text, "You have 20 unfinished games") {
+	if a, _ := k.say(t, "ada", "/new opponent:eve"); !strings.HasPrefix(a.Text, "You already have 20 unfinished games") {
 		t.Errorf("game 21: %q", a.Text)
 	}
 	if a, _ := k.say(t, "bob", "/new"); a.Text != "" {
