@@ -37,6 +37,10 @@ func TestAliases(t *testing.T) {
 		"/Cancel 8":               {Command: "delete", Args: map[string]string{"game": "8", "how": "cancel"}},
 		"/pause pause:no":         {Command: "clock", Args: map[string]string{"pause": "no"}},
 		"/place D4 Q16 3":         {Command: "place", Args: map[string]string{"at": "D4 Q16", "game": "3"}},
+		"/score why":              {Command: "score", Args: map[string]string{"why": "yes"}},
+		"/score 3 Why share:no":   {Command: "score", Args: map[string]string{"game": "3", "why": "yes", "share": "no"}},
+		"/compare share C3":       {Command: "compare", Args: map[string]string{"dead": "C3", "share": "yes"}},
+		"/show .X. share":         {Command: "show", Args: map[string]string{"diagram": ".X. share"}},
 	} {
 		name, args, err := Parse(Commands(), typed)
 		if err != nil || name != want.Command || !maps.Equal(args, want.Args) {
@@ -49,6 +53,18 @@ func TestAliases(t *testing.T) {
 	}
 	if c := (match.Control{Command: "pass", Args: map[string]string{"seq": "3"}}); !maps.Equal(Current(c).Args, c.Args) || Current(c).Command != "pass" {
 		t.Errorf("%+v is now %+v", c, Current(c))
+	}
+}
+
+// Somebody who types the wrong name, or its beginning, is told the right one.
+func TestNear(t *testing.T) {
+	for typed, want := range map[string]string{
+		"/palce": "did you mean /place?", "/comp": "did you mean /compare?", "/pl": "did you mean /place?",
+		"/komi": "/help lists all", "/p": "/help lists all",
+	} {
+		if _, _, err := Parse(Commands(), typed); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", typed, err)
+		}
 	}
 }
 

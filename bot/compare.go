@@ -25,7 +25,7 @@ func compare(q *question) Answer {
 		all = true
 	}
 	out := []Text{differ(q.number(), rows)}
-	if len(dead) == 0 && len(rec.Dead()) == 0 {
+	if len(dead) == 0 && len(rec.Dead()) == 0 && !rec.Ending.Accepted {
 		out = append(out, say("compare.no.dead"))
 	}
 	a := q.answer(out...)

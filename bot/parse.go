@@ -16,7 +16,7 @@ var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
-// come in their order or by name, with ":" or "=". The name of a command may be one
+// come in their order or by name, with ":" or "="; the name of a yes-or-no option alone means yes. The name of a command may be one
 // that it had once: the name returned is today's. Parse returns ErrNotACommand for text
 // that does not begin with "/" or "!"; its other errors are for the person who typed, in
 // English; [Explain] words them for somebody else.
@@ -54,6 +54,10 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 				continue
 			}
 		}
+		if o := flag(c, old.option(strings.ToLower(word))); o != "" && args[o] == "" && rest == "" {
+			args[o] = "yes"
+			continue
+		}
 		if _, err := strconv.Atoi(word); err == nil && points {
 			rest, points = "", false // a game
 		}
@@ -84,6 +88,15 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 		}
 	}
 	return c.Name, args, nil
+}
+
+// flag returns the name of the option that is yes or no and is called so; "" if there
+// is none.
+func flag(c Command, name string) string {
+	if slices.ContainsFunc(c.Options, func(o Option) bool { return o.Type == BoolOption && o.Name == name }) {
+		return name
+	}
+	return ""
 }
 
 // joined makes one word of those that name a ruleset together: "two button", "rules:two

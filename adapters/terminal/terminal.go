@@ -81,7 +81,8 @@ func who(seat string) outbox.User {
 	return outbox.User{Platform: Name, ID: "seat:" + strings.ToLower(seat), Name: string(unicode.ToUpper(first)) + seat[size:]}
 }
 
-// Run reads lines until ctx is done, or until they end: then it returns [io.EOF].
+// Run reads lines until ctx is done, or until they end, or somebody at the prompt
+// types quit: then it returns [io.EOF].
 func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 	if t.Prompt {
 		t.say(wordWelcome)
@@ -108,6 +109,9 @@ func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 		case err := <-ended:
 			return err
 		case line := <-lines:
+			if t.Prompt && leaves(line) {
+				return io.EOF
+			}
 			err := t.line(ctx, service, fmt.Sprintf("%s:%s:%d", Name, prefix, n), line)
 			switch {
 			case ctx.Err() != nil:
@@ -117,6 +121,15 @@ func (t *Terminal) Run(ctx context.Context, service bot.Service) error {
 			}
 		}
 	}
+}
+
+// leaves reports whether somebody at the prompt wants to end the program.
+func leaves(line string) bool {
+	switch strings.TrimPrefix(strings.ToLower(strings.TrimSpace(line)), "/") {
+	case "quit", "exit":
+		return true
+	}
+	return false
 }
 
 // line carries out one line.

@@ -51,6 +51,25 @@ func (s *screen) Sees(string) string {
 	return s.output.String()
 }
 
+// Somebody at the prompt ends the program with a word; a script does not.
+func TestQuit(t *testing.T) {
+	for typed, want := range map[string]int{"quit": 0, " Exit ": 0, "/quit": 0, "quite": 1} {
+		for _, prompt := range []bool{true, false} {
+			s := &Terminal{In: strings.NewReader(typed + "\n"), Out: io.Discard, Prompt: prompt}
+			if err := s.Run(t.Context(), noCommands{}); err != io.EOF {
+				t.Errorf("%q: %v", typed, err)
+			}
+			if refused := s.Refused(); prompt && refused != want || !prompt && refused != 1 {
+				t.Errorf("%q, with a prompt %t: %d lines refused", typed, prompt, refused)
+			}
+		}
+	}
+}
+
+type noCommands struct{ bot.Service }
+
+func (noCommands) Commands() []bot.Command { return nil }
+
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
 		in, out := io.Pipe()
