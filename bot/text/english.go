@@ -436,8 +436,8 @@ var english = map[string]string{
 	"room":    markBegin + "{0}" + markWords + "{1}" + markEnd,
 
 	"needs.point": "a point", "needs.chains": "a stone of each chain", "needs.comment": "what you want to say",
-	"parse.unknown":      "there is no command {/{0}}: {/help} lists all",
-	"parse.unknown.near": "there is no command {/{0}}: did you mean {/{1}}?",
+	"parse.unknown":      "There is no command {/{0}}. {/help} lists them all.",
+	"parse.unknown.near": "There is no command {/{0}}. Did you mean {/{1}}?",
 	"parse.many":         "I do not know what to do with “{1}” in {/{0}}. Type {/{0}}{2}",
 
 	// The chart of a comparison.

@@ -122,12 +122,12 @@ func TestRoom(t *testing.T) {
 		{"!new opponent:@halfpoint:example.org", "new opponent=@halfpoint:example.org"}, // which does not play
 
 		// Typing errors.
-		{"!plcae D4", "problem: There is no command !plcae: did you mean !place?"},
-		{"!resgin", "problem: There is no command !resgin: did you mean !resign?"},
-		{"!boards", "problem: There is no command !boards: did you mean !board?"},
-		{"!Scor", "problem: There is no command !scor: did you mean !score?"},
-		{"[Halfpoint|@halfpoint:example.org]: plcae D4", "problem: There is no command !plcae: did you mean !place?"},
-		{"!place.", "problem: There is no command !place.: did you mean !place?"},
+		{"!plcae D4", "problem: There is no command !plcae. Did you mean !place?"},
+		{"!resgin", "problem: There is no command !resgin. Did you mean !resign?"},
+		{"!boards", "problem: There is no command !boards. Did you mean !board?"},
+		{"!Scor", "problem: There is no command !scor. Did you mean !score?"},
+		{"[Halfpoint|@halfpoint:example.org]: plcae D4", "problem: There is no command !plcae. Did you mean !place?"},
+		{"!place.", "problem: There is no command !place.. Did you mean !place?"},
 		{"!join 3 please now", "problem: I do not know what to do with “please” in !join. Type !join [game]"},
 	} {
 		means(t, said(c.says), c.means)
@@ -173,7 +173,7 @@ func TestDirect(t *testing.T) {
 		{"@halfpoint:example.org place D4", "place at=D4"},
 		{"new aga @bob:example.org", "new rules=aga opponent=@bob:example.org (opponent is @bob:example.org)"},
 		{"show\n.X.\nXO.", "show diagram=.X.⏎XO."},
-		{"plcae D4", "problem: There is no command !plcae: did you mean !place?"},
+		{"plcae D4", "problem: There is no command !plcae. Did you mean !place?"},
 		{"hello", "conversation"},
 		{"thank you, that was a good game", "conversation"},
 		{"D4 or E5?", "conversation"},
