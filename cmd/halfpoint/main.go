@@ -89,7 +89,7 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	case helped:
 		return 0
 	case err != nil:
-		return report(errout, usageError{unknownCommand(parser.Model.Node, args, err)})
+		return report(errout, usageError{hinted(parser.Model.Node, args, err)})
 	}
 	done := e.watch()
 	err = ctx.Run(e)
@@ -97,10 +97,14 @@ func run(args []string, in io.Reader, out, errout io.Writer) int {
 	return report(errout, err)
 }
 
-// unknownCommand names the nearest command if the first argument is none: kong takes
-// it for an argument of the default command.
-func unknownCommand(program *kong.Node, args []string, err error) error {
+// hinted names the help of a command that lacks an argument, and the nearest
+// command if the first argument is none: kong takes it for an argument of the default
+// command.
+func hinted(program *kong.Node, args []string, err error) error {
 	var parse *kong.ParseError
+	if errors.As(err, &parse) && strings.HasPrefix(err.Error(), "expected ") && parse.Context.Selected() != nil {
+		return fmt.Errorf("%w; see %s --help", err, parse.Context.Selected().FullPath())
+	}
 	typed, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
 	if !ok || !errors.As(err, &parse) || slices.Contains(args, parse.Context.Selected().Name) {
 		return err
