@@ -88,7 +88,7 @@ func entries(key string, es []rules.Entry) []Text {
 func count(g *rules.Game) []Text {
 	s := g.Score()
 	if s == nil {
-		return []Text{holds(g, rules.Black), holds(g, rules.White)}
+		return held(g)
 	}
 	key := "count.now"
 	switch {
@@ -102,18 +102,21 @@ func count(g *rules.Game) []Text {
 	return []Text{say(key, s.Black.String(), s.White.String(), lead(s.Margin()))}
 }
 
-// holds says what lies in a player's bowl.
-func holds(g *rules.Game, c rules.Color) Text {
-	var things []Text
-	for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
-		if n := g.Holds(c, t); n != 0 {
-			things = append(things, text.Thing(t, n))
+// held says what lies in the bowls; nothing of an empty one.
+func held(g *rules.Game) []Text {
+	var out []Text
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		var things []Text
+		for t := rules.Prisoner; t <= rules.UltimateStone; t++ {
+			if n := g.Holds(c, t); n != 0 {
+				things = append(things, text.Thing(t, n))
+			}
+		}
+		if len(things) > 0 {
+			out = append(out, say("holds", text.Color(c), text.List(things...)))
 		}
 	}
-	if len(things) == 0 {
-		return say("holds", text.Color(c), say("nothing"))
-	}
-	return say("holds", text.Color(c), text.List(things...))
+	return out
 }
 
 // lead says who is ahead and by how much: "White +17½".

@@ -172,7 +172,7 @@ func score(q *question) Answer {
 	return q.answer(out...)
 }
 
-// standing says how the count stands and who is next.
+// standing says how the count stands and who is next, the most important first.
 func standing(q *question) []Text {
 	g := q.pos.Final()
 	s := g.Score()
@@ -180,33 +180,30 @@ func standing(q *question) []Text {
 		return append(caption(q.match, q.pos, q.now, true), say("score.none", g.Rules().Title))
 	}
 	var out []Text
-	if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
-		out = append(out, ahead(a.margin))
+	switch {
+	case q.pos.Over():
+		out = append(out, say("over", q.number(), match.Outcome(q.pos), cmp.Or(q.pos.Result, g.Result()), text.Begins(decided(q.pos))))
+	case g.Phase() == rules.Playing:
+		if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
+			out = append(out, ahead(a.margin))
+		}
+		out = append(out, held(g)...)
+		out = append(append(out, count(g)...), say("unfinished"))
+	default:
+		out = append(out, count(g)...)
 	}
-	if g.Phase() == rules.Playing {
-		out = append(out, holds(g, rules.Black), holds(g, rules.White))
-	} else {
+	if g.Phase() != rules.Playing {
 		for _, l := range s.Lines {
 			if l.N != 0 || l.Thing == rules.Territory {
 				out = append(out, scoreLine(l))
 			}
 		}
 	}
-	out = append(out, count(g)...)
-	if g.Phase() == rules.Settling {
-		out = append(out, entries("if.agreed", g.IfAgreed())...)
-	}
 	for _, fact := range g.Says() {
 		out = append(out, say("facts", text.Begins(fact)))
 	}
-	switch {
-	case q.pos.Over():
-		out = append(out, say("over", q.number(), match.Outcome(q.pos), cmp.Or(q.pos.Result, g.Result()), text.Begins(decided(q.pos))))
-		if m, ok := g.AreaAgrees(); ok {
-			out = append(out, say("area.agrees", lead(m)))
-		}
-	case g.Phase() == rules.Playing:
-		out = append(out, say("unfinished"))
+	if m, ok := g.AreaAgrees(); ok && q.pos.Over() {
+		out = append(out, say("area.agrees", lead(m)))
 	}
 	line, more := next(q.match, q.pos, q.now)
 	if len(line) > 0 {
