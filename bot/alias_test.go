@@ -59,8 +59,8 @@ func TestAliases(t *testing.T) {
 // Somebody who types the wrong name, or its beginning, is told the right one.
 func TestNear(t *testing.T) {
 	for typed, want := range map[string]string{
-		"/palce": "did you mean /place?", "/comp": "did you mean /compare?", "/pl": "did you mean /place?",
-		"/komi": "/help lists all", "/p": "/help lists all",
+		"/palce": " Did you mean /place?", "/comp": " Did you mean /compare?", "/pl": " Did you mean /place?",
+		"/komi": " /help lists them all.", "/p": " /help lists them all.",
 	} {
 		if _, _, err := Parse(Commands(), typed); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", typed, err)
