@@ -92,12 +92,14 @@ func (row Row) reading() (rules.Saying, bool) {
 	if len(g.Rules().Moves[rules.Button]) > 0 {
 		kind = rules.Button
 	}
-	n := 0 // of the first pass or button
+	n := 0          // of the first pass or button
+	passed := false // somebody passed before the first button
 	var by rules.Color
 	for _, t := range g.Log() {
 		if t.Kind.IsTurn() {
 			n++
 		}
+		passed = passed || t.Kind == rules.Pass && kind == rules.Button
 		if t.Kind == kind {
 			by = t.By
 			break
@@ -110,7 +112,7 @@ func (row Row) reading() (rules.Saying, bool) {
 	switch {
 	case n > row.played:
 		way = 2
-	case row.button(n):
+	case passed || row.button(n):
 		way = 1
 	}
 	text := map[string][2][3]string{ // by theorem, whether White was first, and the way
