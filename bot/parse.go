@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -100,7 +101,8 @@ func flag(c Command, name string) string {
 }
 
 // joined makes one word of those that name a ruleset together: "two button", "rules:two
-// button". Only commands that have an option for it want that.
+// button"; also if they stand first and are misspelt, "two buttn". Only commands that
+// have an option for it want that.
 func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bool) {
 	if !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "rules" || c.Name == "rules" }) {
 		return words, lines
@@ -117,6 +119,15 @@ func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bo
 				name = value
 			}
 			if rules.Known(name) {
+				n = k
+			}
+		}
+		for k := end - i; k > 1 && n == 1 && i == 1 && !rules.Known(words[1]); k-- {
+			if slices.ContainsFunc(words[i:i+k], numeric) {
+				continue
+			}
+			var misspelt *rules.Unclear
+			if _, err := rules.Find(strings.Join(words[i:i+k], " ")); errors.As(err, &misspelt) {
 				n = k
 			}
 		}
@@ -144,5 +155,7 @@ func usage(c Command, but ...string) string {
 	}
 	return out
 }
+
+func numeric(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }

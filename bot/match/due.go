@@ -256,6 +256,9 @@ func (in *Input) late() (Step, bool) {
 
 // Claim ends the game by time, if the flag of the opponent has fallen.
 func Claim(in *Input) Step {
+	if in.Match.Clock.Kind == clock.None {
+		return in.Refuse(say("claim.noclock", in.number()))
+	}
 	r := in.Position.Reading(in.Now)
 	black, white := in.colors()
 	if r.Flagged == rules.None || r.Flagged == rules.Black && !white || r.Flagged == rules.White && !black {
