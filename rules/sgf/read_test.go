@@ -329,6 +329,9 @@ func TestRulesetOfRecords(t *testing.T) {
 		"Tromp–Taylor":     `tromp-taylor: the record's rules "Tromp–Taylor" are read as tromp-taylor`,
 		"Tromp Taylor":     `tromp-taylor: the record's rules "Tromp Taylor" are read as tromp-taylor`,
 		"Calvinball":       `aga: the record's rules "Calvinball" are read as aga`,
+		"Territory II":     `aga: the record's rules "Territory II" are read as aga`, // not a misspelling of another
+		"ter":              `aga: the record's rules "ter" are read as aga`,
+		"ing":              `aga: the record's rules "ing" are read as aga`,
 		"two-button@9":     `RU[two-button@9]: no such ruleset: two-button has no version "9"`,
 		"house-of-cards@1": `RU[house-of-cards@1]: no such ruleset: "house-of-cards@1"`,
 	} {

@@ -26,7 +26,7 @@ func (rec *Record) Ruleset() (r *rules.Ruleset, note string, err error) {
 	}
 	var unclear *rules.Unclear
 	switch {
-	case errors.As(err, &unclear) && len(unclear.Choices) == 1:
+	case errors.As(err, &unclear) && len(unclear.Choices) == 1 && rules.Known(rec.RU): // no misspelling
 		r = unclear.Choices[0]
 	case err != nil:
 		r = &rules.AGA
