@@ -13,16 +13,22 @@ import (
 
 // readRulesets reads the custom rulesets of the configuration and of --ruleset, for
 // commands that need nothing else of the configuration. A configuration that was not
-// named may be readable for a service alone: then it adds nothing.
+// named may be readable for a service alone, or be that of another program: then it adds
+// nothing.
 func (e *env) readRulesets() ([]*rules.Ruleset, error) {
 	s, err := e.settings()
-	if e.cli.Config == "" && errors.Is(err, fs.ErrPermission) {
-		s, err = bot.Settings{Rulesets: e.cli.Ruleset}, nil
+	var own []*rules.Ruleset
+	if err == nil {
+		own, err = customRulesets(s)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil || e.cli.Config != "" {
+		return own, err
 	}
-	return customRulesets(s)
+	own, flagErr := customRulesets(bot.Settings{Rulesets: e.cli.Ruleset})
+	if flagErr == nil && !errors.Is(err, fs.ErrPermission) {
+		fmt.Fprintln(e.errout, "halfpoint: the configuration has mistakes and adds no rulesets; halfpoint config check lists them")
+	}
+	return own, flagErr
 }
 
 // findRuleset finds a ruleset that was named on the command line. It reads the
@@ -70,7 +76,11 @@ func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, e
 }
 
 // completeRecord puts the whole text of a custom ruleset into a record that only names it.
+// A name that people know means what it means to them.
 func (e *env) completeRecord(rec *sgf.Record) error {
+	if rules.Known(rec.RU) {
+		return nil
+	}
 	if _, note, err := rec.Ruleset(); err == nil && note == "" || rec.RU == "" {
 		return nil
 	}
