@@ -105,6 +105,9 @@ func (q *questions) all() (a answers) {
 	if a.Discord = where == "discord" || where == "both"; a.Discord {
 		fmt.Fprintln(q.out, "The token stands on the page Bot of your application: https://discord.com/developers/applications")
 		a.Token = q.secret("Discord: the bot's token", "HALFPOINT_DISCORD_TOKEN", func(s string) (err error) {
+			if s == "" {
+				return given(s)
+			}
 			a.id, err = discord.CheckToken(strings.TrimPrefix(s, "Bot "))
 			return err
 		})
@@ -146,7 +149,7 @@ func (q *questions) all() (a answers) {
 // given refuses an empty answer.
 func given(s string) error {
 	if s == "" {
-		return errors.New("an answer is needed")
+		return errors.New("an answer is needed; if you have none yet, press Ctrl-C, run halfpoint init again and answer none to its first question")
 	}
 	return nil
 }

@@ -37,6 +37,8 @@ type cli struct {
 	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
 	LogLevel string   `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
+
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Open the local room, and connect to Discord and Matrix if they are configured."`
 	Play        playCmd        `cmd:"" help:"Play in the terminal: you in both seats, or a script on standard input."`
 	Score       scoreCmd       `cmd:"" help:"Replay records and print ledger, count and result."`
@@ -71,11 +73,11 @@ func (e usageError) Unwrap() error { return e.error }
 // that cannot be read, 1 anything else.
 func run(args []string, in io.Reader, out, errout io.Writer) int {
 	c := &cli{}
-	helped := false // --help printed it
+	helped := false // --help or --version printed it
 	parser, err := kong.New(c, kong.Name("halfpoint"), kong.WithHyphenPrefixedParameters(true), kong.Writers(out, errout),
 		kong.Description("Play Go under experimental rulesets, and see every half point of the score move."),
 		kong.Exit(func(int) { helped = true }),
-		kong.Vars{"themes": strings.Join(render.Themes(), ", ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"themes": strings.Join(render.Themes(), ", "), "version": versionLine()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return report(errout, err)
 	}

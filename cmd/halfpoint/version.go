@@ -11,9 +11,13 @@ type versionCmd struct{}
 
 // Run prints the version of the program, its commit and the version of Go.
 func (*versionCmd) Run(e *env) error {
-	info, _ := debug.ReadBuildInfo()
-	_, err := fmt.Fprintf(e.out, "halfpoint %s (commit %s, %s, %s/%s)\n", version(), commit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(e.out, versionLine())
 	return err
+}
+
+func versionLine() string {
+	info, _ := debug.ReadBuildInfo()
+	return fmt.Sprintf("halfpoint %s (commit %s, %s, %s/%s)", version(), commit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version returns the version that is in the build, "devel" if there is none.
