@@ -63,7 +63,7 @@ var rights = map[string]map[string]string{
 	"/dead":               {},
 	"/accept":             {"offered": "w", "stopped": "bw", "agreed": "w"},
 	"/resume":             {"stopped": "bw", "agreed": "bw"},
-	"/dispute":            {"stopped": "bw", "agreed": "bw", "branch": "bw"},
+	"/dispute":            {"stopped": "bw", "agreed": "bw"},
 	"/dispute back:yes":   {"branch": "bw"},
 	"/undo":               {"black": "bw", "white": "bw", "clock": "bw", "offered": "w", "erasing": "w", "stopped": "w", "alone": "b"},
 	"/clock pause:yes":    {"clock": "bw"},

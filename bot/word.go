@@ -297,7 +297,9 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 			out = append(out, label(m, seq, "label.undo", "undo", ""))
 		}
 		if p.Branch > 0 {
-			out = append(out, label(m, seq, "label.return", "dispute", ""))
+			back := label(m, seq, "label.return", "dispute", "")
+			back.Args["back"] = "yes"
+			out = append(out, back)
 		}
 	case g.Phase() == rules.Settling:
 		out = append(out, label(m, seq, "label.dead", "dead", "points"))

@@ -23,6 +23,7 @@ const (
 func pressable(controls []match.Control) map[string]any {
 	of := map[string]any{}
 	for _, c := range controls {
+		c = message.Asked(c)
 		if emoji, ok := message.Emoji(c.Command); ok && c.Ask == "" {
 			of[emoji] = map[string]any{"command": c.Command, "arguments": c.Args}
 		}

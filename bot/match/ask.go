@@ -85,10 +85,13 @@ func (in *Input) notify(s *Step, p PersonID) {
 // agree answers what the opponent has asked.
 func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
-	if a == nil || a.What == "delete" || in.Position.Game.Phase() != rules.Playing { // to that /delete is the answer
+	stopped := in.Position.Game.Phase() != rules.Playing
+	switch {
+	case a == nil, a.What == "delete": // to that /delete is the answer
 		return Step{}, false
-	}
-	if in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By {
+	case stopped && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
+		return Step{}, false
+	case in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By:
 		return in.Refuse(say("asked.already", in.number())), true
 	}
 	switch a.What {
@@ -162,11 +165,14 @@ func (in *Input) pause() Step {
 	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
 }
 
-// Dispute goes on playing on a branch, to find out who is right about the dead. On
-// the branch it goes back to the count.
+// Dispute goes on playing on a branch, to find out who is right about the dead, or
+// leaves the branch and goes back to the count.
 func Dispute(in *Input) Step {
-	if in.Position.Branch > 0 || in.yes("back") {
+	if in.yes("back") {
 		return in.leaveBranch()
+	}
+	if in.Position.Branch > 0 { // the other player may have been faster
+		return in.Refuse(say("branch.already", in.number()))
 	}
 	if !in.Position.Game.Rules().Has(rules.AcceptScore) {
 		return in.Refuse(noAgreement(in.Position.Game.Rules()))

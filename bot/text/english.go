@@ -178,6 +178,7 @@ var english = map[string]string{
 	"unpaused":                    "{0} starts the clocks of game {1} again.",
 	"branch.begins":               "{0} wants to play it out. Turns in game {1} are only tried from now on and do not count. Then the count comes back as it was.",
 	"accepted":                    "{0} accepts the count. {1}, your turn: {/accept} it too, or change the marks with {/dead}.",
+	"branch.already":              "Game {0} is being tried out already. {/dispute back:yes} goes back to the count.",
 	"branch.here":                 "You are trying it out: this does not count. {/dispute back:yes} goes back to the count.",
 	"branch.ends":                 "Game {0}: {1}, and the try is over. The count is as it was before.",
 	"branch.left":                 "{0} goes back to the count of game {1}, as it was before.",

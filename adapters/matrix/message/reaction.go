@@ -1,6 +1,7 @@
 package message
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,12 +67,23 @@ func baseEmoji(emoji string) string {
 	}, emoji)
 }
 
+// Asked returns a control as a reaction asks for it: for /dispute back:yes by the name
+// that it had once, since a reaction is a command alone.
+func Asked(c match.Control) match.Control {
+	if c.Command == "dispute" && c.Args["back"] == "yes" {
+		c.Command, c.Args = "return", maps.Clone(c.Args)
+		delete(c.Args, "back")
+	}
+	return c
+}
+
 // Reaction returns the reaction that stands for a control: none if it says more
 // than which command, which game and after which event.
 func Reaction(c match.Control) (string, bool) {
 	if c.Ask != "" {
 		return "", false
 	}
+	c = Asked(c)
 	for k := range c.Args {
 		if k != "game" && k != "seq" {
 			return "", false

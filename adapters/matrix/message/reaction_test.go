@@ -75,6 +75,7 @@ func TestLegend(t *testing.T) {
 		{[]match.Control{{Command: "place", Args: game("3", "at", "D4")}, {Command: "place", Args: game("5", "at", "D4")}}, "!place D4 game:3 · !place D4 game:5"},
 		{[]match.Control{{Command: "pass", Args: game("3")}, {Command: "pass", Args: game("5")}}, "!pass game:3 · !pass game:5"},
 		{[]match.Control{{Command: "pass", Args: game("3", "dead", "C3  D5\nE5")}}, "!pass C3 D5 E5"},
+		{[]match.Control{{Command: "dispute", Args: game("3", "back", "yes")}, {Command: "dispute", Args: game("3")}}, "🔙 !dispute back:yes · ⚔️ !dispute"},
 	} {
 		if got := message.Legend(c.controls); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
