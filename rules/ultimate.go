@@ -4,7 +4,7 @@ package rules
 var Ultimate = Ruleset{
 	Name: "ultimate", Version: 1,
 	Title:    "Ultimate Go",
-	Aim:      "You win when your opponent has no turn left. Nothing is counted.",
+	Aim:      "You win when your opponent resigns, having no turn left. Nothing is counted.",
 	PassCost: "There is no pass. A delay gives back one of your prisoners.",
 	Source:   "Yoav Yaffe on Sensei's Library, https://senseis.xmp.net/?UltimateGo",
 	Start: []Rule{
