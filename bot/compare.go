@@ -77,6 +77,7 @@ func Comparison(l *text.Language, game string, rows []sgf.Row, all bool, name fu
 		oneKomi = oneKomi && g.Row.Komi == groups[0].Row.Komi
 	}
 	var board Text
+	handicap := 0
 	lifted := false
 	for _, g := range groups {
 		row := g.Row
@@ -106,6 +107,7 @@ func Comparison(l *text.Language, game string, rows []sgf.Row, all bool, name fu
 		} else if board.Key == "" {
 			board = say("compare.board", black, white)
 		}
+		handicap = row.Game.Setup().Handicap
 		lifted = lifted || row.Assumed
 		margin := row.Game.Score().Margin()
 		r.Bar, r.Margin, r.Value = true, margin, l.Say(lead(margin))
@@ -137,6 +139,9 @@ func Comparison(l *text.Language, game string, rows []sgf.Row, all bool, name fu
 	}
 	if board.Key != "" {
 		chart.Lead = append(chart.Lead, l.Say(board))
+		if handicap >= 2 {
+			chart.Lead = append(chart.Lead, l.Say(say("compare.handicap", handicap, handicap-1)))
+		}
 	}
 	if lifted {
 		chart.Notes = append(chart.Notes, l.Say(say("compare.lifted")))

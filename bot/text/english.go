@@ -444,6 +444,7 @@ var english = map[string]string{
 	"compare.title":      "The same game by other rules",
 	"compare.board":      "Stones and territory: Black {0}, White {1}.",
 	"compare.board.komi": "Stones and territory: Black {0}, White {1}; komi {2}.",
+	"compare.handicap":   "White gets {1} for {0} handicap stones.",
 	"compare.komi":       "komi {0}",
 	"compare.own":        "this game",
 	"compare.same":       "the same: {0}",

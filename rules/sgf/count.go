@@ -67,7 +67,7 @@ func (rec *Record) Count(c Count) (g *rules.Game, assumed bool, err error) {
 	case len(r.Count) == 0:
 		return nil, false, fmt.Errorf("%s: %w", r.Name, rules.ErrNoCount)
 	case r.Has(rules.AcceptSuggestion):
-		return nil, false, fmt.Errorf("%s: dead there is a stone on every point named by the first pass, not afterwards", r.Name)
+		return nil, false, fmt.Errorf("%s: dead stones are named by the first pass, not afterwards", r.Name)
 	case !r.Has(rules.AcceptScore):
 		return nil, false, fmt.Errorf("%s: what stands at the end is alive, no dead stones can be named", r.Name)
 	case c.Seki != nil && !r.Has(rules.MarkSeki):

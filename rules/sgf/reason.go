@@ -19,6 +19,9 @@ func (rec *Record) played(g *rules.Game) int {
 			break
 		}
 		was := rec.Turns[n]
+		if was.Kind == rules.Resign || was.Kind == rules.Draw {
+			break // it ended play and is no pass
+		}
 		if t.By != was.By || (t.Kind == rules.Place) != (was.Kind == rules.Place) || t.Kind == rules.Place && t.At != was.At {
 			break
 		}
@@ -62,10 +65,12 @@ func (row Row) Reasons() []rules.Saying {
 	rest -= territory + buttons + adjusted
 
 	more := placed(g, rules.Black) - placed(g, rules.White)
-	_, passStones := worth[rules.PassStone]
-	_, halfPasses := worth[rules.HalfPassStone]
+	passes := 0
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		passes += g.Holds(c, rules.PassStone) + g.Holds(c, rules.HalfPassStone)
+	}
 	switch {
-	case passStones || halfPasses || rest != rules.Points(-more)*rules.One:
+	case passes > 0 || rest != rules.Points(-more)*rules.One:
 		add(rest, "prisoners and passes: {0} +{1}")
 	case more == 1 || more == -1:
 		add(rest, "{2} placed one stone more: {0} +{1}", better(-rest))
@@ -108,21 +113,23 @@ func (row Row) reading() (rules.Saying, bool) {
 	if by == rules.None {
 		return rules.Saying{}, false
 	}
-	way := 0 // 0: passed, 1: took a button, 2: neither yet
+	way := 0 // 0: passed, 1: took a button, 2: neither yet, 3: neither yet, after a pass
 	switch {
+	case n > row.played && passed:
+		way = 3
 	case n > row.played:
 		way = 2
 	case passed || row.button(n):
 		way = 1
 	}
-	text := map[string][2][3]string{ // by theorem, whether White was first, and the way
+	text := map[string][2][4]string{ // by theorem, whether White was first, and the way
 		"A − w": {
-			{"{0} passed first: nothing is added", "{0} took the first button: nothing is added", "if {0} passes first, nothing is added"},
-			{"{0} passed first: {0} +1", "{0} took the first button: {0} +1", "if {0} passes first: {0} +1"},
+			{"{0} passed first: nothing is added", "{0} took the first button: nothing is added", "if {0} passes first, nothing is added", "if {0} takes the first button, nothing is added"},
+			{"{0} passed first: {0} +1", "{0} took the first button: {0} +1", "if {0} passes first: {0} +1", "if {0} takes the first button: {0} +1"},
 		},
 		"A + ½ − w": {
-			{"{0} passed first and so has the button: {0} +½", "{0} took the button: {0} +½", "if {0} takes the button: {0} +½"},
-			{"{0} passed first and so has the button: {0} +½", "{0} took the button: {0} +½", "if {0} takes the button: {0} +½"},
+			{"{0} passed first and so has the button: {0} +½", "{0} took the button: {0} +½", "if {0} takes the button: {0} +½", "if {0} takes the button: {0} +½"},
+			{"{0} passed first and so has the button: {0} +½", "{0} took the button: {0} +½", "if {0} takes the button: {0} +½", "if {0} takes the button: {0} +½"},
 		},
 	}[g.Rules().Theorem][g.W()][way]
 	return rules.Saying{Text: text, Args: []any{by}}, text != ""
@@ -147,7 +154,7 @@ func placed(g *rules.Game, c rules.Color) int {
 	return n
 }
 
-// A Group is rows of a comparison that come to the same margin for the same reasons, or
+// A Group is rows of a comparison that come to the same margin with the same komi for the same reasons, or
 // cannot be counted for the same one.
 type Group struct {
 	Row  Row   // by which it is shown
@@ -155,7 +162,7 @@ type Group struct {
 }
 
 // Groups returns the rows of a comparison for people. The first group is led by the
-// record's own ruleset and has every row of its margin; if that ruleset
+// record's own ruleset and has every row of its margin and komi; if that ruleset
 // counts nothing the first counted row leads. Then come the others, from Black's best
 // to White's best, and last the rows that cannot be counted because the record breaks
 // a rule. Rulesets under which nothing is counted are left out.
@@ -177,7 +184,7 @@ func Groups(rows []Row, all bool) []Group {
 			out = append(out, Group{Row: row})
 		case row.counted():
 			j := slices.IndexFunc(out, func(g Group) bool {
-				return g.Row.margin() == row.margin() && (g.Row.Rules == rows[lead].Rules || g.sharesReasons(row))
+				return g.Row.margin() == row.margin() && g.Row.Komi == row.Komi && (g.Row.Rules == rows[lead].Rules || g.sharesReasons(row))
 			})
 			if j < 0 {
 				out = append(out, Group{Row: row})
@@ -205,8 +212,7 @@ func (row Row) margin() rules.Points { return row.Game.Score().Margin() }
 
 // sharesReasons reports whether a row has the reasons of a group.
 func (g Group) sharesReasons(row Row) bool {
-	return g.Row.Komi == row.Komi &&
-		slices.EqualFunc(g.Row.Reasons(), row.Reasons(), func(a, b rules.Saying) bool { return a.String() == b.String() })
+	return slices.EqualFunc(g.Row.Reasons(), row.Reasons(), func(a, b rules.Saying) bool { return a.String() == b.String() })
 }
 
 // Board returns the area of each player on the board that a counted row counts:

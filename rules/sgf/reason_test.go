@@ -133,10 +133,10 @@ func TestGroups(t *testing.T) {
 				if own = own || row.Own; row.Own && i > 0 && row.Err == nil {
 					t.Errorf("%s: its own ruleset comes %dth", c.name, i)
 				}
-				if row.Err == nil && (row.margin() != g.Row.margin() || row.Flip != g.Row.Flip) {
+				if row.Err == nil && (row.margin() != g.Row.margin() || row.Komi != g.Row.Komi || row.Flip != g.Row.Flip) {
 					t.Errorf("%s: %s and %s are not the same", c.name, row.Rules.Name, g.Row.Rules.Name)
 				}
-				if i > 0 && row.Err == nil && row.margin() == groups[0].Row.margin() {
+				if i > 0 && row.Err == nil && row.margin() == groups[0].Row.margin() && row.Komi == groups[0].Row.Komi {
 					t.Errorf("%s: %s is as the first, and apart", c.name, row.Rules.Name)
 				}
 			}
@@ -178,5 +178,41 @@ area-1 -2 flip: territory does not count: White +7`; got != want {
 	if got, want := words(rec.Cut(61)), `
 two-button 10 : if White passes first: White +1 =area-3 =territory-1 =two-button-separate =half-pass =half-pass-agreement =japanese`; !strings.HasPrefix(got, want) {
 		t.Error(got)
+	}
+}
+
+// A resignation is no pass, a button that is taken after a pass is no first pass, and a
+// player who holds nothing has nothing to count.
+func TestReasonsNameWhatHappened(t *testing.T) {
+	const resigned = "(;SZ[9]RU[aga]KM[6.5];B[ee];W[cc];B[gg];W[gc];B[cg];W[]XT[resign])"
+	const earlier = "(;SZ[5]RU[two-button]KM[0];B[cc];W[];B[dd];W[bb];B[];W[])"
+	const resumed = "(;SZ[5]RU[area-3]KM[0];B[cc];W[];B[dd];W[bb])"
+	for _, x := range []struct{ record, ruleset, want string }{
+		{resigned, "area-3", "if White passes first: White +1"},
+		{resigned, "button", "if White takes the button: White +½"},
+		{resigned, "aga", "Black placed one stone more: White +1"},
+		{earlier, "two-button", "White passed first: White +1"},
+		{earlier, "two-button-separate", "Black took the first button: nothing is added"},
+		{earlier, "button", "Black took the button: Black +½"},
+		{resumed, "area-3", "White passed first: White +1"},
+		{resumed, "button", "if Black takes the button: Black +½"},
+		{resumed, "two-button-separate", "if Black takes the first button, nothing is added"},
+	} {
+		rec, err := Read(strings.NewReader(x.record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rec.Compare(Count{}) {
+			if row.Rules.Name != x.ruleset {
+				continue
+			}
+			var said []string
+			for _, s := range row.Reasons() {
+				said = append(said, s.String())
+			}
+			if got := strings.Join(said, "; "); got != x.want {
+				t.Errorf("%s under %s: %s, want %s", x.record, x.ruleset, got, x.want)
+			}
+		}
 	}
 }

@@ -43,7 +43,7 @@ func (rec *Record) Dead() []rules.Point {
 	return nil
 }
 
-// Cut returns the record up to turn n, without what was said afterwards; the
+// Cut returns the record up to turn n, without what was said afterwards;
 // all its turns if it has no more than that.
 func (rec *Record) Cut(n int) *Record {
 	out := *rec
