@@ -135,9 +135,10 @@ func (a Answer) Empty() bool {
 }
 
 // Unshared returns the answer without the button that shares it, for places where
-// everybody reads private answers anyway.
+// everybody reads private answers anyway. A refusal has no such button: if it asks which
+// game is meant, each of its choices shares, if that was asked for.
 func (a Answer) Unshared() Answer {
-	if a.Private {
+	if a.Private && !a.Refused {
 		a.Controls = slices.DeleteFunc(slices.Clone(a.Controls), func(c match.Control) bool { return c.Args[shareOption.Name] != "" })
 	}
 	return a

@@ -83,6 +83,10 @@ func TestShare(t *testing.T) {
 			t.Errorf("%s is shared as %q and as %q", question, first.Text, again.Text)
 		}
 	}
+	k.lines(t, "ada> /new aga 3x3 opponent:me")
+	if a := k.ask(t, "eve", "/score share:yes"); len(a.Controls) != 2 || len(a.Unshared().Controls) != 2 {
+		t.Errorf("which game is to be shared can be chosen from %+v", a.Unshared().Controls)
+	}
 	for _, question := range []string{"/score game:9", "/board 99", "/rules nonsense", "/help", "/games"} {
 		if a := k.ask(t, "eve", question); strings.Contains(fmt.Sprint(a.Controls), "share:yes") {
 			t.Errorf("%s can be shared: %+v", question, a)
