@@ -48,7 +48,9 @@ func NewGame(in *Input) Step {
 				args["size"] = board
 			}
 			s := in.Refuse(wrong(err))
-			s.Answer.Controls = Choose(err, "new", "rules", args)
+			if who := arg("opponent"); who == "" || strings.EqualFold(who, text.English.Say(say("opponent.me"))) { // a button cannot name anybody else
+				s.Answer.Controls = Choose(err, "new", "rules", args)
+			}
 			return s
 		}
 	}
