@@ -492,6 +492,16 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// What the bot suggests when somebody stops play is not what they did.
+func TestExportWithoutSuggestions(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 opponent:me", "ada> /place C3", "ada> /place A1", "ada> /pass", "ada> /pass")
+	a, posts := k.say(t, "ada", "/privacy export")
+	if a.File == nil || !strings.Contains(string(a.File.Data), "turn W pass") || strings.Contains(string(a.File.Data), "suggest ") {
+		t.Errorf("%+v %v", a, posts)
+	}
+}
+
 // Whoever is forgotten is nowhere in what is kept, and was told all of it before.
 func TestForgotten(t *testing.T) {
 	k := newTalk(t)
