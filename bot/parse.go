@@ -17,7 +17,8 @@ var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
-// come in their order or by name, with ":" or "="; the name of a yes-or-no option alone means yes. The name of a command may be one
+// come in their order or by name, with ":" or "="; the name of a yes-or-no option alone means yes, and
+// yes alone confirms. The name of a command may be one
 // that it had once: the name returned is today's. Parse returns ErrNotACommand for text
 // that does not begin with "/" or "!"; its other errors are for the person who typed, in
 // English; [Explain] words them for somebody else.
@@ -54,6 +55,10 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 				points = opt.Rest && opt.Type == PointOption
 				continue
 			}
+		}
+		if strings.EqualFold(word, "yes") && args["confirm"] == "" && rest == "" && slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "confirm" }) {
+			args["confirm"] = "yes"
+			continue
 		}
 		if o := flag(c, old.option(strings.ToLower(word))); o != "" && args[o] == "" && rest == "" {
 			args[o] = "yes"

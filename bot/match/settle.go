@@ -234,6 +234,11 @@ func Withdraw(in *Input) Step {
 		return in.Refuse(say("delete.how", shortened(how)))
 	case how == "" && !in.bothMoved() && (a == nil || a.What != "delete") &&
 		(m.State == Open && m.Opener == in.By || m.State == Going && (black || white)):
+		if m.State == Going && !in.yes("confirm") {
+			s := in.sure(say("cancel.sure", in.number()), "cancel.button", "confirm")
+			s.Answer.Controls[0].Args["how"] = "cancel"
+			return s
+		}
 		return in.cancel()
 	}
 	return in.erase()

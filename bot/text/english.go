@@ -274,6 +274,8 @@ var english = map[string]string{
 	"already.in":        "You already play in game {0}.",
 	"full":              "Both seats of game {0} are taken: Black is {1}, White is {2}.",
 	"not.invited":       "Only {1} can join game {0}.",
+	"cancel.sure":       "Cancel game {0}? Then it does not count. Confirm with {/delete confirm:yes}.",
+	"cancel.button":     "Cancel the game",
 	"cancel.late":       "You cannot cancel game {0} any more: both players have moved. You can {/resign}.",
 	"cancel.not.yours":  "Only its players and moderators can cancel game {0}.",
 	"undo.nothing":      "You cannot take back a turn in game {0}: only your own last turn, before your opponent answers it.",
