@@ -35,8 +35,8 @@ type Spec struct {
 	Title  string `json:"title"`          // "": the name
 	Source string `json:"source"`         // "": the base's
 	Note   string `json:"note,omitempty"` // what is to be said of it
-	Aim    string `json:"aim,omitempty"`  // how one wins, in a sentence; "": read from the count
-	Pass   string `json:"pass,omitempty"` // what a pass costs, in a sentence; "": found by passing
+	Aim    string `json:"aim,omitempty"`  // how one wins, in a sentence; "": the base's if its start, moves, agreed and count stay, else read from the count
+	Pass   string `json:"pass,omitempty"` // what a pass costs, in a sentence; "": likewise, else found by passing
 	Base   string `json:"base,omitempty"` // the id of a ruleset of the catalogue, "" for none
 	Komi   string `json:"komi"`           // in points, "6.5"; "": the base's, else 0
 
@@ -207,6 +207,9 @@ func (s Spec) over(base Spec) Spec {
 	out.Title, out.Note = cmp.Or(s.Title, s.Name), s.Note
 	out.Source = cmp.Or(s.Source, base.Source+", changed")
 	out.Komi = cmp.Or(s.Komi, base.Komi)
+	if s.Start == nil && s.Moves == nil && s.Agreed == nil && s.Count == nil { // one wins and passes as in the base
+		out.Aim, out.Pass = cmp.Or(s.Aim, base.Aim), cmp.Or(s.Pass, base.Pass)
+	}
 	for _, list := range []struct{ out, base *[]string }{{&out.Start, &base.Start}, {&out.Agreed, &base.Agreed},
 		{&out.Count, &base.Count}, {&out.Say, &base.Say}, {&out.Closing, &base.Closing}} {
 		if *list.out == nil {

@@ -46,6 +46,8 @@ func (r *Ruleset) measuredAim() string {
 	return "Most points win: " + strings.Join(counted, ", ") + "."
 }
 
+const dependsOnGame = "What a pass costs depends on the game."
+
 // measuredPassCost returns what a pass costs, found by passing.
 func (r *Ruleset) measuredPassCost() string {
 	if len(r.Moves[Pass]) == 0 {
@@ -60,7 +62,7 @@ func (r *Ruleset) measuredPassCost() string {
 		costs[2], white[2] = white[2], costs[2]
 	}
 	if !ok || !also || costs[1] != white[1] {
-		return "What a pass costs depends on the game."
+		return dependsOnGame
 	}
 	said := "A pass " + amount(costs[1], true)
 	if costs == white && costs[0] == costs[2] && costs[0] != costs[1] {
@@ -106,7 +108,7 @@ func amount(p Points, one bool) string {
 // passCosts plays a short game in which a player makes the first and the last pass, and
 // returns by how much the margin moves to the opponent with the first pass, with one in the
 // middle of the game and with the one that stops play, which last makes. It reports false
-// if that cannot be played.
+// if that cannot be played, or if other passes at the end cost something else.
 func (r *Ruleset) passCosts(first Color) (costs [3]Points, last Color, ok bool) {
 	g, err := New(r, Setup{W: 3, H: 3, First: first})
 	play := func(t Turn) (cost Points) {
@@ -133,7 +135,9 @@ func (r *Ruleset) passCosts(first Color) (costs [3]Points, last Color, ok bool) 
 		costs[2] = costs[1]
 		for range 2 * mostButtons {
 			if err == nil && g.phase == Playing {
-				costs[2] = play(Turn{Kind: Pass})
+				if costs[2] = play(Turn{Kind: Pass}); err == nil && g.phase == Playing && costs[2] != costs[1] {
+					return costs, last, false
+				}
 			}
 		}
 	}

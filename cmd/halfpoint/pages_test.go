@@ -169,7 +169,7 @@ func wordsPage() string {
 		"* *only if FACT* is a rule too: it forbids the turn unless the fact is true.\n" +
 		"* *FACT or FACT* is a fact.\n" +
 		"* Where a rule names a worth, any worth from ½ to 20 will do; where it names a number of passes or buttons, any number from 1 to 9.\n" +
-		"* `aim` and `pass` say in one sentence each how you win and what a pass costs. Without them Halfpoint writes both itself.\n\n" +
+		"* `aim` and `pass` say in one sentence each how you win and what a pass costs. Without them they are those of the base if its start, moves, agreed and count stay, or else Halfpoint writes both itself.\n\n" +
 		"Halfpoint refuses a ruleset that cannot work, and says why: an unknown rule, a rule under the wrong heading, a game that cannot end, a count of something\n" +
 		"that nobody can hold. It then plays some games with the ruleset, and refuses it if one of them breaks a law that all rulesets obey. The id of a custom\n" +
 		"ruleset is `custom/NAME@` and a hash of its whole text; its games and records keep that text.\n")
