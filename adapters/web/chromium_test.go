@@ -506,8 +506,8 @@ func TestKeyboardInChromium(t *testing.T) {
 
 	// Who presses a key before the suggestions are there has it done when they are.
 	get[bool](p, `window.quick = window.fetch, window.fetch = async (...a) => { await new Promise((go) => window.go = go); return quick(...a); }, true`)
-	for _, k := range []struct{ key, chosen, gives string }{{kb.ArrowDown, "choice-0", ""}, {kb.ArrowUp, "choice-1", ""}, {kb.Tab, "", "/pass "}} {
-		keys("/pa")
+	for _, k := range []struct{ key, chosen, gives string }{{kb.ArrowDown, "choice-0", ""}, {kb.ArrowUp, "choice-1", ""}, {kb.Tab, "", "/compare "}} {
+		keys("/com")
 		p.wait(`!!window.go`)
 		keys(k.key)
 		get[bool](p, `window.go(), window.go = null, true`)

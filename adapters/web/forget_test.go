@@ -43,6 +43,9 @@ func TestForgottenInTheRoom(t *testing.T) {
 		for i := range 30 {
 			says(turns[(i+1)%2], fmt.Sprintf("/place %c%d game:41", "ABCDE"[i%5], i/5+1))
 		}
+		for _, shared := range []string{"/score share:yes game:41", "/board share:yes game:41"} {
+			says(his, shared)
+		}
 		says(his, "/resign yes game:41")
 		says(her, "/comment zyxqcomment, is it not? game:41")
 		says(his, "/sgf game:41 share:yes")

@@ -349,7 +349,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: got.Text, Controls: got.Controls, File: got.File}
+	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: bot.Named(got.Text), Controls: got.Controls, File: got.File}
 	if req.Forgets() {
 		s.forget()
 	}

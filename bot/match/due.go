@@ -186,6 +186,17 @@ type Waiting struct {
 	Position *Position
 }
 
+// since returns when the game began to wait as it does: time that is credited after an
+// outage begins nothing.
+func (w Waiting) since() time.Time {
+	for _, e := range slices.Backward(w.Position.Events) {
+		if !strings.HasPrefix(e.Body, "credit ") {
+			return e.At
+		}
+	}
+	return w.Match.Changed
+}
+
 // together is how soon after a reminder another game that it spoke of is not
 // spoken of again: a person with many games is told of all at once.
 const together = 30 * time.Minute
@@ -203,7 +214,7 @@ func (in *Input) told(d Due) bool {
 		r := w.Position.Reading(in.Now)
 		for _, at := range in.reminders(w.Match, w.Position, r) {
 			if !at.After(in.Now) {
-				pings = append(pings, ping{at, w.Match.Changed, w.Match.ID})
+				pings = append(pings, ping{at, w.since(), w.Match.ID})
 			}
 		}
 	}
