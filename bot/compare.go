@@ -29,8 +29,8 @@ func compare(q *question) Answer {
 		out = append(out, say("compare.no.dead"))
 	}
 	a := q.answer(out...)
-	names := seatName(q.lang, q.match.Black, q.who) + " – " + seatName(q.lang, q.match.White, q.who)
-	chart := Comparison(q.lang, names, rows, all, Titles)
+	chart := Comparison(q.lang, rows, all, Titles)
+	chart.Black, chart.White = seatName(q.lang, q.match.Black, q.who), seatName(q.lang, q.match.White, q.who)
 	chart.Look = q.look()
 	a.Chart = &chart
 	return a
@@ -66,11 +66,8 @@ func Names(r *rules.Ruleset) string  { return r.Name }
 
 // Comparison is the chart of a comparison of a game: of the groups of [sgf.Groups],
 // or with all of every row. It calls the rulesets as name does.
-func Comparison(l *text.Language, game string, rows []sgf.Row, all bool, name func(*rules.Ruleset) string) render.Chart {
+func Comparison(l *text.Language, rows []sgf.Row, all bool, name func(*rules.Ruleset) string) render.Chart {
 	chart := render.Chart{Title: l.Say(say("compare.title")), Words: l.PictureWords()}
-	if game != "" {
-		chart.Lead = append(chart.Lead, game)
-	}
 	groups := sgf.Groups(rows, all)
 	oneKomi := true
 	for _, g := range groups {

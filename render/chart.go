@@ -15,12 +15,13 @@ import (
 // for Black and to the right for White. The texts are those that people read; a chart
 // knows no words of its own but the names of the colours.
 type Chart struct {
-	Title string
-	Lead  []string // sentences above the rows
-	Rows  []ChartRow
-	Notes []string // sentences below the rows
-	Look  Options  // as [Scene] has it
-	Words *Words   `json:"-"` // nil stands for [English]
+	Title        string
+	Black, White string   // the players' names, whatever is in them; both empty: they are not named
+	Lead         []string // sentences above the rows
+	Rows         []ChartRow
+	Notes        []string // sentences below the rows
+	Look         Options  // as [Scene] has it
+	Words        *Words   `json:"-"` // nil stands for [English]
 }
 
 // A ChartRow is a count of a [Chart].
@@ -66,7 +67,7 @@ func (t Chart) Text() string {
 		}
 		return s
 	}
-	before, after := w.stopped(t.Title)+around(t.Lead), around(t.Notes)
+	before, after := w.stopped(t.Title)+w.stopped(t.players(written))+around(t.Lead), around(t.Notes)
 	if length(before)+length(rows)+length(after) > MaxText {
 		after = ""
 	}
@@ -89,7 +90,7 @@ func (t Chart) Text() string {
 // Letters returns the chart in lines, the margins under each other.
 func (t Chart) Letters() string {
 	var b strings.Builder
-	for _, text := range append([]string{t.Title}, t.Lead...) {
+	for _, text := range append([]string{t.Title, t.players(written)}, t.Lead...) {
 		if text != "" {
 			fmt.Fprintln(&b, text)
 		}
@@ -115,6 +116,19 @@ func (t Chart) Letters() string {
 		fmt.Fprintln(&b, n)
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// written returns a name for texts, in which every letter can stand.
+func written(name, _ string) string { return isolated(name) }
+
+// players names both players as shown has it, [drawable] or [written]; "" if they have
+// no names.
+func (t *Chart) players(shown func(name, instead string) string) string {
+	if t.Black == "" && t.White == "" {
+		return ""
+	}
+	w := t.words()
+	return shown(clean(t.Black, w.Black), w.Black) + " – " + shown(clean(t.White, w.White), w.White)
 }
 
 func (r *ChartRow) head() string {
@@ -227,7 +241,7 @@ func (l *chartList) chart(t *Chart) {
 	k, th := l.k, l.k.theme
 	right := chartWide - chartMargin
 	l.lines(t.Title, chartMargin, right, 44, l.style(bold, 36, th.text))
-	for _, text := range t.Lead {
+	for _, text := range append([]string{t.players(drawable)}, t.Lead...) {
 		l.lines(text, chartMargin, right, 35, l.style(regular, 28, th.dim))
 	}
 	l.y += 14

@@ -149,3 +149,22 @@ func BenchmarkChart(b *testing.B) {
 		}
 	}
 }
+
+// Names are shown as beside the board: what no font has is left out, and the colour
+// stands for a name of which nothing is left.
+func TestChartNames(t *testing.T) {
+	for _, x := range []struct{ black, white, drawn, text string }{
+		{"", "", "", "By other rules. One."},
+		{"Ada 🦊", "Bob", "Ada – Bob", "By other rules. Ada 🦊 – Bob. One."},
+		{"\u202eAda\n", "🦊", "Ada – White", "By other rules. Ada – 🦊. One."},
+		{"شطرنج", "Bob", "Black – Bob", "By other rules. \u2068شطرنج\u2069 – Bob. One."},
+	} {
+		c := Chart{Title: "By other rules", Black: x.black, White: x.white, Lead: []string{"One."}}
+		if got := c.players(drawable); got != x.drawn {
+			t.Errorf("%q and %q are drawn as %q, want %q", x.black, x.white, got, x.drawn)
+		}
+		if got := c.Text(); got != x.text {
+			t.Errorf("%q and %q: %q, want %q", x.black, x.white, got, x.text)
+		}
+	}
+}

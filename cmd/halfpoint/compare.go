@@ -26,13 +26,17 @@ type compareFlags struct {
 
 // show prints or draws the rows of a comparison.
 func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
-	game := ""
+	name := bot.Titles
+	if f.Out == "" {
+		name = bot.Names
+	}
+	chart := bot.Comparison(text.English, rows, f.All, name)
 	if i := rec.Info; i.Black != "" && i.White != "" {
-		game = i.Black + " – " + i.White
+		chart.Black, chart.White = i.Black, i.White
 	}
 	var b bytes.Buffer
 	if f.Out == "" {
-		fmt.Fprintln(&b, bot.Comparison(text.English, game, rows, f.All, bot.Names).Letters())
+		fmt.Fprintln(&b, chart.Letters())
 		if f.Theory {
 			fmt.Fprintln(&b)
 			printTheory(&b, rec, rows)
@@ -40,7 +44,6 @@ func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 		_, err := e.out.Write(b.Bytes())
 		return err
 	}
-	chart := bot.Comparison(text.English, game, rows, f.All, bot.Titles)
 	switch strings.ToLower(filepath.Ext(f.Out)) {
 	case ".png":
 		if err := chart.Draw(&b, render.Options{Theme: f.Theme, Size: f.Size, Panel: f.Panel}); err != nil {
