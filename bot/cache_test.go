@@ -267,3 +267,23 @@ func TestLateTurnCostsTheSame(t *testing.T) {
 		t.Errorf("a turn takes %d bytes at turn 50 and %d at turn 410", early/20, late/20)
 	}
 }
+
+// A page that comes back asks for all the boards that it shows: only the newest is
+// estimated anew.
+func TestEarlierBoardsAreNotEstimatedAnew(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new two-button 5x5 komi:1 opponent:me")
+	for _, at := range strings.Fields("C3 D2 C2 C1 D3 E3 B1 D1 E4 A5 B4 E2") {
+		k.lines(t, "ada> /place "+at)
+	}
+	k.lines(t, "ada> /pass")
+	m := k.matches(t, bot.Query{})[0]
+	for seq, want := range map[int]bool{m.Seq: true, m.Seq - 1: false} {
+		k.start(bot.Config{})
+		scene, err := k.bot.Scene(t.Context(), m.ID, seq)
+		must(t, err)
+		if got := strings.HasPrefix(scene.Headline, "≈"); got != want {
+			t.Errorf("after event %d of %d the headline is %q", seq, m.Seq, scene.Headline)
+		}
+	}
+}

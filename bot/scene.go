@@ -9,7 +9,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// Scene gives the picture of a game after event seq.
+// Scene gives the picture of a game after event seq. A page asks for all the boards that
+// it shows, so an earlier board has an estimate only where one is known.
 func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene, error) {
 	m, p, err := b.at(ctx, id, seq)
 	if err != nil {
@@ -18,6 +19,9 @@ func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene
 	room, l, err := b.room(ctx, m.Where)
 	if err != nil {
 		return render.Scene{}, err
+	}
+	if _, known := b.cache.estimated(m.ID, p); !known && seq < m.Seq {
+		m.NoHints = true
 	}
 	return b.scene(ctx, m, p, l, room.look(match.Preferences{}))
 }
