@@ -688,7 +688,7 @@ func TestLanguageOfABrowser(t *testing.T) {
 func TestBrowserSpeaks(t *testing.T) {
 	var asked []bot.Request
 	url := open(t, newRoom(newLog(t)), answering(bot.Answer{Text: "ja", Private: true}, &asked))
-	for text, want := range map[string]string{"/pasx": "meintest du /pass?", "/": "Nach dem Schrägstrich", "": "Darin steht nichts.",
+	for text, want := range map[string]string{"/pasx": "Meintest du /pass?", "/": "Nach dem Schrägstrich", "": "Darin steht nichts.",
 		strings.Repeat("x", maxText+1): "höchstens 1000 Zeichen", "/board": "ja"} {
 		if _, got := ask(t, url, typed(1, "black", text), "Accept-Language", "de-CH,en;q=0.1"); !strings.Contains(got, want) {
 			t.Errorf("%.20q is answered %s", text, got)
