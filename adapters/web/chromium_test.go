@@ -610,6 +610,7 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.say("/compare all:yes")
 	p.wait(`document.querySelector('figure.chart img')?.naturalWidth > 0 && document.querySelector('figure.chart img').alt.includes('Area rules I: ')`)
 	p.say(strings.Repeat("long", 200))
+	p.sees("longlong") // which comes by another way than what is told next
 	p.say("/help")
 	p.told("/place")
 	p.narrow(360)
