@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"image"
 	"image/png"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,22 +50,7 @@ func TestChartGolden(t *testing.T) {
 	} {
 		file := filepath.Join("testdata", "charts", name+".png")
 		got := drawnChart(t, twoWinners(), o)
-		if *update {
-			var b bytes.Buffer
-			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, got); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if far, diff := compare(decoded(t, data), got); far > 8 {
-			t.Errorf("%s: %d pixels differ; see %s", name, far, saved(t, name, diff))
-		}
+		golden(t, file, name, got)
 	}
 }
 

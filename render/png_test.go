@@ -73,24 +73,7 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if *update {
-			var b bytes.Buffer
-			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, got); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Edges of letters come from floats, which processors round otherwise; on
-		// arm64 up to three pixels of a picture take the neighbouring colour.
-		if far, diff := compare(decoded(t, data), got); far > 8 {
-			t.Errorf("%s: %d pixels differ; see %s", name, far, saved(t, name, diff))
-		}
+		golden(t, file, name, got)
 	}
 	all, err := os.ReadDir("testdata")
 	if err != nil {
@@ -106,6 +89,29 @@ func TestGolden(t *testing.T) {
 			}
 			t.Errorf("testdata/%s belongs to no picture", f.Name())
 		}
+	}
+}
+
+// golden compares a picture with a file of testdata, or with -update writes the file.
+func golden(t *testing.T, file, name string, got image.Image) {
+	t.Helper()
+	if *update {
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, got); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Edges of letters come from floats, which processors round otherwise; on
+	// arm64 up to three pixels of a picture take the neighbouring colour.
+	if far, diff := compare(decoded(t, data), got); far > 8 {
+		t.Errorf("%s: %d pixels differ; see %s", name, far, saved(t, name, diff))
 	}
 }
 

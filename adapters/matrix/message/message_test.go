@@ -45,10 +45,10 @@ func equal(t *testing.T, got, want string) {
 
 // What nobody is called by makes no sound, and what is plain stays plain.
 func TestNotice(t *testing.T) {
-	equal(t, content(t, message.Text(message.Content{Text: "Game 3 as SGF.\n   by the sentence: pass & <more>"})), `
+	equal(t, content(t, message.Text(message.Content{Text: "Game 3 as SGF.\n   by the rule: pass & <more>"})), `
 {
  "msgtype": "m.notice",
- "body": "Game 3 as SGF.\n   by the sentence: pass & <more>",
+ "body": "Game 3 as SGF.\n   by the rule: pass & <more>",
  "m.mentions": {}
 }`)
 }
