@@ -34,6 +34,13 @@ type Service interface {
 	// nothing and gives the same answer. An error means that nothing is known to
 	// have been done and that asking again is safe.
 	Ask(ctx context.Context, r Request) (Answer, error)
+	// Bare reports whether something that was typed without a command is a turn, and
+	// returns the request for it. It is one if [BareTurn] reads it so and the person is to
+	// move in the game in whose thread it was typed, or, where there are no threads, in
+	// the only one that they play there; and if it was one before, under the same id. It
+	// needs ID, Who, Where, Under and Flat of r, and reads only. An error means that asking
+	// again is safe.
+	Bare(ctx context.Context, r Request, typed string) (Request, bool, error)
 	// Settle stores that the asker has shown a post of Answer.Posts, and what it owes
 	// after it. Settling twice is settling once.
 	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
@@ -58,6 +65,15 @@ type Service interface {
 	// until an adapter says that it is back.
 	Away(ctx context.Context, platform string) error
 	Back(ctx context.Context, platform string) error
+	// Knows reports whether a receipt is of a message about a game.
+	Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error)
+	// Before returns when the bot was last there before it began: where an old copy of
+	// its database was put back, that is when the copy was made. Zero: it never was.
+	Before(ctx context.Context) (time.Time, error)
+	// Restored says in each running game of a room that an old copy of the database was
+	// put back, and where the game stands: once for a copy. Call it when what was said
+	// since has been asked again.
+	Restored(ctx context.Context, where match.Room, copied time.Time) error
 	// Servers says in which servers of a platform the bot is now: all of them. One
 	// in which it no longer is, and a week later still is not, is forgotten with its
 	// games; meanwhile no flag of them falls, and if it comes back that time counts

@@ -3,7 +3,11 @@ package bot
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +62,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 			return answer, err
 		}
 		// The request may have its answer by now, and the person may have been forgotten.
-		if s, err = b.speech(ctx, r); err != nil {
+		if s, err = b.localizer(ctx, r); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -67,26 +71,26 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 
 // arrive looks up the person and the room of a request, and notes what the request
 // shows: the bot may be able to write in that room again, and is in its server.
-func (b *Bot) arrive(ctx context.Context, r *Request) (speech, error) {
-	s, err := b.speech(ctx, *r)
+func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
+	s, err := b.localizer(ctx, *r)
 	if err != nil {
-		return speech{}, err
+		return localizer{}, err
 	}
 	if s.parked {
 		if some, err := b.store.Unpark(ctx, r.Where, b.now()); err != nil {
-			return speech{}, err
+			return localizer{}, err
 		} else if some {
 			b.outbox.Wake()
 		}
 	}
 	if err := b.inThread(ctx, r); err != nil {
-		return speech{}, err
+		return localizer{}, err
 	}
 	if r.Server != "" && (s.here.server.ID != r.Server || !s.here.server.Left.IsZero()) {
 		if err := b.meet(ctx, *r); err != nil {
-			return speech{}, err
+			return localizer{}, err
 		}
-		return b.speech(ctx, *r)
+		return b.localizer(ctx, *r)
 	}
 	return s, nil
 }
@@ -107,7 +111,7 @@ func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 
 // change decides a request that may change something, and stores the outcome. It
 // returns ErrConflict if something else was stored meanwhile.
-func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	if s.answer != nil { // it was asked before
 		return b.inboxAnswer(ctx, *s.answer, r, s)
 	}
@@ -119,7 +123,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 	if err != nil {
 		return Answer{}, err
 	}
-	in := &task{req: r, h: h, speech: s, games: games, Input: match.Input{
+	in := &task{req: r, h: h, localizer: s, games: games, Input: match.Input{
 		Request: match.Request{ID: r.ID, Command: r.Command, Args: r.Args, Where: r.Where, Reply: r.Reply, Moderator: r.Moderator},
 		Kind:    h.kind, Seated: h.seated, By: s.by, Match: m, Now: when(r, now).Truncate(time.Millisecond),
 	}}
@@ -127,7 +131,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 	if refusal != nil {
 		step = match.Step{Request: r.ID, At: in.Now, Answer: *refusal}
 	} else {
-		if in.NewID, in.Coin, err = newID(b.rand); err != nil {
+		if in.NewID, in.Coin, err = b.newID(ctx, r.ID); err != nil {
 			return Answer{}, err
 		}
 		if err = b.prepare(ctx, in); err == nil {
@@ -155,7 +159,7 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s speech) (Answe
 		more, err := b.replace(ctx, r, old, step.Match, s.by)
 		own = append(own, more...)
 		if err != nil {
-			b.log.Error("an earlier challenge stays open beside the new one", "game", old, "new", step.Match.ID, "error", err)
+			b.log.Error("closing an earlier challenge failed, it stays open", "game", old, "new", step.Match.ID, "error", err)
 		}
 	}
 	if step.Room != nil { // they may have chosen another language
@@ -187,28 +191,79 @@ func when(r Request, now time.Time) time.Time {
 	return now
 }
 
-// newID draws an id for a game, and a coin for its nigiri. The id must be hard to
-// guess: whoever knows it can fetch pictures of the game. 80 bits, and short,
-// because it is stored with every event.
-func newID(from io.Reader) (id match.GameID, coin bool, err error) {
-	var drawn [11]byte
-	if _, err := io.ReadFull(from, drawn[:]); err != nil {
+// Knows reports whether a receipt is of a message about a game; see [Service].
+func (b *Bot) Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error) {
+	_, err := b.store.GameUnder(ctx, platform, r)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// newID returns an id for the game that a request opens, and a coin for its nigiri. The id
+// must be hard to guess: whoever knows it can fetch pictures of the game. 80 bits, and
+// short, because it is stored with every event.
+//
+// Both follow from the request and a secret in the store. Where an old copy of the database
+// is put back and the request comes again, it opens the same game. A simulation draws
+// both from its own source.
+func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, coin bool, err error) {
+	drawn := make([]byte, 11)
+	if b.rand != nil {
+		_, err = io.ReadFull(b.rand, drawn)
+	} else {
+		var secret []byte
+		secret, err = b.secret(ctx)
+		h := hmac.New(sha256.New, secret)
+		h.Write([]byte(request))
+		drawn = h.Sum(nil)
+	}
+	if err != nil {
 		return "", false, fmt.Errorf("draw the id of a game: %w", err)
 	}
 	return match.GameID("g" + strings.ToLower(base32.StdEncoding.EncodeToString(drawn[:10]))), drawn[10]&1 == 1, nil
+}
+
+// secretMark is the bookmark of the secret, in hexadecimal digits.
+const secretMark = "bot:secret"
+
+// secret returns the secret that is drawn when the first game is opened.
+func (b *Bot) secret(ctx context.Context) ([]byte, error) {
+	if known := b.drawn.Load(); known != nil {
+		return *known, nil
+	}
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	mark, err := b.store.Bookmark(ctx, secretMark)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := hex.DecodeString(mark)
+	if err != nil {
+		return nil, err
+	}
+	if len(secret) == 0 {
+		secret = make([]byte, 32)
+		rand.Read(secret) // which never fails
+		if err := b.store.SetBookmark(ctx, secretMark, hex.EncodeToString(secret)); err != nil {
+			return nil, err
+		}
+	}
+	b.drawn.Store(&secret)
+	return secret, nil
 }
 
 // A task is a request on its way to a step: what the step is decided from, and
 // what the bot itself knows besides. Everything is looked up before the decision.
 type task struct {
 	match.Input
-	req    Request // without an ID: nobody asks
-	h      handler
-	speech speech
-	place  place                          // where the match is played, or where it is asked
-	who    map[match.PersonID]outbox.User // the players and the person asking
-	epoch  int                            // of the cache, when the position was looked up
-	games  int                            // unfinished ones where it is asked; 0: not known
+	req       Request // without an ID: nobody asks
+	h         handler
+	localizer localizer
+	place     place                          // where the match is played, or where it is asked
+	who       map[match.PersonID]outbox.User // the players and the person asking
+	epoch     int                            // of the cache, when the position was looked up
+	games     int                            // unfinished ones where it is asked; 0: not known
 }
 
 // decide decides what the request changes.
@@ -218,6 +273,12 @@ func (in *task) decide() match.Step {
 		what = func(*match.Input) match.Step { return in.h.prefer(in) }
 	}
 	return match.Decide(&in.Input, what)
+}
+
+// agreesToRematch reports whether the request may open a game as the answer to a player
+// who has asked for a rematch.
+func (in *task) agreesToRematch() bool {
+	return (in.h.Name == "accept" || in.h.Name == "join") && in.Position != nil && in.Position.Asked != nil && in.Position.Asked.What == "rematch"
 }
 
 // people returns the person asking, the players and everybody the options name, each once.
@@ -232,17 +293,17 @@ func (in *task) people() []match.PersonID {
 
 // errNotReplayed is the error of a game whose log does not fold, or not to what was
 // proved.
-var errNotReplayed = errors.New("the game does not replay")
+var errNotReplayed = errors.New("game does not replay")
 
 // prepare looks up what a decision depends on. Its error may be errNotReplayed.
 func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
-	in.place = in.speech.here
+	in.place = in.localizer.here
 	known := []match.PersonID{in.By} // who may have to be reminded after the step
 	if m := in.Match; m.ID != "" {
 		in.epoch = b.cache.now()
 		if in.Position, err = b.position(ctx, m, m.Seq); err != nil {
 			if errors.Is(err, errNotReplayed) {
-				b.log.Error("a game does not replay", "game", m.ID, "request", in.Request.ID, "error", err)
+				b.log.Error("game does not replay, will refuse its commands", "game", m.ID, "request", in.Request.ID, "error", err)
 			}
 			return err
 		}
@@ -258,7 +319,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 	if in.Welcome, err = b.welcome(ctx, in); err != nil {
 		return err
 	}
-	if in.h.opens {
+	if in.h.opens || in.agreesToRematch() {
 		if err := b.unfinished(ctx, in); err != nil {
 			return err
 		}
@@ -269,7 +330,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 			return err
 		}
 	}
-	// Who sits at the board of a local room matters unless both seats of the match are
+	// The people at the board of a local room matter unless both seats of the match are
 	// taken already.
 	if s := in.req.Seats; s != nil && (in.h.opens || in.Match.Black == "" || in.Match.White == "") {
 		for i, who := range []outbox.User{s.Black, s.White} {
@@ -282,7 +343,8 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 	in.who, in.Prefs, err = b.store.Players(ctx, known)
 	for _, p := range known {
 		if _, found := in.Prefs[p]; !found && p != "" && err == nil {
-			in.Prefs[p] = match.Preferences{Person: p} // erased
+			in.Prefs[p] = match.Preferences{Person: p}
+			in.Erased = append(in.Erased, p)
 		}
 	}
 	return err
@@ -332,14 +394,14 @@ func (b *Bot) recent(o outbox.Claimed) *situation {
 }
 
 // inboxAnswer words the answer to a request that is in the inbox.
-func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s speech) (Answer, error) {
+func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s localizer) (Answer, error) {
 	a, err := b.reply(ctx, answer, s)
 	a.Logged = r.Typed != nil && !a.Private
 	return a, err
 }
 
 // reply words an answer of the inbox.
-func (b *Bot) reply(ctx context.Context, r match.Reply, s speech) (Answer, error) {
+func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, error) {
 	who, err := b.who(ctx, people(r.Texts)...)
 	if err != nil {
 		return Answer{}, err
@@ -352,12 +414,12 @@ func (b *Bot) reply(ctx context.Context, r match.Reply, s speech) (Answer, error
 }
 
 // tell tells the person who asks something that names nobody.
-func (s speech) tell(texts ...Text) Answer {
+func (s localizer) tell(texts ...Text) Answer {
 	return Answer{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag}
 }
 
 // refuse tells the person who asks why a command was not carried out.
-func (s speech) refuse(texts ...Text) Answer {
+func (s localizer) refuse(texts ...Text) Answer {
 	a := s.tell(texts...)
 	a.Refused = true
 	return a

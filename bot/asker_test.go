@@ -97,7 +97,7 @@ func TestAskerWaitsItsTurn(t *testing.T) {
 	})
 }
 
-// What the asker could not show the outbox shows: at once, later or never, as the
+// The outbox shows posts that the asker could not show: at once, later or never, as the
 // error says.
 func TestAskerReleasesItsPosts(t *testing.T) {
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ type Bot struct {
 	log   *slog.Logger
 	clock *steadyClock
 	now   func() time.Time // clock.now
-	rand  io.Reader
+	rand  io.Reader        // of a simulation; nil: see newID
 	games GameLimits
 	cache *cache
 
@@ -38,6 +37,8 @@ type Bot struct {
 	serving sync.Mutex               // one look at servers
 	absence sync.Mutex               // one look at the time or change of outages; after serving
 	outages atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
+	before  time.Time                // when the bot was last there before it began; absence
+	drawn   atomic.Pointer[[]byte]   // the secret; nil: not read yet
 	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
@@ -52,7 +53,8 @@ type Config struct {
 	Elapsed func() time.Duration
 
 	// Rand is the source of new games' ids and of nigiri. It must be safe for
-	// concurrent use; nil: crypto/rand.Reader. Simulations pass a seeded one.
+	// concurrent use. Nil: they follow from the request and a secret that the store
+	// keeps. Simulations pass a seeded one.
 	Rand io.Reader
 
 	// Rulesets are those that people may choose besides the catalogue's.
@@ -83,9 +85,6 @@ func New(store Store, c Config) *Bot {
 		}
 	}
 	clock := newSteadyClock(c.Now, c.Elapsed)
-	if c.Rand == nil {
-		c.Rand = rand.Reader
-	}
 	b := &Bot{
 		cache: newCache(), estimator: newEstimator(), games: c.Games.orDefault(), rulesets: c.Rulesets,
 		store: store, log: c.Log, clock: clock, now: clock.now, rand: c.Rand,
@@ -101,21 +100,36 @@ var _ Service = (*Bot)(nil)
 // Commands gives what people can ask for, in the order of help.
 func (b *Bot) Commands() []Command { return Commands() }
 
-// Run connects the adapters and delivers until ctx is done. If one of them
-// fails it stops the others and gives its error.
+// Run connects the adapters and delivers until ctx is done. An adapter that fails leaves
+// the others running, and its platform counts as away. When all have failed, Run returns
+// their errors.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
 	// An outage is known before anybody can say anything.
 	if _, err := b.look(ctx); err != nil {
-		return fmt.Errorf("look at the time: %w", err)
+		return fmt.Errorf("look for an outage before the start: %w", err)
 	}
 	if err := b.outbox.Open(ctx, platforms(adapters)...); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	var failed []error
 	for _, a := range adapters {
 		group.Go(func() error {
-			if err := a.Run(ctx, b); err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("%s: %w", a.Name(), err)
+			err := a.Run(ctx, b)
+			if err == nil || errors.Is(err, context.Canceled) {
+				return nil
+			}
+			mu.Lock()
+			failed = append(failed, fmt.Errorf("%s: %w", a.Name(), err))
+			all := len(failed) == len(adapters)
+			mu.Unlock()
+			if all {
+				return errors.Join(failed...)
+			}
+			b.log.Error("platform stopped, the others go on; put it right and start the program again", "platform", a.Name(), "error", err)
+			if err := b.Away(ctx, a.Name()); err != nil && ctx.Err() == nil {
+				b.log.Error("outage not stored", "platform", a.Name(), "error", err)
 			}
 			return nil
 		})

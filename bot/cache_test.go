@@ -117,7 +117,7 @@ func TestTurnReadsNoLog(t *testing.T) {
 	}
 }
 
-// What another process has done is read, and nothing but that.
+// The cache reads the events of another process, and nothing else.
 func TestTwoBots(t *testing.T) {
 	k, r := readingTalk(t)
 	moves := k.game(t, 9, "", 10)

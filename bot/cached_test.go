@@ -62,7 +62,7 @@ func TestCacheKeepsTheLastPositions(t *testing.T) {
 	}
 }
 
-// What was read before everything was dropped does not come back.
+// Data read before the cache was cleared does not come back.
 func TestCacheForgets(t *testing.T) {
 	c := newCache()
 	epoch := c.now()

@@ -202,8 +202,6 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 			line = []Text{say("must.accept", seat(m, rules.White))}
 		case g.HasAgreed(rules.White):
 			line = []Text{say("must.accept", seat(m, rules.Black))}
-		case m.Black == m.White:
-			line = []Text{say("must.agree.alone")}
 		default:
 			line = []Text{say("must.agree", seat(m, rules.Black), seat(m, rules.White))}
 		}

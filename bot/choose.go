@@ -50,11 +50,13 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	if err != nil {
 		return match.Match{}, 0, nil, err
 	}
-	for _, candidate := range candidates(h, by) {
+	for i, candidate := range candidates(h, by) {
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
 		switch {
 		case len(ms) == 1:
 			return ms[0], len(here), nil, nil
+		case len(ms) > 1 && h.toMove && i == 1: // they play in all of them
+			return refuse(say("not.your.turn.any"))
 		case len(ms) > 1:
 			return match.Match{}, 0, which(ms, r), nil
 		}

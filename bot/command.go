@@ -20,6 +20,7 @@ const (
 	IntegerOption            // a whole number
 	UserOption               // a person
 	BoolOption               // yes or no
+	DiagramOption            // a drawing or a record, of several lines; it may come from a file
 )
 
 // An Option is an argument of a command. Typed commands give options in order

@@ -26,10 +26,10 @@ type handler struct {
 	change   match.Change
 	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
-	changes  string                                                                 // the option with which a question is a change
-	whole    func(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) // touches more than one game
-	noGame   bool                                                                   // works without a game
-	opens    bool                                                                   // may open a game
+	changes  string                                                                    // the option with which a question is a change
+	whole    func(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) // touches more than one game
+	noGame   bool                                                                      // works without a game
+	opens    bool                                                                      // may open a game
 }
 
 // asks reports whether a request changes nothing.
@@ -59,7 +59,7 @@ func init() { handlers = sync.OnceValue(listHandlers) }
 func listHandlers() []handler {
 	return []handler{
 		{Command: Command{"new", everyday, "Open a game", []Option{
-			{Name: "rules", Summary: "The ruleset, two-button unless you say", Suggest: true},
+			{Name: "rules", Summary: "The ruleset, by default two-button", Suggest: true},
 			{Name: "size", Summary: "Lines of a side, 9, or columns and rows, 9x13", Choices: sizes, Suggest: true},
 			{Name: "komi", Summary: "Points for White, a multiple of ½; the ruleset has its own"},
 			{Name: "handicap", Summary: "Handicap stones, 2 or more; White moves first", Type: IntegerOption},
@@ -67,14 +67,14 @@ func listHandlers() []handler {
 			{Name: "color", Summary: "The colour you play", Choices: []Choice{{"Black", "black"}, {"White", "white"}, {"Random", "random"}}},
 			{Name: "opponent", Summary: "Who may join; “me” to play both sides", Type: UserOption},
 			{Name: "hints", Summary: "no: I neither estimate the score nor suggest what is dead", Type: BoolOption},
-			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; none unless you say", Rest: true},
+			{Name: "clock", Summary: "Time: 3d a turn, fischer 7d+1d max 14d, byoyomi 10d 3x2d …; by default none", Rest: true},
 		}}, change: match.NewGame, noGame: true, opens: true},
 		{Command: Command{"join", everyday, "Take the open seat of a game", []Option{gameOption}}, change: match.Join},
 		{Command: Command{"place", everyday, "Place a stone, or your handicap stones", []Option{
 			{Name: "at", Summary: "The point, a letter and a number: D4", Type: PointOption, Required: true, Rest: true, Suggest: true}, gameOption,
 		}}, kind: rules.Place, toMove: true, seated: true, change: match.MakeTurn},
 		{Command: Command{"pass", everyday, "Pass", []Option{
-			{Name: "dead", Summary: "Dead chains, where the ruleset knows that: C3 D5", Rest: true, Suggest: true},
+			{Name: "dead", Summary: "Dead chains, where the ruleset asks for them: C3 D5", Rest: true, Suggest: true},
 			{Name: "anyway", Summary: "Even if stones that look dead will count as alive", Type: BoolOption}, gameOption,
 		}}, kind: rules.Pass, toMove: true, seated: true, change: match.MakeTurn},
 		{Command: Command{"button", everyday, "Take or give the button", []Option{gameOption}}, kind: rules.Button, toMove: true, seated: true, change: match.MakeTurn},
@@ -113,21 +113,21 @@ func listHandlers() []handler {
 			{Name: "name", Summary: "The ruleset", Suggest: true}, shareOption,
 		}}, question: recite, noGame: true},
 		{Command: Command{"demo", study, "Learn what the rules do, step by step", []Option{
-			{Name: "lesson", Summary: "Which; all are listed unless you say", Suggest: true},
+			{Name: "lesson", Summary: "Which lesson; without it I list all", Suggest: true},
 			{Name: "step", Summary: "Which step of it", Type: IntegerOption}, shareOption,
 		}}, question: demo, noGame: true},
 		{Command: Command{"show", study, "Draw a position for everybody here", []Option{
-			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
+			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Type: DiagramOption, Required: true, Rest: true},
 			{Name: "rules", Summary: "The ruleset to count it by", Suggest: true},
 			{Name: "share", Summary: "no: only for you", Type: BoolOption},
 		}}, question: show, noGame: true},
-		{Command: Command{"setup", study, "Put up a position to try things on, playing both colours", []Option{
-			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Required: true, Rest: true},
-			{Name: "rules", Summary: "The ruleset, that of the room unless you say", Suggest: true},
+		{Command: Command{"setup", study, "Set up a position to try things out, playing both colours", []Option{
+			{Name: "diagram", Summary: "Rows of .XO, a $$ diagram of Sensei's Library, or SGF", Type: DiagramOption, Required: true, Rest: true},
+			{Name: "rules", Summary: "The ruleset, by default that of the room", Suggest: true},
 		}}, change: match.SetUp, noGame: true, opens: true},
 		{Command: Command{"comment", study, "Comment on a move of a game that is over", []Option{
 			{Name: "text", Summary: "What you want to say; it is kept in the record", Required: true, Rest: true},
-			{Name: "move", Summary: "The number of the turn; the last unless you say", Type: IntegerOption}, gameOption,
+			{Name: "move", Summary: "The number of the turn, by default the last", Type: IntegerOption}, gameOption,
 		}}, change: match.Comment},
 		{Command: Command{"sgf", study, "Get the game as an SGF file", []Option{gameOption, shareOption}}, question: record},
 
@@ -137,10 +137,10 @@ func listHandlers() []handler {
 		}}, seated: true, change: match.Dispute},
 		{Command: Command{"draw", ending, "Offer a draw; in Ultimate Go, declare it", []Option{gameOption}}, kind: rules.Draw, seated: true, change: match.Draw},
 		{Command: Command{"decline", ending, "Decline a challenge, or what the other player asks", []Option{gameOption}}, change: match.Decline},
-		{Command: Command{"rematch", ending, "Play the same game again, with colours changed", []Option{gameOption}}, change: match.Rematch, opens: true},
+		{Command: Command{"rematch", ending, "Play again with colours swapped", []Option{gameOption}}, change: match.Rematch, opens: true},
 		{Command: Command{"delete", ending, "Cancel a game that has hardly begun, or ask to delete it", []Option{
 			gameOption, {Name: "confirm", Summary: "yes, if you are sure"},
-			{Name: "how", Summary: "Cancel it, or forget it; whichever fits unless you say",
+			{Name: "how", Summary: "Cancel it, or forget it; by default what fits",
 				Choices: []Choice{{"Cancel it: nothing counts", "cancel"}, {"Forget it: as if it had never been", "forget"}}},
 		}}, change: match.Withdraw},
 
@@ -149,7 +149,7 @@ func listHandlers() []handler {
 			{Name: "pause", Summary: "Ask to stop the clocks; if they are stopped, let them run again", Type: BoolOption}, shareOption,
 		}}, question: clocks, changes: "pause", seated: true, change: match.Pause},
 		{Command: Command{"claim", timing, "Claim the win when the other player is out of time", []Option{gameOption}}, seated: true, change: match.Claim},
-		{Command: Command{"remind", timing, "Choose how you are reminded", []Option{
+		{Command: Command{"remind", timing, "Choose how I remind you", []Option{
 			{Name: "how", Summary: "Where", Choices: []Choice{{"In the channel", "channel"}, {"By direct message", "direct"}, {"Not at all", "none"}}},
 			{Name: "quiet", Summary: "Hours without reminders, 22-7, or none"},
 			{Name: "zone", Summary: "Your time zone, Europe/Paris"},
@@ -159,25 +159,25 @@ func listHandlers() []handler {
 			{Name: "whose", Summary: "“mine” for your games everywhere", Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}}}, shareOption,
 		}}, question: games, noGame: true},
 		{Command: Command{"settings", room, "Show what new games here are like; moderators change it", []Option{
-			{Name: "rules", Summary: "The ruleset unless one is named, or default", Suggest: true},
-			{Name: "size", Summary: "The board unless one is named, or default", Choices: sizes, Suggest: true},
+			{Name: "rules", Summary: "The ruleset of new games, or default", Suggest: true},
+			{Name: "size", Summary: "The board size of new games, or default", Choices: sizes, Suggest: true},
 			{Name: "theme", Summary: "The look of the pictures, or default", Choices: choicesOf(render.Themes())},
 			{Name: "layout", Summary: "portrait puts the panel under the board, for phones; or default", Choices: choicesOf(render.Layouts())},
-			{Name: "coordinates", Summary: "How the lines are called, or default", Choices: choicesOf(render.Coordinates())},
+			{Name: "coordinates", Summary: "The coordinates at the edge, or default", Choices: choicesOf(render.Coordinates())},
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}, {"Nobody", "nobody"}, noChoice}},
 			{Name: "hints", Summary: "Whether I estimate the score and suggest what is dead in new games", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
 			{Name: "language", Summary: "The language here, or with whose:mine for you alone, or default", Choices: languageChoices()},
 			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},
-			{Name: "clock", Summary: "The clock unless one is named, or default", Rest: true},
+			{Name: "clock", Summary: "The clock of new games, or default", Rest: true},
 		}}, prefer: settings, noGame: true},
 		{Command: Command{"adjudicate", room, "Decide a game that its players cannot end (moderators)", []Option{
 			{Name: "as", Summary: "How", Required: true, Choices: []Choice{{"By the count", "count"}, {"Black wins", "black"}, {"White wins", "white"},
 				{"A draw", "draw"}, {"Without result", "void"}}},
 			{Name: "dead", Summary: "For the count, a stone of each dead chain: C3 D5", Rest: true, Suggest: true}, gameOption,
 		}}, change: match.Adjudicate},
-		{Command: Command{"privacy", room, "See what is kept about you, and be forgotten", []Option{
+		{Command: Command{"privacy", room, "See what I store about you, or be forgotten", []Option{
 			{Name: "what", Summary: "What to do", Choices: []Choice{{"Show it to me", "export"}, {"Forget me", "delete"}}},
 			{Name: "confirm", Summary: "yes, if you are sure"},
 		}}, whole: privacy, noGame: true},

@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -18,22 +20,98 @@ func compare(q *question) Answer {
 		return q.refuse(wrong(err))
 	}
 	rec := sgf.Of(q.pos.Game)
+	board := q.pos.Game.Board()
+	if stopped, _, err := rec.Count(sgf.Count{Stop: true, Move: q.pos.Game.Turns()}); err == nil {
+		board = stopped.Board() // dead stones and all
+	}
+	for _, p := range dead {
+		if board.At(p) == rules.None {
+			return q.refuse(text.Whole(rules.Saying{Text: "there is no stone on {0}", Args: []any{p}}))
+		}
+	}
 	rows := rec.Compare(sgf.Count{Dead: dead, Also: q.b.rulesets})
 	all := false
 	switch strings.ToLower(q.req.Args["all"]) {
 	case "yes", "y", "true":
 		all = true
 	}
-	out := []Text{differ(q.number(), rows)}
+	supposed := len(dead) > 0 && !slices.Equal(chains(board, dead), chains(board, rec.Dead()))
+	var out []Text
+	switch {
+	case supposed && q.pos.Game.Phase() == rules.Over && (rec.Ending.Accepted || len(rec.Dead()) > 0):
+		out = append(out, say("compare.not.agreed", rules.Names(dead)))
+	case supposed:
+		out = append(out, say("compare.supposed", rules.Names(dead)))
+	}
+	if supposed {
+		out = append(out, supposing(rows)...)
+	} else {
+		out = append(out, differ(q.number(), rows))
+	}
 	if len(dead) == 0 && len(rec.Dead()) == 0 && !rec.Ending.Accepted {
-		out = append(out, say("compare.no.dead"))
+		if stone, ok := firstStone(board); ok {
+			out = append(out, say("compare.no.dead", stone.String()))
+		}
 	}
 	a := q.answer(out...)
 	chart := Comparison(q.lang, rows, all, Titles)
 	chart.Black, chart.White = seatName(q.lang, q.match.Black, q.who), seatName(q.lang, q.match.White, q.who)
 	chart.Look = q.look()
+	if supposed {
+		for i := range chart.Rows {
+			chart.Rows[i].Label = "" // none of them is this game
+		}
+	}
 	a.Chart = &chart
 	return a
+}
+
+// chains returns all stones of the chains on these points, in order, each once.
+func chains(board rules.Board, ps []rules.Point) (stones []rules.Point) {
+	for _, p := range ps {
+		stones = append(stones, board.Chain(p)...)
+	}
+	slices.SortFunc(stones, func(a, b rules.Point) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
+	return slices.Compact(stones)
+}
+
+// firstStone returns a point to give as an example of one with a stone.
+func firstStone(board rules.Board) (rules.Point, bool) {
+	for _, p := range board.Points() {
+		if board.At(p) != rules.None {
+			return p, true
+		}
+	}
+	return rules.Point{}, false
+}
+
+// supposing says who would win with other stones dead than in the game, and by which
+// rulesets somebody else.
+func supposing(rows []sgf.Row) (out []Text) {
+	var others []string
+	for _, row := range rows {
+		if row.Own && row.Err == nil {
+			out = append(out, say("compare.then", row.Rules.Title, won(row.Game.Score().Margin())))
+		}
+		if row.Flip != sgf.NoFlip {
+			others = append(others, row.Rules.Title)
+		}
+	}
+	if len(out) > 0 && len(others) > 0 {
+		out = append(out, say("compare.then.flips", strings.Join(others, ", ")))
+	}
+	return out
+}
+
+// won says who wins by a count and by how much.
+func won(margin rules.Points) Text {
+	switch {
+	case margin > 0:
+		return say("win", text.Color(rules.Black), margin.String())
+	case margin < 0:
+		return say("win", text.Color(rules.White), (-margin).String())
+	}
+	return say("jigo")
 }
 
 // differ says in a line how far the rows of a comparison part.

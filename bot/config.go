@@ -49,6 +49,7 @@ type Discord struct {
 	Guild       string // the only server in which commands are registered; empty: all
 	API         string // address of the API; empty: Discord's
 	Listen      string // address for interactions over HTTP; empty: they come through the gateway
+	Content     bool   // read messages, for turns typed in threads of games; only through the gateway
 	Shards      int    // of the whole bot; 0: as many as Discord recommends
 	First       int    // the first shard of this process
 	Count       int    // how many shards this process runs; 0: all from First
@@ -58,9 +59,9 @@ type Discord struct {
 type Matrix struct {
 	Homeserver  string   // its address, or the name of the server
 	User        string   // "@halfpoint:example.org", or the part before the colon
-	Password    Secret   // of the account
+	Password    Secret   // of the account; without it and Token the account logs in through the browser
 	Token       Secret   // instead of the password, with less that works
-	RecoveryKey Secret   // of the account's cross-signing; empty: made at the first start
+	RecoveryKey Secret   // of the account's cross-signing; empty: made if there is none
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
 }
 
@@ -74,7 +75,7 @@ func (s *Settings) table() map[string]any {
 		"listen": &s.Listen, "hosts": &s.Hosts, "owner_token": &s.Owner, "database": &s.Database, "metrics": &s.Metrics, "rulesets": &s.Rulesets,
 		"limits.person": &l.Person, "limits.channel": &l.Channel, "limits.games_person": &l.Games.Person, "limits.games_channel": &l.Games.Channel,
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
-		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
+		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
 		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow,
 	}
@@ -183,7 +184,7 @@ func (r *reader) group(path, group string, node *yaml.Node) {
 		key := strings.TrimPrefix(group+"."+name.Value, ".")
 		wrong := func(why string) { r.mistakes = append(r.mistakes, &BadSetting{path, name.Line, key, why}) }
 		if first := lines[key]; first > 0 {
-			wrong(fmt.Sprintf("is already given on line %d", first))
+			wrong(fmt.Sprintf("already set on line %d", first))
 			continue
 		}
 		lines[key] = name.Line
@@ -276,6 +277,15 @@ func (r *reader) set(key string, values []string) {
 			return
 		}
 		*to = n
+	case *bool:
+		switch strings.ToLower(value) {
+		case "yes", "true":
+			*to = true
+		case "no", "false", "":
+			*to = false
+		default:
+			r.wrong(key, "must be yes or no")
+		}
 	}
 }
 
@@ -293,7 +303,7 @@ func (s *Settings) at(key, why string) *BadSetting {
 	return &BadSetting{cmp.Or(from.file, from.name), from.line, key, why}
 }
 
-// Mistake returns an error of the form "discord.token: is not accepted" as a
+// Mistake returns an error of the form "discord.token: rejected by Discord" as a
 // [BadSetting] with the place where the setting was given, and other errors as they
 // are.
 func (s Settings) Mistake(err error) error {
@@ -314,36 +324,39 @@ func (r *reader) check() {
 	// missing notes a setting that another one needs, unless it is only misspelled.
 	missing := func(key, needed string) {
 		if !slices.Contains(r.meant, key) {
-			bad := r.at(needed, "is missing")
+			bad := r.at(needed, "missing")
 			bad.Key = key
 			r.mistakes = append(r.mistakes, bad)
 		}
 	}
 	address("listen", r.Listen, "127.0.0.1:8080")
 	if n := len(r.Owner.Reveal()); n > 0 && n < minOwner {
-		r.wrong("owner_token", fmt.Sprintf("is too short: at least %d characters", minOwner))
+		r.wrong("owner_token", fmt.Sprintf("too short; use at least %d characters", minOwner))
 	}
 	if r.Metrics != "" {
 		address("metrics", r.Metrics, "127.0.0.1:9090")
 	}
 	if r.Database == "" {
-		r.wrong("database", "the path is empty")
+		r.wrong("database", "must not be empty")
 	}
-	if m := r.Matrix; m.Homeserver != "" && m.Password.IsZero() && m.Token.IsZero() {
-		missing("matrix.password", "matrix.homeserver")
+	if m := r.Matrix; m.Homeserver != "" && m.User == "" && m.Token.IsZero() {
+		missing("matrix.user", "matrix.homeserver")
 	}
 	if r.Discord.Token.IsZero() {
 		return
 	}
 	for _, key := range []string{"discord.application", "discord.guild"} {
 		if id := *r.table[key].(*string); strings.Trim(id, "0123456789") != "" {
-			r.wrong(key, "must be an id: a number of 17 digits or more")
+			r.wrong(key, "must be an id, a number of 17 digits or more")
 		}
 	}
 	if d := r.Discord; d.Listen != "" {
 		address("discord.listen", d.Listen, "127.0.0.1:8081")
 		if d.PublicKey == "" {
 			missing("discord.public_key", "discord.listen")
+		}
+		if d.Content {
+			r.wrong("discord.message_content", "messages come through the gateway alone: leave discord.listen empty, or set this to no")
 		}
 	}
 }

@@ -47,19 +47,19 @@ func settingsIn(t *testing.T, text string) (Settings, error) {
 	return ReadSettings(file, nil)
 }
 
-// What the file says holds over the defaults, and the environment over that.
+// The file overrides the defaults, and the environment overrides the file.
 func TestSettings(t *testing.T) {
 	file := "listen: 0.0.0.0:80\nhosts: [go.example.org]\nlimits:\n  person: 6\n  games_person: 7\n" +
-		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\nmatrix:\n  describe: true\n" // as older versions knew it
+		"discord:\n  token: a.b.c\n  public_key: cafe\n  guild: \"123456789012345678\"\n  shards: 4\n  message_content: true\nmatrix:\n  describe: true\n" // as older versions knew it
 	s, err := settingsIn(t, file)
 	if err != nil || s.Listen != "0.0.0.0:80" || !slices.Equal(s.Hosts, []string{"go.example.org"}) || s.Database != Defaults.Database ||
 		s.Limits != (Limits{6, Defaults.Limits.Channel, GameLimits{7, Defaults.Limits.Games.Channel}}) ||
-		s.Discord != (Discord{Token: NewSecret("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4}) ||
+		s.Discord != (Discord{Token: NewSecret("a.b.c"), PublicKey: "cafe", Guild: "123456789012345678", Shards: 4, Content: true}) ||
 		!slices.Equal(s.Former, []string{"matrix.describe"}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	for name, value := range map[string]string{"LISTEN": "127.0.0.1:1", "RECORDS": "elsewhere", "HOSTS": "a.example,b.example", "LIMITS_CHANNEL": "300",
-		"LIMITS_GAMES_CHANNEL": "70", "DISCORD_PUBLIC_KEY": "beef", "DISCORD_COUNT": "2", "DATABASE": ""} {
+		"LIMITS_GAMES_CHANNEL": "70", "DISCORD_PUBLIC_KEY": "beef", "DISCORD_COUNT": "2", "DISCORD_MESSAGE_CONTENT": "no", "DATABASE": ""} {
 		t.Setenv("HALFPOINT_"+name, value)
 	}
 	s, err = settingsIn(t, file)
@@ -70,7 +70,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, by an error that names the key and repeats no secret.
+// An invalid setting is refused, by an error that names the key and repeats no secret.
 func TestBadSettings(t *testing.T) {
 	const secret = "canary"
 	for text, says := range map[string]string{
@@ -81,7 +81,7 @@ func TestBadSettings(t *testing.T) {
 		"listen: [127.0.0.1:80]\n":   "c.yaml:1: listen: must be a single value",
 		"discord: canary\n":          `c.yaml:1: discord: must hold settings, such as "api: …"`,
 		"- listen\n":                 `c.yaml:1: must hold settings, such as "listen: 127.0.0.1:8080"`,
-		"listen: :1\n\nlisten: :2\n": "c.yaml:3: listen: is already given on line 1",
+		"listen: :1\n\nlisten: :2\n": "c.yaml:3: listen: already set on line 1",
 		"":                           "",
 		"# nothing\n":                "",
 		"discord:\nmatrix:\n":        "",
@@ -91,22 +91,25 @@ func TestBadSettings(t *testing.T) {
 		"listen: 127.0.0.1:-1\n":         `listen: "127.0.0.1:-1" is not an address`,
 		"metrics: 127.0.0.1:65536\n":     `metrics: "127.0.0.1:65536" is not an address`,
 		"databse: x\n":                   "c.yaml:1: databse: unknown key; did you mean database?",
-		"database: ''\n":                 "database: the path is empty",
-		"owner_token: canary789012345\n": "owner_token: is too short",
-		"owner_token: canary7890123456\nlisten: '[::1]:http'\n":        "",
-		"listen: 127.0.0.1:65535\n":                                    "",
-		"limits:\n  person: 0\n":                                       "limits.person: must be a whole number, 1 or more",
-		"limits:\n  person: -1\n":                                      "limits.person: must be a whole number, 1 or more",
-		"limits:\n  games_person: many\n":                              "limits.games_person: must be a whole number, 1 or more",
-		"limits:\n  games_channel: 1.5\n":                              "limits.games_channel: must be a whole number, 1 or more",
-		"discord:\n  tokn: x\n":                                        "c.yaml:2: discord.tokn: unknown key; did you mean discord.token?",
-		"discord:\n  token: canary\n  listen: 127.0.0.1:100000\n":      `discord.listen: "127.0.0.1:100000" is not an address`,
-		"discord:\n  token: canary\n  shards: some\n":                  "discord.shards: must be a whole number",
-		"discord:\n  token: canary\n  guild: Go club\n":                "discord.guild: must be an id",
-		"discord:\n  token: \"canary\n":                                "c.yaml:2: not YAML: ",
-		"discord:\n  token: canary: 7\n":                               "c.yaml:2: not YAML: ",
-		"discord:\n  token: canary\n password: canary\n":               "c.yaml:2: not YAML: ",
-		"matrix:\n  homeserver: example.org\n  recovery_key: canary\n": "matrix.password: is missing",
+		"database: ''\n":                 "database: must not be empty",
+		"owner_token: canary789012345\n": "owner_token: too short",
+		"owner_token: canary7890123456\nlisten: '[::1]:http'\n":                                       "",
+		"listen: 127.0.0.1:65535\n":                                                                   "",
+		"limits:\n  person: 0\n":                                                                      "limits.person: must be a whole number, 1 or more",
+		"limits:\n  person: -1\n":                                                                     "limits.person: must be a whole number, 1 or more",
+		"limits:\n  games_person: many\n":                                                             "limits.games_person: must be a whole number, 1 or more",
+		"limits:\n  games_channel: 1.5\n":                                                             "limits.games_channel: must be a whole number, 1 or more",
+		"discord:\n  tokn: x\n":                                                                       "c.yaml:2: discord.tokn: unknown key; did you mean discord.token?",
+		"discord:\n  token: canary\n  listen: 127.0.0.1:100000\n":                                     `discord.listen: "127.0.0.1:100000" is not an address`,
+		"discord:\n  token: canary\n  shards: some\n":                                                 "discord.shards: must be a whole number",
+		"discord:\n  token: canary\n  guild: Go club\n":                                               "discord.guild: must be an id",
+		"discord:\n  token: \"canary\n":                                                               "c.yaml:2: not YAML: ",
+		"discord:\n  token: canary: 7\n":                                                              "c.yaml:2: not YAML: ",
+		"discord:\n  token: canary\n password: canary\n":                                              "c.yaml:2: not YAML: ",
+		"matrix:\n  homeserver: example.org\n  recovery_key: canary\n":                                "matrix.user: missing",
+		"discord:\n  token: canary\n  message_content: maybe\n":                                       "discord.message_content: must be yes or no",
+		"discord:\n  token: canary\n  message_content: no\n":                                          "",
+		"discord:\n  token: canary\n  message_content: yes\n  listen: 127.0.0.1:1\n  public_key: x\n": "discord.message_content: messages come through the gateway alone",
 	} {
 		_, err := settingsIn(t, text)
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
@@ -132,38 +135,38 @@ limits:
   person: 0
 matrix:
   homeserver: example.org
-  pasword: canary
+  usr: canary
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HALFPOINT_METRICS", "127.0.0.1")
 	_, err := ReadSettings(file, map[string]string{"database": ""})
 	want := strings.ReplaceAll(`HALFPOINT_METRICS: metrics: "127.0.0.1" is not an address such as 127.0.0.1:9090
---database: the path is empty
+--database: must not be empty
 FILE:2: listen: "nowhere" is not an address such as 127.0.0.1:8080
 FILE:5: discord.tokn: unknown key; did you mean discord.token?
 FILE:6: discord.shards: must be a whole number, 0 or more
 FILE:8: limits.person: must be a whole number, 1 or more
-FILE:11: matrix.pasword: unknown key; did you mean matrix.password?`, "FILE", file)
+FILE:11: matrix.usr: unknown key; did you mean matrix.user?`, "FILE", file)
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	_, err = settingsIn(t, "\nmatrix:\n  homeserver: example.org\n")
-	if err == nil || !strings.HasSuffix(err.Error(), "c.yaml:3: matrix.password: is missing") {
+	if err == nil || !strings.HasSuffix(err.Error(), "c.yaml:3: matrix.user: missing") {
 		t.Error(err)
 	}
 }
 
-// What a platform says of a setting is led back to where the setting was given.
+// A platform's error about a setting names the place where it was given.
 func TestMistakeOfPlatform(t *testing.T) {
 	t.Setenv("HALFPOINT_MATRIX_PASSWORD", "canary")
-	s, err := settingsIn(t, "discord:\n  token: a\nmatrix:\n  homeserver: example.org\n")
+	s, err := settingsIn(t, "discord:\n  token: a\nmatrix:\n  homeserver: example.org\n  user: bot\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for said, want := range map[string]string{
-		"discord.token: is not accepted":     "c.yaml:2: discord.token: is not accepted",
-		"matrix.password: is not accepted":   "HALFPOINT_MATRIX_PASSWORD: matrix.password: is not accepted",
+		"discord.token: rejected by Discord": "c.yaml:2: discord.token: rejected by Discord",
+		"matrix.password: rejected":          "HALFPOINT_MATRIX_PASSWORD: matrix.password: rejected",
 		"discord.guild: the bot is not here": "discord.guild: the bot is not here",
 		"Discord is on fire":                 "Discord is on fire",
 	} {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,6 +260,7 @@ func (k *talk) events(t testing.TB, number int) (bodies []string) {
 //	away, back     the platform is
 //	+ 20h          time passes
 //	restart        the bot is started again
+//	off 10h        so is it, after so long
 //	limits 2 4     so is it, and a person may open 2 games, and all together 4
 //	rulesets x     so is it, with the ruleset of testdata/x.yaml
 //	= picture      describes the picture that was shown last
@@ -389,6 +391,14 @@ func converse(t *testing.T, script string) string {
 			k.start(bot.Config{Rulesets: own})
 		case input == "restart":
 			k.start(bot.Config{})
+		case words[0] == "off":
+			d, err := time.ParseDuration(words[1])
+			must(t, err)
+			k.alive(t)
+			k.now = k.now.Add(d)
+			k.start(bot.Config{})
+			k.tick(t)
+			show(k.posts(t))
 		case input[0] != '#':
 			t.Fatalf("what does %q mean?", input)
 		}
@@ -437,7 +447,14 @@ func showPost(block func(head, text string), p outbox.Post) {
 	if p.Private {
 		head += "(privately) "
 	}
-	said := bot.Fill(p.Text, inChat)
+	format := inChat
+	format.Person = func(_, id, name string) string { // only those who are notified are mentioned
+		if slices.ContainsFunc(p.Notify, func(who outbox.User) bool { return who.ID == id }) {
+			return "@" + name
+		}
+		return name
+	}
+	said := bot.Fill(p.Text, format)
 	for _, who := range p.Notify {
 		if !strings.Contains(said, "@"+who.Name) {
 			head += "@" + who.Name + " "
@@ -454,7 +471,7 @@ func showPost(block func(head, text string), p outbox.Post) {
 	}
 }
 
-// What is asked in the thread under a game's first message is about that game,
+// A request in the thread under a game's first message is about that game,
 // and a game opened there begins a thread of its own.
 func TestThreads(t *testing.T) {
 	k := newTalk(t)
@@ -483,8 +500,12 @@ func TestThreads(t *testing.T) {
 		t.Errorf("%q, %+v", a.Text, posts)
 	}
 	say("bob", "/resign yes")
-	if _, posts = say("bob", "/rematch"); len(posts) != 1 || posts[0].Number != 3 || posts[0].Under != "" || posts[0].Where.Thread != "" {
-		t.Errorf("%+v", posts)
+	if _, posts = say("bob", "/rematch"); len(posts) != 1 || posts[0].Number != 2 || posts[0].Under != "3" {
+		t.Errorf("a rematch is asked for by %+v", posts)
+	}
+	_, posts = say("ada", "/accept")
+	if len(posts) != 3 || posts[0].Number != 3 || posts[0].Under != "" || posts[0].Where.Thread != "" || posts[1].Number != 2 || posts[1].Under != "3" || posts[2].Number != 3 {
+		t.Errorf("a rematch begins with %+v", posts)
 	}
 	under = "unknown" // a thread of people, in which a game may be opened
 	if _, posts = say("ada", "/new aga 5x5 opponent:me"); posts[0].Where.Thread != "thread-of-unknown" || posts[1].Under != "" {
@@ -492,7 +513,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// What the bot suggests when somebody stops play is not what they did.
+// The bot's suggestion when somebody stops play is not that person's act.
 func TestExportWithoutSuggestions(t *testing.T) {
 	k := newTalk(t)
 	k.lines(t, "ada> /new aga 5x5 opponent:me", "ada> /place C3", "ada> /place A1", "ada> /pass", "ada> /pass")
@@ -502,7 +523,7 @@ func TestExportWithoutSuggestions(t *testing.T) {
 	}
 }
 
-// Whoever is forgotten is nowhere in what is kept, and was told all of it before.
+// A forgotten person is nowhere in the stored data, and saw all of it before.
 func TestForgotten(t *testing.T) {
 	k := newTalk(t)
 	k.lines(t, "xerxes> /new aga 5x5 opponent:bob", "bob> /join", "xerxes> /place C3", "xerxes> /remind direct zone:Asia/Tehran",
@@ -546,5 +567,24 @@ func TestForgotten(t *testing.T) {
 	}
 	if a, _ := k.say(t, "bob", "/board"); !strings.Contains(a.Text, "White resigns") {
 		t.Errorf("the game is gone: %q", a.Text)
+	}
+}
+
+// What the bot answers and tells is in whole sentences, or ends with a command or an
+// example that a colon or a question leads up to. Captions and headings are no sentences.
+func TestConversationsAreInSentences(t *testing.T) {
+	said := regexp.MustCompile(`^ {4}(?:\(to [^)]*\)|\*|\* \((?:privately|in place[^)]*)\)) (.*)$`)
+	ends := regexp.MustCompile(`[.?!:…。？！：]$|[.。] ?[(（][^()（）]*[)）]$|(: |[?] |[：？] ?)[^.?。？]*$`)
+	other := regexp.MustCompile(`^picture|^\(|^(Game|Partie|対局) ?\d+ · |^(Rules: |Regeln: |ルール：)|\(step \d+ of \d+, `)
+	files, err := filepath.Glob("testdata/*.txt")
+	must(t, err)
+	for _, name := range files {
+		file, err := os.ReadFile(name)
+		must(t, err)
+		for i, line := range strings.Split(string(file), "\n") {
+			if m := said.FindStringSubmatch(line); m != nil && !other.MatchString(m[1]) && !ends.MatchString(m[1]) {
+				t.Errorf("%s:%d: %q", name, i+1, m[1])
+			}
+		}
 	}
 }

@@ -102,7 +102,7 @@ func (w *wall) stands() string {
 	return fmt.Sprintf("last %s, picture %v, controls on%s, header %d", short(last), w.pictures[last], controls, w.header)
 }
 
-const wantOnWall = "last 8-show, picture true, controls on 8-show, header 8"
+const wantOnWall = "last t8-show, picture true, controls on t8-show, header 8"
 
 // play plays five turns, with a restart after the turn given.
 func play(t *testing.T, st func(bot.Store) bot.Store, w *wall, restart int) {
@@ -251,7 +251,7 @@ func TestHeaderIsNotEditedTooOften(t *testing.T) {
 	})
 }
 
-// What was put off before a restart is ended after it, and not before.
+// A decoration put off before a restart ends after it, and not before.
 func TestEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStore(t)

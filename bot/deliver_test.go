@@ -42,7 +42,7 @@ func TestShownAfter(t *testing.T) {
 	}
 }
 
-// What cannot be shown is given up after three tries, and holds up no other game
+// The outbox gives a refused post up after three tries; it delays no other game
 // of its channel meanwhile.
 func TestGivenUp(t *testing.T) {
 	k := newTalk(t)

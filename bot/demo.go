@@ -136,13 +136,13 @@ func readLesson(id, source string) (lesson, error) {
 			}
 		default:
 			if now == nil {
-				return fail(n, fmt.Errorf("there is no board yet"))
+				return fail(n, fmt.Errorf("no board yet"))
 			}
 			says := line
 			if strings.Contains(says, "{lead}") {
 				s := now.Score()
 				if s == nil {
-					return fail(n, fmt.Errorf("nothing is counted here"))
+					return fail(n, fmt.Errorf("{lead}: nothing is counted here"))
 				}
 				says = strings.ReplaceAll(says, "{lead}", text.English.Say(lead(s.Margin())))
 			}
@@ -150,7 +150,7 @@ func readLesson(id, source string) (lesson, error) {
 		}
 	}
 	if len(l.steps) == 0 {
-		return l, fmt.Errorf("nothing is said")
+		return l, fmt.Errorf("lesson without steps")
 	}
 	return l, nil
 }

@@ -52,11 +52,11 @@ func TestLessons(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Title\nrules nothing":                             "line 2: ",
-		"Title\nrules aga\nsay":                            "line 3: there is no board yet",
+		"Title\nrules aga\nsay":                            "line 3: no board yet",
 		"Title\nrules aga\nboard\n.X.\n\nB place B1\nhm":   "line 6: ",
-		"Title\nrules ultimate\nboard\n.X.\n\n{lead}":      "line 6: nothing is counted here",
+		"Title\nrules ultimate\nboard\n.X.\n\n{lead}":      "line 6: {lead}: nothing is counted here",
 		"Title\nrules aga\nboard\n..\n\nmoves A1 A1\nhm":   "line 6: ",
-		"Title\nrules aga\nboard\n.X.\n\n":                 "nothing is said",
+		"Title\nrules aga\nboard\n.X.\n\n":                 "lesson without steps",
 		"Title\nrules aga\nkomi many\nboard\n.X.\n\nhello": "line 3: ",
 	} {
 		if _, err := readLesson("x", text); err == nil || !strings.HasPrefix(err.Error(), want) {

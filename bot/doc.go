@@ -36,7 +36,7 @@
 //
 // # Packages
 //
-// What can be said without a clock, a store or a platform has packages of its own,
+// Code that needs no clock, store or platform has packages of its own,
 // which import neither this one nor anything that does input or output; the test of
 // imports keeps it so:
 //
@@ -61,6 +61,9 @@
 // everyday commands come first; help shows the others by their groups. Names that
 // commands had before are in a table of aliases, which no list shows: [Parse] and
 // [Bot.Ask] understand them, and [Current] translates the controls below old messages.
+//
+// A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] tells, for
+// every adapter alike.
 //
 // A private answer to a question that people argue about carries a button that asks it
 // again with share:yes, for everybody. [Answer.Unshared] takes it off where a private
@@ -92,7 +95,8 @@
 //
 //   - serving: one change at a time of what is known about servers;
 //   - absence: one look at the time, and one change of the outages, at a time. The
-//     store is called under it, to read and write their few rows;
+//     store is called under it, to read and write their few rows, and once the secret
+//     that the ids of games follow from;
 //   - the outbox's delivery: one call of Deliver at a time, for tests;
 //   - the outbox's reading: stored decorations are read once, before others are put;
 //   - the outbox's mu: its lanes, and the posts that askers show. It is held for

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"errors"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // firstGame opens a game by a request whose id never changes, on a new store.
@@ -38,6 +40,38 @@ func TestGameIDsAreRandom(t *testing.T) {
 		if a, b, c := seeded(1), seeded(1), seeded(2); a != b || a == c {
 			t.Errorf("%s: one seed gives %s and %s, another %s", text, a, b, c)
 		}
+	}
+}
+
+// Where an old copy of the database is put back, and what was said since comes again, it
+// opens the same games.
+func TestGameIDsComeAgain(t *testing.T) {
+	folder, k := t.TempDir(), newTalk(t)
+	now, err := store.Open(t.Context(), filepath.Join(folder, "now"))
+	must(t, err)
+	defer now.Close()
+	opens := func(st *store.Store, text string, number int) match.Match {
+		t.Helper()
+		r, err := k.request("ada", text)
+		must(t, err)
+		r.ID = "chat:" + text
+		_, err = bot.New(st, bot.Config{}).Ask(t.Context(), r)
+		must(t, err)
+		ms, err := st.Matches(t.Context(), bot.Query{Number: number})
+		must(t, err)
+		if len(ms) != 1 {
+			t.Fatalf("%d games have the number %d", len(ms), number)
+		}
+		return ms[0]
+	}
+	opens(now, "/new", 1)
+	must(t, now.Backup(t.Context(), filepath.Join(folder, "copy")))
+	first := opens(now, "/new color:random", 2)
+	old, err := store.Open(t.Context(), filepath.Join(folder, "copy"))
+	must(t, err)
+	defer old.Close()
+	if again := opens(old, "/new color:random", 2); again.ID != first.ID || again.Black != first.Black {
+		t.Errorf("game %s, Black %q, and again: %s, %q", first.ID, first.Black, again.ID, again.Black)
 	}
 }
 

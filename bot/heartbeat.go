@@ -115,6 +115,18 @@ func (b *Bot) beat(now time.Time) bool {
 	}
 }
 
+// Before returns when the bot was last there before it began; see [Service].
+func (b *Bot) Before(ctx context.Context) (time.Time, error) {
+	if b.beaten.Load() == 0 {
+		if _, err := b.look(ctx); err != nil {
+			return time.Time{}, err
+		}
+	}
+	b.absence.Lock()
+	defer b.absence.Unlock()
+	return b.before, nil
+}
+
 // look returns the time. It notes what has passed since the last look as an outage
 // if that is longer than a pulse, and writes down once a pulse that the bot is there.
 func (b *Bot) look(ctx context.Context) (time.Time, error) {
@@ -127,13 +139,16 @@ func (b *Bot) look(ctx context.Context) (time.Time, error) {
 	}
 	written, err := strconv.ParseInt(mark, 10, 64)
 	known := err == nil
+	if known && b.beaten.Load() == 0 {
+		b.before = time.UnixMilli(written)
+	}
 	from := time.UnixMilli(max(written, b.beaten.Load()))
 	if b.clock.set() {
 		// Its time so far was right but for the jump.
 		from = now
 		b.clock.follow()
 		now = b.now()
-		b.log.Warn("the clock was set", "by", now.Sub(from))
+		b.log.Warn("system clock was set, time since the last heartbeat is corrected", "by", now.Sub(from))
 	}
 	if known && now.Sub(from) > pulse {
 		if err := b.absent(ctx, "", "", from, now); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// A speech is who asks, where, and in which languages they are answered.
-type speech struct {
+// A localizer knows who asks, where, and the languages of the answer.
+type localizer struct {
 	by     match.PersonID
 	mine   *text.Language // of the person who asks, for what they alone read
 	room   *text.Language // of the room, for what everybody reads
@@ -20,16 +20,16 @@ type speech struct {
 	parked bool              // there are posts that could not be shown here
 }
 
-// speech looks up the person and the room of a request. The language of a person is the one they
+// localizer looks up the person and the room of a request. The language of a person is the one they
 // have chosen, that of their program, or if it does not say, that of the room.
-func (b *Bot) speech(ctx context.Context, r Request) (speech, error) {
+func (b *Bot) localizer(ctx context.Context, r Request) (localizer, error) {
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
 	if err != nil {
-		return speech{}, err
+		return localizer{}, err
 	}
 	if k.Person == "" || r.Who.Name != "" && r.Who.Name != k.Name {
 		if k.Person, err = b.store.Person(ctx, r.Who); err != nil {
-			return speech{}, err
+			return localizer{}, err
 		}
 		k.Prefs.Person = k.Person
 	}
@@ -37,13 +37,13 @@ func (b *Bot) speech(ctx context.Context, r Request) (speech, error) {
 	// and nobody asked for.
 	if l, ok := text.FindLanguage(r.RoomLang); ok && l.Tag != cmp.Or(k.Channel.Lang, text.English.Tag) {
 		if err := b.store.SetBookmark(ctx, LangMark(r.Where), l.Tag); err != nil {
-			return speech{}, err
+			return localizer{}, err
 		}
 		k.Channel.Lang = l.Tag
 	}
 	here := placeOf(k.Channel)
 	room := here.language()
-	return speech{
+	return localizer{
 		by: k.Person, prefs: k.Prefs, answer: k.Answer, parked: k.Channel.Parked,
 		here: here, room: room, mine: text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, room.Tag)),
 	}, nil
@@ -108,6 +108,9 @@ func CommandsIn(tag string) []Command {
 	}
 	return cs
 }
+
+// GroupSummary returns what a group of commands is about, in the language of a BCP 47 tag.
+func GroupSummary(group, tag string) string { return text.BestLanguage(tag).Say(say("group." + group)) }
 
 // In gives the command with its summaries and the labels of choices in the
 // language of a BCP 47 tag. Names are the same in every language: people show

@@ -47,7 +47,7 @@ func TestPostsAreWordedWhenTheyAreDelivered(t *testing.T) {
 	k := newTalk(t)
 	k.ask(t, "ada", "/new aga 5x5 opponent:me") // nothing is delivered yet
 	_, posts := k.say(t, "mod", "/settings language:de")
-	if len(posts) != 2 || !strings.Contains(posts[0].Text, "Wer mehr Punkte hat") || posts[0].Lang != "de" || posts[1].Controls[1].Label != "Passen" {
+	if len(posts) != 2 || !strings.Contains(posts[0].Text, "Partie 1 beginnt") || !strings.Contains(posts[1].Text, "Wer mehr Punkte hat") || posts[0].Lang != "de" || posts[1].Controls[1].Label != "Passen" {
 		t.Errorf("%+v", posts)
 	}
 }

@@ -28,7 +28,7 @@ func TestMentionsAreCommands(t *testing.T) {
 	}
 }
 
-// What a text tells people to type is read as the command that it means.
+// Commands inside texts parse as the commands that they name.
 func TestTypedMentions(t *testing.T) {
 	for _, l := range text.Languages() {
 		for key, m := range l.Mentions() {

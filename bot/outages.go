@@ -204,6 +204,27 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, 
 	return true, nil
 }
 
+// Restored says in each running game of a room that an old copy of the database was put
+// back; see [Service].
+func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) error {
+	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going}, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, m := range ms {
+		now, err := b.present(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = b.act(ctx, Request{}, m.ID, fmt.Sprintf("restored:%s:%d", m.ID, copied.UnixMilli()), now, b.creditFirst,
+			func(in *match.Input) match.Step { return match.WentBack(in, copied.In(now.Location())) })
+		if err != nil && !errors.Is(err, errNotReplayed) {
+			return fmt.Errorf("say in game %s that it went back: %w", m.ID, err)
+		}
+	}
+	return nil
+}
+
 // creditStep is how many games are looked up at once.
 const creditStep = 50
 
@@ -236,7 +257,7 @@ func (b *Bot) creditRest(ctx context.Context) error {
 					return err
 				})
 				if errors.As(err, new(outbox.Panic)) { // nothing else can be done with it either
-					b.log.Error("game not credited with an outage", "game", id, "error", err)
+					b.log.Error("crediting an outage to a game failed, skipped", "game", id, "error", err)
 				} else if err != nil { // again at the next tick; the others do not wait for it
 					whole, failed = false, err
 				}

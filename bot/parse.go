@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +18,9 @@ var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
-// come in their order or by name, with ":" or "="; the name of a yes-or-no option alone means yes, and
-// yes alone confirms. The name of a command may be one
+// come in their order or by name, with ":", "=" or, but for prose, a space: "komi 7". The
+// name of a yes-or-no option alone means yes, and yes alone confirms. A number behind the letter of a
+// point belongs to it: "/place e 5". The name of a command may be one
 // that it had once: the name returned is today's. Parse returns ErrNotACommand for text
 // that does not begin with "/" or "!"; its other errors are for the person who typed, in
 // English; [Explain] words them for somebody else.
@@ -40,6 +42,7 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	}
 	old := aliases[name]
 	words, lines = joined(c, words, lines)
+	words, lines = spelled(c, old, words, lines)
 	args := map[string]string{}
 	rest, more := "", map[string][]string{} // of options that take the rest, what follows the first word
 	points := false                         // the option that takes the rest takes points, and no number is one
@@ -60,11 +63,7 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 			args["confirm"] = "yes"
 			continue
 		}
-		if o := flag(c, old.option(strings.ToLower(word))); o != "" && args[o] == "" && rest == "" {
-			args[o] = "yes"
-			continue
-		}
-		if _, err := strconv.Atoi(word); err == nil && points {
+		if _, err := strconv.Atoi(word); err == nil && points && !aLetter.MatchString(words[i]) {
 			rest, points = "", false // a game
 		}
 		if rest != "" {
@@ -75,7 +74,10 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 			more[rest] = append(more[rest], space, word)
 			continue
 		}
-		o := slices.IndexFunc(c.Options, func(o Option) bool { _, given := args[o.Name]; return !given })
+		o := slices.IndexFunc(c.Options, func(o Option) bool {
+			_, given := args[o.Name]
+			return !given && (o.Type != BoolOption || yesOrNo(word))
+		})
 		if o < 0 {
 			return "", nil, text.Error("parse.many", c.Name, shortened(word), usage(c))
 		}
@@ -96,13 +98,58 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	return c.Name, args, nil
 }
 
-// flag returns the name of the option that is yes or no and is called so; "" if there
-// is none.
-func flag(c Command, name string) string {
-	if slices.ContainsFunc(c.Options, func(o Option) bool { return o.Type == BoolOption && o.Name == name }) {
-		return name
+// aLetter is a word that ends with a letter by itself, of which the row may follow: "e 5".
+var aLetter = regexp.MustCompile(`(?i)(?:^|[:=,])[a-z]$`)
+
+// spelled puts a colon between the name of an option and its value where they are two
+// words, "komi 7", and behind the name of a yes-or-no option that stands alone:
+// "share:yes". Where people write prose it stops before the prose, in which such words are
+// words; there a value needs its colon.
+func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string, map[int]bool) {
+	prose := slices.ContainsFunc(c.Options, func(o Option) bool {
+		return o.Rest && o.Required && (o.Type == StringOption || o.Type == DiagramOption)
+	})
+	option := func(i int) (o Option, value, ok bool) {
+		if i >= len(words) {
+			return Option{}, false, false
+		}
+		name, _, value := strings.Cut(strings.Replace(words[i], "=", ":", 1), ":")
+		name = old.option(strings.ToLower(name))
+		at := slices.IndexFunc(c.Options, func(o Option) bool { return o.Name == name })
+		if at < 0 {
+			return Option{}, value, false
+		}
+		return c.Options[at], value, true
 	}
-	return ""
+	out, begin := words[:1:1], map[int]bool{}
+	for i := 1; i < len(words); i++ {
+		begin[len(out)] = lines[i]
+		word, next := words[i], i+1
+		o, value, ok := option(i)
+		other, _, named := option(next)
+		switch {
+		case prose && (!ok || !value && o.Type != BoolOption):
+			for ; i < len(words); i++ {
+				begin[len(out)] = lines[i]
+				out = append(out, words[i])
+			}
+			return out, begin
+		case !ok, value:
+		case o.Type == BoolOption && (prose || next == len(words) || !yesOrNo(words[next])):
+			word += ":yes"
+		case named && other.Name == o.Name: // "opponent opponent:@bob:example.org"
+			continue
+		case next < len(words) && !lines[next] && !named:
+			word += ":" + words[next]
+			i = next
+		}
+		out = append(out, word)
+	}
+	return out, begin
+}
+
+func yesOrNo(word string) bool {
+	return slices.Contains([]string{"yes", "y", "true", "on", "no", "n", "false", "off"}, strings.ToLower(word))
 }
 
 // joined makes one word of those that name a ruleset together: "two button", "rules:two

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,12 +13,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// What is known of a person, and how they are forgotten. Games, posts and answers
+// The data about a person, and how it is deleted. Games, posts and answers
 // know people by an id that means nothing without the table of persons. Names are
 // there and in the transcript of the local room, which holds what people read.
 
 // privacy tells a person what is kept of them, or forgets them.
-func privacy(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) {
+func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) {
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
 		file, err := b.known(ctx, s.mine, r.Who, s.by)
@@ -39,7 +38,11 @@ func privacy(ctx context.Context, b *Bot, s speech, r Request) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		a := s.tell(say("privacy.sure", strconv.Itoa(len(ms))))
+		sure := say("privacy.sure", len(ms))
+		if len(ms) == 0 {
+			sure = say("privacy.certain")
+		}
+		a := s.tell(sure)
 		a.Controls = []match.Control{{Label: s.mine.Say(say("privacy.button")), Command: "privacy", Args: map[string]string{"what": "delete", "confirm": "yes"}}}
 		return a, nil
 	case what == "" && r.Who.Platform == LogPlatform:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,22 +23,22 @@ import (
 
 // A question is a request that changes nothing, and what it is about.
 type question struct {
-	ctx    context.Context
-	b      *Bot
-	req    Request
-	by     match.PersonID
-	match  match.Match
-	pos    *match.Position
-	who    map[match.PersonID]outbox.User // the players, and others whom the game names
-	now    time.Time                      // in the zone of who reads the answer
-	lang   *text.Language                 // of who reads it
-	speech speech
-	own    match.Preferences // of the person who asked, for pictures that they alone see
+	ctx       context.Context
+	b         *Bot
+	req       Request
+	by        match.PersonID
+	match     match.Match
+	pos       *match.Position
+	who       map[match.PersonID]outbox.User // the players, and others whom the game names
+	now       time.Time                      // in the zone of who reads the answer
+	lang      *text.Language                 // of who reads it
+	localizer localizer
+	own       match.Preferences // of the person who asked, for pictures that they alone see
 }
 
 // question answers what changes nothing. It returns ErrConflict if a game is to be looked
 // up again.
-func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Answer, error) {
+func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	if _, err := b.present(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -51,7 +52,7 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s speech) (Ans
 	if err := b.creditFirst(ctx, &task{Input: match.Input{Match: m}}); err != nil {
 		return Answer{}, err
 	}
-	q := &question{ctx: ctx, b: b, req: r, by: s.by, match: m, now: b.now().UTC(), lang: s.room, speech: s}
+	q := &question{ctx: ctx, b: b, req: r, by: s.by, match: m, now: b.now().UTC(), lang: s.room, localizer: s}
 	if !q.shared() {
 		q.lang, q.own = s.mine, s.prefs
 		if zone, ok := clock.Zone(s.prefs.Zone); ok {
@@ -109,7 +110,7 @@ func (q *question) credited(answer string) (string, error) {
 
 // failed answers that something went wrong, and logs what.
 func (q *question) failed(err error) Answer {
-	q.b.log.Error("a request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
+	q.b.log.Error("request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
 	return q.refuse(say("failed", q.req.ID))
 }
 
@@ -119,7 +120,7 @@ func (q *question) answer(texts ...Text) Answer {
 }
 
 // refuse tells the person who asked what is wrong.
-func (q *question) refuse(t Text) Answer { return q.speech.refuse(t) }
+func (q *question) refuse(t Text) Answer { return q.localizer.refuse(t) }
 
 // pictured is an answer with the picture of a game.
 func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answer {
@@ -147,7 +148,7 @@ func yes(typed string) bool {
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
 // look gives how pictures are drawn for who reads the answer.
-func (q *question) look() render.Options { return q.speech.here.look(q.own) }
+func (q *question) look() render.Options { return q.localizer.here.look(q.own) }
 
 // seatName gives the name of who sits on a seat, in plain words if nobody does.
 func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {
@@ -182,7 +183,7 @@ func standing(q *question) []Text {
 	var out []Text
 	switch {
 	case q.pos.Over():
-		out = append(out, say("over", q.number(), match.Outcome(q.pos), cmp.Or(q.pos.Result, g.Result()), text.Begins(decided(q.pos))))
+		out = append(out, match.Over(q.number(), q.pos, cmp.Or(q.pos.Result, g.Result()), decided(q.pos)))
 	case g.Phase() == rules.Playing:
 		if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
 			out = append(out, ahead(a.margin))
@@ -200,7 +201,7 @@ func standing(q *question) []Text {
 		}
 	}
 	for _, fact := range g.Says() {
-		out = append(out, say("facts", text.Begins(fact)))
+		out = append(out, text.Whole(fact))
 	}
 	if m, ok := g.AreaAgrees(); ok && q.pos.Over() {
 		out = append(out, say("area.agrees", lead(m)))
@@ -220,6 +221,15 @@ func scoreLine(l rules.Line) Text {
 	return say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String())
 }
 
+// linked makes links of the addresses in a text about a ruleset, unless somebody else
+// than the program has written it.
+func linked(r *rules.Ruleset, s string) any {
+	if slices.Contains(rules.Catalogue, r) {
+		return text.Linked(s)
+	}
+	return s
+}
+
 // why accounts for the count, line by line, with the rule behind each and
 // what in the game made it; then by the other ways of counting, and if asked by the
 // theorem.
@@ -228,7 +238,7 @@ func why(g *rules.Game, theory bool) []Text {
 	if s == nil {
 		return []Text{say("score.none", g.Rules().Title)}
 	}
-	out := []Text{say("why.head", g.Rules().Title, g.Rules().Source)}
+	out := []Text{say("why.head", g.Rules().Title, linked(g.Rules(), g.Rules().Source))}
 	for _, e := range rules.Explain(g) {
 		if e.N == 0 {
 			continue
@@ -244,10 +254,14 @@ func why(g *rules.Game, theory bool) []Text {
 			out = append(out, say("why.view", say("way."+strconv.Itoa(int(v.Way))), v.Black.String(), v.White.String(), lead(v.Margin())))
 		}
 	}
-	if r, ok := rules.Read(g); ok && theory {
-		out = append(out, say("why.theorem", text.Sentence(r.Words())))
+	if !theory {
+		return out
 	}
-	return out
+	r, err := rules.Read(g)
+	if err != nil {
+		return append(out, text.Whole(err))
+	}
+	return append(out, say("why.theorem", text.Sentence(r.Words())))
 }
 
 // reason makes an argument of the entries that one sentence wrote.
@@ -264,7 +278,7 @@ func reason(r rules.Reason) Text {
 	default:
 		when = say("when.moves", text.List(moves[:last]...), moves[last])
 	}
-	return say("reason", fmt.Sprintf("%+d", r.N), when, text.Sentence(r.Why))
+	return say("reason", r.Signed(), when, text.Sentence(r.Why))
 }
 
 // decided returns what decided the match.
@@ -294,6 +308,17 @@ func ledger(g *rules.Game, number string) []Text {
 	return append(out, count(g)...)
 }
 
+// ended says a result in a list, as SGF writes it if it has a winner.
+func ended(result string) any {
+	switch result {
+	case "0", "Draw":
+		return say("draw")
+	case "Void":
+		return say("void")
+	}
+	return result
+}
+
 func recite(q *question) Answer {
 	name := strings.TrimSpace(q.req.Args["name"])
 	if name != "" {
@@ -303,7 +328,12 @@ func recite(q *question) Answer {
 			a.Controls = match.Choose(err, q.req.Command, "name", q.req.Args)
 			return a
 		}
-		return q.answer(append(text.About(name, r), say("lines", strings.TrimRight(r.Book(), "\n")))...)
+		about := text.About(name, r)
+		if q.shared() {
+			short := slices.Insert(about, len(about)-1, say("rules.short", r.Title, r.Komi.String()))
+			return q.answer(append(short, say("rules.whole", r.Name))...)
+		}
+		return q.answer(append(about, say("lines", linked(r, strings.TrimRight(r.Book(), "\n"))))...)
 	}
 	var out []Text
 	line := func(r *rules.Ruleset, says string) {
@@ -340,7 +370,7 @@ func board(q *question) Answer {
 		return q.refuse(wrong(err))
 	}
 	if n < 0 || n > turns {
-		return q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
+		return q.beyond(n, turns)
 	}
 	m, at := q.match, q.pos
 	if q.req.Args["move"] != "" {
@@ -360,6 +390,26 @@ func board(q *question) Answer {
 				Args: map[string]string{"move": strconv.Itoa(to), "game": q.number()}})
 		}
 	}
+	return a
+}
+
+// beyond refuses to show a turn that the game does not have. The number may be that of a
+// game, which once came first.
+func (q *question) beyond(n, turns int) Answer {
+	a := q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
+	other, found, err := q.b.last(q.ctx, Query{Where: q.req.Where.WithoutThread(), Number: n})
+	switch {
+	case err != nil:
+		return q.failed(err)
+	case n < 1 || !found || other.State == match.Deleted || q.req.Args["game"] != "":
+		return a
+	}
+	game := strconv.Itoa(n)
+	a = q.refuse(say("review.game", q.number(), game))
+	args := maps.Clone(q.req.Args)
+	delete(args, "move")
+	args["game"] = game
+	a.Controls = []match.Control{{Label: q.lang.Say(say("game.choice", game)), Command: "board", Args: args}}
 	return a
 }
 
@@ -429,7 +479,7 @@ func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.
 		}
 	}
 	if n := len(said); n > 0 && p.Result != "" {
-		said[n-1] += "\n" + text.English.Say(say("facts", text.Begins(p.Why)))
+		said[n-1] += "\n" + text.English.Say(text.Whole(p.Why))
 	}
 	var b bytes.Buffer
 	if err := sgf.Write(&b, p.Game, info, said...); err != nil {
@@ -445,6 +495,24 @@ func concerned(m match.Match, p *match.Position) []match.PersonID {
 		ps = append(ps, r.By)
 	}
 	return ps
+}
+
+// waitsFor says in a list whom a game that is being played waits for.
+func (q *question) waitsFor(m match.Match, who map[match.PersonID]outbox.User) (Text, error) {
+	p, err := q.b.position(q.ctx, m, m.Seq)
+	switch {
+	case err != nil && !errors.Is(err, errNotReplayed):
+		return Text{}, err
+	case err == nil && p.Game.Phase() == rules.Settling && (p.Game.HasAgreed(rules.Black) || p.Game.HasAgreed(rules.White)):
+		return say("games.accept", seatName(q.lang, m.ToMove, who)), nil
+	case err == nil && p.Game.Phase() == rules.Settling:
+		return say("games.settling"), nil
+	case m.Black == m.White:
+		return say("games.going", seatName(q.lang, m.ToMove, who)), nil
+	case m.ToMove == m.White:
+		return say("games.going", text.Color(rules.White)), nil
+	}
+	return say("games.going", text.Color(rules.Black)), nil
 }
 
 func games(q *question) Answer {
@@ -477,17 +545,13 @@ func games(q *question) Answer {
 			title = r.Title
 		}
 		state := say("games." + string(m.State))
-		switch {
-		case m.State == match.Ended:
-			state = say("games.ended", m.Result)
-		case m.State == match.Going && m.ToMove == m.Black && m.Black == m.White:
-			state = say("games.going", seatName(q.lang, m.ToMove, who))
-		case m.State == match.Going && m.ToMove != "":
-			c := rules.Black
-			if m.ToMove == m.White {
-				c = rules.White
+		switch m.State {
+		case match.Ended:
+			state = say("games.ended", ended(m.Result))
+		case match.Going:
+			if state, err = q.waitsFor(m, who); err != nil {
+				return q.failed(err)
 			}
-			state = say("games.going", text.Color(c))
 		}
 		if m.State == match.Going && !m.Deadline.IsZero() {
 			state = say("games.until", state, clock.LeftText(m.Deadline.Sub(q.now)), clock.InstantText(m.Deadline, q.now))

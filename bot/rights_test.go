@@ -14,7 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// Who may do what. The roles are letters: b is Black, who has opened the game,
+// The rights of each role. The roles are letters: b is Black, who has opened the game,
 // w is White, i is who was invited, e is anybody else, m a moderator who does
 // not play, and B is Black who is a moderator too.
 const everybody = "bwiemB"

@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// What nearly every file of this package says, in short.
+// Short names that nearly every file of this package uses.
 
 // A Text is something to say; see [text.Message].
 type Text = text.Message

@@ -90,13 +90,13 @@ func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
 			err = b.returned(ctx, s)
 		case there:
 		case s.Left.IsZero():
-			b.log.Info("a server was left", "platform", platform, "server", s.ID)
+			b.log.Info("bot is no longer in a server, will forget it in a week", "platform", platform, "server", s.ID)
 			err = b.store.Left(ctx, platform, s.ID, now)
 		case now.Sub(s.Left) >= forgetAfter:
 			err = b.store.ForgetServer(ctx, platform, s.ID)
 			b.cache.clear()
 			if err == nil {
-				b.log.Info("a server that was left is forgotten", "platform", platform)
+				b.log.Info("forgot a server that the bot had left", "platform", platform)
 			}
 		}
 		if err != nil {

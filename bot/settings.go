@@ -223,7 +223,7 @@ func ownSettings(in *task) match.Step {
 	}
 	for option := range in.req.Args {
 		if in.typed(option) != "" && option != "whose" && option != "seq" && !slices.Contains(ownOptions, option) {
-			return in.Refuse(say("settings.mine.only", option))
+			return in.Refuse(say("settings.mine.others", option, text.Or(ownOptions...)))
 		}
 	}
 	if _, err := in.put(mine); err != nil {

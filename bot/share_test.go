@@ -43,7 +43,7 @@ func TestOldButtons(t *testing.T) {
 		control   match.Control
 	}{
 		{"bob", "has no handicap stones", at("handicap", "points", "A1")},
-		{"bob", "Nothing is being tried out", at("return")},
+		{"bob", "There is no trial", at("return")},
 		{"bob", "White: komi", at("why")},
 		{"bob", "Nothing has changed hands", at("ledger")},
 		{"bob", "Game 1", at("review", "move", "0")},

@@ -38,7 +38,7 @@ type Server struct {
 var (
 	// ErrConflict means that another event of the game, or another answer to the
 	// request, came first: look again and decide anew.
-	ErrConflict = errors.New("something else came first")
+	ErrConflict = errors.New("conflict with another change")
 	// ErrNotFound means that there is no such game.
 	ErrNotFound = outbox.ErrNotFound
 )

@@ -26,7 +26,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	if b.inThread(ctx, &r) != nil {
 		return nil
 	}
-	s, err := b.speech(ctx, r)
+	s, err := b.localizer(ctx, r)
 	if err != nil {
 		return nil
 	}
@@ -56,6 +56,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 			all = append(all, Choice{s.mine.Say(say("game.choice", strconv.Itoa(m.Number))) + ": " + rulesetID(m), strconv.Itoa(m.Number)})
 		}
 	case option == "at" || option == "dead" || option == "points":
+		prefix = match.TidyPoints(prefix)
 		all = b.points(ctx, r, h, s.by, s.mine, option, prefix)
 	default:
 		for _, o := range h.Options {

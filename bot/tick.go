@@ -43,7 +43,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 				return err
 			})
 			if err != nil {
-				b.log.Error("something that is due was not done", "game", d.Game, "kind", d.Kind, "error", err)
+				b.log.Error("timed action failed, will retry", "game", d.Game, "kind", d.Kind, "error", err)
 			}
 			progress = progress || done
 		}
@@ -67,7 +67,7 @@ func (b *Bot) Watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		again, err := b.Tick(ctx)
 		if err != nil && ctx.Err() == nil {
-			b.log.Error("what is due", "error", err)
+			b.log.Error("reading timed actions failed, will retry", "error", err)
 		}
 		wait := time.NewTimer(min(max(again.Sub(b.now()), 100*time.Millisecond), lookEvery))
 		select {
@@ -122,7 +122,7 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 			return err
 		}
 		done = in.Match.Seq == d.Seq
-		if d.Kind == "remind" && in.Match.State == match.Going && in.Match.ToMove != "" {
+		if d.Kind == "remind" && in.Match.State == match.Going {
 			if unknown = b.others(ctx, in); unknown != nil {
 				in.Others = nil // one reminder too many is better than none
 			}
@@ -132,24 +132,25 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 	return done, errors.Join(err, unknown)
 }
 
-// others looks up what else waits for the person who is to be reminded.
+// others looks up what else waits for the people who are to be reminded, and when
+// nobody could be.
 func (b *Bot) others(ctx context.Context, in *task) error {
-	person := in.Match.ToMove
-	ms, err := b.alsoWaiting(ctx, in.Match, person, in.Prefs[person].Remind == "direct")
+	outages, err := b.outagesOf(ctx, in.Match)
 	if err != nil {
 		return err
 	}
-	for _, m := range ms {
-		p, err := b.position(ctx, m, m.Seq)
-		if errors.Is(err, errNotReplayed) {
-			continue
+	for _, o := range outages {
+		if o.Platform == "" { // elsewhere reminders were made in time and waited
+			in.Offline = append(in.Offline, match.Stretch{From: o.From, To: o.To})
 		}
+	}
+	in.Others = map[match.PersonID][]match.Waiting{}
+	for _, person := range in.Match.WaitsFor(in.Position) {
+		also, err := b.alsoWaiting(ctx, in.Match, person, in.Prefs[person].Remind == "direct")
 		if err != nil {
 			return err
 		}
-		if m.ToMove == person {
-			in.Others = append(in.Others, match.Waiting{Match: m, Position: p})
-		}
+		in.Others[person] = also
 	}
 	return nil
 }

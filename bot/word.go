@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,11 +73,14 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	case match.Show:
 		p.Previous, p.Controls = string(last), controls(m, pos, o.Seq)
 		several, err := b.several(ctx, o, m)
-		return slices.Concat(o.Texts, caption(m, pos, b.now().UTC(), several)), err
+		return slices.Concat(caption(m, pos, b.now().UTC(), several), o.Texts), err
 	case match.Notice:
 		p.Previous, p.Instead = string(last), accepted(pos)
 		p.Unplayed = m.State == match.Cancelled && (m.Black == "" || m.White == "")
 		p.Controls = answers(m, pos, o.Seq)
+		if n := len(pos.Events); n > 0 && pos.Events[n-1].Body == "begin" && !o.Private {
+			p.Opening = string(first)
+		}
 		p.File, err = b.ended(ctx, m, pos, o.Seq)
 	case match.Remove:
 		if p.Replaces = string(last); last == "" {
@@ -158,6 +162,13 @@ func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []match.Person
 func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error) {
 	p := outbox.Post{ID: r.Kind + " " + r.Key, Where: r.Where(), Kind: r.Kind, Game: match.GameID(r.Game), Seq: r.Seq,
 		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
+	if r.Kind == outbox.Close { // the game may have been deleted
+		m, err := b.store.Header(ctx, p.Game)
+		if err == nil && m.State != match.Ended {
+			err = outbox.ErrStale
+		}
+		return p, err
+	}
 	if r.Game == "" || r.Kind != outbox.Header && r.Kind != outbox.Attach {
 		return p, nil
 	}
@@ -175,6 +186,12 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 			err = outbox.ErrStale
 		}
 		return p, err
+	}
+	if r.Kind == outbox.Header {
+		p.Text = l.Say(say("compare.komi", m.Setup.Komi.String()))
+		if m.Clock.Kind != clock.None {
+			p.Text += " · " + l.Say(m.Clock.Text())
+		}
 	}
 	scene, err := b.scene(ctx, m, pos, l, room.look(match.Preferences{}))
 	if err != nil {
@@ -215,12 +232,13 @@ func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, no
 	if len(o.Notify) != 1 {
 		return nil, nil
 	}
-	ms, err := b.alsoWaiting(ctx, m, o.Notify[0], o.Private)
-	if err != nil || len(ms) == 0 {
+	also, err := b.alsoWaiting(ctx, m, o.Notify[0], o.Private)
+	if err != nil || len(also) == 0 {
 		return nil, err
 	}
 	var out []Text
-	for _, other := range ms[:min(len(ms), maxDigest)] {
+	for _, w := range also[:min(len(also), maxDigest)] {
+		other := w.Match
 		line := say("remind.also", strconv.Itoa(other.Number))
 		if !other.Deadline.IsZero() {
 			line = say("remind.also.until", strconv.Itoa(other.Number), clock.LeftText(other.Deadline.Sub(now)), clock.InstantText(other.Deadline, now))
@@ -236,22 +254,33 @@ func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, no
 // maxDigest is how many games one reminder lists besides its own.
 const maxDigest = 20
 
-// alsoWaiting gives the other games in which somebody is to move: those of the
-// same channel, or all of the platform's where only they read it, but for those of
+// alsoWaiting returns the other games that wait for somebody: those of the same
+// channel, or all of the platform's where only they read it, but for those of
 // servers that the bot has left.
-func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.PersonID, private bool) ([]match.Match, error) {
+func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.PersonID, private bool) ([]match.Waiting, error) {
 	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []match.State{match.Going}})
 	if err != nil {
 		return nil, err
 	}
-	ms = filter(ms, func(o match.Match) bool {
-		return o.ID != m.ID && o.ToMove == person && o.Where.Platform == m.Where.Platform && (private || o.Where.Channel == m.Where.Channel)
-	})
 	slices.SortFunc(ms, func(a, b match.Match) int {
 		return cmp.Or(strings.Compare(a.Where.Channel, b.Where.Channel), cmp.Compare(a.Number, b.Number))
 	})
+	var also []match.Waiting
 	there := map[string]bool{m.Where.Channel: true} // the bot is, in the channel's server
 	for _, o := range ms {
+		if o.ID == m.ID || o.Where.Platform != m.Where.Platform || !private && o.Where.Channel != m.Where.Channel {
+			continue
+		}
+		p, err := b.position(ctx, o, o.Seq)
+		if errors.Is(err, errNotReplayed) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(o.WaitsFor(p), person) {
+			continue
+		}
 		if _, known := there[o.Where.Channel]; !known {
 			here, err := b.place(ctx, o.Where)
 			if err != nil {
@@ -259,8 +288,11 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 			}
 			there[o.Where.Channel] = here.server.Left.IsZero()
 		}
+		if there[o.Where.Channel] {
+			also = append(also, match.Waiting{Match: o, Position: p})
+		}
 	}
-	return filter(ms, func(o match.Match) bool { return there[o.Where.Channel] }), nil
+	return also, nil
 }
 
 // label makes a button; its label is a key.

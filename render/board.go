@@ -20,11 +20,34 @@ type grid struct {
 func (k *sprites) grid(s *Scene, coordinates string) grid {
 	w, h := s.Size()
 	v := s.view()
+	x, y := k.a1(v, k.cell)
+	return grid{k, coordinates, w, h, v, x, y}
+}
+
+// a1 returns where A1 lies on a picture, which may be outside of the view.
+func (k sizeKey) a1(v View, cell int) (x, y int) {
 	cols, rows := v.size()
+	board := layouts[k.layout].board
 	// Lines lie on two pixels of which the first is even.
-	x := (k.u(k.board.Dx())-(cols-1)*k.cell)/2 | 1
-	y := (k.u(k.board.Dy())+(rows-1)*k.cell)/2 | 1
-	return grid{k, coordinates, w, h, v, x - int(v.From.X)*k.cell, y + int(v.From.Y)*k.cell}
+	x = (k.u(board.Dx())-(cols-1)*cell)/2 | 1
+	y = (k.u(board.Dy())+(rows-1)*cell)/2 | 1
+	return x - int(v.From.X)*cell, y + int(v.From.Y)*cell
+}
+
+// Lines returns where the lines of the board lie on the picture of a scene: A1 at x and
+// y, and each further line cell to the right or up, in pixels.
+func (s Scene) Lines(o Options) (x, y, cell int, err error) {
+	if o, err = o.over(s.Look).complete(); err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	k, v := sizeKey{scales[o.Size], o.Layout}, s.view()
+	cols, rows := v.size()
+	cell = cellOf(k.quarter, cols, rows)
+	x, y = k.a1(v, cell)
+	return x, y, cell, nil
 }
 
 // at returns the pixel right and below of the middle of a point.

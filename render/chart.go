@@ -309,7 +309,7 @@ func (l *chartList) row(r *ChartRow, most rules.Points) {
 	l.lines(r.Why, chartMargin, right, 34, l.style(regular, 28, th.text))
 	l.lines(r.Same, chartMargin, right, 33, l.style(regular, 26, th.dim))
 	l.y += 14
-	// What lies under the row was not known before.
+	// The background of the row was not known before.
 	at, drawn := len(l.ops), l.ops[ground:]
 	if r.Flip != "" {
 		l.box(0, top, chartWide, l.y, th.footer)

@@ -56,7 +56,7 @@ func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 			}
 		}
 	case rules.Settling:
-		s.Table.Buttons = g.Table()
+		s.Table.Buttons = table(g)
 		s.Black.Accepted, s.White.Accepted = g.HasAgreed(rules.Black), g.HasAgreed(rules.White)
 		s.Black.Due, s.White.Due = !s.Black.Accepted, !s.White.Accepted
 	case rules.Over:
@@ -67,11 +67,34 @@ func (w *Words) scene(g *rules.Game, n Names, counted bool) Scene {
 
 func bowl(g *rules.Game, c rules.Color) Bowl {
 	return Bowl{
-		Stones:     g.Holds(c, rules.Prisoner) + g.Holds(c, rules.PassStone),
-		Ultimate:   g.Holds(c, rules.UltimateStone),
-		Buttons:    g.Holds(c, rules.ButtonThing),
-		HalfPasses: g.Holds(c, rules.HalfPassStone),
+		Stones:     holds(g, c, rules.Prisoner) + holds(g, c, rules.PassStone),
+		Ultimate:   holds(g, c, rules.UltimateStone),
+		Buttons:    holds(g, c, rules.ButtonThing),
+		HalfPasses: holds(g, c, rules.HalfPassStone),
 	}
+}
+
+// holds returns how many things a player holds; once play has stopped, what they will
+// hold if both agree, as the count has it.
+func holds(g *rules.Game, c rules.Color, t rules.Thing) int {
+	n := g.Holds(c, t)
+	for _, e := range g.IfAgreed() {
+		if e.Player == c && e.Thing == t {
+			n += e.N
+		}
+	}
+	return n
+}
+
+// table returns how many buttons lie between the players, likewise.
+func table(g *rules.Game) int {
+	n := g.Table()
+	for _, e := range g.IfAgreed() {
+		if e.Thing == rules.ButtonThing {
+			n -= e.N
+		}
+	}
+	return n
 }
 
 func (s *Scene) setBoard(g, before *rules.Game) {
@@ -243,9 +266,9 @@ func (s Scene) Estimated(margin rules.Points) Scene {
 	case whole == 0:
 		s.Headline, s.Heard = w.AboutEven, w.HeardEven
 	case margin > 0:
-		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.Black, whole)), fmt.Sprintf(w.Heard, w.Black, number(whole))
+		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.Black, whole)), fmt.Sprintf(w.Heard, w.Black, whole.String())
 	default:
-		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.White, whole)), fmt.Sprintf(w.Heard, w.White, number(whole))
+		s.Headline, s.Heard = fmt.Sprintf(w.About, w.leads(rules.White, whole)), fmt.Sprintf(w.Heard, w.White, whole.String())
 	}
 	s.Estimate = true
 	return s
@@ -270,12 +293,13 @@ func (s *Scene) setLedger(w *Words, g, before *rules.Game, counted bool) {
 		was = before.Score()
 	}
 	old := rowsOf(was)
+	first := settled(g) && was != nil && !settled(before) // nobody has counted the board before: it has not changed
 	for _, l := range rowsOf(score) {
 		if !counted && (l.thing == rules.Stone || l.thing == rules.Territory) {
 			continue
 		}
 		row := Row{Label: w.Things[l.thing], Black: l.cell(rules.Black), White: l.cell(rules.White)}
-		if was != nil {
+		if was != nil && !(first && (l.thing == rules.Stone || l.thing == rules.Territory)) {
 			o := find(old, l.thing)
 			row.Black.Delta, row.White.Delta = row.Black.Value-o.points[rules.Black], row.White.Value-o.points[rules.White]
 		}
@@ -305,7 +329,7 @@ func (s *Scene) setLegend(w *Words, g *rules.Game) {
 			}
 			points, ok := map[rules.Points]string{rules.One: w.OnePoint, rules.Half: w.HalfPoint}[l.each]
 			if !ok {
-				points = number(l.each)
+				points = l.each.String()
 			}
 			worth(l.thing, points)
 		}
@@ -379,9 +403,9 @@ func find(lines []line, t rules.Thing) line {
 func held(w *Words, t rules.Thing, g, before *rules.Game) Row {
 	row := Row{Label: w.Things[t], Kind: Aside}
 	for c, cell := range map[rules.Color]*Cell{rules.Black: &row.Black, rules.White: &row.White} {
-		cell.Value = rules.Points(g.Holds(c, t)) * rules.One
+		cell.Value = rules.Points(holds(g, c, t)) * rules.One
 		if before != nil {
-			cell.Delta = cell.Value - rules.Points(before.Holds(c, t))*rules.One
+			cell.Delta = cell.Value - rules.Points(holds(before, c, t))*rules.One
 		}
 	}
 	return row

@@ -109,9 +109,12 @@ func letter(k glyphKey) *glyph {
 
 // rasterize draws a letter. The caller holds the lock.
 func rasterize(k glyphKey) *glyph {
-	if k.letter == '≈' {
+	switch k.letter {
+	case '≈':
 		k.letter = '~'
 		return doubled(rasterize(k), (k.size+5)/10)
+	case '▲', '▼':
+		return arrow(k.size, k.letter == '▼')
 	}
 	f, size := fonts[k.weight](), k.size
 	if i, err := f.GlyphIndex(&letters.parts, k.letter); err != nil || i == 0 {
@@ -155,6 +158,32 @@ func doubled(g *glyph, apart int) *glyph {
 		*at = max(*at, a)
 	}
 	return out
+}
+
+// arrow returns a triangle that points up or down, a bit less than half as wide as a
+// letter is high and in the middle of its height: no font here has one.
+func arrow(size int, down bool) *glyph {
+	w := max(size*2/5, 4)
+	h := max(w*7/8, 3)
+	top := -(int(float64(size)*capHeight) + h) / 2
+	g := &glyph{box: image.Rect(0, top, w, top+h), advance: fixed.I(w + size/16)}
+	const parts = 4 // of a pixel, across and down
+	for y := range h {
+		for x := range w {
+			in := 0
+			for i := range parts * parts {
+				px, py := x*parts+i%parts, y*parts+i/parts
+				if down {
+					py = h*parts - 1 - py
+				}
+				if d := 2*px + 1 - w*parts; max(d, -d)*h < (2*py+1)*w/2 { // from the middle, and from the tip
+					in++
+				}
+			}
+			g.mask = append(g.mask, uint8(255*in/(parts*parts)))
+		}
+	}
+	return g
 }
 
 // A style is how a text is set; size is in pixels of the picture.

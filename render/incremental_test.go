@@ -223,7 +223,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// What has been chosen for a room holds where nobody says otherwise.
+// The room's choices apply unless somebody overrides them.
 func TestLook(t *testing.T) {
 	g, err := rules.New(&rules.TwoButton, rules.Setup{W: 5, H: 5})
 	if err != nil {

@@ -35,7 +35,7 @@ func naiveFace(st style) font.Face {
 
 var naiveWooden *image.RGBA
 
-// naiveWood gives a copy of the wood, which was drawn once.
+// naiveWood returns a copy of the wood, which was drawn once.
 func naiveWood() *image.RGBA {
 	if naiveWooden == nil {
 		dc := gg.NewContext(960, 660)
@@ -172,15 +172,15 @@ func naive(w io.Writer, s Scene) error {
 	box(815, 15, 132, 104, 10, t.whiteTile)
 	write(741, 36, 0.5, s.Black.Name, style{medium, 24, t.onMark})
 	write(881, 36, 0.5, s.White.Name, style{medium, 24, t.blackTile})
-	write(741, 83, 0.5, number(s.Black.Total), style{bold, 53, t.onMark})
-	write(881, 83, 0.5, number(s.White.Total), style{bold, 53, t.blackTile})
+	write(741, 83, 0.5, s.Black.Total.String(), style{bold, 53, t.onMark})
+	write(881, 83, 0.5, s.White.Total.String(), style{bold, 53, t.blackTile})
 	write(811, 143, 0.5, s.Headline, style{bold, 29, t.text})
 	write(811, 170, 0.5, s.Caption, style{regular, 20, t.dim})
 	y := 200.0
 	for _, row := range s.Rows {
-		write(730, y, 1, number(row.Black.Value), style{medium, 29, t.text})
+		write(730, y, 1, row.Black.Value.String(), style{medium, 29, t.text})
 		write(811, y, 0.5, row.Label, style{regular, 24, t.dim})
-		write(927, y, 1, number(row.White.Value), style{medium, 29, t.text})
+		write(927, y, 1, row.White.Value.String(), style{medium, 29, t.text})
 		for i, c := range []Cell{row.Black, row.White} {
 			if c.Delta != 0 {
 				write(750+float64(i)*125, y, 0.5, signed(c.Delta), style{medium, 22, t.gain})

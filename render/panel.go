@@ -66,10 +66,10 @@ func (l *displayList) player(k *sprites, color int, p *Player, name string, coun
 		inside.Max.Y = inside.Min.Y + 36
 		l.name(k, name, inside, style{medium, 24, ink})
 		st := style{bold, k.u(k.total), ink}
-		for st.size > k.u(k.number) && st.width(number(p.Total)) > k.u(box.Dx()-8) {
+		for st.size > k.u(k.number) && st.width(p.Total.String()) > k.u(box.Dx()-8) {
 			st.size--
 		}
-		l.centred(k.u(x), k.u(box.Max.Y-13-k.total*capMille/2000), number(p.Total), st)
+		l.centred(k.u(x), k.u(box.Max.Y-13-k.total*capMille/2000), p.Total.String(), st)
 	case p.Right != "":
 		inside.Max.Y -= 30
 		l.name(k, name, inside, style{medium, 29, ink})
@@ -333,12 +333,12 @@ func (l *displayList) row(k *sprites, r *Row, at columns, counting bool, y int) 
 	from, to = from+gap, to-gap
 	tight := label
 	tight.size = k.u(leastSize)
-	if d := signed(r.Black.Delta); r.Black.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
-		l.text(from, y, d, k.delta(st, r.Black))
+	if d, st := k.change(st, r.Black); r.Black.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
+		l.text(from, y, d, st)
 		from += st.width(d) + gap
 	}
-	if d := signed(r.White.Delta); r.White.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
-		l.right(to, y, d, k.delta(st, r.White))
+	if d, st := k.change(st, r.White); r.White.Delta != 0 && from+st.width(d)+gap+tight.width(text) <= to {
+		l.right(to, y, d, st)
 		to -= st.width(d) + gap
 	}
 	text, label = label.fit(text, to-from, k.u(leastSize-3))
@@ -363,22 +363,26 @@ func cellText(c Cell) string {
 	if c.Blank {
 		return "–"
 	}
-	return number(c.Value)
+	return c.Value.String()
 }
 
-func (k *sprites) delta(st style, cell Cell) style {
-	if st.color = k.theme.loss; cell.Delta > 0 {
-		st.color = k.theme.gain
+// change writes how much the last turn has changed a number: an arrow, so that nobody
+// adds it to the number, and by how much.
+func (k *sprites) change(st style, cell Cell) (string, style) {
+	if cell.Delta < 0 {
+		st.color = k.theme.loss
+		return "▼" + (-cell.Delta).String(), st
 	}
-	return st
+	st.color = k.theme.gain
+	return "▲" + cell.Delta.String(), st
 }
 
-// signed writes a change: "+4", "−½".
+// signed writes a change in a text: "+4", "−½".
 func signed(p rules.Points) string {
 	if p > 0 {
-		return "+" + number(p)
+		return "+" + p.String()
 	}
-	return number(p)
+	return p.String()
 }
 
 // table draws the bowls and what lies between them.

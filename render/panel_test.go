@@ -26,7 +26,7 @@ func rowsText(rows []Row) string {
 	return strings.Join(out, ", ")
 }
 
-// What does not fit is left out or taken together, and the rest adds up.
+// Rows that do not fit are omitted or merged, and the rest adds up.
 func TestFewerRows(t *testing.T) {
 	one := func(v, d int) Cell { return Cell{Value: rules.Points(2 * v), Delta: rules.Points(2 * d)} }
 	rows := []Row{
@@ -84,8 +84,8 @@ func panelCases(t *testing.T) []pictured {
 			s.Rows = append(s.Rows, Row{Label: label, Black: Cell{Value: points, Delta: -points}, White: Cell{Value: -points, Delta: points}})
 		}
 		s.Black.Total, s.White.Total, s.Headline, s.Move = points, points, English.leads(rules.White, points), 1999
-		out = append(out, pictured{name: "big " + number(points), scene: s})
-		out = append(out, pictured{name: "big and over " + number(points), scene: s.Ended("W+1024.5", "")})
+		out = append(out, pictured{name: "big " + points.String(), scene: s})
+		out = append(out, pictured{name: "big and over " + points.String(), scene: s.Ended("W+1024.5", "")})
 	}
 	return out
 }
@@ -249,8 +249,8 @@ func (g *glyph) inked() int {
 	return n
 }
 
-// What is on the table, who played last and who plays lies in one place as long as
-// a game goes on and when it is over.
+// Objects on the table, the last move and the player to move keep their places during
+// a game and when it is over.
 func TestNothingJumpsWhenPlayStops(t *testing.T) {
 	n := Names{"Aoi", "Marten"}
 	before := Of(play(t, "two-button", k(9, 9, 13), e1+"pass"), n)
@@ -326,7 +326,7 @@ func TestSentencesAreWhole(t *testing.T) {
 	}
 }
 
-// What no font has is left out.
+// Characters missing from every font are omitted.
 func TestDrawable(t *testing.T) {
 	if got := drawable("a◊", ""); got != "a" {
 		t.Errorf("%q", got)

@@ -164,7 +164,7 @@ func near(a, b rgb, by int) bool {
 	return d(a.r, b.r) && d(a.g, b.g) && d(a.b, b.b)
 }
 
-// What lies on a point can be told from the colour of its middle and of a place
+// The content of a point can be told from the colour of its middle and of a place
 // beside it.
 func TestPixels(t *testing.T) {
 	s := Scene{
@@ -375,7 +375,7 @@ func TestAdler32(t *testing.T) {
 	}
 }
 
-// imageOf gives the picture of a scene in memory.
+// imageOf returns the picture of a scene in memory.
 func imageOf(s Scene, o Options) (*image.Paletted, error) {
 	p, err := bufferOf(&s, o)
 	if err != nil {
@@ -389,7 +389,7 @@ func imageOf(s Scene, o Options) (*image.Paletted, error) {
 	return img, nil
 }
 
-// model gives the colours as package image has them.
+// model returns the colours as package image has them.
 func (p *palette) model() color.Palette {
 	out := make(color.Palette, p.n)
 	for i, c := range p.colors[:p.n] {

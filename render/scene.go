@@ -292,6 +292,3 @@ func (s *Scene) words() *Words {
 	}
 	return s.Words
 }
-
-// number writes points for people, with a real minus sign.
-func number(p rules.Points) string { return strings.Replace(p.String(), "-", "−", 1) }

@@ -13,7 +13,7 @@ import (
 
 func k(w, h int, komi rules.Points) rules.Setup { return rules.Setup{W: w, H: h, Komi: komi} }
 
-// row gives the row with a label, which must be there.
+// row returns the row with a label, which must be there.
 func row(t *testing.T, s Scene, label string) Row {
 	t.Helper()
 	for _, r := range s.Rows {
@@ -113,7 +113,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// What lies in bowls and on the table is what the players hold.
+// The bowls and the table show the objects that the players hold.
 func TestObjects(t *testing.T) {
 	for _, x := range []struct {
 		id, turns    string
@@ -212,7 +212,7 @@ func TestBowls(t *testing.T) {
 	}
 }
 
-// What is counted adds up, in every ruleset, at every moment; and nothing is
+// Counts add up, in every ruleset, at every moment; and nothing is
 // counted while stones are in play, unless somebody asks.
 func TestRowsAddUp(t *testing.T) {
 	for _, r := range rules.Catalogue {
@@ -380,6 +380,59 @@ func TestClean(t *testing.T) {
 	} {
 		if got := drawable(name, "Black"); got != want {
 			t.Errorf("drawable(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Under "If you agree" the bowls and the table hold what the rows count.
+func TestBowlsHoldWhatIsCounted(t *testing.T) {
+	for _, r := range rules.Catalogue {
+		if !r.Has(rules.AcceptScore) {
+			continue
+		}
+		g, err := rules.New(r, k(9, 9, 0))
+		for i := 0; err == nil && g.Phase() == rules.Playing; i++ {
+			turn := rules.Turn{Kind: rules.Pass, By: g.ToPlay()}
+			if i < 2 {
+				turn = rules.Turn{By: g.ToPlay(), At: point(t, []string{"C3", "D4"}[i])}
+			} else if last := (rules.Turn{Kind: rules.Button, By: g.ToPlay()}); i > 3 && g.Allows(last) {
+				turn = last
+			}
+			g, err = g.Play(turn)
+		}
+		if err == nil {
+			g, err = g.Play(rules.Turn{Kind: rules.MarkDead, By: rules.Black, Dead: []rules.Point{point(t, "D4")}})
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		s := Of(g, Names{})
+		counted := map[string][2]rules.Points{}
+		for _, row := range s.Rows {
+			counted[row.Label] = [2]rules.Points{row.Black.Value, row.White.Value}
+		}
+		things := s.Table.Buttons
+		for c, p := range []Player{s.Black, s.White} {
+			things += p.Bowl.Buttons
+			if has := counted["Prisoners"][c] + counted["Pass stones"][c]; has != rules.Points(p.Bowl.Stones)*rules.One {
+				t.Errorf("%s: %v of stones are counted, and %d lie in a bowl", r.Name, has, p.Bowl.Stones)
+			}
+			if has := counted["Buttons"][c]; counts(g.Score(), rules.ButtonThing) && has != rules.Points(p.Bowl.Buttons) {
+				t.Errorf("%s: %v of buttons are counted, and %d lie at a bowl", r.Name, has, p.Bowl.Buttons)
+			}
+		}
+		if start, err := rules.New(r, k(9, 9, 0)); err != nil || things != start.Table() {
+			t.Errorf("%s: %d buttons have become %d", r.Name, start.Table(), things)
+		}
+	}
+}
+
+// The first count has changed nothing: nobody had counted the board before.
+func TestFirstCountIsNoChange(t *testing.T) {
+	s := Of(play(t, "two-button", k(9, 9, 13), e1+"pass pass"), Names{})
+	for _, row := range s.Rows {
+		if row.Label == "Territory" && (row.Black.Delta != 0 || row.White.Delta != 0) {
+			t.Errorf("%+v", row)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type bowlSprites struct {
 }
 
 // u turns units into pixels.
-func (g *background) u(units int) int { return (units*g.quarter + 2) / 4 }
+func (k sizeKey) u(units int) int { return (units*k.quarter + 2) / 4 }
 
 // sprites are the background and the sprites for one distance of lines. They are
 // read-only.

@@ -26,7 +26,7 @@ func Text(s Scene) string {
 
 	words := w.stopped(s.Told) + w.stopped(s.Next)
 	if s.Counted {
-		words += w.stopped(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, number(s.Black.Total), white, w.White, number(s.White.Total)))
+		words += w.stopped(fmt.Sprintf("%s (%s) %s, %s (%s) %s", black, w.Black, s.Black.Total.String(), white, w.White, s.White.Total.String()))
 	} else {
 		words += w.stopped(fmt.Sprintf("%s (%s), %s (%s)", black, w.Black, white, w.White))
 	}
@@ -119,7 +119,7 @@ func (r *Row) text(w *Words) string {
 		if c.Blank {
 			continue
 		}
-		side := []string{w.Black, w.White}[i] + " " + number(c.Value)
+		side := []string{w.Black, w.White}[i] + " " + c.Value.String()
 		if c.Delta != 0 {
 			side += " (" + signed(c.Delta) + ")"
 		}

@@ -55,7 +55,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whoever hears nothing but the texts can follow the game: its turns, the
+// The texts alone suffice to follow the game: its turns, the
 // board, the ledger and who is next.
 func TestGameReadFromTexts(t *testing.T) {
 	for _, x := range []struct {
@@ -105,7 +105,7 @@ func TestGameReadFromTexts(t *testing.T) {
 					t.Fatalf("%s, move %d: %v %v: %s", x.id, n, thing, m[1:], text)
 				}
 			}
-			if score := g.Score(); score != nil && s.Counted && !strings.Contains(text, "Aoi (Black) "+number(score.Black)+", Marten (White) "+number(score.White)) {
+			if score := g.Score(); score != nil && s.Counted && !strings.Contains(text, "Aoi (Black) "+score.Black.String()+", Marten (White) "+score.White.String()) {
 				t.Fatalf("%s, move %d: no totals: %s", x.id, n, text)
 			}
 			if g.Phase() == rules.Playing && !strings.Contains(text, ". "+g.ToPlay().String()+" to play.") {

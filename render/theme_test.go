@@ -17,7 +17,7 @@ var eyes = map[string][9]float64{
 	"grey":   {0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722, 0.2126, 0.7152, 0.0722},
 }
 
-// linear gives the light of a colour as an eye sees it, red, green and blue
+// linear returns the light of a colour as an eye sees it, red, green and blue
 // from 0 to 1.
 func (c rgb) linear(eye [9]float64) (out [3]float64) {
 	var in [3]float64

@@ -93,7 +93,7 @@ func (w *Words) color(c rules.Color) string {
 
 // leads tells who is ahead, and by how much.
 func (w *Words) leads(c rules.Color, by rules.Points) string {
-	return fmt.Sprintf(w.Leads, w.color(c), number(by))
+	return fmt.Sprintf(w.Leads, w.color(c), by.String())
 }
 
 func (w *Words) sentence(text string) string { return w.saying(rules.Saying{Text: text}) }

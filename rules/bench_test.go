@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// aGame gives the log of a game of n placements on 19×19, played at random but
+// aGame returns the log of a game of n placements on 19×19, played at random but
 // filling no single-point eyes, so that it looks like a game.
 func aGame(b testing.TB, n int) []Turn {
 	rnd := rand.New(rand.NewPCG(7, 7))

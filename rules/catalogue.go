@@ -29,11 +29,11 @@ var aliases = []struct {
 	note  string     // what is to be said of it; "" for another spelling
 	ask   bool       // the ruleset is near, but not near enough to be taken for it
 }{
-	{"chinese cn china", []*Ruleset{&AGA}, "Chinese rules are nearest to aga here: it counts territory and pass stones, and the margin is that of the area.", false},
-	{"newzealand nz", []*Ruleset{&AGA}, "New Zealand rules are nearest to aga here: the margin is that of the area, but suicide is not allowed.", false},
-	{"bga british", []*Ruleset{&AGA}, "British rules are those of aga.", false},
-	{"french ffg", []*Ruleset{&AGA}, "French rules are nearest to aga here: they have pass stones too.", false},
-	{"korean kr korea", []*Ruleset{&Japanese}, "Korean rules are nearest to japanese here: territory and prisoners count, and a pass is free.", false},
+	{"chinese cn china", []*Ruleset{&AGA}, "For Chinese rules I use aga. It counts territory and pass stones, and the margin is the same as by area.", false},
+	{"newzealand nz", []*Ruleset{&AGA}, "For New Zealand rules I use aga. The margin is the same as by area, but suicide is not allowed.", false},
+	{"bga british", []*Ruleset{&AGA}, "British rules are the same as aga.", false},
+	{"french ffg", []*Ruleset{&AGA}, "For French rules I use aga. They have pass stones too.", false},
+	{"korean kr korea", []*Ruleset{&Japanese}, "For Korean rules I use japanese. Territory and prisoners count, and a pass is free.", false},
 	{"jp japan nihonkiin", []*Ruleset{&Japanese}, "", false},
 	{"american us usa", []*Ruleset{&AGA}, "", false},
 	{"tt tromp taylor logical trompandtaylor", []*Ruleset{&TrompTaylor}, "", false},
@@ -46,7 +46,7 @@ var aliases = []struct {
 	{"ikeda", []*Ruleset{&Area1, &Area2, &Area3, &Territory1}, "Ikeda Toshio wrote four rulesets.", true},
 	{"area", []*Ruleset{&Area1, &Area2, &Area3, &TrompTaylor, &ButtonGo}, "Several rulesets count area.", true},
 	{"territory", []*Ruleset{&Territory1, &AGA, &TwoButton, &Japanese}, "Several rulesets count territory.", true},
-	{"ing goe sst", []*Ruleset{&AGA}, "I have no Ing rules. The nearest are those of aga, whose margin is that of the area.", true},
+	{"ing goe sst", []*Ruleset{&AGA}, "I do not have Ing rules. The nearest is aga: its margin is the same as by area.", true},
 }
 
 // ErrNoSuchRuleset is wrapped by every error of [Find].
@@ -109,12 +109,45 @@ func Find(name string) (*Ruleset, error) {
 	case len(means) == 1 && !ask:
 		return means[0], nil
 	case means == nil:
-		if means = near(normal(name)); means == nil {
+		if means = near(normal(name), nil); means == nil {
 			return nil, none
 		}
 	}
 	return nil, &Unclear{short(strings.TrimSpace(name)), note, means}
 }
+
+// FindAmong finds custom rulesets besides those of the catalogue: by name, with
+// "custom/" or without, by id and by title. A misspelling may mean any of them; see [Find].
+// It never reads a ruleset out of the name.
+func FindAmong(own []*Ruleset, name string) (*Ruleset, error) {
+	base := strings.Join(strings.Fields(strings.ToLower(name)), "-")
+	for _, r := range own {
+		if base == r.Name || customPrefix+base == r.Name || base == r.ID() {
+			return r, nil
+		}
+	}
+	base, custom := strings.CutPrefix(base, customPrefix)
+	none := fmt.Errorf("%w: %q", ErrNoSuchRuleset, short(strings.TrimSpace(name)))
+	if !custom {
+		r, err := Find(name)
+		if err == nil || Known(name) || strings.Contains(name, "@") {
+			return r, err
+		}
+	}
+	s := normal(base)
+	for _, r := range own {
+		if s != "" && (s == normal(r.shortName()) || s == normal(r.Title)) {
+			return r, nil
+		}
+	}
+	if means := near(s, own); means != nil {
+		return nil, &Unclear{short(strings.TrimSpace(name)), "", means}
+	}
+	return nil, none
+}
+
+// shortName returns the name of a ruleset without what all custom ones begin with.
+func (r *Ruleset) shortName() string { return strings.TrimPrefix(r.Name, customPrefix) }
 
 // About returns what is to be said of a name under which [Find] has found a
 // ruleset: a sentence if the rules that people know by it are only near to that
@@ -152,10 +185,11 @@ func meaning(name string) (means []*Ruleset, note string, ask bool) {
 }
 
 // near returns the rulesets of which the names begin with s, or else those from
-// which it differs by at most two letters.
-func near(s string) (out []*Ruleset) {
-	for _, r := range Catalogue {
-		if len(s) > 1 && strings.HasPrefix(normal(r.Name), s) {
+// which it differs by at most two letters; of the catalogue and some others.
+func near(s string, own []*Ruleset) (out []*Ruleset) {
+	all := slices.Concat(Catalogue, own)
+	for _, r := range all {
+		if len(s) > 1 && strings.HasPrefix(normal(r.shortName()), s) {
 			out = append(out, r)
 		}
 	}
@@ -163,8 +197,8 @@ func near(s string) (out []*Ruleset) {
 		return out
 	}
 	least := 3
-	for _, r := range Catalogue {
-		name := normal(r.Name)
+	for _, r := range all {
+		name := normal(r.shortName())
 		switch d := Distance(s, name); {
 		case d < least && 2*d < len(name):
 			out, least = []*Ruleset{r}, d

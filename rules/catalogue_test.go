@@ -69,6 +69,38 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Custom rulesets are found and meant like the others. A ruleset is never read out of
+// what somebody typed.
+func TestFindAmong(t *testing.T) {
+	r, err := Custom(Spec{Base: "aga", Name: "house-rules", Title: "Rules of the House"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"house-rules": "custom/house-rules", "House Rules": "custom/house-rules", " custom/house-rules": "custom/house-rules", r.ID(): "custom/house-rules",
+		"rules of the house": "custom/house-rules", "house": "custom/house-rules", "aga": "aga", "chinese": "aga",
+		"huose-rules": "custom/house-rules?", "hous": "custom/house-rules?", "custom/huose": "custom/house-rules?", "custom/agga": "aga?", "two": "two-button two-button-separate",
+		"custom/aga": "aga?", "nothing": "none", "custom/": "none", "": "none", r.ID() + "0": "none", r.Stored(): "none", "aga@9": "none",
+	} {
+		found, err := FindAmong([]*Ruleset{r}, name)
+		got := "none"
+		if err == nil {
+			got = found.Name
+		} else if unclear, ok := errors.AsType[*Unclear](err); ok {
+			got = ""
+			for _, r := range unclear.Choices {
+				got += r.Name + " "
+			}
+			if got = strings.TrimSpace(got); len(unclear.Choices) == 1 {
+				got += "?"
+			}
+		}
+		if got != want || err != nil && !errors.Is(err, ErrNoSuchRuleset) {
+			t.Errorf("%q is %s, want %s: %v", name, got, want, err)
+		}
+	}
+}
+
 // A name means one thing, and what is near says what it is near to.
 func TestAliases(t *testing.T) {
 	seen := map[string]string{}

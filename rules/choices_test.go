@@ -29,7 +29,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// What the vocabulary offers under a heading is what may stand there.
+// The vocabulary lists under a heading exactly the rules allowed there.
 func TestVocabularyOffers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, h := range Vocabulary() {

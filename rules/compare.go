@@ -56,7 +56,7 @@ func (g *Game) Lift(dead []Point) *Game {
 		}
 	}
 	next.liftDead()
-	next.spare = nil // it is g's
+	next.backing = nil // it is g's
 	next.clip()
 	return &next
 }

@@ -61,7 +61,7 @@ func TestCatalogueInItsOwnWords(t *testing.T) {
 	}
 }
 
-// What a variant event may want.
+// Requirements of variant events.
 var variants = map[string]Spec{
 	"unlimited buttons": {Name: "unlimited-buttons", Base: "button",
 		Moves: map[string][]string{"button": {}, "pass": {
@@ -119,7 +119,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// What the changed rules do.
+// The effects of the changed rules.
 func TestVariantsPlay(t *testing.T) {
 	play := func(name string, s string) *Game {
 		t.Helper()
@@ -276,7 +276,7 @@ func TestCustomID(t *testing.T) {
 	}
 }
 
-// CountsOf gives the count of a ruleset in words.
+// CountsOf returns the count of a ruleset in words.
 func CountsOf(r *Ruleset) []string { return r.Spec().Count }
 
 func TestBadSpecs(t *testing.T) {
@@ -410,7 +410,7 @@ func TestVocabularyStays(t *testing.T) {
 	}
 }
 
-// What was stored of a custom ruleset is read for ever, and plays the same
+// A stored custom ruleset is readable for ever, and plays the same
 // game: a line of text, a game, its proof and its ledger.
 func TestStoredStays(t *testing.T) {
 	name := filepath.Join("testdata", "custom.txt")
@@ -638,7 +638,7 @@ func longSpec() Spec {
 	return s
 }
 
-// What a spec costs that says as much as it can.
+// The cost of the largest spec.
 func BenchmarkLongCustom(b *testing.B) {
 	s := longSpec()
 	for b.Loop() {

@@ -54,7 +54,7 @@ func readDrawing(name string, rows []string) drawing {
 	return d
 }
 
-// seen gives the drawing as it looks from one of eight sides, with the colours
+// seen returns the drawing as it looks from one of eight sides, with the colours
 // changed or not.
 func (d drawing) seen(side int, swap bool) drawing {
 	w, h := d.board.Size()
@@ -142,7 +142,7 @@ func TestJudgeFromAllSides(t *testing.T) {
 	}
 }
 
-// What depends on who moves first is unsettled; a board of walls is not.
+// A position that depends on the player to move is unsettled; a board of walls is not.
 func TestUnsettled(t *testing.T) {
 	for _, d := range drawings(t, "unsettled.txt") {
 		unsettled := Judge(d.board, 1).Unsettled

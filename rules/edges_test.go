@@ -62,7 +62,7 @@ func comesTo(t testing.TB, g *Game, want Points) {
 	}
 }
 
-// idsOf gives the rulesets for which a fact holds.
+// idsOf returns the rulesets for which a fact holds.
 func idsOf(has func(*Ruleset) bool) []string {
 	var ids []string
 	for _, r := range Catalogue {
@@ -601,7 +601,7 @@ func TestWhitePassesFirst(t *testing.T) {
 	}
 }
 
-// Who resigns has lost, also once play has stopped, and out of turn but in
+// A player who resigns has lost, also once play has stopped, and out of turn except in
 // Ultimate Go.
 func TestResigning(t *testing.T) {
 	for _, r := range Catalogue {

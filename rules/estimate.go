@@ -107,7 +107,7 @@ func (g *Game) measure() func(*Board) int {
 func (g *Game) afterNeutral(margin Points) (Points, error) {
 	next := *g
 	next.toPlay = g.toPlay.Opponent()
-	next.spare = nil // it is g's
+	next.backing = nil // it is g's
 	next.clip()
 	closed, err := next.close(nil, nil)
 	if err != nil {

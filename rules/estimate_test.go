@@ -7,7 +7,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// passed gives a game under r on a drawing in which first has passed.
+// passed returns a game under r on a drawing in which first has passed.
 func passed(t testing.TB, r *Ruleset, b Board, first Color) *Game {
 	t.Helper()
 	s := setupOf(b)
@@ -22,7 +22,7 @@ func passed(t testing.TB, r *Ruleset, b Board, first Color) *Game {
 	return g
 }
 
-// dead gives the stones of a drawing that are dead.
+// dead returns the stones of a drawing that are dead.
 func (d drawing) dead() (ps []Point) {
 	for p, c := range d.truth {
 		if c == 'x' || c == 'o' {

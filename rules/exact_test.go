@@ -68,7 +68,7 @@ func TestReachablePositions(t *testing.T) {
 	}
 }
 
-// positionGraph gives the positions to which stones of either colour lead from
+// positionGraph returns the positions to which stones of either colour lead from
 // the empty board, which is the first, and for each the number of the position
 // to which each placement leads, but for those that change nothing.
 func positionGraph(w, h int) (positions []Board, next [][]int) {
@@ -168,7 +168,7 @@ func newPaths(w, h int) *paths {
 	return p
 }
 
-// count gives the number of paths that begin at a position, the one of no step
+// count returns the number of paths that begin at a position, the one of no step
 // included, where met has been met already.
 func (p *paths) count(from int, met uint64) uint64 {
 	// What cannot be reached makes no difference, and that is what makes the

@@ -63,7 +63,7 @@ func (e Explanation) Reasons() []Reason {
 	return out
 }
 
-// When returns "with moves 3 and 8", "at the start".
+// When returns "at moves 3 and 8", "at the start".
 func (r Reason) When() string {
 	var moves []string
 	for _, m := range r.Moves {
@@ -74,13 +74,16 @@ func (r Reason) When() string {
 	case r.Moves[last] == 0:
 		return "at the start"
 	case last == 0:
-		return "with move " + moves[0]
+		return "at move " + moves[0]
 	}
-	return "with moves " + strings.Join(moves[:last], ", ") + " and " + moves[last]
+	return "at moves " + strings.Join(moves[:last], ", ") + " and " + moves[last]
 }
 
-// Words returns "+2 with moves 3 and 8: a pass gives your opponent a pass stone".
-func (r Reason) Words() string { return fmt.Sprintf("%+d %s: %s", r.N, r.When(), r.Why) }
+// Signed returns N as people read it: "+2", "−1".
+func (r Reason) Signed() string { return strings.Replace(fmt.Sprintf("%+d", r.N), "-", "−", 1) }
+
+// Words returns "+2 at moves 3 and 8: a pass gives your opponent a pass stone".
+func (r Reason) Words() string { return fmt.Sprintf("%s %s: %s", r.Signed(), r.When(), r.Why) }
 
 // LiftedDead is the rule of the ledger for stones that both players agreed
 // to be dead.
@@ -98,30 +101,36 @@ type Reading struct {
 	button bool // W is about the button
 }
 
-// Read returns the theorem's reading of a game. It reports false where there is
-// none: before play has stopped, without a count or a theorem, after a
-// resignation, or when the game began with setup stones other than handicap or
+// Read returns the theorem's reading of a game. Where there is none its error is a
+// [Saying] that tells why: before play has stopped, without a count or a theorem, after
+// a resignation, or when the game began with setup stones other than handicap or
 // with the wrong player.
-func Read(g *Game) (Reading, bool) {
+func Read(g *Game) (Reading, error) {
 	s := g.setup
 	even := len(s.White) == 0 && len(s.Black) == s.Handicap && (s.First == None || (s.First == White) == (s.Handicap > 0))
 	score := g.Score()
-	if g.phase == Playing || g.phase == Over && g.score == nil || score == nil || !even {
-		return Reading{}, false
+	switch {
+	case g.rules.Theorem == "":
+		return Reading{}, saying("no theorem speaks of this ruleset")
+	case g.phase == Playing:
+		return Reading{}, saying("the theorem speaks only once play has stopped")
+	case g.phase == Over && g.score == nil || score == nil:
+		return Reading{}, saying("the theorem speaks only of games that are counted")
+	case !even:
+		return Reading{}, saying("the theorem speaks only of games that begin on an empty board or with handicap stones")
 	}
 	b := g.Counted()
 	r := Reading{Theorem: g.rules.Theorem, A: b.Area(), W: g.W(), button: len(g.rules.Moves[Button]) > 0}
 	r.Counted = score.Margin() + s.Komi + Points(max(s.Handicap-1, 0))*One
-	var ok bool
-	r.D, ok = g.rules.Difference(r.A, r.W)
-	return r, ok
+	r.D, _ = g.rules.Difference(r.A, r.W)
+	return r, nil
 }
 
 // Words returns the reading as people read it: "Black − White = A − w before komi. A = 5
 // is Black's area less White's, w = 1 because White passed first. That makes 4, and so does
 // the count".
 func (r Reading) Words() string {
-	s := fmt.Sprintf("Black − White = %s before komi. A = %d is Black's area less White's", r.Theorem, r.A)
+	s := fmt.Sprintf("Black − White = %s before komi. A = %s is Black's area less White's", r.Theorem, number(r.A))
 	if strings.Contains(r.Theorem, "w") {
 		did := "passed first"
 		if r.button {

@@ -8,7 +8,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// What is explained is the score: the same lines, which add up to the totals,
+// The explanation has the lines of the score: the same lines, which add up to the totals,
 // each by a rule that the book recites, each entry of the ledger behind a
 // line too.
 func TestExplained(t *testing.T) {
@@ -126,7 +126,7 @@ func TestExplainedExample(t *testing.T) {
 	i := slices.IndexFunc(Explain(g), func(e Explanation) bool { return e.Player == White && e.Thing == ButtonThing })
 	e := Explain(g)[i]
 	if e.Rule != "a button is worth ½" || e.Points() != Half || len(e.Reasons()) != 1 ||
-		e.Reasons()[0].Words() != "+1 with move 62: the first player to pass gets a button" {
+		e.Reasons()[0].Words() != "+1 at move 62: the first player to pass gets a button" {
 		t.Errorf("%+v", e)
 	}
 	said, _ := recitedIn(g.rules, "the first player to pass gets a button")
@@ -138,10 +138,10 @@ func TestExplainedExample(t *testing.T) {
 	for _, r := range Explain(g)[i].Reasons() {
 		words = append(words, r.Words())
 	}
-	if want := []string{"+1 with move 24: opponent stones without a liberty become prisoners", "+2 with move 63: stones agreed to be dead become prisoners"}; !slices.Equal(words, want) {
+	if want := []string{"+1 at move 24: opponent stones without a liberty become prisoners", "+2 at move 63: stones agreed to be dead become prisoners"}; !slices.Equal(words, want) {
 		t.Errorf("%q", words)
 	}
-	if got := (Reason{"a sentence", -1, []int{2, 7, 9}}).Words(); got != "-1 with moves 2, 7 and 9: a sentence" {
+	if got := (Reason{"a sentence", -1, []int{2, 7, 9}}).Words(); got != "−1 at moves 2, 7 and 9: a sentence" {
 		t.Error(got)
 	}
 	if got := (Reason{"a sentence", 1, []int{0}}).Words(); got != "+1 at the start: a sentence" {
@@ -158,25 +158,32 @@ func TestExplainedExample(t *testing.T) {
 // A reading is the count's where the conditions of the theorem are met.
 func TestReading(t *testing.T) {
 	g := settled(t, replay(t, "two-button", 9, 9, 3, g1+"pass pass"), "B9 D9")
-	if r, ok := Read(g); !ok || r.Words() != "Black − White = A − w before komi. A = 5 is Black's area less White's, w = 1 because White passed first. That makes 4, and so does the count" {
-		t.Error(r.Words(), ok)
+	if r, err := Read(g); err != nil || r.Words() != "Black − White = A − w before komi. A = 5 is Black's area less White's, w = 1 because White passed first. That makes 4, and so does the count" {
+		t.Error(r.Words(), err)
 	}
 	g = settled(t, replay(t, "reverse-button", 9, 9, 0, "pass pass"), "")
-	if r, ok := Read(g); !ok || r.Words() != "Black − White = A − ½ before komi. A = 0 is Black's area less White's. That makes -½, and so does the count" {
-		t.Error(r.Words(), ok)
+	if r, err := Read(g); err != nil || r.Words() != "Black − White = A − ½ before komi. A = 0 is Black's area less White's. That makes −½, and so does the count" {
+		t.Error(r.Words(), err)
 	}
 	g = settled(t, replay(t, "button", 9, 9, 0, "pass pass"), "")
-	if r, ok := Read(g); !ok || r.Words() != "Black − White = A + ½ − w before komi. A = 0 is Black's area less White's, w = 0 because White did not take the first button. "+
+	if r, err := Read(g); err != nil || r.Words() != "Black − White = A + ½ − w before komi. A = 0 is Black's area less White's, w = 0 because White did not take the first button. "+
 		"That makes ½, but the count is 0: the game does not meet a condition of the theorem" {
-		t.Error(r.Words(), ok)
+		t.Error(r.Words(), err)
 	}
-	for name, g := range map[string]*Game{
-		"playing":    replay(t, "aga", 3, 3, 0, "B2 pass"),
-		"no theorem": settled(t, replay(t, "japanese", 3, 3, 0, "B2 pass pass"), ""),
-		"no count":   replay(t, "ultimate", 1, 1, 0, "delay delay draw"),
+	conceded, err := replay(t, "aga", 3, 3, 0, "pass pass").Play(Turn{Kind: Resign, By: White})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for why, gs := range map[string][]*Game{
+		"the theorem speaks only once play has stopped": {replay(t, "aga", 3, 3, 0, "B2 pass")},
+		"no theorem speaks of this ruleset": {
+			settled(t, replay(t, "japanese", 3, 3, 0, "B2 pass pass"), ""), replay(t, "ultimate", 1, 1, 0, "delay delay draw"), replay(t, "japanese", 3, 3, 0, "B2")},
+		"the theorem speaks only of games that are counted": {conceded},
 	} {
-		if r, ok := Read(g); ok {
-			t.Errorf("%s: %+v", name, r)
+		for _, g := range gs {
+			if r, err := Read(g); err == nil || err.Error() != why {
+				t.Errorf("%s is read as %+v, %v", g.Rules().Name, r, err)
+			}
 		}
 	}
 	for name, s := range map[string]Setup{
@@ -195,19 +202,14 @@ func TestReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, ok := Read(g)
-		if ok != (name == "handicap" || name == "by area") || ok && (read.D != read.Counted || read.A != 9) {
-			t.Errorf("%s: %+v %v", name, read, ok)
+		read, err := Read(g)
+		if (err == nil) != (name == "handicap" || name == "by area") || err == nil && (read.D != read.Counted || read.A != 9) {
+			t.Errorf("%s: %+v %v", name, read, err)
 		}
-	}
-	conceded := replay(t, "aga", 3, 3, 0, "pass pass")
-	conceded, err := conceded.Play(Turn{Kind: Resign, By: White})
-	if _, ok := Read(conceded); ok || err != nil {
-		t.Error("read after a resignation", err)
 	}
 }
 
-// recitedIn gives the rule with which the book recites a rule of the
+// recitedIn returns the rule with which the book recites a rule of the
 // ledger: itself, or with the condition that it stands under. It reports false
 // if the book does not have it: where play is played out and stones were
 // lifted all the same, see [Game.Lift].
@@ -228,7 +230,7 @@ func recitedIn(r *Ruleset, why string) (string, bool) {
 	return "", false
 }
 
-// rules gives every rule of the book, in the order of Book.
+// rules returns every rule of the book, in the order of Book.
 func (r *Ruleset) allRules() []Rule {
 	all := slices.Clone(r.Start)
 	for _, k := range TurnKinds() {

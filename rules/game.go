@@ -84,15 +84,15 @@ type Game struct {
 	ruleName string // the rule being carried out
 	because  Saying // why a rule refused
 
-	before *Game // the game before the last line of the log; its own before is nil
-	spare  *spare
+	before  *Game // the game before the last line of the log; its own before is nil
+	backing *backing
 }
 
-// A spare is the memory behind the slices of a game and of the games that
+// A backing is the memory behind the slices of a game and of the games that
 // follow from it, with room to append. The first game to go on from the last
 // one takes it, so that a chain of games shares one log; any other copies what
 // it needs.
-type spare struct {
+type backing struct {
 	lines      atomic.Int64 // lines of the log in use; -1 while a game is appending
 	log        []Turn
 	situations []situation
@@ -103,23 +103,23 @@ type spare struct {
 // or is about to. It reports whether g has it; then the caller must call clip or
 // giveBack.
 func (g *Game) unclip() bool {
-	if g.spare == nil || !g.spare.lines.CompareAndSwap(int64(len(g.log)), -1) {
+	if g.backing == nil || !g.backing.lines.CompareAndSwap(int64(len(g.log)), -1) {
 		return false
 	}
-	g.log = g.spare.log[:len(g.log)]
-	g.situations = g.spare.situations[:len(g.situations)]
-	g.entries = g.spare.entries[:len(g.entries)]
+	g.log = g.backing.log[:len(g.log)]
+	g.situations = g.backing.situations[:len(g.situations)]
+	g.entries = g.backing.entries[:len(g.entries)]
 	return true
 }
 
 // giveBack releases the memory that unclip took, with lines of the log in use.
-func (s *spare) giveBack(lines int) { s.lines.Store(int64(lines)) }
+func (s *backing) giveBack(lines int) { s.lines.Store(int64(lines)) }
 
-// freeze ends the making of g: the memory behind its slices goes to its spare,
+// freeze ends the making of g: the memory behind its slices goes to its backing,
 // and g keeps what it has written.
 func (g *Game) freeze() {
-	g.spare.log, g.spare.situations, g.spare.entries = g.log, g.situations, g.entries
-	g.spare.giveBack(len(g.log))
+	g.backing.log, g.backing.situations, g.backing.entries = g.log, g.situations, g.entries
+	g.backing.giveBack(len(g.log))
 	g.clip()
 }
 
@@ -220,13 +220,13 @@ func (g *Game) Play(t Turn) (*Game, error) {
 	shared := next.unclip()
 	if err := next.play(t); err != nil {
 		if shared {
-			g.spare.giveBack(len(g.log))
+			g.backing.giveBack(len(g.log))
 		}
 		return nil, err
 	}
 	next.before = g.alone()
 	if !shared {
-		next.spare = &spare{}
+		next.backing = &backing{}
 	}
 	next.freeze()
 	return &next, nil
@@ -242,7 +242,7 @@ func (g *Game) Allows(t Turn) bool {
 func (g *Game) try(t Turn) (Phase, bool) {
 	next := *g
 	if next.unclip() {
-		defer g.spare.giveBack(len(g.log))
+		defer g.backing.giveBack(len(g.log))
 	}
 	err := next.play(t)
 	return next.phase, err == nil
@@ -325,11 +325,11 @@ func (b *Builder) Game() *Game {
 	g := b.now
 	if g.before = nil; len(g.log) > 0 {
 		before := b.before
-		before.before, before.spare = nil, nil
+		before.before, before.backing = nil, nil
 		before.clip()
 		g.before = &before
 	}
-	g.spare = &spare{}
+	g.backing = &backing{}
 	g.freeze()
 	return &g
 }

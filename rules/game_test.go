@@ -181,7 +181,7 @@ func TestHalfPassH1(t *testing.T) {
 	}
 }
 
-// setupOf gives a setup with the stones of a drawing.
+// setupOf returns a setup with the stones of a drawing.
 func setupOf(b Board) Setup {
 	w, h := b.Size()
 	s := Setup{W: w, H: h}

@@ -8,7 +8,7 @@ var HalfPass = Ruleset{
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
 	PassCost: "A pass costs one point; the first and the last pass cost half a point.",
 	Source:   "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
-	Note:     "The page skips repetition; a situation may not repeat.",
+	Note:     "The page says nothing about repetition. Here no position may come back with the same player to move.",
 	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		// "cycle treatment intentionally skipped"
@@ -46,7 +46,7 @@ var HalfPassAgreement = HalfPass.But(Ruleset{
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
 	PassCost: "A pass costs one point; the first and the last pass cost half a point.",
 	Source:   "Robert Pauli on Sensei's Library, https://senseis.xmp.net/?HalfPass",
-	Note:     "Naming no stones says that nothing is dead; that may be accepted too.",
+	Note:     "Naming no stones means that none are dead. The opponent may accept that too.",
 	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		Pass: append([]Rule{

@@ -18,7 +18,7 @@ func HandicapPoints(w, h, n int) ([]Point, error) {
 		most = 4
 	}
 	if n == 1 {
-		return nil, saying("a handicap is 2 stones or more; for 1, leave out the komi")
+		return nil, saying("a handicap is 2 stones or more: instead of 1, play with a komi of ½")
 	}
 	if n < 0 || n > most {
 		if most == 0 {

@@ -11,7 +11,7 @@ var Area1 = TrompTaylor.But(Ruleset{
 	Aim:      "Most stones on the board wins; surrounded points do not count.",
 	PassCost: "A pass is free.",
 	Source:   ikeda,
-	Note:     "Ikeda's wording was not at hand: stones alone count.",
+	Note:     "Ikeda's own wording was not available: here only stones count.",
 	Komi:     7*One + Half,
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),
@@ -62,7 +62,7 @@ var Territory1 = Ruleset{
 	Aim:      "Most points win: surrounded points, prisoners and pass stones.",
 	PassCost: "A pass is free until both players pass in turn; then it costs one point.",
 	Source:   ikeda + "; section 4.3",
-	Note:     "Ikeda counts prisoners against their owner: the same difference.",
+	Note:     "Ikeda subtracts prisoners from the score of the player who lost them. The difference is the same.",
 	Komi:     6*One + Half,
 	Moves: map[Kind][]Rule{
 		Place: Placement(NewPosition),

@@ -7,8 +7,8 @@ var Japanese = Ruleset{
 	Aim:      "Most points win: surrounded points and prisoners.",
 	PassCost: "A pass is free.",
 	Source:   "after the Nihon Ki-in's rules of 1989, https://www.cs.cmu.edu/~wjh/go/rules/Japanese.html",
-	Note: "Without marks for seki all naive territory counts once the dead are removed. A position that stands for the third " +
-		"time with the same player to move may end the game without result, if both accept.",
+	Note: "Unless chains are marked as seki, every surrounded point counts once the dead stones are off the board. When a position " +
+		"stands for the third time with the same player to move, the game may end without a result if both players accept.",
 	Komi: 6*One + Half,
 	Moves: map[Kind][]Rule{
 		Place:    Placement(NotKo),

@@ -113,7 +113,7 @@ func (rnd table) game(t testing.TB, r *Ruleset, s Setup, see func(*Game)) *Game 
 	return nil
 }
 
-// setup gives a small board, sometimes with handicap stones.
+// setup returns a small board, sometimes with handicap stones.
 func (rnd table) setup(r *Ruleset) Setup {
 	s := Setup{W: 1 + rnd.IntN(5), H: 1 + rnd.IntN(5), Komi: Points(rnd.IntN(41) - 20)}
 	if r.Name == "ultimate" {
@@ -145,7 +145,7 @@ func everyRuleset(t *testing.T, games int, test func(*testing.T, *Ruleset, table
 	}
 }
 
-// What is true of every game under every ruleset, after every turn.
+// Laws of every game under every ruleset, after every turn.
 func TestLaws(t *testing.T) {
 	everyRuleset(t, tier.Pick(40, 150, 1500), func(t *testing.T, r *Ruleset, rnd table) {
 		var all []*Game
@@ -195,7 +195,7 @@ func same(t *testing.T, a, b *Game) {
 
 func everything(g *Game) string {
 	x := *g
-	x.rules, x.score, x.turn, x.ruleName, x.because, x.spare, x.before = nil, nil, Turn{}, "", Saying{}, nil, nil
+	x.rules, x.score, x.turn, x.ruleName, x.because, x.backing, x.before = nil, nil, Turn{}, "", Saying{}, nil, nil
 	before := "nothing"
 	if g.before != nil {
 		before = everything(g.before)

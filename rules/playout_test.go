@@ -196,7 +196,7 @@ func BenchmarkRandomPlayNaive(b *testing.B) {
 	b.ReportMetric(float64(turns)/b.Elapsed().Seconds()/1e6, "Mturns/s")
 }
 
-// midgames gives positions of one playout on 19×19, one after every 20
+// midgames returns positions of one playout on 19×19, one after every 20
 // placements, with all that came before them.
 func midgames() (ps []*playout) {
 	start, _ := NewBoard(19, 19)
@@ -264,7 +264,7 @@ func naivePlacements(boards []naiveBoard, c Color) (ps []Point) {
 	return ps
 }
 
-// naivePlace gives the board after a placement, nil if it is illegal.
+// naivePlace returns the board after a placement, nil if it is illegal.
 func naivePlace(boards []naiveBoard, p Point, c Color) naiveBoard {
 	next := boards[len(boards)-1].clone()
 	next[p.Y][p.X] = c

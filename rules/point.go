@@ -60,17 +60,17 @@ func ParsePoint(s string, w, h int) (Point, error) {
 	refuse := func(text string, args ...any) (Point, error) { return Point{}, saying(text, args...) }
 	name, centre := quoted(strings.TrimSpace(s)), Point{int8((w - 1) / 2), int8((h - 1) / 2)}
 	if t == "" {
-		return refuse("name a point, a letter and a number: {0} is one", centre)
+		return refuse("name a point by a letter and a number, such as {0}", centre)
 	}
 	row := 0
 	for _, c := range t[1:] {
 		if c < '0' || c > '9' || row > 999 {
-			return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
+			return refuse(`“{0}” is not a point: name a letter and a number, such as {1}`, name, centre)
 		}
 		row = row*10 + int(c-'0')
 	}
 	if len(t) == 1 {
-		return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
+		return refuse(`“{0}” is not a point: name a letter and a number, such as {1}`, name, centre)
 	}
 	if t[0] == 'I' {
 		if w >= 9 && row >= 1 && row <= h {
@@ -80,7 +80,7 @@ func ParsePoint(s string, w, h int) (Point, error) {
 	}
 	x := strings.IndexByte(columns, t[0])
 	if x < 0 {
-		return refuse(`"{0}" is not a point: name a letter and a number, such as {1}`, name, centre)
+		return refuse(`“{0}” is not a point: name a letter and a number, such as {1}`, name, centre)
 	}
 	if x >= w || row < 1 || row > h {
 		return refuse("{0} is not on this board: its columns go from A to {1}, its rows from 1 to {2}", t, columns[w-1:w], h)
@@ -110,11 +110,11 @@ const (
 // MaxKomi is the largest komi, either way: 400 points.
 const MaxKomi = 400 * One
 
-// String returns the form people read: "6½", "½", "-2½", "0".
+// String returns the form people read, with a minus sign: "6½", "½", "−2½", "0".
 func (p Points) String() string {
 	sign := ""
 	if p < 0 {
-		sign, p = "-", -p
+		sign, p = "−", -p
 	}
 	switch {
 	case p%2 == 0:
@@ -143,7 +143,7 @@ func (p Points) MarshalJSON() ([]byte, error) { return []byte(p.Decimal()), nil 
 // ParsePoints reads an amount in points: "6.5", "6,5", "6½", "½", "-3". It
 // refuses what is no multiple of a half, with a [Saying] for the person who typed.
 func ParsePoints(s string) (Points, error) {
-	t := strings.TrimSpace(strings.Replace(s, ",", ".", 1))
+	t := strings.NewReplacer(",", ".", "−", "-").Replace(strings.TrimSpace(s))
 	neg := false
 	if rest, ok := strings.CutPrefix(t, "-"); ok {
 		neg, t = true, rest
@@ -162,7 +162,7 @@ func ParsePoints(s string) (Points, error) {
 			whole = "0"
 		}
 		if strings.Trim(frac, "0123456789") != "" || frac == "" && w == "" {
-			return 0, saying(`"{0}" is not a number`, quoted(s))
+			return 0, saying(`“{0}” is not a number`, quoted(s))
 		}
 		switch strings.TrimRight(frac, "0") {
 		case "":
@@ -173,7 +173,7 @@ func ParsePoints(s string) (Points, error) {
 		}
 	}
 	if whole == "" || strings.Trim(whole, "0123456789") != "" {
-		return 0, saying(`"{0}" is not a number`, quoted(s))
+		return 0, saying(`“{0}” is not a number`, quoted(s))
 	}
 	if whole = strings.TrimLeft(whole, "0"); len(whole) > 6 {
 		return 0, saying("{0} is too large", short(s))

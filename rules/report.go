@@ -126,7 +126,7 @@ func (g *Game) Reasons() *ReportReason {
 	for _, v := range g.Views() {
 		out.Views = append(out.Views, ReportView{v.Way.String(), ReportLines(v.Lines), v.Black, v.White, v.Margin()})
 	}
-	if r, ok := Read(g); ok {
+	if r, err := Read(g); err == nil {
 		out.Read = &ReportTheoremRead{r.Theorem, r.A, r.W, r.D, r.Counted}
 	}
 	return out

@@ -32,5 +32,5 @@ func (s Saying) Error() string { return s.String() }
 // between quotation marks.
 func quoted(s string) string {
 	q := strconv.Quote(short(s))
-	return q[1 : len(q)-1]
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// What docs/theorems.md says, checked over random games. The numbers of a game
+// The theorems of docs/theorems.md, checked over random games. The numbers of a game
 // are taken from its log and its last board alone, and counted here once more:
 // nothing that the game itself counted is believed.
 
@@ -134,7 +134,7 @@ func naiveSides(b Board) (black, white possession) {
 	return black, white
 }
 
-// theorems gives D, Black's score less White's before komi and in half points,
+// theorems returns D, Black's score less White's before komi and in half points,
 // as docs/theorems.md has it. N-1 for N handicap stones is what the rulesets
 // that count by area give White; where prisoners and pass stones are counted
 // e does it, whatever was set up.

@@ -129,7 +129,7 @@ func tell(g *Game, say func(string, ...any)) {
 	}
 }
 
-// What people read of a ruleset is frozen too: a change of a rule is free,
+// The texts of a ruleset are frozen too: a change of a rule is free,
 // but must be meant.
 func TestBooks(t *testing.T) {
 	for _, r := range Catalogue {

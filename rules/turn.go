@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -79,11 +80,8 @@ func (t Turn) Words() string {
 		return t.By.String() + " passes"
 	}
 	verb := [kinds]string{AcceptSuggestion: "accepts", Button: "plays the button", Delay: "delays", Draw: "declares a draw", Resign: "resigns",
-		MarkDead: "marks as dead", MarkSeki: "marks as seki", Unmark: "marks as alive", AcceptScore: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
-	if len(t.Dead) > 0 {
-		return fmt.Sprintf("%v %s %s", t.By, verb, Names(t.Dead))
-	}
-	return fmt.Sprintf("%v %s", t.By, verb)
+		MarkDead: "marks %s dead", MarkSeki: "marks %s as seki", Unmark: "marks %s as alive", AcceptScore: "accepts the count", Resume: "resumes play", NoResult: "accepts no result"}[t.Kind]
+	return t.By.String() + " " + strings.Replace(verb, "%s", Names(t.Dead), 1)
 }
 
 // tidy drops what the kind of turn does not use and keeps nothing of the
@@ -182,10 +180,13 @@ var thingWords = [things][2]string{{"prisoner", "prisoners"}, {"pass stone", "pa
 // Words returns n and the thing as people read it: "2 pass stones".
 func (t Thing) Words(n int) string {
 	if n == 1 || n == -1 {
-		return fmt.Sprintf("%d %s", n, thingWords[t][0])
+		return number(n) + " " + thingWords[t][0]
 	}
-	return fmt.Sprintf("%d %s", n, thingWords[t][1])
+	return number(n) + " " + thingWords[t][1]
 }
+
+// number writes a number as people read it, with a minus sign.
+func number(n int) string { return strings.Replace(strconv.Itoa(n), "-", "−", 1) }
 
 // Noun returns the word for n of the thing, without the number: "pass stones".
 func (t Thing) Noun(n int) string {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -319,6 +320,11 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 	return a, nil
 }
 
+// Bare takes everything for chat.
+func (d *fakeService) Bare(_ context.Context, r bot.Request, _ string) (bot.Request, bool, error) {
+	return r, false, nil
+}
+
 func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -355,8 +361,13 @@ func (d *fakeService) Scene(context.Context, match.GameID, int) (render.Scene, e
 
 func (d *fakeService) Away(context.Context, string) error { return nil }
 
-func (d *fakeService) Servers(context.Context, string, []string) error { return nil }
-func (d *fakeService) Back(context.Context, string) error              { return nil }
+func (d *fakeService) Servers(context.Context, string, []string) error             { return nil }
+func (d *fakeService) Back(context.Context, string) error                          { return nil }
+func (d *fakeService) Knows(context.Context, string, outbox.Receipt) (bool, error) { return false, nil }
+
+func (d *fakeService) Restored(context.Context, match.Room, time.Time) error { return nil }
+
+func (d *fakeService) Before(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func (d *fakeService) count() int {
 	d.mu.Lock()

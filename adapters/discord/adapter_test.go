@@ -50,7 +50,7 @@ func (h *hall) Says(who, text string) {
 	for k, v := range args {
 		options = append(options, discordtest.Opt(k, v))
 	}
-	h.last = h.person(who).Slash(h.room, name, options...)
+	h.last = h.person(who).Slash(h.room, pathOf(name), options...)
 	if err := h.last.Refused(); err != nil {
 		h.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -72,7 +73,14 @@ func (x *pendingInteraction) claim() ackState {
 	return x.state
 }
 
-// onMessage reports whether somebody has used the controls of a message.
+// pressed reports whether somebody has used a control of a message: it is acknowledged
+// without showing anything, and whatever is said follows.
+func (x *pendingInteraction) pressed() bool {
+	return x.in.Kind == interaction.Press && x.in.Message != nil
+}
+
+// onMessage reports whether somebody has used the controls of a message, or the form
+// that one opens.
 func (x *pendingInteraction) onMessage() bool {
 	return (x.in.Kind == interaction.Press || x.in.Kind == interaction.Form) && x.in.Message != nil
 }
@@ -122,10 +130,14 @@ func (a *Adapter) receive(in interaction.Interaction, respond interaction.Respon
 
 // limited says whether somebody asks too much, or too much is asked where they are.
 func (a *Adapter) limited(in interaction.Interaction) intake.Verdict {
-	if v := a.people.Take(in.User.ID, time.Now()); v != intake.Fine {
+	return a.limitedTo(in.User.ID, in.Channel.ID)
+}
+
+func (a *Adapter) limitedTo(person, channel string) intake.Verdict {
+	if v := a.people.Take(person, time.Now()); v != intake.Fine {
 		return v
 	}
-	return a.crowds.Take(in.Channel.ID, time.Now())
+	return a.crowds.Take(channel, time.Now())
 }
 
 // guarded does a piece of work for an interaction. A panic ends that piece alone.
@@ -173,7 +185,7 @@ func (a *Adapter) handle(ctx context.Context, x *pendingInteraction) {
 		return err
 	})
 	if err != nil {
-		a.log.Error("request given up", "request", r.ID, "error", err)
+		a.log.Error("request failed, gave up", "request", r.ID, "error", err)
 		a.replyEphemeral(ctx, x, wordFailed)
 		return
 	}
@@ -196,10 +208,17 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 	switch in.Kind {
 	case interaction.Command:
 		ok = commanded(&r, in.Command)
-		r.Moderator = r.Moderator || permitted(in, r.Command)
-		if err := a.withRecord(ctx, &r, in.Command); err != nil {
-			a.log.Debug("record not read", "error", err)
-			a.replyEphemeral(ctx, x, wordNoRecordIn)
+		if err := a.withFile(ctx, &r, in.Command); err != nil {
+			a.log.Debug("file not read", "error", err)
+			if errors.Is(err, errTooLarge) {
+				a.replyEphemeral(ctx, x, wordTooLarge, strconv.Itoa(maxRecord>>10))
+			} else {
+				a.replyEphemeral(ctx, x, wordNoRecordIn)
+			}
+			return r, false
+		}
+		if ask := a.lacksDiagram(r, in); ask != nil {
+			a.reply(ctx, x, *ask)
 			return r, false
 		}
 	case interaction.Press, interaction.Form:
@@ -213,6 +232,7 @@ func (a *Adapter) requested(ctx context.Context, x *pendingInteraction) (r bot.R
 		a.replyEphemeral(ctx, x, wordFailed)
 		return r, false
 	}
+	r.Moderator = moderates(in, r.Command)
 	if missing := a.missing(in, r.Command); missing != "" {
 		a.replyEphemeral(ctx, x, wordMissing, missing)
 		return r, false
@@ -233,18 +253,18 @@ func (a *Adapter) showAnswer(ctx context.Context, x *pendingInteraction, r bot.R
 			receipt, owes, err = a.show(ctx, p, x)
 		}
 		if err != nil {
-			a.log.Info("post not shown by its asker, the outbox goes on", "request", r.ID, "error", err)
+			a.log.Info("post not shown with its answer, outbox will deliver it", "request", r.ID, "error", err)
 			a.release(ctx, answer.Posts[k:], err)
 			break
 		}
 		if err := a.service.Settle(ctx, p, receipt, owes...); err != nil {
-			a.log.Error("post shown, but not stored", "post", p.ID, "error", err)
+			a.log.Error("storing a shown post failed, will retry when its claim expires", "post", p.ID, "error", err)
 		}
 	}
 	switch {
 	case !answer.Empty():
 		a.tell(ctx, x, r, answer)
-	case x.claim() == open && x.onMessage():
+	case x.pressed():
 		a.reply(ctx, x, rest.DeferUpdate())
 	default: // the outbox shows it, or has before
 		a.replyEphemeral(ctx, x, wordDone)
@@ -257,7 +277,7 @@ func (a *Adapter) release(ctx context.Context, posts []outbox.Post, why error) {
 		return
 	}
 	if err := a.service.Release(ctx, posts[0], why); err != nil {
-		a.log.Error("post not released, its claim runs out", "post", posts[0].ID, "error", err)
+		a.log.Error("post not released, will be delivered when its claim expires", "post", posts[0].ID, "error", err)
 	}
 }
 
@@ -269,7 +289,11 @@ func (a *Adapter) putOff(x *pendingInteraction) {
 		x.begin()
 	}()
 	a.owesEnding(x)
-	_, looked, err := a.first(context.Background(), x, rest.Defer(rest.Ephemeral))
+	deferral := rest.Defer(rest.Ephemeral)
+	if x.pressed() {
+		deferral = rest.DeferUpdate()
+	}
+	_, looked, err := a.first(context.Background(), x, deferral)
 	x.looked = looked
 	if err != nil && !isAmbiguous(err) { // else it may be there
 		a.log.Warn("interaction not answered in time", "interaction", x.in.ID, "error", err)
@@ -286,9 +310,10 @@ const shortly = 10 * time.Second
 // who sees that the bot thinks is told, after the program was killed meanwhile,
 // that it does not any more.
 type ending struct {
-	Token string
-	Lang  string
-	Text  string `json:",omitempty"` // empty: that it was interrupted
+	Token  string
+	Lang   string
+	Text   string `json:",omitempty"` // empty: that it was interrupted
+	Follow bool   `json:",omitempty"` // nothing shows that the bot thinks: Text is a message of its own
 }
 
 func (e ending) owes(x *pendingInteraction, from time.Time) outbox.Owes {
@@ -299,17 +324,21 @@ func (e ending) owes(x *pendingInteraction, from time.Time) outbox.Owes {
 	return outbox.Owes{Kind: outbox.Ending, Key: x.in.ID, Data: string(data), NotBefore: from, NotAfter: x.since.Add(routeLife + time.Minute)}
 }
 
-// owesEnding stores that an interaction is about to be deferred. It does not wait for
-// long: a database that is slow is one reason to defer.
+// owesEnding stores that an interaction is about to be deferred, unless that shows
+// nothing. It does not wait for long: a database that is slow is one reason to defer.
 func (a *Adapter) owesEnding(x *pendingInteraction) {
 	x.stored = make(chan struct{})
+	if x.pressed() {
+		close(x.stored)
+		return
+	}
 	go func() {
 		defer close(x.stored)
 		ctx, cancel := context.WithTimeout(context.Background(), shortly)
 		defer cancel()
 		err := a.service.Owe(ctx, x.room(), ending{Token: x.in.Token, Lang: x.in.Locale}.owes(x, x.since.Add(routeLife)))
 		if err != nil {
-			a.log.Error("deferral not stored", "interaction", x.in.ID, "error", err)
+			a.log.Error("deferred interaction not stored, its placeholder may stay", "interaction", x.in.ID, "error", err)
 		}
 	}()
 	wait := time.NewTimer(patience)
@@ -330,7 +359,7 @@ func (a *Adapter) ended(x *pendingInteraction) {
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
 	if err := a.service.Done(ctx, x.room(), outbox.Ending, x.in.ID); err != nil {
-		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
+		a.log.Error("cleanup of a deferred interaction not stored", "interaction", x.in.ID, "error", err)
 	}
 }
 
@@ -341,6 +370,10 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 	var e ending
 	if err := json.Unmarshal([]byte(p.Data), &e); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+	}
+	if e.Follow {
+		_, err := a.rest.FollowUp(ctx, e.Token, rest.Message{Content: &e.Text, Flags: rest.Ephemeral | rest.SuppressEmbeds})
+		return rest.BotError(err, "")
 	}
 	s, err := a.rest.Original(ctx, e.Token)
 	if err == nil && s.Flags&flagLoading != 0 {
@@ -353,6 +386,12 @@ func (a *Adapter) ending(ctx context.Context, p outbox.Post) error {
 // end shows a message in place of a deferral, which nobody else ends.
 func (a *Adapter) end(ctx context.Context, x *pendingInteraction, m rest.Message) {
 	x.state = answered
+	if x.pressed() {
+		m.Flags |= rest.Ephemeral
+		_, err := a.rest.FollowUp(ctx, x.in.Token, m)
+		a.endedWith(x, m, err)
+		return
+	}
 	if !a.thinks(ctx, x) {
 		a.ended(x)
 		return
@@ -371,16 +410,16 @@ func (a *Adapter) endedWith(x *pendingInteraction, m rest.Message, err error) {
 	if err == nil {
 		return
 	}
-	a.log.Warn("end of a deferral not shown", "interaction", x.in.ID, "error", err)
+	a.log.Warn("deferred interaction not completed", "interaction", x.in.ID, "error", err)
 	if final(err) || m.Content == nil {
 		return
 	}
 	<-x.stored
 	ctx, cancel := context.WithTimeout(context.Background(), shortly)
 	defer cancel()
-	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content}.owes(x, time.Now().Add(time.Second))
+	later := ending{Token: x.in.Token, Lang: x.in.Locale, Text: *m.Content, Follow: x.pressed()}.owes(x, time.Now().Add(time.Second))
 	if err := a.service.Owe(ctx, x.room(), later); err != nil {
-		a.log.Error("end of a deferral not stored", "interaction", x.in.ID, "error", err)
+		a.log.Error("cleanup of a deferred interaction not stored", "interaction", x.in.ID, "error", err)
 	}
 }
 
@@ -395,7 +434,7 @@ func (a *Adapter) thinks(ctx context.Context, x *pendingInteraction) bool {
 		s, err := a.rest.Original(ctx, x.in.Token)
 		switch {
 		case err == nil && s.Flags&flagLoading == 0:
-			a.log.Warn("interaction repeated that has its answer", "interaction", x.in.ID)
+			a.log.Warn("interaction received again, already answered, ignored", "interaction", x.in.ID)
 			return false
 		case !rest.Gone(err):
 			return true
@@ -428,6 +467,10 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 		}
 		x.begin()
 	case deferred:
+		if r.Type == rest.ResponseDeferUpdate { // it is acknowledged
+			x.state = answered
+			return
+		}
 		m := rest.Message{Content: new(bot.Translated(x.in.Locale, wordFailed))}
 		if r.Message != nil {
 			m = *r.Message
@@ -482,7 +525,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 	}
 	ms, err := c.messages()
 	if err != nil {
-		a.log.Error("answer not drawn", "request", r.ID, "error", err)
+		a.log.Error("drawing the answer's picture failed, will send text", "request", r.ID, "error", err)
 		c.picture = nil
 		if ms, err = c.messages(); err != nil {
 			return
@@ -492,11 +535,13 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		_, err := a.rest.EditOriginal(ctx, in.Token, m)
 		return err
 	}
+	// An answer for one person replaces their private message.
+	private := answer.Private && x.pressed() && in.Message.Flags&rest.Ephemeral != 0
 	switch x.claim() {
 	case open:
 		as := rest.Reply
-		if answer.Private && in.Message != nil && in.Message.Flags&rest.Ephemeral != 0 {
-			as = rest.Update // what was for the person alone turns into the answer
+		if private {
+			as = rest.Update
 		}
 		x.state = answered
 		say := func(ctx context.Context, m rest.Message) error {
@@ -510,16 +555,29 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 		}
 	case deferred:
 		x.state = answered
+		m, say := ms[0], edit
 		switch {
+		case x.pressed() && !private:
+			var s *rest.Sent
+			say = func(ctx context.Context, m rest.Message) (err error) {
+				s, err = a.rest.FollowUp(ctx, in.Token, m)
+				return err
+			}
+			edit = func(ctx context.Context, m rest.Message) error {
+				_, err := a.rest.EditFollowUp(ctx, in.Token, s.ID, m)
+				return err
+			}
+		case x.pressed():
+			m.Flags &^= rest.Ephemeral
 		case !a.thinks(ctx, x):
 			a.ended(x)
 			return
-		case !answer.Private && !in.OnlyUser() && a.tellAll(ctx, x, r, c, ms[0]) == nil:
+		case !answer.Private && !in.OnlyUser() && a.tellAll(ctx, x, r, c, m) == nil:
 			return
+		default:
+			m.Flags &^= rest.Ephemeral
 		}
-		m := ms[0]
-		m.Flags &^= rest.Ephemeral
-		err := a.tells(ctx, in.Channel.ID, soon(), c, m, edit, edit)
+		err := a.tells(ctx, in.Channel.ID, soon(), c, m, say, edit)
 		if _, words, e := c.inWords(); e == nil && len(m.Files) > 0 {
 			m = words
 		}
@@ -529,7 +587,7 @@ func (a *Adapter) tell(ctx context.Context, x *pendingInteraction, r bot.Request
 	}
 	for _, m := range ms[min(1, len(ms)):] {
 		if _, err := a.rest.FollowUp(ctx, in.Token, m); err != nil {
-			a.log.Warn("rest of an answer not shown", "request", r.ID, "error", err)
+			a.log.Warn("answer only partly shown", "request", r.ID, "error", err)
 			return
 		}
 	}

@@ -30,7 +30,7 @@ func Check(ctx context.Context, cfg Config, channel string, board render.Scene) 
 	me, err := a.rest.Me(ctx)
 	switch {
 	case status(err) == http.StatusUnauthorized:
-		return nil, fmt.Errorf("discord.token: is not accepted; reset it on the page “Bot” of the application")
+		return nil, fmt.Errorf("discord.token: rejected by Discord; reset it on the page “Bot” of the application")
 	case err != nil:
 		return nil, fmt.Errorf("discord.api: Discord cannot be reached: %w", err)
 	}
@@ -38,33 +38,36 @@ func Check(ctx context.Context, cfg Config, channel string, board render.Scene) 
 	app, err := a.rest.App(ctx)
 	switch {
 	case err != nil:
-		return found, fmt.Errorf("discord.application: cannot be read: %w", err)
+		return found, fmt.Errorf("discord.application: Discord does not return it: %w", err)
 	case app.ID != a.cfg.Application:
-		return found, fmt.Errorf("discord.application: the token is that of the application %s", app.ID)
+		return found, fmt.Errorf("discord.application: the token belongs to application %s", app.ID)
 	case cfg.Listen == "" && app.Endpoint != "":
 		return found, fmt.Errorf("discord.listen: the application's “Interactions Endpoint URL” is set, so the gateway gets no interactions; clear it, or set discord.listen and discord.public_key")
 	case cfg.Listen != "" && !strings.EqualFold(app.PublicKey, cfg.PublicKey):
-		return found, fmt.Errorf("discord.public_key: the application's is %s", app.PublicKey)
+		return found, fmt.Errorf("discord.public_key: wrong; the application's key is %s", app.PublicKey)
 	case cfg.Listen != "" && app.Endpoint == "":
 		found = append(found, "write the address that leads to discord.listen into the application's “Interactions Endpoint URL” when the bot runs")
+	}
+	if cfg.MessageContent && !app.MayReadMessages() {
+		return found, fmt.Errorf("discord.message_content: the application may not read messages, so Discord would close the connection (4014); switch on Message Content Intent on the page “Bot” of the application, or set discord.message_content to no")
 	}
 	if cfg.Listen == "" {
 		g, err := a.rest.GatewayBot(ctx)
 		if err != nil {
-			return found, fmt.Errorf("discord.api: the gateway cannot be asked for: %w", err)
+			return found, fmt.Errorf("discord.api: Discord does not return its gateway's address: %w", err)
 		}
 		if err := gateway.Try(ctx, g.URL, cfg.Dial, tryFor); err != nil {
-			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; is something between here and there that lets no WebSockets through? %w", g.URL, err)
+			return found, fmt.Errorf("discord.api: Discord's gateway, %s, does not answer; check whether a proxy or firewall blocks WebSockets: %w", g.URL, err)
 		}
 		found = append(found, fmt.Sprintf("gateway: answers; %d of %d connections left today, %d shards recommended", g.SessionStartLimit.Remaining, g.SessionStartLimit.Total, g.Shards))
 		if g.SessionStartLimit.Remaining == 0 {
-			return found, fmt.Errorf("discord.token: no connections are left today; wait %v", time.Duration(g.SessionStartLimit.ResetAfter)*time.Millisecond)
+			return found, fmt.Errorf("discord.token: no session starts left today; wait %v", time.Duration(g.SessionStartLimit.ResetAfter)*time.Millisecond)
 		}
 	}
 	if cfg.Guild != "" {
 		missing, err := a.missingIn(ctx, cfg.Guild, me.ID)
 		if err != nil {
-			return found, fmt.Errorf("discord.guild: the bot is not in that server; bring it there with %s", Invite(a.cfg.Application))
+			return found, fmt.Errorf("discord.guild: the bot is not in that server; invite it with %s", Invite(a.cfg.Application))
 		}
 		if missing != "" {
 			return found, fmt.Errorf("discord.guild: the bot lacks %s there; invite it again with %s", missing, Invite(a.cfg.Application))
@@ -73,7 +76,7 @@ func Check(ctx context.Context, cfg Config, channel string, board render.Scene) 
 	} else {
 		lines, err := a.lacks(ctx)
 		if err != nil {
-			return found, fmt.Errorf("discord.api: the servers cannot be listed: %w", err)
+			return found, fmt.Errorf("discord.api: list the bot's servers: %w", err)
 		}
 		found = append(found, lines...)
 	}
@@ -90,20 +93,20 @@ func (a *Adapter) tryChannel(ctx context.Context, channel string, board render.S
 	ch, err := a.rest.Channel(ctx, channel)
 	switch {
 	case rest.Gone(err):
-		return nil, fmt.Errorf("channel %s: there is none with this id; switch on Developer Mode in Discord's settings, and copy the channel's id from its menu", channel)
+		return nil, fmt.Errorf("channel %s: not found; switch on Developer Mode in Discord's settings, then copy the channel's id from its menu", channel)
 	case rest.Forbidden(err):
-		return nil, fmt.Errorf("channel %s: the bot cannot see it; allow it %s in the channel's settings, under Permissions", channel, strings.Join(rest.Permissions(0).Missing(rest.ViewChannel), ", "))
+		return nil, fmt.Errorf("channel %s: hidden from the bot; allow it %s in the channel's settings, under Permissions", channel, strings.Join(rest.Permissions(0).Missing(rest.ViewChannel), ", "))
 	case err != nil:
 		return nil, err
 	case ch.Type == discordgo.ChannelTypeGuildForum || ch.Type == discordgo.ChannelTypeGuildCategory:
-		return nil, fmt.Errorf("channel #%s: nobody can write in it directly; give the id of a post or channel in it", ch.Name)
+		return nil, fmt.Errorf("channel #%s: takes no messages itself; use the id of a post or channel inside it", ch.Name)
 	}
 	name := "channel #" + ch.Name
 	var missing []string
 	if ch.GuildID != "" {
 		may, err := a.rest.Permissions(ctx, ch.GuildID, channel)
 		if err != nil {
-			return nil, fmt.Errorf("%s: permissions not read: %w", name, err)
+			return nil, fmt.Errorf("%s: read permissions: %w", name, err)
 		}
 		missing = may.Missing(Permissions)
 	}
@@ -122,10 +125,10 @@ func (a *Adapter) tryChannel(ctx context.Context, channel string, board render.S
 	}
 	sent, err := a.rest.Send(ctx, channel, ms[0])
 	if err != nil {
-		return lines, lacks(fmt.Errorf("%s: board not posted: %w", name, err))
+		return lines, lacks(fmt.Errorf("%s: post a board: %w", name, err))
 	}
 	if err := a.rest.Delete(ctx, channel, sent.ID); err != nil {
-		return lines, lacks(fmt.Errorf("%s: board posted, but not deleted again: %w", name, err))
+		return lines, lacks(fmt.Errorf("%s: delete the posted board: %w", name, err))
 	}
 	return append(lines, name+": posted a board and deleted it again"), lacks(nil)
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -21,6 +22,22 @@ func TestStartIsLogged(t *testing.T) {
 			t.Errorf("the log lacks %s\n%s", want, log)
 		}
 	})
+}
+
+// Whether people's messages may be read is known before Discord closes the connection.
+func TestCheckMessageContent(t *testing.T) {
+	for name, granted := range map[string]int{"off": 0, "on": gateway.MessageContent} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c := newClub(t, discordtest.Options{Privileged: granted})
+				c.cfg.MessageContent = true
+				found, err := Check(t.Context(), c.cfg, "", render.Scene{})
+				if refused := err != nil && strings.Contains(err.Error(), "switch on Message Content Intent"); refused != (granted == 0) {
+					t.Errorf("%q, %v", found, err)
+				}
+			})
+		})
+	}
 }
 
 // The check of a channel posts one board there and deletes it; what the bot lacks is
@@ -63,12 +80,12 @@ func TestCheckChannel(t *testing.T) {
 		}
 		check(c.room.ID(), 1, "channel #games: the bot has its permissions\nchannel #games: posted a board and deleted it again")
 		c.room.OverwriteBot(0, discordtest.AttachFiles)
-		check(c.room.ID(), 1, "channel #games: the bot lacks Attach Files; allow them in the channel's settings, under Permissions\nchannel #games: board not posted: ")
+		check(c.room.ID(), 1, "channel #games: the bot lacks Attach Files; allow them in the channel's settings, under Permissions\nchannel #games: post a board: ")
 		c.room.OverwriteBot(0, discordtest.CreatePublicThreads)
 		check(c.room.ID(), 1, "channel #games: posted a board and deleted it again\nchannel #games: the bot lacks Create Public Threads;")
 		c.room.OverwriteBot(0, discordtest.ViewChannel)
-		check(c.room.ID(), 0, "channel "+c.room.ID()+": the bot cannot see it; allow it View Channel")
-		check("123456789012345678", 0, "channel 123456789012345678: there is none with this id")
-		check(c.guild.Forum("posts").ID(), 0, "channel #posts: nobody can write in it directly")
+		check(c.room.ID(), 0, "channel "+c.room.ID()+": hidden from the bot; allow it View Channel")
+		check("123456789012345678", 0, "channel 123456789012345678: not found; switch on")
+		check(c.guild.Forum("posts").ID(), 0, "channel #posts: takes no messages itself")
 	})
 }

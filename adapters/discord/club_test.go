@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/adapters/memnet"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -84,12 +85,12 @@ type club struct {
 	alice *discordtest.Person
 	bob   *discordtest.Person
 
-	store bot.Store
-	desk  *desk // of the bot that was started last
-	cfg   Config
-	a     *Adapter
-	log   logged
-	stop  func()
+	store    bot.Store
+	recorder *recorder // of the bot that was started last
+	cfg      Config
+	a        *Adapter
+	log      logged
+	stop     func()
 
 	notices  int             // that were delivered by a test
 	network  *memnet.Network // in a bubble
@@ -160,15 +161,15 @@ func makeClub(t *testing.T, o discordtest.Options) *club {
 	return c
 }
 
-// start starts the bot. Its desk is c.desk, and c.stop stops it.
+// start starts the bot. Its recorder is c.recorder, and c.stop stops it.
 func (c *club) start() {
 	c.Helper()
 	if c.a != nil {
 		c.passes(6 * time.Second) // Discord lets nobody identify twice within five
 	}
-	c.desk = &desk{}
+	c.recorder = &recorder{}
 	b := bot.New(c.store, bot.Config{Log: slog.New(slog.NewTextHandler(&c.log, &logging))})
-	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.desk}) })
+	c.a, c.stop = c.runs(c.cfg, func(ctx context.Context, a *Adapter) error { return b.Run(ctx, between{a, c.recorder}) })
 }
 
 // alone starts an adapter that asks a service, and to which nothing is delivered. What
@@ -251,9 +252,9 @@ func (p *plug) pull() {
 	}
 }
 
-// A desk stands between an adapter and its service. It notes what it is asked and
+// A recorder sits between an adapter and its service. It notes what it is asked and
 // told. Tests may change the other fields while nobody asks.
-type desk struct {
+type recorder struct {
 	bot.Service
 	gate    chan bool                    // requests wait for a value from it; nil: they do not
 	answers func(bot.Request) bot.Answer // instead of the service; may be nil
@@ -268,13 +269,13 @@ type desk struct {
 	told  []string // "back", "away" and the commands, without repetitions
 }
 
-func (d *desk) note(told string) {
+func (d *recorder) note(told string) {
 	if n := len(d.told); n == 0 || d.told[n-1] != told {
 		d.told = append(d.told, told)
 	}
 }
 
-func (d *desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
+func (d *recorder) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	d.mu.Lock()
 	d.asked = append(d.asked, r)
 	d.note(r.Command)
@@ -294,33 +295,33 @@ func (d *desk) Ask(ctx context.Context, r bot.Request) (bot.Answer, error) {
 	return answer, err
 }
 
-func (d *desk) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
+func (d *recorder) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	if d.shown != nil {
 		d.shown(p, r)
 	}
 	return d.Service.Settle(ctx, p, r, owes...)
 }
 
-func (d *desk) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
+func (d *recorder) Suggest(ctx context.Context, r bot.Request, option, prefix string) []bot.Choice {
 	time.Sleep(d.muses)
 	return d.Service.Suggest(ctx, r, option, prefix)
 }
 
-func (d *desk) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
+func (d *recorder) Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error {
 	if d.full {
 		return errors.New("the disk is full")
 	}
 	return d.Service.Owe(ctx, where, owes...)
 }
 
-func (d *desk) Away(ctx context.Context, platform string) error {
+func (d *recorder) Away(ctx context.Context, platform string) error {
 	d.mu.Lock()
 	d.note("away")
 	d.mu.Unlock()
 	return d.Service.Away(ctx, platform)
 }
 
-func (d *desk) Back(ctx context.Context, platform string) error {
+func (d *recorder) Back(ctx context.Context, platform string) error {
 	d.mu.Lock()
 	d.note("back")
 	d.mu.Unlock()
@@ -328,7 +329,7 @@ func (d *desk) Back(ctx context.Context, platform string) error {
 }
 
 // take returns what was asked since it was called last.
-func (d *desk) take() []bot.Request {
+func (d *recorder) take() []bot.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := d.asked
@@ -337,7 +338,7 @@ func (d *desk) take() []bot.Request {
 }
 
 // heard counts what was asked since the last take, by the name of who asked.
-func (d *desk) heard() map[string]int {
+func (d *recorder) heard() map[string]int {
 	n := map[string]int{}
 	for _, r := range d.take() {
 		n[r.Who.Name]++
@@ -345,24 +346,24 @@ func (d *desk) heard() map[string]int {
 	return n
 }
 
-// between puts a desk between an adapter and its service.
+// between puts a recorder between an adapter and its service.
 type between struct {
 	*Adapter
-	desk *desk
+	recorder *recorder
 }
 
 func (b between) Run(ctx context.Context, service bot.Service) error {
-	b.desk.Service = service
-	return b.Adapter.Run(ctx, b.desk)
+	b.recorder.Service = service
+	return b.Adapter.Run(ctx, b.recorder)
 }
 
 func (b between) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
-	if b.desk.posts != nil {
-		b.desk.posts(p)
+	if b.recorder.posts != nil {
+		b.recorder.posts(p)
 	}
 	r, owes, err := b.Adapter.Deliver(ctx, p)
-	if err == nil && b.desk.shown != nil {
-		b.desk.shown(p, r)
+	if err == nil && b.recorder.shown != nil {
+		b.recorder.shown(p, r)
 	}
 	return r, owes, err
 }
@@ -370,10 +371,17 @@ func (b between) Deliver(ctx context.Context, p outbox.Post) (outbox.Receipt, []
 // deferred waits until somebody sees that the bot thinks, and then lets it.
 func (c *club) deferred(i *discordtest.Interaction) *discordtest.Interaction {
 	c.Helper()
-	if kind, took := i.First(); kind != 5 || took != answerAfter {
+	return c.deferredBy(rest.ResponseDefer, i)
+}
+
+// deferredBy is deferred by a type of answer: a press shows nothing.
+func (c *club) deferredBy(want int, i *discordtest.Interaction) *discordtest.Interaction {
+	c.Helper()
+	if kind, took := i.First(); kind != want || took != answerAfter {
 		c.Errorf("first answered by %d after %v", kind, took)
 	}
-	c.desk.gate <- true
+	c.recorder.gate <- true
+	c.settle()
 	return i
 }
 

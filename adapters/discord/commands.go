@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -19,16 +20,49 @@ import (
 // moderator is any of what makes somebody a moderator of a channel.
 var moderator = []rest.Permissions{rest.ManageMessages, rest.ManageGuild}
 
-// reserved are the commands that only those see who have a permission, unless
-// the server's administrators decide otherwise. The others are for all: the bot
-// itself says what only moderators may do with them.
+// reserved are the commands for which somebody counts as a moderator only with this
+// permission. Discord cannot hide a subcommand from the others, so the bot refuses them.
 var reserved = map[string]rest.Permissions{"adjudicate": rest.ManageMessages}
 
-// permitted reports whether Discord lets somebody use a command only because they
-// look after the server, or because its administrators say that they may.
-func permitted(in interaction.Interaction, command string) bool {
-	_, ok := reserved[command]
-	return ok && in.Kind == interaction.Command && in.Command.Type == discordgo.ChatApplicationCommand && in.Guild != "" && in.ByGuild == in.Guild
+// moderates reports whether a person counts as a moderator to a command.
+func moderates(in interaction.Interaction, command string) bool {
+	enough := moderator
+	if may, ok := reserved[command]; ok {
+		enough = []rest.Permissions{may}
+	}
+	return in.Guild != "" && slices.ContainsFunc(enough, in.May.Has)
+}
+
+// Other bots have commands called help or settings, and people install this one into
+// every conversation: only a few commands stand at the top, all others are subcommands
+// of tree. There the everyday ones come first, then the groups of help.
+const tree = "go"
+
+var top = []string{"new", "place", "pass", "button", "delay", "score", "board", "show"}
+
+// path returns the words by which a command is typed: "place", "go undo", "go room settings".
+func path(c bot.Command) string {
+	if slices.Contains(top, c.Name) {
+		return c.Name
+	}
+	return strings.Join(slices.DeleteFunc([]string{tree, c.Group, c.Name}, func(s string) bool { return s == "" }), " ")
+}
+
+// pathOf returns the path of the command of a name, or the name if there is none.
+func pathOf(name string) string {
+	if c, ok := bot.FindCommand(bot.Commands(), name); ok {
+		return path(c)
+	}
+	return name
+}
+
+// commandAt returns the name of the command that is typed by a path. Clients that have not
+// heard of the tree yet send the name alone.
+func commandAt(path string) string {
+	if inTree, ok := strings.CutPrefix(path, tree+" "); ok {
+		return inTree[strings.LastIndex(inTree, " ")+1:]
+	}
+	return path
 }
 
 // A menu is an entry in the menu of a user or a message that is a command with
@@ -60,11 +94,11 @@ type command struct {
 	Description  string                                 `json:"description,omitempty"`
 	Descriptions map[discordgo.Locale]string            `json:"description_localizations,omitempty"`
 	Options      []option                               `json:"options,omitempty"`
-	May          *string                                `json:"default_member_permissions,omitempty"`
 	Contexts     []discordgo.InteractionContextType     `json:"contexts,omitempty"`          // not of a guild's commands
 	Installs     []discordgo.ApplicationIntegrationType `json:"integration_types,omitempty"` // likewise
 }
 
+// An option may also be a subcommand, or a group of them.
 type option struct {
 	Type         discordgo.ApplicationCommandOptionType      `json:"type"`
 	Name         string                                      `json:"name"`
@@ -74,7 +108,11 @@ type option struct {
 	Autocomplete bool                                        `json:"autocomplete,omitempty"`
 	Choices      []*discordgo.ApplicationCommandOptionChoice `json:"choices,omitempty"`
 	MaxLength    int                                         `json:"max_length,omitempty"`
+	Options      []option                                    `json:"options,omitempty"` // of a subcommand or group
 }
+
+// fileOption is the name of the option that attaches a file with a diagram.
+const fileOption = "file"
 
 // maxTyped is as long as the bot lets anything typed be, in bytes; characters
 // may have several.
@@ -82,27 +120,30 @@ const maxTyped = 1000
 
 // Where commands can be used, and how they come there.
 var (
-	inGuilds = []discordgo.InteractionContextType{discordgo.InteractionContextGuild}
-	anywhere = append(inGuilds, discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel)
-	byGuild  = []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall}
-	anyhow   = append(byGuild, discordgo.ApplicationIntegrationUserInstall)
+	anywhere = []discordgo.InteractionContextType{discordgo.InteractionContextGuild, discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel}
+	anyhow   = []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationGuildInstall, discordgo.ApplicationIntegrationUserInstall}
 )
 
 // project makes Discord's commands of the bot's.
 func project(commands []bot.Command, guild bool) []command {
 	var out []command
+	branches := command{Type: discordgo.ChatApplicationCommand, Name: tree, Description: wordTree,
+		Descriptions: localized(wordTree, func(tag string) string { return bot.Translated(tag, wordTree) }), Contexts: anywhere, Installs: anyhow}
 	for _, c := range commands {
-		p := command{Type: discordgo.ChatApplicationCommand, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
-			Descriptions: localized(c.Summary, func(tag string) string { return rest.Clip(c.In(tag).Summary, maxDescription) }), Contexts: anywhere, Installs: anyhow}
-		if may, ok := reserved[c.Name]; ok {
-			p.May = new(strconv.FormatUint(uint64(may), 10))
-			p.Contexts, p.Installs = inGuilds, byGuild
+		p := projectCommand(c)
+		switch words := strings.Fields(path(c)); len(words) {
+		case 1:
+			out = append(out, command{Type: discordgo.ChatApplicationCommand, Name: p.Name, Description: p.Description, Descriptions: p.Descriptions,
+				Options: p.Options, Contexts: anywhere, Installs: anyhow})
+		case 2:
+			branches.Options = append(branches.Options, p)
+		default:
+			g := groupOf(&branches, words[1])
+			g.Options = append(g.Options, p)
 		}
-		for _, o := range c.Options {
-			p.Options = append(p.Options, projectOption(o))
-		}
-		slices.SortStableFunc(p.Options, func(a, b option) int { return cmp.Compare(before(a), before(b)) })
-		out = append(out, p)
+	}
+	if len(branches.Options) > 0 {
+		out = append(out, branches)
 	}
 	for _, m := range menus {
 		if _, ok := findOption(commands, m.command, m.option); ok {
@@ -116,6 +157,35 @@ func project(commands []bot.Command, guild bool) []command {
 		}
 	}
 	return out
+}
+
+// groupOf returns a group of subcommands, which it adds if it is not there.
+func groupOf(c *command, name string) *option {
+	i := slices.IndexFunc(c.Options, func(o option) bool {
+		return o.Type == discordgo.ApplicationCommandOptionSubCommandGroup && o.Name == name
+	})
+	if i < 0 {
+		i = len(c.Options)
+		english := bot.GroupSummary(name, "en")
+		c.Options = append(c.Options, option{Type: discordgo.ApplicationCommandOptionSubCommandGroup, Name: name, Description: english,
+			Descriptions: localized(english, func(tag string) string { return bot.GroupSummary(name, tag) })})
+	}
+	return &c.Options[i]
+}
+
+// projectCommand makes a subcommand of a command of the bot's.
+func projectCommand(c bot.Command) option {
+	p := option{Type: discordgo.ApplicationCommandOptionSubCommand, Name: c.Name, Description: rest.Clip(c.Summary, maxDescription),
+		Descriptions: localized(c.Summary, func(tag string) string { return rest.Clip(c.In(tag).Summary, maxDescription) })}
+	for _, o := range c.Options {
+		p.Options = append(p.Options, projectOption(o))
+		if o.Type == bot.DiagramOption {
+			p.Options = append(p.Options, option{Type: discordgo.ApplicationCommandOptionAttachment, Name: fileOption, Description: wordFile,
+				Descriptions: localized(wordFile, func(tag string) string { return bot.Translated(tag, wordFile) })})
+		}
+	}
+	slices.SortStableFunc(p.Options, func(a, b option) int { return cmp.Compare(before(a), before(b)) })
+	return p
 }
 
 // before orders options: Discord wants the required ones first.
@@ -137,6 +207,9 @@ func projectOption(o bot.Option) option {
 		return p
 	case bot.BoolOption:
 		p.Type = discordgo.ApplicationCommandOptionBoolean
+		return p
+	case bot.DiagramOption: // an option is one line: without it a form asks for it, or it is in a file
+		p.Required = false
 		return p
 	}
 	switch {
@@ -207,7 +280,7 @@ func (a *Adapter) registeredAs(there []json.RawMessage) ([]command, error) {
 			ID string `json:"id"`
 		}
 		if err := json.Unmarshal(raw, &c); err != nil {
-			return nil, errors.New("the registered commands cannot be read")
+			return nil, errors.New("parse the registered commands: invalid JSON")
 		}
 		have = append(have, c.command)
 		if c.Type <= discordgo.ChatApplicationCommand {

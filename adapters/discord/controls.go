@@ -17,14 +17,15 @@ import (
 
 // Limits of Discord's on components, in characters or pieces.
 const (
-	maxCustomID = 100
-	maxLabel    = 80
-	maxRow      = 5
-	maxRows     = 5
-	maxMenu     = 25
-	maxOption   = 100
-	maxTitle    = 45
-	maxForm     = 100 // of what is typed into one
+	maxCustomID  = 100
+	maxLabel     = 80
+	maxRow       = 5
+	maxRows      = 5
+	maxMenu      = 25
+	maxOption    = 100
+	maxTitle     = 45
+	maxForm      = 100 // of what is typed into one
+	maxParagraph = 4000
 )
 
 // styles are the colours of the buttons of commands; others are grey.
@@ -102,13 +103,16 @@ func form(p press, o bot.Option, tag string) rest.Response {
 	if n := p.args["game"]; n != "" {
 		title = bot.Translated(tag, wordFormTitle, n)
 	}
-	most := maxForm
-	if !o.Rest {
-		most = 10
+	input := rest.Component{Type: rest.TextInput, CustomID: o.Name, Style: rest.Short, MinLength: 1, MaxLength: maxForm, Required: new(true)}
+	label := rest.Component{Type: rest.Label, Label: rest.Clip(o.Summary, 45), Component: &input}
+	switch {
+	case o.Type == bot.DiagramOption:
+		title = bot.Translated(tag, wordDiagram)
+		input.Style, input.MaxLength = rest.Paragraph, maxParagraph
+		label.Label, label.Description = title, rest.Clip(o.Summary, maxDescription)
+	case !o.Rest:
+		input.MaxLength = 10
 	}
-	label := rest.Component{Type: rest.Label, Label: rest.Clip(o.Summary, 45), Component: &rest.Component{
-		Type: rest.TextInput, CustomID: o.Name, Style: rest.Short, MinLength: 1, MaxLength: most, Required: new(true),
-	}}
 	return rest.Ask(rest.Modal{CustomID: p.String(), Title: rest.Clip(title, maxTitle), Components: []rest.Component{label}})
 }
 
@@ -150,7 +154,7 @@ func (a *Adapter) pressed(ctx context.Context, x *pendingInteraction, r *bot.Req
 		return nil, true
 	}
 	if in.Kind == interaction.Form {
-		r.Args[p.ask] = in.Form.Value(p.ask)
+		r.Args[p.ask] = drawn(in.Form.Value(p.ask))
 		return nil, true
 	}
 	if in.Press.Type != rest.Button {
@@ -200,6 +204,6 @@ func (a *Adapter) typing(ctx context.Context, x *pendingInteraction) {
 	}
 	out = slices.Clip(out[:min(len(out), maxChoices)])
 	if _, err := x.respond(ctx, rest.Suggest(out)); err != nil {
-		a.log.Debug("choices were not shown", "error", err)
+		a.log.Debug("autocomplete choices not shown", "error", err)
 	}
 }

@@ -24,10 +24,11 @@ import (
 //
 //	alice> /place at:D4            a slash command
 //	alice> /place at:E?            what is offered while it is typed
+//	alice> says @Halfpoint D4      a message in words
 //	bob> [Pass]                    a press of the newest button of that name
 //	bob> [Place a stone…] C3       and what is filled into the form or chosen in the menu
 //	bob> [Challenge to Go] @Alice  an entry of somebody's menu
-//	alice in #games> /games        not where the last board is, but there
+//	alice in #games> /go room games  not where the last board is, but there
 //
 // Messages in the thread stand behind ›, what one person alone sees behind
 // their name in brackets.
@@ -221,6 +222,11 @@ func (tb *table) does(name, where, what string) {
 	}
 	var i *discordtest.Interaction
 	switch m := pressIn.FindStringSubmatch(what); {
+	case strings.HasPrefix(what, "says "):
+		who.Say(at, strings.ReplaceAll(what[len("says "):], "@Halfpoint", "<@"+tb.a.self+">"))
+		tb.quiet()
+		tb.look(at)
+		return
 	case m != nil && strings.HasPrefix(m[2], "@"):
 		i = who.UserCommand(at, tb.person(strings.ToLower(m[2][1:])), m[1])
 	case m != nil:
@@ -255,7 +261,10 @@ func (tb *table) does(name, where, what string) {
 
 // options reads "/place at:D4 game:2".
 func (tb *table) options(line string) (string, []discordtest.Option) {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	name, rest := strings.TrimPrefix(line, "/"), ""
+	if at := optionIn.FindStringIndex(name); at != nil {
+		name, rest = strings.TrimSpace(name[:at[0]]), name[at[0]:]
+	}
 	var out []discordtest.Option
 	found := optionIn.FindAllStringSubmatchIndex(rest, -1)
 	for k, at := range found {
@@ -265,7 +274,7 @@ func (tb *table) options(line string) (string, []discordtest.Option) {
 		}
 		key, text := rest[at[2]:at[3]], strings.TrimSpace(rest[at[1]:end])
 		var value any = text
-		o, _ := findOption(bot.Commands(), name, key)
+		o, _ := findOption(bot.Commands(), commandAt(name), key)
 		switch n, err := strconv.Atoi(text); {
 		case o.Type == bot.IntegerOption && err == nil:
 			value = n
@@ -374,7 +383,7 @@ func (tb *table) write(margin string, m *discordtest.Message, text string) {
 
 var mark = regexp.MustCompile(`<(@|#|t:)(\d+)(:[fR])?>|https://discord\.com/channels/\d+/(\d+)/\d+`)
 
-var commandMark = regexp.MustCompile(`</([a-z]+):(\d+)>`)
+var commandMark = regexp.MustCompile(`</([a-z ]+):(\d+)>`)
 
 var escaped = regexp.MustCompile(`\\([^a-zA-Z0-9\s])`)
 
@@ -393,6 +402,9 @@ func (tb *table) plain(text string) string {
 			if m[1] == "@" && p.ID() == m[2] {
 				return "@" + p.Name()
 			}
+		}
+		if m[1] == "@" && m[2] == tb.d.Application() {
+			return "@Halfpoint"
 		}
 		for _, c := range append(tb.room.Threads(), tb.room) {
 			if c.ID() == m[2] || c.ID() == m[4] {

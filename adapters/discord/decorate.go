@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,16 @@ const (
 	oldAge  = time.Hour
 )
 
+// When a finished game is put away: first go the controls below its last messages, and
+// then its thread is archived, in which nothing can be changed. Earlier nobody could ask
+// for a rematch there. The bot tries for a month, if it is away or another game is
+// played in the thread.
+const (
+	clearAfter = 24 * time.Hour
+	closeAfter = clearAfter + time.Minute
+	closeUntil = 30 * 24 * time.Hour
+)
+
 // refusedFor is how long a status message is left alone that could not be edited.
 const refusedFor = 24 * time.Hour
 
@@ -41,6 +52,7 @@ var changes = map[string]func(*Adapter, context.Context, outbox.Post) error{
 	outbox.Clear:  (*Adapter).clear,
 	outbox.Attach: (*Adapter).attach,
 	outbox.Ending: (*Adapter).ending,
+	outbox.Close:  (*Adapter).close,
 }
 
 // remove takes a message away. What Discord refuses is left: nothing is wrong with
@@ -67,10 +79,16 @@ func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 // owes returns what is to follow a message that shows the post.
 func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 	a, p := d.a, d.p
+	over, now := p.State == match.Ended, time.Now()
 	bare := func(message outbox.Receipt) {
-		if !d.route.Alone { // else it can only answer
-			owes = append(owes, outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message})
+		if d.route.Alone { // it can only answer
+			return
 		}
+		o := outbox.Owes{Kind: outbox.Clear, Key: string(message), Target: message}
+		if over && message == sent { // nothing newer comes
+			o.NotBefore, o.NotAfter = now.Add(clearAfter), now.Add(closeUntil)
+		}
+		owes = append(owes, o)
 	}
 	switch previous := outbox.Receipt(p.Previous); {
 	case p.Kind != match.Show: // the board before stays as it is
@@ -93,6 +111,10 @@ func (d *delivery) owes(sent outbox.Receipt) (owes []outbox.Owes) {
 		}
 		o.Data = f.String()
 		owes = append(owes, o)
+	}
+	if over && p.Scene != nil && p.Scene.Result != "" && d.at.under {
+		owes = append(owes, outbox.Owes{Kind: outbox.Close, Key: d.at.channel, Target: sent, Data: cmp.Or(p.Scene.Headline, p.Scene.Result),
+			NotBefore: now.Add(closeAfter), NotAfter: now.Add(closeUntil)})
 	}
 	channel, message := readReceipt(p.Under)
 	until, refused := a.refused.Get(p.Under)
@@ -157,6 +179,22 @@ func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	return rest.BotError(err, "")
 }
 
+// close puts the result of a game into the name of its thread and archives the thread,
+// if the bot has started it. One that somebody has closed, locked, or opened again after
+// that stays as it is.
+func (a *Adapter) close(ctx context.Context, p outbox.Post) error {
+	thread, _ := readReceipt(p.Replaces)
+	c, err := a.rest.Channel(ctx, thread)
+	if err != nil {
+		return rest.BotError(err, "")
+	}
+	result := " · " + p.Data
+	if c.OwnerID != a.cfg.Application || c.ThreadMetadata == nil || c.ThreadMetadata.Archived || c.ThreadMetadata.Locked || strings.HasSuffix(c.Name, result) {
+		return nil
+	}
+	return rest.BotError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-units(result))+result), "")
+}
+
 // header has a status message say how its game stands.
 func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 	if p.Scene == nil {
@@ -182,6 +220,9 @@ func standing(p outbox.Post, s render.Scene) string {
 	what := s.Ruleset
 	if len(s.Board) > 0 {
 		what += fmt.Sprintf(" · %d×%d", len(s.Board[0]), len(s.Board))
+	}
+	if p.Text != "" {
+		what += " · " + p.Text
 	}
 	lines := append([]string{bot.Translated(p.Lang, wordStatus, strconv.Itoa(p.Number), what)}, bot.HowItStands(s)...)
 	return escape(strings.Join(lines, "\n"))

@@ -34,10 +34,10 @@ func TestKilledWhileThinking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		gate := make(chan bool)
-		stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		stop, kill := c.alone(&recorder{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		thinks := func(who *discordtest.Person) *discordtest.Interaction {
 			t.Helper()
-			i := who.Slash(c.room, "rules")
+			i := who.Slash(c.room, "go study rules")
 			if kind, took := i.First(); kind != 5 || took != answerAfter {
 				t.Fatalf("first answered by %d after %v", kind, took)
 			}

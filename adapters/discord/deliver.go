@@ -13,6 +13,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
 	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -85,9 +86,11 @@ func (d *delivery) build() error {
 	}
 	d.m = ms[0]
 	if len(ms) > 1 { // the others hold some who are called
-		call, ids := mention(uncalled(d.c.notify, *d.m.Content))
-		d.m.AllowedMentions.Users = append(d.m.AllowedMentions.Users, ids...)
-		d.m.Content = new(rest.Clip(*d.m.Content, maxContent-len(call)-1) + "\n" + call)
+		everybody, ids := mention(d.c.notify)
+		text := rest.Clip(*d.m.Content, maxContent-len(everybody)-1)
+		call, _ := mention(uncalled(d.c.notify, text))
+		d.m.AllowedMentions.Users = ids
+		d.m.Content = new(strings.TrimSpace(text + "\n" + call))
 	}
 	return nil
 }
@@ -95,6 +98,9 @@ func (d *delivery) build() error {
 // show finds out where the post goes and brings it there.
 func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	a, p := d.a, d.p
+	if p.Opening != "" {
+		d.p.Replaces = p.Opening
+	}
 	if d.at, err = a.place(ctx, p, d.route); err != nil {
 		return "", a.refusedBy(ctx, err, p.Where.Channel, false)
 	}
@@ -103,7 +109,7 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
 	if p.Kind == match.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
-		d.c.hints = append(d.c.hints, small+bot.Translated(p.Lang, wordArchived))
+		d.c.hints = append(append(d.c.hints, a.howToMove(p.Lang)...), small+bot.Translated(p.Lang, wordArchived))
 	}
 	if known, ok := a.rooms.Get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
 		a.inLetters(&d.c, d.at.channel)
@@ -148,7 +154,9 @@ func (d *delivery) bring(ctx context.Context) (outbox.Receipt, error) {
 		}
 	}
 	if d.route.Alone {
-		d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
+		if d.x == nil || !d.x.pressed() {
+			d.end(ctx, bot.Translated(d.route.Lang, wordDone)) // the first follow-up would take its place
+		}
 		return d.followUp(ctx)
 	}
 	return d.send(ctx)
@@ -169,6 +177,10 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	if x.claim() != open {
 		return "", nil, false
 	}
+	response := rest.Reply
+	if x.pressed() && len(d.p.Notify) == 0 && d.p.Kind == match.Show && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
+		response = rest.Update
+	}
 	x.state = answered
 	if x.in.Guild != "" && !x.in.BotMay.Has(rest.AttachFiles) && !d.c.plain {
 		d.a.inLetters(&d.c, d.at.channel)
@@ -178,10 +190,6 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 	}
 	respond, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()
-	response := rest.Reply
-	if x.onMessage() && len(d.p.Notify) == 0 && d.p.Kind == match.Show && d.p.Previous == string(receipt(x.in.Channel.ID, x.in.Message.ID)) {
-		response = rest.Update
-	}
 	var shown *rest.Sent
 	looked := false
 	gives := func(ctx context.Context, m rest.Message) (err error) {
@@ -208,7 +216,7 @@ func (d *delivery) answer(ctx context.Context, x *pendingInteraction) (sent outb
 		x.state = open // the post comes again without its picture
 		return "", rest.BotError(err, ""), true
 	default:
-		d.a.log.Warn("interaction not answered, its post goes to the channel", "interaction", x.in.ID, "error", err)
+		d.a.log.Warn("interaction not answered, will post to the channel", "interaction", x.in.ID, "error", err)
 		return "", nil, false
 	}
 	x.begin()
@@ -278,10 +286,17 @@ func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 	switch {
 	case d.x == nil && !d.waits, errors.Is(err, outbox.ErrTooLarge) && d.p.Scene != nil: // which comes again
 		return
-	case done:
-		text = link(d.route.Lang, d.route.Guild, sent)
 	case errors.Is(err, outbox.ErrGone), errors.As(err, &forbidden):
 		text = d.excuse(forbidden)
+	case d.x != nil && d.x.pressed(): // the post speaks for itself, now or later
+		d.a.reply(ctx, d.x, rest.DeferUpdate())
+		return
+	case done && d.p.Opening != "" && d.x != nil: // the board follows
+		return
+	case done && d.withdraw(ctx):
+		return
+	case done:
+		text = link(d.route.Lang, d.route.Guild, sent)
 	case d.x == nil: // it is tried again
 		return
 	default:
@@ -291,11 +306,27 @@ func (d *delivery) report(ctx context.Context, sent outbox.Receipt, err error) {
 		d.end(ctx, text)
 		return
 	}
-	response := rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text})
-	if done && d.x.onMessage() {
-		response = rest.DeferUpdate()
+	d.a.reply(ctx, d.x, rest.Reply(rest.Message{Flags: rest.Ephemeral | rest.SuppressEmbeds, Content: &text}))
+}
+
+// withdraw deletes what somebody who has sent a form still sees that the bot thinks, if
+// the post is in front of them. It returns false if there is something left to say.
+func (d *delivery) withdraw(ctx context.Context) bool {
+	if d.route.Kind != interaction.Form || d.at.channel != d.route.Channel {
+		return false
 	}
-	d.a.reply(ctx, d.x, response)
+	if x := d.x; x == nil && !d.waits || x != nil && (x.claim() != deferred || !d.a.thinks(ctx, x)) {
+		return false
+	}
+	if err := d.a.rest.DeleteOriginal(ctx, d.route.Token); err != nil && !rest.Gone(err) {
+		return false
+	}
+	d.waits = false
+	if d.x != nil {
+		d.x.state = answered
+		d.a.ended(d.x)
+	}
+	return true
 }
 
 // end ends what the person still sees that the bot thinks, or that it has promised.
@@ -307,7 +338,7 @@ func (d *delivery) end(ctx context.Context, text string) {
 	case d.waits:
 		d.waits = false
 		if _, err := d.a.rest.EditOriginal(ctx, d.route.Token, m); err != nil {
-			d.a.log.Warn("end of a deferral not shown", "error", err)
+			d.a.log.Warn("deferred interaction not completed", "error", err)
 		}
 	}
 }
@@ -545,7 +576,7 @@ func (a *Adapter) closedTo(ctx context.Context, p outbox.Post, who outbox.User, 
 	if !rest.Forbidden(err) && !rest.Gone(err) && !slices.Contains([]int{discordgo.ErrCodeCannotSendMessagesToThisUser, rest.CodeCannotDMShared, discordgo.ErrCodeOpeningDirectMessagesTooFast}, rest.Code(err)) {
 		return "", rest.BotError(err, "")
 	}
-	a.log.Warn("somebody cannot be written to directly; they are called in the channel", "error", err)
+	a.log.Warn("direct message refused, will mention the user in the channel", "error", err)
 	if rest.Code(err) != discordgo.ErrCodeOpeningDirectMessagesTooFast { // which says nothing of them
 		a.closed.Add(who.ID, time.Now())
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Listen      string     // address for interactions over HTTP; empty: they come through the gateway
 	Version     string     // of the program
 
+	MessageContent bool // read what people type in threads of games: the application has the intent for it; not with Listen
+
 	Shards, First, Count int // see [gateway.Config]
 
 	Person, Channel int // requests a minute that a person, and a channel, may make; 0: 60, 120
@@ -79,6 +81,7 @@ const (
 // An Adapter connects the bot to Discord. It is a [bot.Adapter].
 type Adapter struct {
 	cfg  Config
+	self string // the bot's own id as a user
 	log  *slog.Logger
 	rest *rest.Client
 
@@ -101,9 +104,9 @@ type Adapter struct {
 	shows   *intake.Queue   // answers on their way, each game's one after the other
 
 	connected  func()                            // called when interactions can come
-	commandIDs atomic.Pointer[map[string]string] // by name, as they are registered; nil until it is known
+	commandIDs atomic.Pointer[map[string]string] // of those at the top, by name, as they are registered; nil until it is known
 
-	seen      *cache[struct{}] // ids of interactions: some come twice
+	seen      *cache[struct{}] // ids of interactions and messages: some come twice
 	following chan struct{}    // holds a value for each answer whose picture follows
 
 	telling chan struct{} // holds a value while somebody tells the service whether Discord can be reached, from the look on
@@ -124,7 +127,7 @@ func New(cfg Config) (*Adapter, error) {
 		cfg.Application = id
 	}
 	if cfg.Listen != "" && cfg.PublicKey == "" {
-		return nil, errors.New("discord.public_key: needed to take interactions over HTTP (discord.listen)")
+		return nil, errors.New("discord.public_key: missing; discord.listen needs it to receive interactions over HTTP")
 	}
 	if cfg.Bind == nil {
 		cfg.Bind = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
@@ -138,7 +141,7 @@ func New(cfg Config) (*Adapter, error) {
 		return nil, err
 	}
 	return &Adapter{
-		cfg: cfg, log: log, rest: client,
+		cfg: cfg, self: id, log: log, rest: client,
 		rooms: newCache[room](remembered), threads: newCache[bool](remembered), dms: newCache[string](remembered),
 		closed: newCache[time.Time](remembered), hinted: newCache[struct{}](remembered), refused: newCache[time.Time](remembered),
 		people:  intake.PerMinute(cmp.Or(cfg.Person, personPerMinute), personAtOnce, personAtOnce-1),
@@ -151,12 +154,12 @@ func New(cfg Config) (*Adapter, error) {
 // the bot that it is for.
 func CheckToken(token string) (application string, err error) {
 	if token == "" {
-		return "", errors.New("discord.token: is missing")
+		return "", errors.New("discord.token: missing")
 	}
 	parts := strings.Split(token, ".")
 	id, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(parts[0], "="))
 	if len(parts) != 3 || err != nil || strings.Trim(string(id), "0123456789") != "" || len(id) == 0 {
-		return "", errors.New("discord.token: is not the shape of a bot's token; take it from the page “Bot” of the application, not the client secret")
+		return "", errors.New("discord.token: not a bot's token; copy it from the page “Bot” of the application, not the client secret")
 	}
 	return string(id), nil
 }
@@ -223,10 +226,10 @@ func (a *Adapter) registered(ctx context.Context, stop context.CancelCauseFunc) 
 		case err == nil || ctx.Err() != nil:
 			return
 		case status(err) == http.StatusUnauthorized:
-			stop(errors.New("discord.token: is not accepted; reset it on the page “Bot” of the application"))
+			stop(errors.New("discord.token: rejected by Discord; reset it on the page “Bot” of the application"))
 			return
 		case status(err) == http.StatusForbidden && a.cfg.Guild != "":
-			stop(fmt.Errorf("discord.guild: the bot is not in that server; bring it there with %s", Invite(a.cfg.Application)))
+			stop(fmt.Errorf("discord.guild: the bot is not in that server; invite it with %s", Invite(a.cfg.Application)))
 			return
 		}
 		a.log.Warn("commands not registered, will retry", "error", err)
@@ -256,11 +259,12 @@ func (a *Adapter) connect(ctx context.Context) error {
 		Handle: func(raw json.RawMessage) {
 			in, err := interaction.Parse(raw)
 			if in.Token == "" {
-				a.log.Warn("an interaction cannot be read", "error", err)
+				a.log.Warn("malformed interaction ignored", "error", err)
 				return
 			}
 			a.receive(in, interaction.Direct(a.rest, in))
 		},
+		Intents: a.intents(), Message: a.readMessage,
 		Connected: func(bool) { // before anything is asked that comes after it
 			a.telling <- struct{}{}
 			if whole(g.Status()) {

@@ -24,6 +24,7 @@ const (
 	callbackRoute = "POST /interactions/{interaction_id}/{interaction_token}/callback"
 	sendRoute     = "POST /channels/{channel_id}/messages"
 	editRoute     = "PATCH /channels/{channel_id}/messages/{message_id}"
+	followUpRoute = "POST /webhooks/{webhook_id}/{webhook_token}"
 	originalRoute = "GET /webhooks/{webhook_id}/{webhook_token}/messages/@original"
 	messagesRoute = "GET /channels/{channel_id}/messages"
 	commandsRoute = "PUT /applications/{application_id}/commands"
@@ -33,7 +34,7 @@ const (
 func TestRegistered(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		c.again()
-		c.ok(c.alice.Slash(c.room, "help")) // what comes after registering is there
+		c.ok(c.alice.Slash(c.room, "go help")) // what comes after registering is there
 		if n := c.d.Count(commandsRoute); n != 1 {
 			t.Errorf("registered %d times, though nothing had changed", n)
 		}
@@ -50,7 +51,7 @@ func TestSlow(t *testing.T) {
 			c.again()
 		}
 		thread := c.begin(t)
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		slowly := func(i *discordtest.Interaction) *discordtest.Message { return c.ok(c.deferred(i)) }
 		if ended := slowly(c.alice.Slash(thread, "place", opt("at", "C3"))); ended.To != "Alice" || ended.Content != c.linkTo(c.shows(thread, "Black C3")) {
 			t.Errorf("the deferral ends as %q to %q", ended.Content, ended.To)
@@ -76,8 +77,88 @@ func TestSlow(t *testing.T) {
 		if rows := c.stored(outbox.Ending); len(rows) > 0 {
 			t.Errorf("still stored are %+v", rows)
 		}
-		c.desk.full = true
+		c.recorder.full = true
 		refused()
+	})
+}
+
+// A slow press shows nothing but what comes of it: its board, or a reason for the person
+// alone. A slow form shows that the bot thinks, and leaves nothing of that.
+func TestSlowPress(t *testing.T) {
+	eachInClub(t, map[string]bool{"through the gateway": false, "over HTTP": true}, func(t *testing.T, c *club, http bool) {
+		if http {
+			c.overHTTP()
+			c.again()
+		}
+		thread := c.begin(t)
+		c.recorder.gate = make(chan bool)
+		read := map[string]bool{}
+		news := func(who *discordtest.Person) (says []string) { // that somebody has not read
+			t.Helper()
+			for _, m := range who.Sees(thread) {
+				if !read[m.ID] && m.Bot {
+					read[m.ID] = true
+					first, _, _ := strings.Cut(m.Content, "\n")
+					says = append(says, strings.TrimPrefix(m.To+": ", ": ")+first)
+				}
+			}
+			return says
+		}
+		comes := func(who *discordtest.Person, want ...string) {
+			t.Helper()
+			got := news(who)
+			if len(got) != len(want) {
+				t.Errorf("there comes %q, not %q", got, want)
+				return
+			}
+			for k, w := range want {
+				if !strings.Contains(got[k], w) {
+					t.Errorf("there comes %q, not %q", got[k], w)
+				}
+			}
+		}
+		press := func(who *discordtest.Person, m *discordtest.Message, label string) {
+			t.Helper()
+			c.deferredBy(rest.ResponseDeferUpdate, who.Press(m, label))
+		}
+		news(c.alice)
+		board := thread.Last()
+		press(c.bob, board, "Pass")
+		comes(c.bob, "Bob: It is not your turn")
+		press(c.alice, board, "Pass")
+		comes(c.alice, "1\\. Black passes")
+		press(c.bob, thread.Last(), "Score")
+		comes(c.bob, "Bob: Black holds 1 button.")
+		private := c.bob.Sees(thread)[len(c.bob.Sees(thread))-1]
+		press(c.bob, private, "Share with everyone")
+		comes(c.bob, "Bob asked for the score")
+
+		board = thread.Messages()[1]
+		i := c.bob.Press(board, "Place a stone…")
+		form := c.deferred(c.bob.Submit(i, map[string]any{"at": "C3"}))
+		comes(c.bob, "2\\. White C3")
+		if m := form.Answer(); m != nil {
+			t.Errorf("%q is left of the form", m.Content)
+		}
+
+		// Where the board has to wait nobody is told so.
+		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 429, RetryAfter: time.Second, Times: -1})
+		press(c.alice, thread.Last(), "Pass")
+		comes(c.alice)
+		end()
+		c.passes(time.Minute)
+		comes(c.alice, "3\\. Black passes")
+
+		// What is refused is told, if late.
+		taken := c.d.Fault(discordtest.Fault{Route: followUpRoute, Status: 502, Times: -1})
+		press(c.alice, thread.Last(), "Pass")
+		comes(c.alice)
+		taken()
+		c.passes(time.Minute)
+		comes(c.alice, "Alice: It is not your turn")
+		if rows := c.stored(outbox.Ending); len(rows) > 0 {
+			t.Errorf("still stored are %+v", rows)
+		}
 	})
 }
 
@@ -86,13 +167,13 @@ func TestSlow(t *testing.T) {
 func TestEndThatIsNotTaken(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		i := c.bob.Slash(thread, "place", opt("at", "C4"))
 		i.First()
 		taken := c.d.Fault(discordtest.Fault{Route: "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original", Status: 502, Times: -1})
 		c.deferred(i)
 		time.Sleep(10 * time.Second)
-		if !strings.Contains(c.log.String(), "end of a deferral not shown") {
+		if !strings.Contains(c.log.String(), "deferred interaction not completed") {
 			t.Fatal("it was shown")
 		}
 		taken()
@@ -106,10 +187,10 @@ func TestEndThatIsNotTaken(t *testing.T) {
 // own time.
 func TestSlowNeighbours(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.desk.gate = make(chan bool, 6)
+		c.recorder.gate = make(chan bool, 6)
 		var all []*discordtest.Interaction
-		for range cap(c.desk.gate) {
-			all = append(all, c.alice.Slash(c.room, "help"))
+		for range cap(c.recorder.gate) {
+			all = append(all, c.alice.Slash(c.room, "go help"))
 		}
 		for _, i := range all {
 			i.First()
@@ -201,14 +282,14 @@ func TestDeletedWhileAnswering(t *testing.T) {
 		c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.alice))) // so that nobody is called
 		thread := c.room.WaitThread(0)
 		old := c.shows(thread, " to play: ")
-		c.desk.posts = func(p outbox.Post) {
+		c.recorder.posts = func(p outbox.Post) {
 			if p.Kind == match.Show {
 				old.Delete()
 			}
 		}
 		c.d.Fault(discordtest.Fault{Route: callbackRoute, Drop: discordtest.BeforeDone})
 		c.alice.Press(old, "Pass")
-		if m := c.shows(thread, "Black passes"); strings.Contains(m.Content, "no longer there") {
+		if m := c.shows(thread, "Black passes"); strings.Contains(m.Content, "was deleted") {
 			t.Errorf("it says %q", m.Content)
 		}
 		if strings.Contains(c.log.String(), "cannot post to a room") || count(c.room.Messages(), withBoard) != 0 {
@@ -221,9 +302,9 @@ func TestDeletedWhileAnswering(t *testing.T) {
 // alone would be told to nobody.
 func TestLostDeferrals(t *testing.T) {
 	eachInClub(t, lostOnce, func(t *testing.T, c *club, fault discordtest.Fault) {
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		c.d.Fault(fault)
-		if m := c.ok(c.deferred(c.alice.Slash(c.room, "help"))); m.To != "Alice" || !strings.Contains(m.Content, "Type a command") {
+		if m := c.ok(c.deferred(c.alice.Slash(c.room, "go help"))); m.To != "Alice" || !strings.Contains(m.Content, "Type a command") {
 			t.Errorf("it ends as %q to %q", m.Content, m.To)
 		}
 	})
@@ -282,7 +363,7 @@ func TestKilledAfterAnswering(t *testing.T) {
 		}
 		defer another.rest.Close()
 		kinds := ""
-		c.desk.shown = func(p outbox.Post, was outbox.Receipt) {
+		c.recorder.shown = func(p outbox.Post, was outbox.Receipt) {
 			if p.Kind != match.Notice && p.Kind != match.Show {
 				return
 			}
@@ -306,7 +387,7 @@ func TestAnswerWithoutItsMessage(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		var sent outbox.Receipt
-		c.desk.shown = func(p outbox.Post, r outbox.Receipt) {
+		c.recorder.shown = func(p outbox.Post, r outbox.Receipt) {
 			if p.Kind == match.Show {
 				sent = r
 			}
@@ -385,12 +466,12 @@ func TestStale(t *testing.T) {
 // A panic is one person's trouble.
 func TestPanic(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.desk.answers = func(bot.Request) bot.Answer { panic("poison") }
-		if m := c.ok(c.alice.Slash(c.room, "help")); m.To != "Alice" || m.Content != wordFailed {
+		c.recorder.answers = func(bot.Request) bot.Answer { panic("poison") }
+		if m := c.ok(c.alice.Slash(c.room, "go help")); m.To != "Alice" || m.Content != wordFailed {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
-		c.desk.answers = nil
-		c.ok(c.alice.Slash(c.room, "games"))
+		c.recorder.answers = nil
+		c.ok(c.alice.Slash(c.room, "go room games"))
 	})
 }
 
@@ -425,7 +506,7 @@ func wrong(token bot.Secret) bot.Secret {
 	return bot.NewSecret(text[:len(text)-1] + "!")
 }
 
-// A token that is not accepted ends the program, and says so.
+// A rejected token ends the program with an error that says so.
 func TestWrongToken(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := newClub(t, discordtest.Options{Lenient: true})
@@ -436,12 +517,12 @@ func TestWrongToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := a.Run(t.Context(), bot.New(c.store, bot.Config{})); err == nil || strings.Contains(err.Error(), cfg.Token.Reveal()) {
-			t.Errorf("Run gives %v", err)
+			t.Errorf("Run returns %v", err)
 		}
 		if n := c.d.Gateway().Identified; n != 0 {
 			t.Errorf("identified %d times", n)
 		}
-		for token, says := range map[string]string{"": "missing", "secret": "shape", "a.b.c": "shape"} {
+		for token, says := range map[string]string{"": "missing", "secret": "not a bot's token", "a.b.c": "not a bot's token"} {
 			if _, err := New(Config{Token: bot.NewSecret(token)}); err == nil || !strings.Contains(err.Error(), says) || token != "" && strings.Contains(err.Error(), token+" ") {
 				t.Errorf("%q: %v", token, err)
 			}
@@ -475,11 +556,11 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s %v", found, err)
 		}
 		for says, change := range map[string]func(*Config){
-			"lacks Send Messages in Threads, Create Public Threads, Attach Files":            func(cfg *Config) { cfg.Guild = c.guild.ID() },
-			"discord.application: the token is that of the application " + c.d.Application(): func(cfg *Config) { cfg.Application = "123456789012345678" },
+			"lacks Send Messages in Threads, Create Public Threads, Attach Files":        func(cfg *Config) { cfg.Guild = c.guild.ID() },
+			"discord.application: the token belongs to application " + c.d.Application(): func(cfg *Config) { cfg.Application = "123456789012345678" },
 			c.d.PublicKey():     func(cfg *Config) { cfg.Listen, cfg.PublicKey = "localhost:8080", "00" },
 			"cannot be reached": func(cfg *Config) { cfg.API = "http://127.0.0.1:1/api/v10" },
-			"not accepted":      func(cfg *Config) { cfg.Token = wrong(cfg.Token) },
+			"rejected":          func(cfg *Config) { cfg.Token = wrong(cfg.Token) },
 		} {
 			if _, err := check(change); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%q: %v", says, err)

@@ -28,7 +28,7 @@ func (a *Adapter) servers(ctx context.Context) {
 		wait = serversEvery
 		if err := a.tellServers(ctx); err != nil && ctx.Err() == nil {
 			wait = atLeast(serversAgain, err)
-			a.log.Warn("list of servers not reported, will retry", "error", err)
+			a.log.Warn("updating the list of servers failed, will retry", "error", err)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestThrownOut(t *testing.T) {
 			tb.quiet()
 		}
 		asks(tb.alice.Slash(tb.room, "new", opt("size", "5x5"), opt("clock", "12h"), opt("rules", "aga")))
-		asks(tb.bob.Slash(tb.room, "join"))
+		asks(tb.bob.Slash(tb.room, "go join"))
 		thread := tb.room.Threads()[0]
 		asks(tb.alice.Slash(thread, "place", opt("at", "C3")))
 		goes := func(what string, want ...match.State) {

@@ -8,12 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
-
-	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
-	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
@@ -146,8 +142,8 @@ func (c *club) heap() int64 {
 	c.log.mu.Lock()
 	c.log.text.Reset()
 	c.log.mu.Unlock()
-	if c.desk != nil {
-		c.desk.take()
+	if c.recorder != nil {
+		c.recorder.take()
 	}
 	runtime.GC()
 	runtime.GC()
@@ -164,22 +160,22 @@ func TestHeap(t *testing.T) {
 		c.overHTTP()
 		c.start()
 		heap := func() int64 {
-			c.ok(c.alice.Slash(c.room, "rules", opt("name", "button")))
+			c.ok(c.alice.Slash(c.room, "go study rules", opt("name", "button")))
 			c.passes(30 * time.Second)
-			c.ok(c.alice.Slash(c.room, "help"))
+			c.ok(c.alice.Slash(c.room, "go help"))
 			return c.heap()
 		}
 		run := func(n int) {
 			const atOnce = 8
 			for k := range n {
 				who := c.guild.Member(fmt.Sprint("Member ", k%50))
-				who.Slash(c.room, []string{"games", "settings", "clock"}[k%3])
+				who.Slash(c.room, []string{"go room games", "go room settings", "go time clock"}[k%3])
 				if k%atOnce == atOnce-1 {
 					c.passes(atOnce * time.Minute / channelPerMinute) // as many as a channel may ask
 				}
 				if k%500 == 499 {
 					c.d.Forget()
-					c.desk.take()
+					c.recorder.take()
 				}
 			}
 		}
@@ -198,73 +194,6 @@ func TestHeap(t *testing.T) {
 	})
 }
 
-// characters counts the characters of a command as Discord does: names, descriptions and
-// values, of each the longest translation.
-func characters(c command) int {
-	longest := func(text string, in map[discordgo.Locale]string) int {
-		n := utf8.RuneCountInString(text)
-		for _, t := range in {
-			n = max(n, utf8.RuneCountInString(t))
-		}
-		return n
-	}
-	n := longest(c.Name, c.Names) + longest(c.Description, c.Descriptions)
-	for _, o := range c.Options {
-		n += len(o.Name) + longest(o.Description, o.Descriptions)
-		for _, ch := range o.Choices {
-			n += longest(ch.Name, ch.NameLocalizations) + len(fmt.Sprint(ch.Value))
-		}
-	}
-	return n
-}
-
-// The commands as they are registered keep Discord's limits; the double checks
-// each of them. What the bot's list has, Discord's has.
-func TestProjection(t *testing.T) {
-	for _, guild := range []bool{false, true} {
-		out := project(bot.Commands(), guild)
-		named := map[string]command{}
-		for _, c := range out {
-			named[c.Name] = c
-			if guild && (c.Contexts != nil || c.Installs != nil) {
-				t.Errorf("%s of a server has contexts", c.Name)
-			}
-		}
-		for _, c := range bot.Commands() {
-			p, ok := named[c.Name]
-			if !ok || len(p.Options) != len(c.Options) || p.Description == "" {
-				t.Errorf("%s is registered as %+v", c.Name, p)
-			}
-			if (p.May != nil) != (reserved[c.Name] != 0) {
-				t.Errorf("%s is for %v", c.Name, p.May)
-			}
-		}
-		if len(out) > 100 {
-			t.Errorf("%d commands, and Discord takes 100", len(out))
-		}
-		for _, c := range out {
-			if n := characters(c); n > 8000 {
-				t.Errorf("%s has %d characters, and Discord takes 8000", c.Name, n)
-			}
-		}
-		for name := range reserved {
-			if _, ok := named[name]; !ok {
-				t.Errorf("there is no command %s to reserve", name)
-			}
-		}
-	}
-	// An entry of a menu is there when its command is.
-	if out := project([]bot.Command{{Name: "help", Summary: "Help"}}, false); len(out) != 1 {
-		t.Errorf("%+v", out)
-	}
-	for _, m := range menus {
-		out := project([]bot.Command{{Name: m.command, Summary: "x", Options: []bot.Option{{Name: m.option, Summary: "y"}}}}, false)
-		if len(out) != 2 || out[1].Name != m.name {
-			t.Errorf("%+v", out)
-		}
-	}
-}
-
 // The adapter tells a person who sends too many commands to slow down, then ignores
 // them, and goes on answering others. It does the same with a room in which hundreds
 // send commands at once, and goes on answering other rooms.
@@ -273,12 +202,12 @@ func TestFlood(t *testing.T) {
 		n := tier.Pick(200, 200, 5000)
 		eve := c.guild.Member("Eve")
 		for range n {
-			eve.Slash(c.room, "help")
+			eve.Slash(c.room, "go help")
 		}
-		if m := c.ok(c.alice.Slash(c.room, "help")); m.Content == wordTooMuch {
+		if m := c.ok(c.alice.Slash(c.room, "go help")); m.Content == wordTooMuch {
 			t.Error("Alice is not heard")
 		}
-		if heard := c.desk.heard(); heard["Eve"] != personAtOnce {
+		if heard := c.recorder.heard(); heard["Eve"] != personAtOnce {
 			t.Errorf("Eve was heard %d times", heard["Eve"])
 		}
 		if told := count(eve.Sees(c.room), says(wordTooMuch)); told != personAtOnce-1 {
@@ -286,12 +215,12 @@ func TestFlood(t *testing.T) {
 		}
 		c.passes(time.Hour)
 		for k := range n {
-			c.guild.Member(fmt.Sprint("Member ", k)).Slash(c.room, "games")
+			c.guild.Member(fmt.Sprint("Member ", k)).Slash(c.room, "go room games")
 		}
-		if m := c.ok(c.bob.Slash(c.guild.Channel("elsewhere"), "help")); m.Content == wordTooMuch {
+		if m := c.ok(c.bob.Slash(c.guild.Channel("elsewhere"), "go help")); m.Content == wordTooMuch {
 			t.Error("Bob is not heard elsewhere")
 		}
-		if heard := c.desk.heard(); len(heard) != channelAtOnce+1 {
+		if heard := c.recorder.heard(); len(heard) != channelAtOnce+1 {
 			t.Errorf("of %d %d are heard", n, len(heard)-1)
 		}
 	})
@@ -306,13 +235,13 @@ func TestConfiguredLimits(t *testing.T) {
 		other := c.guild.Channel("other")
 		for range 2 {
 			for k := range 12 { // four people, three times each
-				c.ok(c.guild.Member(fmt.Sprint("Eve ", k%4)).Slash(c.room, "help"))
+				c.ok(c.guild.Member(fmt.Sprint("Eve ", k%4)).Slash(c.room, "go help"))
 			}
-			c.ok(c.guild.Member("Eve 3").Slash(other, "help")) // who has asked three times
-			c.ok(c.alice.Slash(other, "help"))
+			c.ok(c.guild.Member("Eve 3").Slash(other, "go help")) // who has asked three times
+			c.ok(c.alice.Slash(other, "go help"))
 			c.passes(2 * time.Minute) // what was too much counts, too
 		}
-		if heard, want := c.desk.heard(), (map[string]int{"Eve 0": 4, "Eve 1": 4, "Eve 2": 4, "Eve 3": 4, "Alice": 2}); !maps.Equal(heard, want) {
+		if heard, want := c.recorder.heard(), (map[string]int{"Eve 0": 4, "Eve 1": 4, "Eve 2": 4, "Eve 3": 4, "Alice": 2}); !maps.Equal(heard, want) {
 			t.Errorf("heard were %v", heard)
 		}
 		c.stop()

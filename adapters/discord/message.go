@@ -50,7 +50,8 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 			}
 			return hole("<@" + id + ">")
 		},
-		Thread: inThread,
+		Address: func(address string) string { return hole("<" + address + ">") }, // which shows no preview
+		Thread:  inThread,
 		Room: func(where bot.Place, words string) string {
 			id := where.Thread
 			if id == "" {
@@ -62,12 +63,16 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 			return hole("<#" + id + ">")
 		},
 		Command: func(m bot.Mention) string {
-			name, options, _ := strings.Cut(m.String(), " ")
-			if ids := a.commandIDs.Load(); ids != nil && (*ids)[m.Command] != "" {
-				name = "<" + name + ":" + (*ids)[m.Command] + ">"
+			_, options, _ := strings.Cut(m.String(), " ")
+			name := pathOf(m.Command)
+			registered, _, _ := strings.Cut(name, " ")
+			if ids := a.commandIDs.Load(); ids != nil && (*ids)[registered] != "" && name != tree {
+				name = "</" + name + ":" + (*ids)[registered] + ">"
+			} else {
+				name = "/" + name
 			}
 			if options != "" {
-				name += " `" + strings.ReplaceAll(options, "`", "'") + "`"
+				name += " `" + strings.ReplaceAll(typedOptions(m), "`", "'") + "`"
 			}
 			return hole(name)
 		},
@@ -77,6 +82,24 @@ func (a *Adapter) writtenIn(text string, inThread bool) string {
 		pairs = append(pairs, holeBegin+strconv.Itoa(i)+holeEnd, h)
 	}
 	return strings.NewReplacer(pairs...).Replace(escape(text))
+}
+
+// typedOptions writes the options of a command as people can type them here. Discord
+// takes nothing but True and False for options that are yes or no.
+func typedOptions(m bot.Mention) string {
+	m.Options = slices.Clone(m.Options)
+	for i := range m.Options {
+		o := &m.Options[i]
+		switch known, _ := findOption(bot.Commands(), m.Command, o.Name); {
+		case known.Type != bot.BoolOption:
+		case o.Value == "yes":
+			o.Value = "True"
+		case o.Value == "no":
+			o.Value = "False"
+		}
+	}
+	_, options, _ := strings.Cut(m.String(), " ")
+	return options
 }
 
 // special are the characters that can mean something to Discord anywhere in a

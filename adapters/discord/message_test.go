@@ -3,6 +3,7 @@ package discord
 import (
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/render"
 )
@@ -75,18 +77,34 @@ func TestWritten(t *testing.T) {
 	if got, want := a.written("until "+mark+", _now_"), `until <t:1795528800:f> (<t:1795528800:R>), \_now\_`; got != want || at.Unix() != 1795528800 {
 		t.Errorf("%q", got)
 	}
-	a.commandIDs.Store(&map[string]string{"new": "77"})
+	a.commandIDs.Store(&map[string]string{"new": "77", "go": "78"})
 	for text, want := range map[string]string{
 		bot.Mention{Command: "new", Options: []bot.MentionedOption{{Name: "rules", Value: "aga"}, {Name: "size", Value: "9x9"}}}.Mark(): "</new:77> `rules:aga size:9x9`",
 		bot.Mention{Command: "pass"}.Mark() + "!": "/pass!",
-		"\x03discord\x0612\x06\x04there\x05":      "<#12>",
-		"\x03discord\x0612\x0634\x04there\x05":    "<#34>",
-		"\x03web\x06local\x06\x04the_room\x05":    `the\_room`,
+		bot.Mention{Command: "settings", Options: []bot.MentionedOption{{Name: "opens", Value: "anyone"}}}.Mark(): "</go room settings:78> `opens:anyone`",
+		bot.Mention{Command: "undo"}.Mark():     "</go undo:78>",
+		bot.Mention{Command: "go"}.Mark():       "/go", // which is no command by itself
+		"\x03discord\x0612\x06\x04there\x05":    "<#12>",
+		"\x03discord\x0612\x0634\x04there\x05":  "<#34>",
+		"(\x03^\x04https://a.example/?X_y\x05)": "(<https://a.example/?X_y>)",
+		"\x03web\x06local\x06\x04the_room\x05":  `the\_room`,
 	} {
 		if got := a.written(text); got != want {
 			t.Errorf("%q is written %q", text, got)
 		}
 	}
+}
+
+// Where a ruleset comes from is a link, without a preview. What people type is none.
+func TestSourcesAreLinks(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		if m := c.ok(c.alice.Slash(c.room, "go study rules", opt("name", "ultimate"))); !strings.Contains(m.Content, " <https://senseis.xmp.net/?UltimateGo>") {
+			t.Error(m.Content)
+		}
+		if m := c.ok(c.alice.Slash(c.room, "go study rules", opt("name", "https://example.org"))); !strings.Contains(m.Content, `https\://example.org`) {
+			t.Error(m.Content)
+		}
+	})
 }
 
 // Where no files may be attached a chart is in letters, or in words if those are many.
@@ -128,7 +146,33 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// What is pressed says what it asks for.
+// Of a post too long for one message everybody is called once by the part that is shown,
+// also those whom the cut takes away.
+func TestCallsInLongPosts(t *testing.T) {
+	who := []outbox.User{{Platform: Name, ID: "1001"}, {Platform: Name, ID: "1002"}, {Platform: Name, ID: "1003"}}
+	first := "<@1001> begins\n"
+	atTheEnd := strings.Repeat("x", maxContent-utf8.RuneCountInString(first)-8) + " <@1002>"
+	for _, text := range []string{first + atTheEnd, first + atTheEnd + strings.Repeat("\nand so on", 50), first + strings.Repeat("x", 3*maxContent) + "<@1002>"} {
+		d := delivery{c: content{text: text, notify: who}}
+		if err := d.build(); err != nil {
+			t.Fatal(err)
+		}
+		says := *d.m.Content
+		if n := utf8.RuneCountInString(says); n > maxContent {
+			t.Errorf("%d characters", n)
+		}
+		for _, w := range who {
+			if n := strings.Count(says, "<@"+w.ID+">"); n != 1 {
+				t.Errorf("%s is called %d times by %q", w.ID, n, says[len(says)-60:])
+			}
+		}
+		if got := d.m.AllowedMentions.Users; !slices.Equal(got, []string{"1001", "1002", "1003"}) {
+			t.Errorf("called are %q", got)
+		}
+	}
+}
+
+// The id of a control holds its command.
 func TestPress(t *testing.T) {
 	for _, p := range []press{
 		{"place", map[string]string{"game": "3", "seq": "17"}, "at"},
@@ -162,5 +206,21 @@ func TestPress(t *testing.T) {
 	rows := buttons(many)
 	if len(rows) != 5 || len(rows[4].Components) != 5 {
 		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// Discord takes nothing but True and False for an option that is yes or no.
+func TestYesIsTrue(t *testing.T) {
+	for _, test := range []struct{ command, option, value, want string }{
+		{"dispute", "back", "yes", "back:True"},
+		{"clock", "pause", "no", "pause:False"},
+		{"resign", "confirm", "yes", "confirm:yes"}, // which is a word
+		{"settings", "opens", "anyone", "opens:anyone"},
+		{"comment", "text", "yes", "text:yes"},
+	} {
+		m := bot.Mention{Command: test.command, Options: []bot.MentionedOption{{Name: test.option, Value: test.value}}}
+		if got := (&Adapter{}).written(m.Mark()); !strings.HasSuffix(got, "`"+test.want+"`") {
+			t.Errorf("%s is written %q", m, got)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// Whoever reads the database or a copy of it cannot speak for the bot: the routes
+// Somebody with a copy of the database cannot speak for the bot: the routes
 // by which it answers are gone once it has.
 func TestRoutesAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestRoutesAreForgotten(t *testing.T) {
 			tokens = append(tokens, i.Token())
 		}
 		asks(c.alice.Slash(thread, "place", opt("at", "C3")))
-		asks(c.bob.Slash(thread, "resign", opt("confirm", "yes")))
+		asks(c.bob.Slash(thread, "go resign", opt("confirm", "yes")))
 		thread.Wait(func(ms []*discordtest.Message) bool { // the record is the last that is owed
 			last := ms[len(ms)-1].Attachments
 			return len(last) > 0 && strings.HasSuffix(last[0].Name, ".sgf")

@@ -75,14 +75,14 @@ func (a *Adapter) away(ctx context.Context) {
 	}
 	a.out = true
 	if err := a.service.Away(ctx, Name); err != nil && ctx.Err() == nil {
-		a.log.Error("outage not stored, will retry", "error", err)
+		a.log.Error("storing an outage failed, will retry", "error", err)
 	}
 }
 
 // back tells the service that Discord can be reached. The caller holds a.telling.
 func (a *Adapter) back(ctx context.Context) {
 	if err := tried(ctx, func() error { return a.service.Back(ctx, Name) }); err != nil {
-		a.log.Error("end of an outage not stored, will retry", "error", err)
+		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 		return
 	}
 	a.out = false

@@ -13,9 +13,9 @@ import (
 func (c *club) wasTold(want string) {
 	c.Helper()
 	c.settle()
-	c.desk.mu.Lock()
-	defer c.desk.mu.Unlock()
-	if got := strings.Join(c.desk.told, ", "); got != want {
+	c.recorder.mu.Lock()
+	defer c.recorder.mu.Unlock()
+	if got := strings.Join(c.recorder.told, ", "); got != want {
 		c.Errorf("the service was told %q, not %q", got, want)
 	}
 }
@@ -44,23 +44,42 @@ func TestAway(t *testing.T) {
 				time.Sleep(awayAfter/3 + time.Second)
 				c.wasTold("back, away")
 				if shards == 2 { // of the other shard people are heard
-					c.ok(c.alice.Slash(c.room, "help"))
+					c.ok(c.alice.Slash(c.room, "go help"))
 					c.wasTold("back, away, help")
 				}
-				c.desk.take()
+				c.recorder.take()
 				if !c.d.WaitSessions(shards) {
 					t.Fatal("it does not come back")
 				}
 				if shards == 2 { // who is heard from the other need not wait
 					c.settle()
 				}
-				c.ok(c.alice.Slash(c.room, "help"))
+				c.ok(c.alice.Slash(c.room, "go help"))
 				c.wasTold("away, back, help")
 				c.stop()
 				c.check()
 			})
 		})
 	}
+}
+
+// Where Discord never answers the attempt to resume, the bot is deaf for a minute at
+// most: then it begins a new session.
+func TestResumeThatDiscordIgnores(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		c.ok(c.alice.Slash(c.room, "go help"))
+		ignored := make([]discordtest.ConnectionFault, 20)
+		for i := range ignored {
+			ignored[i].NoResumed = true
+		}
+		c.d.NextConnections(ignored...)
+		c.d.Sessions()[0].Cut()
+		time.Sleep(time.Minute)
+		if got := c.d.Gateway(); got.Identified != 2 || got.Resumed != 0 {
+			t.Errorf("after a minute: %+v", got)
+		}
+		c.ok(c.bob.Slash(c.room, "go help"))
+	})
 }
 
 // Over HTTP it is the requests of the bot's own that tell.
@@ -84,7 +103,7 @@ func TestAwayOverHTTP(t *testing.T) {
 			t.Errorf("Discord was asked %d times", n)
 		}
 		end()
-		c.ok(c.alice.Slash(c.room, "help"))
+		c.ok(c.alice.Slash(c.room, "go help"))
 		c.wasTold("back, away, back, help") // a rate limit is no outage
 		c.stop()
 		c.check()

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/rivo/uniseg"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -43,7 +45,8 @@ func (a *Adapter) once(what string) bool {
 type room struct {
 	kind    discordgo.ChannelType
 	guild   string
-	mayKnow bool // may is known
+	parent  string // of a thread
+	mayKnow bool   // may is known
 	may     rest.Permissions
 }
 
@@ -52,11 +55,11 @@ func (a *Adapter) met(in interaction.Interaction) {
 	if in.OnlyUser() {
 		return
 	}
-	r := room{kind: in.Channel.Type, guild: in.Guild, mayKnow: in.Guild != "", may: in.BotMay}
+	r := room{kind: in.Channel.Type, guild: in.Guild, parent: in.Channel.Parent, mayKnow: in.Guild != "", may: in.BotMay}
 	a.rooms.Add(in.Channel.ID, r)
 	if in.Channel.IsThread() {
 		a.threads.Add(in.Channel.ID, true)
-		// What holds in a thread holds in its channel, but for sending.
+		// Permissions in a thread are those of its channel, except for sending.
 	}
 }
 
@@ -69,7 +72,7 @@ func (a *Adapter) room(ctx context.Context, id string) (room, error) {
 	if err != nil {
 		return room{}, err
 	}
-	r := room{kind: c.Type, guild: c.GuildID}
+	r := room{kind: c.Type, guild: c.GuildID, parent: c.ParentID}
 	a.rooms.Add(id, r)
 	return r, nil
 }
@@ -137,7 +140,7 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 	}
 	parent := place{channel: p.Where.Channel}
 	channel, message := readReceipt(p.Under)
-	if channel != p.Where.Channel || r.Alone {
+	if channel != p.Where.Channel || r.Alone || p.Opening != "" {
 		return parent, nil
 	}
 	if there, known := a.threads.Get(message); known {
@@ -181,7 +184,7 @@ func (a *Adapter) place(ctx context.Context, p outbox.Post, r route) (place, err
 		return under(message), nil
 	case final(err): // not permitted, the message is gone, no threads there
 		a.threads.Add(message, false)
-		a.log.Warn("a thread could not be started", "channel", channel, "error", err)
+		a.log.Warn("thread not created, game stays in the channel", "channel", channel, "error", err)
 		if rest.Forbidden(err) {
 			return a.without(parent, p.Lang, rest.Permissions(0).Missing(threading)), nil
 		}
@@ -202,11 +205,31 @@ func (a *Adapter) without(parent place, lang string, missing []string) place {
 	return parent
 }
 
-// threadName names the thread of a game.
+// threadName names the thread of a game after its players and ruleset.
 func threadName(p outbox.Post) string {
 	n := strconv.Itoa(p.Number)
 	if p.Scene == nil || p.Scene.Black.Name == "" || p.Scene.White.Name == "" {
 		return bot.Translated(p.Lang, wordThread, n)
 	}
-	return rest.Clip(bot.Translated(p.Lang, wordThreadOf, n, p.Scene.Black.Name, p.Scene.White.Name), maxThread)
+	name := bot.Translated(p.Lang, wordThreadOf, n, p.Scene.Black.Name, p.Scene.White.Name)
+	if p.Scene.Ruleset != "" {
+		name += " · " + p.Scene.Ruleset
+	}
+	return clipped(name, maxThread)
 }
+
+// clipped shortens a name to most characters as Discord counts them, between those that
+// people see: an emoji may be made of several.
+func clipped(name string, most int) string {
+	if units(name) <= most {
+		return name
+	}
+	out := ""
+	for g := uniseg.NewGraphemes(name); g.Next() && units(out+g.Str()) < most; {
+		out += g.Str()
+	}
+	return strings.TrimRight(out, " ·–") + "…"
+}
+
+// units is how many characters Discord counts in a text at most.
+func units(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func TestWithoutAttachFiles(t *testing.T) {
 			if !strings.Contains(m.Content, "```\n") || !strings.Contains(m.Content, " 3 . . ") || withPicture(m) {
 				t.Errorf("no board in letters: %q", m.Content)
 			}
-			if strings.Contains(m.Content, "allow Attach Files") {
+			if strings.Contains(m.Content, "grant me Attach Files") {
 				hints++
 			}
 		}
@@ -88,7 +89,7 @@ func TestWithoutThreads(t *testing.T) {
 			c.shows(c.room, " to play: ")
 		}
 		name := rest.Permissions(0).Missing(rest.Permissions(lacks))[0]
-		if n := count(c.room.Messages(), says("allow "+name)); n != 1 || len(c.room.Threads()) != 0 {
+		if n := count(c.room.Messages(), says("grant me "+name)); n != 1 || len(c.room.Threads()) != 0 {
 			t.Errorf("said %d times, %d threads\n%s", n, len(c.room.Threads()), c.d.Transcript())
 		}
 		c.guild.BotPermissions(mayDo)
@@ -114,7 +115,7 @@ func TestDeletedThread(t *testing.T) {
 		thread := c.begin(t, opt("clock", "1d"))
 		thread.Delete()
 		m := c.ok(c.alice.Slash(c.room, "place", opt("at", "C3"), opt("game", 1)))
-		if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "no longer there") {
+		if m.To != "" || !withPicture(m) || !strings.Contains(m.Content, "Black C3") || !strings.Contains(m.Content, "was deleted") {
 			t.Errorf("%q to %q with %d files", m.Content, m.To, len(m.Attachments))
 		}
 		if n := len(c.bob.Pinged()); n != 1 {
@@ -138,7 +139,7 @@ func TestDeletedThread(t *testing.T) {
 	})
 }
 
-// What is no answer to anything finds the channel as well.
+// A post that answers nothing reaches the channel as well.
 func TestReminderOfADeletedThread(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
@@ -191,7 +192,7 @@ func TestMayNotWrite(t *testing.T) {
 		if m.To != "Alice" || !strings.Contains(m.Content, "Send Messages") {
 			t.Errorf("%q to %q", m.Content, m.To)
 		}
-		if m := c.ok(c.alice.Slash(c.room, "help")); !strings.Contains(m.Content, "Type a command") {
+		if m := c.ok(c.alice.Slash(c.room, "go help")); !strings.Contains(m.Content, "Type a command") {
 			t.Errorf("help is %q", m.Content)
 		}
 	})
@@ -251,7 +252,7 @@ func TestChannelAndThread(t *testing.T) {
 		bare()
 		// A question that nobody needs to answer any more has no buttons, either.
 		c.passes(time.Minute) // then it cannot be taken back without asking
-		c.ok(c.alice.Slash(thread, "undo"))
+		c.ok(c.alice.Slash(thread, "go undo"))
 		c.place(c.bob, thread, "C4")
 		bare()
 	})
@@ -392,7 +393,7 @@ func TestDirectAgain(t *testing.T) {
 		if calls, tried := remind("one", 7); calls != 1 || tried != 0 {
 			t.Errorf("the same day: called %d times, tried %d times", calls, tried)
 		}
-		c.ok(c.bob.Slash(c.room, "remind", opt("how", "direct")))
+		c.ok(c.bob.Slash(c.room, "go time remind", opt("how", "direct")))
 		for range 2 {
 			before := len(c.bob.DM().Messages())
 			if remind("one", 9); len(c.bob.DM().Messages()) != before+1 || !strings.Contains(c.bob.DM().Last().Content, "it is your turn") {
@@ -435,7 +436,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("a channel where it may not write: %v", err)
 		}
 		c.room.OverwriteBot(discordtest.SendMessages, 0)
-		c.ok(c.alice.Slash(c.room, "help")) // by which the bot hears that it may write again
+		c.ok(c.alice.Slash(c.room, "go help")) // by which the bot hears that it may write again
 		c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 413, Code: 40005})
 		if err := c.notice(room); !errors.Is(err, outbox.ErrTooLarge) {
 			t.Errorf("too large: %v", err)
@@ -516,70 +517,106 @@ func TestShowAsABoard(t *testing.T) {
 	})
 }
 
-// Whoever may manage messages or the server is a moderator to the bot; what is
-// reserved for moderators Discord's client shows to nobody else.
+// A slash command's option is one line. A diagram comes in a file, or in a form that the
+// command opens without one; a record longer than what can be typed is read too.
+func TestDiagrams(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		const wall, drawn = "$$B\n$$ . X .\n$$ X O .\n$$ . . .", "3 . X .\n 2 X O .\n 1 . . ."
+		long := "(;FF[4]SZ[3]AB[ba][ab]AW[bb]C[" + strings.Repeat("a long comment ", 1000) + "])"
+		for name, ask := range map[string]func(command string) *discordtest.Interaction{
+			"a file": func(command string) *discordtest.Interaction {
+				return c.alice.Slash(c.room, pathOf(command), opt("file", discordtest.File{Name: "game.sgf", Data: []byte(long)}), opt("rules", "aga"))
+			},
+			"a diagram in a file": func(command string) *discordtest.Interaction {
+				return c.alice.Slash(c.room, pathOf(command), opt("file", discordtest.File{Name: "diagram.txt", Data: []byte(wall)}))
+			},
+			"a form": func(command string) *discordtest.Interaction {
+				opened := c.alice.Slash(c.room, pathOf(command), opt("rules", "aga"))
+				return c.alice.Submit(opened, map[string]any{"diagram": "```\n" + wall + "\n```"})
+			},
+			"one line": func(command string) *discordtest.Interaction {
+				return c.alice.Slash(c.room, pathOf(command), opt("diagram", "(;FF[4]SZ[3]AB[ba][ab]AW[bb])"))
+			},
+		} {
+			for _, command := range []string{"show", "setup"} {
+				m := c.ok(ask(command))
+				if command == "setup" {
+					threads := c.room.Threads()
+					m = threads[len(threads)-1].Last()
+				}
+				if !withPicture(m) || !strings.Contains(m.Attachments[0].Alt, drawn) {
+					t.Errorf("/%s, %s: %q %+v", command, name, m.Content, m.Attachments)
+				}
+			}
+			c.passes(time.Minute) // nobody asks too much
+		}
+		for reply, f := range map[string]discordtest.File{
+			"too large: at most 256 KB":  {Name: "huge.sgf", Data: bytes.Repeat([]byte("x"), maxRecord+1)},
+			"I cannot read that diagram": {Name: "cat.png", Data: []byte("\x89PNG\r\n\x1a\n\xff\xfe")},
+		} {
+			if m := c.ok(c.alice.Slash(c.room, "show", opt("file", f))); m.To != "Alice" || !strings.Contains(m.Content, reply) {
+				t.Errorf("%s: %q to %q", f.Name, m.Content, m.To)
+			}
+		}
+		// What the form would have to remember is too long: the bot says what is missing.
+		if m := c.ok(c.alice.Slash(c.room, "show", opt("rules", strings.Repeat("x", maxCustomID)))); m.To != "Alice" {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+	})
+}
+
+// Of a file no more is read than a record may have, whatever Discord says of its size, and
+// from nowhere but where Discord keeps files.
+func TestFilesAreBounded(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		said := c.alice.SayFile(c.room, "", "huge.sgf", bytes.Repeat([]byte("x"), maxRecord+1))
+		f := interaction.File{Name: "huge.sgf", URL: said.Attachments[0].URL, Size: 1}
+		if _, err := c.a.fetch(t.Context(), f); !errors.Is(err, errTooLarge) {
+			t.Errorf("too much was read: %v", err)
+		}
+		f.URL = "http://localhost:1/" + f.Name
+		if _, err := c.a.fetch(t.Context(), f); err == nil {
+			t.Error("a file was fetched from elsewhere")
+		}
+	})
+}
+
+// Whoever may manage messages or the server is a moderator to the bot. Discord shows
+// everybody the subcommand that adjudicates; the bot refuses all but those who may manage
+// messages.
 func TestModerators(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		if m := c.ok(c.bob.Slash(c.room, "settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
-			t.Errorf("%q to %q", m.Content, m.To)
-		}
-		if i := c.bob.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-			t.Error("Bob may adjudicate")
-		}
-		c.guild.Permit(c.guild.Member("Owner"), discordtest.ManageGuild)
-		if m := c.ok(c.guild.Member("Owner").Slash(c.room, "settings", opt("size", "13x13"))); m.To != "" {
-			t.Errorf("%q to %q", m.Content, m.To)
-		}
-		carol := c.guild.Member("Carol")
+		dave, carol, erin := c.guild.Member("Dave"), c.guild.Member("Carol"), c.guild.Member("Erin")
+		c.guild.Permit(dave, discordtest.ManageGuild)
 		c.guild.Permit(carol, discordtest.ManageMessages)
-		c.ok(carol.Slash(thread, "adjudicate", opt("as", "black")))
+		if m := c.ok(c.bob.Slash(c.room, "go room settings", opt("size", "13x13"))); m.To != "Bob" || !strings.Contains(m.Content, "moderators") {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		if m := c.ok(dave.Slash(c.room, "go room settings", opt("size", "13x13"))); m.To != "" {
+			t.Errorf("%q to %q", m.Content, m.To)
+		}
+		c.guild.Allow(erin, "go") // which gives her no more than others have
+		for _, who := range []*discordtest.Person{c.bob, dave, erin} {
+			if m := c.ok(who.Slash(thread, "go room adjudicate", opt("as", "black"))); m.To != who.Name() || !strings.Contains(m.Content, "Only moderators") {
+				t.Errorf("%q to %q", m.Content, m.To)
+			}
+		}
+		c.guild.Forbid(erin, "go")
+		if i := erin.Slash(thread, "go help"); i.Refused() == nil {
+			t.Error("Erin has what the server takes from her")
+		}
+		c.ok(carol.Slash(thread, "go room adjudicate", opt("as", "black")))
 		c.shows(thread, "Moderator Carol decided it")
 	})
 }
 
-// Whom the server's own settings give a command that is for moderators, Discord
-// lets through, and the bot does too; for nothing else. Whom they take it from
-// cannot have it.
-func TestServersOwnPermissions(t *testing.T) {
-	inClub(t, func(t *testing.T, c *club) {
-		thread := c.begin(t)
-		dave, erin := c.guild.Member("Dave"), c.guild.Member("Erin")
-		if i := dave.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-			t.Error("Dave may adjudicate")
-		}
-		c.guild.Permit(erin, discordtest.ManageMessages)
-		c.guild.Forbid(erin, "adjudicate")
-		if i := erin.Slash(thread, "adjudicate", opt("as", "black")); i.Refused() == nil {
-			t.Error("Erin may adjudicate")
-		}
-		c.guild.Allow(dave, "adjudicate")
-		c.guild.Allow(dave, "settings") // which everybody may use, to look
-		for command, options := range map[string][]discordtest.Option{"settings": {opt("size", "13x13")}, "delete": nil} {
-			if m := c.ok(dave.Slash(thread, command, options...)); m.To != "Dave" || !strings.Contains(m.Content, "moderator") {
-				t.Errorf("/%s: %q to %q", command, m.Content, m.To)
-			}
-		}
-		// What is pressed is not what the server's settings are about.
-		in := interaction.Interaction{Kind: interaction.Press, Guild: c.guild.ID(), ByGuild: c.guild.ID()}
-		if permitted(in, "adjudicate") {
-			t.Error("a press may adjudicate")
-		}
-		in.Kind, in.Command.Type = interaction.Command, discordgo.ChatApplicationCommand
-		if in.ByGuild = ""; permitted(in, "adjudicate") {
-			t.Error("the command of a person's own may adjudicate")
-		}
-		c.ok(dave.Slash(thread, "adjudicate", opt("as", "black")))
-		c.shows(thread, "Moderator Dave decided it")
-	})
-}
-
-// What is too long for one message comes in several, for the same eyes.
+// A text too long for one message comes in several, for the same readers.
 func TestLongAnswer(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		text := strings.TrimSpace(strings.Repeat("a line of forty characters and no more.\n", 120))
-		c.desk.answers = func(bot.Request) bot.Answer { return bot.Answer{Text: text, Private: true} }
-		i := c.alice.Slash(c.room, "help")
+		c.recorder.answers = func(bot.Request) bot.Answer { return bot.Answer{Text: text, Private: true} }
+		i := c.alice.Slash(c.room, "go help")
 		all := []string{c.ok(i).Content}
 		for _, m := range i.FollowUps() {
 			if m.To != "Alice" {
@@ -618,8 +655,8 @@ func TestQuiet(t *testing.T) {
 // What is offered to somebody who types cannot be put off, however long it takes.
 func TestTypingIsNotPutOff(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.desk.muses = 2 * time.Second
-		if choices, err := c.alice.Autocomplete(c.room, "rules", opt("name", "b")); err != nil || len(choices) == 0 {
+		c.recorder.muses = 2 * time.Second
+		if choices, err := c.alice.Autocomplete(c.room, "go study rules", opt("name", "b")); err != nil || len(choices) == 0 {
 			t.Errorf("%v %v", choices, err)
 		}
 		if n := c.d.Count(callbackRoute); n != 1 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -22,12 +23,22 @@ const (
 // hosts are where Discord keeps the files of messages. Nothing else is fetched.
 var hosts = []string{"cdn.discordapp.com", "media.discordapp.net"}
 
-// withRecord reads the record that the message of a menu carries into the
-// option that is to hold it.
-func (a *Adapter) withRecord(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
+// errTooLarge is the error of a file that is larger than maxRecord.
+var errTooLarge = errors.New("the file is too large")
+
+// withFile reads the file that a command attaches, or the record that the message of a
+// menu carries, into the option that is to hold it.
+func (a *Adapter) withFile(ctx context.Context, r *bot.Request, c interaction.CommandData) error {
 	m, ok := entry(c)
 	if !ok {
-		return nil
+		diagram, ok := diagramOption(a.service.Commands(), r.Command)
+		f, attached := c.Files[c.Option(fileOption).Text]
+		if !ok || !attached {
+			return nil
+		}
+		text, err := a.fetch(ctx, f)
+		r.Args[diagram.Name] = text
+		return err
 	}
 	for _, f := range c.Messages[c.Target].Files {
 		if strings.HasSuffix(strings.ToLower(f.Name), ".sgf") {
@@ -39,28 +50,55 @@ func (a *Adapter) withRecord(ctx context.Context, r *bot.Request, c interaction.
 	return nil
 }
 
-// fetch reads a file of a message.
+// lacksDiagram returns the form that asks for a diagram, if a slash command has none:
+// an option cannot have several lines. It returns nil if nothing is missing.
+func (a *Adapter) lacksDiagram(r bot.Request, in interaction.Interaction) *rest.Response {
+	o, ok := diagramOption(a.service.Commands(), r.Command)
+	p := press{r.Command, r.Args, o.Name}
+	if !ok || strings.TrimSpace(r.Args[o.Name]) != "" || in.Command.Target != "" || len(p.String()) > maxCustomID {
+		return nil
+	}
+	return new(form(p, o.In(in.Locale), in.Locale))
+}
+
+// diagramOption finds the option of a command that takes a diagram.
+func diagramOption(commands []bot.Command, name string) (bot.Option, bool) {
+	for _, c := range commands {
+		if i := slices.IndexFunc(c.Options, func(o bot.Option) bool { return o.Type == bot.DiagramOption }); c.Name == name && i >= 0 {
+			return c.Options[i], true
+		}
+	}
+	return bot.Option{}, false
+}
+
+// fetch reads a file of a message or of a command.
 func (a *Adapter) fetch(ctx context.Context, f interaction.File) (string, error) {
 	u, err := url.Parse(f.URL)
-	if err != nil || f.Size > maxRecord || !a.mayFetch(u) {
-		return "", errors.New("not a record that may be fetched")
+	if err != nil || !a.mayFetch(u) {
+		return "", errors.New("file refused: not on Discord's servers")
+	}
+	if f.Size > maxRecord {
+		return "", errTooLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return "", errors.New("not a record that may be fetched")
+		return "", errors.New("file refused: not on Discord's servers")
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: a.cfg.Dial, DisableKeepAlives: true}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(q)
 	if err != nil {
-		return "", errors.New("the record could not be fetched")
+		return "", errors.New("download of the file failed")
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxRecord+1))
-	if err != nil || resp.StatusCode != http.StatusOK || len(data) > maxRecord {
-		return "", errors.New("the record could not be fetched")
+	switch {
+	case err != nil || resp.StatusCode != http.StatusOK:
+		return "", errors.New("download of the file failed")
+	case len(data) > maxRecord: // whatever its size was said to be
+		return "", errTooLarge
 	}
 	return string(data), nil
 }

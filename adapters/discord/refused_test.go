@@ -32,7 +32,7 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 		"silenced": {
 			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(0, discordtest.SendMessagesInThreads) },
 			func(c *club, _ *discordtest.Channel) { c.room.OverwriteBot(discordtest.SendMessagesInThreads, 0) },
-			"allow Send Messages in Threads to me",
+			"grant me Send Messages in Threads",
 		},
 	}, func(t *testing.T, c *club, lost lost) {
 		thread := c.begin(t)
@@ -74,10 +74,10 @@ func TestTurnsThatCannotBeShown(t *testing.T) {
 // somebody has put it into time-out, is not asked again and again.
 func TestRefusedForNoReason(t *testing.T) {
 	inTable(t, func(t *testing.T, c *table) {
-		c.ok(c.alice.Slash(c.room, "help"))
+		c.ok(c.alice.Slash(c.room, "go help"))
 		end := c.d.Fault(discordtest.Fault{Route: sendRoute, Status: 403, Code: 50013, Times: -1})
 		notice := func() error {
-			c.ok(c.alice.Slash(c.room, "help"))
+			c.ok(c.alice.Slash(c.room, "go help"))
 			defer time.Sleep(time.Minute)
 			return c.notice(c.where(c.room))
 		}
@@ -136,7 +136,7 @@ func TestNamesWhatIsMissing(t *testing.T) {
 			c.again() // another process, which has heard nothing
 		}
 		if lost.heard {
-			c.ok(c.alice.Slash(c.room, "help"))
+			c.ok(c.alice.Slash(c.room, "go help"))
 		}
 		c.room.OverwriteBot(0, lost.may)
 		before := len(c.d.Requests(""))
@@ -183,7 +183,7 @@ func TestLockedAndHidden(t *testing.T) {
 		}
 		c.room.OverwriteBot(discordtest.ViewChannel, 0)
 		thread.Reopen()
-		c.ok(c.alice.Slash(c.room, "help"))
+		c.ok(c.alice.Slash(c.room, "go help"))
 		if err := notice(); err != nil {
 			t.Error(err)
 		}
@@ -195,7 +195,7 @@ func TestLockedAndHidden(t *testing.T) {
 func TestPutOff(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		slowly := func(who *discordtest.Person, at string) *discordtest.Interaction {
 			return c.deferred(who.Slash(c.room, "place", opt("at", at), opt("game", 1)))
 		}
@@ -225,7 +225,7 @@ func TestPutOff(t *testing.T) {
 // Where the bot can only answer, what was put off is for everybody nevertheless.
 func TestPutOffWhereItCanOnlyAnswer(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		eve, street := c.installed()
 		i := c.deferred(eve.Slash(street, "new", opt("size", "5x5"), opt("opponent", eve)))
 		if m := c.shows(street, " to play: "); !withPicture(m) || m.To != "" {
@@ -245,7 +245,7 @@ func TestStoppedWhilePutOff(t *testing.T) {
 		c.stop()
 		time.Sleep(6 * time.Second) // Discord lets nobody identify twice within five
 		gate := make(chan bool)
-		stop, kill := c.alone(&desk{Service: bot.New(c.store, bot.Config{}), gate: gate})
+		stop, kill := c.alone(&recorder{Service: bot.New(c.store, bot.Config{}), gate: gate})
 		i := c.alice.Slash(thread, "place", opt("at", "C3"))
 		i.First()
 		synctest.Wait()

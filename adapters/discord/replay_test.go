@@ -36,12 +36,12 @@ func answeredTwice(t *testing.T, prepare func(*club)) {
 		c.again() // another process knows none of them
 		all := len(thread.Messages())
 
-		c.desk.gate = make(chan bool)
+		c.recorder.gate = make(chan bool)
 		for _, i := range []*discordtest.Interaction{turn, refused, public} {
 			reads := c.d.Count(originalRoute)
 			i.Again()
 			c.passes(answerAfter)
-			c.desk.gate <- true
+			c.recorder.gate <- true
 			c.passes(time.Second)
 			if c.d.Count(originalRoute) == reads {
 				t.Error("nobody looked what stands")

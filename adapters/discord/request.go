@@ -2,7 +2,6 @@ package discord
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		Lang:      in.Locale,
 		RoomLang:  in.GuildLocale,
 		At:        in.At,
-		Moderator: in.Guild != "" && slices.ContainsFunc(moderator, in.May.Has),
+		Moderator: moderates(in, ""),
 		Manager:   in.Guild != "" && in.May.Has(rest.ManageGuild),
 		Args:      map[string]string{},
 		Shows:     true,
@@ -35,10 +34,15 @@ func request(in interaction.Interaction, now time.Time) bot.Request {
 		r.Server = serverOf(in.Guild)
 	}
 	if in.Channel.IsThread() && in.Channel.Parent != "" {
-		r.Where.Channel, r.Where.Thread = in.Channel.Parent, in.Channel.ID
-		r.Under = string(receipt(in.Channel.Parent, in.Channel.ID))
+		inThread(&r, in.Channel.Parent, in.Channel.ID)
 	}
 	return r
+}
+
+// inThread makes a thread of a channel the place of a request.
+func inThread(r *bot.Request, channel, thread string) {
+	r.Where.Channel, r.Where.Thread = channel, thread
+	r.Under = string(receipt(channel, thread))
 }
 
 func person(u interaction.User) outbox.User {
@@ -63,8 +67,11 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 		}
 		return true
 	}
-	r.Command = c.Name
+	r.Command = commandAt(c.Name)
 	for _, o := range c.Options {
+		if o.Type == discordgo.ApplicationCommandOptionAttachment {
+			continue // see withFile
+		}
 		r.Args[o.Name] = o.Text
 		if u, ok := c.Users[o.Text]; ok && o.Type == discordgo.ApplicationCommandOptionUser {
 			if r.Users == nil {
@@ -72,6 +79,9 @@ func commanded(r *bot.Request, c interaction.CommandData) bool {
 			}
 			r.Users[o.Name] = person(u)
 		}
+	}
+	if c, ok := r.Args["command"]; ok { // of which people want help: they name it as they type it
+		r.Args["command"] = commandAt(strings.TrimPrefix(c, "/"))
 	}
 	return true
 }

@@ -22,7 +22,7 @@ import (
 // nothing.
 func TestWhoPresses(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		d := c.desk
+		d := c.recorder
 		thread := c.begin(t)
 		mod, boss := c.guild.Member("Mod"), c.guild.Member("Boss")
 		c.guild.Permit(mod, discordtest.ManageMessages)
@@ -54,13 +54,13 @@ func TestWhoPresses(t *testing.T) {
 				c.guild.Leave(mod)
 				mod = c.guild.Member("Mod") // again, without a role
 			}
-			c.ok(mod.Slash(c.room, "settings"))
+			c.ok(mod.Slash(c.room, "go room settings"))
 			if asked := d.take(); len(asked) != 1 || asked[0].Moderator != may {
 				t.Errorf("asked %+v, moderator: %v", asked, may)
 			}
 		}
 		// Nobody looks after direct messages.
-		c.ok(boss.Slash(boss.DM(), "settings", opt("size", "13x13")))
+		c.ok(boss.Slash(boss.DM(), "go room settings", opt("size", "13x13")))
 		if asked := d.take(); len(asked) != 1 || asked[0].Moderator {
 			t.Errorf("in direct messages: %+v", asked)
 		}
@@ -71,7 +71,7 @@ func TestWhoPresses(t *testing.T) {
 // what it says are options of a command, as somebody could type them.
 func TestForgedControls(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		d := c.desk
+		d := c.recorder
 		thread := c.begin(t)
 		board := thread.Last()
 		eve := c.guild.Member("Eve")
@@ -132,7 +132,7 @@ func TestForgedControls(t *testing.T) {
 // 1,000 times.
 func TestBots(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		d := c.desk
+		d := c.recorder
 		thread := c.begin(t)
 		board := thread.Last()
 		echo := c.guild.Member("Echo")
@@ -169,7 +169,7 @@ func TestBots(t *testing.T) {
 					"webhook_id": "17", "content": "/place at:C3", "timestamp": "2026-11-02T12:00:00Z"})
 			}
 		}
-		c.ok(c.bob.Slash(thread, "help")) // after all of them, in the same channel
+		c.ok(c.bob.Slash(thread, "go help")) // after all of them, in the same channel
 		for _, r := range d.take() {
 			if r.Command != "help" || r.Who.ID != c.bob.ID() {
 				t.Errorf("asked %+v", r)

@@ -45,7 +45,7 @@ func TestShards(t *testing.T) {
 			thread := c.begin(t)
 			c.place(c.alice, thread, "C3")
 			c.place(c.bob, thread, "C4")
-			c.ok(c.alice.Slash(thread, "resign"))
+			c.ok(c.alice.Slash(thread, "go resign"))
 			if n := count(thread.Messages(), withPicture); n < 3 {
 				t.Errorf("shard %d: %d boards\n%s", shard, n, c.d.Transcript())
 			}
@@ -54,7 +54,7 @@ func TestShards(t *testing.T) {
 		for k, c := range []*club{first, second} {
 			c.stop()
 			heard := 0
-			for who, n := range c.desk.heard() {
+			for who, n := range c.recorder.heard() {
 				heard += n
 				if n, _ := strconv.Atoi(who[len(who)-1:]); n/each != k {
 					t.Errorf("process %d hears %s", k, who)
@@ -96,7 +96,7 @@ func TestManyServers(t *testing.T) {
 			before := c.heap()
 			c.start()
 			for _, s := range seats {
-				if _, err := s.who.Autocomplete(s.room, "rules", opt("name", "b")); err != nil {
+				if _, err := s.who.Autocomplete(s.room, "go study rules", opt("name", "b")); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -42,7 +42,7 @@ func (a *Adapter) inTime(ctx context.Context, channel string, by time.Time, m re
 	err = do(up, m)
 	if err != nil && up.Err() != nil && ctx.Err() == nil {
 		a.slow.Add(channel, time.Now().Add(crawlsFor))
-		a.log.Info("uploads are slow, words go first", "channel", channel, "error", err)
+		a.log.Info("uploads are slow, will send text before pictures", "channel", channel, "error", err)
 		return true, err
 	}
 	return false, err
@@ -105,7 +105,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 	case a.following <- struct{}{}:
 		defer func() { <-a.following }()
 	default:
-		a.log.Debug("picture not put into its answer: too many are on their way", "channel", channel)
+		a.log.Debug("picture not added to its answer: too many uploads", "channel", channel)
 		return nil
 	}
 	m.Components, m.Flags = nil, m.Flags&^rest.Ephemeral
@@ -119,7 +119,7 @@ func (a *Adapter) tells(ctx context.Context, channel string, by time.Time, c con
 			return nil
 		}
 		if final(err) {
-			a.log.Debug("picture not put into its answer", "error", err)
+			a.log.Debug("picture not added to its answer", "error", err)
 			return nil
 		}
 		pause(ctx, atLeast(followPause<<try, err))

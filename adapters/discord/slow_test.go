@@ -57,7 +57,7 @@ func TestSlowPictures(t *testing.T) {
 	})
 }
 
-// What somebody asks to see comes in words, too, where pictures do not get
+// A requested picture comes as text, too, where pictures do not get
 // through, and its picture follows: as the first answer, after a deferral, and
 // for everybody.
 func TestSlowAnswers(t *testing.T) {
@@ -68,9 +68,9 @@ func TestSlowAnswers(t *testing.T) {
 		for k, share := range []bool{false, true, false, true} {
 			put := k >= 2
 			end := c.d.Fault(fault)
-			c.desk.gate = nil
+			c.recorder.gate = nil
 			if put {
-				c.desk.gate = make(chan bool)
+				c.recorder.gate = make(chan bool)
 			}
 			shown := says("Black C3 · ")
 			before := count(c.bob.Sees(thread), shown)
@@ -129,6 +129,29 @@ func TestSlowPictureOfOneGame(t *testing.T) {
 		for name, thread := range map[string]*discordtest.Channel{"slow": slow, "other": beside} {
 			if m := thread.Last(); !withPicture(m) || inLetters(m) {
 				t.Errorf("the %s game shows %q at last", name, m.Content)
+			}
+		}
+	})
+}
+
+// A board in letters becomes a picture also after a restart, and the record of a game that
+// has ended is attached.
+func TestPictureFollowsAfterARestart(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		end := c.d.Fault(discordtest.Fault{Files: true, Times: -1, Status: 502})
+		c.alice.Slash(thread, "place", opt("at", "C3"))
+		if m := c.shows(thread, "Black C3"); !inLetters(m) || withPicture(m) {
+			t.Fatalf("the words are %q", m.Content)
+		}
+		c.ok(c.bob.Slash(thread, "go resign", opt("confirm", "yes")))
+		c.passes(10 * time.Second)
+		c.again()
+		end()
+		c.passes(10 * time.Minute)
+		for _, m := range thread.Messages()[2:] {
+			if !withPicture(m) || inLetters(m) { // a board, or the record of the game
+				t.Errorf("without its file: %q\n%s", m.Content, c.log.String())
 			}
 		}
 	})

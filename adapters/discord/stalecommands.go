@@ -19,11 +19,11 @@ func (a *Adapter) removeStaleCommands(in interaction.Interaction) {
 		ctx, cancel := context.WithTimeout(a.asking, shortly)
 		defer cancel()
 		if _, err := a.rest.PutCommands(ctx, guild, []command{}); err != nil {
-			a.log.Debug("commands of one server not removed", "guild", guild, "error", err)
+			a.log.Debug("commands of one server not removed, will retry", "guild", guild, "error", err)
 			a.hinted.Remove("commands " + guild)
 			return
 		}
-		a.log.Info("commands of one server removed: they are registered elsewhere now", "guild", guild)
+		a.log.Info("commands of one server removed, no longer registered there", "guild", guild)
 	})
 	if err != nil {
 		a.hinted.Remove("commands " + guild)

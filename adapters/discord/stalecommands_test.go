@@ -26,8 +26,8 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 		c := newClub(t, discordtest.Options{})
 		c.cfg.Guild = c.guild.ID()
 		c.start()
-		c.ok(c.alice.Slash(c.room, "help"))
-		if i := c.d.Guild("elsewhere").Member("Eve").Slash(c.d.Guild("elsewhere").Channel("x"), "help"); i.Refused() == nil {
+		c.ok(c.alice.Slash(c.room, "go help"))
+		if i := c.d.Guild("elsewhere").Member("Eve").Slash(c.d.Guild("elsewhere").Channel("x"), "go help"); i.Refused() == nil {
 			t.Error("another server has them too")
 		}
 		here := c.registered(c.guild.ID())
@@ -47,13 +47,13 @@ func TestCommandsOfOneServerAreTakenAway(t *testing.T) {
 		// The server's own are used, to Discord; and what failed is tried again with
 		// the next.
 		for _, left := range []int{here, 0} {
-			c.ok(c.alice.Slash(c.room, "help"))
+			c.ok(c.alice.Slash(c.room, "go help"))
 			synctest.Wait()
 			if n := c.registered(c.guild.ID()); n != left {
 				t.Errorf("the server has %d commands of its own still, not %d", n, left)
 			}
 		}
-		c.ok(c.alice.Slash(c.room, "help"))
+		c.ok(c.alice.Slash(c.room, "go help"))
 		if n := c.registered(""); n != here {
 			t.Errorf("%d commands are registered everywhere, and %d were in the server", n, here)
 		}

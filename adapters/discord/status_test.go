@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
@@ -20,7 +22,7 @@ func (tb *table) plays() *discordtest.Message {
 	tb.Helper()
 	tb.does("alice", "#games", "/new size:5x5 opponent:@Bob color:black")
 	m := tb.room.Last()
-	tb.does("bob", "#games", "/join")
+	tb.does("bob", "#games", "[Join]")
 	tb.opens(m, "New game · Black to play")
 	return m
 }
@@ -73,34 +75,107 @@ func TestOpeningIsEditedNowAndThen(t *testing.T) {
 				t.Errorf("edited %d times, not %d", n, edits)
 			}
 		}
-		after("New game", 1)
+		after("New game", 2)
 		tb.does("alice", "", "/place at:C3")
-		after("New game", 1)
+		after("New game", 2)
 		tb.passes(59 * time.Second)
 		tb.does("bob", "", "/place at:C4")
-		after("New game", 1)
+		after("New game", 2)
 		tb.passes(time.Second)
-		after("Move 2: White C4 · Black to play", 2)
+		after("Move 2: White C4 · Black to play", 3)
 		if link := fmt.Sprintf("https://discord.com/channels/%s/%s/%s", tb.guild.ID(), tb.here.ID(), tb.here.Last().ID); !strings.HasSuffix(opening.Now().Content, "See "+link) {
 			t.Errorf("no link to the newest board: %q", opening.Now().Content)
 		}
 		tb.passes(10 * time.Minute)
-		after("Move 2", 2)
+		after("Move 2", 3)
 		tb.does("alice", "", "/place at:D3") // nothing was edited for long
-		after("Move 3", 3)
+		after("Move 3", 4)
 
 		tb.passes(time.Hour)
 		tb.does("bob", "", "/place at:D4")
-		after("Move 4", 4)
+		after("Move 4", 5)
 		tb.does("alice", "", "/place at:B3")
 		tb.passes(9 * time.Minute)
 		tb.does("bob", "", "/place at:B4")
-		after("Move 4", 4)
+		after("Move 4", 5)
 		tb.passes(time.Minute)
-		after("Move 6", 5)
+		after("Move 6", 6)
 		for _, r := range tb.d.Requests(editRoute) {
 			if allowed, _ := r.Body["allowed_mentions"].(map[string]any); len(allowed) == 0 || allowed["users"] != nil || allowed["roles"] != nil {
 				t.Errorf("it may call: %v", r.Body)
+			}
+		}
+	})
+}
+
+// From a challenge to the first board there are two messages, the opening and the board:
+// that the game has begun the opening says itself, whatever happens meanwhile. Without a
+// thread the board stands below it.
+func TestOpeningSaysThatTheGameBegins(t *testing.T) {
+	type how struct {
+		join  func(c *club, opening *discordtest.Message)
+		room  []string // what there is to read in the room afterwards
+		board bool     // the last of it is the board
+	}
+	stands, begins := "Game 1: Two Button Go", "Game 1 begins: Two Button Go"
+	press := func(c *club, opening *discordtest.Message) { c.bob.Press(opening, "Join") }
+	broken := func(f discordtest.Fault) func(c *club, opening *discordtest.Message) {
+		return func(c *club, opening *discordtest.Message) {
+			c.d.Fault(f)
+			press(c, opening)
+		}
+	}
+	eachInClub(t, map[string]how{
+		"pressed":    {press, []string{stands}, false},
+		"by command": {func(c *club, _ *discordtest.Message) { c.bob.Slash(c.room, "go join") }, []string{stands}, false},
+		"slowly": {func(c *club, opening *discordtest.Message) {
+			c.recorder.gate = make(chan bool)
+			c.deferredBy(rest.ResponseDeferUpdate, c.bob.Press(opening, "Join"))
+		}, []string{stands}, false},
+		"answer lost":   {broken(discordtest.Fault{Route: callbackRoute, Drop: discordtest.AfterDone}), []string{stands}, false},
+		"answer broken": {broken(discordtest.Fault{Route: callbackRoute, Drop: discordtest.BeforeDone}), []string{stands}, false},
+		"killed": {func(c *club, opening *discordtest.Message) {
+			c.stop()
+			time.Sleep(6 * time.Second)
+			gate := make(chan bool)
+			stop, kill := c.alone(&recorder{Service: bot.New(c.store, bot.Config{}), gate: gate})
+			press(c, opening)
+			synctest.Wait()
+			kill()
+			close(gate)
+			stop()
+			c.start()
+		}, []string{stands}, false},
+		"deleted": {func(c *club, opening *discordtest.Message) {
+			c.recorder.posts = func(p outbox.Post) { opening.Delete() }
+			c.bob.Slash(c.room, "go join")
+		}, []string{begins, " to play: "}, true},
+		"no threads": {func(c *club, opening *discordtest.Message) {
+			c.guild.Everyone(discordtest.ViewChannel | discordtest.UseApplicationCommand)
+			c.guild.BotPermissions(mayDo &^ discordtest.CreatePublicThreads)
+			press(c, opening)
+		}, []string{begins, " to play: "}, true},
+	}, func(t *testing.T, c *club, x how) {
+		x.join(c, c.ok(c.alice.Slash(c.room, "new", opt("size", "5x5"), opt("opponent", c.bob))))
+		c.passes(2 * time.Minute)
+		all := c.room.Messages()
+		if len(all) != len(x.room) {
+			t.Fatalf("%d messages in the room, not %d\n%s\n%s", len(all), len(x.room), c.d.Transcript(), c.log.String())
+		}
+		for k, want := range x.room {
+			board := x.board && k == len(all)-1
+			if m := all[k]; !strings.Contains(m.Content, want) || withBoard(m) != board || !board && len(m.Controls) > 0 {
+				t.Errorf("message %d says %q, not %q", k+1, m.Content, want)
+			}
+		}
+		if threads := c.room.Threads(); !x.board {
+			if len(threads) != 1 || len(threads[0].Messages()) != 1 || !withBoard(threads[0].Last()) {
+				t.Errorf("there is no thread of one board\n%s", c.d.Transcript())
+			}
+		}
+		for _, m := range c.bob.Sees(c.room) {
+			if m.To != "" && m.Content != c.linkTo(c.room.Threads()[0].Last()) {
+				t.Errorf("Bob reads %q", m.Content)
 			}
 		}
 	})
@@ -111,9 +186,9 @@ func TestEndIsShownAtOnce(t *testing.T) {
 	inTable(t, func(t *testing.T, tb *table) {
 		opening := tb.plays()
 		tb.does("alice", "", "/place at:C3")
-		tb.does("bob", "", "/resign confirm:yes")
+		tb.does("bob", "", "/go resign confirm:yes")
 		tb.opens(opening, "Move 2: White resigns · game over\nBlack wins")
-		if n := tb.edits(opening); n != 2 {
+		if n := tb.edits(opening); n != 3 {
 			t.Errorf("edited %d times", n)
 		}
 	})
@@ -134,12 +209,12 @@ func TestOpeningThatCannotBeEdited(t *testing.T) {
 			tb.does([]string{"alice", "bob"}[k%2], "", "/place at:"+at)
 		}
 		tb.passes(time.Hour)
-		if n := tb.edits(opening); n != 2 { // the first was before
+		if n := tb.edits(opening); n != 3 { // two were before
 			t.Errorf("edited %d times", n)
 		}
 		tb.passes(24 * time.Hour)
 		tb.does("alice", "", "/place at:D3")
-		if n := tb.edits(opening); n != 3 {
+		if n := tb.edits(opening); n != 4 {
 			t.Errorf("edited %d times by the next day", n)
 		}
 		if last := tb.here.Last(); !strings.Contains(last.Content, "5\\. Black D3") {
@@ -158,7 +233,7 @@ func TestOpeningHasToWait(t *testing.T) {
 		opening := tb.plays()
 		fault.Route, fault.Path = editRoute, "/messages/"+opening.ID
 		tb.d.Fault(fault)
-		tb.does("alice", "", "/resign confirm:yes")
+		tb.does("alice", "", "/go resign confirm:yes")
 		tb.opens(opening, "New game")
 		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
 			t.Errorf("the thread ends with %q", last.Content)
@@ -167,7 +242,7 @@ func TestOpeningHasToWait(t *testing.T) {
 		tb.opens(opening, "New game")
 		tb.passes(time.Second)
 		tb.opens(opening, "game over")
-		if n := tb.edits(opening); n != 3 { // the first was before
+		if n := tb.edits(opening); n != 4 { // two were before
 			t.Errorf("edited %d times", n)
 		}
 	})
@@ -209,8 +284,8 @@ func TestOpeningBesideItsBoards(t *testing.T) {
 func TestOpeningInTheLanguageOfTheRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for tag, want := range map[string]string{
-			"de": "Partie 1: Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\nZug 1: Schwarz C3 · Weiß am Zug\n",
-			"ja": "対局1：Two Button Go · 5×5\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
+			"de": "Partie 1: Two Button Go · 5×5 · Komi 6½\n⚫ Alice – ⚪ Bob\nZug 1: Schwarz C3 · Weiß am Zug\n",
+			"ja": "対局1：Two Button Go · 5×5 · コミ6½\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
 		} {
 			tb := newTable(t)
 			tb.guild.Locale(tag)
@@ -255,7 +330,7 @@ func TestPace(t *testing.T) {
 // The opening of a position to talk about goes on saying that nothing counts.
 func TestOpeningOfASetup(t *testing.T) {
 	inTable(t, func(t *testing.T, tb *table) {
-		tb.does("alice", "#games", "/setup diagram:.XO./XO../..../..12")
+		tb.does("alice", "#games", "/go study setup diagram:.XO./XO../..../..12")
 		opening := tb.room.Last()
 		thread := tb.room.WaitThread(0)
 		if thread == nil {

@@ -16,8 +16,8 @@ const (
 
 // Errors of [Queue.Go].
 var (
-	ErrFull   = errors.New("too much waits")
-	ErrClosed = errors.New("closed")
+	ErrFull   = errors.New("queue is full")
+	ErrClosed = errors.New("queue is closed")
 )
 
 // A Queue runs work: pieces with the same key one after another in the order in

@@ -54,7 +54,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What fails, fails alone.
+// A failing job does not affect others.
 func TestPanic(t *testing.T) {
 	var told []any
 	q := NewQueue(1, func(v any) { told = append(told, v) })
@@ -90,7 +90,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// What is too much is refused, until there is room again.
+// A full queue refuses jobs until there is room again.
 func TestBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(1, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// What every adapter must do.
+// The tests that every adapter must pass.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T, s *matrixtest.Server, service bot.Service) adaptertest.Platform {

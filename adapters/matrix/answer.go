@@ -11,7 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// What the homeserver answers holds what strangers have written. An event that
+// The homeserver's answers hold strangers' texts. An event that
 // cannot be read must not make the whole answer unreadable: the loop would ask
 // for it for ever.
 

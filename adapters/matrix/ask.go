@@ -46,7 +46,7 @@ func (a *Adapter) concerns(dev *device.Device, e *event.Event, commands []bot.Co
 		if m.NewContent != nil { // it may have been a command that is still to be dealt with
 			return replaced(e) != ""
 		}
-		_, ok := a.parse(dev, e, m, commands, direct)
+		_, ok := a.parse(dev, e, m, commands, direct, m.RelatesTo.GetThreadParent() != "")
 		return ok
 	}
 	return false
@@ -81,9 +81,9 @@ func reaction(e *event.Event) (to id.EventID, command string, ok bool) {
 }
 
 // parse reads a message as a command. In a room where only one person listens
-// it needs no mark.
-func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEventContent, commands []bot.Command, direct bool) (command.Parsed, bool) {
-	t := command.Typed{Body: m.Body, Direct: direct, Self: dev.Client.UserID, SelfName: "Halfpoint", Reply: m.RelatesTo.GetReplyTo() != ""}
+// it needs no mark, and a turn needs none in a thread.
+func (a *Adapter) parse(dev *device.Device, e *event.Event, m *event.MessageEventContent, commands []bot.Command, direct, thread bool) (command.Parsed, bool) {
+	t := command.Typed{Body: m.Body, Direct: direct, Thread: thread, Self: dev.Client.UserID, SelfName: "Halfpoint", Reply: m.RelatesTo.GetReplyTo() != ""}
 	if m.Format == event.FormatHTML {
 		t.Formatted = m.FormattedBody
 	}
@@ -119,7 +119,7 @@ func (a *Adapter) asleep(at id.RoomID) {
 func (a *Adapter) wakeAll(ctx context.Context) {
 	rooms, err := a.queue.open(ctx)
 	if err != nil && ctx.Err() == nil {
-		a.log.Error("pending events not looked up, will retry", "error", err)
+		a.log.Error("reading pending events failed, will retry", "error", err)
 	}
 	for _, at := range rooms {
 		a.wake(at)
@@ -132,7 +132,7 @@ func (a *Adapter) keyCame(session id.SessionID) {
 	a.keys.Add(1)
 	rooms, err := a.queue.keyCame(a.asking(), session)
 	if err != nil {
-		a.log.Error("events without keys not looked up, will retry", "error", err)
+		a.log.Error("reading events without keys failed, will retry", "error", err)
 	}
 	for _, at := range rooms {
 		a.wake(at)
@@ -245,7 +245,7 @@ func (a *Adapter) one(ctx context.Context, dev *device.Device, r *row) (again ti
 // setAside keeps an event that cannot be dealt with, for somebody to look at,
 // and goes on without it.
 func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
-	a.log.Error("event given up and left alone", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
+	a.log.Error("event processing failed, gave up", "event", r.event, "room", r.room, "tries", r.tries, "error", err)
 	if err := a.queue.settle(ctx, r, poison, ""); err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 // hopeless reports whether an event fails so often, while others do not, that it
 // is to hold them up no longer.
 func (a *Adapter) hopeless(r *row, f failure, err error) bool {
-	if f.times <= maxFails || errors.As(err, new(errLater)) || retryAfter(err) > 0 {
+	if f.times <= maxFails || errors.As(err, new(errLater)) || device.RetryAfter(err) > 0 {
 		return false
 	}
 	switch {
@@ -321,7 +321,7 @@ func (a *Adapter) readSince(t time.Time) bool {
 // has come.
 func (a *Adapter) pauseAfter(err error, times int) time.Duration {
 	var later errLater
-	wait := retryAfter(err)
+	wait := device.RetryAfter(err)
 	if errors.As(err, &later) {
 		wait = later.wait
 	}
@@ -357,7 +357,7 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		case errors.As(err, &missing):
 			if r.tries <= aCrash { // not if that has panicked
 				if err := dev.Crypto.AskForKey(ctx, e); err != nil {
-					a.log.Warn("key not requested", "room", r.room, "error", err)
+					a.log.Warn("room key not requested", "room", r.room, "error", err)
 				}
 			}
 			return keyless, missing.Session.String(), nil
@@ -378,6 +378,8 @@ func (a *Adapter) deal(ctx context.Context, dev *device.Device, r *row) (state, 
 		return ignored, "", a.fill(ctx, dev, r)
 	case invitation.Type:
 		return accepted, "", a.join(ctx, dev, r)
+	case goneBack.Type:
+		return ignored, "", a.tellRestored(ctx, r)
 	case event.StateTombstone.Type:
 		return accepted, "", a.follow(ctx, dev, e)
 	case event.EventReaction.Type:
@@ -416,8 +418,8 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		if m = m.NewContent; m == nil {
 			return ignored, nil
 		}
-		if _, ok := a.parse(dev, e, m, commands, direct); !ok {
-			// What still waits for its key is not done as it was first.
+		if _, ok := a.parse(dev, e, m, commands, direct, true); !ok { // in a thread or not
+			// An event that still waits for its key is not handled in its first version.
 			return ignored, a.queue.takeBack(ctx, []redaction{{before, e.Sender, false}})
 		}
 		target, err := a.event(ctx, dev, e.RoomID, before)
@@ -428,8 +430,8 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return ignored, nil // nobody can edit what others have said, or what is no longer there
 		}
 		root = threadRoot(target)
-		// What was done is not undone by writing something else; what was not is
-		// asked anew.
+		// An edit does not undo a command that succeeded. One that was refused is
+		// handled again.
 		was, err := a.queue.state(ctx, before)
 		if err != nil {
 			return "", err
@@ -445,9 +447,19 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 			return "", err
 		}
 	}
-	p, ok := a.parse(dev, e, m, commands, direct)
+	p, ok := a.parse(dev, e, m, commands, direct, root != "")
 	if !ok {
 		return ignored, nil
+	}
+	q, err := a.request(ctx, dev, e, root)
+	if err != nil {
+		return "", err
+	}
+	q.Command, q.Args = p.Command, p.Args
+	if p.Bare != "" { // chat, unless it is a turn
+		if q, ok, err = service.Bare(ctx, q, p.Bare); err != nil || !ok {
+			return ignored, err
+		}
 	}
 	if told, err := a.tooMuch(ctx, dev, r, e, root); told || err != nil {
 		return refused, err
@@ -455,11 +467,6 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	if p.Problem != "" {
 		return refused, a.tell(ctx, dev, e, root, bot.Answer{Text: p.Problem, Private: true})
 	}
-	q, err := a.request(ctx, dev, e, root)
-	if err != nil {
-		return "", err
-	}
-	q.Command, q.Args = p.Command, p.Args
 	if len(p.Users) > 0 {
 		q.Users = map[string]outbox.User{}
 		for option, user := range p.Users {
@@ -580,6 +587,11 @@ func (a *Adapter) request(ctx context.Context, dev *device.Device, e *event.Even
 	if root == "" {
 		return r, nil
 	}
+	if wait, err := a.untilRoot(ctx, dev, e, root); err != nil {
+		return r, err
+	} else if wait > 0 {
+		return r, errLater{wait}
+	}
 	r.Under = receipt(e.RoomID, root)
 	first, err := a.queue.marked(ctx, "root", r.Under)
 	if first != "" {
@@ -596,7 +608,7 @@ func (a *Adapter) ask(ctx context.Context, service bot.Service, e *event.Event, 
 	}
 	answer, err = service.Ask(ctx, r)
 	if err != nil {
-		return "", answer, fmt.Errorf("ask: %w", err)
+		return "", answer, fmt.Errorf("handle request: %w", err)
 	}
 	if answer.Private {
 		return refused, answer, nil // or a question: either may be put better

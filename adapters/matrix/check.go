@@ -80,17 +80,17 @@ func tryRoom(ctx context.Context, client *mautrix.Client, room string, board ren
 	}
 	picture, err := uploadNow(ctx, &device.Device{Client: client}, secret, "halfpoint-check.png", "image/png", b.Bytes())
 	if err != nil {
-		return lines, fmt.Errorf("room %s: picture not uploaded: %w", room, err)
+		return lines, fmt.Errorf("room %s: upload a picture: %w", room, err)
 	}
 	if secret {
 		return append(lines, fmt.Sprintf("room %s: encrypted; the bot may write there and uploaded a picture. Only the running bot has keys to post it: try !board there", room)), nil
 	}
 	sent, err := client.SendMessageEvent(ctx, at, event.EventMessage, message.File(message.Content{Board: render.TextBoard(board)}, picture))
 	if err != nil {
-		return lines, fmt.Errorf("room %s: board not posted: %w", room, err)
+		return lines, fmt.Errorf("room %s: post a board: %w", room, err)
 	}
 	if _, err := client.RedactEvent(ctx, at, sent.EventID); err != nil {
-		return lines, fmt.Errorf("room %s: board posted, but not removed again: %w", room, err)
+		return lines, fmt.Errorf("room %s: remove the posted board: %w", room, err)
 	}
 	return append(lines, fmt.Sprintf("room %s: posted a board and removed it again", room)), nil
 }

@@ -73,6 +73,7 @@ func newClub(t *testing.T, s *matrixtest.Server) *club {
 		Person: 6000,              // people in tests are quick
 		Rate:   1000, Burst: 1000, // and what can wait need not
 		Log: slog.New(slog.NewTextHandler(c.log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
+	c.cfg.RecoveryFile = c.file + ".recovery-key"
 	if !s.Virtual() {
 		c.cfg.Slow = time.Minute // it may be the machine that is slow
 	}
@@ -106,7 +107,7 @@ func openStore(t *testing.T, file string) (_ *store.Store, _ *dbutil.Database, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := st.Beside()
+	raw, err := st.OpenAdapterDB()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,12 +352,12 @@ func (c *club) kill() {
 // between is the adapter, with something between it and the bot.
 type between struct {
 	bot.Adapter
-	desk func(bot.Service) bot.Service
+	wrap func(bot.Service) bot.Service
 }
 
 func (b between) Run(ctx context.Context, service bot.Service) error {
-	if b.desk != nil {
-		service = b.desk(service)
+	if b.wrap != nil {
+		service = b.wrap(service)
 	}
 	return b.Adapter.Run(ctx, service)
 }

@@ -32,7 +32,7 @@ import (
 //	bob edits> !place D4         to what bob said last
 //	bob takes back>              what bob said last
 //
-// What the bot says in a thread stands behind ›. Root is the first message of a
+// The bot's messages in a thread follow ›. Root is the first message of a
 // thread, which changes as the game goes on.
 func TestConversations(t *testing.T) {
 	adaptertest.Conversations(t, func(t *testing.T, text string) (said string) {
@@ -275,7 +275,9 @@ func (tb *table) quiet() {
 	}
 }
 
-// look writes down what is new or looks otherwise.
+// look writes down what is new or looks otherwise, in each room first outside of
+// threads, then thread by thread in the order of their roots: posts of two games may
+// arrive in either order.
 func (tb *table) look() {
 	for _, name := range []string{"alice", "bob"} { // who is invited by the bot comes
 		who := tb.people[name]
@@ -298,7 +300,12 @@ func (tb *table) look() {
 			}
 		}
 		v := tb.reader(at).View(at)
-		for _, m := range v.From(tb.user.ID) {
+		messages := v.From(tb.user.ID)
+		begun := func(m *matrixtest.Message) int { // -1: outside of threads
+			return slices.IndexFunc(v.Messages, func(root *matrixtest.Message) bool { return root.ID == m.Thread })
+		}
+		slices.SortStableFunc(messages, func(m, n *matrixtest.Message) int { return cmp.Compare(begun(m), begun(n)) })
+		for _, m := range messages {
 			tb.write(v, m, margin)
 		}
 	}

@@ -66,7 +66,7 @@ func (a *Adapter) reactions(ctx context.Context, on outbox.Receipt, controls []m
 		}
 		there, err := a.queue.marked(ctx, "reaction", string(on)+" "+emoji)
 		if err != nil {
-			return nil, fmt.Errorf("look up a reaction: %w", err)
+			return nil, fmt.Errorf("read a stored reaction: %w", err)
 		}
 		if there == "" {
 			missing = append(missing, emoji)
@@ -84,7 +84,7 @@ func (a *Adapter) decorate(ctx context.Context, dev *device.Device, p outbox.Pos
 	if on == "" {
 		return nil, outbox.ErrGone
 	}
-	if wait := a.pace.spare(a.cfg.Now()); wait > 0 && p.Kind != outbox.Attach {
+	if wait := a.pace.background(a.cfg.Now()); wait > 0 && p.Kind != outbox.Attach {
 		return nil, outbox.RetryAfter{Wait: wait}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
@@ -129,7 +129,7 @@ func (a *Adapter) react(ctx context.Context, dev *device.Device, at id.RoomID, o
 		return a.unpress(ctx, dev, at, on, p, wanted[1:])
 	}
 	there := map[string]bool{}
-	if p.Attempt > 1 { // the homeserver may not have finished with the first when it is asked once more
+	if p.Attempt > 1 || a.hasGoneBack() { // the homeserver may not have finished with the first when it is asked once more
 		own, err := pressed(ctx, dev, at, on)
 		if err != nil && !refusedBy(err) {
 			return nil, err
@@ -180,7 +180,7 @@ func (a *Adapter) unpress(ctx context.Context, dev *device.Device, at id.RoomID,
 	_, err := dev.Client.RedactEvent(ctx, at, id.EventID(events[0]), mautrix.ReqRedact{TxnID: transaction("unpress " + events[0])})
 	a.paced(err)
 	if err != nil && !refusedBy(err) {
-		return nil, fmt.Errorf("take a reaction away: %w", err)
+		return nil, fmt.Errorf("remove a reaction: %w", err)
 	}
 	if len(events) == 1 {
 		return nil, nil
@@ -280,7 +280,7 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 		a.log.Info("own message cannot be decrypted", "room", at, "event", e.ID, "error", err)
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("decrypt what the bot has said: %w", err)
+		return nil, fmt.Errorf("decrypt an own message: %w", err)
 	}
 	return clear, nil
 }
@@ -291,12 +291,12 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID, attempt int) (string, error) {
 	e, err := dev.Client.GetEvent(ctx, at, notice)
 	if errors.Is(err, mautrix.MNotFound) && attempt < lookTries {
-		return "", fmt.Errorf("ask for a notice: %v", err)
+		return "", fmt.Errorf("get a notice: %v", err)
 	} else if refusedBy(err) {
-		a.log.Info("notice of a challenge's end not available", "room", at, "error", err)
+		a.log.Info("notice of a challenge's end not readable, status message omits it", "room", at, "error", err)
 		return "", nil
 	} else if err != nil {
-		return "", fmt.Errorf("ask for a notice: %w", err)
+		return "", fmt.Errorf("get a notice: %w", err)
 	}
 	if e, err = a.opened(ctx, dev, at, e); err != nil || e == nil {
 		return "", err
@@ -314,7 +314,7 @@ func pressed(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventI
 	answer, err := dev.Client.GetRelations(ctx, at, on, &mautrix.ReqGetRelations{RelationType: event.RelAnnotation, EventType: event.EventReaction,
 		Dir: mautrix.DirectionForward, Limit: looked}) // the bot's are the first
 	if err != nil {
-		return nil, fmt.Errorf("ask for reactions: %w", err)
+		return nil, fmt.Errorf("get reactions: %w", err)
 	}
 	for _, e := range answer.Chunk {
 		if e.Sender == dev.Client.UserID && e.Unsigned.RedactedBecause == nil {

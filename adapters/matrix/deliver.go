@@ -117,10 +117,8 @@ func (a *Adapter) post(ctx context.Context, dev *device.Device, at id.RoomID, ro
 	var sent sentMessage
 	var owes []outbox.Owes
 	var err error
-	if again {
-		if sent, err = a.find(ctx, dev, at, p.ID); err != nil {
-			return "", nil, botError(err)
-		}
+	if sent, err = a.sentBefore(ctx, dev, at, p.ID, again); err != nil {
+		return "", nil, botError(err)
 	}
 	found := sent.event != ""
 	if !found {
@@ -182,7 +180,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	}
 	if a.late(p) {
 		c.Text += "\n" + bot.Translated(p.Lang, wordLate)
-		a.log.Warn("board is late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
+		a.log.Warn("board shown late", "room", at, "game", p.Number, "delay", a.cfg.Now().Sub(p.At))
 	}
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 { // before anything is drawn and uploaded
 		return sent, errLater{wait}
@@ -291,7 +289,7 @@ func (c *content) draw() error {
 	}
 	var b bytes.Buffer
 	if err := c.picture.Draw(&b, render.Options{}); err != nil {
-		return fmt.Errorf("draw: %w", err)
+		return fmt.Errorf("draw a post: %w", err)
 	}
 	c.Board = c.picture.Letters()
 	c.picture, c.file = nil, &outbox.File{Name: c.name, Type: "image/png", Data: b.Bytes()}
@@ -350,7 +348,7 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 	defer cancel()
 	secret, err := a.encrypted(ctx, dev, at)
 	if err != nil {
-		return "", fmt.Errorf("ask whether the room is encrypted: %w", err)
+		return "", fmt.Errorf("read the room's encryption: %w", err)
 	}
 	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
 	maps.Copy(whole.Raw, more)
@@ -361,7 +359,7 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 			return "", e2ee.ErrOff
 		}
 		if err := a.members(ctx, dev, at); err != nil {
-			return "", fmt.Errorf("ask who is in the room: %w", err)
+			return "", fmt.Errorf("get the room's members: %w", err)
 		}
 		if m.File == nil && m.URL != "" {
 			return "", errEncryptedMeanwhile
@@ -387,21 +385,19 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 
 // paced takes note of what came of sending: when the homeserver asks to wait, all
 // wait, for it counts what the bot sends to all rooms together.
-func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), retryAfter(err)) }
+func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), device.RetryAfter(err)) }
 
 // sendOnce sends a message, unless it may have been sent before and is there.
 func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
-	if again {
-		if found, err := a.find(ctx, dev, at, key); err != nil || found.event != "" {
-			return found.event, err
-		}
+	if found, err := a.sentBefore(ctx, dev, at, key, again); err != nil || found.event != "" {
+		return found.event, err
 	}
 	return a.send(ctx, dev, at, m, key, nil)
 }
 
 // errEncryptedMeanwhile is the error of sending a picture that was uploaded in
 // the clear, to a room that has become encrypted since.
-var errEncryptedMeanwhile = errors.New("the room has become encrypted meanwhile")
+var errEncryptedMeanwhile = errors.New("room became encrypted, picture must be uploaded again")
 
 // looked is how many of the newest messages are looked through for one that may
 // have been sent before a crash.
@@ -421,20 +417,27 @@ func (a *Adapter) find(ctx context.Context, dev *device.Device, at id.RoomID, ke
 	part, err := dev.Client.Messages(ctx, at, "", "", mautrix.DirectionBackward,
 		&mautrix.FilterPart{Types: []event.Type{event.EventMessage, event.EventEncrypted}, Senders: []id.UserID{dev.Client.UserID}}, looked)
 	if err != nil {
-		return none, fmt.Errorf("look for what may have been sent: %w", err)
+		return none, fmt.Errorf("look for a message already sent: %w", err)
 	}
 	want := transaction(key)
 	for _, e := range part.Chunk {
-		said, err := a.opened(ctx, dev, at, e)
-		if err != nil {
-			return none, err
-		}
-		if said != nil && said.Content.Raw[marker] == want {
-			kind, _ := said.Content.Raw["msgtype"].(string)
-			return sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
+		if which, sent, err := a.markerOf(ctx, dev, at, e); err != nil || which == want {
+			return sent, err
 		}
 	}
 	return none, nil
+}
+
+// markerOf returns which of the bot's messages an event is; empty if it is none, or cannot be
+// read.
+func (a *Adapter) markerOf(ctx context.Context, dev *device.Device, at id.RoomID, e *event.Event) (which string, sent sentMessage, err error) {
+	said, err := a.opened(ctx, dev, at, e)
+	if err != nil || said == nil {
+		return "", sent, err
+	}
+	which, _ = said.Content.Raw[marker].(string)
+	kind, _ := said.Content.Raw["msgtype"].(string)
+	return which, sentMessage{e.ID, kind != string(event.MsgImage) && kind != string(event.MsgFile)}, nil
 }
 
 // botError makes of an error one that the bot knows.
@@ -446,7 +449,7 @@ func botError(err error) error {
 		return nil
 	case errors.As(err, &later):
 		return outbox.RetryAfter{Wait: later.wait, Account: true}
-	case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, errEncryptedMeanwhile):
+	case device.LoggedOut(err), errors.Is(err, errEncryptedMeanwhile):
 		return outbox.RetryAfter{Wait: time.Second}
 	case errors.Is(err, e2ee.ErrOff):
 		return outbox.Forbidden{Permission: err.Error()}
@@ -457,7 +460,7 @@ func botError(err error) error {
 	case errors.As(err, &e) && e.Response != nil:
 		switch e.Response.StatusCode {
 		case http.StatusTooManyRequests:
-			return outbox.RetryAfter{Wait: retryAfter(err), Account: true}
+			return outbox.RetryAfter{Wait: device.RetryAfter(err), Account: true}
 		case http.StatusForbidden:
 			return fmt.Errorf("%w: %w", outbox.Forbidden{Permission: "write messages"}, err)
 		case http.StatusNotFound:
@@ -535,12 +538,9 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 		}
 		at, root, reply = to, "", ""
 	}
-	var sent sentMessage
-	var err error
-	if again {
-		if sent, err = a.find(ctx, dev, at, key); err != nil {
-			return a.answerFailed(e, err)
-		}
+	sent, err := a.sentBefore(ctx, dev, at, key, again)
+	if err != nil {
+		return a.answerFailed(e, err)
 	}
 	found := sent.event != ""
 	if !found {
@@ -568,7 +568,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	if len(owes) > 0 {
 		service, _ := a.theService()
 		if err := service.Owe(ctx, match.Room{Platform: Name, Channel: a.room(at).known.String()}, owes...); err != nil {
-			return fmt.Errorf("owe what follows an answer: %w", err)
+			return fmt.Errorf("store follow-up work of an answer: %w", err)
 		}
 	}
 	if picture != nil && answer.File != nil {
@@ -603,7 +603,7 @@ const (
 // said to them once more; a second try to say it is not more.
 func (a *Adapter) merges(r refusal, again bool) bool {
 	now := a.cfg.Now()
-	if at, ok := a.refusals.Get(r); ok && !again && now.Sub(at) < mergeFor && a.pace.spare(now) > 0 {
+	if at, ok := a.refusals.Get(r); ok && !again && now.Sub(at) < mergeFor && a.pace.background(now) > 0 {
 		return true
 	}
 	a.refusals.Add(r, now)
@@ -614,7 +614,7 @@ func (a *Adapter) merges(r refusal, again bool) bool {
 // if there is no point in that.
 func (a *Adapter) answerFailed(e *event.Event, err error) error {
 	if refusedBy(err) || errors.Is(err, e2ee.ErrOff) {
-		a.log.Warn("answer refused, not sent", "event", e.ID, "room", e.RoomID, "error", err)
+		a.log.Warn("answer refused by the homeserver, dropped", "event", e.ID, "room", e.RoomID, "error", err)
 		return nil
 	}
 	return fmt.Errorf("answer: %w", err)

@@ -171,7 +171,7 @@ func (c *club) seen(who *matrixtest.Stranger, all []matrixtest.Sight, encrypted 
 		if s.Type == "m.reaction" {
 			continue // which nobody encrypts
 		}
-		c.wellSaid(s.Content)
+		c.wellFormed(s.Content)
 		if s.Encrypted != encrypted {
 			c.Errorf("%s sees that it is encrypted: %t: %q", who.ID, s.Encrypted, s.Body())
 		}

@@ -273,7 +273,7 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// What was being dealt with when an outage began is not asked before its end.
+// An event in progress when an outage began is not handled before its end.
 func TestAwayMeanwhile(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
@@ -310,7 +310,7 @@ func (c *club) tried(at id.RoomID) {
 	<-done
 }
 
-// What was said while the bot was away is dealt with, in its order.
+// The bot handles messages sent while it was away, in their order.
 func TestGaps(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		rooms, runs := 3, 2
@@ -405,7 +405,7 @@ func TestTokenLost(t *testing.T) {
 	})
 }
 
-// What was said before the bot came is not for it, all that comes after is.
+// Messages from before the bot joined are not for it; all later ones are.
 func TestBeforeItCame(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := newClub(t, s)
@@ -494,7 +494,7 @@ func TestTakenBack(t *testing.T) {
 		if m := g.black.View(at).Message(g.shows("Black D4").ID); m.Thread != g.root {
 			t.Error("it is shown elsewhere than in the thread")
 		}
-		stay := "What was done stays done"
+		stay := "Editing a message does not change"
 		n := c.says(g.black, stay)
 		c.dealt(at, g.black.Edits(at, wrong, "!place E5")) // was refused, then changed to what was done
 		g.black.Await(at, "that it stays", func(matrixtest.View) bool { return c.says(g.black, stay) == n+1 })
@@ -573,13 +573,13 @@ func TestPoison(t *testing.T) {
 				t.Errorf("after %d days %d are left alone, %v", keep.days, len(rows), err)
 			}
 		}
-		if s := c.log.String(); !strings.Contains(s, "left alone") || !strings.Contains(s, "cannot be") {
+		if s := c.log.String(); !strings.Contains(s, "gave up") || !strings.Contains(s, "cannot be") {
 			t.Errorf("the log does not say so:\n%s", s)
 		}
 	})
 }
 
-// What ends the program each time that it is dealt with is left alone in the
+// An event that ends the program each time it is handled is given up in the
 // end.
 func TestPoisonThatKills(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {

@@ -48,16 +48,16 @@ func newGap(at id.RoomID, from string, until id.EventID) *event.Event {
 func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 	var g gapAt
 	if err := json.Unmarshal(r.evt.Content.VeryRaw, &g); err != nil {
-		return fmt.Errorf("a gap on disk: %w", err)
+		return fmt.Errorf("read a stored gap: %w", err)
 	}
 	at := a.room(r.room)
 	for {
 		events, end, err := a.messages(ctx, dev, r.room, g.From)
 		if refusedBy(err) {
-			a.log.Error("missed events may not be read, skipped", "room", r.room, "error", err)
+			a.log.Error("homeserver refuses missed events, skipped", "room", r.room, "error", err)
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("fetch what is missing: %w", err)
+			return fmt.Errorf("fetch missed events: %w", err)
 		}
 		var found []*row
 		var gone []redaction

@@ -272,7 +272,7 @@ func (h *hostile) event() (json, kind string) {
 	return message(fmt.Sprintf(`{"msgtype":"m.text","body":"%s","format":"org.matrix.custom.html","formatted_body":"%s"}`, strings.Repeat("!", h.rnd.IntN(500)), strings.Repeat("<a href='x'>", h.rnd.IntN(500)))), ""
 }
 
-// What lies too deep is read as 0, and nothing else changes.
+// A value nested too deep is read as 0, and nothing else changes.
 func TestFlat(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat(`{"a":[`, n/2) + `1` + strings.Repeat(`]}`, n/2) }
 	for in, want := range map[string]string{

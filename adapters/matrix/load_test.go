@@ -218,7 +218,7 @@ func TestLate(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		shut.Stop()
 		m := g.shows("4. ")
-		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "board is late") {
+		if !strings.Contains(m.Text(), wordLate) || !strings.Contains(c.log.String(), "board shown late") {
 			t.Errorf("it does not say that it is late: %q", m.Text())
 		}
 		c.settle()

@@ -14,6 +14,9 @@
 //
 // An encrypted event whose key is missing waits on disk until the key comes.
 //
+// Where an old copy of the database was put back, what was said since comes again, and what
+// the bot has sent since is looked for before anything is sent (restore.go).
+//
 // # What goes
 //
 // A game is opened in the room and played in a thread under its opening, which
@@ -64,13 +67,14 @@ const Name = "matrix"
 
 // Config says whose bot it is.
 type Config struct {
-	Homeserver  string           // URL or name of the server
-	User        string           // "@halfpoint:example.org", or the part before the colon
-	Password    bot.Secret       // or Token
-	Token       bot.Secret       // without a password a lost device cannot be replaced
-	RecoveryKey bot.Secret       // of the account's cross-signing; empty: made, kept and told once
-	Allow       []string         // who may invite: users, servers or rooms; empty: everybody
-	DB          *dbutil.Database // for the device, its keys and what waits
+	Homeserver   string           // URL or name of the server
+	User         string           // "@halfpoint:example.org", or the part before the colon
+	Password     bot.Secret       // or Token; without both the owner logs the bot in in the browser, where the homeserver has that
+	Token        bot.Secret       // without a password a lost device cannot be replaced
+	RecoveryKey  bot.Secret       // of the account's cross-signing; empty: made if there is none
+	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
+	Allow        []string         // who may invite: users, servers or rooms; empty: everybody
+	DB           *dbutil.Database // for the device, its keys and what waits
 
 	Person int // requests a minute that a person may make; 0: 60
 	Room   int // that all may make in a room; 0: any number
@@ -83,8 +87,7 @@ type Config struct {
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
 	Log   *slog.Logger                                                         // nil logs nothing
 
-	Ready    func(user string)        // called when what people write reaches the bot; may be nil
-	Recovery func(recoveryKey string) // called with a recovery key that was made, once; nil: it waits in the database
+	Ready func(user string) // called when what people write reaches the bot; may be nil
 }
 
 // How much runs and waits.
@@ -104,7 +107,7 @@ const (
 	filesKept   = 64   // of answers
 	boardsKnown = 2048 // lines whose newest board is remembered
 
-	// What Synapse allows an account by default.
+	// Synapse's default limits for an account.
 	sendRate  = 0.2
 	sendBurst = 10
 )
@@ -140,12 +143,13 @@ type Adapter struct {
 	out      atomic.Bool  // nothing is known to reach the homeserver
 	keys     atomic.Int64 // how often keys have come
 
+	restored    restored
 	langs       sync.Map      // by id of a room: the language of what was said there last
 	personLimit *intake.Limit // how often a person may ask
 	roomLimit   *intake.Limit // how often all in a room may; nil: as often as they like
 	making      turns         // of making a room for somebody
 	fresh       sync.Map      // by id: rooms that the bot has made, see [fresh]
-	guests      guests        // how often the bot joins
+	invites     inviteLimiter // how often the bot joins
 
 	pace     pace
 	sending  turns                   // of sending a board, or a picture after its words, by line
@@ -162,13 +166,11 @@ var _ bot.Adapter = (*Adapter)(nil)
 func New(cfg Config) (*Adapter, error) {
 	switch {
 	case cfg.Homeserver == "":
-		return nil, errors.New("matrix.homeserver: is missing")
+		return nil, errors.New("matrix.homeserver: missing")
 	case cfg.User == "" && cfg.Token.IsZero():
-		return nil, errors.New("matrix.user: is missing")
-	case cfg.Password.IsZero() && cfg.Token.IsZero():
-		return nil, errors.New("matrix.password: is missing")
+		return nil, errors.New("matrix.user: missing")
 	case cfg.DB == nil:
-		return nil, errors.New("matrix: there is no database")
+		return nil, errors.New("matrix: no database")
 	}
 	cfg.Edit, cfg.Slow = cmp.Or(cfg.Edit, editAfter), cmp.Or(cfg.Slow, slowAfter)
 	cfg.Rate, cfg.Burst = cmp.Or(cfg.Rate, sendRate), cmp.Or(cfg.Burst, sendBurst)
@@ -214,7 +216,7 @@ func (a *Adapter) device() *device.Device {
 }
 
 // errLoggedOut is the error of a device that the homeserver no longer knows.
-var errLoggedOut = errors.New("logged out")
+var errLoggedOut = errors.New("device logged out")
 
 // Run logs in, reads what people write and asks service until ctx is done. An error
 // means that there is no point in going on: a password that is not accepted, a
@@ -229,6 +231,9 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 	}
 	leftover, err := q.newest(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.readRestored(ctx, q); err != nil {
 		return err
 	}
 	a.out.Store(true)
@@ -251,6 +256,9 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		}
 	}()
 
+	if err := a.notLoggedIn(ctx); err != nil {
+		return err
+	}
 	var group sync.WaitGroup
 	running, stop := context.WithCancel(ctx)
 	defer group.Wait()
@@ -266,7 +274,7 @@ func (a *Adapter) Run(ctx context.Context, service bot.Service) error {
 		if !errors.Is(err, errLoggedOut) {
 			return err
 		}
-		a.log.Warn("homeserver does not know the device any more, logging in again")
+		a.log.Warn("homeserver logged the device out, will log in again")
 		if time.Since(began) > 10*time.Minute {
 			wait = time.Second
 		} else {
@@ -284,7 +292,7 @@ func (a *Adapter) connected(ctx context.Context) error {
 	a.mu.Unlock()
 	if old != nil { // before another takes its place in the database
 		if err := old.Close(); err != nil {
-			a.log.Warn("device not closed", "error", err)
+			a.log.Warn("closing the previous device failed", "error", err)
 		}
 	}
 	dev, err := a.login(ctx)
@@ -295,11 +303,8 @@ func (a *Adapter) connected(ctx context.Context) error {
 	a.mu.Lock()
 	a.dev = dev
 	a.mu.Unlock()
-	if !dev.Recovery.IsZero() && a.cfg.Recovery != nil {
-		a.cfg.Recovery(dev.Recovery.Reveal())
-		if err := dev.Shown(ctx); err != nil {
-			a.log.Warn("recovery key not marked as shown, will be shown again", "error", err)
-		}
+	if err := a.queue.unmark(ctx, "restored", "perhaps"); err != nil {
+		return err
 	}
 	if dev.Crypto != nil {
 		dev.Crypto.OnKey(func(_ id.RoomID, session id.SessionID) { a.keyCame(session) })
@@ -307,8 +312,8 @@ func (a *Adapter) connected(ctx context.Context) error {
 	return a.sync(ctx, dev)
 }
 
-// login opens the device, again and again while the homeserver cannot be
-// reached.
+// login opens the device, again and again while the homeserver cannot be reached or
+// lets the bot wait.
 func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 	began := time.Now()
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
@@ -316,18 +321,19 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 		if err == nil || ctx.Err() != nil || !unreachable(err) {
 			return dev, err
 		}
-		a.log.Warn("homeserver cannot be reached, will retry", "error", err)
+		again := max(wait, device.RetryAfter(err))
+		a.log.Warn("login failed, will retry", "error", err, "again", again)
 		if time.Since(began) > awayAfter {
 			a.away(ctx)
 		}
-		pause(ctx, wait)
+		pause(ctx, again)
 	}
 }
 
 func (a *Adapter) deviceConfig() device.Config {
 	c := a.cfg
-	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey,
-		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, Log: a.log}
+	return device.Config{Homeserver: c.Homeserver, User: c.User, Password: c.Password, Token: c.Token, RecoveryKey: c.RecoveryKey, RecoveryFile: c.RecoveryFile,
+		DB: c.DB, Name: "Halfpoint", Dial: c.Dial, OldCopy: a.wentBack, Log: a.log, Waiting: a.away}
 }
 
 // away tells the service that Matrix cannot be reached; what waits waits until it
@@ -336,7 +342,7 @@ func (a *Adapter) away(ctx context.Context) {
 	a.out.Store(true)
 	service, _ := a.theService()
 	if err := service.Away(ctx, Name); err != nil && ctx.Err() == nil {
-		a.log.Error("outage not stored", "error", err)
+		a.log.Error("storing an outage failed", "error", err)
 	}
 }
 
@@ -346,7 +352,7 @@ func (a *Adapter) back(ctx context.Context) bool {
 	service, _ := a.theService()
 	err := service.Back(ctx, Name)
 	if err != nil && ctx.Err() == nil {
-		a.log.Error("end of an outage not stored, will retry", "error", err)
+		a.log.Error("storing the end of an outage failed, will retry", "error", err)
 	}
 	if err != nil {
 		return false

@@ -39,9 +39,9 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return max(0, p.until.Sub(now))
 }
 
-// spare returns for how long nothing is to be sent that can wait: while less than
+// background returns how long low-priority messages must wait: while less than
 // half of what the homeserver takes at once is left. 0: it may be sent now.
-func (p *pace) spare(now time.Time) time.Duration {
+func (p *pace) background(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	missing := float64(p.tokens.Burst())/2 + 1 - p.tokens.TokensAt(now)

@@ -141,7 +141,7 @@ func TestUploadsThatFail(t *testing.T) {
 	}
 }
 
-// What the homeserver does not take at all for its size is not tried again.
+// A picture too large for the homeserver is not tried again.
 func TestUploadsThatAreTooLarge(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		_, p, g := playing(t, s)

@@ -412,6 +412,16 @@ func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 	return q.text(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
+// restored gives when the database was copied that was put back last, and when that was
+// found out, in milliseconds of Unix time; 0: never.
+func (q *queue) restored(ctx context.Context) (copied, at int64, err error) {
+	err = q.db.QueryRow(ctx, "SELECT CAST(value AS INTEGER), at FROM matrix_mark WHERE kind = 'restored' AND key = 'copied'").Scan(&copied, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return copied, at, err
+}
+
 // unmark drops a fact.
 func (q *queue) unmark(ctx context.Context, kind, key string) error {
 	return q.exec(ctx, "DELETE FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)

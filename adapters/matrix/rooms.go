@@ -142,7 +142,7 @@ func (a *Adapter) leaveAlone(ctx context.Context, at id.RoomID) {
 		return
 	}
 	if _, err := dev.Client.LeaveRoom(ctx, at); err != nil {
-		a.log.Warn("empty room not left, will retry", "room", at, "error", err)
+		a.log.Warn("leaving an empty room failed, will retry", "room", at, "error", err)
 		return
 	}
 	a.log.Info("left an empty room", "room", at)
@@ -163,7 +163,7 @@ func (a *Adapter) invited(b *batch, dev *device.Device, at id.RoomID, state []*e
 		}
 	}
 	if !a.welcome(by, at) {
-		a.log.Warn("invitation ignored: its sender may not invite", "by", by, "room", at)
+		a.log.Warn("invitation ignored: sender not in matrix.allow", "by", by, "room", at)
 		return
 	}
 	if direct && by != "" {
@@ -187,15 +187,15 @@ func (a *Adapter) welcome(by id.UserID, at id.RoomID) bool {
 // join accepts an invitation.
 func (a *Adapter) join(ctx context.Context, dev *device.Device, r *row) error {
 	at := r.room
-	if wait := a.guests.wait(r.event, r.evt.Sender, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
+	if wait := a.invites.wait(r.event, r.evt.Sender, a.cfg.Now()); wait > 0 && !a.coming(at.String()) {
 		return errLater{wait}
 	}
 	err := a.comes(ctx, dev, at.String(), nil)
 	if !errors.As(err, new(errLater)) {
-		a.guests.tried(r.event)
+		a.invites.tried(r.event)
 	}
 	if refusedBy(err) {
-		a.log.Warn("invitation could not be accepted, ignored", "room", at, "error", err)
+		a.log.Warn("joining a room failed, invitation ignored", "room", at, "error", err)
 		return nil
 	} else if err != nil {
 		return err
@@ -217,16 +217,16 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 		from, err := a.predecessor(ctx, dev, next)
 		switch {
 		case err != nil && !refusedBy(err):
-			return fmt.Errorf("ask what a room has come of: %w", err)
+			return fmt.Errorf("get a room's predecessor: %w", err)
 		case err == nil && from != old:
 			return a.strayed(ctx, dev, old, next)
 		case err == nil && a.room(next).joined:
 			return a.followed(ctx, old, next)
 		case !a.welcome(e.Sender, next):
-			a.log.Warn("tombstone ignored: its sender may not invite", "by", e.Sender, "room", old, "to", next)
+			a.log.Warn("room upgrade ignored: sender not in matrix.allow", "by", e.Sender, "room", old, "to", next)
 			return nil
 		}
-		if wait := a.guests.wait(e.ID, e.Sender, a.cfg.Now()); wait > 0 {
+		if wait := a.invites.wait(e.ID, e.Sender, a.cfg.Now()); wait > 0 {
 			return errLater{wait}
 		}
 		if err := a.queue.mark(ctx, "follows", next.String(), old.String(), a.cfg.Now()); err != nil {
@@ -235,16 +235,16 @@ func (a *Adapter) follow(ctx context.Context, dev *device.Device, e *event.Event
 	}
 	err := a.comes(ctx, dev, to, &mautrix.ReqJoinRoom{Via: []string{e.Sender.Homeserver()}})
 	if !errors.As(err, new(errLater)) {
-		a.guests.tried(e.ID)
+		a.invites.tried(e.ID)
 	}
 	if refusedBy(err) { // an invitation may come
-		a.log.Warn("successor of a room not joined, waiting for an invitation", "room", old, "to", next, "error", err)
+		a.log.Warn("upgraded room not joined, will wait for an invitation", "room", old, "to", next, "error", err)
 		return a.queue.unmark(ctx, "follows", next.String())
 	} else if err != nil {
 		return err
 	}
 	if from, err := a.predecessor(ctx, dev, next); err != nil {
-		return fmt.Errorf("ask what a room has come of: %w", err)
+		return fmt.Errorf("get a room's predecessor: %w", err)
 	} else if from != old {
 		return a.strayed(ctx, dev, old, next)
 	}
@@ -262,13 +262,13 @@ func (a *Adapter) followed(ctx context.Context, old, next id.RoomID) error {
 // strayed leaves a room that does not replace the one whose tombstone names it, if
 // the bot went there because of the tombstone.
 func (a *Adapter) strayed(ctx context.Context, dev *device.Device, old, next id.RoomID) error {
-	a.log.Warn("tombstone ignored: the room that it names does not replace the old one", "room", old, "to", next)
+	a.log.Warn("room upgrade ignored: new room does not name the old one", "room", old, "to", next)
 	from, err := a.queue.marked(ctx, "follows", next.String())
 	if err != nil || from != old.String() {
 		return err
 	}
 	if _, err := dev.Client.LeaveRoom(ctx, next); err != nil && !refusedBy(err) {
-		return fmt.Errorf("leave a room that is no successor: %w", err)
+		return fmt.Errorf("leave a false successor room: %w", err)
 	}
 	return a.queue.unmark(ctx, "follows", next.String())
 }
@@ -302,7 +302,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 	}
 	from, err := a.predecessor(ctx, dev, at)
 	if err != nil && !refusedBy(err) {
-		return fmt.Errorf("ask what a room has come of: %w", err)
+		return fmt.Errorf("get a room's predecessor: %w", err)
 	}
 	if from != "" && a.room(from).joined {
 		var moved event.TombstoneEventContent
@@ -310,7 +310,7 @@ func (a *Adapter) origin(ctx context.Context, dev *device.Device, at id.RoomID) 
 		case refusedBy(err): // it may be said yet
 			return nil
 		case err != nil:
-			return fmt.Errorf("ask where a room has moved to: %w", err)
+			return fmt.Errorf("get a room's successor: %w", err)
 		case moved.ReplacementRoom == at:
 			return a.succeeds(ctx, from, at)
 		}
@@ -420,7 +420,7 @@ func (a *Adapter) tellRooms(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			a.log.Warn("joined rooms not listed, will retry", "error", err)
+			a.log.Warn("listing joined rooms failed, will retry", "error", err)
 			wait = tellAgain
 		}
 	}
@@ -570,7 +570,7 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 	if refusedBy(err) { // the bot is not there itself
 		return with, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("ask who is in the room: %w", err)
+		return nil, fmt.Errorf("get the room's members: %w", err)
 	}
 	for _, e := range members.Chunk {
 		switch e.Content.AsMember().Membership {
@@ -622,7 +622,7 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	ctx, cancel := context.WithTimeout(ctx, makeFor)
 	defer cancel()
 	made, err := dev.Client.CreateRoom(ctx, req)
-	if refusedBy(err) || retryAfter(err) > 0 { // it has not been made
+	if refusedBy(err) || device.RetryAfter(err) > 0 { // it has not been made
 		return "", errors.Join(err, a.queue.unmark(ctx, "making", user.String()))
 	} else if err != nil {
 		return "", err

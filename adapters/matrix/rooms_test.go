@@ -57,7 +57,7 @@ func TestWhoMayInvite(t *testing.T) {
 		for _, at := range []id.RoomID{open, other} {
 			anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
 		}
-		c.await("the log", func() bool { return strings.Contains(c.log.String(), "may not invite") })
+		c.await("the log", func() bool { return strings.Contains(c.log.String(), "not in matrix.allow") })
 		caughtUp(eve, closed)
 		if r, err := c.a.queue.next(t.Context(), closed); err != nil || r != nil || eve.View(closed).Members[c.user.ID] != "invite" {
 			t.Errorf("the bot means to come: %v %v", r, err)
@@ -146,8 +146,8 @@ func TestWithoutPower(t *testing.T) {
 	})
 }
 
-// Who looks after a room may decide a game; who plays in it may not, and who does
-// neither may not.
+// Moderators of a room may adjudicate a game; its players and other people may
+// not.
 func TestModerators(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		c := lively(t, s)
@@ -226,8 +226,8 @@ func TestUpgradedRoom(t *testing.T) {
 	})
 }
 
-// Whoever is sent away stays away, and what is owed there is set aside. Asked to
-// come again the bot goes on.
+// A bot that was removed stays away and pauses its posts. Invited again, it goes
+// on.
 func TestSentAway(t *testing.T) {
 	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
 		tb := newTable(t, s)
@@ -253,7 +253,7 @@ func TestSentAway(t *testing.T) {
 		tb.await("the posts to be paused", func() bool { return strings.Contains(tb.log.String(), "cannot post to a room") })
 		tb.settled()
 		if n := strings.Count(tb.log.String(), "cannot post to a room"); n != 1 {
-			t.Errorf("%d times it was said that posts are set aside", n)
+			t.Errorf("%d times it was said that posts are paused", n)
 		}
 		if _, err := alice.Client.UnbanUser(t.Context(), tb.room, &mautrix.ReqUnbanUser{UserID: tb.user.ID}); err != nil {
 			t.Fatal(err)
@@ -342,7 +342,7 @@ func TestWhoMayMoveARoom(t *testing.T) {
 		if m := eve.View(trap).Members[c.user.ID]; m != "" {
 			t.Errorf("Eve is not on the list, and has the bot in her room: %q", m)
 		}
-		if !strings.Contains(c.log.String(), "may not invite") {
+		if !strings.Contains(c.log.String(), "not in matrix.allow") {
 			t.Errorf("the log does not say why:\n%s", c.log)
 		}
 		next := anna.Makes(matrixtest.Room{Name: "New club", Public: true, Succeeds: old})

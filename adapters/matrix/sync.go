@@ -61,10 +61,10 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, mautrix.MUnknownToken), errors.Is(err, mautrix.MMissingToken):
+		case device.LoggedOut(err):
 			return errLoggedOut
 		case since != "" && err != nil && unknownPlace(err):
-			a.log.Warn("homeserver does not know the sync token, starting anew", "error", err)
+			a.log.Warn("homeserver rejected the sync token, will start a new sync", "error", err)
 			since = ""
 			continue
 		case err != nil:
@@ -79,21 +79,21 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			}
 			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
 			a.log.Warn("sync failed, will retry", "error", err, "again", wait)
-			pause(ctx, max(wait, retryAfter(err)))
+			pause(ctx, max(wait, device.RetryAfter(err)))
 			continue
 		}
 		if (away || wait > 0) && !a.back(ctx) {
 			pause(ctx, time.Second)
 			continue
 		}
-		// What comes after the bot was away has been said some time ago.
+		// The first events after an outage are old.
 		live := !away && wait == 0
 		wait, away = 0, false
 		if err := a.receive(ctx, dev, resp, since, live); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
-			a.log.Error("sync answer not stored, will retry", "error", err)
+			a.log.Error("storing a sync response failed, will retry", "error", err)
 			pause(ctx, time.Second)
 			continue // the same again
 		}
@@ -110,7 +110,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 }
 
 // errNoPlace is the error of an answer that does not say how far it goes.
-var errNoPlace = errors.New("the answer has no next_batch")
+var errNoPlace = errors.New("sync response has no next_batch")
 
 // poll asks what is new since a place, waiting for it if there is time.
 func (a *Adapter) poll(ctx context.Context, dev *device.Device, since string, limit int, patient bool) (*mautrix.RespSync, error) {
@@ -170,20 +170,6 @@ func unreachable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded)
 }
 
-// retryAfter is how long the homeserver asks to wait; 0: it does not.
-func retryAfter(err error) time.Duration {
-	var e mautrix.HTTPError
-	if !errors.As(err, &e) || !e.IsStatus(http.StatusTooManyRequests) {
-		return 0
-	}
-	if e.RespError != nil {
-		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
-			return min(time.Duration(ms)*time.Millisecond, 10*time.Minute)
-		}
-	}
-	return 5 * time.Second
-}
-
 // receive writes down what the homeserver told, and has it dealt with.
 func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix.RespSync, since string, live bool) (err error) {
 	defer func() {
@@ -196,7 +182,7 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 		// Keys first, for what follows; and before the token is kept, because
 		// the homeserver tells them only once.
 		if err := dev.Crypto.Sync(ctx, resp, since); err != nil {
-			return fmt.Errorf("keys: %w", err)
+			return fmt.Errorf("process room keys: %w", err)
 		}
 	}
 	b := batch{token: resp.NextBatch, live: live, last: map[id.RoomID]last{}, left: map[id.RoomID]bool{}, marks: map[[2]string]string{}}
@@ -213,10 +199,12 @@ func (a *Adapter) receive(ctx context.Context, dev *device.Device, resp *mautrix
 	for room := range resp.Rooms.Leave {
 		b.left[room] = true
 	}
+	a.tellsRestored(&b)
 	rooms, err := a.queue.take(ctx, b, a.cfg.Now())
 	if err != nil {
 		return err
 	}
+	a.restored.untold.Store(false)
 	a.learn(b)
 	for room := range rooms {
 		a.wake(room)
@@ -285,9 +273,9 @@ func (a *Adapter) trueMove(ctx context.Context, at, from id.RoomID, events []*ev
 		if said, err := a.queue.marked(ctx, "came of", at.String()); err != nil || said == room {
 			return
 		}
-		a.log.Warn("successor of a room does not name it, treated as a room of its own", "room", from, "to", at)
+		a.log.Warn("upgraded room does not name its predecessor, treated as a new room", "room", from, "to", at)
 		if err := a.moves(ctx, at, at); err != nil && ctx.Err() == nil {
-			a.log.Error("false successor of a room not stored", "error", err)
+			a.log.Error("storing a false room upgrade failed", "error", err)
 		}
 	}
 }
@@ -306,7 +294,7 @@ func (a *Adapter) sift(ctx context.Context, dev *device.Device, at room, e *even
 		_, commands := a.theService()
 		keep = a.concerns(dev, e, commands, at.direct())
 	})
-	// What panics here is tried again when its turn comes, and left alone then.
+	// An event that panics here is tried again in its turn, and dropped then.
 	return keep || !ok && e.ID != "", gone
 }
 

@@ -286,7 +286,7 @@ func TestChangedWhileAway(t *testing.T) {
 			}
 			// Done is done, by whichever way.
 			c.dealt(at, g.black.Edits(at, turn, "!place E5"))
-			g.black.reads("What was done stays done")
+			g.black.reads("Editing a message does not change")
 			c.once(g.black, at)
 		}
 	})

@@ -42,7 +42,7 @@ func (a *Adapter) tidy(ctx context.Context) {
 			a.wakeAll(ctx)
 			a.empty.Store(true)
 			if err := a.queue.forget(ctx, now); err != nil && ctx.Err() == nil {
-				a.log.Warn("old events not deleted, will retry", "error", err)
+				a.log.Warn("deleting old events failed, will retry", "error", err)
 			}
 		}
 	}
@@ -65,11 +65,11 @@ const unreadAgain = 10 * time.Minute
 func (a *Adapter) unreadable(ctx context.Context, now time.Time) {
 	rows, err := a.queue.overdue(ctx, now.Add(-toldAfter))
 	if err != nil && ctx.Err() == nil {
-		a.log.Warn("unreadable events not looked up, will retry", "error", err)
+		a.log.Warn("reading the list of unreadable events failed, will retry", "error", err)
 	}
 	for _, r := range rows {
 		dev := a.device()
-		if dev == nil || a.pace.spare(a.cfg.Now()) > 0 {
+		if dev == nil || a.pace.background(a.cfg.Now()) > 0 {
 			return
 		}
 		err := a.tellUnread(ctx, dev, r, now)
@@ -106,7 +106,7 @@ func (a *Adapter) tellUnread(ctx context.Context, dev *device.Device, r *row, no
 		}
 	}
 	if told == "" && r.broken == nil && a.room(r.room).joined {
-		a.log.Warn("message cannot be read: its key has not come", "room", r.room, "event", r.event)
+		a.log.Warn("message cannot be decrypted: room key not received", "room", r.room, "event", r.event)
 		m := message.Text(message.Content{Text: a.says(r.room, wordUnread).Text})
 		message.InThread(m, threadRoot(r.evt), r.event)
 		if _, err := a.send(ctx, dev, r.room, m, "unread "+r.event.String(), nil); err != nil && !refusedBy(err) {
@@ -139,7 +139,7 @@ func (a *Adapter) seen(e *event.Event) {
 
 // typing shows that a board is being drawn, if that takes long, until done is called.
 func (a *Adapter) typing(at id.RoomID) (done func() bool) {
-	return a.soon(typingAfter, a.pace.spare, func(ctx context.Context, dev *device.Device) {
+	return a.soon(typingAfter, a.pace.background, func(ctx context.Context, dev *device.Device) {
 		_, _ = dev.Client.UserTyping(ctx, at, true, 3*time.Second)
 	})
 }

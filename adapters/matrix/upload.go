@@ -32,7 +32,7 @@ const (
 
 // errUploading is the error of a file that is not there yet: its upload takes
 // long, or uploads fail. It says nothing of whether the bot may write messages.
-var errUploading = errors.New("the file is not uploaded yet")
+var errUploading = errors.New("file not uploaded yet")
 
 // uploads remembers what was uploaded and is being uploaded.
 type uploads struct {
@@ -78,7 +78,7 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 		delete(u.lines, line)
 		if fresh.err == nil {
 			u.known.Add(key, fresh.picture)
-		} else if wait := retryAfter(fresh.err); wait > 0 {
+		} else if wait := device.RetryAfter(fresh.err); wait > 0 {
 			u.until = time.Now().Add(wait)
 		}
 		close(fresh.done)
@@ -93,7 +93,7 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, line string, file *outbox.File) (message.Picture, error) {
 	secret, err := a.lastEncrypted(ctx, dev, at)
 	if err != nil {
-		return message.Picture{}, fmt.Errorf("ask whether the room is encrypted: %w", err)
+		return message.Picture{}, fmt.Errorf("read the room's encryption: %w", err)
 	}
 	if secret && dev.Crypto == nil {
 		return message.Picture{}, e2ee.ErrOff
@@ -119,7 +119,7 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 		case <-limited.Done():
 			continue
 		}
-		wait := max(uploadAgain, retryAfter(under.err))
+		wait := max(uploadAgain, device.RetryAfter(under.err))
 		switch stopped := a.asking().Err(); {
 		case under.key != key: // another of the line: it is this one's turn now
 		case under.err == nil, tooLarge(under.err):

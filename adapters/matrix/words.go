@@ -6,13 +6,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// What the adapter itself says: what only Matrix has.
+// Texts of the adapter that only Matrix needs.
 const (
 	wordTooMuch  = "Not so fast, please: wait a few seconds."
-	wordEdited   = "What was done stays done: to take it back there is {/undo}."
-	wordUnread   = "I could not read what you wrote: its key has not reached me. If it was for me, I will do it as soon as the key comes; you can also write it again."
+	wordEdited   = "Editing a message does not change a finished command. To take it back, use {/undo}."
+	wordUnread   = "I could not read your message: its key has not reached me. If it was a command, I will act on it as soon as the key arrives. You can also write it again."
 	wordGoesOn   = "Game {0} goes on here."
-	wordLate     = "This homeserver lets me write only now and then, so this board comes late."
+	wordLate     = "This homeserver limits how often I may write, so this board comes late."
 	wordStatus   = "Game {0}: {1}"
 	wordDirectly = "I have sent it to you directly."
 )

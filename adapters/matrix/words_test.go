@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// What the adapter says of its own is said in every language of the bot's.
+// The adapter's own texts exist in every language of the bot.
 func TestWordsInEveryLanguage(t *testing.T) {
 	for _, tag := range bot.Languages()[1:] {
 		for _, english := range []string{wordTooMuch, wordEdited, wordUnread, wordGoesOn, wordLate, wordStatus, wordDirectly} {

@@ -6,8 +6,9 @@
 //	white> /place C3
 //
 // and without one it is the seat whose turn it is. Lines that begin with # and
-// empty lines are skipped. A command that the bot refuses is answered, and the next
-// line is read; [Terminal.Refused] counts such commands.
+// empty lines are skipped. Nobody talks here, so the slash may be left out, and E5 alone
+// places a stone. A command that the bot refuses is answered, and the next line is
+// read; [Terminal.Refused] counts such commands.
 package terminal
 
 import (
@@ -142,6 +143,9 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil
 	}
+	if line[0] != '/' && line[0] != '!' {
+		line = cmp.Or(bot.Slashed(service.Commands(), line), "/"+line)
+	}
 	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {
 		seat = t.spoke // one's own turn is what can be taken back
 	}
@@ -196,6 +200,9 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 	}
 	switch {
 	case a.Scene != nil:
+		if asker, _, _ := strings.Cut(a.Text, "\n"); !a.Private {
+			t.print("%s\n", bot.Fill(asker, bot.Format{}))
+		}
 		t.print("%s\n", render.Text(*a.Scene))
 	case a.Chart != nil:
 		t.print("%s\n", strings.Trim(bot.Fill(a.Text, bot.Format{})+"\n\n"+a.Chart.Letters(), "\n"))

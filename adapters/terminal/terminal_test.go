@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
 // A screen is a terminal with somebody at it. The prompt, written when a line
@@ -63,6 +65,37 @@ func TestQuit(t *testing.T) {
 				t.Errorf("%q, with a prompt %t: %d lines refused", typed, prompt, refused)
 			}
 		}
+	}
+}
+
+// A slash may be left out; somebody who begins is told which letters are whose stones;
+// and a board for everybody says who asked for it.
+func TestWithoutSlash(t *testing.T) {
+	st, err := store.Open(t.Context(), store.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	var out strings.Builder
+	s := &Terminal{In: strings.NewReader("new two-button 5x5\nE5\nplace c3\nundo\nC2\npass\nboard share:yes\nhelo\nE5\n/\n"), Out: &out, Prompt: true}
+	if err := bot.New(st, bot.Config{Deliveries: 1}).Run(t.Context(), s); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	rest := out.String()
+	for _, want := range []string{
+		"X is Black, O is White", "black> Game 1 begins", "black> 1. Black E5", "white> 2. White C3", "White takes back the last turn",
+		"white> 2. White C2", "black> 3. Black passes", "white> White asked for the board of game 1.\nMove 3", "X Black, O White",
+		"white> (to white alone) There is no command /helo. Did you mean /help?", "white> (to white alone) E5: the point is not empty",
+		"white> A command follows the slash",
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("no %q in\n%s", want, rest)
+		}
+		rest = after
+	}
+	if s.Refused() != 3 {
+		t.Errorf("%d refused", s.Refused())
 	}
 }
 

@@ -1,7 +1,7 @@
 package terminal
 
-// What the terminal itself says. Each text is the key of its translations.
+// Texts of the terminal. Each text is the key of its translations.
 const (
-	wordWelcome   = "You play both colours. Begin with {/new rules:two-button size:9x9}. {/help} lists the commands, quit ends."
-	wordNoCommand = "A command begins with /, for example {/help}."
+	wordWelcome   = "You play both colours: X is Black, O is White. Begin with {/new rules:two-button size:9x9}, then type points such as E5. {/help} lists the commands, quit ends."
+	wordNoCommand = "A command follows the slash: {/help} lists them."
 )

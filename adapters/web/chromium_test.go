@@ -27,6 +27,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/internal/tier"
+	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // patience is how long a test waits for what a page shows; a loaded machine is
@@ -278,9 +280,9 @@ func TestGameInChromium(t *testing.T) {
 	p.sees("Play has stopped")
 	p.sit("black")
 	p.say("/dead B5 as:alive") // the bot has marked it
-	p.sees("marks as alive B5")
+	p.sees("marks B5 as alive")
 	p.say("/dead B5")
-	p.sees("marks as dead B5")
+	p.sees("marks B5 dead")
 	p.say("/accept")
 	p.sees("@White, your turn: /accept it too")
 	p.sit("white")
@@ -306,6 +308,9 @@ func TestGameInChromium(t *testing.T) {
 		alt := get[string](p, `[...document.querySelectorAll('#log img')].at(-1).alt`)
 		if len(alt) < 100 || !strings.Contains(alt, "35") {
 			t.Errorf("alt: %q", alt)
+		}
+		if words := get[string](p, `[...document.querySelectorAll('#log pre')].at(-1).textContent`); strings.Contains(alt, "\n") || !strings.HasPrefix(words, alt) || !strings.Contains(words, "9 . . . X") {
+			t.Errorf("in words: %q, alt: %q", words, alt)
 		}
 	}
 
@@ -551,7 +556,7 @@ func TestKeyboardInChromium(t *testing.T) {
 	}
 }
 
-// What assistive technology is told.
+// The names and roles that assistive technology reads.
 func TestAccessibilityInChromium(t *testing.T) {
 	tier.Change(t)
 	p := openTab(t, chromium(t), openWholeBot(t))
@@ -559,7 +564,7 @@ func TestAccessibilityInChromium(t *testing.T) {
 	p.sees("Black to play")
 	p.wait(`!!document.querySelector('#log figure')`)
 	for _, want := range []struct{ role, name string }{
-		{"textbox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
+		{"combobox", "Message"}, {"combobox", "Seat"}, {"log", "Messages"}, {"checkbox", "Change seat after each turn"},
 		{"button", "Send"}, {"link", "Skip to the message box"}, {"button", "Full size"},
 	} {
 		tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -627,6 +632,119 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	}
 	p.wait(`getComputedStyle(document.body).backgroundColor !== %q`, light)
 	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=slate') && i.naturalWidth > 0)`)
+}
+
+// The player to move places stones by pressing the board, in both layouts; others and
+// older boards are enlarged.
+func TestBoardInChromium(t *testing.T) {
+	tier.Change(t)
+	url := openWholeBot(t)
+	p := openTab(t, chromium(t), url)
+	p.do(chromedp.EmulateViewport(1366, 768))
+	phone := openTab(t, p.ctx, url)
+	phone.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)))
+	p.sit("black")
+	phone.sit("white")
+	p.say("/new two-button 9x9")
+	newest := `[...document.querySelectorAll('#log figure')].at(-1)`
+	// The middle of a point of the medium picture, in pixels of the page.
+	middle := func(p *tab, at rules.Point, o render.Options) (x, y float64) {
+		t.Helper()
+		p.wait(`%s.querySelector('img').naturalWidth > 0`, newest)
+		g, err := rules.New(&rules.TwoButton, rules.Setup{W: 9, H: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, bottom, cell, err := render.Of(g, render.Names{}).Lines(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		width, _, _ := o.Bounds()
+		box := get[[]float64](p, `(({left, top, width}) => [left, top, width])(`+newest+`.querySelector('img').getBoundingClientRect())`)
+		scale := box[2] / float64(width)
+		return box[0] + float64(left+int(at.X)*cell)*scale, box[1] + float64(bottom-int(at.Y)*cell)*scale
+	}
+	mouse := func(kind input.DispatchMouseEventType, x, y float64) {
+		t.Helper()
+		e := input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1}
+		if _, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.sees("Black to play")
+	x, y := middle(p, rules.Point{X: 2, Y: 6}, render.Options{})
+	mouse(input.DispatchMouseEventTypeMouseMoved, x+5, y-5)
+	p.wait(`document.querySelector('.ghost.black:not([hidden])')?.dataset.point === 'C7'`)
+	mouse(input.DispatchMouseEventTypeMousePressed, x+5, y-5)
+	mouse(input.DispatchMouseEventTypeMouseReleased, x+5, y-5)
+	p.sees("1. Black C7")
+	// It is not Black's turn.
+	mouse(input.DispatchMouseEventTypeMousePressed, x, y)
+	mouse(input.DispatchMouseEventTypeMouseReleased, x, y)
+	p.wait(`document.querySelector('dialog').open`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.wait(`!document.querySelector('dialog').open`)
+
+	// A finger presses twice.
+	phone.sees("1. Black C7")
+	x, y = middle(phone, rules.Point{X: 8}, render.Options{Layout: "portrait"})
+	tap := func() {
+		t.Helper()
+		for _, e := range []input.DispatchTouchEventParams{
+			{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}}},
+			{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}},
+		} {
+			if _, err := chromedp.Call(phone.ctx, input.DispatchTouchEvent, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tap()
+	phone.wait(`document.querySelector('#hint').textContent.includes('Press J1 again')`)
+	phone.wait(`document.querySelector('.ghost.white:not([hidden])')?.dataset.point === 'J1'`)
+	tap()
+	phone.sees("2. White J1")
+	if n := get[int](phone, `document.querySelectorAll('.ghost:not([hidden]), dialog[open]').length`); n != 0 {
+		t.Error("the mark or a dialog stays")
+	}
+
+	// When play has stopped, a press marks stones, and another takes the mark back.
+	p.say("pass")
+	phone.say("pass")
+	phone.sees("Play has stopped")
+	for _, as := range []string{"dead", "as alive"} {
+		get[bool](phone, newest+`.scrollIntoView({block: 'end'}), true`)
+		x, y = middle(phone, rules.Point{X: 8}, render.Options{Layout: "portrait"})
+		tap()
+		phone.sees("White marks J1 " + as)
+	}
+}
+
+// A page that shows the newest board shows each new one, with its buttons, although a
+// board is longer than a phone; one that has gone back to read stays there.
+func TestFollowInChromium(t *testing.T) {
+	tier.Change(t)
+	url := openWholeBot(t)
+	phone := openTab(t, chromium(t), url)
+	phone.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateScale(2)))
+	p := openTab(t, phone.ctx, url)
+	phone.sit("white")
+	p.sit("black")
+	p.say("/new two-button 9x9")
+	tabs := []*tab{p, phone}
+	for i, turn := range []string{"E5", "C3", "G3", "pass"} {
+		tabs[i%2].say(turn)
+		phone.wait(`%s.innerText.includes('%d. ') && Math.abs(%[1]s.getBoundingClientRect().top - document.querySelector('#scroll').getBoundingClientRect().top) < 24`, lastMessage, i+1)
+		phone.wait(`document.querySelector('#newest').hidden && [...%s.querySelectorAll('.controls button')].every((b) => b.getBoundingClientRect().bottom < document.querySelector('footer').getBoundingClientRect().top)`, lastMessage)
+	}
+	// On a laptop the whole message is seen.
+	p.do(chromedp.EmulateViewport(1366, 768))
+	p.wait(`%s.getBoundingClientRect().height < document.querySelector('#scroll').clientHeight`, lastMessage)
+
+	get[bool](phone, `document.querySelector('#scroll').scrollTop = 0, true`)
+	p.say("C7")
+	phone.sees("5. Black C7")
+	phone.wait(`document.querySelector('#scroll').scrollTop === 0 && !document.querySelector('#newest').hidden`)
 }
 
 // A page that loses the room says so, and what was typed meanwhile arrives once

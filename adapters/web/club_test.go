@@ -508,13 +508,19 @@ func (c *club) turnUp(p *member) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.offers)) {
 		offer := c.offers[key]
-		if b, ok := button(offer, "join"); ok && strings.HasPrefix(key, p.name+" ") {
+		again := strings.Contains(offer.Text, "with colours changed")
+		if b, ok := button(offer, "join", "accept"); ok && (b.Command == "join" || again) && strings.HasPrefix(key, p.name+" ") {
 			delete(c.offers, key)
 			c.wait(60)
 			if c.IntN(16) == 0 {
 				b, _ = button(offer, "decline")
 			}
 			c.press(p, b)
+			for _, m := range c.matches(bot.Query{Player: me, States: []match.State{match.Going}, Limit: 5}) {
+				if again && c.long[m.Number] == 0 {
+					c.long[m.Number] = c.length()
+				}
+			}
 		}
 	}
 	if p == c.members[0] && c.IntN(3) == 0 { // who looks after the room
@@ -544,7 +550,6 @@ func (c *club) turnUp(p *member) {
 				c.say(p, fmt.Sprintf("/sgf game:%d", n))
 			case 3:
 				c.say(p, fmt.Sprintf("/rematch game:%d", n))
-				c.long[c.matches(bot.Query{Player: me, Limit: 1})[0].Number] = c.length()
 			}
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
@@ -78,12 +80,23 @@ func (j *judge) match(id string) (m match.Match, events []match.Event, waits []s
 	}
 	switch {
 	case m.State != match.Going || m.ToMove == "":
-	case j.c.settling(m.Number) && !accepted(events):
+	case undecided(j.c.t, m, events):
 		waits = append(waits, j.c.name(m.Black), j.c.name(m.White))
 	default:
 		waits = append(waits, j.c.name(m.ToMove))
 	}
 	return m, events, waits
+}
+
+// undecided reports whether play has stopped and neither player has accepted the count:
+// an acceptance may also be one that a trial has given back.
+func undecided(t *testing.T, m match.Match, events []match.Event) bool {
+	p, err := match.Fold(m, events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := p.Game
+	return g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White)
 }
 
 func (c *club) name(id match.PersonID) string {

@@ -83,6 +83,9 @@ func complete(ctx context.Context, service bot.Service, req bot.Request, text st
 		out.Hint = o.Name + ": " + o.Summary
 		out.Replace = prefix
 		req.Command, req.Args = c.Name, args
+		if o.Name == "at" && word == "" && args[o.Name] == "" {
+			return out // empty points are too many to list
+		}
 		if o.Type != bot.PointOption || word != "" || args[o.Name] == "" { // of a stone there is mostly one
 			out.Choices = valuesLike(ctx, service, req, o, prefix)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// What is new in the transcripts is read and made ready once, and appended to a
-// backlog in memory. One goroutine, the publisher, does that and wakes the pages.
+// The publisher, one goroutine, reads new messages of the transcripts, prepares them once,
+// appends them to a backlog in memory and wakes the pages.
 // Every page has a goroutine that writes the shared bytes of the backlog from where
 // it has got to. What a new page has missed comes from the store.
 

@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ import (
 
 const (
 	browserCookie = "halfpoint-browser"
-	seatGrace     = time.Minute
+	seatGrace     = 20 * time.Second
 )
 
 // browserOf returns the hash of the secret of a request's browser; empty: it has
@@ -64,9 +66,24 @@ type seat struct {
 	vacated time.Time // when the holder was last seen here
 }
 
-func (st *seat) free() bool {
-	return st.holder == "" || st.open == 0 && time.Since(st.vacated) >= seatGrace
+// taken says why somebody else cannot have the seat now; nil: they can.
+func (st *seat) taken() problem {
+	if st.holder == "" {
+		return nil
+	}
+	if st.open > 0 {
+		return problem{wordSeatTaken}
+	}
+	if left := seatGrace - time.Since(st.vacated); left > 0 {
+		return problem{wordSeatWarm, strconv.Itoa(int(math.Ceil(left.Seconds())))}
+	}
+	return nil
 }
+
+func (st *seat) free() bool { return st.taken() == nil }
+
+// A problem is a text of the room, and its arguments; nil: there is none.
+type problem []string
 
 // openSeats reads the holders of the seats from before the restart.
 func (s *server) openSeats(ctx context.Context) error {
@@ -84,10 +101,10 @@ func (s *server) openSeats(ctx context.Context) error {
 // admit lets a browser act as somebody, and takes the name or seat for it if that
 // is free. Otherwise it returns the problem. A client without cookies may act in
 // a seat that is free, and does not keep it.
-func (s *server) admit(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
+func (s *server) admit(ctx context.Context, who outbox.User, browser string) (problem, error) {
 	switch {
 	case who == onlooker:
-		return "", nil
+		return nil, nil
 	case s.seats[who.ID] != nil:
 		return s.takeSeat(ctx, who, browser)
 	default:
@@ -95,73 +112,73 @@ func (s *server) admit(ctx context.Context, who outbox.User, browser string) (pr
 	}
 }
 
-func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
+func (s *server) takeSeat(ctx context.Context, who outbox.User, browser string) (problem, error) {
 	s.mu.Lock()
 	st := s.seats[who.ID]
-	mine, free := browser != "" && st.holder == browser, st.free()
+	mine, taken := browser != "" && st.holder == browser, st.taken()
 	if mine {
 		st.vacated = time.Now()
 	}
 	s.mu.Unlock()
 	switch {
-	case mine, free && browser == "":
-		return "", nil
-	case !free:
-		return wordSeatTaken, nil
+	case mine, taken == nil && browser == "":
+		return nil, nil
+	case taken != nil:
+		return taken, nil
 	}
 	last, err := s.cfg.Log.Last(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	s.mu.Lock()
 	if st.holder != browser && !st.free() { // somebody else was quicker
 		s.mu.Unlock()
-		return wordSeatTaken, nil
+		return problem{wordSeatTaken}, nil
 	}
 	before := st.holder
 	st.holder, st.since, st.open, st.vacated = browser, last, 0, time.Now()
 	s.grant(who.ID, browser, last)
 	s.mu.Unlock()
 	_, err = s.cfg.Log.Hold(ctx, bot.Holder{Platform: platform, ID: who.ID, Secret: browser, Since: last}, before)
-	return "", err
+	return nil, err
 }
 
-func (s *server) takeName(ctx context.Context, who outbox.User, browser string) (problem string, err error) {
+func (s *server) takeName(ctx context.Context, who outbox.User, browser string) (problem, error) {
 	if browser == "" {
-		return wordNameTaken, nil
+		return problem{wordNameTaken}, nil
 	}
 	h, free, err := s.holder(ctx, who.ID)
 	mine := bot.Holder{Platform: platform, ID: who.ID, Looks: bot.Looks(who.Name), Secret: browser}
 	switch {
 	case err != nil:
-		return "", err
+		return nil, err
 	case h.Secret == browser:
-		return "", nil
+		return nil, nil
 	case h.Secret != "":
-		return wordNameTaken, nil
+		return problem{wordNameTaken}, nil
 	case !free:
 		// Where others come in, a name from before names had holders is not for the
 		// first stranger who tries it.
-		return wordOldName, nil
+		return problem{wordOldName}, nil
 	case h.ID == "": // else it is an old name, and its private messages are for its holder
 		if alike, err := s.cfg.Log.Imitates(ctx, mine); err != nil || alike {
-			return wordAlike, err
+			return problem{wordAlike}, err
 		}
 		if mine.Since, err = s.cfg.Log.Last(ctx); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	h, err = s.cfg.Log.Hold(ctx, mine, "")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if h.Secret != browser { // somebody else was quicker
-		return wordNameTaken, nil
+		return problem{wordNameTaken}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grant(who.ID, browser, h.Since)
-	return "", nil
+	return nil, nil
 }
 
 // holder returns the holder of a name or seat, and whether anybody may take it.

@@ -159,7 +159,7 @@ func TestOldNames(t *testing.T) {
 }
 
 // A seat belongs to the browser that used it last, until its page has been closed
-// for a minute. Then it is anybody's, without what was for the last one alone.
+// for seatGrace. Then it is anybody's, without what was for the last one alone.
 func TestSeatsChangeHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []bot.Request
@@ -174,6 +174,7 @@ func TestSeatsChangeHands(t *testing.T) {
 				t.Errorf("%s as %s is told %q, want %q", browser, seat, got, want)
 			}
 		}
+		left := func(seconds string) string { return bot.Translated("", wordSeatWarm, seconds) }
 		// Somebody alone sits in both.
 		page := follow(t, url, "seat=black", "", browserNamed("first"))
 		page.until("ready")
@@ -183,19 +184,21 @@ func TestSeatsChangeHands(t *testing.T) {
 		tell(t, r, "p1", black, "for the first")
 		equal(t, "the page that was open sees", page.until("for the first"), []string{"for the first"})
 		act("black", "second", wordSeatTaken)
-		act("white", "second", wordSeatTaken)
+		act("white", "second", left("20"))
 		equal(t, "another sees", sees(t, url, "black", "second"), nil)
 		equal(t, "without a cookie", sees(t, url, "black", ""), nil)
 
 		// White's page is closed, Black's is not.
 		time.Sleep(seatGrace)
 		act("white", "second", "done")
-		act("white", "first", wordSeatTaken)
+		act("white", "first", left("20"))
 		act("black", "second", wordSeatTaken)
 		page.body.Close()
 		synctest.Wait()
-		time.Sleep(seatGrace - time.Second)
-		act("black", "second", wordSeatTaken)
+		time.Sleep(seatGrace - 1500*time.Millisecond)
+		act("black", "second", left("2"))
+		time.Sleep(500 * time.Millisecond)
+		act("black", "second", left("1"))
 		time.Sleep(time.Second)
 		act("black", "second", "done")
 		tell(t, r, "p2", black, "for the second")
@@ -206,7 +209,7 @@ func TestSeatsChangeHands(t *testing.T) {
 		stop()
 		r = newRoom(l)
 		url = open(t, r, private(&asked))
-		act("black", "first", wordSeatTaken)
+		act("black", "first", left("20"))
 		equal(t, "after the restart the second sees", sees(t, url, "black", "second"), []string{"for the second"})
 		synctest.Wait()
 		time.Sleep(seatGrace)
@@ -223,7 +226,7 @@ func TestSeatsChangeHands(t *testing.T) {
 			}
 		}
 		act("black", "second", "done")
-		if _, body := ask(t, url, typed(n, "black", "/games")); !strings.Contains(body, wordSeatTaken) {
+		if _, body := ask(t, url, typed(n, "black", "/games")); !strings.Contains(body, left("20")) {
 			t.Errorf("without a cookie in somebody's seat: %s", body)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -100,7 +101,7 @@ func (r *Room) Run(ctx context.Context, service bot.Service) error {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := web.Shutdown(drain); err != nil {
-		r.log.Warn("some requests were not answered in time", "error", err)
+		r.log.Warn("some requests were not answered before the stop", "error", err)
 		_ = web.Close()
 	}
 	<-stopped
@@ -169,7 +170,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if s.cfg.OwnerToken.IsZero() && proxied(r) {
-			s.log.Info("request refused: it came through a proxy and there is no owner token")
+			s.log.Info("request refused: came through a proxy, but owner_token is not set")
 			http.Error(w, "This room is open to its own machine alone, and you came through a proxy. "+
 				"To let others in, its owner sets owner_token; docs/room.md says how.", http.StatusForbidden)
 			return
@@ -330,18 +331,34 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	switch problem, err := s.admit(ctx, who, sub.browser); {
 	case err != nil:
 		return answer{}, err
-	case problem != "":
-		return s.refusal(bot.Translated(sub.lang, problem)), nil
+	case problem != nil:
+		return s.refusal(bot.Translated(sub.lang, problem[0], problem[1:]...)), nil
+	case who == onlooker && slices.Contains(seated, req.Command):
+		return s.refusal(bot.Translated(sub.lang, wordOnlooker)), nil
 	}
 	sayLine := func() error { // beside no turn
 		_, err := s.say(ctx, outbox.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
 		return err
 	}
+	req.Shows, req.Flat = true, true
 	if req.Command == "" {
-		return answer{}, sayLine()
+		turn, ok, err := s.service.Bare(ctx, req, line.Text)
+		if ok { // unless the page sends again what was talk at first
+			if _, err = s.cfg.Log.Message(ctx, req.ID); errors.Is(err, bot.ErrNotFound) {
+				err = nil
+			} else {
+				ok = false
+			}
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if !ok {
+			return s.hint(sub.lang, line.Text), sayLine()
+		}
+		req = turn
 	}
 	req.Users = users(commands, req.Command, req.Args)
-	req.Shows, req.Flat = true, true
 	if line.Text != "" {
 		req.Typed = &line
 	}
@@ -376,6 +393,23 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	return a, err
 }
 
+// seated are the commands that are not for onlookers: everybody shares that place, so
+// nobody could play on.
+var seated = []string{"new", "join"}
+
+// hint asks privately whether a text that everybody reads now was meant as a command,
+// if it reads like one without its slash.
+func (s *server) hint(lang, text string) answer {
+	meant := bot.Slashed(s.service.Commands(), text)
+	command, args, err := bot.Parse(s.service.Commands(), meant)
+	if err != nil {
+		return answer{}
+	}
+	a := s.refusal(bot.Translated(lang, wordMeant, meant))
+	a.Message.Controls = []control{{Label: meant, Command: command, Args: args}}
+	return a
+}
+
 // showPosts puts the posts of a request into the transcript as it settles them. If err
 // is not nil, or one of them fails, the bot shows the rest later.
 func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) {
@@ -387,9 +421,9 @@ func (s *server) showPosts(ctx context.Context, posts []outbox.Post, err error) 
 			err = s.service.Settle(ctx, p, "")
 		}
 		if err != nil {
-			s.log.Warn("post not shown by its asker, will be delivered", "post", p.ID, "error", err)
+			s.log.Warn("post not shown with its answer, outbox will deliver it", "post", p.ID, "error", err)
 			if err := s.service.Release(ctx, p, err); err != nil {
-				s.log.Error("post not released", "post", p.ID, "error", err)
+				s.log.Error("post not released, will be delivered when its claim expires", "post", p.ID, "error", err)
 			}
 			return
 		}
@@ -412,7 +446,10 @@ const (
 	wordNoSeat    = "There is no such seat."
 	wordName      = "Type your name first, beside the seat."
 	wordTaken     = "That is the name of a seat. Choose the seat, or another name."
-	wordSeatTaken = "Somebody else sits there. The seat is free a minute after they close the page or change seats."
+	wordSeatTaken = "Somebody else sits there. Choose another seat, or ask them to leave theirs."
+	wordSeatWarm  = "Somebody sat there until just now and may come back. If not, you can have the seat in {0} seconds."
+	wordOnlooker  = "An onlooker only watches. To play, choose the seat Black or White, or another name."
+	wordMeant     = "Everybody can read that now. Did you mean {0}?"
 	wordNameTaken = "That name belongs to another browser. Choose another name."
 	wordAlike     = "That name looks like somebody else's. Choose another name."
 	wordOldName   = "That name was used here before. Ask a moderator to release it for you."

@@ -433,7 +433,9 @@ func TestPeople(t *testing.T) {
 		users map[string]outbox.User
 	}{
 		{submission{Seat: "name:  Ada   Lovelace ", Text: "/new opponent:White"}, user("Ada Lovelace"), map[string]outbox.User{"opponent": white}},
-		{submission{Seat: "onlooker", Text: "/new opponent:@Bob"}, onlooker, map[string]outbox.User{"opponent": user("Bob")}},
+		{submission{Seat: "name:Eve", Text: "/new opponent:@Bob"}, user("Eve"), map[string]outbox.User{"opponent": user("Bob")}},
+		{submission{Seat: "onlooker", Text: "/games"}, onlooker, nil},
+		{submission{Seat: "white", Command: "new", Args: map[string]string{"opponent": "onlooker"}}, white, nil}, // whom nobody is
 		{submission{Seat: "white", Command: "new", Args: map[string]string{"opponent": "me"}}, white, nil},
 	} {
 		c.ID = id(i)
@@ -442,7 +444,80 @@ func TestPeople(t *testing.T) {
 			t.Errorf("request: %+v", got)
 		}
 	}
-	equal(t, "transcript", said(t, l), []string{"Ada Lovelace: /new opponent:White", "Onlooker: /new opponent:@Bob"})
+	equal(t, "transcript", said(t, l), []string{"Ada Lovelace: /new opponent:White", "Eve: /new opponent:@Bob", "Onlooker: /games"})
+}
+
+// A point without a command is a stone of somebody who is to move. Any other command
+// without its slash is said, and who said it is asked whether they meant the command.
+func TestBare(t *testing.T) {
+	l := newLog(t)
+	var asked []bot.Request
+	d := answering(bot.Answer{}, &asked)
+	d.expects = black
+	url := open(t, newRoom(l), d)
+	for i, c := range []struct{ seat, text, place, meant string }{
+		{"black", "E5", "E5", ""},
+		{"black", "place d4", "", "/place d4"},
+		{"white", "E5", "", "/place E5"},
+		{"onlooker", "k9", "", "/place k9"},
+		{"black", "accept", "", "/accept"},
+		{"black", "hello", "", ""},
+	} {
+		asked = nil
+		a := post(t, url, submission{ID: id(i), Seat: c.seat, Text: c.text})
+		if c.place != "" && (len(asked) != 1 || asked[0].Command != "place" || asked[0].Args["at"] != c.place || asked[0].Typed == nil || asked[0].Typed.Text != c.text) ||
+			c.place == "" && len(asked) > 0 {
+			t.Errorf("%s says %q, and the bot is asked %+v", c.seat, c.text, asked)
+		}
+		if (a.Message != nil) != (c.meant != "") {
+			t.Errorf("%s says %q and is told %+v", c.seat, c.text, a.Message)
+		}
+		if c.meant == "" {
+			continue
+		}
+		if m := a.Message; !a.Private || m.Text != "Everybody can read that now. Did you mean "+c.meant+"?" || len(m.Controls) != 1 || m.Controls[0].Label != c.meant {
+			t.Errorf("%s says %q and is told %+v", c.seat, c.text, m)
+		}
+		pressed := post(t, url, submission{ID: id(100 + i), Seat: c.seat, Command: a.Message.Controls[0].Command, Args: a.Message.Controls[0].Args})
+		if pressed.Message != nil || len(asked) != 1 || "/"+strings.TrimSpace(asked[0].Command+" "+asked[0].Args["at"]) != c.meant {
+			t.Errorf("the button %q asks %+v", c.meant, asked)
+		}
+	}
+	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "White: E5", "Onlooker: k9", "Black: accept", "Black: hello"})
+}
+
+// What was said stays talk when the page sends it again: the person may be to move by
+// then, and the program may have been started anew.
+func TestTalkSentAgain(t *testing.T) {
+	l := newLog(t)
+	var asked []bot.Request
+	d := answering(bot.Answer{}, &asked)
+	for _, d.expects = range []outbox.User{black, white} {
+		url, stop := run(t, newRoom(l), d)
+		post(t, url, submission{ID: id(0), Seat: "white", Text: "E5"})
+		stop()
+	}
+	if len(asked) > 0 {
+		t.Errorf("the bot is asked %+v", asked)
+	}
+	equal(t, "transcript", said(t, l), []string{"White: E5"})
+}
+
+// An onlooker, who is everybody and nobody, opens no game and joins none.
+func TestOnlookersOnlyWatch(t *testing.T) {
+	l := newLog(t)
+	var asked []bot.Request
+	url := open(t, newRoom(l), answering(bot.Answer{}, &asked))
+	for i, text := range []string{"/new 9x9", "/join"} {
+		if a := post(t, url, submission{ID: id(i), Seat: "onlooker", Text: text}); a.Message == nil || a.Message.Text != wordOnlooker {
+			t.Errorf("%s: %+v", text, a.Message)
+		}
+	}
+	post(t, url, submission{ID: id(2), Seat: "onlooker", Text: "/rules"})
+	if len(asked) != 1 || asked[0].Command != "rules" {
+		t.Errorf("asked %+v", asked)
+	}
+	equal(t, "transcript", said(t, l), []string{"Onlooker: /rules"})
 }
 
 func TestHostileNames(t *testing.T) {
@@ -633,6 +708,8 @@ func TestComplete(t *testing.T) {
 		{"/new two-button 9x9 co", "co", []string{"color:"}},
 		{"/new two-button 9x9 color:w", "w", []string{"white"}},
 		{"/new opponent:", "", []string{"black", "white", "me"}},
+		{"/place ", "", nil}, // too many
+		{"/place game:2 ", "", nil},
 		{"/place d", "d", []string{"D4", "D5"}},
 		{"/place D4", "D4", nil},
 		{"/place D4 ", "", []string{"game:"}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -28,11 +30,39 @@ type message struct {
 	Game     string    `json:"game,omitempty"`
 	Picture  string    `json:"picture,omitempty"` // its address, to which theme, layout and size are added
 	Alt      string    `json:"alt,omitempty"`
-	High     int       `json:"high,omitempty"` // pixels, of a chart of the medium size; boards are all alike
-	Next     string    `json:"next,omitempty"` // "White to play"
-	Due      []string  `json:"due,omitempty"`  // seats of which something is awaited
+	Lines    *lines    `json:"lines,omitempty"` // of the board, while stones can be placed or marked
+	High     int       `json:"high,omitempty"`  // pixels, of a chart of the medium size; boards are all alike
+	Next     string    `json:"next,omitempty"`  // "White to play"
+	Due      []string  `json:"due,omitempty"`   // seats of which something is awaited,
+	Color    string    `json:"color,omitempty"` // and the stones of the only one
 	Controls []control `json:"controls,omitempty"`
 	File     *file     `json:"file,omitempty"`
+}
+
+// Lines tell where a page that is clicked on finds the points of a board: the number of
+// lines, and A1 and the distance of lines on the medium picture of each layout, in pixels.
+type lines struct {
+	Columns   int      `json:"columns"`
+	Rows      int      `json:"rows"`
+	Dead      []string `json:"dead,omitempty"` // the points of stones that are marked so
+	Landscape [3]int   `json:"landscape"`
+	Portrait  [3]int   `json:"portrait"`
+}
+
+func linesOf(s render.Scene) *lines {
+	var l lines
+	l.Columns, l.Rows = s.Size()
+	for _, stone := range s.Dead {
+		l.Dead = append(l.Dead, stone.At.String())
+	}
+	for layout, to := range map[string]*[3]int{"landscape": &l.Landscape, "portrait": &l.Portrait} {
+		x, y, cell, err := s.Lines(render.Options{Layout: layout})
+		if err != nil {
+			return nil // nor can it be drawn
+		}
+		*to = [3]int{x, y, cell}
+	}
+	return &l
 }
 
 type control struct {
@@ -75,18 +105,26 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 	case m.Game != "" && (out.Kind == match.Show || out.Kind == match.Notice && len(m.To) > 0 && m.Room == channel):
 		b, err := s.board(ctx, m.Game, m.Seq)
 		if err != nil {
-			s.log.Warn("no picture for a board of the transcript", "game", m.Game, "seq", m.Seq, "error", err)
+			s.log.Warn("drawing a board of the transcript failed, shown without picture", "game", m.Game, "seq", m.Seq, "error", err)
 			break
 		}
 		if out.Kind == match.Show { // else it calls somebody: who that is has changed
 			out.draw(&b.drawing, fmt.Sprintf("/picture/%s/%d.png", url.PathEscape(string(m.Game)), m.Seq))
+			if slices.ContainsFunc(out.Controls, func(c control) bool { return c.Command == "place" || c.Command == "dead" }) {
+				out.Lines = linesOf(b.scene)
+			}
 		}
 		out.Next = b.scene.Next
-		if b.scene.Black.Due {
-			out.Due = append(out.Due, "black")
+		for _, p := range []struct {
+			render.Player
+			color string
+		}{{b.scene.Black, "black"}, {b.scene.White, "white"}} {
+			if p.Due { // a seat is known by its name, and may have the other stones
+				out.Due, out.Color = append(out.Due, strings.ToLower(p.Name)), p.color
+			}
 		}
-		if b.scene.White.Due {
-			out.Due = append(out.Due, "white")
+		if len(out.Due) > 1 {
+			out.Color = ""
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-var errNoOwner = errors.New("other machines may reach the local room only when owner_token is set (see docs/room.md)")
+var errNoOwner = errors.New("owner_token is missing; set it if other machines may reach the local room (docs/room.md)")
 
 // CheckAccess returns an error if a room without an owner token would be reachable
 // from other machines: by the address that it listens on, or by the names by which
@@ -85,7 +85,7 @@ func (s *server) proves(proof string) bool {
 
 var ownerPage = template.Must(template.ParseFS(page, "page/owner.html"))
 
-// What the owner's page shows.
+// An ownerView is the data of the owner's page.
 type ownerView struct {
 	Configured, Owner bool
 	Problem, Done     string
@@ -97,7 +97,7 @@ func (s *server) showOwner(w http.ResponseWriter, status int, v ownerView) {
 	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
 	w.WriteHeader(status)
 	if err := ownerPage.Execute(w, v); err != nil {
-		s.log.Debug("the owner's page was not sent", "error", err)
+		s.log.Debug("sending the owner's page failed", "error", err)
 	}
 }
 

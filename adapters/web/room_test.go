@@ -87,6 +87,7 @@ type fakeService struct {
 	ask         func(context.Context, bot.Request) (bot.Answer, error)
 	draw        func(seq int) (render.Scene, error) // nil: as many stones as events
 	suggested   func(outbox.User)                   // told for whom something is suggested, if not nil
+	expects     outbox.User                         // a turn
 }
 
 func (d fakeService) Commands() []bot.Command { return bot.Commands() }
@@ -96,6 +97,15 @@ func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error)
 		return bot.Answer{}, nil
 	}
 	return d.ask(ctx, r)
+}
+
+func (d fakeService) Bare(_ context.Context, r bot.Request, typed string) (bot.Request, bool, error) {
+	command, args, ok := bot.BareTurn(typed)
+	if !ok || r.Who != d.expects {
+		return r, false, nil
+	}
+	r.Command, r.Args = command, args
+	return r, true, nil
 }
 
 // answering is a service that gives the same answer to everything, and notes what it
@@ -539,7 +549,24 @@ func TestInstants(t *testing.T) {
 	}
 }
 
-// What a control asks for first is typed or chosen.
+// A page is told which seat is to move, whatever stones it has.
+func TestDue(t *testing.T) {
+	r := newRoom(newLog(t))
+	url := open(t, r, fakeService{draw: func(seq int) (render.Scene, error) {
+		s := scene(1)
+		s.Black.Name, s.White.Name = "White", "Black"
+		s.Black.Due, s.White.Due = seq > 1, true
+		return s, nil
+	}})
+	deliver(t, r, outbox.Post{ID: "p1", Kind: match.Show, Game: "g1", Seq: 1}, outbox.Post{ID: "p2", Kind: match.Show, Game: "g1", Seq: 2})
+	for _, m := range read(follow(t, url, "seat=onlooker", "")) {
+		if got, want := fmt.Sprint(m.Due, m.Color), []string{"", "[black]white", "[white black]"}[m.N]; got != want {
+			t.Errorf("after event %d it is the turn of %s, want %s", m.N, got, want)
+		}
+	}
+}
+
+// The input that a control needs first is typed or chosen.
 func TestPick(t *testing.T) {
 	for _, c := range []struct{ command, ask, want string }{
 		{"place", "at", "type"}, {"dead", "points", "several"}, {"pass", "dead", "several"}, {"dead", "as", "one"}, {"new", "rules", "one"},

@@ -70,7 +70,7 @@ func users(commands []bot.Command, command string, args map[string]string) map[s
 			if problem != "" {
 				who, problem = userOf("name:" + name)
 			}
-			if problem == "" {
+			if problem == "" && who != onlooker { // who cannot play
 				found[o.Name] = who
 			}
 		}

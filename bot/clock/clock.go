@@ -17,7 +17,7 @@
 // [Reminders] says when to remind the player to move.
 //
 // All amounts of time are exact, in nanoseconds; a day is 24 hours that count.
-// What does not count (weekends, nights, pauses by agreement, credits) moves the
+// Time that does not count (weekends, nights, pauses by agreement, credits) moves the
 // deadline and costs nobody anything, and both players may play meanwhile. At the
 // very instant of the deadline the flag has fallen; before, it has not.
 //
@@ -582,8 +582,8 @@ const (
 // of the own time, then, if there is vacation, of its beginning and of its end. A pause
 // by agreement has none.
 //
-// What would fall into the player's quiet hours, in their zone, comes at the end of
-// those; if what it reminds of is over by then, it comes shortly before they begin; and
+// A reminder within the player's quiet hours, in their zone, comes at the end of
+// those; if the deadline has passed by then, it comes shortly before they begin; and
 // if that is before the turn, not at all. Of reminders too near to each other the last
 // is given, which is the most urgent. All are before the deadline.
 //

@@ -587,7 +587,7 @@ var zonesForTests = []struct {
 	{"Africa/Casablanca", "2026-02-13"}, {"Pacific/Chatham", "2026-09-25"}, {"Asia/Kathmandu", "2026-01-01"},
 }
 
-// randomControl gives a time control about some day, with steps of step.
+// randomControl returns a time control about some day, with steps of step.
 func randomControl(r *rand.Rand, step time.Duration) (Control, time.Time) {
 	z := zonesForTests[r.IntN(len(zonesForTests))]
 	about, _ := time.Parse(time.DateOnly, z.about)
@@ -619,7 +619,7 @@ func randomControl(r *rand.Rand, step time.Duration) (Control, time.Time) {
 	return c, about
 }
 
-// randomEvents gives what happens in a game, at times with steps of step.
+// randomEvents returns what happens in a game, at times with steps of step.
 func randomEvents(r *rand.Rand, c Control, start time.Time, step time.Duration) []Event {
 	at := start
 	events := []Event{{Kind: Start, Seq: 1, At: at, ToPlay: rules.Black}}
@@ -1091,7 +1091,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is written is read as it was.
+// Encoding and decoding returns the same value.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(500) {
 		c, _ := randomControl(rand.New(rand.NewPCG(seed, 5)), time.Minute)

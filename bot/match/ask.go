@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What players take back, and what they ask each other.
+// Undo, and the questions that players ask each other.
 
 // FreeUndo is for how long somebody may take back their own last turn without
 // asking, unless the room says otherwise.
@@ -57,16 +57,19 @@ func (in *Input) soon(seq int) bool {
 }
 
 // ask puts a question to the opponent. It holds until it is answered or a turn
-// is made.
-func (in *Input) ask(what string, question text.Message) Step {
-	if a := in.Position.Asked; a != nil {
+// is made. How, if it is there, tells how to answer it.
+func (in *Input) ask(what string, question text.Message, how ...text.Message) Step {
+	if a := in.Position.Asked; a != nil && (in.Match.State != Ended || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
 		if in.Match.seat(a.By) == in.By {
 			return in.Refuse(say("asked.already", in.number()))
 		}
 		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
 	}
+	if how == nil {
+		how = []text.Message{say("asked.how")}
+	}
 	by := in.color()
-	s := in.step([]string{"ask " + by.Letter() + " " + what}, []text.Message{question, say("asked.how")}, nil)
+	s := in.step([]string{"ask " + by.Letter() + " " + what}, append([]text.Message{question}, how...), nil)
 	in.notify(&s, in.Match.seat(by.Opponent()))
 	return s
 }
@@ -87,9 +90,11 @@ func (in *Input) agree() (Step, bool) {
 	a := in.Position.Asked
 	stopped := in.Position.Game.Phase() != rules.Playing
 	switch {
+	case in.asked("rematch") && in.Match.seat(a.By) != in.By:
+		return Rematch(in), true
 	case a == nil, a.What == "delete": // to that /delete is the answer
 		return Step{}, false
-	case stopped && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
+	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
 		return Step{}, false
 	case in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By:
 		return in.Refuse(say("asked.already", in.number())), true
@@ -98,7 +103,7 @@ func (in *Input) agree() (Step, bool) {
 	case "undo":
 		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
 	case "draw":
-		return in.step([]string{"drawn"}, nil, []text.Message{say("over", in.number(), say("draw"), "0", say("agreed.draw"))}), true
+		return in.step([]string{"drawn"}, nil, []text.Message{say("over.nobody", in.number(), say("draw"), say("draw.agreed"))}), true
 	}
 	return in.pause(), true
 }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type Input struct {
 	Match    Match
 	Position *Position // of the match; nil: it is about none
 	Prefs    map[PersonID]Preferences
+	Erased   []PersonID // players whom nobody is behind any more
 	Limits   Limits
 	Here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
 	Yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
@@ -46,9 +48,13 @@ type Input struct {
 	Room     RoomSettings
 	Welcome  []Room // where games are welcome, when they are not here
 	Rulesets Rulesets
-	Others   []Waiting // games in which the person to be reminded is to move too
+	Others   map[PersonID][]Waiting // other games that wait for the people to be reminded
+	Offline  []Stretch              // when the bot was not running, as far as reminders of that time may still come
 	Now      time.Time
 }
+
+// A Stretch of time ends before To.
+type Stretch struct{ From, To time.Time }
 
 // A Change decides what a command changes. Those for players alone rely on
 // Input.Seated.
@@ -95,7 +101,7 @@ func (in *Input) stands(seq string) bool {
 				return false
 			}
 		case "ask", "deny":
-			// What answers a question must be for that very question.
+			// An answer must be for that very question.
 			if c := in.Request.Command; c == "accept" || c == "decline" || c == "delete" {
 				return false
 			}
@@ -202,13 +208,10 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 	m.Changed = in.Now
 	m.Standing = d.pos.standing(m, in.Now)
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
-	notify := []PersonID(nil)
-	if m.ToMove != "" && m.ToMove != in.By {
-		notify = []PersonID{m.ToMove}
-	}
+	notify := slices.DeleteFunc(m.WaitsFor(d.pos), func(p PersonID) bool { return p == in.By })
 	post := func(kind, id string, texts []text.Message, notify []PersonID) {
 		s.Posts = append(s.Posts, OutboxPost{
-			ID: fmt.Sprintf("%s-%d-%s", m.ID, m.Seq, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
+			ID: postID(m, d.pos, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
 			Texts: texts, Notify: notify, Reply: in.Request.Reply,
 		})
 	}
@@ -229,6 +232,19 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 		post(Notice, "after", after, nil)
 	}
 	return s
+}
+
+// postID returns the id of a post by what has been done in a match, time that was credited
+// aside: where an old copy of the database is put back and people's turns come again, the
+// posts of each have the ids that they had before.
+func postID(m Match, p *Position, what string) string {
+	n := m.Seq
+	for _, e := range p.Events {
+		if e.credits() {
+			n--
+		}
+	}
+	return fmt.Sprintf("%s-t%d-%s", m.ID, n, what)
 }
 
 // opening is the input for a new match.
@@ -267,6 +283,23 @@ func (in *Input) events() []Event {
 	return in.Position.Events
 }
 
+// asked reports whether one player has asked the other for something.
+func (in *Input) asked(what string) bool {
+	return in.Position != nil && in.Position.Asked != nil && in.Position.Asked.What == what
+}
+
+// answers reports whether the request answers, or takes back, what one player has asked
+// after the game.
+func (in *Input) answers() bool {
+	switch in.Request.Command {
+	case "accept": // to a wish to delete the game the answer is /delete
+		return in.asked("rematch")
+	case "decline":
+		return in.asked("rematch") || in.asked("delete")
+	}
+	return false
+}
+
 // blocked refuses what cannot be done in a match that is not being played, or
 // by somebody who does not play in it.
 func (in *Input) blocked() (Step, bool) {
@@ -276,7 +309,7 @@ func (in *Input) blocked() (Step, bool) {
 		return in.Refuse(say("game.cancelled", in.number())), true
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number())), true
-	case m.State == Ended:
+	case m.State == Ended && !in.answers():
 		return in.Refuse(say("game.over", in.number(), Outcome(in.Position))), true
 	case m.State == Sandbox && m.Opener != in.By:
 		return in.Refuse(say("sandbox.whose", in.number(), named(m.Opener))), true

@@ -12,8 +12,9 @@ import (
 // Positions to talk about: drawn in a discussion, shown once or put up as a
 // sandbox in which whoever put it up plays both colours, and nothing counts.
 
-// maxDiagram is how long a diagram or a record that is typed may be, in bytes.
-const maxDiagram = 4000
+// maxDiagram is how long a diagram or a record may be, in bytes, of which a sandbox is
+// made: each of its turns becomes an event.
+const maxDiagram = 64 << 10
 
 // drawn reads what somebody drew: a diagram, or a record.
 func drawn(drawing string) (*sgf.Record, error) {
@@ -33,7 +34,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (*r
 		return nil, text.Error("diagram.none")
 	}
 	if err != nil {
-		return nil, text.Error("diagram.bad", text.Sentence(err))
+		return nil, text.Error("diagram.bad", text.Whole(err))
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -52,7 +53,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (*r
 	}
 	g, err := rec.Play(r, komi)
 	if err != nil {
-		return nil, text.Error("diagram.bad", text.Sentence(err))
+		return nil, text.Error("diagram.bad", text.Whole(err))
 	}
 	return g, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What is due without anybody asking: flags, reminders, and the end of games that
+// Timed actions: flags, reminders, and the end of games that
 // nobody joins.
 
 const (
@@ -93,12 +94,8 @@ func (in *Input) remindersOf(who PersonID, m Match, p *Position, r clock.Reading
 
 // listening returns those for whom the match waits and who want to be reminded.
 func (in *Input) listening(m Match, p *Position) (who []PersonID) {
-	waits := []PersonID{m.ToMove}
-	if g := p.Game; g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && m.Black != m.White {
-		waits = []PersonID{m.Black, m.White}
-	}
-	for _, w := range waits {
-		if w != "" && in.Prefs[w].Remind != "none" {
+	for _, w := range m.WaitsFor(p) {
+		if in.Prefs[w].Remind != "none" {
 			who = append(who, w)
 		}
 	}
@@ -147,7 +144,7 @@ func DecideDue(in *Input, d Due) Step {
 		if s, fell := in.flag(); fell {
 			return s
 		}
-	case d.Kind == "remind" && m.State == Going && !in.Left && len(in.listening(m, in.Position)) > 0 && !in.told(d):
+	case d.Kind == "remind" && m.State == Going && !in.Left:
 		r := in.Position.Reading(in.Now)
 		n := 0
 		for _, at := range in.reminders(m, in.Position, r) {
@@ -162,7 +159,7 @@ func DecideDue(in *Input, d Due) Step {
 		var everybody, alone []PersonID
 		for _, p := range in.listening(m, in.Position) {
 			switch mine := in.remindersOf(p, m, in.Position, r); {
-			case !slices.ContainsFunc(mine, d.At.Equal): // theirs come at other times
+			case !slices.ContainsFunc(mine, d.At.Equal), in.told(p, d): // theirs come at other times
 			case in.Prefs[p].Remind == "direct":
 				alone = append(alone, p)
 			default:
@@ -190,7 +187,7 @@ type Waiting struct {
 // outage begins nothing.
 func (w Waiting) since() time.Time {
 	for _, e := range slices.Backward(w.Position.Events) {
-		if !strings.HasPrefix(e.Body, "credit ") {
+		if !e.credits() {
 			return e.At
 		}
 	}
@@ -201,30 +198,29 @@ func (w Waiting) since() time.Time {
 // spoken of again: a person with many games is told of all at once.
 const together = 30 * time.Minute
 
-// told reports whether the person has just been told that this game waits, by a
+// told reports whether somebody has just been told that this game waits, by a
 // reminder of another. It follows from when the reminders of all that wait for
 // them are due.
-func (in *Input) told(d Due) bool {
+func (in *Input) told(who PersonID, d Due) bool {
 	type ping struct {
-		at, since time.Time // when it is due, and since when its game waits
-		game      GameID
+		due, at, since time.Time // when it is due, when it is made, and since when its game waits
+		game           GameID
 	}
 	var pings []ping
-	for _, w := range append([]Waiting{{in.Match, in.Position}}, in.Others...) {
-		r := w.Position.Reading(in.Now)
-		for _, at := range in.reminders(w.Match, w.Position, r) {
+	for _, w := range append([]Waiting{{in.Match, in.Position}}, in.Others[who]...) {
+		for _, at := range in.remindersOf(who, w.Match, w.Position, w.Position.Reading(in.Now)) {
 			if !at.After(in.Now) {
-				pings = append(pings, ping{at, w.since(), w.Match.ID})
+				pings = append(pings, ping{at, in.made(at), w.since(), w.Match.ID})
 			}
 		}
 	}
 	slices.SortFunc(pings, func(a, b ping) int {
-		return cmp.Or(a.at.Compare(b.at), strings.Compare(string(a.game), string(b.game)))
+		return cmp.Or(a.at.Compare(b.at), a.due.Compare(b.due), strings.Compare(string(a.game), string(b.game)))
 	})
 	var last time.Time
 	for _, p := range pings {
 		told := !last.IsZero() && p.at.Sub(last) < together && !p.since.After(last)
-		if p.game == d.Game && p.at.Equal(d.At) {
+		if p.game == d.Game && p.due.Equal(d.At) {
 			return told
 		}
 		if !told {
@@ -232,6 +228,16 @@ func (in *Input) told(d Due) bool {
 		}
 	}
 	return false
+}
+
+// made returns when a reminder is made that is due at a time: once the bot is back.
+func (in *Input) made(due time.Time) time.Time {
+	for _, s := range in.Offline {
+		if !due.Before(s.From) && due.Before(s.To) {
+			return s.To
+		}
+	}
+	return due
 }
 
 // AgainMark ends the id of a reminder that takes the place of an earlier one of
@@ -279,6 +285,19 @@ func Claim(in *Input) Step {
 	return s
 }
 
+// WentBack returns the step that says in a match that an old copy of the database was put
+// back, and where it stands.
+func WentBack(in *Input, copied time.Time) Step {
+	m := in.Match
+	if m.State != Going {
+		return Step{Request: in.Request.ID, At: in.Now}
+	}
+	return Step{Request: in.Request.ID, At: in.Now, Match: &m, Due: in.dues(m, in.Position), Posts: []OutboxPost{{
+		ID: fmt.Sprintf("%s-%d-restored-%d", m.ID, m.Seq, copied.UnixMilli()), Game: m.ID, Where: m.Where, Kind: Notice, Seq: m.Seq,
+		Texts: []text.Message{say("restored", clock.InstantText(copied, in.Now), in.number(), strconv.Itoa(in.Position.Game.Turns()))},
+	}}}
+}
+
 // Credit adds time that does not count, because the bot was away. If that was
 // short it says nothing about it. If the clocks began later, it changes nothing.
 func Credit(in *Input, from, to time.Time) Step {
@@ -288,6 +307,9 @@ func Credit(in *Input, from, to time.Time) Step {
 	body := fmt.Sprintf("credit %d %d", from.UnixMilli(), to.UnixMilli())
 	s := in.step([]string{body}, []text.Message{say("credit", in.number(), clock.InstantText(from, in.Now), clock.InstantText(to, in.Now))}, nil)
 	s.Posts = slices.DeleteFunc(s.Posts, func(o OutboxPost) bool { return o.Kind == Show || o.Kind == Notice && to.Sub(from) <= announced })
+	for i := range s.Posts { // the event before has the ids without it
+		s.Posts[i].ID += fmt.Sprintf("-credit-%d", s.Match.Seq)
+	}
 	if d := s.Match.Deadline; !d.IsZero() && len(s.Posts) > 0 {
 		last := &s.Posts[len(s.Posts)-1]
 		last.Texts = append(last.Texts, say("deadline.now", clock.InstantText(d, in.Now)))

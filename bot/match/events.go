@@ -17,7 +17,7 @@ type verb func(f *folding, e Event, args string) error
 
 // verbs are all that a log may hold.
 var verbs = map[string]verb{
-	// Who plays changes, and not the game.
+	// These change the players, not the game.
 	"join": nothing, "open": nothing, "cancel": nothing, "decline": nothing, "expire": nothing,
 
 	// begin: both seats are taken.
@@ -99,7 +99,7 @@ var verbs = map[string]verb{
 		return f.tick(e, clock.Event{Kind: clock.Stop})
 	},
 	// ask W undo 12: White asks Black whether the game may be again as after event
-	// 12; or for a draw, a pause, or to delete the game.
+	// 12; or for a draw, a pause, a rematch, or to delete the game.
 	"ask": func(f *folding, e Event, args string) error {
 		words := strings.Fields(args)
 		if len(words) < 2 {

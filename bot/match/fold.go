@@ -41,7 +41,7 @@ type Position struct {
 	Deleted bool
 	sandbox bool
 	At      time.Time // of the last event
-	spare   *spare
+	backing *backing
 }
 
 // A Remark is what somebody said of a turn, after the game.
@@ -53,16 +53,16 @@ type Remark struct {
 
 // An Ask is what one player asks the other.
 type Ask struct {
-	What string // "undo", "draw", "pause" or "delete"
+	What string // "undo", "draw", "pause", "delete" or "rematch"
 	By   rules.Color
 	back int // undo: the event after which the game would stand again
 	Seq  int // of the event that asked
 }
 
-// A spare is the memory behind the events and lines of a position and of those
+// A backing is the memory behind the events and lines of a position and of those
 // that follow from it, with room to append. The first position to go on from the
 // last one takes it; any other copies.
-type spare struct {
+type backing struct {
 	used   atomic.Int64 // events in use; -1 while a position is being made
 	events []Event
 	lines  []Line
@@ -97,10 +97,10 @@ type survivors struct {
 var (
 	// errUnreadable means that the body of an event says nothing, or something that
 	// cannot be where it is.
-	errUnreadable = errors.New("cannot be read")
+	errUnreadable = errors.New("invalid event body")
 	// errGoesBack means that what an event does depends on how the match was before,
 	// so that the whole of it must be folded.
-	errGoesBack = errors.New("goes back")
+	errGoesBack = errors.New("event changes earlier events")
 )
 
 // Fold folds a match from its first event. Its error means that the log cannot
@@ -111,7 +111,7 @@ func Fold(m Match, events []Event) (*Position, error) {
 		return nil, err
 	}
 	f := &folding{match: m, after: make([]survivors, 1, len(events)+1)}
-	f.spare = &spare{}
+	f.backing = &backing{}
 	f.Events = make([]Event, 0, len(events))
 	if f.begun, f.Placing, err = m.begin(r, nil); err != nil {
 		return nil, err
@@ -124,15 +124,15 @@ func Fold(m Match, events []Event) (*Position, error) {
 // costs does not depend on how many there were, except where one goes back.
 func (p *Position) Next(m Match, events ...Event) (*Position, error) {
 	f := &folding{Position: *p, match: m, played: len(p.Lines)}
-	shared := p.spare.used.CompareAndSwap(int64(len(p.Events)), -1)
+	shared := p.backing.used.CompareAndSwap(int64(len(p.Events)), -1)
 	if shared {
-		f.Events, f.Lines = p.spare.events[:len(p.Events)], p.spare.lines[:len(p.Lines)]
+		f.Events, f.Lines = p.backing.events[:len(p.Events)], p.backing.lines[:len(p.Lines)]
 	} else {
-		f.spare = &spare{}
+		f.backing = &backing{}
 	}
 	after, err := f.take(events)
 	if err != nil && shared {
-		p.spare.used.Store(int64(len(p.Events)))
+		p.backing.used.Store(int64(len(p.Events)))
 	}
 	if errors.Is(err, errGoesBack) {
 		return Fold(m, slices.Concat(p.Events, events))
@@ -150,7 +150,7 @@ func (f *folding) take(events []Event) (*Position, error) {
 			err = do(f, e, args)
 		}
 		if errors.Is(err, errUnreadable) {
-			return nil, fmt.Errorf("event %d: cannot read %q", e.Seq, e.Body)
+			return nil, fmt.Errorf("event %d: invalid body %q", e.Seq, e.Body)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
@@ -168,8 +168,8 @@ func (f *folding) take(events []Event) (*Position, error) {
 		f.clock = f.match.Clock.Run(f.ticks)
 	}
 	p := f.Position
-	p.spare.events, p.spare.lines = p.Events, p.Lines
-	p.spare.used.Store(int64(len(p.Events)))
+	p.backing.events, p.backing.lines = p.Events, p.Lines
+	p.backing.used.Store(int64(len(p.Events)))
 	p.Events, p.Lines = slices.Clip(p.Events), slices.Clip(p.Lines)
 	return &p, nil
 }
@@ -289,7 +289,7 @@ func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) =
 // under, and must not go on as if it did.
 func (p *Position) Prove() error {
 	if n := len(p.Events); n > 0 && p.Events[n-1].Proof != p.Game.Proof() {
-		return fmt.Errorf("event %d: the game replays to %s and was proved as %s", n, p.Game.Proof(), p.Events[n-1].Proof)
+		return fmt.Errorf("event %d: game replays to proof %s, stored proof is %s", n, p.Game.Proof(), p.Events[n-1].Proof)
 	}
 	return nil
 }
@@ -329,6 +329,18 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 		s.Deadline = r.Deadline
 	}
 	return s
+}
+
+// WaitsFor returns those who have to act: the player to move, or all who have yet to
+// accept the count.
+func (s Standing) WaitsFor(p *Position) []PersonID {
+	switch g := p.Game; {
+	case s.ToMove == "":
+		return nil
+	case g.Phase() == rules.Settling && !g.HasAgreed(rules.Black) && !g.HasAgreed(rules.White) && s.Black != s.White:
+		return []PersonID{s.Black, s.White}
+	}
+	return []PersonID{s.ToMove}
 }
 
 // sit gives somebody a seat.

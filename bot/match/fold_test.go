@@ -28,7 +28,7 @@ var samePosition = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "events" }, cmp.Comparer(slices.Equal[[]Event])),
 	cmp.FilterPath(func(p cmp.Path) bool {
 		f, ok := p.Last().(cmp.StructField)
-		return ok && f.Name() == "spare"
+		return ok && f.Name() == "backing"
 	}, cmp.Ignore()),
 }
 
@@ -266,7 +266,7 @@ func turnsOf(p *Position) string {
 	return strings.Join(turns, ", ")
 }
 
-// What is said after a game in one future of it is not said in another.
+// A comment after a game in one branch is not in another.
 func TestFuturesAreApart(t *testing.T) {
 	m := Match{Rules: "aga@1", Setup: rules.Setup{W: 5, H: 5, Handicap: 9}}
 	log := []string{"stone A1", "stone A2", "stone A3", "comment 1 a", "comment 1 b", "comment 1 c"}

@@ -32,7 +32,7 @@ func (in *Input) stones(points string) Step {
 		}
 	}
 	if _, _, err := in.Match.begin(in.Position.Game.Rules(), all); err != nil { // a stone may lack a liberty
-		return in.Refuse(say("bad.handicap", text.Begins(err)))
+		return in.Refuse(text.Whole(err))
 	}
 	return in.step(bodies, nil, nil)
 }

@@ -7,8 +7,8 @@
 //	p.Game          // the game of Go, as package rules plays it
 //	p.Reading(now)  // what the clocks show
 //
-// Whoever wants to change a match puts everything that the decision depends on into
-// an [Input], and has it decided:
+// To change a match, put everything that the decision depends on into an [Input] and
+// call Decide:
 //
 //	step := match.Decide(&match.Input{
 //		Request:  match.Request{ID: "web:0b9f…", Command: "place", Args: map[string]string{"at": "D4"}},
@@ -37,6 +37,7 @@
 package match
 
 import (
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/clock"
@@ -126,6 +127,9 @@ type Event struct {
 	Proof string // rules.Game.Proof of the game after it
 }
 
+// credits reports whether an event does nothing but credit the clocks with an outage.
+func (e Event) credits() bool { return strings.HasPrefix(e.Body, "credit ") }
+
 // The kinds of posts.
 const (
 	Show   = "show"   // the board and the ledger; a newer one makes an unsent older one pointless
@@ -151,7 +155,7 @@ type OutboxPost struct {
 	For     string // who shows it if Commit can claim it: Asker, Outbox, or nobody yet; not stored
 }
 
-// Who shows a post right after the step in which it was stored.
+// The party that shows a post right after the step that stored it.
 const (
 	Asker  = "asker"
 	Outbox = "outbox"
@@ -220,8 +224,9 @@ type Step struct {
 	// that the asker shows are claimed together.
 	Claim time.Time
 
-	// Replaces are open challenges that Match, a new one, takes the place of. The
-	// bot cancels them once the step is stored; the store ignores them.
+	// Replaces are open challenges that Match, a new one, takes the place of, and games
+	// whose rematch it is. The bot sees to them once the step is stored, see [Replace];
+	// the store ignores them.
 	Replaces []GameID
 
 	// After is the match after Events, for whoever keeps it in memory; the store

@@ -44,7 +44,8 @@ func NewGame(in *Input) Step {
 		var err error
 		if r, err = in.Rulesets.Find(id); err != nil {
 			args := maps.Clone(in.Request.Args)
-			if board != "" {
+			delete(args, "size")
+			if _, _, ok := ParseSize(board); ok { // else it may be a word of the name
 				args["size"] = board
 			}
 			s := in.Refuse(wrong(err))
@@ -80,7 +81,7 @@ func NewGame(in *Input) Step {
 		switch how := strings.ToLower(arg("placement")); how {
 		case "", "fixed":
 			if s.Black, err = rules.HandicapPoints(s.W, s.H, n); err != nil {
-				return in.Refuse(say("bad.handicap", text.Begins(err)))
+				return in.Refuse(text.Whole(err))
 			}
 		case "free":
 			if most := min(maxFree, s.W*s.H/2); n == 1 || n < 0 || n > most {
@@ -100,7 +101,7 @@ func NewGame(in *Input) Step {
 	}
 	g, _, err := Match{Setup: s}.begin(r, nil)
 	if err != nil {
-		return in.Refuse(say("bad.handicap", text.Begins(err)))
+		return in.Refuse(text.Whole(err))
 	}
 	noHints := in.Room.Hints == "off"
 	switch h := strings.ToLower(arg("hints")); h {
@@ -205,6 +206,8 @@ func (in *Input) terms() (title, size, komi string, handicap text.Message) {
 func Join(in *Input) Step {
 	m := in.Match
 	switch {
+	case m.State == Ended && in.asked("rematch") && (m.Black == in.By || m.White == in.By):
+		return Rematch(in)
 	case m.State == Open && m.Invited != "" && m.Invited != in.By && m.Opener != in.By:
 		return in.Refuse(say("not.invited", in.number(), named(m.Invited)))
 	case m.State == Open && m.Opener == in.By:
@@ -245,7 +248,8 @@ func ParseSize(s string) (w, h int, ok bool) {
 	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
 }
 
-// Rematch opens the same game again with colours changed.
+// Rematch asks for the same game again with colours changed, or agrees to that: then it
+// begins. One person, or two at one computer, need not ask.
 func Rematch(in *Input) Step {
 	old := in.Match
 	if old.State != Ended {
@@ -253,6 +257,9 @@ func Rematch(in *Input) Step {
 	}
 	if old.Black != in.By && old.White != in.By {
 		return in.Refuse(say("onlooker", in.number(), named(old.Black), named(old.White)))
+	}
+	if slices.Contains(in.Erased, old.Black) || slices.Contains(in.Erased, old.White) {
+		return in.Refuse(say("rematch.erased", in.number()))
 	}
 	if s, closed := in.closed(); closed {
 		return s
@@ -268,19 +275,47 @@ func Rematch(in *Input) Step {
 	m := Match{ID: in.NewID, Rules: old.Rules, Setup: old.Setup, Clock: old.Clock, NoHints: old.NoHints, Opener: in.By, Where: in.Request.Where,
 		Opened: in.Now, Standing: Standing{State: Open}}
 	m.Black, m.White = old.White, old.Black
-	local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White)
-	if !local && m.Black != m.White {
-		if m.Black == in.By {
-			m.Invited, m.White = m.White, ""
-		} else {
-			m.Invited, m.Black = m.Black, ""
+	var replaces []GameID
+	switch local := in.Seats[0] != "" && slices.Contains(in.Seats[:], old.Black) && slices.Contains(in.Seats[:], old.White); {
+	case old.Black == old.White:
+	case local: // a seat keeps its colour, and the people change seats
+		m.Black, m.White = in.Seats[0], in.Seats[1]
+	case in.asked("rematch") && old.seat(in.Position.Asked.By) != in.By:
+		m.Opener = old.seat(in.Position.Asked.By)
+		if again := in.again(m); again > 0 {
+			return in.Refuse(say("rematch.already", in.number(), strconv.Itoa(again)))
+		}
+		replaces = []GameID{old.ID}
+		next := *in
+		next.Yours, in = nil, &next // whoever joins a game has no limit either
+	default:
+		if s, many := in.tooMany(); many {
+			return s
+		}
+		return in.ask("rematch", say("asks.rematch", named(in.By), in.number()), say("rematch.how", in.number()))
+	}
+	s := in.opening(m).openOrBegin(g, text.About("", r)...)
+	if s.New {
+		s.Replaces = replaces
+	}
+	return s
+}
+
+// again returns the number of the rematch m if it has begun since it was asked for; 0 if
+// it has not.
+func (in *Input) again(m Match) int {
+	asked := in.events()[in.Position.Asked.Seq-1].At
+	for _, g := range in.Yours {
+		if g.Rules == m.Rules && g.Black == m.Black && g.White == m.White && !g.Opened.Before(asked) {
+			return g.Number
 		}
 	}
-	return in.opening(m).openOrBegin(g)
+	return 0
 }
 
 // openOrBegin begins the match if both seats are taken, and else opens it. What is to be
-// known of the game stands below its first line.
+// known of the game stands with its challenge, or else with its first board: a platform
+// may write over the line above that.
 func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	m := in.Match
 	var replaces []GameID
@@ -293,7 +328,13 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	var s Step
 	if m.Black != "" && m.White != "" {
 		m.State = Going
-		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, slices.Insert(in.started(), 1, about...), nil)
+		started := in.started()
+		s = in.with(m.Standing).step([]string{"join B " + string(m.Black), "join W " + string(m.White), "begin"}, started[:1], nil)
+		for i := range s.Posts {
+			if s.Posts[i].Kind == Show {
+				s.Posts[i].Texts = append(about, started[1:]...)
+			}
+		}
 	} else {
 		free := rules.White
 		if m.Black == "" {
@@ -362,8 +403,19 @@ func (in *Input) replaced() (ids []GameID) {
 }
 
 // Replace cancels an open challenge that game by of the same opener has replaced,
-// unless somebody has joined it meanwhile.
+// unless somebody has joined it meanwhile. Of a game that is over it ends the request for
+// the rematch, which game by is.
 func Replace(in *Input, opener PersonID, by int) Step {
+	if in.Match.State == Ended && in.asked("rematch") {
+		asker := in.Match.seat(in.Position.Asked.By)
+		in = in.as(opener)
+		s := in.step([]string{"deny"}, []text.Message{say("agreed.rematch", named(opener), strconv.Itoa(by))}, nil)
+		if asker == in.Match.White { // who moves first now: the board calls them
+			asker = opener
+		}
+		in.notify(&s, asker)
+		return s
+	}
 	if in.Match.State != Open {
 		return in.Refuse()
 	}

@@ -3,7 +3,6 @@ package match
 import (
 	"errors"
 	"maps"
-	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -14,37 +13,27 @@ import (
 type Rulesets []*rules.Ruleset
 
 // Find returns a ruleset by what somebody typed: "aga", "Two Button Go",
-// "custom/three-passes" or "three-passes"; see [rules.Find]. It never reads a ruleset out
-// of what was typed. Its error is for the person who typed, and says which may have been
-// meant; if several, it is an [*Unclear].
+// "custom/three-passes" or "three passes"; see [rules.FindAmong]. Its error is for the
+// person who typed, and says which may have been meant; if several, it is an [*Unclear].
 func (own Rulesets) Find(typed string) (*rules.Ruleset, error) {
-	name := strings.Join(strings.Fields(strings.ToLower(typed)), "-")
-	for _, r := range own {
-		if name == r.Name || "custom/"+name == r.Name || name == r.ID() {
-			return r, nil
-		}
+	r, err := rules.FindAmong(own, typed)
+	if err == nil {
+		return r, nil
 	}
-	var unclear *rules.Unclear
-	if !strings.HasPrefix(name, "custom/") {
-		r, err := rules.Find(name)
-		if err == nil {
-			return r, nil
-		}
-		errors.As(err, &unclear)
-	}
-	if unclear == nil {
+	unclear, ok := errors.AsType[*rules.Unclear](err)
+	if !ok {
 		return nil, text.Error("bad.rules", shortened(typed))
 	}
 	var names []string
 	for _, r := range unclear.Choices {
 		names = append(names, r.Name)
 	}
-	e := &Unclear{text.Error("bad.rules.near", shortened(typed), text.List(names...)), unclear.Choices}
+	e := &Unclear{text.Error("bad.rules.near", shortened(typed), text.Or(names...)), unclear.Choices}
 	switch {
 	case unclear.Note != "" && len(names) == 1:
 		e.error = text.Error("rules.nearest", text.Sentence(unclear.Note), names[0])
 	case unclear.Note != "":
-		e.error = text.Error("rules.which", text.Sentence(unclear.Note), text.List(names...))
+		e.error = text.Error("rules.which", text.Sentence(unclear.Note), text.Or(names...))
 	}
 	return nil, e
 }

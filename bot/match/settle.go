@@ -63,9 +63,6 @@ func (in *Input) suggest(d *draft) (says []text.Message) {
 	if len(unsure) > 0 {
 		says = append(says, say("looks.unsure", pointList(unsure)))
 	}
-	if len(dead)+len(seki) > 0 {
-		says = append(says, say("suggested.how"))
-	}
 	return says
 }
 
@@ -174,7 +171,7 @@ func Adjudicate(in *Input) Step {
 		}
 		g, err := counted(game, ps)
 		if err != nil {
-			return in.Refuse(say("facts", text.Begins(err)))
+			return in.Refuse(text.Whole(err))
 		}
 		if result = g.Result(); len(ps) > 0 {
 			dead = " " + rules.Names(ps)
@@ -190,7 +187,7 @@ func Adjudicate(in *Input) Step {
 	if dead != "" {
 		key = "adjudicated.dead"
 	}
-	s.Posts = append(s.Posts, OutboxPost{ID: string(m.ID) + "-" + strconv.Itoa(s.Match.Seq) + "-after", Game: m.ID, Where: m.Where, Kind: Notice,
+	s.Posts = append(s.Posts, OutboxPost{ID: postID(*s.Match, d.pos, "after"), Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.Request.Reply,
 		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(d.pos), result, strings.TrimSpace(dead))}})
 	return s
@@ -273,13 +270,7 @@ func (in *Input) erase() Step {
 	case m.State == Open:
 		return in.Refuse(say("delete.open", in.number()))
 	}
-	s := in.ask("delete", say("asks.delete", named(in.By), in.number()))
-	for i := range s.Posts { // /accept could mean the count
-		if s.Posts[i].Kind == Notice {
-			s.Posts[i].Texts[len(s.Posts[i].Texts)-1] = say("asked.delete.how")
-		}
-	}
-	return s
+	return in.ask("delete", say("asks.delete", named(in.By), in.number()), say("asked.delete.how")) // /accept could mean the count
 }
 
 // Leave ends the match for a person who is to be forgotten.

@@ -3,9 +3,11 @@ package match
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -189,14 +191,30 @@ func (in *Input) play(turns ...rules.Turn) Step {
 	var after []text.Message
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, say("over", in.number(), Outcome(&Position{Game: g}), g.Result(), text.Begins(g.Decided())))
+		after = append(after, Over(in.number(), &Position{Game: g}, g.Result(), g.Decided()))
 	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
-		after = append(after, say("settle", in.number()))
+		after = append(after, say("stops", in.number()))
+		how := say("settle.how")
 		if !in.Match.NoHints {
-			after = append(after, in.suggest(&d)...)
+			suggested := in.suggest(&d)
+			if after = append(after, suggested...); d.pos.Suggested() {
+				log := d.pos.Game.Log()
+				how = say("settle.marked", log[len(log)-1].Dead[0].String())
+			}
+		}
+		after = append(after, how)
+	}
+	s := in.end(d, nil, after)
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		if other := in.Match.seat(c); other != in.By && in.Position.Game.HasAgreed(c) && g.Phase() == rules.Settling && !g.HasAgreed(c) {
+			for i := range s.Posts {
+				if s.Posts[i].Kind == Show {
+					s.Posts[i].Texts = []text.Message{say("accept.again", named(other))}
+				}
+			}
 		}
 	}
-	return in.end(d, nil, after)
+	return s
 }
 
 // illegal says what is wrong with a turn.
@@ -227,22 +245,32 @@ func (in *Input) illegal(err error) text.Message {
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
 		return say("playing", in.number())
+	case in.marked(i.Turn):
+		return say("marked.already", i.Turn.Dead[0].String())
+	case i.Turn.Kind != rules.Place:
+		return text.Whole(i.Because)
 	case slices.Contains(superko, i.Rule):
-		return say("illegal.rule", what(i.Turn), text.Sentence(i.Because), text.Sentence(i.Rule))
+		return say("illegal.rule", i.Turn.At.String(), text.Sentence(i.Because), text.Sentence(i.Rule))
 	}
-	return say("illegal.plain", what(i.Turn), text.Sentence(i.Because))
+	return say("illegal.plain", i.Turn.At.String(), text.Sentence(i.Because))
+}
+
+// marked reports whether a turn marks stones as they are marked already.
+func (in *Input) marked(t rules.Turn) bool {
+	marks := map[rules.Kind][]rules.Point{rules.MarkDead: in.Position.Game.Dead(), rules.MarkSeki: in.Position.Game.Seki()}[t.Kind]
+	return len(t.Dead) > 0 && !slices.ContainsFunc(t.Dead, func(p rules.Point) bool { return !slices.Contains(marks, p) })
 }
 
 // superko are the rules of which the reason for a refusal says too little. The others say
 // themselves what they ask for.
 var superko = []string{rules.Require(rules.NewPosition).Name, rules.Require(rules.NewSituation).Name}
 
-// what makes an argument of a turn without its player.
-func what(t rules.Turn) any {
-	if t.Kind == rules.Place {
-		return t.At.String()
+// Over says that a game is over, with its result as SGF writes it if that tells more.
+func Over(number any, p *Position, result string, why rules.Saying) text.Message {
+	if result == "0" || result == "Draw" || result == "Void" {
+		return say("over.nobody", number, Outcome(p), text.Whole(why))
 	}
-	return say("what." + t.Kind.String())
+	return say("over.won", number, Outcome(p), result, text.Whole(why))
 }
 
 // Outcome says how a game ended.
@@ -282,10 +310,11 @@ func Number(args map[string]string, name string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// ParsePoints reads "C3 D5", "C3,D5"; "none" is no point.
+// ParsePoints reads points as people write them: "C3 D5", "c3, d5.", "c 3", "3c"; "none"
+// is no point.
 func ParsePoints(s string, w, h int) ([]rules.Point, error) {
 	var ps []rules.Point
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
+	for _, word := range strings.FieldsFunc(TidyPoints(s), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;.!", r) }) {
 		if strings.EqualFold(word, "none") {
 			continue
 		}
@@ -296,4 +325,15 @@ func ParsePoints(s string, w, h int) ([]rules.Point, error) {
 		ps = append(ps, p)
 	}
 	return ps, nil
+}
+
+var (
+	apart  = regexp.MustCompile(`(?i)\b([a-z])[\s,;.]+([0-9]+)\b`) // c 3
+	turned = regexp.MustCompile(`(?i)\b([0-9]+)([a-z])\b`)         // 3c
+)
+
+// TidyPoints writes the points in a text with the letter first and the number right
+// behind it, "c 3 5d" as "c3 d5", and leaves everything else.
+func TidyPoints(s string) string {
+	return turned.ReplaceAllString(apart.ReplaceAllString(s, "$1$2"), "$2$1")
 }

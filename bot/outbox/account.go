@@ -41,8 +41,8 @@ func (a *account) refill(now time.Time) {
 	}
 }
 
-// spare returns for how long no decoration may be sent; 0: one may be now.
-func (a *account) spare(now time.Time) time.Duration {
+// decorationWait returns how long the next decoration must wait; 0: not at all.
+func (a *account) decorationWait(now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	wait := max(0, a.until.Sub(now))

@@ -191,7 +191,7 @@ func (b *Outbox) Give(ctx context.Context, own []Claimed) (posts []Post) {
 			continue
 		}
 		if err != nil {
-			b.Log.Warn("post not worded for its asker, will be delivered", "post", o.ID, "error", err)
+			b.Log.Warn("post not shown with its answer, outbox will deliver it", "post", o.ID, "error", err)
 			for _, o := range own[i:] {
 				b.given(o.ID)
 			}

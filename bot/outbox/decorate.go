@@ -26,7 +26,7 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 	for _, w := range owes {
 		r := Row{Platform: where.Platform, Channel: where.Channel, Thread: where.Thread, Game: string(game), Seq: seq, Of: of,
 			Kind: w.Kind, Key: w.Key, Target: string(w.Target), Data: w.Data, Every: w.Every, NotBefore: w.NotBefore, NotAfter: w.NotAfter}
-		r.Sleeps = w.Kind == Clear && game != "" && w.Target != "" && w.Target == shown
+		r.Sleeps = w.Kind == Clear && game != "" && w.Target != "" && w.Target == shown && w.NotBefore.IsZero()
 		if r.NotAfter.IsZero() && !r.Sleeps {
 			r.NotAfter = b.Now().Add(owedFor)
 		}
@@ -118,7 +118,7 @@ func (b *Outbox) storeGone(ctx context.Context) {
 		return
 	}
 	if err := b.Rows.Decorate(ctx, Decorations{Gone: gone}); err != nil && ctx.Err() == nil {
-		b.Log.Error("done decorations not stored, will retry", "error", err)
+		b.Log.Error("storing finished decorations failed, will retry", "error", err)
 		b.addGone(gone...)
 	}
 }
@@ -209,7 +209,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	err := ErrStale
 	switch {
 	case !r.NotAfter.IsZero() && now.After(r.NotAfter):
-		log.Warn("decoration given up: too late", "attempt", r.Attempt)
+		log.Warn("decoration expired, dropped", "attempt", r.Attempt)
 	case platform == nil:
 		err = RetryAfter{Wait: time.Hour}
 	default:
@@ -249,7 +249,7 @@ func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 		b.queue.Done(r, b.Now())
 		b.addGone(r)
 	case errors.As(err, &panicked) && r.Attempt >= maxTries:
-		log.Error("decoration given up", "error", err, "stack", panicked.Stack)
+		log.Error("decoration failed, gave up", "error", err, "stack", panicked.Stack)
 		b.queue.Done(r, b.Now())
 		b.addGone(r)
 	default:

@@ -191,7 +191,7 @@ func (b *Outbox) worded(ctx context.Context, o Claimed) (p Post, err error) {
 func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt Receipt, owes []Owes, err error) bool {
 	log := b.Log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
-		b.failed(ctx, err, "outcome of a delivery not stored", "post", o.ID, "channel", o.Where.Channel)
+		b.failed(ctx, err, "storing the outcome of a delivery failed, will retry when its claim expires", "post", o.ID, "channel", o.Where.Channel)
 	}
 	now := b.Now()
 	var wait RetryAfter
@@ -213,7 +213,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
 		if err := b.settle(settling, o.OutboxPost, receipt, nil, owes); err != nil {
-			log.Error("outcome of a delivery not stored", "error", err)
+			log.Error("storing the outcome of a delivery failed, will retry when its claim expires", "error", err)
 		}
 		b.tell(o.Kind, o.Where.Platform, now, at)
 		return true
@@ -233,7 +233,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		parked, first, e := b.Rows.Park(ctx, o.Where, game, err.Error())
 		failed(e)
 		if first {
-			log.Warn("cannot post to a room; its posts wait until somebody speaks there", "error", err)
+			log.Warn("cannot post to a room, its posts wait for the next command there", "error", err)
 		}
 		b.handParked(parked)
 	case errors.Is(err, ErrTooLarge):
@@ -241,7 +241,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		failed(b.Rows.Settle(ctx, o.ID, "", nil, Decorations{}))
 		return true
 	case o.Attempt >= maxTries && (errors.Is(err, ErrRefused) || errors.As(err, &panicked)):
-		log.Error("post given up", "attempt", o.Attempt, "error", err, "stack", panicked.Stack)
+		log.Error("post not delivered, gave up", "attempt", o.Attempt, "error", err, "stack", panicked.Stack)
 		failed(b.Rows.Refuse(ctx, o.ID, o.Attempt, err.Error()))
 		return true
 	default: // ErrAmbiguous too: the adapter looks for the message on the next attempt

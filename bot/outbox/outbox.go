@@ -165,7 +165,7 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	// What has been taken up is finished, even if the program is told to stop
+	// A delivery that has begun is finished, even if the program is told to stop
 	// meanwhile: half a delivery would have to be repeated after the restart.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
 	defer cancel()

@@ -3,6 +3,7 @@ package outbox
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -23,6 +24,7 @@ type Post struct {
 	Replaces string      // receipt of the message that this one takes the place of
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
 	Previous string      // receipt of the last post of the kind Show; may be empty. Of a new one its controls are no longer meant
+	Opening  string      // of the notice that a game has begun: receipt of its first message, which may say so itself; empty: there is none
 	Instead  bool        // a notice that tells how the game stands instead of a board
 	Notify   []User
 	Private  bool      // to the persons in Notify alone
@@ -65,7 +67,7 @@ type File struct {
 	Data       []byte
 }
 
-// Who is a person as a platform knows them. Name is what they call themselves,
+// A User is a person as a platform knows them. Name is what they call themselves,
 // shown to others after cleaning; it may be anything.
 type User struct {
 	Platform string
@@ -95,13 +97,13 @@ type RetryAfter struct {
 }
 
 // Error says how long.
-func (e RetryAfter) Error() string { return fmt.Sprintf("the platform asks to wait %v", e.Wait) }
+func (e RetryAfter) Error() string { return fmt.Sprintf("platform asks to wait %v", e.Wait) }
 
 // Forbidden is the error of a room in which the bot lacks a permission.
 type Forbidden struct{ Permission string }
 
-// Error names the permission.
-func (e Forbidden) Error() string { return "not permitted: " + e.Permission }
+// Error names the permission, if it is known.
+func (e Forbidden) Error() string { return strings.TrimSuffix("not permitted: "+e.Permission, ": ") }
 
 // InThread is an error about the thread in which a game is played, while the
 // channel can be reached: other games there go on.
@@ -110,19 +112,19 @@ type InThread struct{ Err error }
 // Error says what is wrong with the thread.
 func (e InThread) Error() string { return "in the thread: " + e.Err.Error() }
 
-// Unwrap gives what is wrong.
+// Unwrap returns what is wrong.
 func (e InThread) Unwrap() error { return e.Err }
 
 // Errors of Deliver, and of Word and Rows.
 var (
-	ErrGone      = errors.New("the room or message is gone")
-	ErrTooLarge  = errors.New("the message is too large")
-	ErrAmbiguous = errors.New("it is not known whether the message was sent")
+	ErrGone      = errors.New("room or message is gone")
+	ErrTooLarge  = errors.New("message too large")
+	ErrAmbiguous = errors.New("unknown whether the message was sent")
 	// ErrRefused means that the platform does not take the message as it is, and
 	// will not at another time: by its contents, not for lack of a permission.
-	ErrRefused = errors.New("the platform refuses the message")
+	ErrRefused = errors.New("message refused by the platform")
 	// ErrStale means that a post has become pointless.
-	ErrStale = errors.New("there is nothing to say any more")
+	ErrStale = errors.New("post is out of date")
 	// ErrNotFound means that there is no such game or post.
 	ErrNotFound = errors.New("not found")
 )

@@ -17,10 +17,11 @@ const (
 	Header   = "header"   // has the first message of a game say how the game stands
 	Clear    = "clear"    // takes the controls off a message; sleeps until something newer of the game was shown
 	Reaction = "reaction" // has a message carry these reactions
+	Close    = "close"    // puts the thread of a finished game away; Key is the thread
 )
 
 // priority is the order in which kinds come when several are due.
-var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4}
+var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4, Close: 5}
 
 // Decorations are changes of stored decorations: rows to be put in place of older
 // ones of their platform, kind and key; rows that sleep no more or were tried, which
@@ -180,7 +181,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			later(from)
 			continue
 		}
-		if wait := a.spare(now); wait > 0 {
+		if wait := a.decorationWait(now); wait > 0 {
 			later(now.Add(wait))
 			continue
 		}

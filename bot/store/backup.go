@@ -26,13 +26,13 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return errors.New("there is such a file already")
+		return errors.New("file already exists")
 	}
 	// It gets its name when all of it is on the disk. It is for its owner alone,
 	// as the database is.
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
 	if err != nil {
-		return bare(err)
+		return withoutPath(err)
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
@@ -46,11 +46,11 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	if _, err := db.ExecContext(ctx, "VACUUM INTO $1", f.Name()); err != nil {
 		return err
 	}
-	if err := errors.Join(bare(f.Sync()), bare(f.Close())); err != nil {
+	if err := errors.Join(withoutPath(f.Sync()), withoutPath(f.Close())); err != nil {
 		return err
 	}
 	if err := verify(ctx, f.Name()); err != nil {
-		return fmt.Errorf("the copy is no good: %w", err)
+		return fmt.Errorf("check the copy: %w", err)
 	}
 	return os.Rename(f.Name(), path)
 }
@@ -73,13 +73,13 @@ func verify(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case !current:
-		return fmt.Errorf("%w: it lacks tables", ErrUnreadable)
+		return fmt.Errorf("%w: tables are missing", ErrUnreadable)
 	}
 	return nil
 }
 
 // removeParts removes what backups left beside the database when they were killed.
-// That it may not be possible holds nothing up.
+// Errors are ignored.
 func removeParts(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// Bookmark gives an adapter's place in its stream of events, or "".
+// Bookmark returns an adapter's place in its stream of events, or "".
 func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err error) {
 	defer annotate(&err, "find the bookmark of %s", adapter)
 	err = s.read.QueryRowContext(ctx, "SELECT value FROM bookmark WHERE adapter = $1", adapter).Scan(&value)

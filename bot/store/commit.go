@@ -30,7 +30,7 @@ type change struct {
 // together is how many changes share a commit at most.
 const together = 64
 
-var errClosed = errors.New("the store is closed")
+var errClosed = errors.New("store is closed")
 
 func startCommitter(db *sql.DB, check func() error) *committer {
 	c := &committer{db: db, check: check, queue: make(chan change), quit: make(chan struct{}), done: make(chan struct{})}
@@ -71,7 +71,7 @@ func (c *committer) run() {
 	}
 }
 
-// waiting gives first and those that wait at this moment.
+// waiting returns first and those that wait at this moment.
 func (c *committer) waiting(first change) []change {
 	changes := []change{first}
 	for len(changes) < together {
@@ -130,7 +130,7 @@ func attempt(tx *sql.Tx, c change) (refused, err error) {
 	// it the whole transaction, in which others have their part.
 	ctx := context.WithoutCancel(c.ctx)
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT change"); err != nil {
-		return nil, fmt.Errorf("begin change: %w", err)
+		return nil, fmt.Errorf("begin savepoint: %w", err)
 	}
 	refused = c.write(ctx, tx)
 	end := "RELEASE SAVEPOINT change"
@@ -138,7 +138,7 @@ func attempt(tx *sql.Tx, c change) (refused, err error) {
 		end = "ROLLBACK TO SAVEPOINT change"
 	}
 	if _, err := tx.ExecContext(ctx, end); err != nil {
-		return refused, fmt.Errorf("end change: %w", err)
+		return refused, fmt.Errorf("end savepoint: %w", err)
 	}
 	return refused, nil
 }

@@ -26,14 +26,14 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 	// A kind and time that is there twice is an error of the decision, no conflict.
 	_, err := tx.ExecContext(ctx, "INSERT INTO due (game, kind, at, seq) VALUES "+strings.Join(values, ", "), args...)
 	if err != nil {
-		return fmt.Errorf("due: %w", err)
+		return fmt.Errorf("store timed actions: %w", err)
 	}
 	return nil
 }
 
 const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, game, kind LIMIT $2"
 
-// DueBy gives at most limit of what is due at or before now, the longest due
+// DueBy returns at most limit of what is due at or before now, the longest due
 // first. What it costs does not depend on how many matches there are.
 func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []match.Due, err error) {
 	defer annotate(&err, "find what is due")
@@ -47,7 +47,7 @@ func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []matc
 
 const nextDue = "SELECT MIN(at) FROM due"
 
-// NextDue gives when the next thing is due; zero: nothing is.
+// NextDue returns when the next thing is due; zero: nothing is.
 func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	defer annotate(&err, "find what is due next")
 	var at sql.NullInt64
@@ -65,7 +65,7 @@ const runningIn = `SELECT game.id FROM server_channel c
 		JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel JOIN game ON game.id = g.game
 	WHERE c.platform = $1 AND c.server = $4 AND deadline <> 0 AND game.id > $2 ORDER BY game.id LIMIT $3`
 
-// Running gives the ids of the matches of a platform, or of a server of it, or
+// Running returns the ids of the matches of a platform, or of a server of it, or
 // with "" of all, that have a deadline, after the id given, in the order of their
 // ids, at most limit.
 func (s *Store) Running(ctx context.Context, platform, server string, after match.GameID, limit int) (ids []match.GameID, err error) {

@@ -9,13 +9,16 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// What a person has said of games, and the posts that said it: posts are named
-// after the game and the event that they follow.
+// A person's comments on games, and the posts of these comments: posts are named after the
+// game and the event that they follow, credits of time aside. Old ones counted these.
 const (
 	noTurn     = "substr(body, 1, 5) <> 'turn '" // as the index of events by their actors says it
 	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment %'"
-	noticesBy  = "SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment%'"
-	saidBy     = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
+	noticesBy  = `SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'
+		UNION ALL
+		SELECT game || '-t' || (seq - (SELECT COUNT(*) FROM event c WHERE c.game = event.game AND c.seq < event.seq AND c.body LIKE 'credit %')) || '-before'
+		FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'`
+	saidBy = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
 	// Turns are made by the players alone.
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
@@ -111,7 +114,7 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who ou
 	})
 }
 
-// EventsBy gives what a person has done, by game, in order.
+// EventsBy returns what a person has done, by game, in order.
 func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.GameID][]match.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
 	events := map[match.GameID][]match.Event{}

@@ -32,8 +32,8 @@ import (
 // list below and rows in the order of their keys, so that equal stores have equal
 // exports; Import asks for nothing but that rows come after those they refer to.
 //
-// Whoever changes the tables gives exports a new version, and says in the list
-// of tables what is new: where an export of an earlier version lacks a column, the
+// A change of the tables gives exports a new version, and the list of tables names
+// the new columns: where an export of an earlier version lacks a column, the
 // import puts 0 or an empty text, as the migration does.
 
 const (
@@ -99,7 +99,7 @@ func newTable(name, key string, versions ...string) table {
 	return t
 }
 
-// names gives the names of the columns.
+// names returns the names of the columns.
 func (t table) names() string {
 	var names []string
 	for _, c := range t.columns {
@@ -124,11 +124,11 @@ type BadExport struct {
 func (e *BadExport) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
 // ErrNotEmpty means that an import found something in the store.
-var ErrNotEmpty = errors.New("the database is not empty")
+var ErrNotEmpty = errors.New("database is not empty")
 
 // Export writes all that the store holds as it is at one moment; what is stored
 // meanwhile is left out. Nothing waits for it but the writes of a store in memory.
-// What is no UTF-8 in a text is replaced by U+FFFD.
+// Invalid UTF-8 in a text is replaced by U+FFFD.
 func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
 	defer annotate(&err, "export")
 	// A transaction of SQLite sees the database as it was at its first look.
@@ -333,7 +333,7 @@ func (in *importer) head(line []byte) error {
 		return in.bad("this is not an export of halfpoint")
 	}
 	if head.Version > exportVersion {
-		return in.bad("%v: it has version %d, this program reads %d", ErrNewer, head.Version, exportVersion)
+		return in.bad("%v: version %d, this program reads %d", ErrNewer, head.Version, exportVersion)
 	}
 	in.version = head.Version
 	return nil
@@ -392,13 +392,13 @@ func (c column) read(content []byte) (any, error) {
 	if c.number {
 		n, err := strconv.ParseInt(string(content), 10, 64)
 		if err != nil {
-			return nil, errors.New("it should be a whole number")
+			return nil, errors.New("must be a whole number")
 		}
 		return n, nil
 	}
 	var text *string
 	if err := json.Unmarshal(content, &text); err != nil || text == nil {
-		return nil, errors.New("it should be a text")
+		return nil, errors.New("must be a text")
 	}
 	return *text, nil
 }

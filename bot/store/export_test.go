@@ -207,18 +207,18 @@ func TestImportRefuses(t *testing.T) {
 		{"a record", "(;FF[4]SZ[3])", "line 1: this is not an export of halfpoint"},
 		{"other lines", `{"table":"export","version":1}`, "line 1: this is not an export of halfpoint"},
 		{"no version", `{"halfpoint":"export"}`, "line 1: this is not an export of halfpoint"},
-		{"a newer version", swap(`"version":6`, `"version":7,"more":true`), "line 1: written by a newer halfpoint: it has version 7, this program reads 6"},
+		{"a newer version", swap(`"version":6`, `"version":7,"more":true`), "line 1: written by a newer halfpoint: version 7, this program reads 6"},
 		{"a table that is not", swap(`{"bookmark":{`, `{"diary":{`), `line 16: there is no table "diary"`},
 		{"a table of the database's own", swap(`{"bookmark":{`, `{"halfpoint_version":{`), `line 16: there is no table "halfpoint_version"`},
 		{"a long name", swap(`{"bookmark":{`, `{"`+strings.Repeat("x", 5000)+`":{`), `line 16: there is no table "` + strings.Repeat("x", 40) + `"`},
 		{"a column that is not", swap(`"value":"s1"`, `"value":"s1","weather":"fair"`), `line 16: bookmark has no "weather"`},
 		{"a column in capitals", swap(`"value":"s1"`, `"Value":"s1"`), `line 16: bookmark lacks value`},
 		{"a missing column", swap(`,"rated":1}`, `}`), "line 4: game lacks rated"},
-		{"a number for a text", swap(`"s1"`, `1`), "line 16: value of bookmark: it should be a text"},
-		{"nothing for a text", swap(`"s1"`, `null`), "line 16: value of bookmark: it should be a text"},
-		{"a text for a number", swap(`{"n":7`, `{"n":"7"`), "line 17: n of message: it should be a whole number"},
-		{"a fraction", swap(`{"n":7`, `{"n":7.0`), "line 17: n of message: it should be a whole number"},
-		{"too large a number", swap(`{"n":7`, `{"n":9223372036854775808`), "line 17: n of message: it should be a whole number"},
+		{"a number for a text", swap(`"s1"`, `1`), "line 16: value of bookmark: must be a text"},
+		{"nothing for a text", swap(`"s1"`, `null`), "line 16: value of bookmark: must be a text"},
+		{"a text for a number", swap(`{"n":7`, `{"n":"7"`), "line 17: n of message: must be a whole number"},
+		{"a fraction", swap(`{"n":7`, `{"n":7.0`), "line 17: n of message: must be a whole number"},
+		{"too large a number", swap(`{"n":7`, `{"n":9223372036854775808`), "line 17: n of message: must be a whole number"},
 		{"a list", swap(`{"adapter":"matrix","value":"s1"}`, `["matrix","s1"]`), "line 16: json: cannot unmarshal array"},
 		{"no row", swap(`{"bookmark":{"adapter":"matrix","value":"s1"}}`, `null`), "line 16: it should be one row"},
 		{"an empty line", swap(lines[15], "\n"), "line 16: unexpected end of JSON input"},
@@ -436,8 +436,8 @@ func TestBackup(t *testing.T) {
 		files := folder(t, dir)
 
 		// It is never written over, nor is anything else.
-		for path, says := range map[string]string{copied: "there is such a file already", dir: "it is a directory",
-			filepath.Join(dir, "no", "copy.db"): "its directory: no such file or directory"} {
+		for path, says := range map[string]string{copied: "file already exists", dir: "is a directory",
+			filepath.Join(dir, "no", "copy.db"): "directory: no such file or directory"} {
 			if err := s.Backup(t.Context(), path); err == nil || err.Error() != "back up to "+path+": "+says {
 				t.Errorf("%s: to %s: error is %v", kind, path, err)
 			}

@@ -75,7 +75,7 @@ func start(t *testing.T, part, file string) *child {
 	return c
 }
 
-// line gives the next line that the child prints.
+// line returns the next line that the child prints.
 func (c *child) line(t *testing.T) string {
 	t.Helper()
 	if !c.out.Scan() {
@@ -221,7 +221,7 @@ func TestOneProcessPerFile(t *testing.T) {
 	open(t, link)
 }
 
-// database gives the content of a closed database with a few matches in it.
+// database returns the content of a closed database with a few matches in it.
 func database(t *testing.T) []byte {
 	t.Helper()
 	name := newFile(t)
@@ -279,10 +279,10 @@ func TestUnusableFileIsLeftAsItIs(t *testing.T) {
 		{"a database from the future", func(t *testing.T, name string) {
 			write(good)(t, name)
 			sqlDo(t, name, "INSERT INTO halfpoint_version (version_id, is_applied) VALUES (99, 1)")
-		}, store.ErrNewer, "written by a newer halfpoint: it has version 99, this program knows "},
+		}, store.ErrNewer, "written by a newer halfpoint: schema version 99, this program knows "},
 		{"a directory", func(t *testing.T, name string) {
 			must(t, os.Mkdir(name, 0o700))
-		}, nil, "it is a directory"},
+		}, nil, "is a directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -334,8 +334,8 @@ func TestPlaceThatMayNotBeWritten(t *testing.T) {
 		dir, file fs.FileMode // no file if 0
 		says      string
 	}{
-		{"a new file in a directory that may not be written", 0o555, 0, "make a lock file beside it: permission denied"},
-		{"a file in a directory that may not be written", 0o555, 0o666, "make a lock file beside it: permission denied"},
+		{"a new file in a directory that may not be written", 0o555, 0, "create lock file: permission denied"},
+		{"a file in a directory that may not be written", 0o555, 0o666, "create lock file: permission denied"},
 		{"a file that may not be written", 0o777, 0o444, "permission denied"},
 		{"a directory that may not be entered", 0o700, 0o666, "permission denied"},
 	} {
@@ -394,7 +394,7 @@ func TestUnusablePlace(t *testing.T) {
 	if s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "no", "halfpoint.db")); err == nil {
 		s.Close()
 		t.Error("a database was made in a directory that is not there")
-	} else if want := "its directory: no such file or directory"; !strings.HasSuffix(err.Error(), want) {
+	} else if want := "directory: no such file or directory"; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error is %q, want %q", err, want)
 	}
 	if _, err := store.Open(t.Context(), "postgres://localhost/halfpoint"); err == nil || !strings.Contains(err.Error(), "PostgreSQL") {

@@ -19,7 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What is in a database today must be read by every later version: these texts
+// Every later version must read the databases of today: these texts
 // may be added to, and never changed.
 func TestWrittenFormsStay(t *testing.T) {
 	setup := rules.Setup{W: 9, H: 13, Komi: -1, Handicap: 2, First: rules.White,
@@ -85,7 +85,7 @@ func TestWrittenFormsStay(t *testing.T) {
 	}
 }
 
-// What is asked often must be found by an index, or it grows slower with every
+// Frequent queries must use an index, or they grow slower with every
 // match that was ever played.
 func TestQueriesUseIndices(t *testing.T) {
 	s := memory(t)
@@ -111,7 +111,7 @@ func TestQueriesUseIndices(t *testing.T) {
 	}
 }
 
-// What is looked for all day is found by an index: what is due not among all matches
+// Repeated queries use an index: that for due actions does not read all matches
 // that have a deadline, a message not among all that were said.
 func TestLookupsUseIndices(t *testing.T) {
 	s := memory(t)
@@ -319,7 +319,7 @@ func TestEleventhVersionIsBroughtUp(t *testing.T) {
 	wants(t, "bookmarks", []string{"bot:alive"}, left, err)
 }
 
-// Who has done something since strangers were looked for is none any more.
+// Somebody who acted since the search for strangers is no stranger any more.
 func TestStrangersAreLookedAtAgain(t *testing.T) {
 	s := memory(t)
 	must(t, s.exec(t.Context(), `
@@ -361,7 +361,7 @@ func TestPruneMessages(t *testing.T) {
 	}
 }
 
-// What is promised to be durable is so only with these.
+// Commits are durable only with these settings.
 func TestSettings(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "halfpoint.db"))
 	must(t, err)

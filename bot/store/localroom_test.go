@@ -26,7 +26,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// What a turn in the local room costs, from the request to the settled board; see
+// The cost of a turn in the local room, from the request to the settled board; see
 // TestStatementsOfATurn. Of the pages that it writes to the log some are full now and
 // then, and parted.
 const (

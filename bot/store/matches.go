@@ -30,10 +30,10 @@ func scanMatch(scan scanner) (match.Match, error) {
 	}
 	m.Opened, m.Changed, m.Deadline = moment(opened), moment(changed), timed(deadline)
 	if m.Setup, m.NoHints, err = decodeSetup(setup); err != nil {
-		return match.Match{}, fmt.Errorf("setup of match %s: %w", m.ID, err)
+		return match.Match{}, fmt.Errorf("read the setup of match %s: %w", m.ID, err)
 	}
 	if err := m.Clock.UnmarshalText([]byte(clock)); err != nil {
-		return match.Match{}, fmt.Errorf("clock of match %s: %w", m.ID, err)
+		return match.Match{}, fmt.Errorf("read the clock of match %s: %w", m.ID, err)
 	}
 	return m, nil
 }
@@ -76,12 +76,12 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 		return e, err
 	}, "SELECT seq, at, actor, body, proof FROM event WHERE game = $1 AND seq > $2 AND seq <= $3 ORDER BY seq", id, after, to)
 	if err == nil && len(events) != to-after {
-		err = fmt.Errorf("there are %d events after %d and should be %d", len(events), after, to-after)
+		err = fmt.Errorf("found %d events after event %d, want %d", len(events), after, to-after)
 	}
 	return events, err
 }
 
-// Matches gives matches, the last changed first. Where may be as narrow as a
+// Matches returns matches, the last changed first. Where may be as narrow as a
 // thread or as wide as a platform.
 func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")

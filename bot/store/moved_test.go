@@ -47,7 +47,7 @@ func TestMovedFile(t *testing.T) {
 			if err := s.Backup(t.Context(), name+".backup"); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a backup: error is %v, want %v", err, store.ErrMoved)
 			}
-			db, err := s.Beside()
+			db, err := s.OpenAdapterDB()
 			must(t, err)
 			if err := db.PingContext(t.Context()); !errors.Is(err, store.ErrMoved) {
 				t.Errorf("a connection of an adapter: error is %v, want %v", err, store.ErrMoved)
@@ -85,7 +85,7 @@ func TestBackupIsChecked(t *testing.T) {
 			must(t, s.SetBookmark(t.Context(), "matrix", "s1"))
 			sqlDo(t, name, statement)
 			dir := t.TempDir()
-			if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "the copy is no good") {
+			if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "check the copy") {
 				t.Errorf("error is %v", err)
 			}
 			if left := folder(t, dir); len(left) != 0 {

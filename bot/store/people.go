@@ -12,7 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Person gives the id of a person, a new one at first sight, and keeps the
+// Person returns the id of a person, a new one at first sight, and keeps the
 // name they go by now. A platform that does not say a name leaves the one that
 // is known.
 func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID, err error) {

@@ -171,7 +171,7 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 		if line != nil {
 			kept, err := putMessage(ctx, tx, *line)
 			if err != nil {
-				return fmt.Errorf("line: %w", err)
+				return fmt.Errorf("store a message: %w", err)
 			}
 			r = outbox.Receipt(strconv.FormatInt(kept.N, 10))
 		}
@@ -354,7 +354,7 @@ func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, 
 
 const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' LIMIT 1"
 
-// GameUnder gives the game of which a post became the message with a receipt, or
+// GameUnder returns the game of which a post became the message with a receipt, or
 // ErrNotFound.
 func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt) (game match.GameID, err error) {
 	defer annotate(&err, "find the match of message %s", r)

@@ -54,8 +54,8 @@ var sweeps = []sweep{
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
-	// Who asks something at this moment may be a stranger still: then their step is
-	// refused, for it names somebody unknown, and decided anew.
+	// Somebody may send a first request at this moment and still be a stranger: the
+	// store then refuses the step, which names somebody unknown, and it is decided again.
 	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `
 		AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`},
 }
@@ -112,7 +112,7 @@ func placeOfSweep(after string) (i int, key any, err error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		return i, n, err
 	}
-	return 0, nil, fmt.Errorf("there is no such place")
+	return 0, nil, fmt.Errorf("invalid cursor")
 }
 
 // examine returns the keys of useless rows among the next limit ones, and the last

@@ -63,7 +63,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 	return m, err
 }
 
-// Message gives the message of a key, or ErrNotFound.
+// Message returns the message of a key, or ErrNotFound.
 func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err error) {
 	defer annotate(&err, "find message %s", key)
 	m, err = scanMessage(s.read.QueryRowContext(ctx, messageWithKey, key).Scan)
@@ -86,7 +86,7 @@ func messagesOf(room string) string {
 	return messagesFrom + where + " ORDER BY n DESC LIMIT $3"
 }
 
-// Since gives at most limit messages of a room with N above after, the newest
+// Since returns at most limit messages of a room with N above after, the newest
 // ones if there are more, in order.
 func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)

@@ -95,7 +95,7 @@ func putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings) er
 func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (err error) {
 	defer annotate(&err, "keep the server of %s", where.Channel)
 	if where.Platform == "" || where.Channel == "" || server == "" {
-		return errors.New("there is no such channel")
+		return errors.New("platform, channel or server is empty")
 	}
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
@@ -111,7 +111,7 @@ func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (e
 	})
 }
 
-// Rooms gives what has been chosen for each channel of a server for which
+// Rooms returns what has been chosen for each channel of a server for which
 // something has, in the order of their ids.
 func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []match.RoomSettings, err error) {
 	defer annotate(&err, "find the channels of server %s", server)

@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Servers gives the servers of a platform that are known, in the order of their
+// Servers returns the servers of a platform that are known, in the order of their
 // ids.
 func (s *Store) Servers(ctx context.Context, platform string) (servers []bot.Server, err error) {
 	defer annotate(&err, "find the servers of %s", platform)
@@ -40,7 +40,7 @@ const (
 	forgetGames = 5
 )
 
-// What is of a server.
+// Queries for the rows of a server.
 const (
 	gamesOf = `SELECT g.game FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 		WHERE c.platform = $1 AND c.server = $2 ORDER BY g.game`

@@ -32,7 +32,7 @@ const versionTable = "halfpoint_version"
 const readers = 4
 
 // Settings of every connection. FULL makes a commit wait until the disk has it.
-// What is deleted is overwritten: who is forgotten is not to be found in the file.
+// Deleted rows are overwritten: the file keeps nothing about people who were forgotten.
 // The timeout, in milliseconds, is for other programs that look at the file, a
 // backup for one; it is shorter than the patience of people waiting for an answer.
 // A turn changes a few small rows in a dozen pages, each of which is written whole,
@@ -110,7 +110,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 		return nil, err
 	}
 	if s.unlock, err = lock(path + ".lock"); err != nil {
-		return nil, fmt.Errorf("make a lock file beside it: %w", bare(err))
+		return nil, fmt.Errorf("create lock file: %w", withoutPath(err))
 	}
 	if err := s.hold(path); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 		return nil, err
 	}
 	if mode != "wal" {
-		return nil, errors.New("the file system does not allow a write-ahead log")
+		return nil, errors.New("file system does not support a write-ahead log")
 	}
 	if !current {
 		if err := migrate(ctx, s.write); err != nil {
@@ -139,8 +139,8 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // of a process that was killed
 		return nil, err
 	}
-	// Whoever claimed posts is gone, for the file is ours alone now: what they
-	// were about to show is due at once and not when their claims run out.
+	// The processes that claimed posts are gone, for the file is ours alone now: their
+	// posts are due at once and not when their claims expire.
 	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (s *Store) scrub(ctx context.Context) error {
 
 const truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
 
-// resolve gives the file that name stands for, so that two names of one file
+// resolve returns the file that name stands for, so that two names of one file
 // share one lock. The file need not exist; its directory must.
 func resolve(name string) (string, error) {
 	path, err := filepath.Abs(name)
@@ -183,16 +183,16 @@ func resolve(name string) (string, error) {
 	}
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		return "", errors.New("it is a directory")
+		return "", errors.New("is a directory")
 	case err == nil:
 		path, err = filepath.EvalSymlinks(path)
-		return path, bare(err)
+		return path, withoutPath(err)
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", bare(err)
+		return "", withoutPath(err)
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("its directory: %w", bare(err))
+		return "", fmt.Errorf("directory: %w", withoutPath(err))
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
@@ -208,15 +208,15 @@ func resolve(name string) (string, error) {
 func (s *Store) hold(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return bare(err)
+		return withoutPath(err)
 	}
 	s.path, s.file = path, f
 	if err := lockFile(f); err != nil {
-		return bare(err)
+		return withoutPath(err)
 	}
 	if i, err := f.Stat(); err == nil && i.Mode().Perm()&0o077 != 0 { // a copy that was put back, for one
 		if err := f.Chmod(i.Mode().Perm() &^ 0o077); err != nil {
-			return fmt.Errorf("others may read it: %w", bare(err))
+			return fmt.Errorf("restrict permissions to the owner: %w", withoutPath(err))
 		}
 	}
 	const magic = "SQLite format 3\x00"
@@ -225,7 +225,7 @@ func (s *Store) hold(path string) (err error) {
 	case errors.Is(err, io.EOF): // empty
 		return nil
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return bare(err)
+		return withoutPath(err)
 	case string(head[:n]) != magic:
 		return ErrUnreadable
 	}
@@ -249,8 +249,8 @@ func (s *Store) inPlace() error {
 	return nil
 }
 
-// bare takes the path out of err, where the message has it already.
-func bare(err error) error {
+// withoutPath takes the path out of err, where the message has it already.
+func withoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
 	}
@@ -287,7 +287,7 @@ func connect(address string, n int, checks ...func() error) (*sql.DB, error) {
 	return db, nil
 }
 
-// Look gives a handle that only reads a database, whoever uses it; if there is no
+// Look returns a handle that only reads a database, whoever uses it; if there is no
 // such file, of an empty one. The caller closes it.
 func Look(path string) (*sql.DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -322,7 +322,7 @@ func inspect(ctx context.Context, db *sql.DB) (current bool, err error) {
 		return false, err
 	}
 	if has.Int64 > known {
-		return false, fmt.Errorf("%w: it has version %d, this program knows %d", ErrNewer, has.Int64, known)
+		return false, fmt.Errorf("%w: schema version %d, this program knows %d", ErrNewer, has.Int64, known)
 	}
 	return has.Int64 == known, nil
 }
@@ -360,7 +360,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("bring tables up to date: %w", err)
+		return fmt.Errorf("migrate the tables: %w", err)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 			}
 		}
 		for i := range step.Posts {
-			// What the asker shows comes after what it holds already of the same game.
+			// The asker shows a post after those of the same game that it already holds.
 			p := &step.Posts[i]
 			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
 			after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
@@ -59,7 +59,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 		if step.Typed != nil {
 			line := outbox.Message{Room: step.Typed.Room, At: step.Typed.At, From: step.Typed.From, Text: step.Typed.Text}
 			if _, err := putMessage(ctx, tx, line); err != nil {
-				return fmt.Errorf("what was typed: %w", err)
+				return fmt.Errorf("store the typed message: %w", err)
 			}
 		}
 		if step.Prefs != nil {
@@ -82,35 +82,35 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 // with holes, or a match that disagrees with its log.
 func sound(step *match.Step) error {
 	if step.Request == "" {
-		return errors.New("the step has no request")
+		return errors.New("step without a request")
 	}
 	if step.Prefs != nil && step.Prefs.Person == "" {
-		return errors.New("the step has preferences of nobody")
+		return errors.New("step has preferences without a person")
 	}
 	if step.Room != nil && (step.Room.Room.Platform == "" || (step.Room.Room.Channel == "") == (step.Room.Server == "")) {
-		return errors.New("the step has settings of no room")
+		return errors.New("step has settings without a room")
 	}
 	if step.Match == nil {
 		if len(step.Events) > 0 {
-			return errors.New("the step has events of no match")
+			return errors.New("step has events without a match")
 		}
 		if len(step.Due) > 0 {
-			return errors.New("the step makes something due for no match")
+			return errors.New("step has timed actions without a match")
 		}
 		return nil
 	}
 	before := step.Match.Seq - len(step.Events)
 	if step.New && before != 0 {
-		return fmt.Errorf("the new match stands after event %d and has %d events", step.Match.Seq, len(step.Events))
+		return fmt.Errorf("new match is at event %d but has %d events", step.Match.Seq, len(step.Events))
 	}
 	for i, e := range step.Events {
 		if e.Seq != before+1+i {
-			return fmt.Errorf("event %d of match %s should be event %d", e.Seq, step.Match.ID, before+1+i)
+			return fmt.Errorf("event %d of match %s must be event %d", e.Seq, step.Match.ID, before+1+i)
 		}
 	}
 	for _, d := range step.Due {
 		if d.Game != step.Match.ID || d.Kind == "" || d.At.IsZero() {
-			return fmt.Errorf("a step of match %s makes due: %v", step.Match.ID, d)
+			return fmt.Errorf("step of match %s has an invalid timed action: %v", step.Match.ID, d)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	}
 	clock, err := m.Clock.MarshalText()
 	if err != nil {
-		return 0, fmt.Errorf("clock: %w", err)
+		return 0, fmt.Errorf("encode the clock: %w", err)
 	}
 	err = put(ctx, tx, "match", `
 		INSERT INTO game (id, rules, setup, opener, invited, opened, state, black, white, to_move, seq, result, changed,
@@ -167,7 +167,7 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 		err = bot.ErrConflict
 	}
 	if err != nil {
-		return 0, fmt.Errorf("number: %w", err)
+		return 0, fmt.Errorf("store the match's number: %w", err)
 	}
 	return number, nil
 }
@@ -191,7 +191,7 @@ func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Sta
 	_, err = tx.ExecContext(ctx,
 		"UPDATE game_channel SET state = $1 WHERE game = $2 AND state <> $1", m.State, m.ID)
 	if err != nil {
-		return fmt.Errorf("state: %w", err)
+		return fmt.Errorf("update the match's state: %w", err)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func putEvent(ctx context.Context, tx *sql.Tx, game match.GameID, e match.Event)
 		game, e.Seq, millis(e.At), e.By, e.Body, e.Proof)
 }
 
-// Answered gives the answer that a request got, if it was taken.
+// Answered returns the answer that a request got, if it was taken.
 func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok bool, err error) {
 	defer annotate(&err, "look for the answer to %s", request)
 	var answer string

@@ -35,7 +35,7 @@ var (
 
 // ErrMoved means that the database file was removed or replaced while the store had
 // it open. Nothing is stored until the file is back.
-var ErrMoved = errors.New("the database file was removed or replaced")
+var ErrMoved = errors.New("database file was removed or replaced")
 
 // A Store is a bot.Store and a bot.RoomLog.
 type Store struct {
@@ -59,7 +59,7 @@ var (
 // comes: a second Open fails with ErrInUse.
 func Open(ctx context.Context, name string) (*Store, error) {
 	if scheme, _, ok := strings.Cut(name, "://"); ok && strings.HasPrefix(scheme, "postgres") {
-		return nil, errors.New("open database: PostgreSQL is not supported yet; give the name of a file")
+		return nil, errors.New("open database: PostgreSQL is not supported yet; use a file name")
 	}
 	if name == Memory {
 		return openMemory(ctx)
@@ -162,7 +162,7 @@ func annotate(err *error, format string, args ...any) {
 	}
 }
 
-// placeholders gives "$from, $from+1, …", n of them.
+// placeholders returns "$from, $from+1, …", n of them.
 func placeholders(from, n int) string {
 	names := make([]string, n)
 	for i := range names {

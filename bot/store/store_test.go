@@ -25,7 +25,7 @@ func open(t testing.TB, name string) *store.Store {
 
 func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "half point#1?.db") }
 
-// folder gives the names and contents of the files of a directory.
+// folder returns the names and contents of the files of a directory.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Storage { return open(t, newFile(t)) })
 }
 
-// What each of these tests leaves behind can be exported.
+// The database after each of these tests can be exported.
 func TestMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Storage {
 		s := open(t, store.Memory)

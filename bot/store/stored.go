@@ -198,7 +198,7 @@ type storedFile struct {
 	Data []byte `json:"data"` // in base64
 }
 
-// encodeExtra gives what comes with a message, an empty text if nothing does.
+// encodeExtra returns what comes with a message, an empty text if nothing does.
 func encodeExtra(m outbox.Message) (string, error) {
 	if len(m.To) == 0 && len(m.Controls) == 0 && m.File == nil {
 		return "", nil

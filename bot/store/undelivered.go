@@ -19,7 +19,7 @@ type UndeliveredPost struct {
 	Why     string // as the platform said it
 }
 
-// Undelivered gives the posts that were given up or set aside, by room and in
+// Undelivered returns the posts that were given up or set aside, by room and in
 // their order, from what [Look] gives: somebody else may be using the database.
 func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err error) {
 	defer annotate(&err, "look for posts that were not shown")
@@ -36,7 +36,7 @@ func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err erro
 }
 
 // ErrOvertaken means that something newer of the game has been shown since.
-var ErrOvertaken = errors.New("something newer of its game has been shown since")
+var ErrOvertaken = errors.New("a newer post of its game has been shown since")
 
 // Retry has a post tried again that was given up, at once and as if for the first
 // time. It is ErrNotFound if there is no such post, and ErrOvertaken if its room has
@@ -51,7 +51,7 @@ func (s *Store) Retry(ctx context.Context, post string) (err error) {
 			FROM post WHERE id = $1 AND state = 'refused'`, post).Scan(&newer)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fmt.Errorf("%w among those that were given up", bot.ErrNotFound)
+			return fmt.Errorf("%w among undelivered posts", bot.ErrNotFound)
 		case err != nil:
 			return err
 		case newer > 0:

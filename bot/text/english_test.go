@@ -40,7 +40,7 @@ func source(t *testing.T, patterns ...string) string {
 func TestEnglishIsComplete(t *testing.T) {
 	code := source(t, "*.go", "../*.go", "../clock/*.go", "../match/*.go")
 	for _, m := range regexp.MustCompile(`(?:[sS]ay\(|text\.Error\(|key = |key := |Label: |\{Key: |template\()"([^"]+)"`).FindAllStringSubmatch(code, -1) {
-		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && m[1] != "sentence" && m[1] != "sentence.begins" {
+		if _, ok := english[m[1]]; !ok && !strings.HasSuffix(m[1], ".") && !strings.HasPrefix(m[1], "sentence") {
 			t.Errorf("nothing to say for %q", m[1])
 		}
 	}
@@ -52,6 +52,59 @@ func TestEnglishIsComplete(t *testing.T) {
 			strings.HasSuffix(key, ".one") && english[strings.TrimSuffix(key, ".one")] != ""
 		if !derived && !strings.Contains(code, `"`+key+`"`) {
 			t.Errorf("nobody says %q", key)
+		}
+	}
+}
+
+// fragments are keys, or how keys begin, of words that are no sentences: labels, lines of
+// tables, parts of captions, and parts of which sentences are made.
+var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday.", "clock.month.", "clock.date", "clock.days", "clock.hours",
+	"clock.minutes", "clock.turns", "clock.periods", "clock.more", "clock.and", "color.", "turn.", "thing.", "way.", "when.", "needs.", "group.",
+	"games.going", "games.open", "games.settling", "games.accept", "games.ended", "games.cancelled", "games.here", "games.until", "games.where",
+	"help.line", "help.option", "help.group", "score.line", "score.komi", "ledger.line", "ledger.start", "why.head", "why.sentence", "why.reason",
+	"compare.title", "compare.komi", "compare.own", "compare.same", "compare.winner", "compare.nobody", "demo.line", "demo.step", "demo.back", "demo.next",
+	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
+	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "handicap", "rated", "with.clock", "left", "draw", "void",
+	"jigo", "win", "win.other", "left.vacation", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere"}
+
+// A sentence ends with a stop. One that leads up to a command or an example with a colon,
+// or asks a question before it, ends with that and without a stop, so that people can
+// copy it.
+func TestSentencesEnd(t *testing.T) {
+	ends := regexp.MustCompile(`[.?!:…。？！：]$|[.。] ?[(（]\{\d\}[)）]$`)
+	sample := regexp.MustCompile(`(: |[?] |[：？] ?)[^.?。？]*$`)
+	whole := []string{"over.won", "over.nobody", "rules.line", "rules.summary", "diagram.bad", "commented", "remark"} // they end with a sentence of another
+	for _, l := range Languages() {
+		texts := l.Texts
+		if l == English {
+			texts = english
+		}
+		for key, text := range texts {
+			if slices.ContainsFunc(fragments, func(f string) bool {
+				return key == f || strings.HasSuffix(f, ".") && strings.HasPrefix(key, f) || key == f+".one" || key == f+".year"
+			}) ||
+				strings.HasSuffix(key, ".word") || strings.HasSuffix(key, ".button") || key == "pass.anyway" || slices.Contains(whole, key) {
+				continue
+			}
+			said := mentions.ReplaceAllString(text, "/command")
+			if !ends.MatchString(said) && !sample.MatchString(said) {
+				t.Errorf("%s: %q does not end: %q", l.Tag, key, text)
+			}
+			if regexp.MustCompile(`[:：] ?/command[.。]$`).MatchString(said) {
+				t.Errorf("%s: %q has a stop behind a command that people copy: %q", l.Tag, key, text)
+			}
+		}
+	}
+}
+
+// People read a minus sign, not a hyphen.
+func TestMinus(t *testing.T) {
+	for _, l := range Languages() {
+		for _, m := range []Message{Thing(rules.Prisoner, -1), Say("lines", -12), Say("lines", rules.Points(-1)), Say("lines", rules.Points(-13)),
+			Say("score.line", "", "", rules.Points(-2), rules.Points(-3)), Sentence(rules.Saying{Text: "{0}", Args: []any{rules.Points(-5)}})} {
+			if said := l.Say(m); strings.Contains(said, "-") || !strings.Contains(said, "−") {
+				t.Errorf("%s: %q", l.Tag, said)
+			}
 		}
 	}
 }

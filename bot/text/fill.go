@@ -14,6 +14,8 @@ type Format struct {
 	Room    func(to Place, words string) string    // a place that somebody may want to go to
 	Command func(m Mention) string                 // a command, as people give it there
 	Person  func(platform, id, name string) string // somebody who is called; nil: "@Ada"
+	// Address is a web address that the bot itself names, see [Linked]; nil: as it is.
+	Address func(address string) string
 	// Ago is an instant of which one wants to know how far off it is; nil: as Time.
 	Ago func(t time.Time, words string) string
 	// Thread leaves out which game a line is about: it stands in a thread of that game.
@@ -128,6 +130,11 @@ func (f Format) fill(what, words string) string {
 			return f.Person(platform, id, words)
 		}
 		return "@" + words
+	case markAddress:
+		if f.Address != nil {
+			return f.Address(words)
+		}
+		return words
 	case markGame:
 		if f.Thread {
 			return ""
@@ -157,11 +164,12 @@ const (
 	markEnd   = "\x05"
 	roomParts = "\x06"
 
-	// What a part is, if it is no room and no instant, begins with one of these. No
+	// A part that is neither a room nor an instant begins with one of these. No
 	// platform's name does.
-	markPerson = "@"
-	markGame   = "#"
-	markAgo    = "~"
+	markPerson  = "@"
+	markGame    = "#"
+	markAgo     = "~"
+	markAddress = "^"
 )
 
 // Instant is an argument for an instant, which a platform may write in its own way;
@@ -174,6 +182,18 @@ func Ago(t time.Time, words Message) Message { return Say("ago", t.UnixMilli(), 
 // Called is an argument for somebody who is called: a platform mentions them in its own
 // way. The post must notify them as well.
 func Called(id string) Message { return Say("called", Somebody(id)) }
+
+// Linked is an argument for a text of the program's own: of the web addresses in it a
+// platform may make links. Those that people type stay words.
+func Linked(s string) any {
+	at := address.FindStringIndex(s)
+	if at == nil {
+		return s
+	}
+	return Say("linked", s[:at[0]], s[at[0]:at[1]], Linked(s[at[1]:]))
+}
+
+var address = regexp.MustCompile(`https://[^\s,;()<>"]+`)
 
 // Link is an argument for a place, of which a platform may make a link.
 func Link(to Place, words Message) Message {

@@ -25,6 +25,27 @@ func TestMentions(t *testing.T) {
 	}
 }
 
+// Web addresses in a text of the program's own may be links; those that people type are
+// words.
+func TestLinked(t *testing.T) {
+	f := Format{Address: func(address string) string { return "<" + address + ">" }}
+	const source = "Robert (https://a.example/?X), https://b.example/y; and nothing"
+	for _, x := range []struct {
+		arg  any
+		f    Format
+		want string
+	}{
+		{Linked(source), f, "Robert (<https://a.example/?X>), <https://b.example/y>; and nothing"},
+		{Linked(source), Format{}, source},
+		{Linked("nobody"), f, "nobody"},
+		{source, f, source},
+	} {
+		if got := Fill(English.Say(Say("lines", x.arg)), x.f); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
+
 // People who are called, the number of a game and how far off an instant is are written
 // by the platform; a text that is kept holds no ids.
 func TestCalls(t *testing.T) {

@@ -158,26 +158,40 @@ func (l *Language) word(m Message, names Names, game int) string {
 			}
 		case Game:
 			args[i] = strconv.Itoa(game)
+		case Number:
+			args[i] = strings.Replace(a.Value, "-", "−", 1)
 		case Nested:
 			args[i] = l.word(*a.Message, names, game)
 		default:
 			args[i] = a.Value
 		}
 	}
-	if (m.Key == "sentence" || m.Key == "sentence.begins") && len(args) > 0 {
+	if how, ok := strings.CutPrefix(m.Key, "sentence"); ok && len(args) > 0 {
 		says, ok := l.Sentences[args[0]]
-		if l == English {
-			says, ok = args[0], true
-		}
-		switch says = fillIn(says, args[1:]...); {
+		switch {
+		case l == English:
+			says = fillIn(args[0], args[1:]...)
 		case !ok:
-			return fillIn(l.template("quoted", nil), English.word(Message{"sentence", m.Args}, names, game))
-		case m.Key == "sentence.begins":
-			return Capital(says)
+			says = fillIn(l.template("quoted", nil), English.word(Message{"sentence", m.Args}, names, game))
+		default:
+			says = fillIn(says, args[1:]...)
 		}
-		return says
+		return l.sentence(how, says)
 	}
 	return fillIn(l.template(m.Key, m.Args), args...)
+}
+
+// sentence returns what a rule says as it is, how "", or so that it ".begins" with a
+// capital letter, or as a ".whole" sentence, with a capital letter and a stop.
+func (l *Language) sentence(how, says string) string {
+	if how == "" {
+		return says
+	}
+	says = Capital(says)
+	if stop := strings.TrimSpace(l.PictureWords().Stop); how == ".whole" && !strings.HasSuffix(says, stop) && !strings.ContainsAny(says[len(says)-1:], "?!") && !strings.HasSuffix(says, "？") {
+		says += stop
+	}
+	return says
 }
 
 // template returns the words for a key, in the plural form of the first argument if

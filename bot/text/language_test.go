@@ -2,6 +2,8 @@ package text
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -139,7 +141,7 @@ func TestPluralsAreComplete(t *testing.T) {
 		tag  string
 		n    int
 		want string
-	}{{"en", 1, "1 prisoner"}, {"en", 2, "2 prisoners"}, {"de", 1, "1 Gefangener"}, {"de", 0, "0 Gefangene"}, {"de", -1, "-1 Gefangener"}} {
+	}{{"en", 1, "1 prisoner"}, {"en", 2, "2 prisoners"}, {"de", 1, "1 Gefangener"}, {"de", 0, "0 Gefangene"}, {"de", -1, "−1 Gefangener"}} {
 		if got := BestLanguage(x.tag).Say(Say("thing.prisoner", x.n)); got != x.want {
 			t.Errorf("%s: %q, want %q", x.tag, got, x.want)
 		}
@@ -171,7 +173,7 @@ func TestPictureWordsInEveryLanguage(t *testing.T) {
 	}
 }
 
-// What is kept for adapters is said by one.
+// Each text in the part "adapters" belongs to an adapter.
 func TestAdaptersSayWhatIsTranslated(t *testing.T) {
 	code := source(t, "../../adapters/*/*.go", "../../adapters/*/*/*.go")
 	for _, l := range Languages() {
@@ -189,10 +191,50 @@ func TestAdaptersSayWhatIsTranslated(t *testing.T) {
 // The sentences that are translated are those that the rules say.
 func TestSentencesAreSaid(t *testing.T) {
 	code := strings.ReplaceAll(source(t, "../../rules/*.go", "../../rules/sgf/*.go", "../match/*.go"), `\"`, `"`)
+	for _, r := range rules.Catalogue {
+		code += r.Book() // with worths, "a button is worth ½"
+	}
 	for _, l := range Languages() {
 		for english := range l.Sentences {
 			if !strings.Contains(code, strings.TrimPrefix(english, "only if ")) { // see rules.Require
 				t.Errorf("%s: no rule says %q", l.Tag, english)
+			}
+		}
+	}
+}
+
+// What explains the count and what changed hands is translated: how much each thing is
+// worth, and everything that the games of the catalogue's transcripts write into the
+// ledger.
+func TestLedgersAreTranslated(t *testing.T) {
+	says := regexp.MustCompile(`(?m)^ +(?:\d+\. |if agreed: )?(?:Black|White) [+-]\d+ [a-z-]+: (.*)$`)
+	files, err := filepath.Glob("../../rules/testdata/*@1.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	reasons := map[string]bool{}
+	for _, name := range files {
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range says.FindAllStringSubmatch(string(file), -1) {
+			reasons[m[1]] = true
+		}
+	}
+	for _, r := range rules.Catalogue {
+		_, count, _ := strings.Cut(r.Book(), "The count\n")
+		for _, m := range regexp.MustCompile(`(?m)^  - (?:when .*, )?(.*)$`).FindAllStringSubmatch(count, -1) {
+			reasons[m[1]] = true
+		}
+	}
+	if len(reasons) < 20 {
+		t.Fatalf("only %d reasons were found", len(reasons))
+	}
+	for _, l := range Languages()[1:] {
+		for reason := range reasons {
+			if l.Sentences[reason] == "" {
+				t.Errorf("%s: no words for %q", l.Tag, reason)
 			}
 		}
 	}
@@ -211,7 +253,7 @@ func TestSummariesAreTranslated(t *testing.T) {
 	}
 }
 
-// What the rules say of a turn is what the bot says of it.
+// The bot's words for a turn are those of the rules.
 func TestTurnsAndThings(t *testing.T) {
 	at := rules.Point{X: 2, Y: 3}
 	for k := rules.Place; k <= rules.NoResult; k++ {
@@ -263,10 +305,11 @@ func TestSentences(t *testing.T) {
 		{rules.Saying{Text: "{0} resigned", Args: []any{rules.Black}}, "Schwarz hat aufgegeben"},
 		{rules.Saying{Text: "Black has {0}, White has {1}", Args: []any{rules.Points(66), rules.Points(61)}}, "Schwarz hat 33, Weiß hat 30½"},
 		{rules.Saying{Text: "the board would be the same as after move {0} (ko)", Args: []any{12}}, "das Brett wäre dasselbe wie nach Zug 12 (Ko)"},
-		{"a pass gives your opponent a pass stone", "“a pass gives your opponent a pass stone”"},
+		{"a pass gives your opponent a pass stone", "ein Pass gibt der Gegenseite einen Passstein"},
+		{"a pass gives your opponent a cake", "“a pass gives your opponent a cake”"},
 		{rules.Saying{Text: "nobody has words for {0}", Args: []any{rules.White}}, "“nobody has words for White”"},
-		{offBoard, "Z9 ist nicht auf diesem Brett: die Spalten gehen von A bis J, die Reihen von 1 bis 9."},
-		{notAPoint, `„\u202eD\"4“ ist kein Punkt: nenne einen Buchstaben und eine Zahl, etwa E5.`},
+		{offBoard, "Z9 ist nicht auf diesem Brett: die Spalten gehen von A bis J, die Reihen von 1 bis 9"},
+		{notAPoint, `„\u202eD"4“ ist kein Punkt: nenne einen Buchstaben und eine Zahl, etwa E5`},
 		{fmt.Errorf("line 3: %w", offBoard), "“line 3: Z9 is not on this board: its columns go from A to J, its rows from 1 to 9”"},
 	} {
 		if got := de.Say(Sentence(x.says)); got != x.want {

@@ -168,6 +168,15 @@ func List[T any](args ...T) Message {
 	return out
 }
 
+// Or is List with "or" before the last.
+func Or(args ...string) Message {
+	last := len(args) - 1
+	if last == 0 {
+		return List(args...)
+	}
+	return Say("or", List(args[:last]...), args[last])
+}
+
 // Sentence is a message in the words of the rules: a string, a [rules.Saying], or an
 // error that may be one. The rules quote their sources; a language that has no words
 // for a sentence quotes it in English.
@@ -175,6 +184,9 @@ func Sentence(s any) Message { return sentence("sentence", s) }
 
 // Begins is Sentence with a capital letter.
 func Begins(s any) Message { return sentence("sentence.begins", s) }
+
+// Whole is Begins with a stop, if nothing else ends it.
+func Whole(s any) Message { return sentence("sentence.whole", s) }
 
 // sentence makes a message of which the first argument is the English sentence, and
 // the others are what stands in its places.
@@ -201,7 +213,7 @@ func sentence(key string, s any) Message {
 func About(typed string, r *rules.Ruleset) []Message {
 	summary := Say("rules.summary", Sentence(r.Aim), Sentence(r.PassCost))
 	if note := rules.About(typed); note != "" && !r.IsCustom() {
-		return []Message{Sentence(note), summary}
+		return []Message{Whole(note), summary}
 	}
 	return []Message{summary}
 }
@@ -216,12 +228,12 @@ func (e messageError) Error() string { return Fill(English.Say(e.Message), Forma
 func Error(key string, args ...any) error { return messageError{Say(key, args...)} }
 
 // Explain returns the message of an error that is for the person who typed: one
-// made by [Error], or one of the rules; see [Sentence].
+// made by [Error], or one of the rules; see [Whole].
 func Explain(err error) Message {
 	if e, ok := errors.AsType[messageError](err); ok {
 		return e.Message
 	}
-	return Sentence(err)
+	return Whole(err)
 }
 
 // Shorten cuts what somebody typed to a length fit for an answer: 30 characters.

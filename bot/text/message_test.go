@@ -9,7 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What is stored is read back as it was.
+// A stored message reads back unchanged.
 func TestMessageInJSON(t *testing.T) {
 	for _, x := range []struct {
 		message Message
@@ -35,7 +35,7 @@ func TestMessageInJSON(t *testing.T) {
 	}
 }
 
-// What the first release stored means what it meant then.
+// Messages stored by the first release keep their meaning.
 func TestMessagesOfTheFirstRelease(t *testing.T) {
 	for stored, want := range map[string]string{
 		`{"k":"opened.for","a":["\u0001p1"]}`: "Ada, will you play? /join or /decline",

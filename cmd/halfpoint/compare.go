@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,39 +12,118 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
-// compareFlags say how a comparison is shown.
-type compareFlags struct {
-	All    bool   `help:"Show every ruleset, also those that come to the same."`
-	Theory bool   `help:"Add what the theorems say, and what each count has that the one above it has not."`
-	Out    string `short:"o" help:"Draw it: OUT.png, or OUT.txt for its description." placeholder:"OUT"`
-	Theme  string `help:"One of ${themes}." default:"wood"`
-	Size   string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
-	Panel  string `help:"dark or light; by default the one that goes with the theme."`
+type compareCmd struct {
+	Files []string `arg:"" name:"file" help:"SGF files, and folders of them; - reads standard input."`
+	countOptions
+	compareFlags
 }
 
-// show prints or draws the rows of a comparison.
-func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
-	name := bot.Titles
-	if f.Out == "" {
-		name = bot.Names
+// Run prints or draws the same game under every ruleset, for each record.
+func (s *compareCmd) Run(e *env) error {
+	if len(s.Files) == 1 && !isFolder(s.Files[0]) {
+		rec, rows, err := s.rows(e, s.Files[0])
+		if err != nil {
+			return err
+		}
+		if s.JSON {
+			return writeJSON(e.out, reportsOf(rec, rows))
+		}
+		return s.show(e, rec, rows)
 	}
+	if s.Out != "" {
+		return usageError{errors.New("-o draws one record: name one file")}
+	}
+	between := ""
+	_, err := e.each(s.Files, "compared", s.JSON, func(path string, out *bytes.Buffer) error {
+		rec, rows, err := s.rows(e, path)
+		switch {
+		case err != nil:
+			return err
+		case s.JSON:
+			return writeJSON(out, struct {
+				File string         `json:"file"`
+				Rows []rules.Report `json:"rulesets"`
+			}{path, reportsOf(rec, rows)})
+		}
+		fmt.Fprintf(out, "%s# %s\n\n", between, path)
+		between = "\n"
+		s.print(out, rec, rows)
+		return nil
+	})
+	return err
+}
+
+// rows counts a record under every ruleset.
+func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
+	rec, err := e.readRecord(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := s.count(rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Also, err = e.custom(); err != nil {
+		return nil, nil, err
+	}
+	if err := e.completeRecord(rec); err != nil {
+		return nil, nil, err
+	}
+	if _, note, err := rec.Ruleset(); err == nil {
+		e.note(path, note)
+	}
+	return rec, rec.Compare(c), nil
+}
+
+func reportsOf(rec *sgf.Record, rows []sgf.Row) []rules.Report {
+	reports := []rules.Report{}
+	for _, row := range rows {
+		reports = append(reports, row.Report(rec.Setup))
+	}
+	return reports
+}
+
+// compareFlags say how a comparison is shown.
+type compareFlags struct {
+	All    bool   `help:"Show every ruleset, also those with the same result."`
+	Theory bool   `help:"Add the theorems, and how each count differs from the one above it."`
+	Out    string `short:"o" help:"Write the table as a picture, OUT.png, or as a description, OUT.txt." placeholder:"OUT"`
+	Theme  string `help:"One of ${themes}." default:"wood"`
+	Size   string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
+	Panel  string `help:"dark or light; the default depends on the theme."`
+}
+
+// chart makes a chart of the rows of a comparison.
+func (f *compareFlags) chart(rec *sgf.Record, rows []sgf.Row, name func(*rules.Ruleset) string) render.Chart {
 	chart := bot.Comparison(text.English, rows, f.All, name)
 	if i := rec.Info; i.Black != "" && i.White != "" {
 		chart.Black, chart.White = i.Black, i.White
 	}
+	return chart
+}
+
+// print prints the rows of a comparison.
+func (f *compareFlags) print(b *bytes.Buffer, rec *sgf.Record, rows []sgf.Row) {
+	fmt.Fprintln(b, f.chart(rec, rows, bot.Names).Letters())
+	if f.Theory {
+		fmt.Fprintln(b)
+		printTheory(b, rec, rows)
+	}
+}
+
+// show prints or draws the rows of a comparison.
+func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 	var b bytes.Buffer
 	if f.Out == "" {
-		fmt.Fprintln(&b, chart.Letters())
-		if f.Theory {
-			fmt.Fprintln(&b)
-			printTheory(&b, rec, rows)
-		}
+		f.print(&b, rec, rows)
 		_, err := e.out.Write(b.Bytes())
 		return err
 	}
+	chart := f.chart(rec, rows, bot.Titles)
 	switch strings.ToLower(filepath.Ext(f.Out)) {
 	case ".png":
 		if err := chart.Draw(&b, render.Options{Theme: f.Theme, Size: f.Size, Panel: f.Panel}); err != nil {
@@ -52,7 +132,7 @@ func (f *compareFlags) show(e *env, rec *sgf.Record, rows []sgf.Row) error {
 	case ".txt":
 		fmt.Fprintln(&b, chart.Text())
 	default:
-		return usageError{fmt.Errorf("%s: a picture ends in .png, a text in .txt", f.Out)}
+		return usageError{fmt.Errorf("%s: unknown file type; use .png for a picture, .txt for a text", f.Out)}
 	}
 	if err := os.WriteFile(f.Out, b.Bytes(), 0o644); err != nil {
 		return plain(f.Out, err)
@@ -83,7 +163,7 @@ func printTheory(b *bytes.Buffer, rec *sgf.Record, rows []sgf.Row) {
 	for line := range strings.Lines(table.String()) {
 		fmt.Fprintln(b, strings.TrimRight(line, " \n"))
 	}
-	fmt.Fprint(b, "\nWhy each count is not the one above\n")
+	fmt.Fprint(b, "\nWhy each count differs from the one above\n")
 	t = tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		if why := row.Why(); why != "" {

@@ -88,7 +88,7 @@ func (e *env) log() *slog.Logger {
 }
 
 type configCmd struct {
-	Check configCheckCmd `cmd:"" help:"List all mistakes in the configuration, then try it on Discord and Matrix."`
+	Check configCheckCmd `cmd:"" help:"List all mistakes in the configuration, then test it on Discord and Matrix."`
 }
 
 type configCheckCmd struct {
@@ -102,7 +102,7 @@ func (c *configCheckCmd) Run(e *env) error {
 	if err != nil && !errors.As(err, &bad) {
 		return err
 	}
-	own, unread := customRulesets(s)
+	own, unread := e.customRulesets(s)
 	var access error
 	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
 		access = s.Mistake(err)
@@ -111,7 +111,7 @@ func (c *configCheckCmd) Run(e *env) error {
 		return err
 	}
 	if e.file == "" {
-		fmt.Fprintln(e.out, "config: no file; looked for", strings.Join(configFiles(), ", "))
+		fmt.Fprintln(e.out, "config: no file found, looked for", strings.Join(configFiles(), ", "))
 	} else {
 		fmt.Fprintln(e.out, "config:", e.file)
 	}
@@ -128,11 +128,11 @@ func (c *configCheckCmd) Run(e *env) error {
 	}
 	switch {
 	case strings.Trim(channel, "0123456789") != "":
-		return usageError{fmt.Errorf("--channel: %q is neither the id of a channel on Discord (a number) nor that of a room on Matrix (!… or #…)", c.Channel)}
+		return usageError{fmt.Errorf("--channel: %q is neither the id of a Discord channel (a number) nor a Matrix room (!… or #…)", c.Channel)}
 	case channel != "" && s.Discord.Token.IsZero():
-		return usageError{errors.New("--channel: this is a channel on Discord, but discord.token is not set")}
+		return usageError{errors.New("--channel: this is a Discord channel, but discord.token is not set")}
 	case room != "" && s.Matrix.Homeserver == "":
-		return usageError{errors.New("--channel: this is a room on Matrix, but matrix.homeserver is not set")}
+		return usageError{errors.New("--channel: this is a Matrix room, but matrix.homeserver is not set")}
 	}
 	return errors.Join(checkDiscord(e, s, channel), checkMatrix(e, s, room))
 }

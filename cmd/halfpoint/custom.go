@@ -19,14 +19,14 @@ func (e *env) readRulesets() ([]*rules.Ruleset, error) {
 	s, err := e.settings()
 	var own []*rules.Ruleset
 	if err == nil {
-		own, err = customRulesets(s)
+		own, err = e.customRulesets(s)
 	}
 	if err == nil || e.cli.Config != "" {
 		return own, err
 	}
-	own, flagErr := customRulesets(bot.Settings{Rulesets: e.cli.Ruleset})
+	own, flagErr := e.customRulesets(bot.Settings{Rulesets: e.cli.Ruleset})
 	if flagErr == nil && !errors.Is(err, fs.ErrPermission) {
-		fmt.Fprintln(e.errout, "halfpoint: the configuration has mistakes and adds no rulesets; halfpoint config check lists them")
+		fmt.Fprintln(e.errout, "halfpoint: the configuration has mistakes, so its custom rulesets are not available; halfpoint config check lists them")
 	}
 	return own, flagErr
 }
@@ -42,14 +42,13 @@ func (e *env) findRuleset(id string) (*rules.Ruleset, error) {
 	if readErr != nil {
 		return nil, readErr
 	}
-	if r := named(own, id); r != nil {
+	r, err = rules.FindAmong(own, id)
+	_, unclear := errors.AsType[*rules.Unclear](err)
+	switch {
+	case err == nil:
 		return r, nil
-	}
-	if unclear, ok := errors.AsType[*rules.Unclear](err); ok {
-		return nil, usageError{unclear}
-	}
-	if strings.HasPrefix(id, "custom/") { // what a record would need is of no interest here
-		err = fmt.Errorf("%w: %q", rules.ErrNoSuchRuleset, id)
+	case unclear:
+		return nil, usageError{err}
 	}
 	return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
 }

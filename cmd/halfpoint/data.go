@@ -24,7 +24,7 @@ func (e *env) existingDatabase() (string, error) {
 }
 
 type exportCmd struct {
-	Out string `short:"o" help:"A new file to write; - is standard output." placeholder:"FILE" default:"-"`
+	Out string `short:"o" help:"New file to write; - writes to standard output." placeholder:"FILE" default:"-"`
 }
 
 // Run writes all that the database holds as lines of JSON.
@@ -59,7 +59,7 @@ func (c *exportCmd) Run(e *env) (err error) {
 }
 
 type importCmd struct {
-	File string `arg:"" help:"What halfpoint export wrote; - reads standard input."`
+	File string `arg:"" help:"Export to read; - reads standard input."`
 }
 
 // Run fills a new database with an export.

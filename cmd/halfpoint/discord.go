@@ -14,7 +14,7 @@ import (
 func discordConfig(s bot.Settings, log *slog.Logger) discord.Config {
 	d := s.Discord
 	return discord.Config{
-		Token: d.Token, Application: d.Application, PublicKey: d.PublicKey, Guild: d.Guild, API: d.API, Listen: d.Listen,
+		Token: d.Token, Application: d.Application, PublicKey: d.PublicKey, Guild: d.Guild, API: d.API, Listen: d.Listen, MessageContent: d.Content,
 		Shards: d.Shards, First: d.First, Count: d.Count, Person: s.Limits.Person, Channel: s.Limits.Channel, Version: version(), Log: log,
 	}
 }
@@ -34,7 +34,7 @@ func discordAdapters(e *env, s bot.Settings, log *slog.Logger) ([]bot.Adapter, e
 // checkDiscord tries the settings on Discord and prints the findings.
 func checkDiscord(e *env, s bot.Settings, channel string) error {
 	if s.Discord.Token.IsZero() {
-		fmt.Fprintln(e.out, "discord: no token, so not used")
+		fmt.Fprintln(e.out, "discord: off, discord.token is not set")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -23,17 +23,17 @@ func TestDiscordConfigCheck(t *testing.T) {
 	if status, says := halfpoint("config", "check", "--channel", room.ID()); status != 1 || !strings.Contains(says, "\nhalfpoint: channel #games: the bot lacks Attach Files;") {
 		t.Errorf("%d %s", status, says)
 	}
-	for channel, why := range map[string]string{"games": "neither the id of a channel on Discord", "#go:example.org": "matrix.homeserver is not set"} {
+	for channel, why := range map[string]string{"games": "neither the id of a Discord channel", "#go:example.org": "matrix.homeserver is not set"} {
 		if status, says := halfpoint("config", "check", "--channel", channel); status != 2 || !strings.Contains(says, why) {
 			t.Errorf("%s: %d %s", channel, status, says)
 		}
 	}
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", d.Token()+"x")
-	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "discord.token: is not accepted") || strings.Contains(says, d.Token()) {
+	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "discord.token: rejected by Discord") || strings.Contains(says, d.Token()) {
 		t.Errorf("%d %s", status, says)
 	}
 	t.Setenv("HALFPOINT_DISCORD_TOKEN", "swordfish")
-	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "not the shape of a bot's token") || strings.Contains(says, "swordfish") {
+	if status, says := halfpoint("config", "check"); status != 2 || !strings.Contains(says, "not a bot's token") || strings.Contains(says, "swordfish") {
 		t.Errorf("%d %s", status, says)
 	}
 	if n := d.Gateway().Identified; n != 0 {

@@ -27,14 +27,14 @@ type initCmd struct{}
 
 // Help says more than the list of commands.
 func (*initCmd) Help() string {
-	return "It writes config.yaml in the working directory, or the file that --config names, and never over a file that exists. It reads the answers from standard input, so that a script can give them."
+	return "It writes config.yaml in the working directory, or the file that --config names, and never overwrites a file. It reads the answers from standard input, so a script can answer."
 }
 
 // Run asks what the bot needs, writes the configuration and tries it. It never writes
 // over a file.
 func (*initCmd) Run(e *env) error {
 	path := cmp.Or(e.cli.Config, "config.yaml")
-	exists := fmt.Errorf("%s: it exists already, nothing was changed; edit it, or name a new file with --config", path)
+	exists := fmt.Errorf("%s: file already exists and was not changed; edit it, or name a new file with --config", path)
 	if _, err := os.Lstat(path); err == nil {
 		return exists
 	}
@@ -67,16 +67,22 @@ func (*initCmd) Run(e *env) error {
 		flag = " --config " + path
 	}
 	fmt.Fprintln(e.out)
+	if a.made {
+		fmt.Fprintf(e.out, "The owner token is in %s. Give it at /owner in the local room to become a moderator there.\n", path)
+	}
+	if a.Discord {
+		fmt.Fprintf(e.out, "Invite the bot into a Discord server: %s\n", discord.Invite(cmp.Or(a.Application, a.id)))
+	}
+	if a.Matrix {
+		if a.Browser {
+			fmt.Fprintln(e.out, "At its start it logs an address: open that, and let the bot in.")
+		}
+		fmt.Fprintf(e.out, "Once halfpoint is running, invite %s into a Matrix room.\n", a.User)
+	}
 	if failed == nil {
 		fmt.Fprintf(e.out, "Start it: halfpoint%s\n", flag)
 	} else {
-		fmt.Fprintf(e.out, "The last line says what is wrong. Mend it in %s, then run: halfpoint config check%s\n", path, flag)
-	}
-	if a.Discord {
-		fmt.Fprintf(e.out, "Bring it into a Discord server: %s\n", discord.Invite(cmp.Or(a.Application, a.id)))
-	}
-	if a.Matrix {
-		fmt.Fprintf(e.out, "Once it runs, invite %s into a Matrix room.\n", a.User)
+		fmt.Fprintf(e.out, "Something is wrong; the end of this output names it. Correct it in %s, then run: halfpoint config check%s\n", path, flag)
 	}
 	return failed
 }
@@ -85,6 +91,7 @@ func (*initCmd) Run(e *env) error {
 // has are empty.
 type answers struct {
 	Listen, Owner, Database string
+	made                    bool // nobody has seen Owner yet
 
 	Discord                    bool
 	Token, Application         string // Application only if it is not id
@@ -92,6 +99,7 @@ type answers struct {
 	id                         string // of the application, as the token says
 	Matrix                     bool
 	Homeserver, User, Password string
+	Browser                    bool // the account logs in through it
 }
 
 // all asks all questions.
@@ -103,18 +111,22 @@ func (q *questions) all() (a answers) {
 		return nil
 	})
 	if a.Discord = where == "discord" || where == "both"; a.Discord {
-		fmt.Fprintln(q.out, "The token stands on the page Bot of your application: https://discord.com/developers/applications")
+		fmt.Fprintln(q.out, "The token is on the page Bot of your application: https://discord.com/developers/applications\nPress Enter without a token to leave Discord out.")
 		a.Token = q.secret("Discord: the bot's token", "HALFPOINT_DISCORD_TOKEN", func(s string) (err error) {
-			if s == "" {
-				return given(s)
+			if s != "" {
+				a.id, err = discord.CheckToken(strings.TrimPrefix(s, "Bot "))
 			}
-			a.id, err = discord.CheckToken(strings.TrimPrefix(s, "Bot "))
 			return err
 		})
+		if a.Discord = a.id != ""; !a.Discord {
+			q.leftOut("Discord", "discord.token")
+		}
+	}
+	if a.Discord {
 		if a.Application = q.ask("Discord: the application's id", a.id, setting("discord.application")); a.Application == a.id {
 			a.Application = ""
 		}
-		a.PublicKey = q.ask("Discord: the application's public key, only if interactions come over HTTP", "", func(s string) error {
+		a.PublicKey = q.ask("Discord: the application's public key if interactions come over HTTP, else Enter", "", func(s string) error {
 			if s != "" && (len(s) != 64 || strings.Trim(strings.ToLower(s), "0123456789abcdef") != "") {
 				return errors.New("a public key is 64 digits and letters from a to f; leave it empty for the gateway")
 			}
@@ -125,31 +137,44 @@ func (q *questions) all() (a answers) {
 		}
 	}
 	if a.Matrix = where == "matrix" || where == "both"; a.Matrix {
-		a.Homeserver = q.ask("Matrix: the homeserver, its name or address (example.org)", "", given)
-		a.User = q.ask("Matrix: the bot's account (@halfpoint:example.org)", "", given)
-		a.Password = q.secret("Matrix: the account's password", "HALFPOINT_MATRIX_PASSWORD", given)
+		a.Homeserver = q.ask("Matrix: the homeserver, its name or address (example.org), or Enter to leave Matrix out", "", func(string) error { return nil })
+		if a.Matrix = a.Homeserver != ""; !a.Matrix {
+			q.leftOut("Matrix", "matrix.homeserver")
+		}
 	}
-	a.Database = q.ask("The file that keeps the games", cmp.Or(os.Getenv("HALFPOINT_DATABASE"), bot.Defaults.Database), setting("database"))
+	if a.Matrix {
+		a.User = q.ask("Matrix: the bot's account (@halfpoint:example.org)", "", given)
+		a.Password = q.secret("Matrix: the account's password (empty if it logs in through the browser)", "HALFPOINT_MATRIX_PASSWORD", func(string) error { return nil })
+		a.Browser = a.Password == "" && os.Getenv("HALFPOINT_MATRIX_PASSWORD") == ""
+	}
+	a.Database = q.ask("The file that stores the games", cmp.Or(os.Getenv("HALFPOINT_DATABASE"), bot.Defaults.Database), setting("database"))
 	a.Listen = q.ask("The address of the local room", cmp.Or(os.Getenv("HALFPOINT_LISTEN"), bot.Defaults.Listen), setting("listen"))
 	if web.CheckAccess(a.Listen, nil, bot.Secret{}) != nil {
-		fmt.Fprintln(q.out, "Other machines reach this address, so the room needs an owner token: whoever knows it is a moderator.")
-		a.Owner = q.secret("An owner token of 16 characters or more (empty: one is made)", "HALFPOINT_OWNER_TOKEN", func(s string) error {
+		fmt.Fprintln(q.out, "Other machines can reach this address, so the room needs an owner token. Anybody who knows it can become a moderator.")
+		a.Owner = q.secret("An owner token of 16 characters or more, or Enter to create one", "HALFPOINT_OWNER_TOKEN", func(s string) error {
 			if s == "" {
 				return nil
 			}
 			return setting("owner_token")(s)
 		})
 		if a.Owner == "" && os.Getenv("HALFPOINT_OWNER_TOKEN") == "" {
-			a.Owner = rand.Text()
+			a.Owner, a.made = rand.Text(), true
 		}
 	}
 	return a
 }
 
+// leftOut says that a platform is not in the configuration, and how it comes there.
+func (q *questions) leftOut(platform, key string) {
+	if q.err == nil {
+		fmt.Fprintf(q.out, "  %s is left out. To add it later, set %s as config.example.yaml shows.\n", platform, key)
+	}
+}
+
 // given refuses an empty answer.
 func given(s string) error {
 	if s == "" {
-		return errors.New("an answer is needed; if you have none yet, press Ctrl-C, run halfpoint init again and answer none to its first question")
+		return errors.New("this question needs an answer; Ctrl-C ends without writing anything")
 	}
 	return nil
 }
@@ -234,14 +259,14 @@ func (q *questions) until(prompt string, read func() (string, error), wrong func
 			break
 		}
 		if !utf8.ValidString(answer) || strings.ContainsFunc(answer, unicode.IsControl) {
-			err = errors.New("it has characters that are no text")
+			err = errors.New("it contains control characters or is not UTF-8")
 		} else {
 			err = wrong(answer)
 		}
 		if err == nil {
 			return answer
 		}
-		fmt.Fprintf(q.out, "  That cannot be: %v.\n", err)
+		fmt.Fprintf(q.out, "  Not accepted: %v.\n", err)
 	}
 	return ""
 }
@@ -273,7 +298,7 @@ var configText = template.Must(template.New("").Funcs(template.FuncMap{"quote": 
 	j.SetEscapeHTML(false)
 	err := j.Encode(s)
 	return strings.TrimSpace(b.String()), err
-}}).Parse(`# Halfpoint's configuration, written by "halfpoint init". All that can be set:
+}}).Parse(`# Halfpoint's configuration, written by "halfpoint init". All settings:
 # https://github.com/halfpoint-go/halfpoint/blob/main/config.example.yaml
 # After a change run "halfpoint config check", then start halfpoint again.
 
@@ -281,17 +306,17 @@ var configText = template.Must(template.New("").Funcs(template.FuncMap{"quote": 
 listen: {{quote .Listen}}
 {{- if .Owner}}
 
-# Whoever gives this secret at /owner in the local room becomes a moderator there.
+# Anybody who enters this secret at /owner in the local room becomes a moderator there.
 owner_token: {{quote .Owner}}
 {{- end}}
 
-# The SQLite file that keeps the games. Back it up: docs/install.md says how.
+# The SQLite file that stores the games. docs/install.md explains how to back it up.
 database: {{quote .Database}}
 {{- if .Discord}}
 
 discord:
 {{- if .Token}}
-  # Whoever has the token is your bot. To get a new one, press Reset Token on the page
+  # Anybody who has the token controls your bot. For a new one, press Reset Token on the page
   # Bot of the application.
   token: {{quote .Token}}
 {{- else}}
@@ -317,9 +342,13 @@ matrix:
   # The name of the homeserver or its address.
   homeserver: {{quote .Homeserver}}
 
-  # The bot's account and its password.
+  # The bot's account{{if not .Browser}} and its password{{end}}.
   user: {{quote .User}}
-{{- if .Password}}
+{{- if .Browser}}
+
+  # The account has no password here: it logs in through the browser. At its start
+  # halfpoint logs the address where you let it in.
+{{- else if .Password}}
   password: {{quote .Password}}
 {{- else}}
   # The password is in the environment, as HALFPOINT_MATRIX_PASSWORD.

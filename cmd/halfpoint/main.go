@@ -31,11 +31,11 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // cli is the commands and their flags.
 type cli struct {
-	Config   string   `help:"Read the configuration from this YAML file. Otherwise config.yaml is looked for in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
-	Listen   string   `help:"Address of the local room; port 0 takes a free one." placeholder:"ADDR"`
-	Database string   `help:"SQLite file that keeps the games." placeholder:"PATH"`
+	Config   string   `help:"Read the configuration from this YAML file. Without it, Halfpoint looks for config.yaml in the working directory, ~/.config/halfpoint and /etc/halfpoint." placeholder:"FILE"`
+	Listen   string   `help:"Address of the local room; port 0 chooses a free port." placeholder:"ADDR"`
+	Database string   `help:"SQLite file that stores the games." placeholder:"PATH"`
 	Ruleset  []string `help:"Add the custom ruleset in this YAML file to those of the configuration." placeholder:"FILE" sep:"none"`
-	LogLevel string   `help:"Log messages of this level and above: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
+	LogLevel string   `help:"Lowest level of log messages: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 
@@ -46,11 +46,11 @@ type cli struct {
 	Render      renderCmd      `cmd:"" help:"Draw a record as a picture, an animation or text."`
 	Rules       rulesCmd       `cmd:"" help:"List the rulesets, or print one of them."`
 	Perft       perftCmd       `cmd:"" help:"Count the sequences of turns of each length."`
-	Export      exportCmd      `cmd:"" help:"Write everything in the database as lines of JSON."`
+	Export      exportCmd      `cmd:"" help:"Write the whole database as lines of JSON."`
 	Import      importCmd      `cmd:"" help:"Fill a new database from an export."`
-	Undelivered undeliveredCmd `cmd:"" help:"List the posts that could not be delivered."`
-	Init        initCmd        `cmd:"" help:"Ask what the bot needs, write config.yaml and try it."`
-	ConfigGr    configCmd      `cmd:"" name:"config" help:"About the configuration."`
+	Undelivered undeliveredCmd `cmd:"" help:"List posts and events that Halfpoint gave up, or retry posts."`
+	Init        initCmd        `cmd:"" help:"Ask for the settings that the bot needs, write config.yaml and test it."`
+	ConfigGr    configCmd      `cmd:"" name:"config" help:"Check the configuration."`
 	Completion  completionCmd  `cmd:"" help:"Print the completion script for a shell."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }

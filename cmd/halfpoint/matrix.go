@@ -17,9 +17,18 @@ import (
 func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.Config {
 	m := s.Matrix
 	return matrix.Config{
-		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey,
+		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey, RecoveryFile: recoveryFile(s.Database),
 		Allow: m.Allow, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
+}
+
+// recoveryFile returns where the bot keeps the recovery key of its account on Matrix: beside
+// the database, of which there may be several in a folder.
+func recoveryFile(database string) string {
+	if database == store.Memory {
+		return ""
+	}
+	return database + ".recovery-key"
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
@@ -27,12 +36,12 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
-		log.Warn("setting has no effect any more, remove it", "file", e.file, "key", key)
+		log.Warn("setting no longer has an effect, remove it", "file", e.file, "key", key)
 	}
 	if s.Matrix.Homeserver == "" {
 		return nil, nothing, nil
 	}
-	raw, err := st.Beside()
+	raw, err := st.OpenAdapterDB()
 	if err != nil {
 		return nil, nothing, err
 	}
@@ -41,9 +50,6 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 		return nil, raw.Close, err
 	}
 	c := matrixConfig(s, db, log)
-	c.Recovery = func(key string) {
-		fmt.Fprintf(e.errout, "halfpoint: matrix: the recovery key of the account, shown this once: %s\n", key)
-	}
 	a, err := matrix.New(c)
 	if err != nil {
 		return nil, raw.Close, s.Mistake(err)
@@ -54,7 +60,7 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 // checkMatrix tries the settings on Matrix and prints the findings.
 func checkMatrix(e *env, s bot.Settings, room string) error {
 	if s.Matrix.Homeserver == "" {
-		fmt.Fprintln(e.out, "matrix: no homeserver, so not used")
+		fmt.Fprintln(e.out, "matrix: off, matrix.homeserver is not set")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -28,8 +28,8 @@ func TestConfigCheckMatrix(t *testing.T) {
 		status                     int
 		says                       string
 	}{
-		{"", "", "", 0, "matrix: no homeserver, so not used"},
-		{server.URL, user.ID.String(), "", 2, "matrix.password: is missing"},
+		{"", "", "", 0, "matrix: off, matrix.homeserver is not set"},
+		{server.URL, user.ID.String(), "", 2, "matrix.password: missing"},
 		{server.URL, user.ID.String(), "wrong-" + user.Password, 2, "matrix.password"},
 		{"http://127.0.0.1:1", user.ID.String(), user.Password, 2, "matrix.homeserver"},
 		{"http://example.org", user.ID.String(), user.Password, 2, "matrix.homeserver"},

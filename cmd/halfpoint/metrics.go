@@ -26,7 +26,7 @@ func metrics(address string) (shown func(platform string, after time.Duration), 
 	}
 	all, delay := prometheus.NewRegistry(), prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "halfpoint_board_delay_seconds", Buckets: delays,
-		Help: "How long after the turn (or other event of a game) its board was shown, by platform.",
+		Help: "Delay in seconds between an event of a game, such as a turn, and its board being shown, by platform.",
 	}, []string{"platform"})
 	all.MustRegister(delay, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	paths := http.NewServeMux()

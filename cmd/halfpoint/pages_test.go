@@ -58,11 +58,11 @@ func recordFile(name string) string {
 func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
 	t.Helper()
 	words := example(r)
-	flags := countFlags{File: recordFile(words[0])}
+	var flags countOptions
 	if len(words) == 3 && words[1] == "--dead" {
 		flags.Dead = words[2]
 	}
-	rec, err := new(env).readRecord(flags.File)
+	rec, err := new(env).readRecord(recordFile(words[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", c.Open, c.Chosen)
 	}
 	words := example(r)
-	args := append([]string{"score", "--explain", "--rules", r.Name, recordFile(words[0])}, words[1:]...)
+	args := append([]string{"score", "--theory", "--rules", r.Name, recordFile(words[0])}, words[1:]...)
 	var out, errout bytes.Buffer
 	if status := run(args, nil, &out, &errout); status != 0 {
 		t.Fatalf("%v: %s", args, errout.String())

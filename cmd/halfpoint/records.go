@@ -13,22 +13,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
-// countFlags are those of the commands that count a record.
-type countFlags struct {
-	File string `arg:"" help:"SGF file; - reads standard input."`
-	countOptions
-}
-
 // countOptions say how records are counted.
 type countOptions struct {
-	Dead string `help:"Dead chains, by a stone of each; none: no stone is dead." placeholder:"A1,B2|none"`
-	Seki string `help:"Chains alive in seki, where the ruleset asks." placeholder:"A1,B2"`
-	Komi string `help:"Komi in points, or default for the ruleset's; otherwise the record's." placeholder:"X|default"`
+	Dead string `help:"One stone of each dead chain, or none if no stone is dead." placeholder:"A1,B2|none"`
+	Seki string `help:"One stone of each chain in seki, where the ruleset needs it." placeholder:"A1,B2"`
+	Komi string `help:"Use this komi, in points, or default for the ruleset's. Without this flag: the record's." placeholder:"X|default"`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -84,8 +79,8 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 		t.Flush()
 	}
 	if sc := g.Score(); sc != nil {
-		fmt.Fprintf(b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: ", if play stopped now (an unfinished board counts naively)",
-			rules.Settling: ", if both accept"}[g.Phase()])
+		fmt.Fprintf(b, "\nCount%s\n", map[rules.Phase]string{rules.Playing: " if the game ended now (dead stones stay on the board)",
+			rules.Settling: " if both accept"}[g.Phase()])
 		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		for _, l := range sc.Lines {
 			fmt.Fprintf(t, "  %v\t%s\tat %v\t= %v\n", l.Player, l.Thing.Words(l.N), l.Each, l.Points())
@@ -118,14 +113,15 @@ func printScore(b *bytes.Buffer, g *rules.Game, report rules.Report) {
 	case rules.Playing:
 		fmt.Fprintf(b, "\n%v to play\n", g.ToPlay())
 	case rules.Settling:
-		fmt.Fprint(b, "\nPlay has stopped: name the dead with --dead, or none\n")
+		fmt.Fprint(b, "\nPlay has stopped: name the dead stones with --dead A1,B2, or use --dead none\n")
 	}
 }
 
-// printReasons prints the reasons for each line of the count.
-func printReasons(b *bytes.Buffer, g *rules.Game) {
+// printReasons prints the reasons for each line of the count, and with theory what the
+// theorem says of it.
+func printReasons(b *bytes.Buffer, g *rules.Game, theory bool) {
 	if g.Score() == nil {
-		fmt.Fprintf(b, "\nNothing is counted: there is nothing to explain\n")
+		fmt.Fprintf(b, "\nThis ruleset counts nothing, so there is nothing to explain\n")
 		return
 	}
 	fmt.Fprintf(b, "\nWhy, by %s\n", g.Rules().Source)
@@ -157,8 +153,13 @@ func printReasons(b *bytes.Buffer, g *rules.Game) {
 			}
 		}
 	}
-	if r, ok := rules.Read(g); ok {
+	if !theory {
+		return
+	}
+	if r, err := rules.Read(g); err == nil {
 		fmt.Fprintf(b, "\nThe theorem: %s\n", r.Words())
+	} else {
+		fmt.Fprintf(b, "\n%s\n", text.Capital(err.Error()))
 	}
 }
 
@@ -190,41 +191,6 @@ func lead(m rules.Points) string {
 		return fmt.Sprintf("White +%v", -m)
 	}
 	return "even"
-}
-
-type compareCmd struct {
-	countFlags
-	compareFlags
-}
-
-// Run prints the same game under every ruleset.
-func (s *compareCmd) Run(e *env) error {
-	rec, err := e.readRecord(s.File)
-	if err != nil {
-		return err
-	}
-	c, err := s.count(rec)
-	if err != nil {
-		return err
-	}
-	if c.Also, err = e.custom(); err != nil {
-		return err
-	}
-	if err := e.completeRecord(rec); err != nil {
-		return err
-	}
-	if _, note, err := rec.Ruleset(); err == nil {
-		e.note(s.File, note)
-	}
-	rows := rec.Compare(c)
-	if s.JSON {
-		reports := []rules.Report{}
-		for _, row := range rows {
-			reports = append(reports, row.Report(rec.Setup))
-		}
-		return writeJSON(e.out, reports)
-	}
-	return s.show(e, rec, rows)
 }
 
 // movedTo lists what the players hold from passes and buttons.
@@ -277,22 +243,22 @@ func reading(a, pass, button int) string {
 
 type renderCmd struct {
 	File        string `arg:"" help:"SGF file; - reads standard input."`
-	Out         string `short:"o" required:"" help:"Where to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
-	Rules       string `help:"Play it under this ruleset instead of the record's." placeholder:"ID"`
+	Out         string `short:"o" required:"" help:"File to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
+	Rules       string `help:"Play the record under this ruleset instead of its own." placeholder:"ID"`
 	Move        string `help:"Stop after turn N. In an animation, show turns N-M, or N- for all from N." placeholder:"N"`
 	Theme       string `help:"One of ${themes}." default:"wood"`
 	Size        string `help:"small, medium or large." default:"medium" enum:"small,medium,large"`
-	Panel       string `help:"dark or light; by default the one that goes with the theme."`
+	Panel       string `help:"dark or light; the default depends on the theme."`
 	Coordinates string `help:"letters, numbers, kanji or none." default:"letters"`
-	Layout      string `help:"landscape, the panel beside the board, or portrait, under it." default:"landscape" enum:"landscape,portrait"`
-	Count       bool   `help:"Count a game that is not over as if it ended now; dead stones are not taken off."`
+	Layout      string `help:"landscape: the panel to the right of the board; portrait: below it." default:"landscape" enum:"landscape,portrait"`
+	Count       bool   `help:"Count an unfinished game as if it ended now; dead stones stay on the board."`
 	Delay       int    `help:"Milliseconds per turn of an animation." default:"800" placeholder:"MS"`
 }
 
 // Of an animation, the last picture is held for so many milliseconds.
 const holdLast = 4000
 
-var errRange = usageError{errors.New("--move: give a turn, such as 24, or for an animation the first and the last, such as 1-24 or 1-")}
+var errRange = usageError{errors.New("--move must be a turn, such as 24, or for an animation a range, such as 1-24 or 1-")}
 
 // turnsFrom reads "24", "1-24" and "1-". Of a single number it is the last turn;
 // the last is -1 if all are meant.
@@ -359,7 +325,7 @@ func (s *renderCmd) Run(e *env) error {
 	case ".txt":
 		fmt.Fprintln(&b, render.Text(scene))
 	default:
-		return usageError{fmt.Errorf("%s: a picture ends in .png, an animation in .gif, a text in .txt", s.Out)}
+		return usageError{fmt.Errorf("%s: unknown file type; use .png for a picture, .gif for an animation, .txt for a text", s.Out)}
 	}
 	if err := os.WriteFile(s.Out, b.Bytes(), 0o644); err != nil {
 		return plain(s.Out, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store/storetest"
 )
 
-// What is undelivered in the databases of the first release can be listed before
+// Undelivered posts in databases of the first release can be listed before
 // anything else opens them. They can be exported, and imported again.
 func TestFirstRelease(t *testing.T) {
 	for name, games := range map[string]int{"web": 3, "discord": 1, "matrix": 2, "encrypted": 2} {
@@ -23,7 +23,7 @@ func TestFirstRelease(t *testing.T) {
 				return says
 			}
 			database := storetest.Unpack(t, "../../bot/store/testdata/release/"+name+".db.gz")
-			if got := must("undelivered", "--database", database); got != "Everything has been shown and dealt with.\n" {
+			if got := must("undelivered", "--database", database); got != "No undelivered posts, no unprocessed events.\n" {
 				t.Errorf("undelivered: %s", got)
 			}
 			file, copied := filepath.Join(t.TempDir(), "export"), filepath.Join(t.TempDir(), "copy.db")

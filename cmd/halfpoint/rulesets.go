@@ -14,7 +14,7 @@ import (
 )
 
 type rulesCmd struct {
-	ID   string `arg:"" optional:"" help:"The ruleset to print."`
+	ID   string `arg:"" optional:"" help:"Ruleset to print."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -96,9 +96,9 @@ func (c *rulesCmd) Run(e *env) error {
 
 type perftCmd struct {
 	File   string `arg:"" optional:"" help:"Count from the end of this record instead of an empty board."`
-	Rules  string `help:"The ruleset." placeholder:"ID" required:""`
+	Rules  string `help:"Ruleset of the empty board or of the record." placeholder:"ID" required:""`
 	Size   string `help:"Columns and rows." placeholder:"WxH" default:"9x9"`
-	Depth  int    `help:"The longest sequence." required:""`
+	Depth  int    `help:"Length of the longest sequence, in turns." required:""`
 	Divide bool   `help:"Also count the longest sequences by their first turn."`
 }
 
@@ -109,11 +109,11 @@ func (c *perftCmd) Run(e *env) error {
 		return err
 	}
 	if c.Depth < 0 || c.Depth > rules.MaxTurns {
-		return usageError{fmt.Errorf("--depth is 0 to %d", rules.MaxTurns)}
+		return usageError{fmt.Errorf("--depth must be between 0 and %d", rules.MaxTurns)}
 	}
 	var s rules.Setup
 	if n, err := fmt.Sscanf(strings.ToLower(c.Size)+" ", "%dx%d ", &s.W, &s.H); n != 2 || err != nil {
-		return usageError{errors.New("--size is columns and rows: 9x9")}
+		return usageError{errors.New("--size must be columns and rows, such as 9x9")}
 	}
 	g, err := rules.New(r, s)
 	if c.File != "" {
@@ -146,12 +146,16 @@ func (c *perftCmd) Run(e *env) error {
 }
 
 // customRulesets reads the rulesets that the configuration adds.
-func customRulesets(s bot.Settings) ([]*rules.Ruleset, error) {
+func (e *env) customRulesets(s bot.Settings) ([]*rules.Ruleset, error) {
 	own, err := bot.ReadRulesets(s.Rulesets)
 	var bad *bot.BadSetting
 	var file *fs.PathError
-	if errors.As(err, &file) && !errors.As(err, &bad) {
-		err = plain(file.Path, err)
+	if !errors.As(err, &file) || errors.As(err, &bad) {
+		return own, err
+	}
+	err = plain(file.Path, err)
+	if errors.Is(err, fs.ErrNotExist) && !slices.Contains(e.cli.Ruleset, file.Path) {
+		err = s.Mistake(fmt.Errorf("rulesets: %w", err))
 	}
 	return own, err
 }

@@ -15,14 +15,15 @@ import (
 )
 
 type scoreCmd struct {
-	Files []string `arg:"" name:"file" help:"SGF files, and folders of them; - reads standard input. Several print a table."`
+	Files []string `arg:"" name:"file" help:"SGF files or folders with SGF files; - reads standard input. Several records are printed as a table."`
 	countOptions
 	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
 	Move    *int   `help:"Stop after turn N." placeholder:"N"`
-	Explain bool   `help:"Give the reasons for each line of the count, and count in every other way too."`
+	Explain bool   `help:"Explain each line of the count, and count in every other way too."`
+	Theory  bool   `help:"Explain, and add the theorem behind the ruleset with its algebra."`
 }
 
-var errMove = usageError{errors.New("--move counts from 0")}
+var errMove = usageError{errors.New("--move must be 0 or more")}
 
 // Run prints ledger, count and result of a record, or a table of several.
 func (s *scoreCmd) Run(e *env) error {
@@ -32,8 +33,8 @@ func (s *scoreCmd) Run(e *env) error {
 	if len(s.Files) == 1 && !isFolder(s.Files[0]) {
 		return s.one(e, s.Files[0])
 	}
-	if s.Explain && !s.JSON {
-		return usageError{errors.New("--explain is for one record, or with --json")}
+	if (s.Explain || s.Theory) && !s.JSON {
+		return usageError{errors.New("--explain and --theory need a single record, or --json")}
 	}
 	return s.table(e)
 }
@@ -63,7 +64,7 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	if assumed {
 		report.Assumed = sgf.Assumed
 	}
-	if s.JSON && s.Explain {
+	if s.JSON && (s.Explain || s.Theory) {
 		report.Explain = g.Reasons()
 	}
 	return g, report, nil
@@ -80,16 +81,15 @@ func (s *scoreCmd) one(e *env, path string) error {
 	}
 	var b bytes.Buffer
 	printScore(&b, g, report)
-	if s.Explain {
-		printReasons(&b, g)
+	if s.Explain || s.Theory {
+		printReasons(&b, g, s.Theory)
 	}
 	_, err = e.out.Write(b.Bytes())
 	return err
 }
 
 // table prints a line for each record, and how many games each player won; as JSON an
-// object for each. It reports records that cannot be counted and goes on. The exit
-// status is then the highest that one of them alone would have had.
+// object for each. See [env.each].
 func (s *scoreCmd) table(e *env) error {
 	if s.Rules != "" { // one mistake, not one for each record
 		if _, err := e.findRuleset(s.Rules); err != nil {
@@ -99,43 +99,23 @@ func (s *scoreCmd) table(e *env) error {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\t")
-	done, failed, status, won := 0, 0, 0, map[string]int{}
-	fail := func(path string, err error) error {
-		failed++
-		status = max(status, report(e.errout, err))
-		if !s.JSON {
-			return nil
-		}
-		return writeJSON(e.out, struct {
-			File  string `json:"file"`
-			Error string `json:"error"`
-		}{path, strings.TrimPrefix(err.Error(), path+": ")})
-	}
-	files, bad := records(s.Files)
-	for i, path := range files {
-		e.progress("scoring record %d of %d", i+1, len(files))
+	won := map[string]int{}
+	done, failed := e.each(s.Files, "scored", s.JSON, func(path string, out *bytes.Buffer) error {
 		g, report, err := s.score(e, path)
 		if err != nil {
-			err = fail(path, err)
-		} else if done++; s.JSON {
-			err = writeJSON(e.out, struct {
+			return err
+		}
+		if s.JSON {
+			return writeJSON(out, struct {
 				File string `json:"file"`
 				rules.Report
 			}{path, report})
-		} else {
-			black, white, result, winner := outcome(g)
-			won[winner]++
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, p := range bad {
-		if err := fail(p.path, p.err); err != nil {
-			return err
-		}
-	}
+		black, white, result, winner := outcome(g)
+		won[winner]++
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result)
+		return nil
+	})
 	if done > 0 && !s.JSON {
 		t.Flush()
 		fmt.Fprintf(&b, "\n%d %s: Black won %d, White won %d", done, plural(done, "record"), won["black"], won["white"])
@@ -151,14 +131,56 @@ func (s *scoreCmd) table(e *env) error {
 			}
 		}
 	}
+	return failed
+}
+
+// each does something for each record of some files and folders, and prints what it writes. It
+// reports those for which it fails, as JSON also among the others, and goes on. The exit
+// status of its error is then the highest that one of them alone would have had; done
+// counts the others. Did names what was done: "scored".
+func (e *env) each(paths []string, did string, asJSON bool, do func(path string, out *bytes.Buffer) error) (done int, _ error) {
+	failed, status := 0, 0
+	files, bad := records(paths)
+	show := func(path string, err error, b *bytes.Buffer) error {
+		if err == nil {
+			done++
+		} else {
+			failed++
+			status = max(status, report(e.errout, err))
+			b.Reset()
+			if asJSON {
+				err = writeJSON(b, struct {
+					File  string `json:"file"`
+					Error string `json:"error"`
+				}{path, strings.TrimPrefix(err.Error(), path+": ")})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		_, err = e.out.Write(b.Bytes())
+		return err
+	}
+	for i, path := range files {
+		e.progress("record %d of %d", i+1, len(files))
+		var b bytes.Buffer
+		if err := show(path, do(path, &b), &b); err != nil {
+			return done, err
+		}
+	}
+	for _, p := range bad {
+		if err := show(p.path, p.err, &bytes.Buffer{}); err != nil {
+			return done, err
+		}
+	}
 	if failed == 0 {
-		return nil
+		return done, nil
 	}
-	err := fmt.Errorf("%d of %d %s could not be scored", failed, done+failed, plural(done+failed, "record"))
+	err := fmt.Errorf("%d of %d %s could not be %s", failed, done+failed, plural(done+failed, "record"), did)
 	if status == 2 {
-		return usageError{err}
+		return done, usageError{err}
 	}
-	return err
+	return done, err
 }
 
 // An unread is a path that holds no record, and why.

@@ -27,6 +27,10 @@ func (*serveCmd) Run(e *env) error {
 		return err
 	}
 	if err := web.CheckAccess(s.Listen, s.Hosts, s.Owner); err != nil {
+		return s.Mistake(err)
+	}
+	own, err := e.customRulesets(s)
+	if err != nil {
 		return err
 	}
 	log := e.log()
@@ -38,10 +42,6 @@ func (*serveCmd) Run(e *env) error {
 	}
 	defer st.Close()
 	backups(ctx, st, s.Database, log)
-	own, err := customRulesets(s)
-	if err != nil {
-		return err
-	}
 	shown, closeMetrics, err := metrics(s.Metrics)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (*playCmd) Run(e *env) error {
 		return err
 	}
 	defer st.Close()
-	own, err := customRulesets(s)
+	own, err := e.customRulesets(s)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (*playCmd) Run(e *env) error {
 		return err
 	}
 	if n := t.Refused(); n > 0 && !t.Prompt {
-		return fmt.Errorf("%d %s not carried out", n, map[bool]string{true: "command was", false: "commands were"}[n == 1])
+		return fmt.Errorf("%d %s refused", n, map[bool]string{true: "command was", false: "commands were"}[n == 1])
 	}
 	return nil
 }

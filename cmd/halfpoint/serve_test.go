@@ -178,14 +178,14 @@ msg="Matrix is off: matrix.homeserver is not set"
 	}
 }
 
-// What cannot be started says so in a line, and touches nothing.
+// A service that cannot start reports it in one line and changes nothing.
 func TestRefusesToStart(t *testing.T) {
-	fails := func(want string, args ...string) {
+	fails := func(status int, want string, args ...string) {
 		t.Helper()
 		c := exec.Command(program, args...)
 		c.Dir = t.TempDir()
 		out, err := c.CombinedOutput()
-		if err == nil || c.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), want) || strings.Count(string(out), "\n") != 1 {
+		if err == nil || c.ProcessState.ExitCode() != status || !strings.Contains(string(out), want) || strings.Count(string(out), "\n") != 1 {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
@@ -194,27 +194,27 @@ func TestRefusesToStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	fails("address already in use", "--listen", l.Addr().String())
+	fails(1, "address already in use", "--listen", l.Addr().String())
 
 	corrupt := filepath.Join(t.TempDir(), "corrupt.db")
 	noise := bytes.Repeat([]byte("this is not a database. "), 500)
 	if err := os.WriteFile(corrupt, noise, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	fails("corrupt.db", "--listen", "127.0.0.1:0", "--database", corrupt)
+	fails(1, "corrupt.db", "--listen", "127.0.0.1:0", "--database", corrupt)
 	if now, err := os.ReadFile(corrupt); err != nil || !bytes.Equal(now, noise) {
 		t.Error("the corrupt file was touched", err)
 	}
-	fails("nowhere", "--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "nowhere", "x.db"))
+	fails(1, "nowhere", "--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "nowhere", "x.db"))
 
 	// Other machines get in only where somebody looks after the room.
 	untouched := filepath.Join(t.TempDir(), "new.db")
-	fails("owner_token", "--listen", "0.0.0.0:0", "--database", untouched)
+	fails(2, "owner_token", "--listen", "0.0.0.0:0", "--database", untouched)
 	if _, err := os.Stat(untouched); err == nil {
 		t.Error("a program that refuses to start made a database")
 	}
 
 	database := filepath.Join(t.TempDir(), "game.db")
 	serve(t, database)
-	fails("another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
+	fails(1, "another halfpoint is using", "--listen", "127.0.0.1:0", "--database", database)
 }

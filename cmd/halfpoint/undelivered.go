@@ -11,7 +11,7 @@ import (
 )
 
 type undeliveredCmd struct {
-	Again []string `help:"Try these posts again, which were given up. Stop halfpoint first." placeholder:"ID"`
+	Again []string `help:"Retry these posts. Stop halfpoint first." placeholder:"ID"`
 }
 
 // Run lists posts that were not shown and events that were not handled, or has posts
@@ -41,7 +41,7 @@ func (c *undeliveredCmd) Run(e *env) error {
 	}
 	out := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	for _, p := range posts {
-		state := "set aside"
+		state := "paused"
 		if p.GivenUp {
 			state = "given up"
 		}
@@ -52,10 +52,10 @@ func (c *undeliveredCmd) Run(e *env) error {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%q\n", state, p.ID, p.Where.Platform, place, p.Why)
 	}
 	for _, v := range events {
-		fmt.Fprintf(out, "left alone\t%s\tmatrix\t%s\t\n", v.Event, v.Room)
+		fmt.Fprintf(out, "given up\t%s\tmatrix\t%s\t\n", v.Event, v.Room)
 	}
 	if len(posts)+len(events) == 0 {
-		fmt.Fprintln(out, "Everything has been shown and dealt with.")
+		fmt.Fprintln(out, "No undelivered posts, no unprocessed events.")
 	}
 	return out.Flush()
 }

@@ -37,8 +37,8 @@ func (h *refuser) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []o
 	return outbox.Receipt("m-" + p.ID), nil, nil
 }
 
-// What was given up is listed, also while the program runs, and is shown when it is
-// asked for again, unless something newer has been.
+// Posts that were given up are listed, also while the program runs, and a retry shows
+// them unless a newer post has been shown.
 func TestUndelivered(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "game.db")
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -82,7 +82,7 @@ func TestUndelivered(t *testing.T) {
 	}
 
 	st, ask, flush := open()
-	if got := undelivered(0); got != "Everything has been shown and dealt with.\n" {
+	if got := undelivered(0); got != "No undelivered posts, no unprocessed events.\n" {
 		t.Errorf("at first it says %q", got)
 	}
 	for range 2 {

@@ -26,7 +26,7 @@ const (
 
 func current() int {
 	if !flag.Parsed() {
-		panic("tier: called before the tests run")
+		panic("tier: called before flags are parsed")
 	}
 	switch name := os.Getenv("HALFPOINT_TIER"); name {
 	case "":

@@ -29,10 +29,10 @@ type condition struct {
 
 var conditions = []condition{
 	{"territory-1-early-pass", "territory-1",
-		"Black's pass is not one of the two of the preliminary end. D = -1, A = -2, w = 0: White placed one stone more than Black before that end.",
+		"Black's pass is not one of the two of the preliminary end. D = −1, A = −2, w = 0: White placed one stone more than Black before that end.",
 		emptyBoard, func(g *rules.Game) bool { return difference(g) != table(g, rules.Pass) }},
 	{"japanese-early-pass", "japanese",
-		"A pass before the last placement. D = -1, A = -2, and White made the last placement: passes that cost nothing are not counted as stones.",
+		"A pass before the last placement. D = −1, A = −2, and White made the last placement: passes that cost nothing are not counted as stones.",
 		emptyBoard, func(g *rules.Game) bool {
 			b := g.Board()
 			last := 0
@@ -60,10 +60,10 @@ var conditions = []condition{
 		emptyBoard, func(g *rules.Game) bool { return difference(g) != table(g, rules.Button) }},
 }
 
-// difference gives Black's score less White's before komi.
+// difference returns Black's score less White's before komi.
 func difference(g *rules.Game) rules.Points { return g.Score().Margin() + g.Setup().Komi }
 
-// table gives what the table of theorems says of a game without asking whether
+// table returns what the table of theorems says of a game without asking whether
 // its conditions hold. w is 1 if the first turn of the kind was White's.
 func table(g *rules.Game, k rules.Kind) rules.Points {
 	w := 0
@@ -129,7 +129,7 @@ func smallest(t *testing.T, r *rules.Ruleset, c condition, most int) *rules.Game
 	return nil
 }
 
-// firstFailing gives a game of exactly turns turns more than g that fails.
+// firstFailing returns a game of exactly turns turns more than g that fails.
 func firstFailing(g *rules.Game, c condition, turns int) *rules.Game {
 	if turns == 0 {
 		if g.Phase() == rules.Settling {
@@ -180,7 +180,7 @@ func TestCounterexamplesAreSmallest(t *testing.T) {
 				t.Errorf("%d×%d, %d turns; there is one of %d×%d, %d turns: %v", s.W, s.H, g.Turns(), f.W, f.H, found.Turns(), found.Log())
 			}
 			b := g.Board()
-			if said := fmt.Sprintf("D = %v, A = %d", difference(g), b.Area()); !strings.Contains(c.comment, said) {
+			if said := fmt.Sprintf("D = %v, A = %v", difference(g), rules.Points(b.Area())*rules.One); !strings.Contains(c.comment, said) {
 				t.Errorf("%s; the comment says: %s", said, c.comment)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What every record of the repository comes to under every ruleset is frozen in
+// The counts of every record of the repository under every ruleset are frozen in
 // testdata/counts.txt: made by hand (testdata/hand), played by the engine at
 // random (testdata/engine), the examples of the sources, the counterexamples
 // and the flips.

@@ -8,7 +8,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// What is proposed as dead at the end of real games is what others found dead:
+// The judge finds the stones at the end of real games dead that others found dead:
 // in 97 of 100 chains at least.
 func TestRealGamesDead(t *testing.T) {
 	dir, results := realGames(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// drawn gives what a record shows: its board after its turns, who began, and
+// drawn returns what a record shows: its board after its turns, who began, and
 // the turns.
 func drawn(t *testing.T, rec *Record) string {
 	t.Helper()

@@ -66,7 +66,7 @@ func TestFlipRecords(t *testing.T) {
 	}
 }
 
-// committedFlips gives how far the committed records part each pair, and the
+// committedFlips returns how far the committed records part each pair, and the
 // first that parts it the furthest: the record and both results.
 func committedFlips(t *testing.T) (map[pair]int, map[pair]string) {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 // Play plays the record as it is written under r, with a komi in half points
 // ([Record.Setup] has the record's own).
 //
-// What the record does after play has stopped is read so: what it says itself
-// with its private properties; otherwise a placement means that play was
+// The reader interprets a record after play has stopped by its private properties;
+// otherwise a placement means that play was
 // resumed directly after the stop, which a ruleset that plays out does not
 // know; and a pass after which nobody places another stone says nothing new
 // and is left out. White's pass after the pass of Black that stopped play, in

@@ -17,7 +17,7 @@ func find(t testing.TB, id string) *rules.Ruleset {
 	return r
 }
 
-// words gives the log of a game in one line.
+// words returns the log of a game in one line.
 func words(g *rules.Game) string {
 	var out []string
 	for _, t := range g.Log() {
@@ -26,7 +26,7 @@ func words(g *rules.Game) string {
 	return strings.Join(out, ", ")
 }
 
-// What records do after play has stopped.
+// Records that go on after play has stopped.
 func TestAfterPlayHasStopped(t *testing.T) {
 	for name, x := range map[string]struct{ id, record, log, phase string }{
 		"a placement resumes": {"aga", ";B[ee];W[];B[];W[gg]",

@@ -21,7 +21,7 @@ func read(t testing.TB, s string) *Record {
 	return rec
 }
 
-// turnsOf gives the turns of a record in one line.
+// turnsOf returns the turns of a record in one line.
 func turnsOf(rec *Record) string {
 	var words []string
 	for _, t := range rec.Turns {
@@ -100,7 +100,7 @@ func TestSetupOfRecords(t *testing.T) {
 		"komi of a server":             {"(;SZ[9]KM[7.50])", 9, 9, "7½", 0, "", "", rules.None},
 		"komi 0.00":                    {"(;SZ[9]KM[0.00])", 9, 9, "0", 0, "", "", rules.None},
 		"komi with a comma":            {"(;SZ[9]KM[6,5])", 9, 9, "6½", 0, "", "", rules.None},
-		"negative komi":                {"(;SZ[9]KM[-3])", 9, 9, "-3", 0, "", "", rules.None},
+		"negative komi":                {"(;SZ[9]KM[-3])", 9, 9, "−3", 0, "", "", rules.None},
 		"komi 375 stays points":        {"(;SZ[9]KM[375])", 9, 9, "375", 0, "", "", rules.None},
 		"an empty KM is none":          {"(;SZ[9]KM[])", 9, 9, "0", 0, "", "", rules.None},
 	} {
@@ -196,7 +196,7 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;SZ[9:99])":                           "a board has 1 to 25 lines a side, not 9×99",
 		"(;SZ[big\nger])":                       "SZ[big ger] is not the size of a board",
 		"(;KM[6.3])":                            "KM[6.3]: 6.3 is not a multiple of ½",
-		"(;KM[much])":                           `KM[much]: "much" is not a number`,
+		"(;KM[much])":                           `KM[much]: “much” is not a number`,
 		"(;HA[two])":                            "HA[two] is not a number of stones",
 		"(;HA[-2])":                             "HA[-2] is not a number of stones",
 		"(;SZ[9]HA[3]AB[cc][gg];W[ee])":         "HA[3]: the record sets up only 2 of the handicap stones",
@@ -231,7 +231,7 @@ func TestUnreadableRecords(t *testing.T) {
 	}
 }
 
-// endless gives a record that never ends, and counts what is taken of it.
+// endless returns a record that never ends, and counts what is taken of it.
 type endless struct{ taken int }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -149,7 +149,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// What people read of the published game, and of the same game before anybody has
+// The texts about the published game, and about the same game before anybody has
 // passed.
 func TestReasonsOfG1(t *testing.T) {
 	words := func(rec *Record) string {
@@ -172,7 +172,7 @@ two-button 4 : White passed first: White +1 =area-3 =territory-1 =two-button-sep
 tromp-taylor 5 : as on the board: who passes first does not matter =area-2 =aga
 button 4½ : White passed first and so has the button: White +½ =button-equivalence
 reverse-button 4½ : White +½, whoever passes first
-area-1 -2 flip: territory does not count: White +7`; got != want {
+area-1 −2 flip: territory does not count: White +7`; got != want {
 		t.Error(got)
 	}
 	if got, want := words(rec.Cut(61)), `

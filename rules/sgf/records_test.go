@@ -24,7 +24,7 @@ type result struct {
 	CapsB, CapsW        int      // black and white stones captured during play
 }
 
-// realGames gives the records of HALFPOINT_RECORDS, by default beside the
+// realGames returns the records of HALFPOINT_RECORDS, by default beside the
 // repository; relative to its root.
 func realGames(t *testing.T) (dir string, results []result) {
 	dir = os.Getenv("HALFPOINT_RECORDS")
@@ -147,7 +147,7 @@ func counted(t *testing.T, g *rules.Game, x result) {
 	}
 }
 
-// beforeLifting gives the game after its last turn, before anything was said of
+// beforeLifting returns the game after its last turn, before anything was said of
 // dead stones.
 func beforeLifting(t *testing.T, g *rules.Game) *rules.Game {
 	t.Helper()

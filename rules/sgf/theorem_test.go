@@ -9,7 +9,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// everyRecord gives the records of examples, conditions and flips, those made
+// everyRecord returns the records of examples, conditions and flips, those made
 // by hand and those played by the engine, by their path from here.
 func everyRecord(t *testing.T) map[string]*Record {
 	t.Helper()
@@ -93,7 +93,7 @@ func followsTheorem(t *testing.T, name string, g *rules.Game) {
 	}
 }
 
-// theorem gives the margin, komi included, that docs/theorems.md gives a game
+// theorem returns the margin, komi included, that docs/theorems.md gives a game
 // that was counted.
 func theorem(g *rules.Game) rules.Points {
 	s, b := g.Setup(), g.Board()

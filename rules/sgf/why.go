@@ -199,7 +199,7 @@ func (row Row) because(t rules.Thing) string {
 	return ": " + strings.Join(said, "; ")
 }
 
-// when returns "with move 62", "with move 62 and when play stops": of the turns that
+// when returns "at move 62", "at move 62 and when play stops": of the turns that
 // were added to bring the game to its end nobody has seen the numbers.
 func (row Row) when(r rules.Reason) string {
 	seen := r

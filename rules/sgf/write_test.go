@@ -75,7 +75,7 @@ func same(t testing.TB, got, want *rules.Game) {
 	}
 }
 
-// marks gives marked stones; those that lay there when somebody resigned are
+// marks returns marked stones; those that lay there when somebody resigned are
 // not kept.
 func marks(g *rules.Game, ps []rules.Point) string {
 	if strings.HasSuffix(g.Result(), "+R") {

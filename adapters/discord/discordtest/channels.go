@@ -12,7 +12,11 @@ type Channel struct {
 func (c *Channel) ID() string { return c.c.id }
 
 // Name returns the channel's or thread's name.
-func (c *Channel) Name() string { return c.c.name }
+func (c *Channel) Name() string {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return c.c.name
+}
 
 // Messages returns those that everybody there sees, oldest first.
 func (c *Channel) Messages() []*Message {

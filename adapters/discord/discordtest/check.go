@@ -67,7 +67,7 @@ func (bad *checks) message(at string, o object, files []upload, had int) {
 	if o["flags"] != nil {
 		bad.want(number(o["flags"])&^(settable|had) == 0, at+"flags", "BASE_TYPE_CHOICES", "flags %d cannot be set", number(o["flags"])&^settable)
 	}
-	bad.want(len(asList(o["embeds"])) == 0 && o["message_reference"] == nil, at+"embeds", "UNSUPPORTED", "the double has no embeds and no replies")
+	bad.want(len(asList(o["embeds"])) == 0, at+"embeds", "UNSUPPORTED", "the double has no embeds")
 	bad.components(at, asList(o["components"]), false)
 	bad.attachments(at, asList(o["attachments"]), files)
 	mentions, _ := o["allowed_mentions"].(object)
@@ -249,7 +249,7 @@ func commandType(c object) int {
 // options checks those of a command and returns how many characters they count.
 func (bad *checks) options(at string, options []any) (size int) {
 	names := map[any]bool{}
-	optional := false
+	optional, nested := false, 0
 	for i, o := range options {
 		o, at := o.(object), at+".options."+itoa(i)
 		bad.name(at, o)
@@ -257,7 +257,13 @@ func (bad *checks) options(at string, options []any) (size int) {
 			bad.unique(names, locale+"/"+name, at+".name", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "option names must be unique")
 		}
 		kind := number(o["type"])
-		bad.want(optionString <= kind && kind <= optionUser, at+".type", "UNSUPPORTED", "the double has no options of type %d", kind)
+		if isSub(o) {
+			nested++
+			bad.length(1, 100, o["description"], at+".description")
+			size += longest(o, "name") + longest(o, "description") + bad.options(at, asList(o["options"]))
+			continue
+		}
+		bad.want(optionString <= kind && kind <= optionUser || kind == optionFile, at+".type", "UNSUPPORTED", "the double has no options of type %d", kind)
 		bad.want(o["required"] != true || !optional, at, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
 		optional = optional || o["required"] != true
 		choices, values := asList(o["choices"]), map[any]bool{}
@@ -273,7 +279,16 @@ func (bad *checks) options(at string, options []any) (size int) {
 			bad.want(number(least) <= number(most), at+".min_length", "NUMBER_TYPE_MAX", "min_length is above max_length")
 		}
 	}
+	bad.want(nested == 0 || nested == len(options), at+".options", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID",
+		"Sub-command and sub-command group option types are mutually exclusive to all other types")
 	return size
+}
+
+// isSub reports whether an option is a subcommand, or a group of them. The specification
+// says how deep they nest.
+func isSub(o object) bool {
+	kind := number(o["type"])
+	return kind == optionSub || kind == optionGroup
 }
 
 // localized returns a text by language, its own under "".

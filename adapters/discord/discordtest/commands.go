@@ -3,6 +3,7 @@ package discordtest
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 )
 
 // stored is a command as Discord keeps it.
@@ -57,15 +58,17 @@ func putCommands(s *Server, r *request) (any, error) {
 	return list, nil
 }
 
-// HasCommand reports whether a command is registered by a name and an id, which is
-// what makes a mention of it one that people can tap.
+// HasCommand reports whether a command or subcommand, such as "go undo", is registered by
+// a name and an id, which is what makes a mention of it one that people can tap.
 func (s *Server) HasCommand(name, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	path := strings.Fields(name)
 	for _, list := range s.commands {
 		for _, c := range list {
-			if c["name"] == name && c["id"] == id {
-				return true
+			if len(path) > 0 && c["name"] == path[0] && c["id"] == id {
+				_, _, err := descend(c, path[1:], object{})
+				return err == nil
 			}
 		}
 	}

@@ -21,7 +21,7 @@
 // People are made by [Server.Person] and [Guild.Member]; they act by
 // [Person.Slash], [Person.Autocomplete], [Person.Press], [Person.Select],
 // [Person.Submit], [Person.MessageCommand], [Person.UserCommand] and
-// [Person.Say], each held to what Discord's own client would let them do
+// [Person.Say], [Person.Reply], each held to what Discord's own client would let them do
 // ([Interaction.Refused]), and look with [Person.Sees] and [Person.Pinged].
 // [Interaction.Answer], [Interaction.Modal], [Interaction.FollowUps] and
 // [Interaction.Failed] are what came of it.
@@ -50,7 +50,8 @@
 // # Trouble
 //
 // [Server.Fault] makes chosen requests fail, be slow, or be done while the
-// answer is lost. [Options.Limits] are the buckets. [Server.NextConnections]
+// answer is lost. [Options.Limits] are the buckets, those of a channel and of each of
+// its threads apart, and how often a thread may be renamed. [Server.NextConnections]
 // says how the next gateway connections behave; [Server.Sessions] are those
 // alive, to be cut, closed, told to reconnect, invalidated or made deaf. [Server.Hold] and [Interaction.Again] reorder and repeat what people
 // do, [Server.Change] and [Server.Dispatch] bring what nobody knows yet. Rights
@@ -61,7 +62,7 @@
 // # What it is not
 //
 // There are no voice, reactions, webhooks of one's own, moderation, monetisation,
-// embeds, components V2, selects of people or in modals, subcommands, mentions of
+// embeds, components V2, selects of people or in modals, mentions of
 // roles or of everyone, overwrites but the bot's, or direct messages between people;
 // what the bot does not use is refused, and a route that it lacks fails the test.
 // Sizes of buckets and the time that a nonce or a session lives are not documented.

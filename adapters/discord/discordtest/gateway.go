@@ -67,6 +67,7 @@ type ConnectionFault struct {
 	Silent         bool          // accepts TCP and the upgrade request, and says nothing
 	NoHello        bool          // upgrades and says nothing
 	NoReady        bool          // swallows identify and resume
+	NoResumed      bool          // swallows resume, as Discord does now and then
 	HelloClose     int           // closes with this code instead of hello
 	IdentifyClose  int           // closes with this code on identify
 	OnIdentify     int           // answers identify with this op: 7 or 9
@@ -204,7 +205,7 @@ func (s *Server) resume(c *connection, d object) (code int) {
 	switch {
 	case c.session != nil:
 		return 4005
-	case c.fault.NoReady:
+	case c.fault.NoReady, c.fault.NoResumed:
 		return 0
 	case !s.authentic(d):
 		return 4004

@@ -19,6 +19,7 @@ type handler struct {
 const (
 	routeCallback = "POST /interactions/{interaction_id}/{interaction_token}/callback"
 	routeThread   = "POST /channels/{channel_id}/messages/{message_id}/threads"
+	routeChannel  = "PATCH /channels/{channel_id}"
 	routeFollowUp = "POST /webhooks/{webhook_id}/{webhook_token}"
 )
 
@@ -36,6 +37,7 @@ func init() {
 		"GET /guilds/{guild_id}":                   {0, getGuild},
 		"GET /guilds/{guild_id}/members/{user_id}": {0, getMember},
 		"GET /channels/{channel_id}":               {0, getChannel},
+		routeChannel:                               {0, editThread},
 
 		"GET /channels/{channel_id}/messages":                 {0, listMessages},
 		"POST /channels/{channel_id}/messages":                {0, createMessage},
@@ -52,6 +54,7 @@ func init() {
 		routeFollowUp: {0, followUp},
 		"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":      {0, getAnswer},
 		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    {0, editAnswer},
+		"DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original":   {0, deleteAnswer},
 		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": {0, editAnswer},
 	}
 }
@@ -149,6 +152,17 @@ func getMe(s *Server, r *request) (any, error) {
 	return o, nil
 }
 
+// appFlags says which privileged intents the application, which is in few servers, may
+// ask for.
+func (s *Server) appFlags() (flags int) {
+	for intent, flag := range map[int]int{intentPresences: 1 << 13, intentMembers: 1 << 15, intentContent: 1 << 19} {
+		if s.o.Privileged&intent != 0 {
+			flags |= flag
+		}
+	}
+	return flags
+}
+
 func getApplication(s *Server, r *request) (any, error) {
 	in := 0
 	for _, g := range s.guilds {
@@ -159,7 +173,7 @@ func getApplication(s *Server, r *request) (any, error) {
 	owner := object{"id": "1", "username": "owner", "global_name": nil, "avatar": nil, "discriminator": "0", "public_flags": 0, "flags": 0, "primary_guild": nil}
 	return object{
 		"id": s.appID, "name": s.bot.name, "icon": nil, "description": "", "type": nil, "bot": s.bot.json(),
-		"bot_public": true, "bot_require_code_grant": false, "verify_key": s.PublicKey(), "flags": 0, "flags_new": "0",
+		"bot_public": true, "bot_require_code_grant": false, "verify_key": s.PublicKey(), "flags": s.appFlags(), "flags_new": itoa(s.appFlags()),
 		"redirect_uris": []string{}, "interactions_endpoint_url": orNil(s.endpoint), "role_connections_verification_url": nil,
 		"owner": owner, "approximate_guild_count": in, "approximate_user_install_count": 0, "approximate_user_authorization_count": 0,
 		"explicit_content_filter": 0, "team": nil, "eligible_oauth2_scopes": []string{},
@@ -243,6 +257,41 @@ func (s *Server) newThread(parent *channel, id string, body object, by *user) *c
 	o["newly_created"] = true
 	s.dispatchIn("THREAD_CREATE", c, o)
 	return c
+}
+
+// editThread changes a thread. Whoever has started it may name, archive and open it, and
+// moderators may; a locked one only moderators. An archived one only opens. Discord says
+// nothing of how often a thread may have another name until it is too often:
+// https://github.com/discord/discord-api-docs/issues/1900.
+func editThread(s *Server, r *request) (any, error) {
+	c, body, may := r.channel, r.object(), s.botPermissions(r.channel)
+	archived, archives := body["archived"].(bool)
+	locked, locks := body["locked"].(bool)
+	opens := c.archived && archives && !archived
+	switch {
+	case !c.isThread():
+		return nil, errPermission // the bot manages no channels
+	case may.Has(ManageThreads):
+	case c.locked, locks, c.owner != s.bot && !opens, opens && !may.Has(SendMessagesInThreads):
+		return nil, errPermission
+	}
+	if c.archived && !opens {
+		return nil, errArchived
+	}
+	if name, rate := text(body["name"]), s.o.Limits.Renames; name != "" && name != c.name {
+		if rate.N > 0 && !c.renamed.take(rate, r.At) {
+			return nil, tooOften{c.renamed.wait(rate, r.At)}
+		}
+		c.name = name
+	}
+	if locks {
+		c.locked = locked
+	}
+	if archives && archived != c.archived {
+		c.archived, c.changed = archived, s.now()
+	}
+	s.dispatchChannel("THREAD_UPDATE", c)
+	return c.json(s), nil
 }
 
 // archive archives a thread, or opens it.

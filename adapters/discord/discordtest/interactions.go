@@ -122,7 +122,7 @@ func (s *Server) respond(i *interaction, body object, files []upload) (err error
 	s.sayAsked(i)
 	switch kind {
 	case answerMessage:
-		i.original, err = s.create(i.channel, data, files, i)
+		i.original, err = s.create(i.channel, data, files, i, nil)
 	case answerDefer:
 		m := &message{id: s.newID(), kind: 20, channel: i.channel, author: s.bot, created: s.now(), asked: i, flags: flagLoading}
 		m.hide(i, data)
@@ -176,7 +176,7 @@ func followUp(s *Server, r *request) (any, error) {
 	if i.userOnly && len(i.followUps) >= maxFollowUps {
 		return nil, errFollowUps
 	}
-	m, err := s.create(i.channel, body, r.files, i)
+	m, err := s.create(i.channel, body, r.files, i, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +194,11 @@ func editAnswer(s *Server, r *request) (any, error) {
 		return nil, err
 	}
 	return r.message.json(s), nil
+}
+
+func deleteAnswer(s *Server, r *request) (any, error) {
+	s.remove(r.message)
+	return nil, nil
 }
 
 // appPermissions returns what the app may do where it is asked.

@@ -1,6 +1,7 @@
 package discordtest_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -362,6 +363,67 @@ func TestAutocompletion(t *testing.T) {
 	if list, err := choices(); err == nil {
 		t.Errorf("choices without an answer: %v", list)
 	}
+}
+
+// A subcommand is typed by its path, brings its options in a nest, and is mentioned by the
+// id of its command; the command itself cannot be used then.
+func TestSubcommands(t *testing.T) {
+	s := newStage(t, discordtest.Options{})
+	point := object{"type": 3, "name": "at", "description": "Where", "required": true, "autocomplete": true}
+	s.b.register(slash("go",
+		object{"type": 1, "name": "place", "description": "Place", "options": []object{point}},
+		object{"type": 2, "name": "clock", "description": "Clocks", "options": []object{{"type": 1, "name": "pause", "description": "Pause"}}}))
+	brings := func(want string) object {
+		t.Helper()
+		got := s.b.event("INTERACTION_CREATE")
+		data := got["data"].(object)
+		if nest := strings.Join(nested(data), " "); nest != want {
+			t.Errorf("it brings %q, not %q", nest, want)
+		}
+		return data
+	}
+	s.alice.Slash(s.room, "go place", discordtest.Opt("at", "D4"))
+	id := brings("go 1:place 3:at=D4")["id"].(string)
+	s.alice.Slash(s.room, "go clock pause")
+	brings("go 2:clock 1:pause")
+	for _, wrong := range []string{"go", "go nowhere", "go clock", "go place pause"} {
+		if s.alice.Slash(s.room, wrong).Refused() == nil || s.d.HasCommand(wrong, id) {
+			t.Errorf("/%s is let through", wrong)
+		}
+	}
+	if s.alice.Slash(s.room, "go place").Refused() == nil {
+		t.Error("it is let through without its point")
+	}
+	if !s.d.HasCommand("go place", id) || !s.d.HasCommand("go clock pause", id) || s.d.HasCommand("go place", id+"0") {
+		t.Error("mentions are not told apart")
+	}
+	offered := make(chan []discordtest.Choice)
+	go func() {
+		list, _ := s.alice.Autocomplete(s.room, "go place", discordtest.Opt("at", "D"))
+		offered <- list
+	}()
+	got := s.b.event("INTERACTION_CREATE")
+	s.b.hook("POST", callbackPath(got), object{"type": 8, "data": object{"choices": []object{{"name": "D4", "value": "D4"}}}}).want(t, 204)
+	if list := <-offered; len(list) != 1 {
+		t.Errorf("offered are %v", list)
+	}
+}
+
+// nested writes the options of a command in the order in which they nest.
+func nested(o object) []string {
+	said := fmt.Sprint(o["name"])
+	if o["id"] == nil {
+		said = fmt.Sprintf("%v:%s", o["type"], said)
+	}
+	if v := o["value"]; v != nil {
+		said += fmt.Sprintf("=%v", v)
+	}
+	out := []string{said}
+	list, _ := o["options"].([]any)
+	for _, inner := range list {
+		out = append(out, nested(inner.(object))...)
+	}
+	return out
 }
 
 // TestWhatTheClientDoesNotLetThrough: people can do only what Discord's client

@@ -28,6 +28,7 @@ type Limits struct {
 	Ban     time.Duration   // for how long
 	Routes  map[string]Rate // by route
 	Default Rate            // of routes that are not in Routes; N 0 means none
+	Renames Rate            // of each thread, which no header tells; N 0 means none
 }
 
 // DefaultLimits are the documented ones, with buckets of the usual size.
@@ -38,6 +39,7 @@ func DefaultLimits() *Limits {
 		Invalid: 10_000,
 		Ban:     invalidFor,
 		Default: Rate{10, time.Second},
+		Renames: Rate{2, 10 * time.Minute},
 		Routes: map[string]Rate{
 			"POST /channels/{channel_id}/messages":                {5, 5 * time.Second},
 			"PATCH /channels/{channel_id}/messages/{message_id}":  {5, 5 * time.Second},
@@ -46,6 +48,7 @@ func DefaultLimits() *Limits {
 			routeFollowUp: webhook,
 			"GET /webhooks/{webhook_id}/{webhook_token}/messages/@original":      webhook,
 			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    webhook,
+			"DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original":   webhook,
 			"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": webhook,
 			"PUT /applications/{application_id}/commands":                        {5, 20 * time.Second},
 			"GET /gateway/bot": {2, 5 * time.Second},

@@ -16,6 +16,7 @@ type Message struct {
 	Mentions, Pings        []string // names: marked in the text, and notified by it
 	Edits                  int
 	Nonce                  string
+	ReplyTo                string // id of the message that it answers
 
 	m *message
 	s *Server
@@ -33,8 +34,8 @@ type SelectOption struct{ Label, Value string }
 
 // An Attachment is a file of a message.
 type Attachment struct {
-	Name, Alt, Type string
-	Data            []byte
+	Name, Alt, Type, URL string
+	Data                 []byte
 }
 
 // Now returns the message as it is by now.
@@ -63,6 +64,9 @@ func (s *Server) snapshot(m *message) *Message {
 	if m.only != nil {
 		out.To = m.only.name
 	}
+	if m.reply != nil {
+		out.ReplyTo = m.reply.id
+	}
 	if m.nonce != nil {
 		out.Nonce = fmt.Sprint(m.nonce)
 	}
@@ -73,7 +77,7 @@ func (s *Server) snapshot(m *message) *Message {
 		out.Pings = append(out.Pings, u.name)
 	}
 	for _, f := range m.files {
-		out.Attachments = append(out.Attachments, Attachment{f.name, f.description, f.kind, f.data})
+		out.Attachments = append(out.Attachments, Attachment{f.name, f.description, f.kind, s.Address() + f.path, f.data})
 	}
 	visitParts(m.parts, func(o object) {
 		if number(o["type"]) == partRow {

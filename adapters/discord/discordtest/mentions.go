@@ -8,7 +8,9 @@ import (
 var userMention = regexp.MustCompile(`<@!?(\d+)>`)
 
 // mentioned sets whom a message names, by its allowed_mentions: without them,
-// everybody whom its text names.
+// everybody whom its text names, and the author of the message that it answers. An
+// answer to an interaction's response names nobody, whoever wrote that:
+// https://github.com/discord/discord-api-docs/issues/5395
 func (s *Server) mentioned(m *message, body object) {
 	allowed, _ := body["allowed_mentions"].(object)
 	may := func(id string) bool {
@@ -19,6 +21,10 @@ func (s *Server) mentioned(m *message, body object) {
 		if u := s.users[found[1]]; u != nil && may(u.id) && !slices.Contains(m.mentions, u) {
 			m.mentions = append(m.mentions, u)
 		}
+	}
+	names := m.kind == 19 && m.reply != nil && m.reply.asked == nil && (allowed == nil || allowed["replied_user"] == true)
+	if names && m.asked == nil && !slices.Contains(m.mentions, m.reply.author) {
+		m.mentions = append(m.mentions, m.reply.author)
 	}
 }
 

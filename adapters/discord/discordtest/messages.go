@@ -18,9 +18,12 @@ type nonce struct {
 }
 
 // create makes a message of the bot from a body that was checked. i is the
-// interaction that it answers, or nil.
-func (s *Server) create(c *channel, body object, files []upload, i *interaction) (*message, error) {
+// interaction that it answers, and to the message; either may be nil.
+func (s *Server) create(c *channel, body object, files []upload, i *interaction, to *message) (*message, error) {
 	m := &message{id: s.newID(), channel: c, author: s.bot, created: s.now(), asked: i, nonce: body["nonce"]}
+	if to != nil {
+		m.reply, m.kind = to, 19
+	}
 	if i != nil {
 		m.hide(i, body)
 		switch {
@@ -181,7 +184,11 @@ func createMessage(s *Server, r *request) (any, error) {
 	if flags := number(body["flags"]); flags > 0 && flags&flagEphemeral != 0 {
 		return nil, invalid("flags", "BASE_TYPE_CHOICES", "only the answer to an interaction can be ephemeral")
 	}
-	m, err := s.create(r.channel, body, r.files, nil)
+	to, err := s.repliedTo(r.channel, body)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.create(r.channel, body, r.files, nil, to)
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +196,26 @@ func createMessage(s *Server, r *request) (any, error) {
 		s.nonces[key] = nonce{m, r.At}
 	}
 	return m.json(s), nil
+}
+
+// repliedTo returns the message that a new one answers; nil if it answers none, or none
+// that is still there and need not be.
+func (s *Server) repliedTo(c *channel, body object) (*message, error) {
+	to, ok := body["message_reference"].(object)
+	if !ok {
+		return nil, nil
+	}
+	if !s.botPermissions(c).Has(ReadMessageHistory) {
+		return nil, errPermission
+	}
+	k := slices.IndexFunc(c.messages, func(m *message) bool { return m.id == text(to["message_id"]) && !m.gone && m.only == nil })
+	switch {
+	case k >= 0:
+		return c.messages[k], nil
+	case to["fail_if_not_exists"] == false:
+		return nil, nil
+	}
+	return nil, invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
 }
 
 func editMessage(s *Server, r *request) (any, error) {

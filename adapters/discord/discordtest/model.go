@@ -63,6 +63,7 @@ type channel struct {
 	owner     *user
 	archived  bool
 	locked    bool
+	renamed   bucket
 	archiveIn int       // minutes
 	changed   time.Time // of archived
 	sent      int

@@ -83,6 +83,17 @@ func (p *Person) Pinged() []*Message {
 // Say writes a message in a channel.
 func (p *Person) Say(c *Channel, content string) *Message { return p.SayFile(c, content, "", nil) }
 
+// Reply answers a message, and notifies its author.
+func (p *Person) Reply(to *Message, content string) *Message {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &message{id: s.newID(), kind: 19, channel: to.m.channel, author: p.user, content: content, reply: to.m, created: s.now()}
+	s.ping(m, object{})
+	s.post(m)
+	return s.snapshot(m)
+}
+
 // SayFile writes a message with a file; with none when data is nil.
 func (p *Person) SayFile(c *Channel, content, name string, data []byte) *Message {
 	s := p.s

@@ -54,7 +54,7 @@ type request struct {
 	files  []upload
 	client *http.Request
 
-	// What its path names.
+	// The objects that its path names.
 	guild   *guild
 	channel *channel
 	asked   *interaction
@@ -80,6 +80,11 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d %d %s", e.status, e.code, e.message) }
+
+// tooOften is the error of a limit that no bucket shows.
+type tooOften struct{ wait time.Duration }
+
+func (e tooOften) Error() string { return "too often" }
 
 func refuse(status, code int, message string) *apiError {
 	return &apiError{status: status, code: code, message: message}
@@ -279,7 +284,12 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 		out, err = s.handle(r, text)
 	}
 	var refused *apiError
+	var often tooOften
 	switch {
+	case errors.As(err, &often):
+		a.tooMany(often.wait, "user")
+		s.countInvalid(a)
+		return a
 	case errors.As(err, &refused):
 		if refused.status == 429 {
 			s.countInvalid(a)
@@ -386,7 +396,7 @@ func (s *Server) parse(r *request, kind, boundary string, text []byte) (err erro
 // narrowed are the alternatives of a body that are meant, so that an error speaks of
 // that one alone.
 var (
-	narrowed         = map[string]string{routeFollowUp: "IncomingWebhookRequestPartial"}
+	narrowed         = map[string]string{routeFollowUp: "IncomingWebhookRequestPartial", routeChannel: "UpdateThreadRequestPartial"}
 	narrowedCallback = map[int]string{
 		answerPong:      "PongInteractionCallbackRequest",
 		answerMessage:   "CreateMessageInteractionCallbackRequest",

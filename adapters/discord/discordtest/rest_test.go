@@ -151,6 +151,19 @@ func TestWhatACommandMayBe(t *testing.T) {
 		}
 		return o
 	}
+	sub := func(kind int, name string, options ...object) object {
+		o := object{"type": kind, "name": name, "description": "d"}
+		if len(options) > 0 {
+			o["options"] = options
+		}
+		return o
+	}
+	subs := func(n int) (list []object) {
+		for i := range n {
+			list = append(list, sub(1, fmt.Sprint("c", i)))
+		}
+		return list
+	}
 	named := func(n int, kind int) []object {
 		var list []object
 		for i := range n {
@@ -200,7 +213,16 @@ func TestWhatACommandMayBe(t *testing.T) {
 		{"localised", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "los"}, "description_localizations": object{"de": "Los"}}}, true},
 		{"localised in capitals", []object{{"name": "go", "description": "d", "name_localizations": object{"de": "Los"}}}, false},
 		{"permissions as text", []object{{"name": "go", "description": "d", "default_member_permissions": "32"}}, true},
-		{"a subcommand", of(object{"type": 1, "name": "a", "description": "d"}), false},
+		{"a subcommand", of(sub(1, "a", option("at", nil))), true},
+		{"a subcommand in a group", of(sub(2, "tree", sub(1, "a")), sub(1, "b")), true},
+		{"a subcommand beside an option", of(sub(1, "a"), option("at", nil)), false},
+		{"a subcommand twice", of(sub(1, "a"), sub(1, "a")), false},
+		{"a subcommand in capitals", of(sub(1, "A")), false},
+		{"a subcommand in a subcommand", of(sub(1, "a", sub(1, "b"))), false},
+		{"a group in a group", of(sub(2, "a", sub(2, "b", sub(1, "c")))), false},
+		{"25 subcommands", of(subs(25)...), true},
+		{"26 subcommands", of(subs(26)...), false},
+		{"more than 8000 letters in subcommands", of(sub(1, "a", option("a", object{"choices": long(25)})), sub(1, "b", option("b", object{"choices": long(25)}))), false},
 		{"a misspelt field", []object{{"name": "go", "description": "d", "integration_type": []int{0}}}, false},
 	} {
 		a := s.b.do("PUT", path, c.list)
@@ -374,6 +396,44 @@ func TestThreads(t *testing.T) {
 	post := s.alice.Open(forum, "An evening", "Hello")
 	s.b.do("POST", "/channels/"+post.ID()+"/messages", object{"content": "Good evening."}).want(t, 200)
 	s.b.do("POST", "/channels/"+forum.ID()+"/messages", object{"content": "x"}).want(t, 400, 50008)
+}
+
+// Whoever has started a thread names and archives it, and moderators do; a locked one they
+// alone, and an archived one must be opened. A third name within ten minutes is one too
+// many, of which no header has warned.
+func TestEditThread(t *testing.T) {
+	limits := discordtest.DefaultLimits()
+	s := newStage(t, discordtest.Options{Limits: limits, Lenient: true})
+	a := s.b.do("POST", s.messages(), object{"content": "A challenge."}).want(t, 200)
+	path := "/channels/" + s.b.do("POST", s.messages()+"/"+a.id()+"/threads", object{"name": "Two Button"}).want(t, 201).id()
+	own := s.room.Threads()[0]
+	s.b.do("PATCH", path, object{"name": "Two Button · B+5", "archived": true}).want(t, 200)
+	if own.Name() != "Two Button · B+5" || !own.Archived() {
+		t.Errorf("the thread is %q, archived %v", own.Name(), own.Archived())
+	}
+	s.b.do("PATCH", path, object{"name": "x", "archived": true}).want(t, 400, 50083)
+	s.b.do("PATCH", path, object{"name": "x"}).want(t, 400, 50083)
+	s.b.do("PATCH", path, object{"archived": false, "name": "2"}).want(t, 200)
+	warned := s.b.do("PATCH", path, object{"archived": false}).want(t, 200) // this names nothing
+	if left := warned.header.Get("X-RateLimit-Remaining"); left == "0" {
+		t.Error("a header warns")
+	}
+	late := s.b.do("PATCH", path, object{"name": "3"}).want(t, 429)
+	if late.object["retry_after"] != 600.0 || late.object["global"] != false || own.Name() != "2" {
+		t.Errorf("429 is %s, and it is called %q", late.text, own.Name())
+	}
+	s.d.Advance(10 * time.Minute)
+	s.b.do("PATCH", path, object{"name": "3"}).want(t, 200)
+	s.b.do("PATCH", path, object{"name": strings.Repeat("n", 101)}).want(t, 400, 50035)
+	s.b.do("PATCH", path, object{"locked": true}).want(t, 403, 50013)
+	own.LockOpen()
+	s.b.do("PATCH", path, object{"archived": true}).want(t, 403, 50013)
+	own.Reopen()
+	s.b.do("PATCH", "/channels/"+s.room.ID(), object{"name": "x"}).want(t, 403, 50013)
+	theirs := s.alice.Open(s.club.Forum("matches"), "An evening", "Hello")
+	s.b.do("PATCH", "/channels/"+theirs.ID(), object{"archived": true}).want(t, 403, 50013)
+	s.club.BotPermissions(discordtest.Everyone | discordtest.ManageThreads)
+	s.b.do("PATCH", "/channels/"+theirs.ID(), object{"archived": true, "locked": true}).want(t, 200)
 }
 
 func TestRights(t *testing.T) {

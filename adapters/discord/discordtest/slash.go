@@ -5,14 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
 // An Option is what a person filled in: Value is a string, an int, a float64, a
-// bool or a *Person.
+// bool, a *Person or a File.
 type Option struct {
 	Name  string
 	Value any
+}
+
+// A File is one that a person attaches to a command.
+type File struct {
+	Name string
+	Data []byte
 }
 
 // Opt makes an Option.
@@ -26,13 +33,16 @@ type Choice struct {
 
 // Option types.
 const (
+	optionSub     = 1
+	optionGroup   = 2
 	optionString  = 3
 	optionInteger = 4
 	optionBoolean = 5
 	optionUser    = 6
+	optionFile    = 11
 )
 
-// Slash types a command. What Discord's client would not let pass is in the Interaction's Refused.
+// Slash types a command; "go undo" is a subcommand. What Discord's client would not let pass is in the Interaction's Refused.
 func (p *Person) Slash(c *Channel, name string, options ...Option) *Interaction {
 	return p.slash(c, name, "", options)
 }
@@ -49,9 +59,12 @@ func (p *Person) Autocomplete(c *Channel, name string, options ...Option) ([]Cho
 func (p *Person) slash(c *Channel, name, focused string, options []Option) *Interaction {
 	label, kind := "/"+name, kindCommand
 	for _, o := range options {
-		if who, ok := o.Value.(*Person); ok {
-			label += " " + o.Name + ":@" + who.user.name
-		} else {
+		switch v := o.Value.(type) {
+		case *Person:
+			label += " " + o.Name + ":@" + v.user.name
+		case File:
+			label += " " + o.Name + ":" + v.Name
+		default:
 			label += fmt.Sprintf(" %s:%v", o.Name, o.Value)
 		}
 	}
@@ -59,26 +72,49 @@ func (p *Person) slash(c *Channel, name, focused string, options []Option) *Inte
 		kind = kindAutocomplete
 	}
 	return p.act(c.c, kind, label, func(i *interaction) (object, error) {
-		if err := p.s.offer(i, name, 1); err != nil {
+		path := strings.Fields(name)
+		if err := p.s.offer(i, path[0], 1); err != nil {
 			return nil, err
 		}
-		data := object{"id": i.command["id"], "name": name, "type": 1}
+		data := object{"id": i.command["id"], "name": path[0], "type": 1}
 		if g := text(i.command["guild_id"]); g != "" {
 			data["guild_id"] = g
 		}
-		users := object{}
-		filled, err := fillIn(asList(i.command["options"]), options, focused, users)
+		resolved := map[string]object{}
+		def, at, err := descend(i.command, path[1:], data)
+		if err != nil {
+			return nil, err
+		}
+		filled, err := p.s.fillIn(c.c, asList(def["options"]), options, focused, resolved)
 		if err != nil {
 			return nil, err
 		}
 		if len(filled) > 0 {
-			data["options"] = filled
+			at["options"] = filled
 		}
-		if len(users) > 0 {
-			data["resolved"] = object{"users": users}
+		if len(resolved) > 0 {
+			data["resolved"] = resolved
 		}
 		return data, nil
 	})
+}
+
+// descend follows the names of subcommands from a command to the one that is meant. It
+// returns that with the place in data for its options.
+func descend(def object, path []string, data object) (meant, at object, err error) {
+	for _, word := range path {
+		k := slices.IndexFunc(asList(def["options"]), func(o any) bool { return o.(object)["name"] == word && isSub(o.(object)) })
+		if k < 0 {
+			return nil, nil, fmt.Errorf("%s has no subcommand %s", def["name"], word)
+		}
+		def = asList(def["options"])[k].(object)
+		inner := object{"name": word, "type": number(def["type"])}
+		data["options"], data = []any{inner}, inner
+	}
+	if list := asList(def["options"]); len(list) > 0 && isSub(list[0].(object)) {
+		return nil, nil, fmt.Errorf("%s is no command, but has subcommands", def["name"])
+	}
+	return def, data, nil
 }
 
 // offer gives an interaction the command of that name that its person has here, with
@@ -142,8 +178,8 @@ func (s *Server) offer(i *interaction, name string, kind int) error {
 }
 
 // fillIn checks options as Discord's client does and returns what it sends. It adds
-// the people among them to users.
-func fillIn(defined []any, options []Option, focused string, users object) (out []any, err error) {
+// the people and files among them to resolved.
+func (s *Server) fillIn(c *channel, defined []any, options []Option, focused string, resolved map[string]object) (out []any, err error) {
 	given := map[string]bool{}
 	for _, o := range options {
 		k := slices.IndexFunc(defined, func(d any) bool { return d.(object)["name"] == o.Name })
@@ -161,8 +197,13 @@ func fillIn(defined []any, options []Option, focused string, users object) (out 
 		} else if wants := mismatch(def, o.Value); wants != "" {
 			return nil, fmt.Errorf("option %s wants %s, not %v", o.Name, wants, o.Value)
 		}
-		if who, ok := o.Value.(*Person); ok {
-			entry["value"], users[who.user.id] = who.user.id, who.user.json()
+		switch v := o.Value.(type) {
+		case *Person:
+			entry["value"] = resolve(resolved, "users", v.user.id, v.user.json())
+		case File:
+			f := s.store(&message{channel: c}, upload{name: v.Name, data: v.Data}, nil)
+			s.files[f.path] = f
+			entry["value"] = resolve(resolved, "attachments", f.id, f.json(s))
 		}
 		out = append(out, entry)
 	}
@@ -172,6 +213,15 @@ func fillIn(defined []any, options []Option, focused string, users object) (out 
 		}
 	}
 	return out, nil
+}
+
+// resolve adds what an option means to what comes with the options, and returns its id.
+func resolve(resolved map[string]object, kind, id string, what object) string {
+	if resolved[kind] == nil {
+		resolved[kind] = object{}
+	}
+	resolved[kind][id] = what
+	return id
 }
 
 // mismatch tells what an option wants instead of a value; "" if the value fits.
@@ -187,6 +237,8 @@ func mismatch(def object, value any) string {
 		if n < number(def["min_length"]) || n > most {
 			return "a text of another length"
 		}
+	case File:
+		kind = optionFile
 	case bool:
 		kind = optionBoolean
 	case int, float64:

@@ -40,7 +40,7 @@ var fatals = map[int]Fatal{
 	4013: {Reason: "Discord does not know one of the intents",
 		Advice: "This is a fault of this program; please report it."},
 	4014: {Reason: "the bot asks for an intent that it has not been given",
-		Advice: "Switch on Message Content Intent on the page Bot of the application at https://discord.com/developers/applications, or tell the bot not to read messages."},
+		Advice: "Switch on Message Content Intent on the page Bot of the application at https://discord.com/developers/applications, or set discord.message_content to no."},
 }
 
 func fatal(code int) *Fatal {

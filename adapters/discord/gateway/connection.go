@@ -108,9 +108,9 @@ func Try(ctx context.Context, address string, dialer func(ctx context.Context, n
 	hangUp(conn, closeLeave)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("it says nothing: %w", ctx.Err())
+		return fmt.Errorf("wait for hello: %w", ctx.Err())
 	case err == nil && hello.Op != opHello:
-		return errors.New("it does not say hello")
+		return errors.New("first message is not hello")
 	}
 	return err
 }
@@ -165,11 +165,11 @@ func (c *connection) handle(ctx context.Context, p packet, beating *sync.WaitGro
 	case opHeartbeat:
 		c.heartbeat()
 	case opReconnect:
-		return errors.New("asked to connect anew")
+		return errors.New("asked to reconnect")
 	case opInvalid: // Discord asks to wait for one to five seconds
 		c.end.again = string(p.Data) != "true"
 		c.end.wait = invalidTime/5 + rand.N(invalidTime*4/5+1)
-		return errors.New("the session was refused")
+		return errors.New("session invalidated")
 	case opHello:
 		if c.interval > 0 {
 			return nil
@@ -193,7 +193,7 @@ func (c *connection) hello(data json.RawMessage) error {
 	}
 	json.Unmarshal(data, &hello) //nolint:errcheck // 0 is refused
 	if hello.Interval <= 0 || hello.Interval > time.Hour.Milliseconds() {
-		return errors.New("no heartbeat interval was given")
+		return errors.New("hello without a heartbeat interval")
 	}
 	c.interval = time.Duration(hello.Interval) * time.Millisecond
 	s := c.s
@@ -206,7 +206,7 @@ func (c *connection) hello(data json.RawMessage) error {
 	c.identified()
 	return c.write(opIdentify, map[string]any{
 		"token":      token,
-		"intents":    0, // interactions need none
+		"intents":    s.g.cfg.Intents, // interactions need none
 		"shard":      [2]int{s.id, s.total},
 		"compress":   false,
 		"properties": map[string]string{"os": "linux", "browser": "halfpoint", "device": "halfpoint"},
@@ -267,11 +267,13 @@ func (c *connection) dispatch(ctx context.Context, p packet) error {
 		c.end.ready = true
 	case p.Seq <= s.seq.Load():
 		return nil // a replay overlaps
-	case p.Type == InteractionCreate:
-		select {
-		case s.events <- p.Data:
-		case <-ctx.Done():
-			return ctx.Err()
+	default:
+		if event := s.g.event(p); event != nil {
+			select {
+			case s.events <- event:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	}
 	s.seq.Store(max(p.Seq, s.seq.Load()))

@@ -1,5 +1,6 @@
 // Package gateway keeps a bot connected to Discord's gateway and hands over the
-// interactions that come there: raw, and each shard's in order.
+// interactions that come there, and messages if it is asked to: raw, and each shard's
+// in order.
 //
 //	g, err := gateway.New(gateway.Config{
 //		Token:  bot.NewSecret(token),

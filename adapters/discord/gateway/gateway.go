@@ -19,9 +19,20 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// InteractionCreate is the name of the event of an interaction, which needs no
-// intent.
-const InteractionCreate = "INTERACTION_CREATE"
+// The events that are handled. That of an interaction needs no intent.
+const (
+	InteractionCreate = "INTERACTION_CREATE"
+	MessageCreate     = "MESSAGE_CREATE"
+)
+
+// Intents of messages. Without MessageContent, Discord leaves out the content of those
+// in servers that do not mention the bot. MessageContent is privileged: unless it is
+// switched on for the application, Discord closes the connection with 4014.
+const (
+	GuildMessages  = 1 << 9
+	DirectMessages = 1 << 12
+	MessageContent = 1 << 15
+)
 
 // Config holds the settings and callbacks of a [Gateway].
 type Config struct {
@@ -30,6 +41,13 @@ type Config struct {
 	Shards int // of the whole bot; 0: as many as Discord recommends
 	First  int // the first that this process runs
 	Count  int // how many it runs; 0: all from First
+
+	Intents int // of messages; 0: none come
+
+	// Message reads a message and returns at once: what is to be done about it, which the
+	// gateway calls in turn with Handle; nil: nothing. It may be called concurrently. A
+	// nil Message reads none.
+	Message func(message json.RawMessage) func()
 
 	Handle    func(interaction json.RawMessage) // called for one interaction of a shard after the other
 	Connected func(resumed bool)                // a shard is connected, before any later interaction of it is handled; may be nil
@@ -41,7 +59,7 @@ type Config struct {
 // How long things take.
 const (
 	startTime    = 30 * time.Second // until a connection is ready
-	resumeTime   = time.Minute      // in which Discord must answer one of up to three Resumes; then the shard identifies
+	resumeTime   = 50 * time.Second // in which Discord must answer one of up to three Resumes; then the shard identifies: it is deaf for a minute at most
 	graceTime    = 5 * time.Second  // beyond a beat's interval for its acknowledgement
 	paceTime     = time.Second      // between two connections of a shard
 	backoffTime  = time.Second      // after the first failure, doubled for each further one
@@ -77,7 +95,7 @@ func New(cfg Config) (*Gateway, error) {
 	case cfg.Token.IsZero():
 		return nil, errors.New("discord.token is missing")
 	case cfg.Shards < 0 || cfg.First < 0 || cfg.Count < 0 || cfg.Shards > 0 && cfg.First+cfg.Count > cfg.Shards:
-		return nil, fmt.Errorf("the shards %d to %d are not among %d", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
+		return nil, fmt.Errorf("shards %d to %d are not within %d shards", cfg.First, cfg.First+cfg.Count-1, cfg.Shards)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -110,7 +128,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	g.mu.Lock()
 	for id := g.cfg.First; id < last; id++ {
 		g.shards = append(g.shards, &shard{g: g, id: id, total: total, base: info.URL, since: began, log: g.log.With("shard", id),
-			events: make(chan json.RawMessage, mostEvents), starts: rate.NewLimiter(rate.Every(time.Hour/perHour), perHour)})
+			events: make(chan func(), mostEvents), starts: rate.NewLimiter(rate.Every(time.Hour/perHour), perHour)})
 	}
 	g.mu.Unlock()
 	var group sync.WaitGroup
@@ -153,6 +171,17 @@ func (g *Gateway) Status() []Status {
 		list = append(list, s.status())
 	}
 	return list
+}
+
+// event returns what is to be done about an event; nil: nothing.
+func (g *Gateway) event(p packet) func() {
+	switch {
+	case p.Type == InteractionCreate:
+		return func() { g.cfg.Handle(p.Data) }
+	case p.Type == MessageCreate && g.cfg.Message != nil:
+		return g.cfg.Message(p.Data)
+	}
+	return nil
 }
 
 // backoff is how long to wait after so many failures: longer each time, or as

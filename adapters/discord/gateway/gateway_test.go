@@ -44,7 +44,7 @@ func TestIdentifies(t *testing.T) {
 	})
 }
 
-// What nobody can decode is handed over as it came.
+// Data that cannot be decoded is passed on unchanged.
 func TestEventsAreRaw(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)
@@ -56,6 +56,34 @@ func TestEventsAreRaw(t *testing.T) {
 		if got := wait(t, "interaction", c.events); string(got) != string(want) {
 			t.Errorf("came %s", got)
 		}
+	})
+}
+
+// Messages come only with their intents; of them only those that are wanted wait, among
+// the interactions, and the others hold up nobody.
+func TestMessages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDiscord(t)
+		c, at := d.start(func(cfg *Config) {
+			cfg.Intents = GuildMessages
+			cfg.Message = func(raw json.RawMessage) func() {
+				if !strings.Contains(string(raw), "wanted") {
+					return nil
+				}
+				return func() { cfg.Handle(raw) }
+			}
+		})
+		for range 2 * mostEvents {
+			at.dispatch(MessageCreate, map[string]string{"content": "chat"})
+		}
+		at.dispatch(InteractionCreate, press(1))
+		at.dispatch(MessageCreate, map[string]string{"content": "wanted"})
+		at.dispatch(InteractionCreate, press(2))
+		c.got(1)
+		if got := wait(t, "message", c.events); string(got) != `{"content":"wanted"}` {
+			t.Errorf("came %s", got)
+		}
+		c.got(2)
 	})
 }
 
@@ -177,7 +205,7 @@ func TestFatal(t *testing.T) {
 	}
 }
 
-// What one shard cannot survive ends them all.
+// A fatal error of one shard ends all shards.
 func TestFatalEndsAll(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDiscord(t)

@@ -19,8 +19,8 @@ type shard struct {
 	id, total int
 	base      string // where the gateway is
 	log       *slog.Logger
-	events    chan json.RawMessage // received, to be handled
-	starts    *rate.Limiter        // of Identify
+	events    chan func()   // handle what was received
+	starts    *rate.Limiter // of Identify
 
 	session    string // Discord's; empty: none to resume
 	resumeURL  string
@@ -39,14 +39,14 @@ type shard struct {
 // identifying helps.
 const maxResumes = 3
 
-// handle hands on an interaction. A panic costs that one alone.
-func (s *shard) handle(e json.RawMessage) {
+// handle handles an event. A panic costs that one alone.
+func (s *shard) handle(event func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.log.Error("interaction handling panicked", "panic", v, "stack", string(debug.Stack()))
+			s.log.Error("event handling panicked", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
-	s.g.cfg.Handle(e)
+	event()
 }
 
 // run connects until ctx is done or there is no point.

@@ -219,7 +219,7 @@ func (s *slot) responder(c *rest.Client, in Interaction) Responder {
 		select {
 		case err := <-s.sent:
 			if err != nil {
-				return nil, &rest.Ambiguous{What: "answer an interaction", Cause: errors.New("the response was not taken")}
+				return nil, &rest.Ambiguous{What: "answer an interaction", Cause: errors.New("HTTP response not received")}
 			}
 			return known, nil
 		case <-ctx.Done():

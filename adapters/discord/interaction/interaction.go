@@ -110,13 +110,14 @@ func (c Channel) IsThread() bool {
 // CommandData is a command with what was said to it.
 type CommandData struct {
 	Guild   string // the server in which alone it is registered; empty: everywhere
-	Name    string
+	Name    string // of a subcommand all of its names: "go room settings"
 	Type    discordgo.ApplicationCommandType
 	Options []Option
 	Target  string // of a menu: the id of the user or message
 
 	Users    map[string]User    // those meant by options or Target, by id
 	Messages map[string]Message // the one meant by Target
+	Files    map[string]File    // those that options attach, by id
 }
 
 // Option finds an option by name; what was not said is the zero Option.
@@ -146,6 +147,8 @@ type Option struct {
 	Type    discordgo.ApplicationCommandOptionType
 	Text    string
 	Focused bool
+
+	within []Option // of a subcommand, or a group of them
 }
 
 // UnmarshalJSON reads what can be read of it.
@@ -155,10 +158,16 @@ func (o *Option) UnmarshalJSON(data []byte) error {
 		Type    discordgo.ApplicationCommandOptionType `json:"type"`
 		Value   json.RawMessage                        `json:"value"`
 		Focused bool                                   `json:"focused"`
+		Options []Option                               `json:"options"`
 	}
 	json.Unmarshal(data, &raw) //nolint:errcheck // an error here would cost all that follows
-	*o = Option{Name: raw.Name, Type: raw.Type, Text: text(raw.Value), Focused: raw.Focused}
+	*o = Option{Name: raw.Name, Type: raw.Type, Text: text(raw.Value), Focused: raw.Focused, within: raw.Options}
 	return nil
+}
+
+// isSub reports whether it is a subcommand, or a group of them.
+func (o Option) isSub() bool {
+	return o.Type == discordgo.ApplicationCommandOptionSubCommand || o.Type == discordgo.ApplicationCommandOptionSubCommandGroup
 }
 
 // PressData is a press of a button or the choice in a select.
@@ -245,6 +254,7 @@ type payload struct {
 			Users    map[string]User    `json:"users"`
 			Members  map[string]member  `json:"members"`
 			Messages map[string]Message `json:"messages"`
+			Files    map[string]File    `json:"attachments"`
 		} `json:"resolved"`
 		CustomID   string          `json:"custom_id"`
 		Component  int             `json:"component_type"`
@@ -284,7 +294,10 @@ func Parse(raw []byte) (Interaction, error) {
 	d := p.Data
 	switch p.Type {
 	case Command, Typing:
-		in.Command = CommandData{Guild: d.Guild, Name: d.Name, Type: d.Type, Options: d.Options, Target: d.Target, Users: d.Resolved.Users, Messages: d.Resolved.Messages}
+		for len(d.Options) == 1 && d.Options[0].isSub() {
+			d.Name, d.Options = d.Name+" "+d.Options[0].Name, d.Options[0].within
+		}
+		in.Command = CommandData{Guild: d.Guild, Name: d.Name, Type: d.Type, Options: d.Options, Target: d.Target, Users: d.Resolved.Users, Messages: d.Resolved.Messages, Files: d.Resolved.Files}
 		for id, u := range d.Resolved.Users {
 			u.Nick = d.Resolved.Members[id].Nick
 			d.Resolved.Users[id] = u

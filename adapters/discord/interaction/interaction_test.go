@@ -2,6 +2,7 @@ package interaction
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,28 @@ func TestTyping(t *testing.T) {
 	}
 	if o, ok := in.Command.Focused(); !ok || o.Name != "id" || o.Text != "two-b" || in.Kind != Typing {
 		t.Errorf("focused %+v", o)
+	}
+}
+
+// A subcommand is named with the command and the group that it belongs to, and has its own
+// options.
+func TestSubcommands(t *testing.T) {
+	for name, options := range map[string]string{
+		"go undo":          `{"name":"undo","type":1}`,
+		"go dead":          `{"name":"dead","type":1,"options":[{"name":"as","type":3,"value":"seki"},{"name":"points","type":3,"value":"C3","focused":true}]}`,
+		"go room settings": `{"name":"room","type":2,"options":[{"name":"settings","type":1,"options":[{"name":"as","type":3,"value":"seki"},{"name":"points","type":3,"value":"C3","focused":true}]}]}`,
+	} {
+		for _, kind := range []Kind{Command, Typing} {
+			in, err := Parse(fmt.Appendf(nil, `{%s,"type":%d,"data":{"name":"go","type":1,"options":[%s]}}`, where, kind, options))
+			want := Option{Name: "points", Type: discordgo.ApplicationCommandOptionString, Text: "C3", Focused: true}
+			if name == "go undo" {
+				want = Option{}
+			}
+			typed, _ := in.Command.Focused()
+			if err != nil || in.Command.Name != name || !reflect.DeepEqual(typed, want) || want.Text != "" && in.Command.Option("as").Text != "seki" {
+				t.Errorf("%s: %+v, %v", name, in.Command, err)
+			}
+		}
 	}
 }
 

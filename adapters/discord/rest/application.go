@@ -27,7 +27,12 @@ type App struct {
 	Servers   int    `json:"approximate_guild_count"` // that the bot is in
 	PublicKey string `json:"verify_key"`
 	Endpoint  string `json:"interactions_endpoint_url"` // where interactions are sent, if not through the gateway
+	Flags     int    `json:"flags"`
 }
+
+// MayReadMessages reports whether the application may ask for the content of messages:
+// whether the intent is switched on, in few servers, or granted.
+func (a App) MayReadMessages() bool { return a.Flags&(1<<18|1<<19) != 0 }
 
 // App tells of the application whose token this is.
 func (c *Client) App(ctx context.Context) (*App, error) {
@@ -84,7 +89,7 @@ func (c *Client) Guilds(ctx context.Context) ([]discordgo.UserGuild, error) {
 		all = append(all, page...)
 		last := page[len(page)-1].ID
 		if last == after {
-			return nil, errors.New("ask for the bot's servers: the same page came twice")
+			return nil, errors.New("list the bot's servers: same page received twice")
 		}
 		after = last
 	}

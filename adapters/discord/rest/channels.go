@@ -91,6 +91,17 @@ func (c *Client) StartThreadUnder(ctx context.Context, channel, message string, 
 	})
 }
 
+// CloseThread gives a thread a name and archives it: somebody who writes in it opens it
+// again. The bot may do that to threads that it has started. Discord lets a thread have
+// two new names in ten minutes.
+func (c *Client) CloseThread(ctx context.Context, thread, name string) error {
+	return c.do(ctx, call{
+		what: "archive a thread", method: http.MethodPatch, route: "/channels", major: thread,
+		path: "/channels/" + url.PathEscape(thread),
+		in:   map[string]any{"name": name, "archived": true},
+	})
+}
+
 // DM opens the channel of direct messages with a person.
 func (c *Client) DM(ctx context.Context, user string) (*discordgo.Channel, error) {
 	return ask[discordgo.Channel](ctx, c, call{

@@ -230,7 +230,7 @@ func (c *Client) send(ctx context.Context, q call, body []byte, kind string) (*h
 	}
 	r, err := http.NewRequestWithContext(ctx, q.method, address, payload)
 	if err != nil {
-		return nil, &NotSent{What: q.what, Cause: errors.New("the request has no valid address")}
+		return nil, &NotSent{What: q.what, Cause: errors.New("request has no valid URL")}
 	}
 	r.Header.Set("User-Agent", c.agent)
 	if body != nil {
@@ -285,10 +285,10 @@ func (c *Client) read(q call, resp *http.Response) error {
 		case err != nil:
 			return &Ambiguous{What: q.what, Cause: c.clean(err, q)} // done, but as what is not known
 		case len(data) > answerLimit:
-			return &Ambiguous{What: q.what, Cause: errors.New("the answer is too long")}
+			return &Ambiguous{What: q.what, Cause: errors.New("response too long")}
 		}
 		if err := json.Unmarshal(data, q.out); err != nil {
-			return &Ambiguous{What: q.what, Cause: errors.New("the answer is not what it should be")}
+			return &Ambiguous{What: q.what, Cause: errors.New("response has an unexpected form")}
 		}
 		return nil
 	}
@@ -304,7 +304,7 @@ func (c *Client) read(q call, resp *http.Response) error {
 		return c.limited(q, resp.Header, nil)
 	case resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusRequestEntityTooLarge && !isJSON(data):
 		// The word of a server in front of Discord says nothing of what was asked for.
-		return &NotSent{What: q.what, Cause: fmt.Errorf("%d %s, which is not Discord's word", e.Status, e.Message)}
+		return &NotSent{What: q.what, Cause: fmt.Errorf("%d %s from a server in front of Discord", e.Status, e.Message)}
 	}
 	return e
 }

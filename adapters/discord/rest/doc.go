@@ -50,7 +50,7 @@
 // [BotError] turns them into the errors of [bot.Adapter]. No error and no log
 // line holds a token.
 //
-// What is harmless to ask twice is asked again by itself: reading, editing,
+// The client repeats harmless requests by itself: reading, editing,
 // deleting, and sending with a nonce, after an ambiguous end; anything after a
 // short wait for a bucket (Config.Patience) or when it was not sent. Answers to
 // interactions and follow-ups are never sent twice.

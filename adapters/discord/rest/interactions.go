@@ -140,6 +140,11 @@ func (c *Client) EditOriginal(ctx context.Context, token string, m Message) (*Se
 	return c.EditFollowUp(ctx, token, "@original", m)
 }
 
+// DeleteOriginal takes the first answer away, or what stands for it after [Defer].
+func (c *Client) DeleteOriginal(ctx context.Context, token string) error {
+	return c.do(ctx, c.webhook("delete an answer to an interaction", http.MethodDelete, token, "@original"))
+}
+
 // FollowUp sends a further message in answer to an interaction, within 15
 // minutes of it. There is nothing by which Discord would know the same one
 // again.

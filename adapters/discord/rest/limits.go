@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What Discord takes from a bot, buckets aside.
+// Limits of Discord for a bot, besides buckets.
 const (
 	mostPerSecond = 50
 	second        = time.Second + 50*time.Millisecond // with a little for the way there

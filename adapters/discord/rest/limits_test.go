@@ -131,7 +131,7 @@ func TestInteractionsAreParallel(t *testing.T) {
 	})
 }
 
-// What interactions leave behind is forgotten.
+// The client forgets the buckets of interactions.
 func TestForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := map[string]string{"X-RateLimit-Bucket": "b", "X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "4", "X-RateLimit-Reset-After": "5"}

@@ -37,8 +37,15 @@ type Message struct {
 	Nonce           string          `json:"nonce,omitempty"`         // for Send alone: the same nonce is sent once; see [Nonce]
 	EnforceNonce    bool            `json:"enforce_nonce,omitempty"` // set by Send
 	Attachments     []Attachment    `json:"attachments,omitzero"`    // those to keep, in an edit; Files add themselves
+	Answers         *Reference      `json:"message_reference,omitempty"`
 
 	Files []File `json:"-"`
+}
+
+// A Reference names the message that a new one answers. Its author is not notified.
+type Reference struct {
+	Message string `json:"message_id"`
+	Must    bool   `json:"fail_if_not_exists"` // else the new one is sent although the other is gone
 }
 
 // A File is sent with a message.
@@ -83,7 +90,8 @@ const (
 	Success   = 3
 	Danger    = 4
 
-	Short = 1
+	Short     = 1
+	Paragraph = 2
 )
 
 // A Component is part of a message or of a modal; which fields mean something
@@ -101,6 +109,7 @@ type Component struct {
 	MaxLength   int            `json:"max_length,omitempty"`
 	Required    *bool          `json:"required,omitempty"`
 	Components  []Component    `json:"components,omitempty"`
+	Description string         `json:"description,omitempty"`
 	Component   *Component     `json:"component,omitempty"` // of a Label
 }
 
@@ -144,7 +153,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-var errTooLarge = errors.New("larger than Discord takes")
+var errTooLarge = errors.New("larger than Discord accepts")
 
 // encode makes the body of a request and its Content-Type.
 func encode(in any, files []File) ([]byte, string, error) {

@@ -191,6 +191,7 @@ var routes = []struct {
 	{"POST /interactions/5/" + secret + "/callback", true, false, func(ctx context.Context, c *Client) error { return only(c.Respond(ctx, "5", secret, Defer(Ephemeral))) }},
 	{"GET /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.Original(ctx, secret)) }},
 	{"PATCH /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return only(c.EditOriginal(ctx, secret, Message{})) }},
+	{"DELETE /webhooks/77/" + secret + "/messages/@original", true, true, func(ctx context.Context, c *Client) error { return c.DeleteOriginal(ctx, secret) }},
 	{"POST /webhooks/77/" + secret + "?wait=true", true, false, func(ctx context.Context, c *Client) error {
 		return only(c.FollowUp(ctx, secret, Message{Content: new("x")}))
 	}},

@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // maxTyped is the longest command, in bytes: twice what a diagram may have.
@@ -21,6 +22,7 @@ type Typed struct {
 	Formatted string      // formatted_body; empty: there is none
 	Mentions  []id.UserID // of m.mentions
 	Direct    bool        // in a room of the bot and one person
+	Thread    bool        // in a thread, where a turn needs no sign
 	Self      id.UserID   // the bot
 	SelfName  string      // its display name
 	Reply     bool        // to a message, so that the body may begin with a quotation of it
@@ -34,6 +36,10 @@ type Parsed struct {
 	Args    map[string]string    // by option
 	Users   map[string]id.UserID // the persons meant by options of type [bot.UserOption]
 	Problem string
+
+	// Bare is what was typed, if it may be a turn without a sign, which the bot knows;
+	// all else is empty then.
+	Bare string
 }
 
 // Parse reads a message. It reports false for conversation.
@@ -44,6 +50,10 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	}
 	how, text := t.addressed(body)
 	if how == notAddressed {
+		body = narrow(body)
+		if _, _, ok := bot.BareTurn(body); ok && t.Thread {
+			return Parsed{Bare: body}, true
+		}
 		return Parsed{}, false
 	}
 	word, rest := firstWord(text)
@@ -52,11 +62,12 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	}
 	typed := word
 	word = strings.ToLower(narrow(word))
+	at, isPoint := point(text)
 	switch {
 	case word == "" && how == byName && rest == "":
 		word = "help"
-	case rest == "" && how != afterBlank && isPoint(word):
-		word, rest = "place", " "+typed
+	case isPoint && how != afterBlank:
+		word, rest = "place", " "+at
 	}
 	c, ok := bot.FindCommand(known, word)
 	if !ok {
@@ -117,7 +128,7 @@ func (t Typed) addressed(body string) (how int, text string) {
 	if how, text = mark(body); how == afterBlank && t.Direct {
 		how = byMark
 	}
-	if how == notAddressed && t.Direct && unicode.IsLetter(first(body)) {
+	if how == notAddressed && t.Direct && (unicode.IsLetter(first(body)) || unicode.IsDigit(first(body))) {
 		return alone, body
 	}
 	return how, text
@@ -221,13 +232,10 @@ func narrow(s string) string {
 	}, s)
 }
 
-// isPoint reports whether a word in lower case looks like a point of a board.
-func isPoint(word string) bool {
-	if len(word) < 2 || len(word) > 3 || word[0] < 'a' || word[0] > 'z' || word[1] == '0' {
-		return false
-	}
-	n, err := strconv.Atoi(word[1:])
-	return err == nil && 1 <= n && n <= 25
+// point reads a text that is a point of a board and nothing else.
+func point(text string) (at string, ok bool) {
+	command, args, _ := bot.BareTurn(narrow(text))
+	return args["at"], command == "place"
 }
 
 // plausible reports whether arguments are numbers and points where they must be.
@@ -237,11 +245,16 @@ func plausible(c bot.Command, args map[string]string) bool {
 		if _, err := strconv.Atoi(arg); given && o.Type == bot.IntegerOption && err != nil {
 			return false
 		}
-		if given && o.Type == bot.PointOption && slices.ContainsFunc(strings.Fields(narrow(arg)), func(p string) bool { return !isPoint(strings.ToLower(p)) }) {
+		if given && o.Type == bot.PointOption && slices.ContainsFunc(strings.Fields(match.TidyPoints(narrow(arg))), isNoPoint) {
 			return false
 		}
 	}
 	return true
+}
+
+func isNoPoint(word string) bool {
+	_, ok := point(word)
+	return !ok
 }
 
 // mistyped reports whether a word is that of a command but for one letter that

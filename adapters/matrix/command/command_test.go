@@ -46,6 +46,9 @@ func told(p command.Parsed, ok bool) string {
 	if p.Problem != "" {
 		return "problem: " + p.Problem
 	}
+	if p.Bare != "" {
+		return "perhaps " + p.Bare
+	}
 	out := p.Command
 	for _, c := range bot.Commands() {
 		for _, o := range c.Options {
@@ -79,6 +82,11 @@ func TestRoom(t *testing.T) {
 		{"！ｐｌａｃｅ　Ｄ４", "place at=D4"},
 		{"!place D4 game:3", "place at=D4 game=3"},
 		{"!d4", "place at=d4"},
+		{"!d 4", "place at=d4"},
+		{"!place d 4", "place at=d 4"},
+		{"! place d 4", "place at=d 4"},
+		{"[Halfpoint|@halfpoint:example.org]: d 4", "place at=d4"},
+		{"[Halfpoint|@halfpoint:example.org] 4d!", "place at=d4"},
 		{"!pass", "pass"},
 		{"!pass C3 D5", "pass dead=C3 D5"},
 		{"!pass anyway:yes", "pass anyway=yes"},
@@ -128,7 +136,7 @@ func TestRoom(t *testing.T) {
 		{"!Scor", "problem: There is no command !scor. Did you mean !score?"},
 		{"[Halfpoint|@halfpoint:example.org]: plcae D4", "problem: There is no command !plcae. Did you mean !place?"},
 		{"!place.", "problem: There is no command !place.. Did you mean !place?"},
-		{"!join 3 please now", "problem: I do not know what to do with “please” in !join. Type !join [game]"},
+		{"!join 3 please now", "problem: I do not know what to do with “please” in !join. Type: !join [game]"},
 	} {
 		means(t, said(c.says), c.means)
 	}
@@ -163,6 +171,10 @@ func TestDirect(t *testing.T) {
 		{"/d4", "place at=d4"},
 		{"! d4", "place at=d4"},
 		{"Ｄ４", "place at=D4"},
+		{"d 4", "place at=d4"},
+		{"4d", "place at=d4"},
+		{"place d 4", "place at=d 4"},
+		{"4 players", "conversation"},
 		{"I5", "place at=I5"}, // the bot says that there is no I
 		{"/place D4", "place at=D4"},
 		{"!place D4", "place at=D4"},
@@ -185,6 +197,26 @@ func TestDirect(t *testing.T) {
 	} {
 		m := said(c.says)
 		m.Direct = true
+		means(t, m, c.means)
+	}
+}
+
+// In a thread a point or "pass" needs no sign; the bot knows whether it is a turn.
+func TestThread(t *testing.T) {
+	for _, c := range []struct{ says, means string }{
+		{"E5", "perhaps E5"},
+		{"e 5", "perhaps e 5"},
+		{"５ｅ．", "perhaps 5e."},
+		{"Pass", "perhaps Pass"},
+		{"!E5", "place at=E5"},
+		{"place E5", "conversation"},
+		{"E5?", "conversation"},
+		{"E5 or D4", "conversation"},
+		{"score", "conversation"},
+		{"[Bob|@bob:example.org]: E5", "conversation"},
+	} {
+		m := said(c.says)
+		m.Thread = true
 		means(t, m, c.means)
 	}
 }
@@ -330,7 +362,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("！ｐｌａｃｅ\u3000Ｄ４", "", true)
 	commands := bot.Commands()
 	f.Fuzz(func(t *testing.T, body, formatted string, direct bool) {
-		m := command.Typed{Body: body, Formatted: formatted, Direct: direct, Reply: direct, Self: self, SelfName: "Halfpoint", Mentions: []id.UserID{self, "@bob:example.org"}}
+		m := command.Typed{Body: body, Formatted: formatted, Direct: direct, Thread: !direct, Reply: direct, Self: self, SelfName: "Halfpoint", Mentions: []id.UserID{self, "@bob:example.org"}}
 		p, ok := command.Parse(commands, m)
 		check(t, p, ok)
 	})
@@ -339,8 +371,14 @@ func FuzzParse(f *testing.F) {
 // check says what holds of whatever was typed.
 func check(t *testing.T, p command.Parsed, ok bool) {
 	if !ok {
-		if p.Command != "" || p.Args != nil || p.Users != nil || p.Problem != "" {
+		if p.Command != "" || p.Args != nil || p.Users != nil || p.Problem != "" || p.Bare != "" {
 			t.Fatalf("conversation that means %+v", p)
+		}
+		return
+	}
+	if p.Bare != "" {
+		if p.Command != "" || p.Args != nil || p.Users != nil || p.Problem != "" {
+			t.Fatalf("what may be a turn asks for something: %+v", p)
 		}
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/id"
@@ -17,12 +18,12 @@ import (
 func uiaSession(body []byte) (string, error) {
 	var ui mautrix.RespUserInteractive
 	if err := json.Unmarshal(body, &ui); err != nil {
-		return "", errors.New("the server's question for the password is not understood")
+		return "", errors.New("homeserver asks for the password in an unknown form")
 	}
 	if !slices.ContainsFunc(ui.Flows, func(f mautrix.UIAFlow) bool {
 		return len(f.Stages) == 1 && f.Stages[0] == mautrix.AuthTypePassword
 	}) {
-		return "", errors.New("the server asks for more than a password")
+		return "", errors.New("homeserver asks for more than a password")
 	}
 	return ui.Session, nil
 }
@@ -73,9 +74,17 @@ func check(ctx context.Context, c *Config, then func(context.Context, *mautrix.C
 		defer func() {
 			_, out := d.Client.Logout(context.WithoutCancel(ctx))
 			if out != nil && err == nil {
-				err = fmt.Errorf("matrix: log out again: %w", out)
+				err = fmt.Errorf("matrix: log out of the test login: %w", out)
 			}
 		}()
+	}
+	switch how {
+	case byBrowser:
+		say("accounts log in through the browser: start halfpoint, and it logs an address where you let it in")
+		return lines, nil
+	case byRenewal:
+		say("logged in as %s through the browser; the token must be renewed, which only the running halfpoint may do, so the rest is not checked", kept.user)
+		return lines, nil
 	}
 	say("logged in as %s %s", d.Client.UserID, how)
 	if err := d.checkKeys(ctx, kept, how, say); err != nil || then == nil {
@@ -94,36 +103,56 @@ func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(f
 	}
 	answer, err := d.Client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: mautrix.DeviceKeysRequest{d.Client.UserID: {}}})
 	if err != nil {
-		return fmt.Errorf("matrix: ask for the account's keys: %w", err)
+		return fmt.Errorf("matrix: get the account's keys: %w", err)
 	}
 	say("encrypted rooms are on")
-	recovery := !c.RecoveryKey.IsZero() || kept != nil && !kept.recovery.IsZero()
-	_, exists := answer.MasterKeys[d.Client.UserID]
+	made, err := readRecovery(c.RecoveryFile, d.Client.UserID)
+	if err != nil {
+		return err
+	}
+	if made.IsZero() && kept != nil {
+		made = kept.recovery
+	}
+	recovery := !c.RecoveryKey.IsZero() || !made.IsZero()
+	master, exists := answer.MasterKeys[d.Client.UserID]
 	var device id.DeviceID
 	if how != byPassword {
 		device = d.Client.DeviceID
 	}
 	_, known := answer.DeviceKeys[d.Client.UserID][device]
 	if exists && !c.RecoveryKey.IsZero() {
-		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey.Reveal()); errors.Is(err, e2ee.ErrRecoveryKey) && (known || kept != nil && !kept.recovery.IsZero()) {
-			say("matrix.recovery_key: %v; it is not needed now, but put the one of the account's present cross-signing", err)
+		if err := e2ee.Opens(ctx, d.Client, c.RecoveryKey.Reveal()); errors.Is(err, e2ee.ErrRecoveryKey) && (known || !made.IsZero()) {
+			say("matrix.recovery_key: %v; it is not needed now, but set the key of the account's current cross-signing", err)
 		} else if errors.Is(err, e2ee.ErrRecoveryKey) {
-			return fmt.Errorf("matrix.recovery_key: %w; put the one of the account's present cross-signing", err)
+			return fmt.Errorf("matrix.recovery_key: %w; set the key of the account's current cross-signing", err)
 		} else if err != nil {
 			return fmt.Errorf("matrix.recovery_key: %w", err)
 		}
 	}
+	if _, err := d.mark(ctx); err != nil {
+		return err
+	}
+	managed := d.managed(ctx)
+	own := d.made != "" && d.made == master.FirstKey() && !c.Password.IsZero() && !managed
+	if managed {
+		say("the account is managed in the browser (OAuth)")
+	}
+	const without = "cross-signing is set up, and matrix.recovery_key is missing: "
 	switch {
 	case exists && recovery:
 		say("cross-signing is set up, and there is a recovery key to sign the bot's device with")
+	case exists && known && own:
+		say(without + "if the bot loses its device, it makes new keys, and people have to verify it again")
+	case exists && own:
+		say(without + "the bot, which set it up, makes new keys, and people have to verify it again")
 	case exists && known:
-		say("cross-signing is set up; without matrix.recovery_key a lost device makes the bot set it up anew, and people have to verify it again")
-	case exists && !c.Password.IsZero():
-		say("cross-signing is set up, but matrix.recovery_key is missing: the bot will set it up anew with the password")
+		say(without + "if the bot loses its device, the next one is unsigned until the key is there")
+	case exists && managed:
+		say(without + "the bot will run unsigned and log an address where you approve new keys. Better put the recovery key there")
 	case exists:
-		return errors.New("matrix.recovery_key: missing (or matrix.password): the bot cannot sign its device, and clients withhold their keys from unsigned ones")
-	case !c.Password.IsZero():
-		say("cross-signing is not set up yet: the bot will do so with the password, and show its recovery key once")
+		say(without + "the bot will run unsigned, and some people cannot read it in encrypted rooms. Put the recovery key there")
+	case managed, !c.Password.IsZero():
+		say("cross-signing is not set up yet: the bot will do so, and log in which file it keeps the recovery key")
 	default:
 		say("cross-signing is not set up yet, and a token alone may not be able to: set matrix.password if the start fails")
 	}
@@ -136,6 +165,8 @@ const (
 	byKept     login = "with the device of the last time"
 	byToken    login = "with the token"
 	byPassword login = "with the password (and out again)"
+	byBrowser  login = "through the browser, later"
+	byRenewal  login = "through the browser, with a token that is over"
 )
 
 func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
@@ -145,26 +176,29 @@ func (d *Device) checkLogin(ctx context.Context, kept *row) (login, error) {
 		_, err := d.Client.Whoami(ctx)
 		if err == nil {
 			return byKept, nil
+		} else if LoggedOut(err) && !kept.tokens.refresh.IsZero() && !time.Now().Before(kept.tokens.expires) {
+			return byRenewal, nil // a token to renew it with is good once, and the bot's
 		} else if !errors.Is(err, mautrix.MUnknownToken) {
-			return "", fmt.Errorf("matrix: ask %s who we are: %w", d.Client.HomeserverURL, err)
+			return "", fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
 		}
 		d.Client.ClearCredentials()
 	}
 	switch {
-	case !c.Password.IsZero():
+	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
 		return byPassword, d.password(ctx, "")
 	case c.Token.IsZero():
-		return "", errors.New("matrix.password: missing (or matrix.token, with which the bot cannot replace a lost device)")
+		_, err := d.grants(ctx)
+		return byBrowser, err
 	}
 	d.Client.AccessToken = c.Token.Reveal()
 	me, err := d.Client.Whoami(ctx)
 	switch {
 	case errors.Is(err, mautrix.MUnknownToken):
-		return "", errors.New("matrix.token: the server does not know it")
+		return "", errors.New("matrix.token: rejected by the homeserver")
 	case err != nil:
-		return "", fmt.Errorf("matrix: ask %s who we are: %w", d.Client.HomeserverURL, err)
+		return "", fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
 	case me.DeviceID == "":
-		return "", errors.New("matrix.token: it belongs to no device; use the token of a login, or matrix.password")
+		return "", errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
 	}
 	d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 	return byToken, nil

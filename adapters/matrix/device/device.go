@@ -7,10 +7,10 @@
 // server. A database that is behind is an old copy; its keys are thrown away
 // and a new device is made, signed and the old one deleted, unattended.
 //
-// There is no backup of message keys on the server. What it could give back to
-// a new device is what the lost one could read already, and has read: events
-// are decrypted as they arrive. What was sent to the lost device and never
-// reached it is in no backup.
+// The keys of messages are in the account's backup on the server, which the recovery key
+// opens: with an old copy of the database the new device reads again what the lost one
+// has read since. What was sent to the lost device and never reached it is in no
+// backup.
 package device
 
 import (
@@ -42,13 +42,22 @@ type Config struct {
 	Password    bot.Secret
 	Token       bot.Secret
 	RecoveryKey bot.Secret
+	// RecoveryFile is where the bot keeps recovery keys that it makes. If it is empty they
+	// last as long as the Device.
+	RecoveryFile string
 	// DB holds the device, mautrix's state store and the keys. It is not closed
 	// by Device. On SQLite it should be synchronous=FULL: after a power cut keys
 	// that were used must not be used again.
 	DB   *dbutil.Database
-	Name string                                                               // shown in the account's list of devices
-	Dial func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
-	Log  *slog.Logger
+	Name string // shown in the account's list of devices
+	// Waiting is called when a login waits for the account's owner, which may take long;
+	// may be nil.
+	Waiting func(ctx context.Context)
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // opens connections to the homeserver; nil: TCP
+	// OldCopy is called when the database turns out to be an old copy, before that can no
+	// longer be seen. After an error it is called again at the next start. May be nil.
+	OldCopy func(context.Context) error
+	Log     *slog.Logger
 }
 
 // Device is a logged-in device.
@@ -60,15 +69,22 @@ type Device struct {
 	// New says that this device did not exist before: there was none, or it was
 	// lost, and what was encrypted for it cannot be read.
 	New bool
-	// Recovery is a recovery key that the bot has made and that the owner must be
-	// shown. It is empty once [Device.Shown] was called.
+	// Recovery is the recovery key that the bot has made for the account, if it has.
 	Recovery bot.Secret
 
 	config    Config
 	transport *http.Transport
 	mu        sync.Mutex // row
 	row       *row
-	used      uint64 // Crypto.Uses at the last advance; of Open, then watch's, then Close's
+	oauth     *mautrix.Client // of logins in the browser; without an account
+	renewing  sync.Mutex      // tokens, renewal and closed; may be locked after mu, not before
+	tokens    tokens          // of a login in the browser
+	renewal   *renewal        // nil: none is under way
+	closed    bool            // the login is not renewed any more
+	unsaved   tokens          // that could not be stored; the renewal's
+	used      uint64          // Crypto.Uses at the last advance; of Open, then watch's, then Close's
+	made      id.Ed25519      // as in the mark; like used
+	approve   string          // where the owner has to approve cross-signing keys; like used
 	stop      context.CancelFunc
 	done      chan struct{}
 }
@@ -79,6 +95,12 @@ const markType = "io.github.halfpoint_go.device"
 type mark struct {
 	Device     id.DeviceID `json:"device_id"`
 	Generation int64       `json:"generation"`
+	Made       id.Ed25519  `json:"master_key,omitempty"` // the newest master key that the bot has made for the account
+}
+
+// after reports whether the server has seen more of the bot than the database knows.
+func (m mark) after(r *row) bool {
+	return m.Device != "" && m.Device != r.device || m.Generation > r.generation
 }
 
 // Open logs in, or takes up the device of the last time, and sees that it is
@@ -90,24 +112,24 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 
 func open(ctx context.Context, c *Config) (_ *Device, err error) {
 	c.defaults()
-	if c.Password.IsZero() && c.Token.IsZero() {
-		return nil, errors.New("matrix.password: missing (or matrix.token, with which the bot cannot replace a lost device)")
-	}
 	d, err := c.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
+			d.endRenewals()
 			d.transport.CloseIdleConnections()
 		}
 	}()
-	if _, err := c.DB.Exec(ctx, table); err != nil {
-		return nil, fmt.Errorf("table matrix_device: %w", err)
+	for _, table := range []string{table, oauthTable} {
+		if _, err := c.DB.Exec(ctx, table); err != nil {
+			return nil, fmt.Errorf("create tables of the matrix device: %w", err)
+		}
 	}
 	d.State = sqlstatestore.NewSQLStateStore(c.DB, nil, false)
 	if err := d.State.Upgrade(ctx); err != nil {
-		return nil, fmt.Errorf("tables of the matrix rooms: %w", err)
+		return nil, fmt.Errorf("create the tables of the matrix rooms: %w", err)
 	}
 	d.Client.StateStore = d.State
 
@@ -146,15 +168,20 @@ func (c *Config) connect(ctx context.Context) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := mautrix.NewClient(base.String(), "", "")
-	if err != nil {
-		return nil, fmt.Errorf("matrix.homeserver: %w", err)
+	d := &Device{config: *c, transport: transport}
+	for _, client := range []**mautrix.Client{&d.Client, &d.oauth} {
+		made, err := mautrix.NewClient(base.String(), "", "")
+		if err != nil {
+			return nil, fmt.Errorf("matrix.homeserver: %w", err)
+		}
+		made.Client.Transport = transport
+		made.Log = zero(c.Log)
+		made.UserAgent = "halfpoint"
+		made.ResponseSizeLimit = 64 << 20
+		*client = made
 	}
-	client.Client.Transport = transport
-	client.Log = zero(c.Log)
-	client.UserAgent = "halfpoint"
-	client.ResponseSizeLimit = 64 << 20
-	return &Device{Client: client, config: *c, transport: transport}, nil
+	d.oauth.SaveNewToken = d.saveTokens
+	return d, nil
 }
 
 // logIn takes up the device in the database, or else makes one.
@@ -175,11 +202,18 @@ func (d *Device) logIn(ctx context.Context) error {
 	r.homeserver = home
 	d.row = r
 	d.Client.UserID, d.Client.DeviceID, d.Client.AccessToken = r.user, r.device, r.token.Reveal()
+	if !r.tokens.refresh.IsZero() {
+		d.use(r.tokens)
+	}
 	me, err := d.Client.Whoami(ctx)
 	switch {
+	case LoggedOut(err) && !r.tokens.refresh.IsZero():
+		c.Log.Warn("matrix: the homeserver has ended the login, or the database is an old copy; a new login is needed", "device", r.device)
+		d.use(tokens{client: r.tokens.client})
+		return d.newDevice(ctx, r)
 	case errors.Is(err, mautrix.MUnknownToken):
 		soft := isSoftLogout(err)
-		c.Log.Warn("matrix: the server no longer knows the bot's token, logging in again", "device", r.device, "keeps its device", soft)
+		c.Log.Warn("matrix: homeserver rejected the stored token, will log in again", "device", r.device, "keeps its device", soft)
 		if soft && !c.Password.IsZero() {
 			if err := d.password(ctx, r.device); err != nil {
 				return err
@@ -194,7 +228,7 @@ func (d *Device) logIn(ctx context.Context) error {
 		}
 		return d.newDevice(ctx, r)
 	case err != nil:
-		return fmt.Errorf("matrix: ask %s who we are: %w", home, err)
+		return fmt.Errorf("matrix: get the user of the token from %s: %w", home, err)
 	case me.UserID != r.user || me.DeviceID != r.device:
 		return d.newDevice(ctx, r)
 	}
@@ -206,13 +240,13 @@ func (d *Device) logIn(ctx context.Context) error {
 		return err
 	}
 	if there.Device != "" && there.Device != r.device {
-		c.Log.Warn("matrix: the account has had a newer device than the database knows: an old copy was put back, or the bot runs twice; making a new device",
+		c.Log.Warn("matrix: account has a newer device than the database (an old backup was restored, or the bot runs twice), will make a new device",
 			"database", r.device, "server", there.Device)
 		r.replaced = append(r.replaced, there.Device)
 		return d.newDevice(ctx, r)
 	}
 	if there.Generation > r.generation {
-		c.Log.Warn("matrix: the database is an old copy; its keys must not be used again, making a new device",
+		c.Log.Warn("matrix: database is an old backup whose keys must not be used again, will make a new device",
 			"database", r.generation, "server", there.Generation)
 		return d.newDevice(ctx, r)
 	}
@@ -228,7 +262,8 @@ func isSoftLogout(err error) bool {
 	return false
 }
 
-// mark reads the account's data; none is the zero mark.
+// mark reads the account's data, and notes what it says of the account; none is the
+// zero mark.
 func (d *Device) mark(ctx context.Context) (m mark, err error) {
 	err = d.Client.GetAccountData(ctx, markType, &m)
 	if errors.Is(err, mautrix.MNotFound) {
@@ -236,41 +271,58 @@ func (d *Device) mark(ctx context.Context) (m mark, err error) {
 	} else if err != nil {
 		return mark{}, fmt.Errorf("matrix: read the bot's account data: %w", err)
 	}
+	d.made = m.Made
 	return m, nil
 }
 
 // newDevice logs in as another device than before and forgets the keys of that.
 func (d *Device) newDevice(ctx context.Context, before *row) error {
 	c := d.config
+	d.end(ctx)
+	d.row = nil // no token is its own from now on
 	d.Client.ClearCredentials()
+	if d.tokens.client == "" {
+		known, err := readTokens(ctx, c.DB, d.Client.HomeserverURL.String())
+		if err != nil {
+			return err
+		}
+		d.tokens.client = known.client
+	}
 	switch {
-	case !c.Password.IsZero():
+	case !c.Password.IsZero() && (!c.Token.IsZero() || d.passwords(ctx)):
 		if err := d.password(ctx, ""); err != nil {
+			return err
+		}
+	case c.Token.IsZero():
+		if !c.Password.IsZero() {
+			c.Log.Warn("matrix: the homeserver takes no password, so matrix.password has no effect; the account logs in through the browser")
+		}
+		if err := d.logInByBrowser(ctx); err != nil {
 			return err
 		}
 	default:
 		d.Client.AccessToken = c.Token.Reveal()
 		me, err := d.Client.Whoami(ctx)
 		if errors.Is(err, mautrix.MUnknownToken) {
-			return errors.New("matrix.token: the server does not know it (any more): put a new one, or matrix.password, with which the bot logs in by itself")
+			return errors.New("matrix.token: rejected by the homeserver; set a new one, or matrix.password, with which the bot logs in by itself")
 		} else if err != nil {
-			return fmt.Errorf("matrix: ask %s who we are: %w", d.Client.HomeserverURL, err)
+			return fmt.Errorf("matrix: get the user of the token from %s: %w", d.Client.HomeserverURL, err)
 		}
 		if me.DeviceID == "" {
-			return errors.New("matrix.token: it belongs to no device; use the token of a login, or matrix.password")
+			return errors.New("matrix.token: belongs to no device; use the token of a login, or matrix.password")
 		}
 		if before != nil && me.DeviceID == before.device {
-			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or of an old copy of the database), and a token alone cannot make a new one; or put the token of a new login into matrix.token", me.DeviceID)
+			return fmt.Errorf("matrix.password: needed once: device %s can no longer be used (its keys are lost or come from an old backup), and a token alone cannot make a new device; or set matrix.token to the token of a new login", me.DeviceID)
 		}
 		d.Client.UserID, d.Client.DeviceID = me.UserID, me.DeviceID
 	}
 	r := &row{user: d.Client.UserID, homeserver: d.Client.HomeserverURL.String(), device: d.Client.DeviceID,
-		token: bot.NewSecret(d.Client.AccessToken), pickle: newPickle()}
+		token: bot.NewSecret(d.Client.AccessToken), pickle: newPickle(), tokens: d.tokens}
 	if c.User != "" && !r.of(c, r.homeserver) {
-		return fmt.Errorf("matrix.user: %s, but the server says that it is %s", c.User, r.user)
+		return fmt.Errorf("matrix.user: %s, but the password or token belongs to %s", c.User, r.user)
 	}
 	if before != nil && before.user == r.user {
-		r.recovery, r.shown = before.recovery, before.shown
+		r.recovery = before.recovery
 		r.replaced = append(before.replaced, before.device)
 	}
 	there, err := d.mark(ctx)
@@ -285,6 +337,14 @@ func (d *Device) newDevice(ctx context.Context, before *row) error {
 	}
 	slices.Sort(r.replaced)
 	r.replaced = slices.DeleteFunc(slices.Compact(r.replaced), func(o id.DeviceID) bool { return o == r.device })
+	if !d.tokens.refresh.IsZero() { // they may have been renewed meanwhile
+		r.token, r.tokens = d.tokens.access, d.tokens
+	}
+	if before != nil && c.OldCopy != nil && there.after(before) {
+		if err := c.OldCopy(ctx); err != nil {
+			return err
+		}
+	}
 	if err := r.save(ctx, c.DB, true); err != nil {
 		return err
 	}
@@ -301,7 +361,7 @@ func (d *Device) password(ctx context.Context, device id.DeviceID) error {
 		user = d.row.user.String()
 	}
 	if user == "" {
-		return errors.New("matrix.user: missing; the password alone does not say whose it is")
+		return errors.New("matrix.user: missing; a password needs the account's name")
 	}
 	_, err := d.Client.Login(ctx, &mautrix.ReqLogin{
 		Type:       mautrix.AuthTypePassword,
@@ -310,7 +370,9 @@ func (d *Device) password(ctx context.Context, device id.DeviceID) error {
 	})
 	switch {
 	case errors.Is(err, mautrix.MForbidden):
-		return fmt.Errorf("matrix.password: the server does not take it for %s", user)
+		return fmt.Errorf("matrix.password: rejected by the homeserver for %s", user)
+	case RetryAfter(err) > 0:
+		return fmt.Errorf("matrix: %s takes no more logins for now, try again in %v: %w", d.Client.HomeserverURL, RetryAfter(err).Round(time.Second), err)
 	case errors.Is(err, mautrix.MUserDeactivated):
 		return fmt.Errorf("matrix.user: %s is deactivated", user)
 	case err != nil:
@@ -328,7 +390,7 @@ func (d *Device) encrypt(ctx context.Context) error {
 	}
 	machine, err := d.openCrypto(ctx)
 	if errors.Is(err, e2ee.ErrOtherKeys) {
-		d.config.Log.Warn("matrix: the keys of the device are lost, making a new device", "device", d.row.device, "err", err)
+		d.config.Log.Warn("matrix: keys of the device are lost, will make a new device", "device", d.row.device, "err", err)
 		if err := d.newDevice(ctx, d.row); err != nil {
 			return err
 		}
@@ -338,14 +400,36 @@ func (d *Device) encrypt(ctx context.Context) error {
 		return fmt.Errorf("matrix: encryption: %w", err)
 	}
 	d.Crypto = machine
-	if err := d.sign(ctx); err != nil {
+	err = d.loadRecovery(ctx)
+	if err == nil {
+		err = d.sign(ctx)
+	}
+	if err != nil {
 		d.closeCrypto()
 		return err
 	}
-	if !d.row.shown {
-		d.Recovery = d.row.recovery
+	if d.approve == "" { // until then the backup is another's
+		d.backUp(ctx)
 	}
 	return nil
+}
+
+// backUp opens the backup of the account's keys, without which the bot plays on, but
+// cannot read what a lost device could.
+func (d *Device) backUp(ctx context.Context) {
+	var recoveryKeys []string
+	for _, key := range []bot.Secret{d.config.RecoveryKey, d.Recovery} {
+		if !key.IsZero() {
+			recoveryKeys = append(recoveryKeys, key.Reveal())
+		}
+	}
+	err := d.Crypto.Backup(ctx, recoveryKeys...)
+	switch {
+	case errors.Is(err, e2ee.ErrNoBackup):
+		d.config.Log.Warn("matrix: keys are not backed up; if the device is lost, so is what was written meanwhile in encrypted rooms. Set matrix.recovery_key", "err", err)
+	case err != nil:
+		d.config.Log.Warn("matrix: opening the key backup failed, will retry", "err", err)
+	}
 }
 
 func (d *Device) openCrypto(ctx context.Context) (*e2ee.Machine, error) {
@@ -361,43 +445,66 @@ func (d *Device) closeCrypto() {
 	}
 }
 
-// sign has the device cross-signed, with the recovery key of the configuration
-// or the one that the bot has made itself.
+// sign has the device cross-signed, with the recovery key of the configuration or the
+// one that the bot has made itself. While the account's owner has something to do first
+// the device stays unsigned, which is no error: see waits.
 func (d *Device) sign(ctx context.Context) error {
 	c := d.config
-	try := func(recoveryKey bot.Secret) error {
-		made, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Keep: func(made string) error {
-			d.row.recovery, d.row.shown = bot.NewSecret(made), false
-			return d.row.save(ctx, c.DB, false)
+	try := func(recoveryKey bot.Secret, replace func(id.Ed25519) bool) error {
+		made, err := d.Crypto.CrossSign(ctx, e2ee.CrossSignConfig{Password: c.Password.Reveal(), RecoveryKey: recoveryKey.Reveal(), Replace: replace, Keep: func(made string) error {
+			if err := keepRecovery(c.RecoveryFile, d.row.user, bot.NewSecret(made)); err != nil {
+				return err
+			}
+			d.Recovery = bot.NewSecret(made)
+			return nil
 		}})
 		if err == nil && made != "" {
-			c.Log.Warn("matrix: new cross-signing keys were made for the account; keep their recovery key", "user", d.row.user)
+			c.Log.Warn("matrix: created new cross-signing keys for the account; save a copy of their recovery key", "user", d.row.user, "file", c.RecoveryFile)
+			d.made, err = d.Crypto.Master(ctx)
 		}
 		return err
 	}
-	kept, err := d.row.recovery, error(nil)
+	kept, err := d.Recovery, error(nil)
 	if !c.RecoveryKey.IsZero() {
-		err = try(c.RecoveryKey)
+		err = try(c.RecoveryKey, nil)
 	}
 	if !kept.IsZero() && (c.RecoveryKey.IsZero() || fails(err)) {
-		err = try(kept)
+		err = try(kept, func(id.Ed25519) bool { return true })
 	}
-	// A wrong key of the owner's is for the owner to put right. Without one the
-	// account's signing keys are the bot's to make.
+	// A wrong key of the owner's is for the owner to put right. Without one the bot makes
+	// signing keys, but replaces none that the owner has made without being told to.
 	if c.RecoveryKey.IsZero() && (kept.IsZero() || fails(err)) {
-		err = try(bot.Secret{})
+		err = try(bot.Secret{}, func(master id.Ed25519) bool {
+			return master == d.made && !c.Password.IsZero() || d.managed(ctx)
+		})
 	}
+	d.approve = ""
+	var approval e2ee.ErrApproval
 	switch {
+	case errors.As(err, &approval):
+		d.approve = approval.URL
+		if d.approve == "" {
+			d.approve = "the account's page of the homeserver"
+		}
+	case errors.Is(err, e2ee.ErrIdentity):
+		c.Log.Warn("matrix: the bot runs unsigned, so some people cannot read it in encrypted rooms: the account's cross-signing was set up elsewhere; put its recovery key into matrix.recovery_key", "user", d.row.user)
 	case errors.Is(err, e2ee.ErrPasswordNeeded):
-		return errors.New("matrix.password: needed to sign the bot's device (clients withhold their keys from unsigned ones); or sign it from matrix.recovery_key")
+		return errors.New("matrix.password: needed to sign the bot's device (clients withhold their keys from unsigned devices); or set matrix.recovery_key")
 	case errors.Is(err, e2ee.ErrPasswordWrong):
-		return fmt.Errorf("matrix.password: the server does not take it for %s when the bot signs its device", d.row.user)
+		return fmt.Errorf("matrix.password: rejected by the homeserver for %s when the bot signs its device", d.row.user)
 	case fails(err):
-		return fmt.Errorf("matrix.recovery_key: needed to sign the bot's device: the account's cross-signing was set up elsewhere, put the recovery key of that: %w", err)
+		return fmt.Errorf("matrix.recovery_key: needed to sign the bot's device, because the account's cross-signing was set up elsewhere; set the recovery key from there: %w", err)
 	case err != nil:
 		return fmt.Errorf("matrix: sign the bot's device: %w", err)
 	}
 	return nil
+}
+
+// managed reports whether the account is managed in the browser, by OAuth: its owner is
+// asked there before its cross-signing keys are replaced.
+func (d *Device) managed(ctx context.Context) bool {
+	_, err := d.oauth.OAuthGetServerMetadata(ctx)
+	return err == nil
 }
 
 // fails says that a recovery key is not the account's.
@@ -405,11 +512,12 @@ func fails(err error) bool {
 	return errors.Is(err, e2ee.ErrRecoveryKey) || errors.Is(err, e2ee.ErrOtherIdentity)
 }
 
-// Shown says that the owner has seen Recovery.
-func (d *Device) Shown(ctx context.Context) error {
+// change changes the row here and in the database. Tokens may be renewed at any time, so
+// nothing else writes it while the device is open.
+func (d *Device) change(ctx context.Context, f func(*row)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.row.shown, d.Recovery = true, bot.Secret{}
+	f(d.row)
 	return d.row.save(ctx, d.config.DB, false)
 }
 
@@ -420,12 +528,11 @@ func (d *Device) advance(ctx context.Context) error {
 		return nil
 	}
 	uses := d.Crypto.Uses()
-	d.mu.Lock()
-	d.row.generation++
-	now := mark{d.row.device, d.row.generation}
-	err := d.row.save(ctx, d.config.DB, false)
-	d.mu.Unlock()
-	if err != nil {
+	var now mark
+	if err := d.change(ctx, func(r *row) {
+		r.generation++
+		now = mark{r.device, r.generation, d.made}
+	}); err != nil {
 		return err
 	}
 	if err := d.Client.SetAccountData(ctx, markType, now); err != nil {
@@ -435,30 +542,76 @@ func (d *Device) advance(ctx context.Context) error {
 	return nil
 }
 
+// How often the bot uploads its cross-signing keys again while the owner has not
+// approved them: often while the owner may be at it, then so that it misses no approval,
+// which is good for ten minutes.
+const (
+	approveOften  = 15 * time.Second
+	approveSeldom = 4 * time.Minute
+	approveFor    = 10 * time.Minute
+	remindSeldom  = 24 * time.Hour
+)
+
 // watch advances every few minutes in which the keys were used. A copy of the
 // database from between two advances is not known as old only if the bot was
-// killed before the second.
+// killed before the second. It also waits for the owner's approval.
 func (d *Device) watch(ctx context.Context) {
 	ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	d.done = make(chan struct{})
+	told, reminder := d.remind(), approveFor
 	go func() {
 		defer close(d.done)
 		tick := time.NewTicker(5 * time.Minute)
 		defer tick.Stop()
+		var again <-chan time.Time
+		if d.approve != "" {
+			again = time.After(approveOften)
+		}
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
-			}
-			if d.Crypto == nil || d.Crypto.Uses() == d.used {
+			case <-again:
+				again = nil
+				wait := approveSeldom
+				if time.Since(told) < approveFor {
+					wait = approveOften
+				}
+				asked := d.approve
+				if err := d.config.clean(d.sign(ctx)); ctx.Err() != nil {
+					return
+				} else if err != nil {
+					d.approve, wait = asked, max(wait, RetryAfter(err))
+					d.config.Log.Warn("matrix: signing the device failed, will retry", "error", err, "again", wait)
+				} else if d.approve == "" {
+					d.config.Log.Info("matrix: the device is signed now")
+					d.backUp(ctx)
+					break
+				} else if d.approve != asked || time.Since(told) >= reminder {
+					told, reminder = d.remind(), min(2*reminder, remindSeldom)
+				}
+				again = time.After(wait)
 				continue
+			case <-tick.C:
+				if d.Crypto == nil || d.Crypto.Uses() == d.used {
+					continue
+				}
 			}
 			if err := d.config.clean(d.advance(ctx)); err != nil && ctx.Err() == nil {
-				d.config.Log.Warn("matrix: saving the generation of the device failed", "err", err)
+				d.config.Log.Warn("matrix: saving the device's generation failed, will retry", "err", err)
 			}
 		}
 	}()
+}
+
+// remind tells the owner where to approve cross-signing keys, if that is needed, and
+// returns the time.
+func (d *Device) remind() time.Time {
+	if d.approve != "" {
+		d.config.Log.Warn("matrix: the bot runs unsigned, so some people cannot read it in encrypted rooms: open the address, log in as the bot's account and approve the reset of its cross-signing within ten minutes; or put its recovery key into matrix.recovery_key and start again",
+			"user", d.row.user, "address", d.approve)
+	}
+	return time.Now()
 }
 
 // deleteReplaced deletes the devices before this one, which the server lets us
@@ -469,15 +622,14 @@ func (d *Device) deleteReplaced(ctx context.Context) {
 	for _, old := range d.row.replaced {
 		if err := deleteDevice(ctx, d.Client, old, c.Password.Reveal()); err != nil {
 			left = append(left, old)
-			c.Log.Warn("matrix: deleting the old device failed (delete it in the account's settings, or set matrix.password)", "device", old, "err", c.clean(err))
+			c.Log.Warn("matrix: deleting an old device failed, will retry at the next start (or delete it yourself)", "where", d.where(ctx), "device", old, "err", c.clean(err))
 		} else {
 			c.Log.Info("matrix: old device deleted", "device", old)
 		}
 	}
 	if len(left) < len(d.row.replaced) {
-		d.row.replaced = left
-		if err := d.row.save(ctx, c.DB, false); err != nil {
-			c.Log.Warn("matrix: saving the device failed", "err", err)
+		if err := d.change(ctx, func(r *row) { r.replaced = left }); err != nil {
+			c.Log.Warn("matrix: saving the list of old devices failed, will retry at the next start", "err", err)
 		}
 	}
 }
@@ -518,6 +670,7 @@ func (d *Device) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	err := d.config.clean(d.advance(ctx))
+	d.endRenewals()
 	d.closeCrypto()
 	d.transport.CloseIdleConnections()
 	return err

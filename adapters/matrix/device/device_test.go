@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -56,7 +57,7 @@ func (j *journal) String() string {
 
 func account(t *testing.T, server *matrixtest.Server, url string, user matrixtest.User) *setup {
 	s := &setup{t: t, user: user, path: filepath.Join(t.TempDir(), "halfpoint.db")}
-	s.Config = Config{Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: bot.NewSecret(user.Password),
+	s.Config = Config{RecoveryFile: s.path + ".recovery-key", Homeserver: url, Dial: server.Dial, User: user.ID.String(), Password: bot.NewSecret(user.Password),
 		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	t.Cleanup(func() { s.closeDB() })
 	return s
@@ -191,6 +192,28 @@ func signed(t *testing.T, d *Device) {
 	}
 }
 
+// finds checks what the check of the configuration finds.
+func (s *setup) finds(want ...string) {
+	s.t.Helper()
+	lines, err := Check(ctx, s.Config, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, w := range want {
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, w) {
+			s.t.Errorf("the check does not say %q:\n%s", w, text)
+		}
+	}
+}
+
+// unsigned checks that the device is not cross-signed.
+func unsigned(t *testing.T, d *Device) {
+	t.Helper()
+	if ok, err := d.Crypto.Signed(ctx); err != nil || ok {
+		t.Fatalf("the device is signed: %v", err)
+	}
+}
+
 func only(t *testing.T, list []id.DeviceID, want id.DeviceID) {
 	t.Helper()
 	if !slices.Equal(list, []id.DeviceID{want}) {
@@ -241,21 +264,12 @@ func TestFirstAndLaterStarts(t *testing.T) {
 		}
 		s.stops(d)
 
-		d = s.starts() // shown again: the first start may have crashed before
-		if d.New || d.Client.DeviceID != first || d.Recovery != recovery {
-			t.Error("a later start should take up the device, and show the recovery key until it was seen")
-		}
-		signed(t, d)
-		if err := d.Shown(ctx); err != nil {
-			t.Fatal(err)
-		}
-		s.stops(d)
-
 		for range 3 {
 			d = s.starts()
-			if d.New || d.Client.DeviceID != first || !d.Recovery.IsZero() {
-				t.Error("a later start should take up the device and have nothing to show")
+			if d.New || d.Client.DeviceID != first || d.Recovery != recovery {
+				t.Error("a later start should take up the device and the recovery key")
 			}
+			signed(t, d)
 			s.stops(d)
 		}
 		only(t, s.devices(server), first)
@@ -289,7 +303,9 @@ func TestLocalpartAndTokenLogin(t *testing.T) {
 			s.User, s.Password = "", bot.Secret{}
 			token, _ := server.Login(t, user)
 			s.Token = bot.NewSecret(token)
-			s.fails("matrix.password: needed to sign the bot's device")
+			d = s.starts()
+			unsigned(t, d)
+			s.stops(d)
 		}
 		// and others not even the first
 		user = server.Register(t, "Bot")
@@ -341,6 +357,7 @@ func TestDatabaseLost(t *testing.T) {
 	for name, config := range map[string]func(*setup, bot.Secret){
 		"recovery key in the configuration": func(s *setup, key bot.Secret) { s.RecoveryKey = key },
 		"only the password":                 func(*setup, bot.Secret) {},
+		"the file of the recovery key":      func(*setup, bot.Secret) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
@@ -350,6 +367,12 @@ func TestDatabaseLost(t *testing.T) {
 				config(s, d.Recovery)
 				s.stops(d)
 				s.loses()
+				file := name == "the file of the recovery key"
+				if !file && e2ee.Available {
+					if err := os.Remove(s.RecoveryFile); err != nil {
+						t.Fatal(err)
+					}
+				}
 				d = s.starts()
 				if !d.New || d.Client.DeviceID == first {
 					t.Errorf("device %s, new %v; want a new one", d.Client.DeviceID, d.New)
@@ -357,11 +380,11 @@ func TestDatabaseLost(t *testing.T) {
 				signed(t, d)
 				if e2ee.Available {
 					only(t, s.devices(server), d.Client.DeviceID)
-					if same := master(t, server, s.user.ID) == key; same != !s.RecoveryKey.IsZero() {
+					if same := master(t, server, s.user.ID) == key; same != (file || !s.RecoveryKey.IsZero()) {
 						t.Errorf("the same master key: %v", same)
 					}
 					if d.Recovery.IsZero() != !s.RecoveryKey.IsZero() {
-						t.Errorf("there is a new recovery key to show: %v", !d.Recovery.IsZero())
+						t.Errorf("there is a recovery key of the bot's: %v", !d.Recovery.IsZero())
 					}
 				}
 				s.stays(d)
@@ -412,7 +435,7 @@ func TestWrongPassword(t *testing.T) {
 	matrixtest.Each(t, func(t *testing.T, server *matrixtest.Server) {
 		s := account(t, server, server.URL, server.Register(t, "Bot"))
 		s.Password = bot.NewSecret("canary-of-a-password")
-		err := s.fails("matrix.password: the server does not take it for @bot")
+		err := s.fails("matrix.password: rejected by the homeserver for @bot")
 		if strings.Contains(err.Error(), s.Password.Reveal()) {
 			t.Error("the error repeats the password")
 		}
@@ -422,14 +445,13 @@ func TestWrongPassword(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ home, user, password, want string }{
 		{"", "bot", "secret", "matrix.homeserver: missing"},
-		{"http://example.org", "bot", "secret", "matrix.homeserver: http://example.org: only https"},
-		{"https://a:canary@example.org", "bot", "secret", "matrix.homeserver: a URL without a user"},
-		{"ftp://example.org", "bot", "secret", "matrix.homeserver: ftp://example.org: only https"},
+		{"http://example.org", "bot", "secret", "matrix.homeserver: http://example.org: must begin with https://"},
+		{"https://a:canary@example.org", "bot", "secret", "matrix.homeserver: the URL must not contain"},
+		{"ftp://example.org", "bot", "secret", "matrix.homeserver: ftp://example.org: must begin with https://"},
 		{"exa mple", "bot", "secret", `matrix.homeserver: "exa mple" is neither`},
 		{"a/b", "bot", "secret", `matrix.homeserver: "a/b" is neither`},
 		{"https://example.org/?x=1", "bot", "secret", "matrix.homeserver: https://example.org/?x=1 is not the URL"},
 		{"", "@bot:exa mple", "secret", `matrix.homeserver: "exa mple" is neither`},
-		{"http://127.0.0.1:1", "bot", "", "matrix.password: missing"},
 		{"http://127.0.0.1:1", "", "secret", "matrix.user: missing"},
 	} {
 		s := account(t, new(matrixtest.Server), c.home, matrixtest.User{Password: c.password})
@@ -520,7 +542,7 @@ func TestCheck(t *testing.T) {
 		only(t, s.devices(server), d.Client.DeviceID)
 		s.stops(d)
 
-		s.Config.DB = nil
+		s.Config.DB, s.Config.RecoveryFile = nil, ""
 		if e2ee.Available {
 			s.Config.RecoveryKey = d.Recovery
 			if lines, err = Check(ctx, s.Config, nil); err != nil || !strings.Contains(strings.Join(lines, "\n"), "there is a recovery key") {
@@ -535,8 +557,15 @@ func TestCheck(t *testing.T) {
 			}
 			s.Config.RecoveryKey = bot.Secret{}
 		}
+		proxy := server.Proxy(t)
+		proxy.Once(matrixtest.On("POST", "/login$"), matrixtest.TooMany(330*time.Second))
+		s.Config.Homeserver = proxy.URL
+		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.Contains(err.Error(), "takes no more logins for now, try again in 5m30s") {
+			t.Errorf("too many logins: %v", err)
+		}
+		s.Config.Homeserver = server.URL
 		s.Config.Password = bot.NewSecret("canary-of-a-password")
-		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: the server does not take it") {
+		if _, err := Check(ctx, s.Config, nil); err == nil || !strings.HasPrefix(err.Error(), "matrix.password: rejected by the homeserver") {
 			t.Errorf("wrong password: %v", err)
 		}
 		s.Config.Homeserver = "http://127.0.0.1:1"

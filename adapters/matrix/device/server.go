@@ -17,7 +17,7 @@ import (
 // server name whose .well-known is asked.
 func server(ctx context.Context, transport http.RoundTripper, homeserver string) (*url.URL, error) {
 	if homeserver == "" {
-		return nil, errors.New("matrix.homeserver: missing; write a server name (example.org) or a URL")
+		return nil, errors.New("matrix.homeserver: missing; set a server name (example.org) or a URL")
 	}
 	if strings.Contains(homeserver, "://") {
 		return parseServer(homeserver)
@@ -28,7 +28,7 @@ func server(ctx context.Context, transport http.RoundTripper, homeserver string)
 	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	known, err := mautrix.DiscoverClientAPIWithClient(ctx, client, homeserver)
 	if err != nil {
-		return nil, fmt.Errorf("matrix.homeserver: ask %s where its homeserver is: %w", homeserver, err)
+		return nil, fmt.Errorf("matrix.homeserver: look up the homeserver of %s: %w", homeserver, err)
 	}
 	if known == nil || known.Homeserver.BaseURL == "" {
 		return parseServer("https://" + homeserver)
@@ -48,17 +48,34 @@ func parseServer(text string) (*url.URL, error) {
 	case err != nil: // not wrapped: it repeats the text
 		return nil, errors.New("matrix.homeserver: not a URL")
 	case u.User != nil:
-		return nil, errors.New("matrix.homeserver: a URL without a user and password, please")
+		return nil, errors.New("matrix.homeserver: the URL must not contain a user or password")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("matrix.homeserver: %s is not the URL of a server", u.Redacted())
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
 		u.Path = strings.TrimRight(u.Path, "/")
 		return u, nil
 	}
-	return nil, fmt.Errorf("matrix.homeserver: %s: only https (http for a server on this machine)", u.Redacted())
+	return nil, fmt.Errorf("matrix.homeserver: %s: must begin with https:// (http:// is for this machine alone)", u.Redacted())
 }
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// RetryAfter returns how long the homeserver asks to wait; 0: it does not ask.
+func RetryAfter(err error) time.Duration {
+	var e mautrix.HTTPError
+	for errors.As(err, &e) && e.Response == nil { // for example of a request that needed new tokens first
+		err = e.WrappedError
+	}
+	if !e.IsStatus(http.StatusTooManyRequests) {
+		return 0
+	}
+	if e.RespError != nil {
+		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
+			return min(time.Duration(ms)*time.Millisecond, 10*time.Minute)
+		}
+	}
+	return 5 * time.Second
 }

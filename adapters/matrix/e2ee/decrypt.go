@@ -15,8 +15,34 @@ import (
 
 // Decrypt decrypts an event of a room. Errors are [ErrNoKey] (try again when
 // the key has come), [ErrUnreadable] (for good), or passing ones. The same
-// event may be decrypted any number of times.
+// event may be decrypted any number of times. Keys that are not here are asked of the
+// account's backup first, if [Machine.Backup] has opened it.
 func (m *Machine) Decrypt(ctx context.Context, evt *event.Event) (*event.Event, error) {
+	plain, err := m.decrypt(ctx, evt)
+	var missing ErrNoKey
+	if errors.As(err, &missing) {
+		if err := m.fetch(ctx, wanted{missing.Room, missing.Session}); err != nil {
+			return nil, fmt.Errorf("decrypt: %w", err)
+		}
+		plain, err = m.decrypt(ctx, evt) // also if it was not asked: another call may just have done so
+	}
+	if errors.Is(err, errUnknownDevice) && m.later.due(evt.Sender, m.now()) {
+		if got, err := m.fetchKeys(ctx, []id.UserID{evt.Sender}); err != nil {
+			return nil, fmt.Errorf("decrypt: %w", err)
+		} else if _, ok := got[evt.Sender]; !ok {
+			m.later.failed(evt.Sender, m.now())
+		}
+		plain, err = m.decrypt(ctx, evt)
+	}
+	return plain, err
+}
+
+// errUnknownDevice says that a key from the backup is of a device that nobody is known to
+// have.
+var errUnknownDevice = fmt.Errorf("%w: its device is not known", ErrNotTheirs)
+
+// decrypt decrypts an event with the keys that are here.
+func (m *Machine) decrypt(ctx context.Context, evt *event.Event) (*event.Event, error) {
 	copied, sealed, err := sealedOf(evt)
 	if err != nil {
 		return nil, ErrUnreadable{Err: err}
@@ -92,11 +118,12 @@ func (m *Machine) checkSender(ctx context.Context, sender id.UserID, room id.Roo
 	if group.SourceUser == sender {
 		return nil
 	}
-	if group.SourceUser == "" { // from a backup
+	if group.SourceUser == "" { // from a backup, where another client has put it
 		device, err := m.store().FindDeviceByKey(ctx, sender, group.SenderKey)
 		if m.store().note(err) != nil || device != nil {
 			return err
 		}
+		return errUnknownDevice
 	}
 	return ErrNotTheirs
 }
@@ -123,7 +150,7 @@ func (m *Machine) AskForKey(ctx context.Context, evt *event.Event) error {
 	err = m.olm().SendRoomKeyRequest(ctx, evt.RoomID, sealed.SenderKey, sealed.SessionID, "",
 		map[id.UserID][]id.DeviceID{evt.Sender: {"*"}})
 	if err != nil {
-		return fmt.Errorf("ask for a key: %w", err)
+		return fmt.Errorf("request a room key: %w", err)
 	}
 	_, err = m.DB.Exec(context.WithoutCancel(ctx), "INSERT INTO matrix_key_asked (session_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 		sealed.SessionID, evt.Sender)

@@ -6,6 +6,7 @@
 package e2ee
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,11 @@ import (
 const seenIn = "v0.31.0"
 
 // ErrOff says that this build has no encryption.
-var ErrOff = errors.New("encrypted rooms are off: this program was built without the tag goolm")
+var ErrOff = errors.New("encrypted rooms are off: halfpoint was built without -tags goolm")
 
 // ErrClosed says that the machine was closed meanwhile: another may have its place.
-// What was to be done is to be done with that one.
-var ErrClosed = errors.New("encryption has been closed")
+// Repeat the operation with that one.
+var ErrClosed = errors.New("encryption is closed")
 
 // StateStore is what encryption must know about rooms. A
 // *sqlstatestore.SQLStateStore is one; it must be the client's own.
@@ -55,11 +56,14 @@ type Config struct {
 }
 
 // CrossSignConfig is what cross-signing may need. The recovery key is enough
-// where the account is cross-signed already; the first time it is the password
-// that is needed.
+// where the account is cross-signed already; the first time some homeservers want the
+// password.
 type CrossSignConfig struct {
 	Password    string
 	RecoveryKey string
+	// Replace reports whether other keys may take the place of the account's present
+	// ones: those that RecoveryKey opens, or without it new ones. Nil: never.
+	Replace func(master id.Ed25519) bool
 	// Keep stores a new recovery key. It is called before anything on the
 	// server depends on the key, so that a crash cannot lose it. May be nil.
 	Keep func(recoveryKey string) error
@@ -67,15 +71,28 @@ type CrossSignConfig struct {
 
 // Errors of CrossSign that the owner of the account can do something about.
 var (
-	ErrPasswordNeeded = errors.New("the server asks for the account's password to upload cross-signing keys")
-	ErrPasswordWrong  = errors.New("the server does not take the password")
-	ErrRecoveryKey    = errors.New("the recovery key does not open the account's secret storage")
-	ErrOtherIdentity  = errors.New("the recovery key belongs to cross-signing keys that the account no longer has")
+	ErrPasswordNeeded = errors.New("homeserver asks for the account's password to upload cross-signing keys")
+	ErrPasswordWrong  = errors.New("homeserver rejected the password")
+	ErrRecoveryKey    = errors.New("recovery key does not open the account's secret storage")
+	ErrOtherIdentity  = errors.New("recovery key belongs to former cross-signing keys of the account")
+	ErrIdentity       = errors.New("the account has cross-signing keys that may not be replaced")
 )
+
+// ErrNoBackup says that the account's key backup cannot be used.
+var ErrNoBackup = errors.New("no key backup")
+
+// ErrApproval is the error of CrossSign when the owner of the account must approve new
+// cross-signing keys in the browser. The approval is good for ten minutes. URL is where;
+// empty if the homeserver does not say.
+type ErrApproval struct{ URL string }
+
+func (e ErrApproval) Error() string {
+	return "the owner of the account must approve new cross-signing keys in the browser: " + cmp.Or(e.URL, "the homeserver does not say where")
+}
 
 // ErrOtherKeys is the error of Open when the server and the database disagree
 // about the keys of this device: the database is of another time or device.
-var ErrOtherKeys = errors.New("the server has other keys for this device than the database")
+var ErrOtherKeys = errors.New("homeserver has other keys for this device than the database")
 
 // ErrNoKey says that the key of an event is not there (yet): keep the event
 // and decrypt it again when [Machine.OnKey] tells of its session.
@@ -98,10 +115,10 @@ func (e ErrUnreadable) Unwrap() error { return e.Err }
 
 // Errors that ErrUnreadable wraps, besides those of mautrix.
 var (
-	ErrReplayed  = errors.New("another event had this place in its session")
+	ErrReplayed  = errors.New("replayed: another event already had this message index")
 	ErrWrongRoom = errors.New("encrypted for another room")
-	ErrNotTheirs = errors.New("the session is not the sender's")
-	ErrWithheld  = errors.New("the sender withholds the key")
+	ErrNotTheirs = errors.New("session belongs to another sender")
+	ErrWithheld  = errors.New("sender withholds the key")
 )
 
 // EncryptFile encrypts a file for upload as application/octet-stream. Data is

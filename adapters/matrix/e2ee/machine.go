@@ -46,14 +46,23 @@ type Machine struct {
 
 	asks sync.Map // of whom (id.UserID) the key of a session is being asked for
 
-	onKey   atomic.Pointer[func(id.RoomID, id.SessionID)]
-	uses    atomic.Uint64
-	rooms   roomLocks
-	fresh   freshness
-	later   later
-	chores  chan func(context.Context)
-	stop    context.CancelFunc
-	stopped sync.WaitGroup
+	pending *newKeys // which the owner has to approve; CrossSign's
+
+	onKey  atomic.Pointer[func(id.RoomID, id.SessionID)]
+	uses   atomic.Uint64
+	rooms  roomLocks
+	fresh  freshness
+	later  later
+	chores chan func(context.Context)
+
+	backup       atomic.Pointer[keyBackup] // nil: none is open
+	recoveryKeys []string                  // that may open it
+	backupBy     atomic.Int64              // in Unix nanoseconds, when keys no longer wait for it to be opened
+	unsaved      chan struct{}             // has one when there may be keys to back up
+
+	background context.Context // ends with Close
+	stop       context.CancelFunc
+	stopped    sync.WaitGroup
 }
 
 // parts are what load makes. They are replaced together.
@@ -74,7 +83,7 @@ type arrival struct {
 // uploads what the server lacks of them. It is [ErrOtherKeys] if the server has
 // other keys for this device than the database.
 func Open(ctx context.Context, c Config) (*Machine, error) {
-	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64)}
+	m := &Machine{Config: c, now: time.Now, chores: make(chan func(context.Context), 64), unsaved: make(chan struct{}, 1)}
 	if err := m.load(ctx, true); err != nil {
 		return nil, err
 	}
@@ -88,8 +97,8 @@ func Open(ctx context.Context, c Config) (*Machine, error) {
 	if err := m.olm().ShareKeys(ctx, count); err != nil {
 		return nil, fmt.Errorf("upload device keys: %w", err)
 	}
-	ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
-	m.stopped.Go(func() { m.work(ctx) })
+	m.background, m.stop = context.WithCancel(context.WithoutCancel(ctx))
+	m.stopped.Go(func() { m.work(m.background) })
 	return m, nil
 }
 
@@ -99,18 +108,18 @@ func (m *Machine) load(ctx context.Context, first bool) error {
 	s := &store{SQLCryptoStore: crypto.NewSQLCryptoStore(m.DB, nil, m.Client.UserID.String(), m.Client.DeviceID, m.Pickle), asks: &m.asks}
 	if first {
 		if err := s.DB.Upgrade(ctx); err != nil {
-			return fmt.Errorf("tables of encryption: %w", err)
+			return fmt.Errorf("create the tables of encryption: %w", err)
 		}
 		for _, table := range ourTables {
 			if _, err := s.DB.Exec(ctx, table); err != nil {
-				return fmt.Errorf("tables of encryption: %w", err)
+				return fmt.Errorf("create the tables of encryption: %w", err)
 			}
 		}
 		device, err := s.FindDeviceID(ctx)
 		if err != nil {
-			return fmt.Errorf("read the device: %w", err)
+			return fmt.Errorf("read the encryption account: %w", err)
 		} else if device != "" && device != m.Client.DeviceID {
-			return fmt.Errorf("%w: they are of device %s, not %s", ErrOtherKeys, device, m.Client.DeviceID)
+			return fmt.Errorf("%w: keys of device %s, not %s", ErrOtherKeys, device, m.Client.DeviceID)
 		}
 	}
 	olm := crypto.NewOlmMachine(m.Client, &m.Client.Log, s, m.State)
@@ -144,7 +153,7 @@ func (m *Machine) checkKeys(ctx context.Context) error {
 		DeviceKeys: mautrix.DeviceKeysRequest{m.Client.UserID: {m.Client.DeviceID}}, Timeout: 10_000,
 	})
 	if err != nil {
-		return fmt.Errorf("ask for the device's keys: %w", err)
+		return fmt.Errorf("get the device's keys: %w", err)
 	}
 	theirs, there := answer.DeviceKeys[m.Client.UserID][m.Client.DeviceID]
 	account := m.olm().GetAccount()
@@ -153,7 +162,7 @@ func (m *Machine) checkKeys(ctx context.Context) error {
 	case there && (theirs.Keys.GetEd25519(m.Client.DeviceID) != signing || theirs.Keys.GetCurve25519(m.Client.DeviceID) != identity):
 		return ErrOtherKeys
 	case !there && account.Shared:
-		return fmt.Errorf("%w: it has none", ErrOtherKeys)
+		return fmt.Errorf("%w: it has no keys", ErrOtherKeys)
 	}
 	return nil
 }
@@ -164,6 +173,9 @@ func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.onKey.
 
 // notify reports the keys that have arrived. The caller must not hold mu.
 func (m *Machine) notify(arrived []arrival) {
+	if len(arrived) > 0 {
+		m.keyStored()
+	}
 	if f := m.onKey.Load(); f != nil {
 		for _, a := range arrived {
 			(*f)(a.room, a.session)
@@ -366,8 +378,9 @@ type later struct {
 }
 
 type attempt struct {
-	next time.Time
-	wait time.Duration
+	next  time.Time
+	wait  time.Duration
+	times int
 }
 
 func (l *later) due(what any, now time.Time) bool {
@@ -380,7 +393,16 @@ func (l *later) failed(what any, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	wait := min(max(2*l.at[what].wait, time.Second), 10*time.Minute)
-	l.put(what, attempt{now.Add(wait), wait})
+	l.put(what, attempt{next: now.Add(wait), wait: wait})
+}
+
+// failures counts one more and returns how often it has failed since it worked.
+func (l *later) failures(what any) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.at[what].times + 1
+	l.put(what, attempt{times: n})
+	return n
 }
 
 func (l *later) put(what any, a attempt) {
@@ -388,17 +410,6 @@ func (l *later) put(what any, a attempt) {
 		l.at = make(map[any]attempt)
 	}
 	l.at[what] = a
-}
-
-// first reports true once for each thing, until it worked.
-func (l *later) first(what any) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, known := l.at[what]
-	if !known {
-		l.put(what, attempt{})
-	}
-	return !known
 }
 
 // next returns when it is to be tried again; zero: now.

@@ -105,12 +105,11 @@ func TestNoRequestIsMadeUnderTheMutex(t *testing.T) {
 			}
 			return false
 		}, nil)
-		if _, err := bot.CrossSign(ctx, CrossSignConfig{Password: bot.user.Password}); err != nil {
-			t.Fatal(err)
-		}
+		bot.signs()
 		room := anna.makes(bot)
 		bot.reads(anna.say(room, "!place D4"), "!place D4")
 		anna.reads(bot.say(room, "Black D4."), "Black D4.")
+		bot.saves()
 
 		if _, err := anna.client.ClaimKeys(ctx, &mautrix.ReqClaimKeys{OneTimeKeys: mautrix.OneTimeKeysRequest{
 			bot.user.ID: {bot.user.Device: id.KeyAlgorithmSignedCurve25519}}}); err != nil {

@@ -43,6 +43,10 @@ func (*Machine) MembersChanged(id.RoomID) {}
 
 func (*Machine) CrossSign(context.Context, CrossSignConfig) (string, error) { return "", ErrOff }
 
+func (*Machine) Backup(context.Context, ...string) error { return ErrOff }
+
+func (*Machine) Master(context.Context) (id.Ed25519, error) { return "", ErrOff }
+
 func (*Machine) Signed(context.Context) (bool, error) { return false, ErrOff }
 
 func (*Machine) Uses() uint64 { return 0 }

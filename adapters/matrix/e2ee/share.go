@@ -79,11 +79,11 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 	began, _ := m.fresh.count()
 	users, err := m.recipients(ctx, room)
 	if err != nil {
-		return fmt.Errorf("members of %s: %w", room, err)
+		return fmt.Errorf("get the members of %s: %w", room, err)
 	}
 	unknown, err := m.refresh(ctx, users)
 	if err != nil {
-		return fmt.Errorf("devices of the members of %s: %w", room, err)
+		return fmt.Errorf("get the devices of the members of %s: %w", room, err)
 	}
 	devices, err := m.store().devicesOf(ctx, users)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *Machine) share(ctx context.Context, room id.RoomID) error {
 	}
 	if session == nil {
 		if session, err = m.newSession(ctx, room); err != nil {
-			return fmt.Errorf("new session for %s: %w", room, err)
+			return fmt.Errorf("create a session for %s: %w", room, err)
 		}
 		meant, sent = nil, nil
 	}
@@ -174,7 +174,7 @@ func (m *Machine) recipients(ctx context.Context, room id.RoomID) ([]id.UserID, 
 		if all, err = m.State.HasFetchedMembers(ctx, room); err != nil {
 			return nil, err
 		} else if !all {
-			return nil, errors.New("the state store does not keep them")
+			return nil, errors.New("state store lacks the members")
 		}
 	}
 	memberships := []event.Membership{event.MembershipJoin, event.MembershipInvite}
@@ -291,6 +291,7 @@ func (m *Machine) newSession(ctx context.Context, room id.RoomID) (*crypto.Outbo
 		return m.store().AddOutboundGroupSession(ctx, session)
 	})
 	m.arrived = nil // our own
+	m.keyStored()
 	return session, err
 }
 
@@ -329,7 +330,9 @@ func (m *Machine) give(ctx context.Context, session *crypto.OutboundGroupSession
 		return nil, err
 	}
 	return able, note(func(ctx context.Context, d *id.Device) error {
-		m.canReach(who{d.UserID, d.IdentityKey})
+		if err := m.canReach(ctx, who{d.UserID, d.IdentityKey}); err != nil {
+			return err
+		}
 		_, err := m.DB.Exec(ctx, "INSERT INTO matrix_key_sent (session_id, user_id, identity_key, message_index) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
 			session.ID(), d.UserID, d.IdentityKey, int64(from))
 		return err
@@ -338,11 +341,11 @@ func (m *Machine) give(ctx context.Context, session *crypto.OutboundGroupSession
 
 // canReach notes that there is an Olm session with a device. If there was none, the
 // device may lack the keys of other rooms, too.
-func (m *Machine) canReach(w who) {
-	m.later.worked(noOlm{w})
+func (m *Machine) canReach(ctx context.Context, w who) error {
 	if m.later.worked(w) {
 		m.fresh.usersChanged(w.User)
 	}
+	return m.store().hasOlm(ctx, w)
 }
 
 // sayNoOlm notes the devices with which there is no Olm session, and tells each once
@@ -356,8 +359,8 @@ func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSes
 		}
 		w := who{d.UserID, d.IdentityKey}
 		m.later.failed(w, m.now())
-		m.Log.Info("encryption: device has no one-time keys, will send it the room key later", "user", d.UserID, "device", d.DeviceID)
-		if !m.later.first(noOlm{w}) {
+		m.Log.Info("encryption: device has no one-time keys, will send the room key later", "user", d.UserID, "device", d.DeviceID)
+		if first, err := m.store().tellsNoOlm(ctx, w); err != nil || !first {
 			continue
 		}
 		told = append(told, w)
@@ -373,7 +376,7 @@ func (m *Machine) sayNoOlm(ctx context.Context, session *crypto.OutboundGroupSes
 	if _, err := m.Client.SendToDevice(ctx, event.ToDeviceRoomKeyWithheld, &mautrix.ReqSendToDevice{Messages: notices}); err != nil {
 		m.Log.Debug("encryption: notifying devices without one-time keys failed", "err", err)
 		for _, w := range told {
-			m.later.worked(noOlm{w})
+			_ = m.store().hasOlm(ctx, w)
 		}
 	}
 }
@@ -385,9 +388,6 @@ func put[T any](in map[id.UserID]map[id.DeviceID]T, d *id.Device, value T) {
 	}
 	in[d.UserID][d.DeviceID] = value
 }
-
-// noOlm stands for telling a device that it has no one-time keys.
-type noOlm struct{ who }
 
 // claim makes Olm sessions with devices that have none yet, or anyway if anew,
 // and returns the devices that have one after it. (mautrix would do so inside
@@ -419,7 +419,7 @@ func (m *Machine) claim(ctx context.Context, devices []*id.Device, anew bool) ([
 						continue
 					}
 					if err := m.newOlm(ctx, d, key); err != nil {
-						m.Log.Warn("encryption: one-time key unusable", "user", d.UserID, "device", d.DeviceID, "err", err)
+						m.Log.Warn("encryption: one-time key unusable, device skipped", "user", d.UserID, "device", d.DeviceID, "err", err)
 						continue
 					}
 					break
@@ -439,7 +439,7 @@ func (m *Machine) newOlm(ctx context.Context, d *id.Device, key mautrix.OneTimeK
 	if err != nil {
 		return err
 	} else if !ok {
-		return errors.New("its signature is wrong")
+		return errors.New("one-time key has an invalid signature")
 	}
 	return guard(func() error {
 		olm, err := m.olm().GetAccount().Internal.NewOutboundSession(d.IdentityKey, key.Key)

@@ -67,7 +67,7 @@ func TestWhoJoinsReadsWhatComesAfter(t *testing.T) {
 	})
 }
 
-// Who was never in the room asks in vain.
+// A device that was never in the room gets no key.
 func TestStrangerAsksForAKey(t *testing.T) {
 	t.Parallel()
 	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
@@ -409,6 +409,10 @@ func TestUnreachableDevice(t *testing.T) {
 			}
 			bot.clock = bot.clock.Add(10 * time.Minute)
 		}
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		bot.open() // which it remembers
 		bot.say(other, "White E5.")
 		told := map[id.UserID]int{}
 		for _, r := range proxy.Requests(withheld) {

@@ -4,11 +4,15 @@ package e2ee
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
 
 	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/crypto/signatures"
 	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
@@ -30,7 +34,7 @@ func (m *Machine) identity(ctx context.Context) (identity, error) {
 		DeviceKeys: mautrix.DeviceKeysRequest{user: {}}, Timeout: 10_000,
 	})
 	if err != nil {
-		return identity{}, fmt.Errorf("ask for the account's keys: %w", err)
+		return identity{}, fmt.Errorf("get the account's keys: %w", err)
 	}
 	master, self := answer.MasterKeys[user], answer.SelfSigningKeys[user]
 	i := identity{master: master.FirstKey(), self: self.FirstKey()}
@@ -54,10 +58,20 @@ func (m *Machine) Signed(ctx context.Context) (bool, error) {
 	return i.exists && i.signed, err
 }
 
-// CrossSign sees that this device is signed by its account; call it at every
-// start, before anything else is done with the machine. If it is, nothing happens. With the recovery key the account's signing
-// keys are fetched and used. With the password alone new ones are made, and
-// their recovery key is returned, for the owner to keep.
+// Master returns the public master key of the account; empty: cross-signing is not set up.
+func (m *Machine) Master(ctx context.Context) (id.Ed25519, error) {
+	i, err := m.identity(ctx)
+	return i.master, err
+}
+
+// CrossSign sees that this device is signed by its account; call it at every start,
+// before anything else is done with the machine. If the device is signed, nothing
+// happens. With the recovery key CrossSign fetches the account's signing keys and uses
+// them. Without it CrossSign makes new ones and returns their recovery key, for the
+// owner to keep: freely if the account has none, else only if c.Replace agrees.
+//
+// When the homeserver wants the owner's approval first, the error is an [ErrApproval].
+// Each further call then uploads the same keys again, whatever c says.
 func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecoveryKey string, err error) {
 	now, err := m.identity(ctx)
 	if err != nil {
@@ -65,17 +79,16 @@ func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecovery
 	}
 	switch {
 	case now.exists && now.signed:
+		m.pending = nil
 		return "", nil
+	case m.pending != nil:
+		newRecoveryKey, err = m.publish(ctx, now, m.pending, c.Password)
 	case now.exists && c.RecoveryKey != "":
-		err = m.recover(ctx, now, c.RecoveryKey)
-		// Storage with other keys than the server shows was left by a crash in newIdentity.
-		if errors.Is(err, ErrOtherIdentity) && c.Password != "" {
-			newRecoveryKey, err = m.newIdentity(ctx, c)
-		}
-	case now.exists && c.Password == "":
-		return "", ErrPasswordNeeded
+		newRecoveryKey, err = m.recover(ctx, now, c)
+	case now.exists && (c.Replace == nil || !c.Replace(now.master)):
+		return "", ErrIdentity
 	default:
-		newRecoveryKey, err = m.newIdentity(ctx, c)
+		newRecoveryKey, err = m.newIdentity(ctx, now, c)
 	}
 	if err != nil {
 		return newRecoveryKey, err
@@ -83,7 +96,7 @@ func (m *Machine) CrossSign(ctx context.Context, c CrossSignConfig) (newRecovery
 	if ok, err := m.Signed(ctx); err != nil {
 		return newRecoveryKey, err
 	} else if !ok {
-		return newRecoveryKey, errors.New("the server does not show the signature that it took")
+		return newRecoveryKey, errors.New("homeserver accepted the device's signature but does not return it")
 	}
 	return newRecoveryKey, nil
 }
@@ -95,39 +108,84 @@ func Opens(ctx context.Context, client *mautrix.Client, recoveryKey string) erro
 	return err
 }
 
-// storageKey returns the key of the account's secret storage.
+// storageKey returns the key of the account's secret storage: the default one, or
+// another for which the master key is encrypted.
 func storageKey(ctx context.Context, storage *ssss.Machine, recoveryKey string) (*ssss.Key, error) {
-	keyID, data, err := storage.GetDefaultKeyData(ctx)
-	if err != nil {
+	keyID, err := storage.GetDefaultKeyID(ctx)
+	if err != nil && !errors.Is(err, ssss.ErrNoDefaultKeyID) {
 		return nil, fmt.Errorf("secret storage: %w", err)
 	}
-	key, err := data.VerifyRecoveryKey(keyID, recoveryKey)
+	master, err := secret(ctx, storage.Client, event.AccountDataCrossSigningMaster)
 	if err != nil {
-		return nil, ErrRecoveryKey // not wrapped: it may hold the key
+		return nil, err
 	}
-	return key, nil
+	ids := slices.Sorted(maps.Keys(master.Encrypted))
+	if keyID != "" {
+		ids = append([]string{keyID}, ids...)
+	}
+	for _, keyID := range slices.Compact(ids) {
+		data, err := storage.GetKeyData(ctx, keyID)
+		if errors.Is(err, mautrix.MNotFound) {
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("secret storage: %w", err)
+		}
+		if key, err := data.VerifyRecoveryKey(keyID, recoveryKey); err == nil {
+			return key, nil
+		}
+	}
+	return nil, ErrRecoveryKey // without the cause, which may hold the key
 }
 
-// recover fetches the private keys from the account's secret storage.
-func (m *Machine) recover(ctx context.Context, now identity, recoveryKey string) error {
-	key, err := storageKey(ctx, m.olm().SSSS, recoveryKey)
+// secret reads a secret of the account's storage, encrypted as it is; empty if there
+// is none.
+func secret(ctx context.Context, client *mautrix.Client, name event.Type) (content ssss.EncryptedAccountDataEventContent, err error) {
+	err = client.GetAccountData(ctx, name.Type, &content)
+	if err != nil && !errors.Is(err, mautrix.MNotFound) {
+		return content, fmt.Errorf("secret storage: %w", err)
+	}
+	return content, nil
+}
+
+// recover fetches the private keys from the account's secret storage. Keys that the
+// account does not have (yet) were left there by newIdentity.
+func (m *Machine) recover(ctx context.Context, now identity, c CrossSignConfig) (newRecoveryKey string, err error) {
+	key, err := storageKey(ctx, m.olm().SSSS, c.RecoveryKey)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := m.olm().FetchCrossSigningKeysFromSSSS(ctx, key); err != nil {
-		return fmt.Errorf("cross-signing keys in secret storage: %w", err)
+	if err := m.olm().FetchCrossSigningKeysFromSSSS(ctx, key); errors.Is(err, ssss.ErrNotEncryptedForKey) {
+		return "", ErrRecoveryKey
+	} else if err != nil {
+		return "", fmt.Errorf("read cross-signing keys from secret storage: %w", err)
 	}
+	keys := *m.olm().CrossSigningKeys
 	// mautrix takes what it finds for the account's present keys.
-	if public := m.olm().CrossSigningKeys.PublicKeys(); public.MasterKey != now.master || public.SelfSigningKey != now.self {
-		return ErrOtherIdentity
+	present := keys.MasterKey.PublicKey() == now.master && keys.SelfSigningKey.PublicKey() == now.self
+	if !present && (c.Replace == nil || !c.Replace(now.master)) {
+		return "", ErrOtherIdentity
 	}
-	return m.signDevice(ctx)
+	if present && c.Replace == nil { // the owner's
+		return "", m.signDevice(ctx)
+	}
+	return m.publish(ctx, now, &newKeys{storage: key, CrossSigningKeysCache: keys}, c.Password)
 }
 
-// newIdentity makes cross-signing keys and secret storage for them. The order
-// is such that a crash leaves nothing that counts, or what recover can use or
-// what is made anew. When the server refuses, the storage is put back.
-func (m *Machine) newIdentity(ctx context.Context, c CrossSignConfig) (recoveryKey string, err error) {
+// newKeys are cross-signing keys that are in secret storage, but perhaps not yet the
+// account's.
+type newKeys struct {
+	crypto.CrossSigningKeysCache
+	storage *ssss.Key
+
+	session  string // in which the owner is asked for approval
+	approval ErrApproval
+	asked    time.Time // since when
+}
+
+// newIdentity makes cross-signing keys and puts them into secret storage, beside what
+// is there: until the account has them, every older recovery key opens the older ones,
+// and a crash leaves either keys that recover can use or nothing that counts.
+func (m *Machine) newIdentity(ctx context.Context, now identity, c CrossSignConfig) (recoveryKey string, err error) {
 	key, err := m.olm().SSSS.GenerateAndUploadKey(ctx, "")
 	if err != nil {
 		return "", fmt.Errorf("secret storage: %w", err)
@@ -136,79 +194,118 @@ func (m *Machine) newIdentity(ctx context.Context, c CrossSignConfig) (recoveryK
 	if err != nil {
 		return "", err
 	}
-	putBack, err := m.secretStorage(ctx)
-	if err != nil {
-		return "", fmt.Errorf("secret storage: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			putBack()
-		}
-	}()
 	if c.Keep != nil {
 		if err := c.Keep(key.RecoveryKey()); err != nil {
-			return "", fmt.Errorf("keep the recovery key: %w", err)
+			return "", fmt.Errorf("store the recovery key: %w", err)
 		}
 	}
-	if err := m.olm().UploadCrossSigningKeysToSSSS(ctx, key, keys); err != nil {
-		return "", fmt.Errorf("cross-signing keys to secret storage: %w", err)
+	for _, s := range []struct {
+		name event.Type
+		seed []byte
+	}{ // the master key last: with it all are there
+		{event.AccountDataCrossSigningSelf, keys.SelfSigningKey.Seed()},
+		{event.AccountDataCrossSigningUser, keys.UserSigningKey.Seed()},
+		{event.AccountDataCrossSigningMaster, keys.MasterKey.Seed()},
+	} {
+		content, err := secret(ctx, m.Client, s.name)
+		if err != nil {
+			return "", err
+		}
+		if content.Encrypted == nil {
+			content.Encrypted = map[string]ssss.EncryptedKeyData{}
+		}
+		content.Encrypted[key.ID] = key.Encrypt(s.name.Type, s.seed)
+		if err := m.Client.SetAccountData(ctx, s.name.Type, content); err != nil {
+			return "", fmt.Errorf("write cross-signing keys to secret storage: %w", err)
+		}
 	}
-	if err := m.olm().SSSS.SetDefaultKeyID(ctx, key.ID); err != nil {
+	return m.publish(ctx, now, &newKeys{storage: key, CrossSigningKeysCache: *keys}, c.Password)
+}
+
+// approvalFor is how long an approval is good for at least, and the session in which it
+// is asked for.
+const approvalFor = 10 * time.Minute
+
+// publish makes keys in secret storage those of the account, and signs this device
+// with them. It returns their recovery key.
+func (m *Machine) publish(ctx context.Context, now identity, keys *newKeys, password string) (recoveryKey string, err error) {
+	if now.master != keys.MasterKey.PublicKey() || now.self != keys.SelfSigningKey.PublicKey() {
+		if err := m.uploadIdentity(ctx, keys, password); err != nil {
+			return "", err
+		}
+	}
+	// Older entries of the secrets are of other keys than the account's.
+	if err := m.olm().UploadCrossSigningKeysToSSSS(ctx, keys.storage, &keys.CrossSigningKeysCache); err != nil {
+		return "", fmt.Errorf("write cross-signing keys to secret storage: %w", err)
+	}
+	if err := m.olm().SSSS.SetDefaultKeyID(ctx, keys.storage.ID); err != nil {
 		return "", fmt.Errorf("secret storage: %w", err)
 	}
-	asked := false
-	err = m.olm().PublishCrossSigningKeys(ctx, keys, func(ui *mautrix.RespUserInteractive) any {
-		asked = true
-		if c.Password == "" {
-			return nil
-		}
-		return &mautrix.ReqUIAuthLogin{
-			BaseAuthData: mautrix.BaseAuthData{Type: mautrix.AuthTypePassword, Session: ui.Session},
-			User:         m.Client.UserID.String(), Password: c.Password,
-		}
-	})
-	switch {
-	case err != nil && asked && c.Password == "":
-		return "", ErrPasswordNeeded
-	case err != nil && asked && isRefusal(err):
-		return "", fmt.Errorf("%w: %w", ErrPasswordWrong, err)
-	case err != nil:
-		return "", fmt.Errorf("upload cross-signing keys: %w", err)
+	if err := m.olm().ImportCrossSigningKeys(crypto.CrossSigningSeeds{MasterKey: keys.MasterKey.Seed(),
+		SelfSigningKey: keys.SelfSigningKey.Seed(), UserSigningKey: keys.UserSigningKey.Seed()}); err != nil {
+		return "", err
 	}
-	if again := m.signDevice(ctx); again != nil { // not err: the storage is right now
-		return key.RecoveryKey(), again
+	if err := m.signDevice(ctx); err != nil {
+		return "", err
 	}
-	return key.RecoveryKey(), nil
+	m.pending = nil
+	return keys.storage.RecoveryKey(), nil
 }
 
-// secretStorage reads what newIdentity replaces in the account's data, and
-// returns what puts it back.
-func (m *Machine) secretStorage(ctx context.Context) (putBack func(), err error) {
-	before := make(map[string]json.RawMessage)
-	for _, t := range []event.Type{event.AccountDataSecretStorageDefaultKey, event.AccountDataCrossSigningMaster,
-		event.AccountDataCrossSigningSelf, event.AccountDataCrossSigningUser} {
-		var content json.RawMessage
-		err := m.Client.GetAccountData(ctx, t.Type, &content)
-		if errors.Is(err, mautrix.MNotFound) {
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		before[t.Type] = content
+// uploadIdentity uploads cross-signing keys. The first ones of an account need nothing else;
+// for others the homeserver asks for the password, or for an approval by the owner in
+// the browser, after which it takes the same upload.
+func (m *Machine) uploadIdentity(ctx context.Context, keys *newKeys, password string) error {
+	if m.now().Sub(keys.asked) > approvalFor {
+		keys.session = ""
 	}
-	return func() {
-		for t, content := range before {
-			if err := m.Client.SetAccountData(context.WithoutCancel(ctx), t, content); err != nil {
-				m.Log.Error("encryption: restoring secret storage failed", "type", t, "err", err)
+	var asked *mautrix.RespUserInteractive
+	err := m.olm().PublishCrossSigningKeys(ctx, &keys.CrossSigningKeysCache, func(ui *mautrix.RespUserInteractive) any {
+		asked = ui
+		switch {
+		case password != "" && ui.HasSingleStageFlow(mautrix.AuthTypePassword):
+			return &mautrix.ReqUIAuthLogin{
+				BaseAuthData: mautrix.BaseAuthData{Type: mautrix.AuthTypePassword, Session: ui.Session},
+				User:         m.Client.UserID.String(), Password: password,
 			}
+		case keys.session != "": // Synapse looks at the approval alone, others at its session
+			return struct {
+				Session string `json:"session"`
+			}{keys.session}
 		}
-	}, nil
+		return nil
+	})
+	var http mautrix.HTTPError
+	switch {
+	case err == nil:
+		return nil
+	case asked == nil, !errors.As(err, &http) || http.Response == nil || http.Response.StatusCode >= 500 || http.IsStatus(429):
+		return fmt.Errorf("upload cross-signing keys: %w", err)
+	case asked.HasSingleStageFlow(mautrix.AuthTypePassword) && password != "":
+		return fmt.Errorf("%w: %w", ErrPasswordWrong, err)
+	case asked.HasSingleStageFlow(mautrix.AuthTypePassword):
+		return ErrPasswordNeeded
+	}
+	for _, stage := range []mautrix.AuthType{mautrix.AuthTypeOAuth, stageBefore} {
+		if !asked.HasSingleStageFlow(stage) {
+			continue
+		}
+		if keys.session == "" || !http.IsStatus(401) { // or the session has ended
+			params, _ := asked.Params[stage].(map[string]any)
+			address, _ := params["url"].(string)
+			if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+				address = "" // not one for a browser
+			}
+			keys.session, keys.approval, keys.asked = asked.Session, ErrApproval{address}, m.now()
+		}
+		m.pending = keys
+		return keys.approval
+	}
+	return fmt.Errorf("upload cross-signing keys: the server asks for something unknown: %w", err)
 }
 
-func isRefusal(err error) bool {
-	var http mautrix.HTTPError
-	return errors.As(err, &http) && (http.IsStatus(401) || http.IsStatus(403))
-}
+// stageBefore is what m.oauth was called before version 1.17 of the specification.
+const stageBefore mautrix.AuthType = "org.matrix.cross_signing_reset"
 
 // signDevice signs this device with the account's key and the account's master
 // key with this device's.
@@ -222,7 +319,7 @@ func (m *Machine) signDevice(ctx context.Context) error {
 	// mautrix keeps our device keys as they were before the signature, and sends
 	// them so with each message. The private signing keys need not stay either.
 	if _, err := m.fetchKeys(ctx, []id.UserID{m.Client.UserID}); err != nil {
-		return fmt.Errorf("ask for the account's keys: %w", err)
+		return fmt.Errorf("get the account's keys: %w", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

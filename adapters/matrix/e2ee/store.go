@@ -19,18 +19,21 @@ import (
 )
 
 // ourTables hold what mautrix does not keep: which devices got the key of a
-// session for certain and from which of its messages on, and for which sessions a key was asked for and of whom.
+// session for certain and from which of its messages on; for which sessions a key was asked for and of whom;
+// and which devices were told that they have no one-time keys.
 var ourTables = []string{
 	`CREATE TABLE IF NOT EXISTS matrix_key_sent (
 		session_id TEXT NOT NULL, user_id TEXT NOT NULL, identity_key TEXT NOT NULL, message_index BIGINT NOT NULL,
 		PRIMARY KEY (session_id, user_id, identity_key))`,
 	`CREATE TABLE IF NOT EXISTS matrix_key_asked (
 		session_id TEXT NOT NULL PRIMARY KEY, user_id TEXT NOT NULL)`,
+	`CREATE TABLE IF NOT EXISTS matrix_no_olm (
+		user_id TEXT NOT NULL, identity_key TEXT NOT NULL, PRIMARY KEY (user_id, identity_key))`,
 }
 
 // cryptoTables are mautrix's and ours, in an order in which rows can be deleted.
 var cryptoTables = []string{
-	"matrix_key_sent", "matrix_key_asked",
+	"matrix_key_sent", "matrix_key_asked", "matrix_no_olm",
 	"crypto_account", "crypto_message_index", "crypto_device", "crypto_tracked_user", "crypto_olm_session",
 	"crypto_olm_message_hash", "crypto_megolm_inbound_session", "crypto_megolm_outbound_session",
 	"crypto_megolm_outbound_session_shared", "crypto_cross_signing_signatures", "crypto_cross_signing_keys",
@@ -158,6 +161,27 @@ func (s *store) PutDevices(ctx context.Context, user id.UserID, devices map[id.D
 type who struct {
 	User id.UserID
 	Key  id.IdentityKey
+}
+
+// tellsNoOlm notes that a device is told that it has no one-time keys, and reports
+// whether it was not before.
+func (s *store) tellsNoOlm(ctx context.Context, w who) (first bool, err error) {
+	res, err := s.DB.Exec(ctx, "INSERT INTO matrix_no_olm (user_id, identity_key) VALUES ($1, $2) ON CONFLICT DO NOTHING", w.User, w.Key)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
+// hasOlm forgets that a device was told that it has no one-time keys.
+func (s *store) hasOlm(ctx context.Context, w who) error {
+	var told bool
+	err := s.DB.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM matrix_no_olm WHERE user_id=$1 AND identity_key=$2)", w.User, w.Key).Scan(&told)
+	if err == nil && told {
+		_, err = s.DB.Exec(ctx, "DELETE FROM matrix_no_olm WHERE user_id=$1 AND identity_key=$2", w.User, w.Key)
+	}
+	return err
 }
 
 // devicesOf returns the devices of some users, in one query for each 500 users.

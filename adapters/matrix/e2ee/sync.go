@@ -25,11 +25,11 @@ import (
 func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string) error {
 	for _, evt := range resp.ToDevice.Events {
 		if err := m.toDevice(ctx, evt); err != nil {
-			return fmt.Errorf("to-device event: %w", err)
+			return fmt.Errorf("store a to-device event: %w", err)
 		}
 	}
 	if err := m.deviceLists(ctx, &resp.DeviceLists, since); err != nil {
-		return fmt.Errorf("device lists: %w", err)
+		return fmt.Errorf("update device lists: %w", err)
 	}
 	for room := range resp.Rooms.Leave { // nobody says who comes and goes there from now on
 		m.fresh.roomChanged(room)
@@ -59,7 +59,7 @@ func (m *Machine) Sync(ctx context.Context, resp *mautrix.RespSync, since string
 func (m *Machine) uploadOneTimeKeys(ctx context.Context) error {
 	there, err := m.Client.UploadKeys(ctx, &mautrix.ReqUploadKeys{})
 	if err != nil {
-		return fmt.Errorf("ask how many there are: %w", err)
+		return fmt.Errorf("count one-time keys: %w", err)
 	}
 	keys := make(map[id.KeyID]mautrix.OneTimeKey)
 	err = m.changeAccount(ctx, func(account *crypto.OlmAccount) error {
@@ -174,10 +174,12 @@ func (m *Machine) receive(ctx context.Context, evt *event.Event, content *event.
 		sender, key := evt.Sender, content.SenderKey
 		m.chore(func(ctx context.Context) { m.mend(ctx, sender, key) })
 	default:
-		m.canReach(who{evt.Sender, content.SenderKey})
 		m.uses.Add(1)
 	}
 	m.notify(arrived)
+	if read {
+		return m.canReach(ctx, who{evt.Sender, content.SenderKey})
+	}
 	return nil
 }
 
@@ -272,7 +274,7 @@ func (m *Machine) mend(ctx context.Context, user id.UserID, key id.IdentityKey) 
 		}
 	}
 	if err != nil || device == nil {
-		m.Log.Info("encryption: unreadable to-device event of an unknown device", "sender", user, "err", err)
+		m.Log.Info("encryption: unreadable to-device event from an unknown device, ignored", "sender", user, "err", err)
 		return
 	}
 	m.mu.Lock()
@@ -282,13 +284,13 @@ func (m *Machine) mend(ctx context.Context, user id.UserID, key id.IdentityKey) 
 		return
 	}
 	m.later.failed(mending{key}, m.now())
-	m.Log.Info("encryption: new session with a device whose messages cannot be read", "user", user, "device", device.DeviceID)
+	m.Log.Info("encryption: messages of a device cannot be decrypted, will open a new session", "user", user, "device", device.DeviceID)
 	if _, err := m.claim(ctx, []*id.Device{device}, true); err != nil {
-		m.Log.Warn("encryption: repairing the session failed", "user", user, "device", device.DeviceID, "err", err)
+		m.Log.Warn("encryption: opening a new session failed", "user", user, "device", device.DeviceID, "err", err)
 		return
 	}
 	if _, err := m.send(ctx, []*id.Device{device}, event.ToDeviceDummy, &event.Content{Raw: map[string]any{}}); err != nil {
-		m.Log.Warn("encryption: repairing the session failed", "user", user, "device", device.DeviceID, "err", err)
+		m.Log.Warn("encryption: opening a new session failed", "user", user, "device", device.DeviceID, "err", err)
 	}
 }
 

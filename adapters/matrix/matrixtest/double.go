@@ -62,6 +62,7 @@ type account struct {
 	Name     string
 	Data     map[string]json.RawMessage
 	Signing  map[string]keyObject // cross-signing: master, self_signing, user_signing
+	Backups  []*backup            // of keys, by version
 	devices  map[id.DeviceID]*device
 }
 
@@ -107,6 +108,12 @@ func newDouble(takes time.Duration) *double {
 		"POST client/v3/keys/claim":                                 d.claimKeys,
 		"POST client/v3/keys/signatures/upload":                     d.uploadSignatures,
 		"POST client/v3/keys/device_signing/upload":                 d.uploadSigningKeys,
+		"GET client/v3/room_keys/version":                           d.backup,
+		"POST client/v3/room_keys/version":                          d.makeBackup,
+		"GET client/v3/room_keys/version/{version}":                 d.backup,
+		"DELETE client/v3/room_keys/version/{version}":              d.deleteBackup,
+		"PUT client/v3/room_keys/keys":                              d.backUp,
+		"GET client/v3/room_keys/keys/{room}/{session}":             d.backedUp,
 		"PUT client/v3/sendToDevice/{type}/{txn}":                   d.sendToDevice,
 		"GET client/v3/devices":                                     d.getDevices,
 		"GET client/v3/devices/{device}":                            d.getDevice,

@@ -51,7 +51,7 @@ func On(method, path string) Match {
 	return func(r *Request) bool { return (method == "" || r.Method == method) && pattern.MatchString(r.Path) }
 }
 
-// What most faults are for.
+// Common matches for faults.
 var (
 	Any         Match = func(*Request) bool { return true }
 	Syncing           = On("GET", "/sync$")

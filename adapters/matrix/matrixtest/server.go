@@ -318,16 +318,27 @@ func (s *Server) Register(t testing.TB, name string) User {
 // Login makes a further device of the user by password.
 func (s *Server) Login(t testing.TB, user User) (token string, device id.DeviceID) {
 	t.Helper()
-	answer, err := s.Client(t, s.URL, User{}).Login(context.Background(), &mautrix.ReqLogin{
-		Type:                     mautrix.AuthTypePassword,
-		Identifier:               mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: user.ID.String()},
-		Password:                 user.Password,
-		InitialDeviceDisplayName: "test",
-	})
+	answer, err := s.login(user, "")
 	if err != nil {
 		t.Fatalf("%s logs in: %v", user.ID, err)
 	}
 	return answer.AccessToken, answer.DeviceID
+}
+
+// login makes a further device of the user, or one of that name.
+func (s *Server) login(user User, device id.DeviceID) (*mautrix.RespLogin, error) {
+	client, err := mautrix.NewClient(s.URL, "", "")
+	if err != nil {
+		return nil, err
+	}
+	client.Client.Transport = s.transport
+	return client.Login(context.Background(), &mautrix.ReqLogin{
+		Type:                     mautrix.AuthTypePassword,
+		Identifier:               mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: user.ID.String()},
+		Password:                 user.Password,
+		DeviceID:                 device,
+		InitialDeviceDisplayName: "test",
+	})
 }
 
 // Virtual reports whether this is the homeserver of a Bubble, where time is virtual.

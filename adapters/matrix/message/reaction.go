@@ -97,7 +97,7 @@ const maxSpelled = 100
 
 // Legend lists controls as they are typed, with their reactions:
 // "!place … · ⏭️ !pass". It names the game only where they are about several.
-// What is longer than somebody would type is left out.
+// It leaves out commands that are longer than somebody would type.
 func Legend(controls []match.Control) string {
 	several := slices.ContainsFunc(controls, func(c match.Control) bool { return c.Args["game"] != controls[0].Args["game"] })
 	var out []string

@@ -22,12 +22,17 @@ function recall(key) {
 
 // ---- Seats ------------------------------------------------------------------
 
+const START = '/new two-button 9x9';
+const touch = matchMedia('(pointer: coarse)');
 const seat = $('seat'), ownName = $('name'), follow = $('follow');
 const colors = { black: 'Black', white: 'White' };
-let due = [];  // seats of which the last board awaits something,
-let next = ''; // and that in words
+let due = [];      // seats of which the last board awaits something,
+let next = '';     // that in words,
+let color = '';    // the stones of the only one,
+let usual = START; // and what they may type
 
 const mySeat = () => (seat.value === 'name' ? 'name:' + ownName.value : seat.value);
+const isMine = (due) => due.includes(seat.value === 'name' ? ownName.value.trim().toLowerCase() : seat.value);
 
 function sit(value) {
   if (seat.value === value) return;
@@ -46,25 +51,30 @@ function seatChanged() {
 // showTurn says what the board awaits, and offers the seat of whoever is to
 // move to the person in the other.
 function showTurn() {
-  const mine = due.includes(seat.value);
-  const offer = seat.value in colors && !mine && due.length > 0;
+  const mine = isMine(due);
+  const offer = seat.value in colors && !mine && due[0] in colors;
   $('turn').textContent = next;
-  $('turn').className = due.length === 1 ? due[0] : '';
+  $('turn').className = color;
   $('move-over').hidden = !offer;
   if (offer) $('move-over').textContent = 'Sit as ' + colors[due[0]];
-  input.placeholder = due.length ? '/place D4, or a message' : '/new two-button 9x9';
+  input.placeholder = usual;
   document.title = (mine ? '● ' : '') + (next ? next + ' · ' : '') + 'Halfpoint';
 }
 
 function followTurn() {
-  if (!follow.checked || !(seat.value in colors) || !due.length || due.includes(seat.value)) return;
+  if (!follow.checked || !(seat.value in colors) || !(due[0] in colors) || due.includes(seat.value)) return;
   sit(due[0]);
-  tell('You sit as ' + colors[seat.value] + ' now.');
+  tell('You are ' + colors[seat.value] + ' now.');
 }
 
 // tell says something about the page itself, to eyes and to screen readers.
 function tell(text) {
   $('hint').textContent = text;
+}
+
+// refocus goes back to the message box, unless that raises a phone's keyboard.
+function refocus() {
+  if (!touch.matches) input.focus();
 }
 
 // ---- The transcript ---------------------------------------------------------
@@ -73,18 +83,22 @@ const scroller = $('scroll'), log = $('log'), outbox = $('outbox');
 const shown = new Map(); // elements by number of message
 let loading = true;      // the history is on its way
 
+let kept = -1; // where keepEnd left the transcript
+
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 120;
+const follows = () => loading || atEnd() || Math.abs(scroller.scrollTop - kept) < 24;
 
 // keepEnd does what changes the transcript; whoever reads its end stays there,
 // or at the beginning of a message that is longer than the page.
 function keepEnd(change) {
-  const stay = loading || atEnd();
+  const stay = follows();
   change();
   const newest = log.lastElementChild;
   if (!stay) {
     $('newest').hidden = false;
   } else if (newest && newest.offsetHeight > scroller.clientHeight && !outbox.childElementCount) {
     newest.scrollIntoView({ block: 'start' });
+    kept = scroller.scrollTop;
   } else {
     toEnd();
   }
@@ -92,6 +106,7 @@ function keepEnd(change) {
 
 function toEnd() {
   scroller.scrollTop = scroller.scrollHeight;
+  kept = scroller.scrollTop;
   $('newest').hidden = true;
 }
 
@@ -108,6 +123,9 @@ function add(m) {
   if (m.game && (m.picture || m.due)) {
     due = m.due ?? [];
     next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
+    color = m.color ?? '';
+    const can = (command) => m.controls?.some((c) => c.command === command);
+    usual = can('place') ? 'E5, /pass, or a message' : can('dead') ? '/accept, or /dead C3' : due.length ? '/accept' : START;
     showTurn();
   }
   // What could be pressed below an older post of the game is over: below one of
@@ -142,7 +160,7 @@ function element(m) {
   if (m.private) {
     e.dataset.private = '';
     const dismiss = make('button', { type: 'button', className: 'quiet', textContent: 'Dismiss' });
-    dismiss.onclick = () => { e.remove(); input.focus(); };
+    dismiss.onclick = () => { e.remove(); refocus(); };
     head.append(make('span', { className: 'only', textContent: 'Only you can see this' }), dismiss);
   }
   if (m.asked) e.append(make('p', { className: 'asked', dir: 'auto', textContent: m.asked }));
@@ -183,7 +201,8 @@ const chart = (high) => ({
 const boundsOf = (m) => m.high ? chart(m.high) : narrow.matches ? portrait : board;
 
 function picture(m) {
-  const img = make('img', { alt: m.alt, decoding: 'async' });
+  // The words alone, and not the board in letters: every new message is read out.
+  const img = make('img', { alt: m.high ? m.alt : m.alt.split('\n')[0], decoding: 'async' });
   img.sizes = m.high ? '(max-width: 30rem) 92vw, 27rem' : '(max-width: 50rem) 92vw, 45rem';
   const load = () => {
     const bounds = boundsOf(m);
@@ -192,13 +211,61 @@ function picture(m) {
     img.src = source(m, 'medium');
   };
   img.reload = load;
-  img.onclick = () => enlarge(m);
   const larger = make('button', { type: 'button', className: 'quiet', textContent: 'Full size' });
   larger.onclick = () => enlarge(m);
   load();
-  return make('figure', { className: m.high ? 'chart' : '' }, img,
+  const e = make('figure', { className: m.high ? 'chart' : '' }, img,
     make('figcaption', {}, larger,
       make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
+  playable(m, e, img);
+  return e;
+}
+
+// playable lets the player to move place a stone by a click on the board: the mouse shows
+// where, a finger presses twice. When play has stopped, a click marks a group as dead, or
+// as alive again. Elsewhere it enlarges the picture.
+function playable(m, e, img) {
+  const place = m.lines && m.controls?.find((c) => c.command === 'place' || c.command === 'dead' && !c.args?.as);
+  const marks = place?.command === 'dead';
+  const ghost = make('span', { className: 'ghost ' + (marks ? '' : m.color ?? ''), hidden: true });
+  if (place) e.append(ghost);
+  const pointAt = (event) => {
+    if (!place || !isMine(m.due ?? []) || !e.closest('.message')?.querySelector('.controls')) return null;
+    const tall = img.naturalHeight > img.naturalWidth;
+    const scale = (tall ? portrait : board).medium.width / img.clientWidth;
+    const [x, y, cell] = tall ? m.lines.portrait : m.lines.landscape;
+    const box = img.getBoundingClientRect();
+    const column = Math.round(((event.clientX - box.left) * scale - x) / cell);
+    const row = Math.round((y - (event.clientY - box.top) * scale) / cell);
+    if (column < 0 || row < 0 || column >= m.lines.columns || row >= m.lines.rows) return null;
+    const px = (n) => n / scale + 'px';
+    return { name: 'ABCDEFGHJKLMNOPQRSTUVWXYZ'[column] + (row + 1),
+      style: { left: px(x + column * cell), top: px(y - row * cell), width: px(cell * .9), height: px(cell * .9) } };
+  };
+  const aim = (p) => {
+    ghost.hidden = !p;
+    ghost.dataset.point = p?.name ?? '';
+    img.classList.toggle('playable', !!p);
+    if (p) Object.assign(ghost.style, p.style);
+  };
+  img.onpointermove = (event) => { if (event.pointerType === 'mouse') aim(pointAt(event)); };
+  img.onpointerleave = (event) => { if (event.pointerType === 'mouse') aim(null); };
+  img.onclick = (event) => {
+    const p = pointAt(event);
+    if (!p) return enlarge(m);
+    if (event.detail > 1 && event.pointerType === 'mouse') return; // the second of two clicks
+    if (marks) {
+      const as = m.lines.dead?.includes(p.name) ? 'alive' : 'dead';
+      return send({ command: 'dead', args: { ...place.args, points: p.name, as }, asked: p.name + ' ' + as });
+    }
+    if (event.pointerType === 'touch' && ghost.dataset.point !== p.name) {
+      aim(p);
+      return tell('Press ' + p.name + ' again to place a stone there.');
+    }
+    aim(null);
+    tell('');
+    send({ command: 'place', args: { ...place.args, at: p.name }, asked: p.name });
+  };
 }
 
 for (const query of [dark, narrow]) {
@@ -222,7 +289,7 @@ function controls(m) {
     const args = { ...c.args, ...more };
     send({ command: c.command, args, asked: c.ask in args ? c.label + ': ' + args[c.ask] : c.label });
     if (m.private) e.remove();
-    input.focus();
+    refocus();
   };
   for (const c of m.controls) {
     const b = make('button', { type: 'button', textContent: c.label });
@@ -302,7 +369,8 @@ function connect() {
     log.replaceChildren();
     last = 0;
     due = [];
-    next = '';
+    next = color = '';
+    usual = START;
     showTurn();
   });
   s.addEventListener('ready', () => {
@@ -481,6 +549,7 @@ function openList(c) {
     return option;
   }));
   list.hidden = !c.choices.length;
+  input.setAttribute('aria-expanded', String(!list.hidden));
   list.scrollTop = 0;
   const n = c.choices.length;
   tell([c.hint, n ? n + (n === 1 ? ' suggestion' : ' suggestions') : ''].filter(Boolean).join(' · '));
@@ -492,6 +561,7 @@ function closeList() {
   completion = null;
   choose(-1);
   list.hidden = true;
+  input.setAttribute('aria-expanded', 'false');
 }
 
 // choose marks a choice; -1 is none.
@@ -567,9 +637,9 @@ seat.onchange = () => {
 };
 ownName.onchange = seatChanged;
 follow.onchange = () => { remember('follow', follow.checked ? 'yes' : 'no'); followTurn(); };
-$('move-over').onclick = () => { sit(due[0]); input.focus(); };
-$('newest').onclick = () => { toEnd(); input.focus(); };
-scroller.onscroll = () => { if (atEnd()) $('newest').hidden = true; };
+$('move-over').onclick = () => { sit(due[0]); refocus(); };
+$('newest').onclick = () => { toEnd(); refocus(); };
+scroller.onscroll = () => { if (follows()) $('newest').hidden = true; };
 
 ownName.value = recall('name') ?? '';
 follow.checked = recall('follow') === 'yes';

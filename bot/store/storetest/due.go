@@ -8,12 +8,12 @@ import (
 )
 
 // due gives something due for m so long from now.
-func (d *desk) due(m *match.Match, kind string, in time.Duration) match.Due {
+func (d *fixture) due(m *match.Match, kind string, in time.Duration) match.Due {
 	return match.Due{Game: m.ID, Kind: kind, At: d.now.Add(in), Seq: m.Seq}
 }
 
-// dueIn gives what is due so long from now.
-func (d *desk) dueIn(in time.Duration) []match.Due {
+// dueIn returns what is due so long from now.
+func (d *fixture) dueIn(in time.Duration) []match.Due {
 	d.Helper()
 	due, err := d.DueBy(d.ctx(), d.now.Add(in), 100)
 	d.must(err)
@@ -21,7 +21,7 @@ func (d *desk) dueIn(in time.Duration) []match.Due {
 }
 
 // next gives when the next thing is due.
-func (d *desk) next() time.Time {
+func (d *fixture) next() time.Time {
 	d.Helper()
 	at, err := d.NextDue(d.ctx())
 	d.must(err)
@@ -29,7 +29,7 @@ func (d *desk) next() time.Time {
 }
 
 // playDue takes the next event of m, after which this is due.
-func (d *desk) playDue(m *match.Match, due ...match.Due) {
+func (d *fixture) playDue(m *match.Match, due ...match.Due) {
 	d.Helper()
 	step := d.turn(m)
 	step.Due = due
@@ -37,7 +37,7 @@ func (d *desk) playDue(m *match.Match, due ...match.Due) {
 	*m = *step.Match
 }
 
-func dueReplaced(d *desk) {
+func dueReplaced(d *fixture) {
 	d.same("before anything is", d.next(), time.Time{})
 	d.same("before anything is", d.dueIn(100*day), []match.Due(nil))
 
@@ -78,7 +78,7 @@ func dueReplaced(d *desk) {
 	d.same("next, in the end", d.next(), time.Time{})
 }
 
-func dueInOrder(d *desk) {
+func dueInOrder(d *fixture) {
 	// Four matches, and of each something due at the same two times.
 	var want []match.Due
 	for i := range 4 {
@@ -106,7 +106,7 @@ func dueInOrder(d *desk) {
 		d.same(fmt.Sprint("at most ", limit), append([]match.Due{}, got...), want[:min(limit, len(want))])
 	}
 
-	// What is finer than a millisecond is not done before its time.
+	// An action due within less than a millisecond is not done early.
 	m := d.open("fine", garden)
 	d.playDue(m, d.due(m, "flag", time.Microsecond))
 	if early := d.dueIn(0); len(early) > 0 {
@@ -119,7 +119,7 @@ func dueInOrder(d *desk) {
 	d.same("when it says that it is due", len(d.dueIn(at.Sub(d.now))), 1)
 }
 
-func runningMatches(d *desk) {
+func runningMatches(d *fixture) {
 	away := match.Room{Platform: "matrix", Channel: "garden", Thread: "t"}
 	hall := match.Room{Platform: "web", Channel: "hall"}
 	for _, where := range []match.Room{garden, hall, away} {

@@ -8,7 +8,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-func holders(d *desk) {
+func holders(d *fixture) {
 	hold := func(h bot.Holder, instead string) bot.Holder {
 		d.Helper()
 		now, err := d.Hold(d.ctx(), h, instead)
@@ -56,7 +56,7 @@ func holders(d *desk) {
 	}
 }
 
-func racingHolders(d *desk) {
+func racingHolders(d *fixture) {
 	const n = 8
 	got := make([]bot.Holder, n)
 	for _, err := range atOnce(n, func(i int) (err error) {

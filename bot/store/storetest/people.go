@@ -9,23 +9,23 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// person gives the id of somebody.
-func (d *desk) person(who outbox.User) match.PersonID {
+// person returns the id of somebody.
+func (d *fixture) person(who outbox.User) match.PersonID {
 	d.Helper()
 	id, err := d.Person(d.ctx(), who)
 	d.must(err)
 	return id
 }
 
-// people gives who ids are.
-func (d *desk) people(ids ...match.PersonID) map[match.PersonID]outbox.User {
+// people returns who ids are.
+func (d *fixture) people(ids ...match.PersonID) map[match.PersonID]outbox.User {
 	d.Helper()
 	people, err := d.People(d.ctx(), ids)
 	d.must(err)
 	return people
 }
 
-func onePerson(d *desk) {
+func onePerson(d *fixture) {
 	// Long enough not to be in an id by chance.
 	const number = "231798412345678901"
 	who := outbox.User{Platform: "discord", ID: number, Name: "Ada"}
@@ -47,7 +47,7 @@ func onePerson(d *desk) {
 	}
 }
 
-func racingPeople(d *desk) {
+func racingPeople(d *fixture) {
 	const n = 8
 	ids := make([]match.PersonID, n)
 	for _, err := range atOnce(n, func(i int) (err error) {
@@ -61,7 +61,7 @@ func racingPeople(d *desk) {
 	}
 }
 
-func strangeNames(d *desk) {
+func strangeNames(d *fixture) {
 	long := strings.Repeat("\u202eab\x01\x07\x1b[31m\r\n\t\u200f\u0301\U0001f468\u200d\U0001f9b3 ' \" ; -- % <@&1> @everyone ", 5000)
 	names := []string{" ", "'; DROP TABLE person; --", "\u202e\u202d\u2066\u200f\u200e", string([]rune(long)[:5000])}
 	for i, name := range names {
@@ -71,7 +71,7 @@ func strangeNames(d *desk) {
 	}
 }
 
-func preferences(d *desk) {
+func preferences(d *fixture) {
 	of := func(p match.PersonID) match.Preferences {
 		d.Helper()
 		prefs, err := d.Preferences(d.ctx(), p)
@@ -110,7 +110,7 @@ func preferences(d *desk) {
 	d.same("back to the default", of(b), match.Preferences{Person: b})
 }
 
-func erased(d *desk) {
+func erased(d *fixture) {
 	ada := outbox.User{Platform: "web", ID: "1", Name: "Ada"}
 	bob := outbox.User{Platform: "web", ID: "2", Name: "Bob"}
 	a, b := d.person(ada), d.person(bob)

@@ -13,7 +13,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-func postsInOrder(d *desk) {
+func postsInOrder(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("first", match.Notice, m), post("second", match.Show, m))
 	d.play(m, post("third", match.Notice, m))
@@ -25,13 +25,13 @@ func postsInOrder(d *desk) {
 	d.same("claimed when all is shown", d.claim(), []string{})
 }
 
-func postsSideBySide(d *desk) {
+func postsSideBySide(d *fixture) {
 	here, there := d.open("g1", garden), d.open("g2", garden)
 	away := d.open("g3", cellar)
 	d.play(here, post("here 1", match.Notice, here), post("here 2", match.Notice, here))
 	d.play(there, post("there", match.Notice, there))
 	d.play(away, post("away", match.Notice, away))
-	// What is about no match is in order by itself.
+	// Posts about no match have an order of their own.
 	d.must(d.Commit(d.ctx(), &match.Step{Request: d.request(), At: d.now, Posts: []match.OutboxPost{
 		{ID: "room 1", Where: garden, Kind: match.Notice}, {ID: "room 2", Where: garden, Kind: match.Notice},
 		{ID: "other room", Where: cellar, Kind: match.Notice},
@@ -49,7 +49,7 @@ func postsSideBySide(d *desk) {
 	d.same("claimed", d.claim(), []string{"elsewhere"})
 }
 
-func postReadBack(d *desk) {
+func postReadBack(d *fixture) {
 	m := d.open("g1", match.Room{Platform: "matrix", Channel: "!r:example.org", Thread: "$root"})
 	owed := match.OutboxPost{
 		ID: "p1", Game: m.ID, Where: m.Where, Kind: match.Show, Seq: 7,
@@ -66,7 +66,7 @@ func postReadBack(d *desk) {
 	}
 }
 
-func claimOnce(d *desk) {
+func claimOnce(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Notice, m))
 	d.same("at first", d.claim(), []string{"p1"})
@@ -76,7 +76,7 @@ func claimOnce(d *desk) {
 	d.same("at its time", d.claim(), []string{"p1"})
 }
 
-func claimedByStep(d *desk) {
+func claimedByStep(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	take := func(m *match.Match, posts ...match.OutboxPost) (attempts []int) {
 		d.Helper()
@@ -127,7 +127,7 @@ func claimedByStep(d *desk) {
 	d.same("behind the asker's", take(other, mine("c5", match.Notice)), []int{0})
 }
 
-func claimsRenewed(d *desk) {
+func claimsRenewed(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Notice, m))
 	first := d.claimed()
@@ -138,7 +138,7 @@ func claimsRenewed(d *desk) {
 	d.pass(time.Millisecond)
 	second := d.claimed()
 	d.same("its attempt", second[0].Attempt, 2)
-	// Who held it before can do nothing more with it but say that it was shown.
+	// The former holder can only report that the post was shown.
 	d.must(d.Renew(d.ctx(), first, d.now.Add(5*lease)))
 	d.must(d.Later(d.ctx(), "p1", 1, d.now, true))
 	d.must(d.Refuse(d.ctx(), "p1", 1, "refused"))
@@ -150,7 +150,7 @@ func claimsRenewed(d *desk) {
 	d.same("shown", d.claim(), []string{})
 }
 
-func platformsLeftAlone(d *desk) {
+func platformsLeftAlone(d *fixture) {
 	m := d.open("g1", garden)
 	here, there := post("here", match.Notice, m), post("there", match.Notice, m)
 	there.Where.Platform = "elsewhere"
@@ -162,7 +162,7 @@ func platformsLeftAlone(d *desk) {
 	d.same("afterwards", d.claim(), []string{"here"})
 }
 
-func decorations(d *desk) {
+func decorations(d *fixture) {
 	row := func(kind, key string, n int64, data string) outbox.Row {
 		return outbox.Row{Platform: "chat", Channel: "garden", Thread: "t", Game: "g1", Kind: kind, Key: key, Seq: 3, Of: match.Show, Target: "m1", Data: data,
 			NotBefore: d.now, NotAfter: d.now.Add(time.Hour), Sleeps: n%2 == 0, Attempt: int(n), N: n}
@@ -199,7 +199,7 @@ func decorations(d *desk) {
 	d.same("done", stored(), []string(nil))
 }
 
-func racingClaims(d *desk) {
+func racingClaims(d *fixture) {
 	const n = 8
 	want := []string{}
 	for i := range n {
@@ -225,7 +225,7 @@ func racingClaims(d *desk) {
 	d.same("claimed", got, want)
 }
 
-func supersede(d *desk) {
+func supersede(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(other, post("other show", match.Show, other))
 	d.play(m, post("show 1", match.Show, m), post("status 1", match.Status, m))
@@ -236,7 +236,7 @@ func supersede(d *desk) {
 	d.same("shown", got, []string{"other show", "status 2", "show 3", "remove"})
 }
 
-func noticesStay(d *desk) {
+func noticesStay(d *fixture) {
 	m := d.open("g1", garden)
 	want := []string{}
 	for i := range 3 {
@@ -248,7 +248,7 @@ func noticesStay(d *desk) {
 	d.same("shown", d.drain(), want)
 }
 
-func showInFlight(d *desk) {
+func showInFlight(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("show 1", match.Show, m))
 	d.same("claimed", d.claim(), []string{"show 1"})
@@ -283,7 +283,7 @@ func showInFlight(d *desk) {
 	d.same("receipt", receipt, outbox.Receipt("receipt of show 9"))
 }
 
-func privateShow(d *desk) {
+func privateShow(d *fixture) {
 	m := d.open("g1", garden)
 	private := post("for Ada", match.Show, m)
 	private.Private, private.Notify = true, []match.PersonID{ada}
@@ -291,7 +291,7 @@ func privateShow(d *desk) {
 	d.same("shown", d.drain(), []string{"for all", "for Ada"})
 }
 
-func settleTwice(d *desk) {
+func settleTwice(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Show, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
@@ -306,7 +306,7 @@ func settleTwice(d *desk) {
 	}
 }
 
-func lastReceipt(d *desk) {
+func lastReceipt(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	shown := func(kind string) outbox.Receipt {
 		d.Helper()
@@ -344,7 +344,7 @@ func lastReceipt(d *desk) {
 
 // The first message of a game is where its thread begins: it is found from the
 // game, and the game from it.
-func firstReceipt(d *desk) {
+func firstReceipt(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	first := func(game match.GameID) outbox.Receipt {
 		d.Helper()
@@ -375,7 +375,7 @@ func firstReceipt(d *desk) {
 	}
 }
 
-func park(d *desk) {
+func park(d *fixture) {
 	thread := match.Room{Platform: "web", Channel: "garden", Thread: "t"}
 	m, inThread, away := d.open("g1", garden), d.open("g2", thread), d.open("g3", cellar)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
@@ -390,7 +390,7 @@ func park(d *desk) {
 	d.pass(lease)
 	d.same("claimed", d.claim(), []string{})
 
-	// What comes later is tried again, and the owner is not told again.
+	// Later posts are tried again, and the owner is not told again.
 	d.play(m, post("p3", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p3"})
 	d.parks(garden, "", false)
@@ -399,7 +399,7 @@ func park(d *desk) {
 	d.parks(garden, "", true) // it had been in reach meanwhile
 }
 
-func unpark(d *desk) {
+func unpark(d *fixture) {
 	m, other, away := d.open("g1", garden), d.open("g2", garden), d.open("g3", cellar)
 	d.unparks(garden, false)
 	d.play(m, post("p1", match.Notice, m), post("s1", match.Show, m), post("r1", match.Status, m), post("p2", match.Notice, m))
@@ -418,7 +418,7 @@ func unpark(d *desk) {
 	d.same("shown of both", len(got), 4)
 	d.unparks(garden, false)
 
-	// What something newer was shown after stays where it is.
+	// A post after which a newer one was shown stays where it is.
 	d.play(m, post("p3", match.Notice, m))
 	d.claim()
 	d.park(garden, "")
@@ -432,7 +432,7 @@ func unpark(d *desk) {
 	d.same("shown", d.drain(), []string{"o2"})
 }
 
-func parkGame(d *desk) {
+func parkGame(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.play(other, post("o1", match.Notice, other), post("r1", match.Status, other))
@@ -446,7 +446,7 @@ func parkGame(d *desk) {
 	d.parks(garden, m.ID, true) // it had been in reach meanwhile
 }
 
-func parkedLonger(d *desk) {
+func parkedLonger(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	tries := 0
@@ -465,7 +465,7 @@ func parkedLonger(d *desk) {
 	}
 }
 
-func parkedBesideOthers(d *desk) {
+func parkedBesideOthers(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", match.Notice, m))
 	for range 6 {
@@ -481,7 +481,7 @@ func parkedBesideOthers(d *desk) {
 	d.same("shown", d.drain(), []string{"p1"})
 }
 
-func later(d *desk) {
+func later(d *fixture) {
 	m, other := d.open("g1", garden), d.open("g2", garden)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
@@ -497,7 +497,7 @@ func later(d *desk) {
 	d.same("claimed", d.claim(), []string{"p2"})
 }
 
-func refuse(d *desk) {
+func refuse(d *fixture) {
 	m := d.open("g1", garden)
 	d.play(m, post("p1", match.Notice, m), post("p2", match.Notice, m))
 	d.same("claimed", d.claim(), []string{"p1"})
@@ -508,7 +508,7 @@ func refuse(d *desk) {
 	d.same("claimed", d.claim(), []string{})
 }
 
-// filterOut gives ids without one.
+// filterOut returns ids without one.
 func filterOut(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return s == id })
 }
@@ -516,7 +516,7 @@ func filterOut(ids []string, id string) []string {
 // oracle delivers posts as badly as it can happen: claims run out with the
 // post shown or not, the platform asks to wait, posts come at any moment. What
 // was shown in the end must be what the rules of the outbox promise.
-func oracle(d *desk) {
+func oracle(d *fixture) {
 	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		where := match.Room{Platform: "web", Channel: fmt.Sprint("room ", seed)}
@@ -561,7 +561,7 @@ func oracle(d *desk) {
 }
 
 // promises checks what was shown against what was owed.
-func (d *desk) promises(seed uint64, owed, shown []match.OutboxPost) {
+func (d *fixture) promises(seed uint64, owed, shown []match.OutboxPost) {
 	d.Helper()
 	seen := map[string]bool{}
 	shown = slices.DeleteFunc(shown, func(p match.OutboxPost) bool { // what the platform recognizes

@@ -16,7 +16,7 @@ import (
 const month = 30 * day
 
 // prune does a whole round of pruning in steps that look at few rows.
-func (d *desk) prune() {
+func (d *fixture) prune() {
 	d.Helper()
 	for next := ""; ; {
 		var err error
@@ -29,7 +29,7 @@ func (d *desk) prune() {
 }
 
 // prunedAnswers: what a request was answered is kept for a month.
-func prunedAnswers(d *desk) {
+func prunedAnswers(d *fixture) {
 	var old []string
 	for range 10 {
 		step := &match.Step{Request: d.request(), At: d.now}
@@ -54,7 +54,7 @@ func prunedAnswers(d *desk) {
 
 // prunedPosts: pruning changes nothing of what is asked of the posts of a game that
 // goes on; of one that has ended the first and the last receipt stay.
-func prunedPosts(d *desk) {
+func prunedPosts(d *fixture) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	kinds := []string{match.Show, match.Notice, match.Status, match.Remove}
 	var games []*match.Match
@@ -133,8 +133,8 @@ func prunedPosts(d *desk) {
 	if gone == 0 {
 		d.Error("nothing was pruned")
 	}
-	// What was set aside is tried again as if nothing had been pruned: only after
-	// all that was shown.
+	// Paused posts are tried again as if nothing had been pruned: only after
+	// all posts that were shown.
 	for i := range 7 {
 		d.unpark(match.Room{Platform: "chat", Channel: fmt.Sprint("channel", i)})
 	}
@@ -155,7 +155,7 @@ func prunedPosts(d *desk) {
 
 // prunedPeople: who has done nothing, chosen nothing and holds nothing is forgotten,
 // and nobody else.
-func prunedPeople(d *desk) {
+func prunedPeople(d *fixture) {
 	meet := func(name string) match.PersonID {
 		p, err := d.Person(d.ctx(), outbox.User{Platform: "web", ID: "name:" + name, Name: name})
 		d.must(err)

@@ -13,7 +13,7 @@ import (
 // itself knows when it opens that whoever claimed posts is gone; where several
 // may use it, alone is false and a claim has to run out.
 func Reopen(t *testing.T, alone bool, open func(*testing.T) Storage) {
-	d := &desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	d := &fixture{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	ada := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
 	d.play(m, post("notice", match.Notice, m), post("show", match.Show, m), post("status", match.Status, m))

@@ -11,7 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-func bookmarks(d *desk) {
+func bookmarks(d *fixture) {
 	get := func(adapter string) string {
 		d.Helper()
 		value, err := d.Bookmark(d.ctx(), adapter)
@@ -26,7 +26,7 @@ func bookmarks(d *desk) {
 	d.same("discord", get("discord"), "7")
 }
 
-func outages(d *desk) {
+func outages(d *fixture) {
 	at := func(hour time.Duration) time.Time { return d.now.Add(hour * time.Hour) }
 	own, lasts, ended := bot.Outage{From: at(1), To: at(2)}, bot.Outage{Platform: "chat", From: at(0)}, bot.Outage{Platform: "chat", Server: "s", From: at(0), To: at(3)}
 	are := func(what string, want ...bot.Outage) {
@@ -50,15 +50,15 @@ func outages(d *desk) {
 }
 
 // say appends a message.
-func (d *desk) say(key, room, text string) outbox.Message {
+func (d *fixture) say(key, room, text string) outbox.Message {
 	d.Helper()
 	m, err := d.Append(d.ctx(), outbox.Message{Key: key, Room: room, At: d.now, Text: text})
 	d.must(err)
 	return m
 }
 
-// heard gives the texts of messages of a room.
-func (d *desk) heard(room string, after int64, limit int) []string {
+// heard returns the texts of messages of a room.
+func (d *fixture) heard(room string, after int64, limit int) []string {
 	d.Helper()
 	messages, err := d.Since(d.ctx(), room, after, limit)
 	d.must(err)
@@ -69,7 +69,7 @@ func (d *desk) heard(room string, after int64, limit int) []string {
 	return texts
 }
 
-func messages(d *desk) {
+func messages(d *fixture) {
 	none, err := d.Last(d.ctx())
 	d.must(err)
 	d.same("the newest of none", none, int64(0))
@@ -105,7 +105,7 @@ func messages(d *desk) {
 	d.same("of all rooms", texts, []string{"hall 0", "attic 1", "hall 1"})
 }
 
-func messageTwice(d *desk) {
+func messageTwice(d *fixture) {
 	first := d.say("k", "hall", "first")
 	d.same("again", d.say("k", "hall", "second"), first)
 	d.same("heard", d.heard("hall", 0, 10), []string{"first"})
@@ -114,7 +114,7 @@ func messageTwice(d *desk) {
 
 // messagesOfSteps: what was typed is stored with its step, or not at all, and what a
 // post became when it is settled.
-func messagesOfSteps(d *desk) {
+func messagesOfSteps(d *fixture) {
 	m := d.open("g1", garden)
 	step := d.turn(m, post("p1", match.Show, m))
 	step.Typed = &match.Typed{Room: "hall", At: d.now, From: "Ada", Text: "/place D4"}
@@ -134,7 +134,7 @@ func messagesOfSteps(d *desk) {
 	d.same("the receipt", last, outbox.Receipt("2"))
 }
 
-func messageExtra(d *desk) {
+func messageExtra(d *fixture) {
 	full := outbox.Message{Key: "web:1:answer", Room: "hall", At: d.now, Text: "Game 3 is over", To: []string{"Ada", "<b> ½ \u2068א\u2069"},
 		Controls: []match.Control{
 			{Label: "Rematch", Command: "rematch", Args: map[string]string{"game": "3", "seq": "12"}},
@@ -161,7 +161,7 @@ func messageExtra(d *desk) {
 	}
 }
 
-func racingMessages(d *desk) {
+func racingMessages(d *fixture) {
 	const n = 16
 	kept := make([]outbox.Message, n)
 	for _, err := range atOnce(n, func(i int) (err error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-func roomSettings(d *desk) {
+func roomSettings(d *fixture) {
 	of := func(where match.Room) match.RoomSettings {
 		d.Helper()
 		set, _ := d.room(where)
@@ -46,7 +46,7 @@ func roomSettings(d *desk) {
 }
 
 // known holds what is found in one look to what is found piece by piece.
-func known(d *desk) {
+func known(d *fixture) {
 	who := outbox.User{Platform: "web", ID: "1", Name: "Ada"}
 	look := func(request string) bot.Known {
 		d.Helper()

@@ -11,23 +11,23 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// room gives what has been chosen for a channel, and its server.
-func (d *desk) room(where match.Room) (match.RoomSettings, bot.Server) {
+// room returns what has been chosen for a channel, and its server.
+func (d *fixture) room(where match.Room) (match.RoomSettings, bot.Server) {
 	d.Helper()
 	c, err := d.Channel(d.ctx(), where)
 	d.must(err)
 	return c.Settings, c.Server
 }
 
-// servers gives the servers of a platform that are known.
-func (d *desk) servers(platform string) []bot.Server {
+// servers returns the servers of a platform that are known.
+func (d *fixture) servers(platform string) []bot.Server {
 	d.Helper()
 	all, err := d.Servers(d.ctx(), platform)
 	d.must(err)
 	return append([]bot.Server{}, all...)
 }
 
-func serverSettings(d *desk) {
+func serverSettings(d *fixture) {
 	of := func(id string, set match.RoomSettings) bot.Server {
 		set.Room, set.Server = match.Room{Platform: "web"}, id
 		return bot.Server{Platform: "web", ID: id, Settings: set}
@@ -100,7 +100,7 @@ func serverSettings(d *desk) {
 
 // forgottenServer forgets one of two servers, in which people play who play in
 // both, in one, and in none.
-func forgottenServer(d *desk) {
+func forgottenServer(d *fixture) {
 	here := func(channel string) match.Room { return match.Room{Platform: "chat", Channel: channel} }
 	elsewhere := match.Room{Platform: "mail", Channel: "lost"}
 	who := map[string]match.PersonID{}
@@ -223,7 +223,7 @@ func forgottenServer(d *desk) {
 }
 
 // A step by somebody who was forgotten meanwhile, or for them, is not taken.
-func strangersStep(d *desk) {
+func strangersStep(d *fixture) {
 	a := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	b := d.person(outbox.User{Platform: "web", ID: "2", Name: "Bob"})
 	d.must(d.Belongs(d.ctx(), garden, "club"))

@@ -18,15 +18,15 @@ import (
 )
 
 // same compares what came back with what is wanted.
-func (d *desk) same(what string, got, want any) {
+func (d *fixture) same(what string, got, want any) {
 	d.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		d.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// logOf gives the bodies of a match's events.
-func (d *desk) logOf(id match.GameID) []string {
+// logOf returns the bodies of a match's events.
+func (d *fixture) logOf(id match.GameID) []string {
 	d.Helper()
 	_, events, err := d.Match(d.ctx(), id)
 	d.must(err)
@@ -38,14 +38,14 @@ func (d *desk) logOf(id match.GameID) []string {
 }
 
 // conflict checks that err says that something else came first.
-func (d *desk) conflict(err error) {
+func (d *fixture) conflict(err error) {
 	d.Helper()
 	if !errors.Is(err, bot.ErrConflict) {
 		d.Errorf("error is %v, want %v", err, bot.ErrConflict)
 	}
 }
 
-func stepReadBack(d *desk) {
+func stepReadBack(d *fixture) {
 	m := &match.Match{
 		ID: "g1", Rules: "japanese@1", Rated: true,
 		Clock: clock.Control{Kind: clock.Fischer, Main: 7 * day, Increment: day, Cap: 14 * day, Weekends: true,
@@ -94,7 +94,7 @@ func stepReadBack(d *desk) {
 	d.same("answer", gotAnswer, answer)
 }
 
-func refusal(d *desk) {
+func refusal(d *fixture) {
 	answer := match.Reply{Texts: []bot.Text{{Key: "the point is not empty"}}, Private: true}
 	d.must(d.Commit(d.ctx(), &match.Step{Request: "web:1", At: d.now, Answer: answer}))
 	got, ok, err := d.Answered(d.ctx(), "web:1")
@@ -110,7 +110,7 @@ func refusal(d *desk) {
 	d.same("posts", d.claim(), []string{})
 }
 
-func requestTwice(d *desk) {
+func requestTwice(d *fixture) {
 	m := d.open("g1", garden)
 	first := d.turn(m, post("p1", match.Notice, m))
 	first.Answer.Texts = []bot.Text{{Key: "first"}}
@@ -131,7 +131,7 @@ func requestTwice(d *desk) {
 	d.conflict(d.Commit(d.ctx(), refused))
 }
 
-func nothingOfAFailedStep(d *desk) {
+func nothingOfAFailedStep(d *fixture) {
 	someone := d.person(outbox.User{Platform: "web", ID: "1", Name: "Ada"})
 	m := d.open("g1", garden)
 	stale := d.turn(m)
@@ -169,7 +169,7 @@ func nothingOfAFailedStep(d *desk) {
 	d.same("number of the next that was", other.Number, 1)
 }
 
-func stepsMustFit(d *desk) {
+func stepsMustFit(d *fixture) {
 	m := d.open("g1", garden)
 	d.open("g2", garden)
 	flag := d.due(m, "flag", day)
@@ -204,7 +204,7 @@ func stepsMustFit(d *desk) {
 	d.same("log", d.logOf("g1"), []string{})
 }
 
-func givenUp(d *desk) {
+func givenUp(d *fixture) {
 	m := d.open("g1", garden)
 	ctx, cancel := context.WithCancel(d.ctx())
 	cancel()
@@ -215,7 +215,7 @@ func givenUp(d *desk) {
 	d.play(m)
 }
 
-func racingSteps(d *desk) {
+func racingSteps(d *fixture) {
 	m := d.open("g1", garden)
 	const rounds, players = 20, 8
 	for range rounds {
@@ -253,7 +253,7 @@ func atOnce(n int, f func(int) error) []error {
 	return errs
 }
 
-func noMatch(d *desk) {
+func noMatch(d *fixture) {
 	if _, err := d.Header(d.ctx(), "none"); !errors.Is(err, bot.ErrNotFound) {
 		d.Errorf("header: error is %v, want %v", err, bot.ErrNotFound)
 	}
@@ -262,7 +262,7 @@ func noMatch(d *desk) {
 	}
 }
 
-func numbers(d *desk) {
+func numbers(d *fixture) {
 	thread := garden
 	thread.Thread = "t"
 	elsewhere := garden
@@ -278,7 +278,7 @@ func numbers(d *desk) {
 	}
 }
 
-func racingNumbers(d *desk) {
+func racingNumbers(d *fixture) {
 	const n = 24
 	var got []int
 	var matches []*match.Match
@@ -304,7 +304,7 @@ func racingNumbers(d *desk) {
 	}
 }
 
-func findMatches(d *desk) {
+func findMatches(d *fixture) {
 	thread := match.Room{Platform: "web", Channel: "garden", Thread: "t"}
 	state := func(s match.State) func(*match.Match) { return func(m *match.Match) { m.State = s } }
 	seats := func(opener, black, white match.PersonID) func(*match.Match) {
@@ -363,7 +363,7 @@ func findMatches(d *desk) {
 
 // changedStanding holds a storage to storing what has changed in a match, also when
 // it is told how the match stood and may leave out the rest.
-func changedStanding(d *desk) {
+func changedStanding(d *fixture) {
 	m := d.open("g1", garden)
 	for i, change := range []func(*match.Match){
 		func(m *match.Match) { m.ToMove = bob },
@@ -390,7 +390,7 @@ func changedStanding(d *desk) {
 	}
 }
 
-func lastChangedFirst(d *desk) {
+func lastChangedFirst(d *fixture) {
 	var matches []*match.Match
 	for i := range 5 {
 		matches = append(matches, d.open(match.GameID(fmt.Sprint(i)), garden))

@@ -30,7 +30,7 @@ type Storage interface {
 func Run(t *testing.T, open func(*testing.T) Storage) {
 	for _, test := range []struct {
 		name string
-		run  func(*desk)
+		run  func(*fixture)
 	}{
 		{"a step is read back as it was taken", stepReadBack},
 		{"a refusal leaves its answer and nothing else", refusal},
@@ -101,13 +101,13 @@ func Run(t *testing.T, open func(*testing.T) Storage) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(&desk{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+			test.run(&fixture{T: t, Storage: open(t), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
 		})
 	}
 }
 
-// A desk is where a test works: a storage, and a clock that it moves itself.
-type desk struct {
+// A fixture holds the parts of a test: a storage, and a clock that it moves itself.
+type fixture struct {
 	*testing.T
 	Storage
 	now      time.Time
@@ -127,10 +127,10 @@ var (
 )
 
 // ctx is the test's context.
-func (d *desk) ctx() context.Context { return d.Context() }
+func (d *fixture) ctx() context.Context { return d.Context() }
 
 // must ends the test if err is one.
-func (d *desk) must(err error) {
+func (d *fixture) must(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
@@ -138,16 +138,16 @@ func (d *desk) must(err error) {
 }
 
 // pass lets time go by.
-func (d *desk) pass(t time.Duration) { d.now = d.now.Add(t) }
+func (d *fixture) pass(t time.Duration) { d.now = d.now.Add(t) }
 
-// request gives an id that was not asked before.
-func (d *desk) request() string {
+// request returns an id that was not asked before.
+func (d *fixture) request() string {
 	d.requests++
 	return fmt.Sprintf("web:%s:%d", d.Name(), d.requests)
 }
 
-// fresh gives a match that is not stored yet, going between Ada and Bob.
-func (d *desk) fresh(id match.GameID, where match.Room) *match.Match {
+// fresh returns a match that is not stored yet, going between Ada and Bob.
+func (d *fixture) fresh(id match.GameID, where match.Room) *match.Match {
 	return &match.Match{
 		ID: id, Rules: "two-button@1", Setup: rules.Setup{W: 9, H: 9, Komi: 13},
 		Opener: ada, Where: where, Opened: d.now,
@@ -156,7 +156,7 @@ func (d *desk) fresh(id match.GameID, where match.Room) *match.Match {
 }
 
 // open stores a new match without events.
-func (d *desk) open(id match.GameID, where match.Room, change ...func(*match.Match)) *match.Match {
+func (d *fixture) open(id match.GameID, where match.Room, change ...func(*match.Match)) *match.Match {
 	d.Helper()
 	m := d.fresh(id, where)
 	for _, f := range change {
@@ -167,7 +167,7 @@ func (d *desk) open(id match.GameID, where match.Room, change ...func(*match.Mat
 }
 
 // turn makes the step of the next event of m, with posts, without taking it.
-func (d *desk) turn(m *match.Match, posts ...match.OutboxPost) *match.Step {
+func (d *fixture) turn(m *match.Match, posts ...match.OutboxPost) *match.Step {
 	next := *m
 	next.Seq++
 	next.Changed = d.now
@@ -179,14 +179,14 @@ func (d *desk) turn(m *match.Match, posts ...match.OutboxPost) *match.Step {
 }
 
 // play takes the next event of m, with posts.
-func (d *desk) play(m *match.Match, posts ...match.OutboxPost) {
+func (d *fixture) play(m *match.Match, posts ...match.OutboxPost) {
 	d.Helper()
 	step := d.turn(m, posts...)
 	d.must(d.Commit(d.ctx(), step))
 	*m = *step.Match
 }
 
-// post gives a post about m in its room.
+// post returns a post about m in its room.
 func post(id, kind string, m *match.Match) match.OutboxPost {
 	return match.OutboxPost{ID: id, Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq, Texts: []bot.Text{{Key: id}}}
 }
@@ -197,7 +197,7 @@ const day = 24 * time.Hour
 const lease = time.Minute
 
 // claimed returns the posts to deliver now.
-func (d *desk) claimed() []match.OutboxPost {
+func (d *fixture) claimed() []match.OutboxPost {
 	d.Helper()
 	posts, err := d.Claim(d.ctx(), d.now, d.now.Add(lease))
 	d.must(err)
@@ -205,7 +205,7 @@ func (d *desk) claimed() []match.OutboxPost {
 }
 
 // claim returns their ids.
-func (d *desk) claim() []string {
+func (d *fixture) claim() []string {
 	d.Helper()
 	ids := []string{}
 	for _, p := range d.claimed() {
@@ -215,7 +215,7 @@ func (d *desk) claim() []string {
 }
 
 // settle says that posts were shown, each with a receipt made of its id.
-func (d *desk) settle(ids ...string) {
+func (d *fixture) settle(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
 		d.must(d.Settle(d.ctx(), id, outbox.Receipt("receipt of "+id), nil, outbox.Decorations{}))
@@ -223,7 +223,7 @@ func (d *desk) settle(ids ...string) {
 }
 
 // drain claims and settles until nothing is left, and gives what came, in order.
-func (d *desk) drain() []string {
+func (d *fixture) drain() []string {
 	d.Helper()
 	all := []string{}
 	for {
@@ -238,33 +238,33 @@ func (d *desk) drain() []string {
 
 // park sets aside what a room is owed, or a game there, and reports whether it is the
 // first time.
-func (d *desk) park(where match.Room, game match.GameID) bool {
+func (d *fixture) park(where match.Room, game match.GameID) bool {
 	d.Helper()
 	_, first, err := d.Park(d.ctx(), where, game, "not permitted: send messages")
 	d.must(err)
 	return first
 }
 
-func (d *desk) parks(where match.Room, game match.GameID, first bool) {
+func (d *fixture) parks(where match.Room, game match.GameID, first bool) {
 	d.Helper()
 	d.same("parked for the first time", d.park(where, game), first)
 }
 
 // unpark takes up what a room is owed, and reports whether there is any.
-func (d *desk) unpark(where match.Room) bool {
+func (d *fixture) unpark(where match.Room) bool {
 	d.Helper()
 	some, err := d.Unpark(d.ctx(), where, d.now)
 	d.must(err)
 	return some
 }
 
-func (d *desk) unparks(where match.Room, some bool) {
+func (d *fixture) unparks(where match.Room, some bool) {
 	d.Helper()
 	d.same("something to take up", d.unpark(where), some)
 }
 
 // read returns a match.
-func (d *desk) read(id match.GameID) match.Match {
+func (d *fixture) read(id match.GameID) match.Match {
 	d.Helper()
 	m, _, err := d.Match(d.ctx(), id)
 	d.must(err)
@@ -272,7 +272,7 @@ func (d *desk) read(id match.GameID) match.Match {
 }
 
 // find returns the matches of a query.
-func (d *desk) find(q bot.Query) []match.Match {
+func (d *fixture) find(q bot.Query) []match.Match {
 	d.Helper()
 	matches, err := d.Matches(d.ctx(), q)
 	d.must(err)

@@ -15,7 +15,7 @@ import (
 // Invitations are accepted in the order in which they came, but those of one
 // person no faster than they may.
 func TestInvitationsInTheirOrder(t *testing.T) {
-	var g guests
+	var g inviteLimiter
 	now := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 	type invitation struct {
 		e  id.EventID

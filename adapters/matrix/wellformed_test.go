@@ -10,8 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
 
-// check is what holds of everything that the bot has said in a room, as somebody
-// there has received it.
+// check tests every message of the bot in a room, as somebody there has received it.
 func (c *club) check(g *guest, at id.RoomID) {
 	c.Helper()
 	v := g.View(at)
@@ -23,9 +22,9 @@ func (c *club) check(g *guest, at id.RoomID) {
 		}
 		switch e.Type {
 		case "m.room.message":
-			c.wellSaid(e.Content)
+			c.wellFormed(e.Content)
 			if new, ok := e.Content["m.new_content"].(map[string]any); ok {
-				c.wellSaid(new)
+				c.wellFormed(new)
 				break
 			}
 			mark, _ := e.Content[marker].(string)
@@ -51,7 +50,7 @@ func (c *club) check(g *guest, at id.RoomID) {
 	}
 }
 
-// pictured: a picture is what it says to be.
+// pictured checks that a picture has the size and type that its message names.
 func (c *club) pictured(g *guest, m *matrixtest.Message) {
 	if p := m.Picture; p.Name == "" || strings.HasPrefix(m.Body, p.Name) || p.Type == "image/png" && (p.Blurhash == "" || m.Body == "") {
 		c.Errorf("a picture that lacks something: %+v %q", *p, m.Body)
@@ -64,9 +63,9 @@ func (c *club) pictured(g *guest, m *matrixtest.Message) {
 // permitted are the tags that clients show, of those that the bot has a use for.
 var permitted = []string{"a", "br", "details", "summary", "pre"}
 
-// wellSaid: a message says whom it calls. Who is called must hear it, which of a
-// notice nobody does; nobody else is disturbed.
-func (c *club) wellSaid(content map[string]any) {
+// wellFormed checks that a message names the people whom it mentions. A message that
+// mentions somebody must notify them, so it is no notice; it disturbs nobody else.
+func (c *club) wellFormed(content map[string]any) {
 	mentions, ok := content["m.mentions"].(map[string]any)
 	users, _ := mentions["user_ids"].([]any)
 	kind, _ := content["msgtype"].(string)

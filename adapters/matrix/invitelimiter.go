@@ -16,10 +16,10 @@ const (
 	joinsEvery      = 6 * time.Second
 )
 
-// guests has the invitations wait in the order in which they came: first for
+// inviteLimiter makes invitations wait in the order in which they came: first for
 // those of the same inviter, so that nobody can keep others waiting with many,
 // then for all. Its methods may be called concurrently.
-type guests struct {
+type inviteLimiter struct {
 	mu   sync.Mutex
 	all  *rate.Limiter
 	each map[id.UserID]*rate.Limiter
@@ -33,7 +33,7 @@ type ask struct {
 }
 
 // wait gives how long an invitation still has to wait.
-func (g *guests) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
+func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all == nil {
@@ -43,7 +43,7 @@ func (g *guests) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
 	if a == nil {
 		l := g.each[by]
 		if l == nil {
-			for k, l := range g.each { // who has not invited it lately
+			for k, l := range g.each { // forget people without a recent invitation
 				if l.TokensAt(now) >= joinsEachAtOnce {
 					delete(g.each, k)
 				}
@@ -61,7 +61,7 @@ func (g *guests) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
 }
 
 // tried ends the waiting of an invitation; another try waits anew.
-func (g *guests) tried(e id.EventID) {
+func (g *inviteLimiter) tried(e id.EventID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.asks, e)

@@ -1,0 +1,195 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/interaction"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/rest"
+	"github.com/halfpoint-go/halfpoint/adapters/intake"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
+)
+
+// This file reads turns that people type in messages instead of commands. Messages come
+// through the gateway alone. Discord shows the bot what they say if they mention it or
+// are direct messages, and otherwise only with the intent for the content of messages.
+// A reply to the bot mentions it too, but not if it replies to the answer of an
+// interaction, as most boards are.
+
+// intents are those of the gateway for messages.
+func (a *Adapter) intents() int {
+	intents := gateway.GuildMessages | gateway.DirectMessages
+	if a.cfg.MessageContent {
+		intents |= gateway.MessageContent
+	}
+	return intents
+}
+
+// A message is one that somebody has written, as far as it is read.
+type message struct {
+	ID      string                `json:"id"`
+	Type    discordgo.MessageType `json:"type"`
+	Channel string                `json:"channel_id"`
+	Guild   string                `json:"guild_id"` // empty: a direct message
+	Content string                `json:"content"`
+	Author  interaction.User      `json:"author"`
+	Webhook string                `json:"webhook_id"`
+	Member  struct {
+		Nick string `json:"nick"`
+	} `json:"member"`
+
+	mentions bool // it begins or ends with a mention of the bot; Content is without it
+}
+
+// readMessage returns what is to be done about a message; nil: nothing, it is chat.
+func (a *Adapter) readMessage(raw json.RawMessage) func() {
+	var m message
+	if json.Unmarshal(raw, &m) != nil || m.ID == "" || m.Author.ID == "" || m.Author.Bot || m.Webhook != "" ||
+		m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
+		return nil
+	}
+	m.Author.Nick = m.Member.Nick
+	m.Content, m.mentions = a.unaddressed(m.Content)
+	if _, _, ok := bot.BareTurn(m.Content); !ok && !(m.mentions && likeAPoint.MatchString(m.Content)) {
+		return nil
+	}
+	return func() { a.takeMessage(m) }
+}
+
+// likeAPoint is a text that is meant as a point, although there may be no such point.
+var likeAPoint = regexp.MustCompile(`(?i)^\s*(?:[a-z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})[\s.!]*$`)
+
+// unaddressed takes a mention of the bot off the beginning or end of a text, and reports
+// whether there was one.
+func (a *Adapter) unaddressed(text string) (rest string, mentions bool) {
+	text = strings.TrimSpace(text)
+	for _, mention := range []string{"<@" + a.self + ">", "<@!" + a.self + ">"} {
+		if rest, ok := strings.CutPrefix(text, mention); ok {
+			return strings.TrimLeft(rest, " \t\n:,"), true
+		}
+		if rest, ok := strings.CutSuffix(text, mention); ok {
+			return strings.TrimRight(rest, " \t\n"), true
+		}
+	}
+	return text, false
+}
+
+// takeMessage has a message handled, in the order of its channel, once.
+func (a *Adapter) takeMessage(m message) {
+	if known, _ := a.seen.ContainsOrAdd("message "+m.ID, struct{}{}); known {
+		return
+	}
+	if a.asks.Go("channel "+m.Channel, func() { a.handleMessage(a.asking, m) }) != nil {
+		a.log.Warn("too much at once, message ignored", "message", m.ID)
+	}
+}
+
+// handleMessage asks for the turn that a message may be. The board is shown by the
+// outbox: there is no interaction whose answer it could be.
+func (a *Adapter) handleMessage(ctx context.Context, m message) {
+	r, err := a.messageRequest(ctx, m)
+	if err != nil {
+		a.log.Warn("channel of a message not found, message ignored", "message", m.ID, "error", err)
+		return
+	}
+	if !m.mentions {
+		turn := false
+		err := tried(ctx, func() (err error) {
+			r, turn, err = a.service.Bare(ctx, r, m.Content)
+			return err
+		})
+		if err != nil {
+			a.log.Error("message not read", "message", m.ID, "error", err)
+		}
+		if !turn {
+			return
+		}
+	}
+	var answer bot.Answer
+	switch a.limitedTo(m.Author.ID, m.Channel) {
+	case intake.Fine:
+		err = tried(ctx, func() (err error) {
+			answer, err = a.service.Ask(ctx, r)
+			return err
+		})
+	case intake.TooMuch:
+		answer = bot.Answer{Text: wordTooMuch, Private: true}
+	}
+	switch {
+	case err != nil:
+		a.log.Error("request given up", "request", r.ID, "error", err)
+		answer = bot.Answer{Text: wordFailed, Private: true}
+	case answer.Empty():
+		return
+	}
+	a.replyTo(ctx, m, answer.Unshared())
+}
+
+// messageRequest makes a request of a message. The time at which it was written is in
+// its id.
+func (a *Adapter) messageRequest(ctx context.Context, m message) (bot.Request, error) {
+	r := bot.Request{
+		ID: Name + ":message:" + m.ID, Who: person(m.Author), Where: match.Room{Platform: Name, Channel: m.Channel},
+		At: interaction.Time(m.ID), Flat: m.Guild == "",
+	}
+	if r.Command, r.Args, _ = bot.BareTurn(m.Content); r.Command == "" {
+		r.Command, r.Args = "place", map[string]string{"at": m.Content}
+	}
+	if m.Guild == "" {
+		return r, nil
+	}
+	r.Server = serverOf(m.Guild)
+	at, err := a.room(ctx, m.Channel)
+	if err == nil && (interaction.Channel{Type: at.kind}).IsThread() && at.parent != "" {
+		inThread(&r, at.parent, m.Channel)
+	}
+	return r, err
+}
+
+// repliesFor is how long a reply stays that only one person needs.
+const repliesFor = time.Minute
+
+// replyTo answers a message, quietly. Everybody reads it: Discord knows no message for one
+// person alone but as an answer to an interaction. What is for one person is therefore
+// deleted again.
+func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
+	ms, err := content{text: a.written(answer.Text), lang: answer.Lang, controls: answer.Controls}.messages()
+	if err != nil || len(ms) == 0 {
+		a.log.Error("reply not drawn", "message", m.ID, "error", err)
+		return
+	}
+	reply := ms[0]
+	reply.Answers, reply.Flags, reply.Nonce = &rest.Reference{Message: m.ID}, rest.SuppressNotifications, rest.Nonce("reply "+m.ID)
+	sent, err := a.rest.Send(ctx, m.Channel, reply)
+	if err != nil {
+		a.log.Warn("message not answered", "message", m.ID, "error", err)
+		return
+	}
+	if !answer.Private {
+		return
+	}
+	goes := outbox.Owes{Kind: match.Remove, Key: string(received(sent)), Target: received(sent), NotBefore: time.Now().Add(repliesFor)}
+	if err := a.service.Owe(ctx, match.Room{Platform: Name, Channel: m.Channel}, goes); err != nil {
+		a.log.Error("reply stays: its end is not stored", "message", m.ID, "error", err)
+	}
+}
+
+// howToMove returns what a thread of a game begins with: how a turn is made there.
+func (a *Adapter) howToMove(lang string) (hints []string) {
+	place := a.written(bot.Mention{Command: "place"}.Mark())
+	switch {
+	case a.cfg.Listen != "": // no messages come
+		return nil
+	case a.cfg.MessageContent:
+		return []string{small + bot.Translated(lang, wordType, place)}
+	}
+	return []string{small + bot.Translated(lang, wordMention, place, "<@"+a.self+">")}
+}

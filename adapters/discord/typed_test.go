@@ -1,0 +1,200 @@
+package discord
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/adapters/discord/gateway"
+)
+
+// at begins a text with a mention of the bot.
+func (c *club) at(text string) string { return "<@" + c.a.self + "> " + text }
+
+// write has somebody write a message, and returns what stands last in the channel once
+// all that comes of it has come.
+func (c *club) write(who *discordtest.Person, in *discordtest.Channel, text string) string {
+	who.Say(in, text)
+	c.settle()
+	return in.Last().Content
+}
+
+// Whoever mentions the bot in a thread makes a turn there. What is wrong with it they
+// read in a reply that calls nobody and is deleted after a minute, also by another
+// process.
+func TestMentioned(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		if hint := "or mention me: " + c.at("C3"); !strings.Contains(thread.Messages()[0].Content, hint) {
+			t.Errorf("the thread begins with %q", thread.Messages()[0].Content)
+		}
+		for _, turn := range []struct {
+			who         *discordtest.Person
+			text, shows string
+		}{
+			{c.alice, c.at("C3"), "Black C3"}, {c.bob, c.at("b 3"), "White B3"},
+			{c.alice, "4c " + strings.TrimSpace(c.at("")), "Black C4"}, {c.bob, "<@!" + c.a.self + ">: pass", "White passes"},
+		} {
+			c.write(turn.who, thread, turn.text)
+			if m := c.shows(thread, turn.shows); !withBoard(m) || len(m.Pings) != 1 || m.Pings[0] == turn.who.Name() {
+				t.Errorf("%q: %+v", turn.text, m)
+			}
+		}
+		replies := []string{}
+		for _, wrong := range []struct {
+			who         *discordtest.Person
+			text, reply string
+		}{
+			{c.alice, "c3", "C3: the point is not empty"}, {c.alice, "i5", "Go boards have no column I"}, {c.alice, "e55", "E55 is not on this board"},
+			{c.alice, "zz3", "is not a point"}, {c.bob, "D3", "not your turn"},
+		} {
+			if got := c.write(wrong.who, thread, c.at(wrong.text)); !strings.Contains(got, wrong.reply) {
+				t.Errorf("%q is answered %q, not %q", wrong.text, got, wrong.reply)
+			}
+			m := thread.Last()
+			replies = append(replies, m.ID)
+			if len(m.Pings) > 0 || m.ReplyTo == "" {
+				t.Errorf("a reply to %q that calls %v", m.ReplyTo, m.Pings)
+			}
+		}
+		c.again()
+		c.passes(2 * time.Minute)
+		for _, m := range thread.Messages() {
+			if slices.Contains(replies, m.ID) {
+				t.Errorf("it stays: %q", m.Content)
+			}
+		}
+	})
+}
+
+// Discord does not show the bot what others write, and a reply to the answer of an
+// interaction mentions nobody. What mentions the bot and is no turn is chat.
+func TestChat(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		board := c.place(c.alice, thread, "C3") // the answer to a command
+		c.recorder.take()
+		for _, text := range []string{"B3", "pass", c.at("is a fine bot"), c.at(""), "hello " + c.at("B3 is good"), c.at("B3?"), c.at("score"), "<@" + c.alice.ID() + "> B3"} {
+			if got := c.write(c.bob, thread, text); got != text {
+				t.Errorf("%q is answered %q", text, got)
+			}
+		}
+		c.bob.Reply(board, "B3")
+		c.settle()
+		if asked := c.recorder.take(); len(asked) > 0 {
+			t.Errorf("the bot was asked %v", asked)
+		}
+		// A message of the bot's own is its author's: then the reply is for the bot.
+		c.write(c.bob, thread, c.at("B3"))
+		c.alice.Reply(c.shows(thread, "White B3"), "D3")
+		c.settle()
+		c.shows(thread, "Black D3")
+	})
+}
+
+// With the intent for what people write, the player to move types points in the thread
+// of the game. Elsewhere they are chat, and so is all else.
+func TestTyped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Privileged: gateway.MessageContent})
+		c.cfg.MessageContent = true
+		c.start()
+		thread := c.begin(t)
+		if hint := "or type a point: C3"; !strings.Contains(thread.Messages()[0].Content, hint) {
+			t.Errorf("the thread begins with %q", thread.Messages()[0].Content)
+		}
+		eve := c.guild.Member("Eve")
+		for _, chat := range []struct {
+			who  *discordtest.Person
+			in   *discordtest.Channel
+			text string
+		}{{c.bob, thread, "C3"}, {eve, thread, "C3"}, {c.alice, c.room, "C3"}, {c.alice, thread, "C3?"}, {c.alice, thread, "what about c3"}} {
+			if got := c.write(chat.who, chat.in, chat.text); got != chat.text {
+				t.Errorf("%q is answered %q", chat.text, got)
+			}
+		}
+		c.write(c.alice, thread, "c 3")
+		c.shows(thread, "Black C3")
+		c.write(c.bob, thread, "c3")
+		c.shows(thread, "C3: the point is not empty")
+		c.write(c.bob, thread, "Pass")
+		c.shows(thread, "White passes")
+		c.stop()
+		c.check()
+	})
+}
+
+// In direct messages, which the bot reads, a point is a turn in the only game there.
+func TestTypedDirectly(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		dm := c.alice.DM()
+		c.ok(c.alice.Slash(dm, "new", opt("size", "5x5"), opt("opponent", c.alice)))
+		c.write(c.alice, dm, "C3")
+		c.shows(dm, "Black C3")
+	})
+}
+
+// A message that comes twice is one turn, also if another process has heard of it first.
+func TestTypedTwice(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		c.alice.Say(thread, c.at("C3"))
+		message := thread.Last()
+		c.settle()
+		c.write(c.bob, thread, c.at("B3"))
+		c.write(c.alice, thread, c.at("B2"))
+		boards := count(thread.Messages(), withBoard)
+		again := func(asked int) {
+			t.Helper()
+			c.recorder.take()
+			c.d.Dispatch("MESSAGE_CREATE", map[string]any{"id": message.ID, "type": 0, "channel_id": thread.ID(), "guild_id": c.guild.ID(), "content": c.at("C3"),
+				"author": map[string]any{"id": c.alice.ID(), "username": "alice", "global_name": "Alice"}})
+			c.settle()
+			if n := count(thread.Messages(), withBoard); n != boards || len(c.recorder.take()) != asked {
+				t.Errorf("%d boards, not %d: %q", n, boards, thread.Last().Content)
+			}
+		}
+		again(0)
+		c.again()
+		again(1) // the bot knows it
+	})
+}
+
+// Over HTTP no messages come, and nobody is told that they would.
+func TestMentionedOverHTTP(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{})
+		c.overHTTP()
+		c.start()
+		thread := c.begin(t)
+		if m := thread.Messages()[0]; strings.Contains(m.Content, "mention") {
+			t.Errorf("the thread begins with %q", m.Content)
+		}
+		c.stop()
+		c.check()
+	})
+}
+
+func TestUnaddressed(t *testing.T) {
+	a := &Adapter{self: "77"}
+	for text, want := range map[string]string{
+		"<@77> E5": "E5", "<@!77> E5": "E5", " <@77>: E5": "E5", "<@77>, e 5 ": "e 5", "<@77>\nE5": "E5", "E5 <@77>": "E5", "<@77>E5": "E5", "<@77>": "",
+	} {
+		if got, ok := a.unaddressed(text); !ok || got != want {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "E5", "<@78> E5", "<@&77> E5", "@77 E5", "E5 <@77> D5", "<#77> E5"} {
+		if got, ok := a.unaddressed(text); ok || got != text {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+	for _, raw := range []string{``, `{}`, `{"id":"1","content":"<@77> E5"}`, `[]`, `{"id":"1","content":"<@77> E5","author":{"id":"2","bot":true}}`,
+		`{"id":"1","content":"<@77> E5","author":{"id":"2"},"webhook_id":"3"}`, `{"id":"1","content":"<@77> E5","author":{"id":"2"},"type":7}`} {
+		if a.readMessage([]byte(raw)) != nil {
+			t.Errorf("%s is a turn", raw)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package matrix
+
+import (
+	"slices"
+	"testing"
+
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+)
+
+// In the thread of a game a point or "pass" is a turn of the player to move. All else
+// that people say there without a sign is between them.
+func TestBareTurns(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		w := c.watch()
+		c.start()
+		g := c.begins("two-button 5x5")
+		at := g.black.at
+		eve := &guest{Player: s.Player(t, "Eve"), c: c, at: at}
+		g.black.Invites(at, eve.ID)
+		eve.AwaitInvite(at)
+		eve.Joins(at)
+		c.settled()
+		other := g.white.Says(at, "look at this")
+		said := func() int { return len(g.black.View(at).From(c.user.ID)) }
+		before, asked := said(), len(w.in(at))
+		for _, chat := range []struct {
+			who    *guest
+			thread id.EventID
+			text   string
+		}{
+			{g.white, g.root, "C3"}, {eve, g.root, "C3"}, {g.black, g.root, "C3?"}, {g.black, g.root, "c3 is best"},
+			{g.black, "", "C3"}, {g.black, other, "C3"}, {g.black, g.root, "score"},
+		} {
+			chat.who.asks(chat.thread, chat.text)
+		}
+		c.settled()
+		if said() != before || len(w.in(at)) != asked {
+			t.Errorf("the bot heard of %v and said %d things", w.in(at)[asked:], said()-before)
+		}
+
+		for _, turn := range []struct {
+			who         *guest
+			text, shows string
+		}{
+			{g.black, "c 3", "1. Black C3"}, {g.white, "4c", "2. White C4"}, {g.black, "D4.", "3. Black D4"},
+			{g.white, "Pass", "4. White passes"},
+		} {
+			if m := sees(g, turn.who, turn.text, turn.shows); m.Thread != g.root {
+				t.Errorf("%q is shown elsewhere than in the thread", turn.text)
+			}
+		}
+
+		// A turn that cannot be is refused, and what it is edited into is played.
+		refused := g.black.asks(g.root, "d4")
+		g.black.reads("D4: the point is not empty")
+		c.dealt(at, g.black.Edits(at, refused, "e4"))
+		g.shows("5. Black E4")
+		c.dealt(at, g.black.Edits(at, refused, "e5"))
+		g.black.reads("Editing a message does not change")
+
+		// Chat that is edited into a turn is one. It is none once it is somebody else's.
+		chat := g.white.asks(g.root, "hm")
+		c.dealt(at, g.white.Edits(at, chat, "b2"))
+		g.shows("6. White B2")
+		late := g.white.asks(g.root, "b1?")
+		c.dealt(at, g.white.Edits(at, late, "b1"))
+		c.settled()
+		if c.says(g.black, "White B1") > 0 || slices.Contains(w.in(at), late) {
+			t.Error("a turn out of turn")
+		}
+		c.once(g.black, at)
+	})
+}
+
+func sees(g *board, who *guest, text, shows string) *matrixtest.Message {
+	who.asks(g.root, text)
+	return g.shows(shows)
+}

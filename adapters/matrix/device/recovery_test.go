@@ -1,0 +1,106 @@
+//go:build goolm
+
+package device
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// The recovery key that the bot makes is in its file alone, which only the owner can read:
+// neither in the database nor in the log.
+func TestRecoveryKeyIsInItsFile(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		key := d.Recovery.Reveal()
+		s.stops(d)
+		info, err := os.Stat(s.RecoveryFile)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("%v %v", info, err)
+		}
+		if !strings.Contains(s.log.String(), s.RecoveryFile) {
+			t.Error("the log does not name the file")
+		}
+		for name, text := range map[string]string{"log": s.log.String(), "database": string(s.copies())} {
+			if strings.Contains(text, key) || strings.Contains(text, strings.ReplaceAll(key, " ", "")) {
+				t.Errorf("the key is in the %s", name)
+			}
+		}
+		s.openDB()
+		s.finds("there is a recovery key")
+	})
+}
+
+// A database of an older version holds the recovery key. It moves into the file.
+func TestRecoveryKeyMoves(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		s := account(t, server, server.URL, server.Register(t, "Bot"))
+		d := s.starts()
+		key := d.Recovery
+		s.stops(d)
+		if err := os.Remove(s.RecoveryFile); err != nil {
+			t.Fatal(err)
+		}
+		s.openDB()
+		if _, err := s.raw.Exec("UPDATE matrix_device SET recovery_key = ?, recovery_shown = 0", key.Reveal()); err != nil {
+			t.Fatal(err)
+		}
+		s.finds("there is a recovery key")
+		for range 2 {
+			d = s.starts()
+			if d.Recovery != key || d.New {
+				t.Errorf("the key is %v, new %v", d.Recovery, d.New)
+			}
+			s.stops(d)
+		}
+		text, err := os.ReadFile(s.RecoveryFile)
+		if err != nil || bytes.Count(text, []byte(key.Reveal())) != 1 {
+			t.Errorf("%q %v", text, err)
+		}
+		s.openDB()
+		var left string
+		if err := s.raw.QueryRow("SELECT recovery_key FROM matrix_device").Scan(&left); err != nil || left != "" {
+			t.Errorf("left in the database: %q %v", left, err)
+		}
+	})
+}
+
+// The newest key of an account counts, of those that are wholly written.
+func TestRecoveryFile(t *testing.T) {
+	file := t.TempDir() + "/keys"
+	is := func(user id.UserID, want string) {
+		t.Helper()
+		if got, err := readRecovery(file, user); err != nil || got != bot.NewSecret(want) {
+			t.Errorf("the key of %s is %q: %v", user, got.Reveal(), err)
+		}
+	}
+	is("@a:x", "")
+	for _, k := range [][2]string{{"@a:x", "EsT1 one"}, {"@b:x", "EsT2 two"}, {"@a:x", "EsT3 three"}} {
+		if err := keepRecovery(file, id.UserID(k[0]), bot.NewSecret(k[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("@a:x", "EsT3 three")
+	is("@b:x", "EsT2 two")
+	is("@c:x", "")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text[:len(text)-4], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is("@a:x", "EsT1 one")
+	if err := keepRecovery(file, "@a:x", bot.NewSecret("EsT4 four")); err != nil {
+		t.Fatal(err)
+	}
+	is("@a:x", "EsT4 four")
+}

@@ -1,0 +1,371 @@
+//go:build goolm
+
+package e2ee
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto/backup"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// signs cross-signs the peer's device, opens the backup and returns the recovery key.
+func (p *peer) signs() (recoveryKey string) {
+	p.t.Helper()
+	recoveryKey, err := p.CrossSign(ctx, CrossSignConfig{Password: p.user.Password})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.backsUp(recoveryKey)
+	return recoveryKey
+}
+
+func (p *peer) backsUp(recoveryKeys ...string) {
+	p.t.Helper()
+	if err := p.Backup(ctx, recoveryKeys...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// unsavedKeys returns how many keys are not marked as backed up.
+func (p *peer) unsavedKeys() (n int) {
+	p.t.Helper()
+	version := id.KeyBackupVersion("")
+	if b := p.backup.Load(); b != nil {
+		version = b.version
+	}
+	if err := p.db.QueryRow(ctx, "SELECT COUNT(*) FROM crypto_megolm_inbound_session WHERE key_backup_version <> $1", version).Scan(&n); err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+// saves waits until all keys are in the backup, and returns how many it has.
+func (p *peer) saves() int {
+	p.t.Helper()
+	for late := time.Now().Add(patience); p.backup.Load() == nil || p.unsavedKeys() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(late) {
+			p.t.Fatalf("%d keys are not backed up", p.unsavedKeys())
+		}
+	}
+	b, err := p.client.GetKeyBackupLatestVersion(ctx)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b.Count
+}
+
+// loses closes the machine and goes on as a new device that knows nothing.
+func (p *peer) loses(s *matrixtest.Server) {
+	p.t.Helper()
+	if err := p.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := Forget(ctx, p.db); err != nil {
+		p.t.Fatal(err)
+	}
+	p.client.AccessToken, p.client.DeviceID = s.Login(p.t, p.user)
+	p.pickle = "sealed anew"
+	p.open()
+}
+
+// With the recovery key alone a new device reads what the lost one could, also what that
+// has said itself; and what the backup gave is not uploaded again.
+func TestBackupAfterLoss(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		recoveryKey := bot.signs()
+		room := anna.makes(bot)
+		place := anna.say(room, "!place D4")
+		bot.reads(place, "!place D4")
+		board := bot.say(room, "Black D4.")
+		bot.await(board)
+		if n := bot.saves(); n != 2 {
+			t.Errorf("the backup has %d keys, not Anna's and the bot's", n)
+		}
+		// The bot is away; the key of what she says with the same session is in the backup.
+		away := anna.say(room, "!place E5")
+		bot.await(away)
+
+		bot.loses(s)
+		bot.cannotRead(place)
+		proxy.Forget()
+		bot.backsUp("EsTc 1234", recoveryKey)
+		bot.reads(place, "!place D4")
+		bot.reads(board, "Black D4.")
+		bot.reads(away, "!place E5")
+		bot.saves()
+		if n := len(proxy.Requests(matrixtest.On("PUT", "/room_keys/keys$"))); n != 0 {
+			t.Errorf("%d uploads of keys that came from there", n)
+		}
+		anna.reads(bot.say(room, "White E5."), "White E5.")
+	})
+}
+
+// Keys are uploaded together and once. A crash between the upload and its mark repeats
+// the upload, and one before it forgets nothing.
+func TestBackupAfterCrash(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		recoveryKey := bot.signs()
+		uploads := matrixtest.On("PUT", "/room_keys/keys$")
+		for range 3 {
+			room := anna.makes(bot)
+			bot.reads(anna.say(room, "!place D4"), "!place D4")
+		}
+		if bot.saves() != 3 {
+			t.Error("not all keys are backed up")
+		}
+		before := len(proxy.Requests(uploads))
+		if before > 3 {
+			t.Errorf("%d uploads of 3 keys", before)
+		}
+		restart := func() {
+			if err := bot.Close(); err != nil {
+				t.Fatal(err)
+			}
+			bot.open()
+		}
+		restart()
+		bot.backsUp(recoveryKey)
+		time.Sleep(2 * backupAfter)
+		if n := len(proxy.Requests(uploads)); n != before {
+			t.Errorf("%d uploads of what is there", n-before)
+		}
+
+		room := anna.makes(bot)
+		until := make(chan struct{})
+		lost := proxy.Once(uploads, matrixtest.HoldsAnswer(until))
+		bot.reads(anna.say(room, "!place D4"), "!place D4")
+		lost.Await(t, 1)
+		restart()
+		close(until)
+		var unmarked int
+		if err := bot.db.QueryRow(ctx, "SELECT COUNT(*) FROM crypto_megolm_inbound_session WHERE key_backup_version = ''").Scan(&unmarked); err != nil || unmarked != 1 {
+			t.Error("a key is marked whose upload is not known to have come about")
+		}
+		bot.backsUp() // it knows the backup's key
+		if n := bot.saves(); n != 4 {
+			t.Errorf("the backup has %d keys", n)
+		}
+
+		restart()
+		bot.reads(anna.say(anna.makes(bot), "!place D4"), "!place D4")
+		restart()
+		bot.backsUp(recoveryKey)
+		if n := bot.saves(); n != 5 {
+			t.Errorf("the backup has %d keys", n)
+		}
+	})
+}
+
+// The server does not answer for a while: uploads wait, and a message whose key may be in
+// the backup is not taken for unreadable.
+func TestBackupDoesNotAnswer(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		room := anna.makes(bot)
+		out := proxy.Always(matrixtest.On("", "/room_keys/"), matrixtest.Fails(502, "M_UNKNOWN"))
+		recoveryKey, err := bot.CrossSign(ctx, CrossSignConfig{Password: bot.user.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bot.Backup(ctx, recoveryKey); err == nil || errors.Is(err, ErrNoBackup) {
+			t.Fatalf("a backup is opened: %v", err)
+		}
+		place := anna.say(room, "!place D4")
+		bot.reads(place, "!place D4")
+		time.Sleep(time.Minute)
+		out.Stop()
+		if n := bot.saves(); n != 1 {
+			t.Errorf("the backup has %d keys", n)
+		}
+
+		bot.loses(s)
+		out = proxy.Always(matrixtest.On("", "/room_keys/"), matrixtest.Fails(502, "M_UNKNOWN"))
+		if err := bot.Backup(ctx, recoveryKey); err == nil {
+			t.Fatal("the backup is opened")
+		}
+		passing := func() {
+			t.Helper()
+			if _, err := bot.Decrypt(ctx, bot.events[place]); err == nil || errors.As(err, new(ErrNoKey)) || errors.As(err, new(ErrUnreadable)) {
+				t.Fatalf("a message that the backup may open: %v", err)
+			}
+		}
+		passing()
+		out.Stop()
+		bot.saves()
+		out = proxy.Always(matrixtest.On("GET", "/room_keys/keys/"), matrixtest.Fails(502, "M_UNKNOWN"))
+		for range backupTries - 1 {
+			passing()
+		}
+		bot.cannotRead(place)
+		out.Stop()
+		bot.clock = bot.clock.Add(time.Minute)
+		bot.reads(place, "!place D4")
+	})
+}
+
+// A homeserver without backups is not asked again and again.
+func TestServerWithoutBackups(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		backups := matrixtest.On("", "/room_keys/")
+		proxy.Always(backups, matrixtest.Fails(404, "M_UNRECOGNIZED"))
+		recoveryKey, err := bot.CrossSign(ctx, CrossSignConfig{Password: bot.user.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bot.Backup(ctx, recoveryKey); !errors.Is(err, ErrNoBackup) {
+			t.Errorf("there is a backup: %v", err)
+		}
+		room := anna.makes(bot)
+		bot.reads(anna.say(room, "!place D4"), "!place D4")
+		time.Sleep(24 * time.Hour)
+		if n := len(proxy.Requests(backups)); n != 1 {
+			t.Errorf("%d requests in a day", n)
+		}
+	})
+}
+
+// Another client has made another backup, or deleted it: the bot's keys go there that are
+// read with the recovery key.
+func TestAnotherBackup(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		recoveryKey := bot.signs()
+		bot.reads(anna.say(room, "!place D4"), "!place D4")
+		bot.saves()
+		other, err := backup.NewMegolmBackupKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, replace := range []func() error{
+			func() error {
+				_, err := bot.client.CreateKeyBackupVersion(ctx, &mautrix.ReqRoomKeysVersionCreate[backup.MegolmAuthData]{
+					Algorithm: id.KeyBackupAlgorithmMegolmBackupV1, AuthData: backup.MegolmAuthData{PublicKey: id.Ed25519(publicOf(other))}})
+				return err
+			},
+			func() error { return bot.client.DeleteKeyBackupVersion(ctx, bot.backup.Load().version) },
+		} {
+			if err := replace(); err != nil {
+				t.Fatal(err)
+			}
+			before := bot.backup.Load().version
+			room := anna.makes(bot)
+			bot.reads(anna.say(room, "!place D4"), "!place D4")
+			bot.awaits("another backup", func() bool { return bot.backup.Load().version != before })
+			if got := bot.saves(); got != n+2 {
+				t.Errorf("the backup has %d keys, not %d", got, n+2)
+			}
+		}
+		bot.loses(s)
+		bot.backsUp(recoveryKey)
+		for e := range bot.events {
+			if bot.events[e].Type == event.EventEncrypted {
+				bot.reads(e, "!place D4")
+			}
+		}
+	})
+}
+
+// Another client has made another backup, and the bot does not have the recovery key that
+// would open it: the log says so.
+func TestAnotherBackupWithoutRecoveryKey(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, s.URL, s.Register(t, "Bot"))
+		bot.signs()
+		bot.saves()
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		bot.open()
+		var log bytes.Buffer
+		bot.Log = slog.New(slog.NewTextHandler(&log, nil))
+		bot.backsUp() // it knows the backup's key
+		other, err := backup.NewMegolmBackupKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bot.client.CreateKeyBackupVersion(ctx, &mautrix.ReqRoomKeysVersionCreate[backup.MegolmAuthData]{
+			Algorithm: id.KeyBackupAlgorithmMegolmBackupV1, AuthData: backup.MegolmAuthData{PublicKey: id.Ed25519(publicOf(other))}}); err != nil {
+			t.Fatal(err)
+		}
+		bot.reads(anna.say(anna.makes(bot), "!place D4"), "!place D4")
+		time.Sleep(time.Minute)
+		if err := bot.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(log.String(), "keys are not backed up any more") {
+			t.Errorf("the log does not say so:\n%s", log.String())
+		}
+	})
+}
+
+// Without the recovery key there is no backup for a device that does not know it.
+func TestBackupNeedsTheRecoveryKey(t *testing.T) {
+	t.Parallel()
+	matrixtest.Each(t, func(t *testing.T, s *matrixtest.Server) {
+		bot := newPeer(t, s, s.URL, s.Register(t, "Bot"))
+		bot.signs()
+		bot.loses(s)
+		if err := bot.Backup(ctx, "EsTc 1234"); !errors.Is(err, ErrNoBackup) {
+			t.Errorf("the backup is opened: %v", err)
+		}
+	})
+}
+
+// Anybody who can write into the backup, as the server can, may write nonsense.
+func TestNonsenseInTheBackup(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		anna, bot, room := pair(t, s)
+		recoveryKey := bot.signs()
+		place := anna.say(room, "!place D4")
+		bot.reads(place, "!place D4")
+		bot.saves()
+		mine := bot.backup.Load()
+		session := id.SessionID(bot.events[place].Content.Raw["session_id"].(string))
+		sealed := func(data any) string {
+			s, err := backup.EncryptSessionData(mine.key, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(out)
+		}
+		for n, data := range []string{
+			`{}`, `{"ephemeral": null, "ciphertext": "", "mac": ""}`,
+			`{"ephemeral": "o43y/Mck1DExWdHr0+qbPJbjzO97+RH1mw6phLhYQj0", "ciphertext": "AAAA", "mac": "AAAA"}`,
+			sealed(nil), sealed(map[string]any{"algorithm": "m.megolm.v1.aes-sha2", "session_key": ""}),
+			sealed(map[string]any{"algorithm": "m.none"}),
+		} {
+			bot.loses(s)
+			if _, err := bot.client.PutKeysInBackup(ctx, mine.version, &mautrix.ReqKeyBackup{Rooms: map[id.RoomID]mautrix.ReqRoomKeyBackup{
+				room: {Sessions: map[id.SessionID]mautrix.ReqKeyBackupData{session: {IsVerified: true, FirstMessageIndex: -n, SessionData: json.RawMessage(data)}}},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			bot.backsUp(recoveryKey)
+			bot.cannotRead(place)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// aPoint is a point as people write it, once its letter stands first.
+var aPoint = regexp.MustCompile(`(?i)^[a-z](?:[1-9]|1[0-9]|2[0-5])$`)
+
+// BareTurn reads a turn that somebody typed without a command: a point as they write it,
+// "E5", "e 5", "5e" or "e5.", on any board and with any letter, or the word pass. It
+// reports false for everything else: every other word is as likely to be chat.
+func BareTurn(typed string) (command string, args map[string]string, ok bool) {
+	if len(typed) > 20 {
+		return "", nil, false
+	}
+	word := strings.TrimRight(strings.TrimSpace(match.TidyPoints(typed)), ".!")
+	switch {
+	case aPoint.MatchString(word):
+		return "place", map[string]string{"at": word}, true
+	case strings.EqualFold(word, "pass"):
+		return "pass", map[string]string{}, true
+	}
+	return "", nil, false
+}
+
+// Bare reports whether something that was typed without a command is a turn; see
+// [Service].
+func (b *Bot) Bare(ctx context.Context, r Request, typed string) (Request, bool, error) {
+	command, args, ok := BareTurn(typed)
+	if !ok {
+		return r, false, nil
+	}
+	as := r
+	as.Command, as.Args = command, args
+	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
+	if err != nil || k.Person == "" || k.Answer != nil {
+		return as, k.Answer != nil, err
+	}
+	if err := b.inThread(ctx, &r); err != nil {
+		return as, false, err
+	}
+	m, found, err := b.playedIn(ctx, r, k.Person)
+	if err != nil || !found || m.State != match.Going || m.ToMove != k.Person {
+		return as, false, err
+	}
+	p, err := b.position(ctx, m, m.Seq)
+	switch {
+	case errors.Is(err, errNotReplayed):
+		return as, true, nil // Ask says so
+	case err != nil:
+		return as, false, err
+	}
+	return as, p.Game.Phase() == rules.Playing, nil
+}
+
+// playedIn returns the game in whose thread something is asked; where there are no
+// threads, the only one that the person plays there.
+func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m match.Match, found bool, err error) {
+	if r.thread != "" {
+		m, err = b.store.Header(ctx, r.thread)
+		return m, err == nil, err
+	}
+	if r.Where.Thread == "" && !r.Flat {
+		return m, false, nil
+	}
+	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: 2})
+	if err != nil || len(ms) != 1 {
+		return m, false, err
+	}
+	return ms[0], true, nil
+}
+
+// bareSize is the size of a board as people write it.
+var bareSize = regexp.MustCompile(`^\d{1,2}([xX×]\d{1,2})?$`)
+
+// maxSlashed is the largest number of words of a command without its slash.
+const maxSlashed = 4
+
+// Slashed returns the command that somebody may mean who typed it without its slash:
+// "/place E5" for "E5", "/join" for "Join", "/new 9x9" for "new 9x9". It returns "" for
+// what reads like talk, and for what has a slash.
+func Slashed(commands []Command, typed string) string {
+	if command, args, ok := BareTurn(typed); ok {
+		return strings.TrimSpace("/" + command + " " + args["at"])
+	}
+	words := strings.Fields(typed)
+	if len(words) == 0 || len(words) > maxSlashed {
+		return ""
+	}
+	name := strings.ToLower(words[0])
+	line := "/" + strings.Join(append([]string{name}, words[1:]...), " ")
+	_, _, err := Parse(commands, line)
+	switch {
+	case err != nil || !slices.ContainsFunc(commands, func(c Command) bool { return c.Name == name }):
+		return ""
+	case len(words) == 1 || slices.ContainsFunc(words[1:], func(w string) bool { return aPoint.MatchString(w) || bareSize.MatchString(w) }):
+		return line
+	}
+	return ""
+}

@@ -1,0 +1,133 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/halfpoint-go/halfpoint/bot"
+)
+
+// A turn typed bare is nothing but a point or the word pass.
+func TestBareTurn(t *testing.T) {
+	for _, c := range []struct{ typed, want string }{
+		{"E5", "place E5"}, {"e5", "place E5"}, {" e 5 ", "place E5"}, {"5e", "place E5"}, {"e5.", "place E5"}, {"E5!", "place E5"},
+		{"e,5", "place E5"}, {"t19", "place T19"}, {"25z", "place Z25"},
+		{"i5", "place I5"}, {"z9", "place Z9"}, // which are refused on most boards, and say why
+		{"pass", "pass"}, {"Pass.", "pass"},
+		{"", "chat"}, {"e", "chat"}, {"5", "chat"}, {"e0", "chat"}, {"e26", "chat"}, {"e05", "chat"}, {"b52", "chat"},
+		{"e5?", "chat"}, {"e5 d4", "chat"}, {"5 e", "chat"}, {"e5 e", "chat"}, {"E5 is bad", "chat"}, {"e\n5 6", "chat"}, {"5e4", "chat"},
+		{"passe", "chat"}, {"I pass", "chat"}, {"pass?", "chat"}, {"resign", "chat"}, {"undo", "chat"}, {"/place E5", "chat"},
+		{"é5", "chat"}, {"ｅ5", "chat"}, {"e" + strings.Repeat(" ", 30) + "5", "chat"},
+	} {
+		got := "chat"
+		if command, args, ok := bot.BareTurn(c.typed); ok {
+			got = strings.TrimSpace(command + " " + strings.ToUpper(args["at"]))
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, want %s", c.typed, got, c.want)
+		}
+	}
+}
+
+// A turn typed bare is one for the player to move alone, in the thread of the game, or
+// in a place without threads where no other game is played. All else is chat.
+func TestBare(t *testing.T) {
+	k := newTalk(t)
+	typed := func(who, where, text string) string {
+		t.Helper()
+		r, err := k.request(who, "/board")
+		must(t, err)
+		switch where {
+		case "alone":
+			r.Flat = true
+		case "room":
+		default:
+			r.Under, r.Where.Thread = where, "thread-of-"+where
+		}
+		before := fmt.Sprint(k.matches(t, bot.Query{Where: clubRoom}))
+		turn, ok, err := k.bot.Bare(t.Context(), r, text)
+		must(t, err)
+		if after := fmt.Sprint(k.matches(t, bot.Query{Where: clubRoom})); after != before {
+			t.Errorf("looking at %q changed the games:\n%s\n%s", text, before, after)
+		}
+		if !ok {
+			return "chat"
+		}
+		a, err := k.bot.Ask(t.Context(), turn)
+		must(t, err)
+		k.posts(t)
+		// What was a turn stays one, although somebody else is to move now.
+		again, ok, err := k.bot.Bare(t.Context(), r, text)
+		must(t, err)
+		if b, err := k.bot.Ask(t.Context(), again); err != nil || !ok || b.Text != a.Text {
+			t.Errorf("%q again: %v, %+v, %v", text, ok, b, err)
+		}
+		if a.Refused {
+			return a.Text
+		}
+		return "turn"
+	}
+	k.lines(t, "ada> /new aga 9x9 opponent:bob") // under 1
+	if got := typed("ada", "1", "E5"); got != "chat" {
+		t.Errorf("before the game: %s", got)
+	}
+	k.lines(t, "bob> /join")
+	for _, c := range []struct{ who, where, text, want string }{
+		{"ada", "room", "E5", "chat"},
+		{"bob", "1", "E5", "chat"},
+		{"eve", "1", "E5", "chat"},
+		{"nobody", "1", "E5", "chat"}, // whom the bot has never met
+		{"ada", "other", "E5", "chat"},
+		{"ada", "1", "what about e5?", "chat"},
+		{"ada", "1", "i5", "Go boards have no column I: did you mean J5?"},
+		{"ada", "1", "z9", "Z9 is not on this board: its columns go from A to J, its rows from 1 to 9."},
+		{"ada", "1", "e 5", "turn"},
+		{"ada", "1", "e 5", "chat"},
+		{"bob", "1", "5e", "E5: the point is not empty."},
+		{"bob", "alone", "d5", "turn"},
+		{"ada", "1", "pass", "turn"},
+		{"bob", "1", "PASS", "turn"},
+		{"ada", "1", "c3", "chat"}, // which of the stones are dead is talked about
+		{"ada", "1", "pass", "chat"},
+	} {
+		if got := typed(c.who, c.where, c.text); got != c.want {
+			t.Errorf("%s in %s: %q is %s, want %s", c.who, c.where, c.text, got, c.want)
+		}
+	}
+	k.lines(t, "ada> /resume game:1", "ada> /new aga 9x9 opponent:bob", "bob> /join 2", "ada> /place E5 2")
+	if got := typed("bob", "alone", "c3"); got != "chat" {
+		t.Errorf("of two games: %s", got)
+	}
+	k.lines(t, "eve> /new aga 9x9", "kim> /join 3")
+	if got := typed("eve", "alone", "c3"); got != "turn" {
+		t.Errorf("of one's only game: %s", got)
+	}
+	// Somebody who only chats is not written down.
+	var kept strings.Builder
+	must(t, k.store.(interface {
+		Export(context.Context, io.Writer) error
+	}).Export(t.Context(), &kept))
+	if strings.Contains(strings.ToLower(kept.String()), "nobody") {
+		t.Error("the bot keeps the name of somebody who only chatted")
+	}
+}
+
+// What reads like a command without its slash is one, and talk is none.
+func TestSlashed(t *testing.T) {
+	for typed, want := range map[string]string{
+		"E5": "/place E5", " k9 ": "/place k9", "I5": "/place I5", "place D4": "/place D4", "Place d4": "/place d4",
+		"pass": "/pass", "New": "/new", "help": "/help", "accept": "/accept", "new 9x9": "/new 9x9",
+		"new two-button 9x9": "/new two-button 9x9", "new 13×13": "/new 13×13", "dead C3 D5": "/dead C3 D5",
+
+		"": "", "/pass": "", "!pass": "", "hello": "", "E5 D4": "", "A100": "", "E": "", "é5": "",
+		"pass?": "", "new game anyone?": "", "help me please": "", "why": "", "return": "", "draw in 10 minutes": "",
+		"place your stones at once": "", "dead right": "", "play E5": "",
+	} {
+		if got := bot.Slashed(bot.Commands(), typed); got != want {
+			t.Errorf("%q is read as %q, want %q", typed, got, want)
+		}
+	}
+}
