@@ -602,11 +602,11 @@ func help(q *question) Answer {
 
 // show draws a position for everybody, or for the person who asked alone.
 func show(q *question) Answer {
-	g, err := match.Diagram(q.b.rulesets, q.req.Args, &rules.TrompTaylor)
+	g, guessed, err := match.Diagram(q.b.rulesets, q.req.Args, &rules.TrompTaylor)
 	if err != nil {
 		return q.refuse(wrong(err))
 	}
-	a := q.answer()
+	a := q.answer(guessed...)
 	scene := q.lang.PictureWords().Of(g, render.Names{})
 	scene.Look = q.look()
 	a.Scene = &scene

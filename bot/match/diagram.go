@@ -25,16 +25,16 @@ func drawn(drawing string) (*sgf.Record, error) {
 }
 
 // Diagram plays what the argument "diagram" draws under the ruleset that "rules" names,
-// the record's own, or the one given. A part of the text that cannot be read is an error.
-// Its errors are for the person who drew it.
-func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (*rules.Game, error) {
+// the record's own, or the one given, and says what had to be guessed. A part of the
+// text that cannot be read is an error. Its errors are for the person who drew it.
+func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g *rules.Game, guessed []text.Message, err error) {
 	drawing, name := args["diagram"], strings.TrimSpace(args["rules"])
 	rec, err := drawn(drawing)
 	if errors.Is(err, sgf.ErrNoDiagram) || strings.TrimSpace(drawing) == "" {
-		return nil, text.Error("diagram.none")
+		return nil, nil, text.Error("diagram.none")
 	}
 	if err != nil {
-		return nil, text.Error("diagram.bad", text.Whole(err))
+		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
 	r := otherwise
 	if rec.RU != "" {
@@ -44,18 +44,20 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (*r
 	}
 	if name != "" {
 		if r, err = own.Find(name); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	komi := r.Komi
 	if rec.HasKomi {
 		komi = rec.Setup.Komi
 	}
-	g, err := rec.Play(r, komi)
-	if err != nil {
-		return nil, text.Error("diagram.bad", text.Whole(err))
+	if g, err = rec.Play(r, komi); err != nil {
+		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
-	return g, nil
+	for _, r := range rec.Repairs {
+		guessed = append(guessed, say("diagram.repaired", text.Whole(r.String())))
+	}
+	return g, guessed, nil
 }
 
 // SetUp puts a position up as a sandbox.
@@ -67,7 +69,7 @@ func SetUp(in *Input) Step {
 	if r, err := in.Rulesets.Find(in.Room.Rules); in.Room.Rules != "" && err == nil {
 		otherwise = r
 	}
-	g, err := Diagram(in.Rulesets, in.Request.Args, otherwise)
+	g, guessed, err := Diagram(in.Rulesets, in.Request.Args, otherwise)
 	if err != nil {
 		return in.Refuse(wrong(err))
 	}
@@ -80,7 +82,7 @@ func SetUp(in *Input) Step {
 	for _, t := range g.Log() {
 		bodies = append(bodies, "turn "+t.String())
 	}
-	s := in.opening(m).step(bodies, []text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, nil)
+	s := in.opening(m).step(bodies, append([]text.Message{say("sandbox", named(in.By), text.ThisGame, g.Rules().Title)}, guessed...), nil)
 	s.New = true
 	return s
 }

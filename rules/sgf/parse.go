@@ -2,12 +2,13 @@ package sgf
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
 )
 
-// A node is the properties of one node, in order, each name once.
+// A node is the properties of one node that Read knows, in order, each name once.
 type node []property
 
 // A property has its values as they stand in the file, escapes included.
@@ -44,65 +45,91 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// parse returns the nodes of the main line of the first game in data: of several
-// variations the first. Brackets are checked to the end of that game, and what
-// stands outside it is ignored.
-func parse(data []byte) ([]node, error) {
-	i := begin(data)
+// known are the properties that Read keeps. Where a node has one of the others, as
+// comments, times and the numbers of an engine, it is passed over.
+var known = map[string]bool{
+	"AP": true, "GM": true, "SZ": true, "KM": true, "RU": true, "HA": true, "PL": true, "RE": true,
+	"PB": true, "PW": true, "BR": true, "WR": true, "GN": true, "EV": true, "RO": true, "PC": true, "DT": true, "OT": true,
+	"AB": true, "AW": true, "AE": true, "B": true, "W": true, "XT": true, "XD": true, "XS": true,
+}
+
+// Repairs of parse.
+const (
+	cutShort   = "the record ends before its brackets close"
+	noProperty = "a value without a property is passed over"
+	noNode     = "the first node does not begin with a semicolon"
+)
+
+// parse returns the nodes of the main line of the first game in text: of several
+// variations the first; and what it had to repair. It reads to the end of the main
+// line; variations, and what stands outside the game, are passed over.
+func parse(text []byte) (line []node, repairs []string, err error) {
+	i, complete := begin(text)
 	if i < 0 {
-		return nil, ErrNoRecord
+		return nil, nil, ErrNoRecord
 	}
-	if bytes.Count(data[:i], []byte("(")) > MaxDepth && len(bytes.Trim(data[:i], "( \t\r\n")) == 0 {
-		return nil, ErrTooDeep
-	}
-	var line []node
-	depth, main := 0, true // main: no variation has closed yet
-	prop := -1             // the property that values belong to
-	for i < len(data) {
-		switch c := data[i]; {
-		case c == '(':
-			if depth++; depth > MaxDepth {
-				return nil, ErrTooDeep
-			}
-			prop = -1
-			i++
-		case c == ')':
-			main, prop = false, -1
-			if depth--; depth == 0 {
-				return line, nil
-			}
-			i++
-		case c == ';':
-			if prop = -1; main {
-				line = append(line, nil)
-			}
-			i++
-		case c == '[':
-			n := valueEnd(data[i:])
-			if n < 0 {
-				return nil, ErrCutShort
-			}
-			if main {
-				if prop < 0 {
-					return nil, fmt.Errorf("a value without a property: %q", cut(data[i:i+n], 20))
-				}
-				last := line[len(line)-1]
-				last[prop].values = append(last[prop].values, data[i+1:i+n-1])
-			}
-			i += n
-		case isLetter(c):
-			start := i
-			for i < len(data) && isLetter(data[i]) {
-				i++
-			}
-			if main {
-				line[len(line)-1], prop = line[len(line)-1].named(ident(data[start:i]))
-			}
-		default: // blanks, and what has no business there
-			i++
+	repair := func(what string) {
+		if !slices.Contains(repairs, what) {
+			repairs = append(repairs, what)
 		}
 	}
-	return nil, ErrCutShort
+	if !complete {
+		repair(noNode)
+	}
+	const (
+		none = iota - 2 // no property yet
+		unknown
+	)
+	values, open := 0, false // open: the last node of line still takes properties
+	prop := none             // the property that values belong to
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '(':
+			prop = none
+		case c == ')':
+			return line, repairs, nil
+		case c == ';':
+			prop, open = none, false
+		case c == '[':
+			n := valueEnd(text[i:])
+			if n < 0 {
+				return short(line, repairs)
+			}
+			switch {
+			case prop == none:
+				repair(noProperty)
+			case prop >= 0:
+				if values++; values > maxValues {
+					return nil, nil, ErrTooLong
+				}
+				last := line[len(line)-1]
+				last[prop].values = append(last[prop].values, text[i+1:i+n-1])
+			}
+			i += n - 1
+		case isLetter(c):
+			start := i
+			for i+1 < len(text) && isLetter(text[i+1]) {
+				i++
+			}
+			name := ident(text[start : i+1])
+			if prop = unknown; known[name] {
+				if !open {
+					line, open = append(line, nil), true
+				}
+				line[len(line)-1], prop = line[len(line)-1].named(name)
+			}
+		}
+	}
+	return short(line, repairs)
+}
+
+// short returns what there is of a record that ends too early: of one that ends before
+// its first turn nothing.
+func short(line []node, repairs []string) ([]node, []string, error) {
+	if !slices.ContainsFunc(line, func(n node) bool { return n.has("B", "W") }) {
+		return nil, nil, ErrCutShort
+	}
+	return line, append(repairs, cutShort), nil
 }
 
 // named returns the node with a property of that name and where it is.
@@ -115,39 +142,50 @@ func (n node) named(name string) (node, int) {
 	return append(n, property{name: name}), len(n)
 }
 
-// begin finds the first "(;", blanks between allowed; -1 if there is none.
-func begin(data []byte) int {
-	for i := 0; i < len(data); i++ {
-		at := bytes.IndexByte(data[i:], '(')
-		if at < 0 {
-			return -1
+// begin finds where the first record begins: at a bracket and a node or, where there is
+// none, at a bracket and a property, which is not complete; -1 if there is neither.
+func begin(text []byte) (at int, complete bool) {
+	headless := -1
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], '(')
+		if n < 0 {
+			return headless, false
 		}
-		i += at
-		if rest := bytes.TrimLeft(data[i+1:min(len(data), i+100)], " \t\r\n\v\f"); len(rest) > 0 && rest[0] == ';' {
-			return i
+		i += n
+		rest := bytes.TrimLeft(text[i+1:], " \t\r\n\v\f")
+		if bytes.HasPrefix(rest, []byte(";")) {
+			return i, true
+		}
+		name := bytes.TrimLeftFunc(rest[:min(len(rest), 10)], unicode.IsLetter)
+		if headless < 0 && len(name) < min(len(rest), 10) && bytes.HasPrefix(name, []byte("[")) {
+			headless = i
 		}
 	}
-	return -1
 }
 
 // valueEnd returns the length of the value that begins with the bracket at the
-// start of data, both brackets included; -1 if it does not end.
-func valueEnd(data []byte) int {
-	for i := 1; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case ']':
+// start of text, both brackets included; -1 if it does not end.
+func valueEnd(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		n := bytes.IndexAny(text[i:], `\]`)
+		if n < 0 {
+			return -1
+		}
+		if i += n; text[i] == ']' {
 			return i + 1
 		}
+		i++ // what is escaped
 	}
 	return -1
 }
 
-// ident returns the capital letters of a name: before FF[4] it was legal to write
-// the others of "White" in small ones.
+// ident returns the name of a property: its capital letters, since before FF[4] it was
+// legal to write the others of "White" in small ones, or all of one that has none.
 func ident(name []byte) string {
-	return string(slices.DeleteFunc(slices.Clone(name), func(c byte) bool { return c >= 'a' && c <= 'z' }))
+	if capitals := slices.DeleteFunc(slices.Clone(name), func(c byte) bool { return c >= 'a' }); len(capitals) > 0 {
+		return string(capitals)
+	}
+	return strings.ToUpper(string(name))
 }
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }

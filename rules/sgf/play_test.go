@@ -112,7 +112,7 @@ func TestIllegalTurns(t *testing.T) {
 
 func TestSetupsThatCannotBe(t *testing.T) {
 	for record, want := range map[string]string{
-		"(;KM[500])":            "komi is at most 400 points either way",
+		"(;KM[50000])":          "komi is at most 400 points either way",
 		"(;SZ[2]AB[aa:bb])":     "a setup stone without a liberty: ",
 		"(;SZ[2]AB[aa:ba][ab])": "",
 	} {

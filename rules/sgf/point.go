@@ -86,7 +86,7 @@ func name(p rules.Point, h int) string {
 // named reads points in the coordinates of players, "C3 D4", each once.
 func named(text string, w, h int) ([]rules.Point, error) {
 	var ps []rules.Point
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		p, err := rules.ParsePoint(word, w, h)
 		if err != nil {
 			return nil, err

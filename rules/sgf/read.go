@@ -11,16 +11,21 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Read reads the main line of the first game in r. It takes no more than
-// MaxSize bytes and MaxDepth nested variations.
+// Read reads the main line of the first game in r, of no more than MaxSize bytes.
 //
-// It forgives: text before the record, a byte order mark, any line breaks,
-// small letters in the names of properties, a missing GM (another than 1 is an
-// error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
+// The text is decoded first: by its byte order mark, as UTF-8, as CA says, or as
+// what it looks like, of Shift_JIS, GB18030, Big5, EUC-KR and Windows-1252.
+//
+// Read forgives without a word: text before the record, a byte order mark, any line
+// breaks, small letters in the names of properties, a missing GM (another than 1 is
+// an error), FF, CA, SZ (19), KM (0) and RU, information and setup in any node
 // before the first turn, a pass as [] or [tt]. HA[1] is no handicap. Handicap
 // stones that the record plays instead of setting them up, as Black's turns in
 // a row that come to HA, are setup; if stones of HA are missing altogether
 // that is an error, because where they stood decides the game.
+//
+// All else that it has to guess is in [Record.Repairs]: the encoding, komi in the
+// units of a server, two turns in one node, an end before the brackets close.
 //
 // The first turn decides who moves first, before it PL.
 //
@@ -31,12 +36,18 @@ func Read(r io.Reader) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := parse(data)
+	text, assumed := decode(data)
+	line, repairs, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	rd := reader{line: line, text: utf8Text}
-	rd.text = charsetOf(data, rd.info("CA"))
+	rd := reader{line: line}
+	if assumed != "" {
+		rd.repair(0, "%s", assumed)
+	}
+	for _, r := range repairs {
+		rd.repair(0, "%s", r)
+	}
 	if err := rd.read(); err != nil {
 		return nil, err
 	}
@@ -46,10 +57,14 @@ func Read(r io.Reader) (*Record, error) {
 // A reader makes a record of the nodes of a main line.
 type reader struct {
 	line  []node
-	text  charset
 	board rules.Board // with the setup
 	ended bool        // the last node has been read
 	rec   Record
+}
+
+// repair notes what was guessed, of a move of the record or, with 0, of all of it.
+func (rd *reader) repair(move int, format string, args ...any) {
+	rd.rec.Repairs = append(rd.rec.Repairs, Repair{Move: move, Text: fmt.Sprintf(format, args...)})
 }
 
 func (rd *reader) read() error {
@@ -66,9 +81,16 @@ func (rd *reader) read() error {
 	}
 	rd.board, _ = rules.NewBoard(s.W, s.H)
 	if km := rd.info("KM"); km != "" {
-		komi, err := rules.ParsePoints(km)
+		komi, said, err := komi(km)
+		if strings.HasPrefix(rd.info("AP"), "Halfpoint") { // in points, and up to 400 of them
+			komi, err = rules.ParsePoints(km)
+			said = ""
+		}
 		if err != nil {
 			return fmt.Errorf("KM[%s]: %w", cut(km, 20), err)
+		}
+		if said != "" {
+			rd.repair(0, "KM[%s] is %s, a komi of %v", cut(km, 20), said, komi)
 		}
 		s.Komi, rd.rec.HasKomi = komi, true
 	}
@@ -104,7 +126,7 @@ func (rd *reader) info(name string) string {
 	}
 	for _, n := range rd.line {
 		if vs := n.values(name); len(vs) > 0 {
-			return simpleTextOf(rd.text(vs[0]), most)
+			return simpleTextOf(string(vs[0]), most)
 		}
 	}
 	return ""
@@ -120,9 +142,15 @@ func (rd *reader) node(n node) error {
 			return err
 		}
 	}
-	if n.has("B", "W") {
-		if err := rd.turn(n); err != nil {
-			return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
+	turns := 0
+	for _, p := range n {
+		for _, v := range p.turns() {
+			if err := rd.turn(n, p, v); err != nil {
+				return fmt.Errorf("move %d: %w", len(rd.rec.Turns)+1, err)
+			}
+			if turns++; turns == 2 {
+				rd.repair(len(rd.rec.Turns), "two turns stand in one node: they are read in their order")
+			}
 		}
 	}
 	return rd.ending(n)
@@ -154,23 +182,26 @@ func (rd *reader) setup(n node) error {
 	return nil
 }
 
-func (rd *reader) turn(n node) error {
+// turns returns the points of a property that is a turn; of others none.
+func (p property) turns() [][]byte {
+	if p.name == "B" || p.name == "W" {
+		return p.values
+	}
+	return nil
+}
+
+// turn reads one turn of a node: a value of B or W.
+func (rd *reader) turn(n node, p property, value []byte) error {
 	if rd.ended {
 		return errors.New("a turn comes after the node that ends the game")
 	}
-	by, values := rules.Black, n.values("B")
-	if n.has("W") {
-		if n.has("B") {
-			return errors.New("both players move in one node")
-		}
-		by, values = rules.White, n.values("W")
-	}
-	if len(values) != 1 {
-		return fmt.Errorf("a turn has one point, not %d", len(values))
+	by := rules.Black
+	if p.name == "W" {
+		by = rules.White
 	}
 	w, h := rd.board.Size()
 	t := Turn{Turn: rules.Turn{Kind: rules.Pass, By: by}}
-	if v := simpleText(string(values[0])); !isPass(v, w, h) {
+	if v := simpleText(string(value)); !isPass(v, w, h) {
 		at, err := point(v, h)
 		if err != nil {
 			return err
@@ -178,7 +209,7 @@ func (rd *reader) turn(n node) error {
 		t.Kind, t.At = rules.Place, at
 	}
 	for _, v := range n.values("XT") {
-		if err := t.private(simpleText(rd.text(v)), w, h); err != nil {
+		if err := t.private(simpleText(string(v)), w, h); err != nil {
 			return err
 		}
 	}
@@ -219,7 +250,7 @@ func (rd *reader) ending(n node) error {
 		points *[]rules.Point
 	}{{"XD", &e.Dead}, {"XS", &e.Seki}} {
 		if values := n.values(marks.name); len(values) > 0 {
-			ps, err := named(rd.text(bytes.Join(values, []byte(" "))), w, h)
+			ps, err := named(string(bytes.Join(values, []byte(" "))), w, h)
 			if err != nil {
 				return fmt.Errorf("%s: %w", marks.name, err)
 			}
@@ -230,7 +261,7 @@ func (rd *reader) ending(n node) error {
 		return nil
 	}
 	for _, v := range n.values("XT") {
-		switch v := simpleText(rd.text(v)); v {
+		switch v := simpleText(string(v)); v {
 		case "accept":
 			e.Accepted = true
 		case "resume":
@@ -284,12 +315,13 @@ func (rd *reader) first() error {
 	if s.Handicap > 0 {
 		usual = rules.White
 	}
-	if pl := strings.ToLower(rd.info("PL")); strings.HasPrefix(pl, "b") {
+	switch pl := strings.ToLower(rd.info("PL")); {
+	case strings.HasPrefix(pl, "b"), pl == "1":
 		s.First = rules.Black
-	} else if strings.HasPrefix(pl, "w") {
+	case strings.HasPrefix(pl, "w"), pl == "2":
 		s.First = rules.White
-	} else if pl != "" {
-		return fmt.Errorf("PL[%s] is not a player", cut(pl, 20))
+	case pl != "":
+		rd.repair(0, "PL[%s] is not a player: the first turn decides who begins", cut(pl, 20))
 	}
 	if ts := rd.rec.Turns; len(ts) > 0 && ts[0].Kind != rules.Resign {
 		s.First = ts[0].By

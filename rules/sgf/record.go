@@ -1,6 +1,8 @@
 package sgf
 
 import (
+	"fmt"
+
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -12,8 +14,24 @@ type Record struct {
 	Turns   []Turn
 	Ending  Ending
 	Info    Info
+	Repairs []Repair // what Read had to guess, in the order of the record
 
 	before int // turns before the first of Turns: handicap stones that were played
+}
+
+// A Repair is something that a record says unclearly or not at all, and how it was
+// read: a single line of English.
+type Repair struct {
+	Move int // of the record; 0: all of it
+	Text string
+}
+
+// String returns "move 97: what was done".
+func (r Repair) String() string {
+	if r.Move == 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("move %d: %s", r.Move, r.Text)
 }
 
 // A Turn is a turn of a record. It is number i+1 of the record when it is

@@ -37,24 +37,25 @@ import (
 	"fmt"
 )
 
-// Limits on what Read takes.
+// Limits on what Read takes. Variations may nest as deep as they like.
 const (
-	MaxSize  = 256 << 10 // bytes
-	MaxDepth = 64        // variations within variations
-	MaxText  = 200       // characters kept of a name, a date and the like
-	maxRU    = 16 << 10  // of the rules, which may be the whole text of a custom ruleset
+	MaxSize = 16 << 20 // bytes
+	MaxText = 200      // characters kept of a name, a date and the like
+
+	maxRU     = 16 << 10 // of the rules, which may be the whole text of a custom ruleset
+	maxValues = 64 << 10 // in the main line, of properties that Read knows: thirty times the longest game
 )
 
 // Errors of Read for records beyond the limits.
 var (
-	ErrTooLarge = fmt.Errorf("the record is larger than %d KiB", MaxSize>>10)
-	ErrTooDeep  = fmt.Errorf("the record nests variations more than %d deep", MaxDepth)
+	ErrTooLarge = fmt.Errorf("the record is larger than %d MiB", MaxSize>>20)
+	ErrTooLong  = fmt.Errorf("the record's game has more than %d moves, stones and marks", maxValues)
 )
 
 // Errors of Read for what is no record.
 var (
 	ErrNoRecord = errors.New("there is no game record in it")
-	ErrCutShort = errors.New("the record ends before its brackets close")
+	ErrCutShort = errors.New("the record ends before its first move")
 )
 
 // Info is what a record tells about a game besides the game: plain text of at

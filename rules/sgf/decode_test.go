@@ -1,0 +1,123 @@
+package sgf
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// encoded returns text in an encoding.
+func encoded(t testing.TB, e encoding.Encoding, text string) string {
+	t.Helper()
+	out, err := e.NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Characters whose second byte is the code of a bracket or a backslash do not end a
+// value, and what follows them is read.
+func TestBracketsWithinCharacters(t *testing.T) {
+	for name, x := range map[string]struct {
+		encoding encoding.Encoding
+		names    string
+	}{
+		"Shift_JIS": {japanese.ShiftJIS, "ソ十表能予 貼申構"}, // 0x5c
+		"GBK":       {simplifiedchinese.GBK, "俓俔乗乘"},
+		"Big5":      {traditionalchinese.Big5, "許功蓋 程崛"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := read(t, encoded(t, x.encoding, "(;GM[1]FF[3]CA["+name+"]PB["+x.names+"]SZ[9]KM[6.5]RU[Japanese]PW[x];B[ee];W[cc];B[gg])"))
+			if rec.Info.Black != x.names || rec.Info.White != "x" || rec.Setup.W != 9 || len(rec.Turns) != 3 || len(rec.Repairs) != 0 {
+				t.Errorf("%+v", rec)
+			}
+		})
+	}
+}
+
+// What does not say how it is encoded is recognized, and that is said.
+func TestEncodings(t *testing.T) {
+	const unsaid = "the record does not name its encoding: it is read as "
+	japaneseGame := "(;GM[1]SZ[19]EV[第70期本因坊戦]RO[挑戦手合第1局]PB[井山裕太]BR[本因坊]PW[山下敬吾]WR[九段]RE[黒中押勝ち]DT[2015年5月];B[pd])"
+	chineseGame := "(;GM[1]SZ[19]EV[第3届应氏杯世界职业围棋锦标赛]PB[李昌镐]BR[九段]PW[马晓春]WR[九段]RE[黑中盘胜]RU[中国规则];B[pd])"
+	for name, x := range map[string]struct {
+		encoding encoding.Encoding
+		record   string
+		black    string
+		assumed  string
+	}{
+		"Shift_JIS":                {japanese.ShiftJIS, japaneseGame, "井山裕太", unsaid + "Shift_JIS"},
+		"Shift_JIS, one name":      {japanese.ShiftJIS, "(;PB[趙治勲])", "趙治勲", unsaid + "Shift_JIS"},
+		"Shift_JIS, kana":          {japanese.ShiftJIS, "(;PB[ソンポール]C[ありがとうございました])", "ソンポール", unsaid + "Shift_JIS"},
+		"Shift_JIS, said":          {japanese.ShiftJIS, "(;CA[SHIFT-JIS]PB[趙治勲])", "趙治勲", ""},
+		"Shift_JIS, said by name":  {japanese.ShiftJIS, "(;CA[cp932]PB[趙治勲])", "趙治勲", ""},
+		"GB18030":                  {simplifiedchinese.GB18030, chineseGame, "李昌镐", unsaid + "GB18030"},
+		"GB18030, two names":       {simplifiedchinese.GB18030, "(;PB[古力]PW[常昊])", "古力", unsaid + "GB18030"},
+		"GB18030, said as GB2312":  {simplifiedchinese.GB18030, "(;CA[gb2312]PB[柯洁]PW[朴廷桓])", "柯洁", ""},
+		"Big5":                     {traditionalchinese.Big5, "(;SZ[19]EV[第十屆中環盃圍棋賽]PB[周俊勳]PW[王立誠]BR[九段]RE[黑勝四目半];B[pd])", "周俊勳", unsaid + "Big5"},
+		"Big5, said":               {traditionalchinese.Big5, "(;CA[Big5]PB[林海峰])", "林海峰", ""},
+		"EUC-KR":                   {korean.EUCKR, "(;SZ[19]EV[제15회 농심신라면배]PB[이세돌]BR[9단]PW[박정환]WR[9단]RE[백 불계승];B[pd])", "이세돌", unsaid + "EUC-KR"},
+		"EUC-KR, said":             {korean.EUCKR, "(;CA[EUC-KR]PB[이창호])", "이창호", ""},
+		"Windows-1252":             {charmap.Windows1252, "(;PB[Jürgen Groß]PW[François]C[Très bien, « à demain »])", "Jürgen Groß", unsaid + "Windows-1252"},
+		"UTF-8, said as Latin-1":   {encoding.Nop, "(;CA[ISO-8859-1]PB[李昌镐])", "李昌镐", "the record names the encoding ISO-8859-1, but it is UTF-8"},
+		"UTF-8, cut by a server":   {encoding.Nop, "(;CA[UTF-8]GN[李昌镐\xe7\x9b]PB[马晓春])", "马晓春", "the record is UTF-8 in which some characters are cut in two"},
+		"Shift_JIS, said as UTF-8": {japanese.ShiftJIS, "(;CA[UTF-8]PB[小林光一]PW[武宮正樹])", "小林光一", "the record is not in the encoding UTF-8 that it names: it is read as Shift_JIS"},
+		"UTF-16, little end first": {unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), chineseGame, "李昌镐", ""},
+		"UTF-16, big end first":    {unicode.UTF16(unicode.BigEndian, unicode.UseBOM), chineseGame, "李昌镐", ""},
+		"UTF-16 without a mark":    {unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), chineseGame, "李昌镐", ""},
+		"UTF-8 with a mark":        {encoding.Nop, "\ufeff" + japaneseGame, "井山裕太", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := read(t, encoded(t, x.encoding, x.record))
+			said := ""
+			for _, r := range rec.Repairs {
+				said += r.String()
+			}
+			if rec.Info.Black != x.black || said != x.assumed {
+				t.Errorf("%q, %q", rec.Info.Black, said)
+			}
+			if strings.Contains(x.record, "B[pd]") && turnsOf(rec) != "B place Q16" {
+				t.Error(turnsOf(rec))
+			}
+		})
+	}
+}
+
+// Flaws of a record that has a reading are repaired, and said.
+func TestRepairs(t *testing.T) {
+	for record, want := range map[string]string{
+		"(;SZ[9];B[ee]":         "B place E5 / the record ends before its brackets close",
+		"(;SZ[9];B[ee];W[e":     "B place E5 / the record ends before its brackets close",
+		"(;SZ[9];B[ee](;W[aa])": "B place E5, W place A9 / ",
+		"(;[ee]SZ[9];B[ee])":    "B place E5 / a value without a property is passed over",
+		"(GM[1]SZ[9];B[ee])":    "B place E5 / the first node does not begin with a semicolon",
+		"(;SZ[9]PL[green])":     " / PL[green] is not a player: the first turn decides who begins",
+		"(;SZ[9];B[ee]W[gg])":   "B place E5, W place G3 / move 2: two turns stand in one node: they are read in their order",
+		"(;SZ[9];W[ee]B[gg])":   "W place E5, B place G3 / move 2: two turns stand in one node: they are read in their order",
+		"(;SZ[9];B[ee][gg])":    "B place E5, B place G3 / move 2: two turns stand in one node: they are read in their order",
+		"(;SZ[9]KM[375])":       " / KM[375] is in hundredths of stones, a komi of 7½",
+		"(;SZ[9]KM[325])":       " / KM[325] is in hundredths of stones, a komi of 6½",
+		"(;SZ[9]KM[750])":       " / KM[750] is in hundredths, a komi of 7½",
+		"(;SZ[9]KM[650])":       " / KM[650] is in hundredths, a komi of 6½",
+		"(;SZ[9]KM[3.75])":      " / KM[3.75] is in stones, a komi of 7½",
+		"(;SZ[9]KM[2,75])":      " / KM[2,75] is in stones, a komi of 5½",
+		"(;SZ[9]KM[7.5])":       " / ",
+	} {
+		rec := read(t, record)
+		var said []string
+		for _, r := range rec.Repairs {
+			said = append(said, r.String())
+		}
+		if got := turnsOf(rec) + " / " + strings.Join(said, "; "); got != want {
+			t.Errorf("%s: %s\nwant %s", record, got, want)
+		}
+	}
+}

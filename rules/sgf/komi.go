@@ -1,0 +1,34 @@
+package sgf
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/halfpoint-go/halfpoint/rules"
+)
+
+// komi reads KM: points, or the units of Chinese servers, and says which. Chinese
+// books give komi in stones, each of which is two points: 3.75 is 7½. Fox writes
+// hundredths, KM[375] of stones and KM[650] of points; since no komi comes near a
+// hundred points, and none in points has a quarter, neither can be meant otherwise.
+func komi(value string) (p rules.Points, said string, err error) {
+	if p, err = rules.ParsePoints(value); err == nil && p < 100*rules.One && p > -100*rules.One {
+		return p, "", nil
+	}
+	n, e := strconv.ParseFloat(strings.Replace(strings.TrimSpace(value), ",", ".", 1), 64)
+	if e != nil {
+		return p, "", err
+	}
+	said = "in stones"
+	if n >= 100 || n <= -100 {
+		n /= 100
+		said = "in hundredths of stones"
+		if halves := n * 2; halves == float64(int(halves)) {
+			return rules.Points(halves), "in hundredths", nil
+		}
+	}
+	if quarters := n * 4; quarters == float64(int(quarters)) && n > -100 && n < 100 {
+		return rules.Points(quarters), said, nil
+	}
+	return p, "", err
+}
