@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -703,8 +704,20 @@ func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	return clear.Content.Raw
 }
 
-// events gives the logs of all games in the database, in their order.
+// events gives the logs of all games of each room, in their order.
 func (c *club) events() map[id.RoomID][]match.Event {
+	c.Helper()
+	out := map[id.RoomID][]match.Event{}
+	for at, games := range c.games() {
+		for _, n := range slices.Sorted(maps.Keys(games)) {
+			out[at] = append(out[at], games[n]...)
+		}
+	}
+	return out
+}
+
+// games gives the logs of all games in the database, by their numbers in each room.
+func (c *club) games() map[id.RoomID]map[int][]match.Event {
 	c.Helper()
 	st, err := store.Open(context.Background(), c.file)
 	if err != nil {
@@ -715,14 +728,17 @@ func (c *club) events() map[id.RoomID][]match.Event {
 	if err != nil {
 		c.Fatal(err)
 	}
-	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
-	out := map[id.RoomID][]match.Event{}
+	out := map[id.RoomID]map[int][]match.Event{}
 	for _, m := range ms {
 		_, events, err := st.Match(context.Background(), m.ID)
 		if err != nil {
 			c.Fatal(err)
 		}
-		out[id.RoomID(m.Where.Channel)] = append(out[id.RoomID(m.Where.Channel)], events...)
+		at := id.RoomID(m.Where.Channel)
+		if out[at] == nil {
+			out[at] = map[int][]match.Event{}
+		}
+		out[at][m.Number] = events
 	}
 	return out
 }

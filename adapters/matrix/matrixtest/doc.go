@@ -7,7 +7,8 @@
 // Shared are the real Dendrite, built from a Go module of its own and run on loopback.
 // TestHomeserver holds both to the same, in the change tier.
 //
-// A Stranger is matrix-js-sdk, a client that nobody here wrote; it needs Dendrite and
-// Node. Where Dendrite cannot be built, or Node is not there, a test is skipped with the
-// reason in the everyday tier, and fails in the others.
+// A Stranger has a client that nobody here wrote: matrix-js-sdk, which needs Node, or
+// matrix-nio, which needs Debian's python3-matrix-nio and python3-olm; both need
+// Dendrite. Where one of these is missing, a test is skipped with the reason in the
+// everyday tier, and fails in the others.
 package matrixtest

@@ -28,16 +28,17 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-//go:embed js/package.json js/package-lock.json js/script.mjs
+//go:embed js/package.json js/package-lock.json js/script.mjs py/script.py
 var scripts embed.FS
 
-// A Stranger is a person with matrix-js-sdk, a client that nobody here wrote,
-// whose cryptography is Rust and another than ours. It has its own device,
-// signed by itself. What a Stranger does is done when the call returns, and
-// fails the test when it is refused. The methods may be called by several
+// A Stranger is a person with a client that nobody here wrote, and its own device:
+// matrix-js-sdk, whose cryptography is Rust and another than ours, or matrix-nio,
+// whose cryptography is libolm. What a Stranger does is done when the call returns,
+// and fails the test when it is refused. The methods may be called by several
 // goroutines.
 type Stranger struct {
-	User // Token is empty: the script keeps it
+	User           // Token is empty: the script keeps it
+	Library string // "matrix-js-sdk" or "matrix-nio"
 
 	t     testing.TB
 	in    io.WriteCloser
@@ -53,7 +54,8 @@ type Stranger struct {
 	member  map[id.RoomID]string
 }
 
-// A Sight is an event as matrix-js-sdk shows it.
+// A Sight is an event as the library shows it. matrix-nio knows nothing of signatures
+// by owners and of shields, and does not say what is in the clear.
 type Sight struct {
 	ID       id.EventID     `json:"id"`
 	Room     id.RoomID      `json:"room"`
@@ -77,7 +79,7 @@ type Sight struct {
 	Media *Media `json:"media"`
 }
 
-// Media is what was downloaded for a picture.
+// Media is what was downloaded for a picture or another file.
 type Media struct {
 	Encrypted bool   `json:"encrypted"`
 	Error     string `json:"error"` // why it cannot be had, "" when it can
@@ -109,22 +111,55 @@ func newStranger(t testing.TB, url string, user User, signed bool) *Stranger {
 	t.Helper()
 	modules := installScripts(t)
 	folder := t.TempDir()
-	script, err := scripts.ReadFile("js/script.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	main := filepath.Join(folder, "script.mjs")
-	if err := os.WriteFile(main, script, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	w := &Stranger{User: user, t: t, files: t.TempDir(), answers: map[int]map[string]json.RawMessage{}, sights: map[id.EventID]Sight{}, member: map[id.RoomID]string{}}
+	return runStranger(t, "matrix-js-sdk", url, user, exec.Command("node", writeScript(t, folder, "js/script.mjs")), signed)
+}
+
+// NewNio is a Stranger with matrix-nio for an account that is there. It needs Debian's
+// python3-matrix-nio and python3-olm, and signs nothing. The test is skipped without
+// them, and fails instead when CI is set.
+func NewNio(t testing.TB, url string, user User) *Stranger {
+	t.Helper()
+	if err := nio(); err != nil {
+		tier.Missing(t, "there is no matrix-nio: "+err.Error())
+	}
+	return runStranger(t, "matrix-nio", url, user, exec.Command(python, "-B", writeScript(t, t.TempDir(), "py/script.py")), false)
+}
+
+// python is Debian's: what comes first on PATH may be another, which does not see
+// Debian's packages.
+const python = "/usr/bin/python3"
+
+var nio = sync.OnceValue(func() error {
+	if out, err := exec.Command(python, "-c", "import nio, olm").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w %s", err, out)
+	}
+	return nil
+})
+
+// writeScript puts a script into a folder.
+func writeScript(t testing.TB, folder, name string) string {
+	t.Helper()
+	script, err := scripts.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, filepath.Base(name))
+	if err := os.WriteFile(path, script, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// runStranger runs a script until the test ends.
+func runStranger(t testing.TB, library, url string, user User, command *exec.Cmd, signed bool) *Stranger {
+	t.Helper()
+	w := &Stranger{User: user, Library: library, t: t, files: t.TempDir(), answers: map[int]map[string]json.RawMessage{}, sights: map[id.EventID]Sight{}, member: map[id.RoomID]string{}}
 	w.Token, w.Device = "", ""
-	command := exec.Command("node", main)
 	command.Env = append(os.Environ(), "MATRIXTEST_URL="+url, "MATRIXTEST_USER="+user.ID.String(), "MATRIXTEST_PASSWORD="+user.Password, "MATRIXTEST_FILES="+w.files, "NODE_ENV=production")
-	log, err := os.Create(filepath.Join(folder, "log"))
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +194,7 @@ func newStranger(t testing.TB, url string, user User, signed bool) *Stranger {
 		log.Close()
 		if t.Failed() {
 			data, _ := os.ReadFile(log.Name())
-			t.Logf("matrix-js-sdk's log of %s ends with:\n%s", user.ID, data[max(0, len(data)-3000):])
+			t.Logf("the log of %s, %s, ends with:\n%s", user.ID, library, data[max(0, len(data)-3000):])
 		}
 	})
 	answer := w.do("start", map[string]any{"unsigned": !signed})
@@ -227,7 +262,7 @@ func (w *Stranger) await(what string, so func() bool) {
 		return is || ended || len(problems) > 0
 	})
 	if !in || !is {
-		w.t.Fatalf("%s waited for %s; matrix-js-sdk has ended: %t, and says %q", w.ID, what, ended, problems)
+		w.t.Fatalf("%s waited for %s; %s has ended: %t, and says %q", w.ID, what, w.Library, ended, problems)
 	}
 }
 
@@ -342,7 +377,7 @@ func (w *Stranger) sees(room id.RoomID) (list []Sight) {
 	return list
 }
 
-// Looks has matrix-js-sdk look again at everything of a room, with the devices
+// Looks has the library look again at everything of a room, with the devices
 // and signatures that it knows by now, and is Sees afterwards.
 func (w *Stranger) Looks(room id.RoomID) []Sight {
 	w.t.Helper()
@@ -375,17 +410,25 @@ func (w *Stranger) AwaitEvent(room id.RoomID, event id.EventID) Sight {
 	return w.AwaitSight(room, "event "+event.String(), func(s Sight) bool { return s.ID == event && s.Failure == "" })
 }
 
-// Picture is the picture of a sight, decrypted and decoded. The test fails when
-// it cannot be had or the event says another size in bytes or pixels.
-func (w *Stranger) Picture(s Sight) image.Image {
+// File is the file or picture of a sight, decrypted. The test fails when it cannot be
+// had.
+func (w *Stranger) File(s Sight) []byte {
 	w.t.Helper()
 	if s.Media == nil || s.Media.Error != "" {
-		w.t.Fatalf("the picture %q cannot be had: %+v", s.Body(), s.Media)
+		w.t.Fatalf("the file of %q cannot be had: %+v", s.Body(), s.Media)
 	}
 	data, err := os.ReadFile(filepath.Join(w.files, s.Media.SHA256))
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return data
+}
+
+// Picture is the picture of a sight, decrypted and decoded. The test fails when
+// it cannot be had or the event says another size in bytes or pixels.
+func (w *Stranger) Picture(s Sight) image.Image {
+	w.t.Helper()
+	data := w.File(s)
 	shown, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		w.t.Fatalf("the picture %q: %v", s.Body(), err)

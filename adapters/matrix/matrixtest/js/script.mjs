@@ -6,7 +6,7 @@
 // edited, redacted.
 //
 // Environment: MATRIXTEST_URL, MATRIXTEST_USER, MATRIXTEST_PASSWORD, and
-// MATRIXTEST_FILES, a folder where pictures are left under their SHA-256.
+// MATRIXTEST_FILES, a folder where files are left under their SHA-256.
 
 import { Console } from "node:console";
 import { createHash, webcrypto } from "node:crypto";
@@ -123,7 +123,7 @@ async function look(id) {
         clear: Object.keys(event.event.content ?? {}).sort(),
         ...(dark ? {} : await trust(event)),
     };
-    if (content.msgtype === "m.image") sight.media = await media(content);
+    if (["m.image", "m.file"].includes(content.msgtype)) sight.media = await media(content);
     return sight;
 }
 
@@ -146,7 +146,7 @@ async function trust(event) {
 
 const fetched = new Map();
 
-// media fetches a picture once, over the endpoint that asks who one is, and
+// media fetches a file once, over the endpoint that asks who one is, and
 // takes off its encryption as the specification says.
 async function media(content) {
     const url = content.file?.url ?? content.url;
