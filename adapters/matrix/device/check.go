@@ -132,7 +132,10 @@ func (d *Device) checkKeys(ctx context.Context, kept *row, how login, say func(f
 	if _, err := d.mark(ctx); err != nil {
 		return err
 	}
-	managed := d.managed(ctx)
+	managed, err := d.managed(ctx)
+	if err != nil {
+		return err
+	}
 	own := d.made != "" && d.made == master.FirstKey() && !c.Password.IsZero() && !managed
 	if managed {
 		say("the account is managed in the browser (OAuth)")

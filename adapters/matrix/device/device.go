@@ -464,6 +464,7 @@ func (d *Device) sign(ctx context.Context) error {
 		}
 		return err
 	}
+	var unknown error // whether the account is managed
 	kept, err := d.Recovery, error(nil)
 	if !c.RecoveryKey.IsZero() {
 		err = try(c.RecoveryKey, nil)
@@ -474,9 +475,16 @@ func (d *Device) sign(ctx context.Context) error {
 	// A wrong key of the owner's is for the owner to put right. Without one the bot makes
 	// signing keys, but replaces none that the owner has made without being told to.
 	if c.RecoveryKey.IsZero() && (kept.IsZero() || fails(err)) {
-		err = try(bot.Secret{}, func(master id.Ed25519) bool {
-			return master == d.made && !c.Password.IsZero() || d.managed(ctx)
+		err = try(bot.Secret{}, func(master id.Ed25519) (replace bool) {
+			if master == d.made && !c.Password.IsZero() {
+				return true
+			}
+			replace, unknown = d.managed(ctx)
+			return replace
 		})
+	}
+	if unknown != nil {
+		return unknown
 	}
 	d.approve = ""
 	var approval e2ee.ErrApproval
@@ -502,9 +510,12 @@ func (d *Device) sign(ctx context.Context) error {
 
 // managed reports whether the account is managed in the browser, by OAuth: its owner is
 // asked there before its cross-signing keys are replaced.
-func (d *Device) managed(ctx context.Context) bool {
-	_, err := d.oauth.OAuthGetServerMetadata(ctx)
-	return err == nil
+func (d *Device) managed(ctx context.Context) (bool, error) {
+	_, err := d.metadata(ctx)
+	if errors.Is(err, errNoGrant) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // fails says that a recovery key is not the account's.

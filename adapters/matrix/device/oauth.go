@@ -31,7 +31,7 @@ type tokens struct {
 	client  string     // the bot's id at the homeserver
 	refresh bot.Secret // brings the next access token
 	access  bot.Secret
-	expires time.Time // the access token
+	expires time.Time // the access token; zero: when the homeserver refuses it
 }
 
 // clientURI tells people who let the bot in what it is.
@@ -124,7 +124,7 @@ type renewal struct {
 // long as its context lasts.
 func (d *Device) token(ctx context.Context, refused string) (string, error) {
 	d.renewing.Lock()
-	if token := d.tokens.access.Reveal(); token != refused && time.Until(d.tokens.expires) > renewBefore {
+	if token := d.tokens.access.Reveal(); token != refused && (d.tokens.expires.IsZero() || time.Until(d.tokens.expires) > renewBefore) {
 		d.renewing.Unlock()
 		return token, nil
 	}
@@ -184,7 +184,7 @@ func (d *Device) endRenewals() {
 // saveTokens stores tokens that the homeserver has given, before they are used. Tokens that
 // cannot be stored are in unsaved then.
 func (d *Device) saveTokens(ctx context.Context, refresh, access string, expires time.Time) error {
-	now := tokens{d.tokens.client, bot.NewSecret(refresh), bot.NewSecret(access), expires}
+	now := tokens{d.tokens.client, bot.NewSecret(refresh), bot.NewSecret(access), lasts(expires)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.row != nil { // else the login is stored when it is known whose it is
@@ -203,6 +203,15 @@ func (d *Device) saveTokens(ctx context.Context, refresh, access string, expires
 	return nil
 }
 
+// lasts returns when a new token ends: zero if the homeserver did not say, so that the
+// token seems to be over already.
+func lasts(expires time.Time) time.Time {
+	if !expires.After(time.Now()) {
+		return time.Time{}
+	}
+	return expires
+}
+
 // passwords reports whether the homeserver takes passwords.
 func (d *Device) passwords(ctx context.Context) bool {
 	flows, err := d.Client.GetLoginFlows(ctx)
@@ -212,8 +221,9 @@ func (d *Device) passwords(ctx context.Context) bool {
 // errNoGrant says that there is no way to log in.
 var errNoGrant = errors.New("matrix.password: missing, and the homeserver offers programs no login through the browser (or matrix.token, with which the bot cannot replace a lost device)")
 
-// grants returns what the homeserver's login in the browser needs, or errNoGrant.
-func (d *Device) grants(ctx context.Context) (*oauth.ServerMetadata, error) {
+// metadata returns what the homeserver says of logins in the browser, or errNoGrant if it
+// has none.
+func (d *Device) metadata(ctx context.Context) (*oauth.ServerMetadata, error) {
 	meta, err := d.oauth.OAuthGetServerMetadata(ctx)
 	var e mautrix.HTTPError
 	switch {
@@ -221,6 +231,16 @@ func (d *Device) grants(ctx context.Context) (*oauth.ServerMetadata, error) {
 		return nil, errNoGrant
 	case err != nil:
 		return nil, fmt.Errorf("matrix: ask %s how to log in: %w", d.Client.HomeserverURL, err)
+	}
+	return meta, nil
+}
+
+// grants returns what the homeserver's login in the browser needs, or errNoGrant.
+func (d *Device) grants(ctx context.Context) (*oauth.ServerMetadata, error) {
+	meta, err := d.metadata(ctx)
+	switch {
+	case err != nil:
+		return nil, err
 	case !slices.Contains(meta.GrantTypesSupported, oauth.GrantTypeDeviceCode):
 		return nil, errNoGrant
 	}
@@ -324,7 +344,7 @@ func (d *Device) ask(ctx context.Context) error {
 		case err == nil && (got.AccessToken == "" || got.RefreshToken == ""):
 			return errors.New("the homeserver gave no tokens that last")
 		case err == nil:
-			d.use(tokens{d.tokens.client, bot.NewSecret(got.RefreshToken), bot.NewSecret(got.AccessToken), start.Add(got.ExpiresIn.Duration)})
+			d.use(tokens{d.tokens.client, bot.NewSecret(got.RefreshToken), bot.NewSecret(got.AccessToken), lasts(start.Add(got.ExpiresIn.Duration))})
 			return nil
 		case errors.Is(err, mautrix.ErrOAuthAuthorizationPending):
 		case errors.Is(err, mautrix.ErrOAuthSlowDown):

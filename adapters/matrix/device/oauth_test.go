@@ -242,6 +242,46 @@ func TestRenewalAndCrash(t *testing.T) {
 	}
 }
 
+// A homeserver need not say how long a token lasts: it is used until the homeserver
+// refuses it.
+func TestTokenOfUnknownLife(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		b := newBrowser(t, server)
+		tokens := matrixtest.On("POST", "/oauth2/token$")
+		b.proxy.Times(1000, tokens, func(x *matrixtest.Exchange) {
+			w, answer := x.W, httptest.NewRecorder()
+			x.W = answer
+			x.Pass()
+			x.W = w
+			x.Say(answer.Code, "application/json", regexp.MustCompile(`"expires_in":\d+,`).ReplaceAllString(answer.Body.String(), ""))
+		})
+		d := b.lets()
+		first := d.Client.DeviceID
+		b.proxy.Forget()
+		for range 2 {
+			for range 3 {
+				if _, err := d.Client.JoinedRooms(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.stops(d)
+			d = b.starts()
+		}
+		if n := len(b.proxy.Requests(tokens)); n != 0 {
+			t.Errorf("renewed %d times while the token was good", n)
+		}
+		time.Sleep(7 * time.Minute)
+		b.finds("the token must be renewed")
+		if _, err := d.Client.JoinedRooms(ctx); err != nil || d.Client.DeviceID != first {
+			t.Errorf("once the token is over: %s, %v", d.Client.DeviceID, err)
+		}
+		if n := len(b.proxy.Requests(tokens)); n != 1 {
+			t.Errorf("renewed %d times after the token was over", n)
+		}
+		b.stops(d)
+	})
+}
+
 // Tokens that cannot be stored are not used, but kept until they can be.
 func TestRenewalNotStored(t *testing.T) {
 	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"maunium.net/go/mautrix/crypto/utils"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -34,9 +35,10 @@ func readRecovery(file string, user id.UserID) (key bot.Secret, err error) {
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		switch {
-		case !strings.HasSuffix(line, "\n") || len(fields) == 0: // the machine stopped while it was written
+		case len(fields) == 0:
 		case fields[0] == "#":
 			whose = fields[1%len(fields)]
+		case !strings.HasSuffix(line, "\n") && utils.DecodeBase58RecoveryKey(strings.TrimSpace(line)) == nil: // the machine stopped while it was written
 		case whose == user.String():
 			key = bot.NewSecret(strings.TrimSpace(line))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"maunium.net/go/mautrix/crypto/utils"
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
@@ -103,4 +104,13 @@ func TestRecoveryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("@a:x", "EsT4 four")
+
+	// An editor may have left out the last line's end.
+	whole := utils.EncodeBase58RecoveryKey(make([]byte, utils.AESCTRKeyLength))
+	for name, last := range map[string]string{whole: whole, "": whole[:len(whole)-3]} {
+		if err := os.WriteFile(file, []byte("# @d:x\n"+last), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		is("@d:x", name)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// mostWait bounds how long the bot waits because the homeserver asks for it.
+const mostWait = 10 * time.Minute
+
 // RetryAfter returns how long the homeserver asks to wait; 0: it does not ask.
 func RetryAfter(err error) time.Duration {
 	var e mautrix.HTTPError
@@ -74,8 +78,11 @@ func RetryAfter(err error) time.Duration {
 	}
 	if e.RespError != nil {
 		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
-			return min(time.Duration(ms)*time.Millisecond, 10*time.Minute)
+			return min(time.Duration(ms)*time.Millisecond, mostWait)
 		}
+	}
+	if s, err := strconv.Atoi(e.Response.Header.Get("Retry-After")); err == nil && s > 0 {
+		return min(time.Duration(s)*time.Second, mostWait)
 	}
 	return 5 * time.Second
 }

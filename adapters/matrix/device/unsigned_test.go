@@ -56,6 +56,31 @@ func TestOwnersKeysAreKept(t *testing.T) {
 	})
 }
 
+// A homeserver that does not answer whether the account is managed in the browser is asked
+// again: it is not taken for one where keys cannot be replaced.
+func TestManagedOrNot(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, server *matrixtest.Server) {
+		user, _ := owned(t, server)
+		proxy := server.Proxy(t)
+		accounts := proxy.Accounts(t, user)
+		accounts.Passwords = true
+		s := account(t, server, proxy.URL, user)
+		away := proxy.Times(1000, matrixtest.On("GET", "/auth_metadata$"), matrixtest.Fails(503, "M_UNKNOWN"))
+		s.openDB()
+		if _, err := Check(ctx, s.Config, nil); err == nil {
+			t.Error("the check knows who manages the account")
+		}
+		s.fails("matrix: ask " + proxy.URL + " how to log in")
+		away.Stop()
+		d := s.starts()
+		unsigned(t, d)
+		if !strings.Contains(s.log.String(), accounts.Page()) {
+			t.Error("the log does not show where to approve new keys")
+		}
+		s.stops(d)
+	})
+}
+
 // Where the account is managed in the browser, the bot starts unsigned, logs where its
 // owner approves new keys, again after ten minutes and then more and more seldom, and is
 // signed soon after the approval, whenever it comes.
