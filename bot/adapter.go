@@ -37,10 +37,11 @@ type Service interface {
 	// Bare reports whether something that was typed without a command is a turn, and
 	// returns the request for it. It is one if [BareTurn] reads it so and the person is to
 	// move in the game in whose thread it was typed, or, where there are no threads, in
-	// the only one that they play there; and if it was one before, under the same id. It
-	// needs ID, Who, Where, Under and Flat of r, and reads only. An error means that asking
+	// one that they play there; and if it was one before, under the same id. If it is
+	// none although [BareTurn] reads it so, why may tell a player the reason. It needs ID,
+	// Who, Where, Under, Flat and Lang of r, and reads only. An error means that asking
 	// again is safe.
-	Bare(ctx context.Context, r Request, typed string) (Request, bool, error)
+	Bare(ctx context.Context, r Request, typed string) (turn Request, ok bool, why string, err error)
 	// Settle stores that the asker has shown a post of Answer.Posts, and what it owes
 	// after it. Settling twice is settling once.
 	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
@@ -130,6 +131,8 @@ type Answer struct {
 	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room
 	Refused  bool // the command was not carried out; unset if the request was asked before
+	// Moderators: it was not carried out because the person is no moderator.
+	Moderators bool
 	// Posts are the request's own, if it Shows them: those that everybody may see, in
 	// the place where it was asked, in order. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.

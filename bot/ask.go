@@ -410,8 +410,14 @@ func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, er
 	if r.Private {
 		l = s.mine
 	}
-	return Answer{Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag, Refused: r.Refused}, nil
+	return Answer{
+		Text: word(l, r.Texts, who, 0), Private: r.Private, Controls: labelled(l, r.Controls), Lang: l.Tag, Refused: r.Refused,
+		Moderators: slices.ContainsFunc(r.Texts, func(t Text) bool { return slices.Contains(forModerators, t.Key) }),
+	}, nil
 }
+
+// forModerators are the refusals that a moderator would not get.
+var forModerators = []string{"moderators.only", "opens.moderators", "opens.nobody", "cancel.not.yours", "delete.whose"}
 
 // tell tells the person who asks something that names nobody.
 func (s localizer) tell(texts ...Text) Answer {

@@ -1,27 +1,38 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // aPoint is a point as people write it, once its letter stands first.
 var aPoint = regexp.MustCompile(`(?i)^[a-z](?:[1-9]|1[0-9]|2[0-5])$`)
 
+// aroundTurn are words beside a turn that leave it one: "play E5", "Pass, please."
+var aroundTurn = regexp.MustCompile(`(?i)^(?:(?:place|play)\s+)?(.*?)(?:,?\s+please)?$`)
+
 // BareTurn reads a turn that somebody typed without a command: a point as they write it,
-// "E5", "e 5", "5e" or "e5.", on any board and with any letter, or the word pass. It
-// reports false for everything else: every other word is as likely to be chat.
+// "E5", "e 5", "5e" or "e5.", on any board and with any letter, or the word pass; before
+// it may stand "play" or "place", after it "please". It reports false for everything else:
+// every other word is as likely to be chat.
 func BareTurn(typed string) (command string, args map[string]string, ok bool) {
 	if len(typed) > 20 {
 		return "", nil, false
 	}
-	word := strings.TrimRight(strings.TrimSpace(match.TidyPoints(typed)), ".!")
+	around := aroundTurn.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(typed), ".!"))
+	if around == nil {
+		return "", nil, false
+	}
+	word := strings.TrimSpace(match.TidyPoints(around[1]))
 	switch {
 	case aPoint.MatchString(word):
 		return "place", map[string]string{"at": word}, true
@@ -33,36 +44,52 @@ func BareTurn(typed string) (command string, args map[string]string, ok bool) {
 
 // Bare reports whether something that was typed without a command is a turn; see
 // [Service].
-func (b *Bot) Bare(ctx context.Context, r Request, typed string) (Request, bool, error) {
+func (b *Bot) Bare(ctx context.Context, r Request, typed string) (turn Request, ok bool, why string, err error) {
 	command, args, ok := BareTurn(typed)
 	if !ok {
-		return r, false, nil
+		return r, false, "", nil
 	}
 	as := r
 	as.Command, as.Args = command, args
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
 	if err != nil || k.Person == "" || k.Answer != nil {
-		return as, k.Answer != nil, err
+		return as, k.Answer != nil, "", err
 	}
 	if err := b.inThread(ctx, &r); err != nil {
-		return as, false, err
+		return as, false, "", err
 	}
 	m, found, err := b.playedIn(ctx, r, k.Person)
-	if err != nil || !found || m.State != match.Going || m.ToMove != k.Person {
-		return as, false, err
+	if err != nil || !found || m.State != match.Going {
+		return as, false, "", err
 	}
 	p, err := b.position(ctx, m, m.Seq)
-	switch {
-	case errors.Is(err, errNotReplayed):
-		return as, true, nil // Ask says so
-	case err != nil:
-		return as, false, err
+	if errors.Is(err, errNotReplayed) {
+		return as, m.ToMove == k.Person, "", nil // Ask says so
 	}
-	return as, p.Game.Phase() == rules.Playing, nil
+	if err != nil {
+		return as, false, "", err
+	}
+	phase := p.Game.Phase()
+	if phase == rules.Playing && m.ToMove == k.Person {
+		if r.Flat { // in several games it may be their turn
+			args["game"] = strconv.Itoa(m.Number)
+		}
+		return as, true, "", nil
+	}
+	mine := text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang))
+	switch {
+	case m.Black != k.Person && m.White != k.Person:
+	case phase == rules.Playing:
+		why = mine.Say(say("not.your.turn", strconv.Itoa(m.Number), text.Color(p.Game.ToPlay())))
+	case phase == rules.Settling:
+		why = mine.Say(say("stopped", strconv.Itoa(m.Number)))
+	}
+	return as, false, why, nil
 }
 
-// playedIn returns the game in whose thread something is asked; where there are no
-// threads, the only one that the person plays there.
+// playedIn returns the game in whose thread something is asked. Where there are no
+// threads it returns, of the games that the person plays there, the one in which it is
+// their turn, or else the one that was changed last; of several it takes the last.
 func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m match.Match, found bool, err error) {
 	if r.thread != "" {
 		m, err = b.store.Header(ctx, r.thread)
@@ -71,9 +98,12 @@ func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m mat
 	if r.Where.Thread == "" && !r.Flat {
 		return m, false, nil
 	}
-	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: 2})
-	if err != nil || len(ms) != 1 {
+	ms, err := b.store.Matches(ctx, Query{Where: r.Where, Player: by, States: []match.State{match.Going}, Limit: b.games.look()})
+	if err != nil || len(ms) == 0 || len(ms) > 1 && !r.Flat {
 		return m, false, err
+	}
+	if i := slices.IndexFunc(ms, func(m match.Match) bool { return m.ToMove == by }); i >= 0 {
+		return ms[i], true, nil
 	}
 	return ms[0], true, nil
 }

@@ -11,7 +11,8 @@ import (
 
 // choose finds the game that a request is about: the one it numbers, the one of
 // its thread, the only one here in which the person is to move or plays, the
-// only one here. If that leaves several it asks which, by a refusal. Games is how many
+// only one here. If that leaves several it takes the one that was changed last where there
+// are no threads, or asks which, by a refusal. Games is how many
 // are unfinished here, 0 if it did not look.
 func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonID) (m match.Match, games int, refusal *match.Reply, err error) {
 	refuse := func(t Text) (match.Match, int, *match.Reply, error) {
@@ -53,6 +54,8 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	for i, candidate := range candidates(h, by) {
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
 		switch {
+		case len(ms) > 1 && r.Flat && i < 2 && !slices.Contains(asksWhich, h.Name):
+			return ms[0], len(here), nil, nil // whose board was shown last
 		case len(ms) == 1:
 			return ms[0], len(here), nil, nil
 		case len(ms) > 1 && h.toMove && i == 1: // they play in all of them
@@ -68,6 +71,10 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	}
 	return m, 0, nil, err
 }
+
+// asksWhich are the commands that ask which of several games is meant even where the
+// boards of all follow each other, because a guess could cost a game.
+var asksWhich = []string{"join", "resign", "delete", "adjudicate", "claim", "draw"}
 
 // candidates tells, from the likeliest to the least likely, which games of a channel
 // somebody may mean by a command.
@@ -88,9 +95,9 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 	return []func(match.Match) bool{mine, every}
 }
 
-// which asks which of some games is meant.
+// which asks which of some games is meant, the newest first.
 func which(ms []match.Match, r Request) *match.Reply {
-	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
+	slices.SortFunc(ms, func(a, b match.Match) int { return b.Number - a.Number })
 	reply := &match.Reply{Texts: []Text{say("which.game", strconv.Itoa(ms[0].Number))}, Private: true, Refused: true}
 	for _, m := range ms[:min(len(ms), 5)] {
 		args := map[string]string{"game": strconv.Itoa(m.Number)}

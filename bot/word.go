@@ -305,11 +305,14 @@ func label(m match.Match, seq int, key, command, ask string) match.Control {
 }
 
 // controls gives the buttons below a board: what can be done at this moment, for
-// as long as nothing else has been done.
+// as long as nothing else has been done, and what a game that is over is good for.
 func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	var out []match.Control
 	g := p.Game
 	switch {
+	case m.State == match.Ended:
+		return []match.Control{label(m, 0, "label.rematch", "rematch", ""), label(m, 0, "label.replay", "replay", ""),
+			label(m, 0, "label.compare", "compare", ""), label(m, 0, "label.sgf", "sgf", "")}
 	case p.Over():
 		return nil
 	case p.Placing > 0:

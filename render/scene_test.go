@@ -37,7 +37,7 @@ func TestSettling(t *testing.T) {
 	}
 	g = play(t, "button-equivalence", k(9, 9, 14), e1+"button pass pass dead:J8,J2")
 	s = Of(g, Names{"Aoi", "Marten"})
-	if s.Headline != "White +2½" || s.Caption != "if you agree" {
+	if s.Headline != "White +2½" || s.Caption != "dead stones not agreed yet" {
 		t.Errorf("headline %q, %q", s.Headline, s.Caption)
 	}
 	if want := []Stone{{rules.Point{X: 8, Y: 1}, rules.Black}, {rules.Point{X: 8, Y: 7}, rules.Black}}; !slices.Equal(s.Dead, want) {

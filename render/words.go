@@ -73,7 +73,7 @@ var English = Words{
 	},
 	Placements: "Placements", Others: "Others",
 	Leads: "%s +%s", Even: "Even", About: "≈ %s", AboutEven: "≈ even", Heard: "%s ahead by about %s", HeardEven: "about even", Wins: "%s wins", Draw: "Draw", NoResult: "No result",
-	Now: "if the game ended now", Marked: "if you agree",
+	Now: "if the game ended now", Marked: "dead stones not agreed yet",
 	Start: "New game", Move: "Move %d: %s", Takes: "takes %d", ToPlay: "%s to play",
 	Stopped: "play has stopped", Over: "game over",
 	IfAgreed: "if you agree: %s", Accepted: "%s has accepted",

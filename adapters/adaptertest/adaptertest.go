@@ -321,8 +321,8 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 }
 
 // Bare takes everything for chat.
-func (d *fakeService) Bare(_ context.Context, r bot.Request, _ string) (bot.Request, bool, error) {
-	return r, false, nil
+func (d *fakeService) Bare(_ context.Context, r bot.Request, _ string) (bot.Request, bool, string, error) {
+	return r, false, "", nil
 }
 
 func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {

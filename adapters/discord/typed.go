@@ -103,7 +103,7 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 	if !m.mentions {
 		turn := false
 		err := tried(ctx, func() (err error) {
-			r, turn, err = a.service.Bare(ctx, r, m.Content)
+			r, turn, _, err = a.service.Bare(ctx, r, m.Content)
 			return err
 		})
 		if err != nil {

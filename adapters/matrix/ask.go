@@ -457,7 +457,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 	}
 	q.Command, q.Args = p.Command, p.Args
 	if p.Bare != "" { // chat, unless it is a turn
-		if q, ok, err = service.Bare(ctx, q, p.Bare); err != nil || !ok {
+		if q, ok, _, err = service.Bare(ctx, q, p.Bare); err != nil || !ok {
 			return ignored, err
 		}
 	}

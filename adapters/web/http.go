@@ -342,7 +342,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	}
 	req.Shows, req.Flat = true, true
 	if req.Command == "" {
-		turn, ok, err := s.service.Bare(ctx, req, line.Text)
+		turn, ok, why, err := s.service.Bare(ctx, req, line.Text)
 		if ok { // unless the page sends again what was talk at first
 			if _, err = s.cfg.Log.Message(ctx, req.ID); errors.Is(err, bot.ErrNotFound) {
 				err = nil
@@ -354,7 +354,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 			return answer{}, err
 		}
 		if !ok {
-			return s.hint(sub.lang, line.Text), sayLine()
+			return s.hint(sub.lang, who, line.Text, why), sayLine()
 		}
 		req = turn
 	}
@@ -365,6 +365,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	got, err := s.service.Ask(ctx, req)
 	if err != nil {
 		return answer{}, err
+	}
+	if got.Moderators {
+		got.Text = bot.Translated(sub.lang, wordModerator, got.Text)
 	}
 	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: bot.Named(got.Text), Controls: got.Controls, File: got.File}
 	if req.Forgets() {
@@ -397,9 +400,15 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 // nobody could play on.
 var seated = []string{"new", "join"}
 
-// hint asks privately whether a text that everybody reads now was meant as a command,
-// if it reads like one without its slash.
-func (s *server) hint(lang, text string) answer {
+// hint answers a text that everybody reads now, privately: one that reads like a turn by
+// why it is none, if the bot knows; one that reads like a command without its slash by
+// asking whether it was meant so. Onlookers talk.
+func (s *server) hint(lang string, who outbox.User, text, why string) answer {
+	if _, _, turn := bot.BareTurn(text); turn && why != "" {
+		return s.refusal(bot.Translated(lang, wordSaid, why))
+	} else if turn || who == onlooker {
+		return answer{}
+	}
 	meant := bot.Slashed(s.service.Commands(), text)
 	command, args, err := bot.Parse(s.service.Commands(), meant)
 	if err != nil {
@@ -450,6 +459,8 @@ const (
 	wordSeatWarm  = "Somebody sat there until just now and may come back. If not, you can have the seat in {0} seconds."
 	wordOnlooker  = "An onlooker only watches. To play, choose the seat Black or White, or another name."
 	wordMeant     = "Everybody can read that now. Did you mean {0}?"
+	wordSaid      = "Everybody can read that now. {0}"
+	wordModerator = "{0} You become a moderator of this room at /owner, with its owner token."
 	wordNameTaken = "That name belongs to another browser. Choose another name."
 	wordAlike     = "That name looks like somebody else's. Choose another name."
 	wordOldName   = "That name was used here before. Ask a moderator to release it for you."

@@ -447,8 +447,9 @@ func TestPeople(t *testing.T) {
 	equal(t, "transcript", said(t, l), []string{"Ada Lovelace: /new opponent:White", "Eve: /new opponent:@Bob", "Onlooker: /games"})
 }
 
-// A point without a command is a stone of somebody who is to move. Any other command
-// without its slash is said, and who said it is asked whether they meant the command.
+// A point without a command is a stone of somebody who is to move; another player is told
+// why it is none. Any other command without its slash is said, and who said it is asked
+// whether they meant the command. Nobody asks onlookers.
 func TestBare(t *testing.T) {
 	l := newLog(t)
 	var asked []bot.Request
@@ -457,9 +458,10 @@ func TestBare(t *testing.T) {
 	url := open(t, newRoom(l), d)
 	for i, c := range []struct{ seat, text, place, meant string }{
 		{"black", "E5", "E5", ""},
-		{"black", "place d4", "", "/place d4"},
-		{"white", "E5", "", "/place E5"},
-		{"onlooker", "k9", "", "/place k9"},
+		{"black", "place d4", "d4", ""},
+		{"name:Ada", "E5", "", ""},
+		{"onlooker", "k9", "", ""},
+		{"onlooker", "accept", "", ""},
 		{"black", "accept", "", "/accept"},
 		{"black", "hello", "", ""},
 	} {
@@ -483,7 +485,11 @@ func TestBare(t *testing.T) {
 			t.Errorf("the button %q asks %+v", c.meant, asked)
 		}
 	}
-	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "White: E5", "Onlooker: k9", "Black: accept", "Black: hello"})
+	a := post(t, url, submission{ID: id(50), Seat: "white", Text: "E5"})
+	if m := a.Message; !a.Private || m == nil || m.Text != "Everybody can read that now. It is not your turn." || len(m.Controls) > 0 {
+		t.Errorf("out of turn: %+v", m)
+	}
+	equal(t, "transcript", said(t, l), []string{"Black: E5", "Black: place d4", "Ada: E5", "Onlooker: k9", "Onlooker: accept", "Black: accept", "Black: hello", "White: E5"})
 }
 
 // What was said stays talk when the page sends it again: the person may be to move by
@@ -776,5 +782,15 @@ func TestBrowserSpeaks(t *testing.T) {
 	}
 	if _, got := do(t, "GET", url+"/suggest?seat=black&text=/pas", "", "Accept-Language", "ja"); !strings.Contains(got, "パスする") {
 		t.Errorf("suggested %s", got)
+	}
+}
+
+// A refusal for want of rights says how somebody becomes a moderator here.
+func TestHowToBecomeModerator(t *testing.T) {
+	_, url, _ := openBot(t, openStore(t, newFile(t)))
+	for lang, want := range map[string]string{"en": "at /owner, with its owner token.", "de": "unter /owner das Owner-Token", "ja": "/owner を開いて"} {
+		if _, got := ask(t, url, typed(len(want), "black", "/settings size:13x13"), "Accept-Language", lang); !strings.Contains(got, want) {
+			t.Errorf("in %s: %s", lang, got)
+		}
 	}
 }

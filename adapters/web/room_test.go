@@ -99,13 +99,13 @@ func (d fakeService) Ask(ctx context.Context, r bot.Request) (bot.Answer, error)
 	return d.ask(ctx, r)
 }
 
-func (d fakeService) Bare(_ context.Context, r bot.Request, typed string) (bot.Request, bool, error) {
+func (d fakeService) Bare(_ context.Context, r bot.Request, typed string) (turn bot.Request, ok bool, why string, err error) {
 	command, args, ok := bot.BareTurn(typed)
 	if !ok || r.Who != d.expects {
-		return r, false, nil
+		return r, false, map[outbox.User]string{white: "It is not your turn."}[r.Who], nil
 	}
 	r.Command, r.Args = command, args
-	return r, true, nil
+	return r, true, "", nil
 }
 
 // answering is a service that gives the same answer to everything, and notes what it

@@ -66,7 +66,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	switch {
 	case word == "" && how == byName && rest == "":
 		word = "help"
-	case isPoint && how != afterBlank:
+	case isPoint && how != afterBlank && (word != "play" || how == byName || how == alone): // "!play" is for another bot
 		word, rest = "place", " "+at
 	}
 	c, ok := bot.FindCommand(known, word)
