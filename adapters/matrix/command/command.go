@@ -63,10 +63,11 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 	typed := word
 	word = strings.ToLower(narrow(word))
 	at, isPoint := point(text)
+	_, isCommand := bot.FindCommand(known, word)
 	switch {
 	case word == "" && how == byName && rest == "":
 		word = "help"
-	case isPoint && how != afterBlank && (word != "play" || how == byName || how == alone): // "!play" is for another bot
+	case isPoint && how != afterBlank && !isCommand && (word != "play" || how == byName || how == alone): // "!play" is for another bot
 		word, rest = "place", " "+at
 	}
 	c, ok := bot.FindCommand(known, word)

@@ -209,7 +209,7 @@ func TestThread(t *testing.T) {
 		{"５ｅ．", "perhaps 5e."},
 		{"Pass", "perhaps Pass"},
 		{"!E5", "place at=E5"},
-		{"place E5", "conversation"},
+		{"place E5", "perhaps place E5"},
 		{"E5?", "conversation"},
 		{"E5 or D4", "conversation"},
 		{"score", "conversation"},
