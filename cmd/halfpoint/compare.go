@@ -146,7 +146,7 @@ func printTheory(b *bytes.Buffer, rec *sgf.Record, rows []sgf.Row) {
 	var table bytes.Buffer
 	a, pass, button, spoken := rec.Reading(rows)
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\tmoved\t")
+	fmt.Fprintln(t, "ruleset\tbefore komi\tBlack\tWhite\tresult\tfrom passes and buttons\t")
 	for _, row := range rows {
 		theorem := ""
 		if spoken && row.Follows() {

@@ -17,7 +17,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-var update = flag.Bool("update", false, "write docs/rules as the code has it now")
+var update = flag.Bool("update", false, "write docs/rules and the output of examples as the code has them now")
 
 // examples gives the record with which a page shows how a ruleset counts: where
 // there is one an example of its source, else the same game as for others.

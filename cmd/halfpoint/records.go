@@ -236,9 +236,10 @@ func reading(a, pass, button int) string {
 	if button != pass {
 		w = fmt.Sprintf("w = %d by the first pass, %d by the first button", pass, button)
 	}
-	return fmt.Sprintf("Here A = %d and %s: one number by different books. A is Black's area less White's on the board\n"+
-		"that is counted, dead stones lifted; w is 1 if White made the first pass of the game (took the first button, where\n"+
-		"there is one to take), else 0. Komi, and N-1 for N handicap stones, come on top.", a, w)
+	return fmt.Sprintf("The column “before komi” is each ruleset's margin as a formula. Here A = %d and %s.\n"+
+		"A is Black's area less White's on the final board, without the dead stones; w is 1 if White made the first pass\n"+
+		"of the game (or took the first button, where there is one to take), else 0. The margin also includes the komi, and\n"+
+		"N−1 points for N handicap stones.", a, w)
 }
 
 type renderCmd struct {
