@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,8 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +23,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/adaptertest"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 	"github.com/halfpoint-go/halfpoint/bot"
@@ -34,55 +32,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/internal/tier"
 )
 
-// program builds halfpoint as it is shipped, once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "halfpoint-test")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "halfpoint")
-	build := exec.Command("go", "build", "-tags", "goolm", "-o", path, "github.com/halfpoint-go/halfpoint/cmd/halfpoint")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %v\n%s", err, out)
-	}
-	return path, nil
-})
-
-// A served program is the real one, which plays on Matrix until it is killed.
-type served struct {
-	*exec.Cmd
-	stderr bytes.Buffer
-	ended  chan struct{}
-}
-
-func (c *club) serve(path string) *served {
+// serve starts the real program, which plays on Matrix until it is killed.
+func (c *club) serve() *adaptertest.Served {
 	c.Helper()
-	s := &served{Cmd: exec.Command(path, "--listen", "127.0.0.1:0", "--database", c.file), ended: make(chan struct{})}
-	s.Env = append(os.Environ(), "HALFPOINT_MATRIX_HOMESERVER="+c.cfg.Homeserver, "HALFPOINT_MATRIX_USER="+c.user.ID.String(),
-		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password,
-		"HALFPOINT_LIMITS_PERSON=6000", "HALFPOINT_LIMITS_CHANNEL=6000") // players here do not wait to think
-	s.Dir, s.Stderr = filepath.Dir(c.file), &s.stderr
-	out, err := s.StdoutPipe()
-	if err != nil {
-		c.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		c.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		s.Wait()
-		c.Fatalf("the program says %q, %v\n%s", line, err, s.stderr.String())
-	}
-	go func() { s.Wait(); close(s.ended) }()
-	c.Cleanup(s.kill)
-	return s
-}
-
-func (s *served) kill() {
-	s.Process.Kill()
-	<-s.ended
+	return adaptertest.Serve(c.T, c.file, "HALFPOINT_MATRIX_HOMESERVER="+c.cfg.Homeserver, "HALFPOINT_MATRIX_USER="+c.user.ID.String(),
+		"HALFPOINT_MATRIX_PASSWORD="+c.user.Password)
 }
 
 // An instant is a moment on the wire at which the program is killed.
@@ -114,10 +68,10 @@ var instants = []instant{
 // killAt kills the program when something of the kind is next asked of the
 // homeserver. It is to be called before what leads to that. The call returns at
 // once, what it gives waits until the program has ended.
-func (c *club) killAt(p *matrixtest.Proxy, s *served, at instant, after time.Duration) (ended func()) {
+func (c *club) killAt(p *matrixtest.Proxy, s *adaptertest.Served, at instant, after time.Duration) (ended func()) {
 	var once sync.Once
 	struck := make(chan struct{})
-	kill := func() { once.Do(func() { s.kill(); close(struck) }) }
+	kill := func() { once.Do(func() { s.Kill(); close(struck) }) }
 	order := p.Always(at.when, func(x *matrixtest.Exchange) {
 		if at.how == unasked {
 			kill()
@@ -194,10 +148,6 @@ var soonOver = []struct {
 func TestKills(t *testing.T) {
 	tier.Change(t)
 	t.Parallel()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	kills, moves := len(instants)*4/3, 20 // every fourth at any moment
 	games := len(soonOver)
 	switch {
@@ -208,7 +158,7 @@ func TestKills(t *testing.T) {
 	}
 	c := newClub(t, matrixtest.Shared(t))
 	before := c.through()
-	s := c.serve(path)
+	s := c.serve()
 	var rooms []*pair
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var killed atomic.Int64
@@ -245,18 +195,18 @@ func TestKills(t *testing.T) {
 		if n%4 == 0 {
 			killed.Add(1)
 			time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
-			s.kill()
+			s.Kill()
 		} else {
 			ended := c.killAt(before, s, instants[named%len(instants)], time.Duration(rnd.IntN(3000))*time.Microsecond)
 			named++
 			killed.Add(1) // players go on
 			ended()
 		}
-		s = c.serve(path)
+		s = c.serve()
 	}
 	players.Wait()
 	if t.Failed() {
-		t.Fatalf("killed %d times\n%s", killed.Load(), s.stderr.String())
+		t.Fatalf("killed %d times\n%s", killed.Load(), s.Stderr.String())
 	}
 	for _, r := range rooms {
 		if r.root != "" {
@@ -266,9 +216,9 @@ func TestKills(t *testing.T) {
 		}
 	}
 	s.Process.Signal(syscall.SIGTERM)
-	<-s.ended
+	<-s.Ended
 	if code := s.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("ended with %d\n%s", code, s.stderr.String())
+		t.Errorf("ended with %d\n%s", code, s.Stderr.String())
 	}
 	events := c.events()
 	for n, r := range rooms {
@@ -323,16 +273,12 @@ func TestKills(t *testing.T) {
 func TestKilledOnTheWay(t *testing.T) {
 	tier.Change(t)
 	t.Parallel()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := newClub(t, matrixtest.Shared(t))
 	before := c.through()
-	s := c.serve(path)
+	s := c.serve()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the program says:\n%s", s.stderr.String())
+			t.Logf("the program says:\n%s", s.Stderr.String())
 		}
 	})
 	killed := func(how int, meanwhile func()) {
@@ -340,7 +286,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		var again sync.WaitGroup
 		again.Go(func() {
 			ended()
-			s = c.serve(path)
+			s = c.serve()
 		})
 		meanwhile()
 		again.Wait()

@@ -309,7 +309,7 @@ func TestSpeed(t *testing.T) {
 		t.Parallel()
 	}
 	c := newClub(t, matrixtest.Shared(t))
-	s := c.serve(must(program()))
+	s := c.serve()
 	for _, encrypted := range []bool{false, true} {
 		r, echo := c.pair(encrypted), c.bare(encrypted)
 		var mine, bare []time.Duration
@@ -325,7 +325,7 @@ func TestSpeed(t *testing.T) {
 			at(mine, 50), at(mine, 95), at(bare, 50), at(bare, 95), float64(at(mine, 50))/float64(at(bare, 50)))
 	}
 	t.Logf("the program has %d MiB in memory", matrixtest.Resident(s.Process.Pid)>>20)
-	s.kill()
+	s.Kill()
 }
 
 func must[T any](v T, err error) T {
@@ -463,7 +463,7 @@ func TestManyRooms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := c.serve(must(program()))
+	s := c.serve()
 	heard := func(name string) {
 		at := anna.Makes(matrixtest.Room{Name: name, Invite: []id.UserID{c.user.ID}})
 		anna.Await(at, "the bot to come", func(v matrixtest.View) bool { return v.Members[c.user.ID] == "join" })
@@ -472,13 +472,13 @@ func TestManyRooms(t *testing.T) {
 	}
 	heard("One more")
 	first := matrixtest.Resident(s.Process.Pid)
-	s.kill()
-	s = c.serve(must(program()))
+	s.Kill()
+	s = c.serve()
 	heard("Another")
 	again := matrixtest.Resident(s.Process.Pid)
 	t.Logf("%d rooms: %d MiB in memory, after a restart %d MiB", rooms, first>>20, again>>20)
 	if max(first, again) > 80<<20 {
 		t.Errorf("%d bytes in memory", max(first, again))
 	}
-	s.kill()
+	s.Kill()
 }

@@ -44,10 +44,6 @@ type strangersGame struct {
 }
 
 func strangers(t *testing.T, libraries [2]string) {
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := lively(t, matrixtest.Shared(t))
 	// Dendrite does not say that it knows threads, without which matrix-js-sdk
 	// makes none of its own.
@@ -66,10 +62,10 @@ func strangers(t *testing.T, libraries [2]string) {
 	}
 	zoe, yan := people[0], people[1]
 	before := c.through()
-	s := c.serve(path)
+	s := c.serve()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the program says:\n%s", s.stderr.String())
+			t.Logf("the program says:\n%s", s.Stderr.String())
 		}
 	})
 	var rooms []id.RoomID
@@ -147,7 +143,7 @@ func strangers(t *testing.T, libraries [2]string) {
 		}
 		if ended != nil {
 			ended()
-			s = c.serve(path)
+			s = c.serve()
 			kills++
 		}
 		for _, g := range games {
@@ -157,8 +153,8 @@ func strangers(t *testing.T, libraries [2]string) {
 			}
 		}
 		if k%4 == 1 {
-			s.kill()
-			s = c.serve(path)
+			s.Kill()
+			s = c.serve()
 			kills++
 		}
 	}
@@ -173,7 +169,7 @@ func strangers(t *testing.T, libraries [2]string) {
 		}
 	}
 	s.Process.Signal(syscall.SIGTERM)
-	<-s.ended
+	<-s.Ended
 	events := c.games()
 	for _, g := range games {
 		if err := g.Log(events[g.at][g.number]); err != nil {

@@ -212,6 +212,7 @@ type Fault struct {
 	HTML       bool          // what Cloudflare says instead of JSON
 	Code       int           // Discord's error code of a Status, e.g. 50013
 	Message    string
+	Meanwhile  func() // called before a connection is cut by BeforeDone or AfterDone; may be nil
 
 	seen, struck int
 	over         bool
@@ -223,6 +224,14 @@ func (s *Server) Fault(f Fault) (end func()) {
 	f.Times = cmp.Or(f.Times, 1)
 	s.locked(func() { s.faults = append(s.faults, &f) })
 	return func() { s.locked(func() { f.over = true }) }
+}
+
+// cut ends the connection without an answer.
+func (f *Fault) cut() {
+	if f.Meanwhile != nil {
+		f.Meanwhile()
+	}
+	panic(http.ErrAbortHandler)
 }
 
 func (s *Server) fault(r *request) *Fault {

@@ -175,12 +175,12 @@ func (s *Server) serve(w http.ResponseWriter, r *request) {
 		s.sleep(fault.Delay, client.Context().Done())
 	}
 	if fault != nil && fault.Drop == BeforeDone {
-		panic(http.ErrAbortHandler)
+		fault.cut()
 	}
 
 	answer := s.process(r, text, tooLarge, fault)
 	if fault != nil && fault.Drop == AfterDone {
-		panic(http.ErrAbortHandler)
+		fault.cut()
 	}
 	if fault != nil && fault.Drop == HalfWay && len(answer.text) > 1 {
 		w.Header().Set("Content-Length", itoa(len(answer.text)))

@@ -113,6 +113,12 @@ func (s *Server) WaitSessions(n int) bool {
 	return s.Wait(func() bool { return len(s.connected()) >= n })
 }
 
+// WaitIdentified waits until identifies were accepted n times in all, and says whether
+// they were in time.
+func (s *Server) WaitIdentified(n int) bool {
+	return s.Wait(func() bool { return s.gateway.identified >= n })
+}
+
 // Path returns where the present connection was opened: "/resume" by a client that
 // honours the resume address.
 func (session *Session) Path() (path string) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,12 +29,14 @@ var scripts embed.FS
 // A Stranger is discord.js, a client that nobody here wrote, logged into the
 // double.
 type Stranger struct {
-	t     testing.TB
-	s     *Server
-	lines chan Seen
+	t testing.TB
+	s *Server
 
-	mu   sync.Mutex
-	seen []Seen
+	mu      sync.Mutex
+	changed *sync.Cond // seen or ended
+	seen    []Seen
+	passed  int // of seen, by Next
+	ended   bool
 }
 
 // Seen is one thing that discord.js saw: What is "ready", "message", "update",
@@ -67,11 +70,11 @@ func stranger(t testing.TB, s *Server, role string) *Stranger {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w := &Stranger{t: t, s: s, lines: make(chan Seen, 100_000)}
+	w := &Stranger{t: t, s: s}
+	w.changed = sync.NewCond(&w.mu)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer close(w.lines)
 		w.read(out)
 	}()
 	t.Cleanup(func() {
@@ -93,36 +96,88 @@ func (w *Stranger) read(out io.Reader) {
 			data = map[string]any{"what": "error", "text": scan.Text()}
 		}
 		what, _ := data["what"].(string)
-		seen := Seen{what, data}
-		w.mu.Lock()
-		w.seen = append(w.seen, seen)
-		w.mu.Unlock()
-		w.lines <- seen
+		w.locked(func() { w.seen = append(w.seen, Seen{what, data}) })
 	}
+	w.locked(func() { w.ended = true })
+}
+
+// locked runs do with the lock held, and wakes who waits for what it does.
+func (w *Stranger) locked(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+	w.changed.Broadcast()
+}
+
+// await waits, with the lock held, until something holds of what discord.js saw, and
+// reports false if it never does.
+func (w *Stranger) await(so func() bool) bool {
+	late := false
+	timer := time.AfterFunc(max(w.s.o.Patience, 30*time.Second), func() { w.locked(func() { late = true }) })
+	defer timer.Stop()
+	for !so() {
+		if late || w.ended {
+			return false
+		}
+		w.changed.Wait()
+	}
+	return true
 }
 
 // Next waits for the next thing of that kind and returns what came with it; what
 // comes before it is passed over. The test fails when it does not come, or when
 // discord.js says an error.
-func (w *Stranger) Next(what string) map[string]any {
+func (w *Stranger) Next(what string) (data map[string]any) {
 	w.t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		select {
-		case seen, open := <-w.lines:
-			if !open {
-				w.t.Fatalf("discord.js has ended before %q", what)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var problem map[string]any
+	found := w.await(func() bool {
+		for ; w.passed < len(w.seen); w.passed++ {
+			switch seen := w.seen[w.passed]; seen.What {
+			case what:
+				w.passed++
+				data = seen.Data
+				return true
+			case "error":
+				problem = seen.Data
+				return true
 			}
-			if seen.What == what {
-				return seen.Data
-			}
-			if seen.What == "error" {
-				w.t.Fatalf("discord.js says %v", seen.Data)
-			}
-		case <-late:
-			w.t.Fatalf("discord.js saw no %q but %v", what, w.Seen())
 		}
+		return false
+	})
+	if problem != nil {
+		w.t.Fatalf("discord.js says %v", problem)
 	}
+	if !found {
+		w.t.Fatalf("discord.js saw no %q but %v", what, w.seen)
+	}
+	return data
+}
+
+// Await waits until discord.js shows a message like that in a channel, and returns the
+// newest: its "id", "content", "files", "controls" and what else js/stranger.js says of
+// it. The test fails when there is none.
+func (w *Stranger) Await(c *Channel, what string, so func(content string, files []string) bool) (found map[string]any) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.await(func() bool {
+		shown := w.shown()
+		for _, id := range slices.SortedFunc(maps.Keys(shown), compareIDs) {
+			var files []string
+			for _, f := range asList(shown[id]["files"]) {
+				files = append(files, text(f.(object)["name"]))
+			}
+			if shown[id]["channel"] == c.ID() && so(text(shown[id]["content"]), files) {
+				found = shown[id]
+			}
+		}
+		return found != nil
+	}) {
+		w.t.Fatalf("discord.js shows no %s in %s", what, c.ID())
+	}
+	return found
 }
 
 // Seen returns everything that discord.js saw so far.
@@ -135,20 +190,20 @@ func (w *Stranger) Seen() []Seen {
 // Disagreements returns the messages of the channels that discord.js sees otherwise
 // than the double does: another text, other files, alt texts or controls, or
 // not at all. It waits a while for discord.js to catch up.
-func (w *Stranger) Disagreements(channels ...*Channel) []string {
-	late := time.Now().Add(w.s.o.Patience)
-	for {
-		list := w.disagreements(channels)
-		if len(list) == 0 || time.Now().After(late) {
-			return list
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+func (w *Stranger) Disagreements(channels ...*Channel) (list []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.await(func() bool {
+		list = w.disagreements(channels)
+		return len(list) == 0
+	})
+	return list
 }
 
-func (w *Stranger) disagreements(channels []*Channel) (list []string) {
+// shown returns each message as discord.js saw it last, by id.
+func (w *Stranger) shown() map[string]map[string]any {
 	last := map[string]map[string]any{}
-	for _, seen := range w.Seen() {
+	for _, seen := range w.seen {
 		id, _ := seen.Data["id"].(string)
 		switch seen.What {
 		case "message", "update":
@@ -157,6 +212,11 @@ func (w *Stranger) disagreements(channels []*Channel) (list []string) {
 			delete(last, id)
 		}
 	}
+	return last
+}
+
+func (w *Stranger) disagreements(channels []*Channel) (list []string) {
+	last := w.shown()
 	for _, c := range channels {
 		for _, m := range c.Messages() {
 			theirs := last[m.ID]

@@ -160,7 +160,7 @@ func TestDiscordJSWatches(t *testing.T) {
 	s.Guild("Chess club").BotPermissions(0)
 	s.Guild("Chess club").Everyone(0)
 	alice.Say(lonely, "Nobody hears me.")
-	if list := js.disagreements([]*Channel{room, lonely}); len(list) != 1 || !strings.Contains(list[0], "Nobody hears me.") {
+	if list := js.now(room, lonely); len(list) != 1 || !strings.Contains(list[0], "Nobody hears me.") {
 		t.Errorf("disagreements are %q", list)
 	}
 	gone := alice.Say(room, "Gone soon.")
@@ -168,7 +168,7 @@ func TestDiscordJSWatches(t *testing.T) {
 	s.mu.Lock()
 	gone.m.gone = true // and nobody tells
 	s.mu.Unlock()
-	if list := js.disagreements([]*Channel{room}); len(list) != 1 || !strings.Contains(list[0], "Gone soon.") {
+	if list := js.now(room); len(list) != 1 || !strings.Contains(list[0], "Gone soon.") {
 		t.Errorf("disagreements are %q", list)
 	}
 	s.Sessions()[0].Cut()
@@ -184,4 +184,11 @@ func TestDiscordJSWatches(t *testing.T) {
 	if d := js.Next("disconnected"); d["code"] != 4004.0 {
 		t.Errorf("discord.js is %v", d)
 	}
+}
+
+// now is Disagreements without waiting.
+func (w *Stranger) now(channels ...*Channel) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disagreements(channels)
 }

@@ -35,8 +35,9 @@ const seen = (m) => ({
   channel: m.channelId,
   author: m.author && m.author.username,
   content: m.content,
-  files: [...m.attachments.values()].map((a) => ({ name: a.name, alt: a.description, size: a.size, width: a.width })),
+  files: [...m.attachments.values()].map((a) => ({ name: a.name, alt: a.description, url: a.url, size: a.size, width: a.width })),
   controls: m.components.flatMap(controls),
+  buttons: Object.fromEntries(m.components.flatMap((row) => row.components ?? []).filter((c) => c.label).map((c) => [c.label, c.customId])),
   mentions: [...m.mentions.users.values()].map((u) => u.username),
   flags: m.flags.bitfield,
 });
