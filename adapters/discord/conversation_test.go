@@ -416,7 +416,11 @@ func (tb *table) plain(text string) string {
 		case ":f":
 			return at.Format("Mon 2 Jan 15:04")
 		case ":R":
-			return "in " + at.Sub(tb.d.Now()).Round(time.Hour).String()
+			if d := at.Sub(tb.d.Now()).Round(time.Hour); d%(24*time.Hour) != 0 {
+				return "in " + d.String()
+			} else {
+				return fmt.Sprintf("in %d days", d/(24*time.Hour))
+			}
 		}
 		return s
 	})

@@ -108,8 +108,8 @@ func (d *delivery) show(ctx context.Context) (sent outbox.Receipt, err error) {
 	if d.at.hint != "" {
 		d.c.hints = append(d.c.hints, d.at.hint)
 	}
-	if p.Kind == match.Show && p.Previous == "" && d.at.channel != p.Where.Channel {
-		d.c.hints = append(append(d.c.hints, a.howToMove(p.Lang)...), small+bot.Translated(p.Lang, wordArchived))
+	if p.Kind == match.Show && p.Previous == "" && p.Scene != nil && d.at.channel != p.Where.Channel {
+		d.c.hints = append(append(d.c.hints, a.howToMove(p.Lang, p.Scene.Board)...), small+bot.Translated(p.Lang, wordArchived))
 	}
 	if known, ok := a.rooms.Get(d.at.channel); ok && known.mayKnow && !known.may.Has(rest.AttachFiles) {
 		a.inLetters(&d.c, d.at.channel)

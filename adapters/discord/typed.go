@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // This file reads turns that people type in messages instead of commands. Messages come
@@ -182,14 +183,16 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
 	}
 }
 
-// howToMove returns what a thread of a game begins with: how a turn is made there.
-func (a *Adapter) howToMove(lang string) (hints []string) {
+// howToMove returns what a thread of a game begins with: how a turn is made there, on
+// that board.
+func (a *Adapter) howToMove(lang string, board []string) (hints []string) {
 	place := a.written(bot.Mention{Command: "place"}.Mark())
+	point := match.Centre(rules.Setup{W: len(board[0]), H: len(board)}).String()
 	switch {
 	case a.cfg.Listen != "": // no messages come
 		return nil
 	case a.cfg.MessageContent:
-		return []string{small + bot.Translated(lang, wordType, place)}
+		return []string{small + bot.Translated(lang, wordType, place, point)}
 	}
-	return []string{small + bot.Translated(lang, wordMention, place, "<@"+a.self+">")}
+	return []string{small + bot.Translated(lang, wordMention, place, "<@"+a.self+">", point)}
 }
