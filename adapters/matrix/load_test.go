@@ -328,13 +328,6 @@ func TestSpeed(t *testing.T) {
 	s.Kill()
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // measure has somebody say something, and gives how long it took until they got a
 // picture from somebody and downloaded it.
 func (c *club) measure(r *pair, k int, apart time.Duration, from id.UserID) (took time.Duration) {

@@ -11,6 +11,7 @@ MATRIXTEST_FILES, a folder where files are left under their SHA-256.
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from nio import AsyncClient, AsyncClientConfig, MegolmEvent, SyncResponse
 from nio.crypto.attachments import decrypt_attachment
 
 folder = os.environ["MATRIXTEST_FILES"]
+logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
 
 
 def write(line):
