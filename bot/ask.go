@@ -35,7 +35,11 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	now := Current(match.Control{Command: r.Command, Args: r.Args})
 	h, ok := find(now.Command)
 	if !ok {
-		return Answer{Text: text.Capital(text.English.Say(wrong(unknown(Commands(), r.Command)))), Private: true, Refused: true}, nil
+		s, err := b.localizer(ctx, r)
+		if err != nil {
+			return Answer{}, err
+		}
+		return s.refuse(wrong(unknown(Commands(), r.Command))), nil
 	}
 	r.Command = now.Command
 	args := now.Args

@@ -153,7 +153,7 @@ func TestSeveralGamesWithoutThreads(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
 		{"/place C3", "Game 2"}, {"/undo", "Game 2"}, {"/score", "Both buttons are on the table"}, {"/board", "Game 2"},
 		{"/place C3 1", "Game 1"}, {"/place C4", "Game 1"}, {"/pass", "Game 1"},
-		{"/resign", "Which one do you mean? Add game:2"},
+		{"/resign", "Add game:2, or choose"},
 	} {
 		k.now = k.now.Add(time.Second)
 		r, err := k.request("ada", c.typed)

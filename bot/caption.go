@@ -163,6 +163,9 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 	if p.Over() {
 		return nil, nil
 	}
+	if m.State == match.Open {
+		return []Text{joining(m)}, nil
+	}
 	switch g.Phase() {
 	case rules.Playing:
 		line = []Text{say("to.play", seat(m, g.ToPlay()))}
@@ -178,10 +181,10 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 			line = append(line, say("due", clock.AgoText(r.Deadline, now)))
 		}
 		if p.Branch > 0 {
-			more = append(more, say("branch.here"))
+			line = append(line, say("trial"))
 		}
 		if p.Asked != nil {
-			more = append(more, say("asked."+p.Asked.What, text.Color(p.Asked.By), text.Color(p.Asked.By.Opponent())))
+			more = append(more, say("request.open", m.Player(p.Asked.By), say("wish."+p.Asked.What), m.Player(p.Asked.By.Opponent())))
 		}
 		if g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) {
 			more = append(more, say("offer.accept", text.Color(g.ToPlay())))
@@ -207,4 +210,12 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 		}
 	}
 	return line, more
+}
+
+// joining says whom an open game waits for.
+func joining(m match.Match) Text {
+	if m.Invited != "" {
+		return say("games.reserved", named(m.Invited))
+	}
+	return say("games.open")
 }

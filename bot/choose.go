@@ -2,11 +2,14 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // choose finds the game that a request is about: the one it numbers, the one of
@@ -53,6 +56,11 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 	}
 	for i, candidate := range candidates(h, by) {
 		ms := filter(here, func(m match.Match) bool { return (m.State != match.Sandbox || m.Opener == by) && candidate(m) })
+		if len(ms) > 1 {
+			if ms, err = b.able(ctx, ms, h, by); err != nil {
+				return match.Match{}, 0, nil, err
+			}
+		}
 		switch {
 		case len(ms) > 1 && r.Flat && i < 2 && !slices.Contains(asksWhich, h.Name):
 			return ms[0], len(here), nil, nil // whose board was shown last
@@ -61,7 +69,7 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 		case len(ms) > 1 && h.toMove && i == 1: // they play in all of them
 			return refuse(say("not.your.turn.any"))
 		case len(ms) > 1:
-			return match.Match{}, 0, which(ms, r), nil
+			return match.Match{}, 0, which(ms, r, by), nil
 		}
 	}
 	// Nothing of that is being played: the last game, which is over.
@@ -89,17 +97,67 @@ func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 			func(m match.Match) bool { return m.State == match.Open },
 			every,
 		}
+	case h.Name == "decline":
+		return []func(match.Match) bool{func(m match.Match) bool { return mine(m) || m.State == match.Open && m.Invited == by }, every}
 	case h.toMove:
 		return []func(match.Match) bool{func(m match.Match) bool { return m.ToMove == by }, mine, every}
 	}
 	return []func(match.Match) bool{mine, every}
 }
 
-// which asks which of some games is meant, the newest first.
-func which(ms []match.Match, r Request) *match.Reply {
+// able leaves of several games those that can take a command now; all, if none can.
+func (b *Bot) able(ctx context.Context, ms []match.Match, h handler, by match.PersonID) ([]match.Match, error) {
+	var out []match.Match
+	for _, m := range ms {
+		p, err := b.position(ctx, m, m.Seq)
+		if err != nil && !errors.Is(err, errNotReplayed) {
+			return nil, err
+		}
+		if err != nil || takes(h, m, p, by) {
+			out = append(out, m)
+		}
+	}
+	if len(out) == 0 {
+		return ms, nil
+	}
+	return out, nil
+}
+
+// takes reports whether a command may mean a game as it stands.
+func takes(h handler, m match.Match, p *match.Position, by match.PersonID) bool {
+	g := p.Game
+	settling := g.Phase() == rules.Settling
+	switch h.Name {
+	case "accept":
+		return settling || p.Asked != nil && p.Asked.What != "delete" ||
+			g.Allows(rules.Turn{Kind: rules.AcceptSuggestion, By: g.ToPlay()}) || g.Rules().Has(rules.NoResult) && g.ThirdTime()
+	case "decline":
+		return p.Asked != nil || m.State == match.Open && m.Invited == by
+	case "dead", "resume":
+		return settling
+	case "dispute":
+		return settling || p.Branch > 0
+	case "undo":
+		return len(p.Lines)+len(p.Stones) > 0
+	}
+	return !h.seated || m.State != match.Open
+}
+
+// asked is how many games a question which one is meant names, and gives a button for.
+const asked = 5
+
+// which asks which of some games is meant, the newest first, and says against whom each is.
+func which(ms []match.Match, r Request, by match.PersonID) *match.Reply {
 	slices.SortFunc(ms, func(a, b match.Match) int { return b.Number - a.Number })
-	reply := &match.Reply{Texts: []Text{say("which.game", strconv.Itoa(ms[0].Number))}, Private: true, Refused: true}
-	for _, m := range ms[:min(len(ms), 5)] {
+	var games []Text
+	for _, m := range ms[:min(len(ms), asked)] {
+		games = append(games, say("which.one", strconv.Itoa(m.Number), against(m, by)))
+	}
+	if len(ms) > asked {
+		games = append(games, say("lines", "…"))
+	}
+	reply := &match.Reply{Texts: []Text{say("which.games", text.List(games...), strconv.Itoa(ms[0].Number))}, Private: true, Refused: true}
+	for _, m := range ms[:min(len(ms), asked)] {
 		args := map[string]string{"game": strconv.Itoa(m.Number)}
 		for k, v := range r.Args {
 			if k != "seq" && k != "game" {
@@ -109,6 +167,28 @@ func which(ms []match.Match, r Request) *match.Reply {
 		reply.Controls = append(reply.Controls, match.Control{Label: "game.choice", Command: r.Command, Args: args})
 	}
 	return reply
+}
+
+// against names the other player of a game, or both for who plays in neither seat.
+func against(m match.Match, by match.PersonID) any {
+	other := m.Black
+	switch {
+	case m.Black == by && m.White == by:
+		return say("which.alone")
+	case m.Black == by:
+		other = m.White
+	case m.White != by && m.State != match.Open:
+		return say("which.both", named(m.Black), named(m.White))
+	case m.White != by:
+		return named(m.Opener)
+	}
+	switch {
+	case other != "":
+		return named(other)
+	case m.Invited != "":
+		return named(m.Invited)
+	}
+	return say("which.open")
 }
 
 // last returns the match that a query finds first, which was changed last, and

@@ -44,5 +44,5 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 // whoever asks r.
 func (b *Bot) replace(ctx context.Context, r Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
-	return b.act(ctx, r, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, by.Number) })
+	return b.act(ctx, r, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, *by) })
 }

@@ -177,13 +177,16 @@ func score(q *question) Answer {
 func standing(q *question) []Text {
 	g := q.pos.Final()
 	s := g.Score()
+	if q.match.State == match.Open {
+		return []Text{q.match.Waiting(q.by)}
+	}
 	if s == nil {
 		return append(caption(q.match, q.pos, q.now, true), say("score.none", g.Rules().Title))
 	}
 	var out []Text
 	switch {
 	case q.pos.Over():
-		out = append(out, match.Over(q.number(), q.pos, cmp.Or(q.pos.Result, g.Result()), decided(q.pos)))
+		out = append(out, say("over.why", q.number(), match.Outcome(q.match, q.pos), text.Whole(decided(q.pos))))
 	case g.Phase() == rules.Playing:
 		if a := q.b.estimate(q.ctx, q.match, q.pos); a.some {
 			out = append(out, ahead(a.margin))
@@ -490,7 +493,7 @@ func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.
 
 // concerned gives everybody whom a game names.
 func concerned(m match.Match, p *match.Position) []match.PersonID {
-	ps := []match.PersonID{m.Black, m.White}
+	ps := []match.PersonID{m.Black, m.White, m.Invited}
 	for _, r := range p.Remarks {
 		ps = append(ps, r.By)
 	}
@@ -500,19 +503,32 @@ func concerned(m match.Match, p *match.Position) []match.PersonID {
 // waitsFor says in a list whom a game that is being played waits for.
 func (q *question) waitsFor(m match.Match, who map[match.PersonID]outbox.User) (Text, error) {
 	p, err := q.b.position(q.ctx, m, m.Seq)
+	yours := m.ToMove == q.by && !q.shared()
 	switch {
 	case err != nil && !errors.Is(err, errNotReplayed):
 		return Text{}, err
-	case err == nil && p.Game.Phase() == rules.Settling && (p.Game.HasAgreed(rules.Black) || p.Game.HasAgreed(rules.White)):
-		return say("games.accept", seatName(q.lang, m.ToMove, who)), nil
-	case err == nil && p.Game.Phase() == rules.Settling:
+	case err == nil && p.Game.Phase() == rules.Settling && !p.Game.HasAgreed(rules.Black) && !p.Game.HasAgreed(rules.White):
 		return say("games.settling"), nil
-	case m.Black == m.White:
-		return say("games.going", seatName(q.lang, m.ToMove, who)), nil
-	case m.ToMove == m.White:
-		return say("games.going", text.Color(rules.White)), nil
+	case err == nil && p.Game.Phase() == rules.Settling && yours:
+		return say("games.accept.yours"), nil
+	case err == nil && p.Game.Phase() == rules.Settling:
+		return say("games.accept", seatName(q.lang, m.ToMove, who)), nil
+	case yours:
+		return say("games.yours"), nil
 	}
-	return say("games.going", text.Color(rules.Black)), nil
+	return say("games.going", seatName(q.lang, m.ToMove, who)), nil
+}
+
+// seatOf names who sits on a seat, or for whom an open one is kept.
+func (q *question) seatOf(m match.Match, c rules.Color, who map[match.PersonID]outbox.User) any {
+	p := m.White
+	if c == rules.Black {
+		p = m.Black
+	}
+	if p == "" && m.State == match.Open && m.Invited != "" {
+		return say("seat.reserved", named(m.Invited))
+	}
+	return seatName(q.lang, p, who)
 }
 
 func games(q *question) Answer {
@@ -531,12 +547,13 @@ func games(q *question) Answer {
 	}
 	var ids []match.PersonID
 	for _, m := range ms {
-		ids = append(ids, m.Black, m.White)
+		ids = append(ids, m.Black, m.White, m.Invited)
 	}
 	who, err := q.b.who(q.ctx, ids...)
 	if err != nil {
 		return q.failed(err)
 	}
+	q.who = who
 	slices.SortFunc(ms, func(a, b match.Match) int { return a.Number - b.Number })
 	var out []Text
 	for _, m := range ms {
@@ -546,6 +563,8 @@ func games(q *question) Answer {
 		}
 		state := say("games." + string(m.State))
 		switch m.State {
+		case match.Open:
+			state = joining(m)
 		case match.Ended:
 			state = say("games.ended", ended(m.Result))
 		case match.Going:
@@ -560,7 +579,7 @@ func games(q *question) Answer {
 			state = say("games.where", state, m.Where.Link(say("games.here")))
 		}
 		out = append(out, say("games.line", strconv.Itoa(m.Number), title, fmt.Sprintf("%d×%d", m.Setup.W, m.Setup.H),
-			seatName(q.lang, m.Black, who), seatName(q.lang, m.White, who), state))
+			q.seatOf(m, rules.Black, who), q.seatOf(m, rules.White, who), state))
 	}
 	return q.answer(out...)
 }

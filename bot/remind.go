@@ -20,14 +20,24 @@ func reminder(m match.Match, p *match.Position, notify []match.PersonID, now tim
 		who = append(who, text.Called(string(p)))
 	}
 	called := text.List(who...)
-	if p.Game.Phase() == rules.Settling {
-		return []Text{say("remind.count", n, called)}
+	if len(notify) > 1 {
+		return []Text{say("remind.settle.both", n, called)}
+	}
+	other := text.Color(rules.White) // of who plays both
+	if m.Black != m.White {
+		other = say("player", named(m.Black))
+		if len(notify) == 1 && notify[0] == m.Black {
+			other = say("player", named(m.White))
+		}
 	}
 	r := p.Reading(now)
-	if r.Deadline.IsZero() {
-		return []Text{say("remind.turn", n, called)}
+	switch {
+	case p.Game.Phase() == rules.Settling:
+		return []Text{say("remind.settle", n, called, other)}
+	case r.Deadline.IsZero():
+		return []Text{say("remind.play", n, called, other)}
 	}
-	return []Text{say("remind.until", n, called, timeLeft(m, r), clock.InstantText(r.Deadline, now))}
+	return []Text{say("remind.due", n, called, other, timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 }
 
 // timeLeft says how much time the player to move has left.

@@ -107,20 +107,23 @@ func oneOf(into *string, of []string, bad string) func(string) error {
 	}
 }
 
-// languageInto puts a language, or none: by its tag, "de", or by what its speakers
-// call it.
+// languageInto puts a language, or none: by its tag, "de", or by what it is called.
 func languageInto(into *string) func(string) error {
 	return func(v string) error {
-		var names []string
+		if l, ok := text.LanguageCalled(v); ok {
+			*into = l.Tag
+			return nil
+		}
+		var tags, called []string
 		for _, l := range text.Languages() {
-			if strings.EqualFold(v, l.Tag) || strings.EqualFold(v, l.Name) {
-				*into = l.Tag
-				return nil
-			}
-			names = append(names, l.Tag+" ("+l.Name+")")
+			tags = append(tags, l.Tag+" ("+l.Name+")")
+			called = append(called, l.Called()...)
+		}
+		if near, ok := text.LanguageCalled(text.Nearest(v, called)); ok && v != "" {
+			return text.Error("settings.language.near", shortened(v), near.Tag+" ("+near.Name+")")
 		}
 		if v != "" {
-			return text.Error("settings.language.bad", shortened(v), strings.Join(names, ", "))
+			return text.Error("settings.language.bad", shortened(v), strings.Join(tags, ", "))
 		}
 		*into = ""
 		return nil
@@ -161,9 +164,9 @@ func settings(in *task) match.Step {
 	}
 	var texts []Text
 	if everywhere {
-		texts = told(rs, "settings.are.server")
+		texts = told(rs, "settings.new.server")
 	} else {
-		texts = told(or(rs, in.place.server.Settings), "settings.are")
+		texts = told(or(rs, in.place.server.Settings), "settings.new")
 	}
 	if !changed && in.req.Moderator && !everywhere {
 		texts = append(texts, say("settings.how"))
@@ -191,7 +194,11 @@ func told(rs match.RoomSettings, are string) []Text {
 	if rs.Undo < 0 {
 		undo = say("settings.undo.never")
 	}
-	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), cmp.Or(rs.Clock, "none")), undo,
+	timed := say("clock.words.none")
+	if rs.Clock != "" && rs.Clock != "none" {
+		timed = say("settings.clock", rs.Clock)
+	}
+	texts := []Text{say(are, cmp.Or(rs.Rules, rules.TwoButton.Name), cmp.Or(rs.Size, "9x9"), timed), undo,
 		say("settings.opens." + cmp.Or(rs.Opens, "anyone"))}
 	if rs.Hints == "off" {
 		texts = append(texts, say("settings.hints.off"))

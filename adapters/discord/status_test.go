@@ -235,7 +235,7 @@ func TestOpeningHasToWait(t *testing.T) {
 		tb.d.Fault(fault)
 		tb.does("alice", "", "/go resign confirm:yes")
 		tb.opens(opening, "New game")
-		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: White wins") {
+		if last := tb.here.Last(); !strings.Contains(last.Content, "Game 1 is over: Bob wins") {
 			t.Errorf("the thread ends with %q", last.Content)
 		}
 		tb.passes(cmp.Or(fault.RetryAfter, oldPace) - time.Second)

@@ -287,11 +287,11 @@ func TestGameInChromium(t *testing.T) {
 	p.sees("@White, your turn: /accept it too")
 	p.sit("white")
 	p.say("/accept")
-	p.sees("W+5.5")
-	p.sees("Black has 29½, White has 35")
+	p.sees("White wins by 5½")
+	p.sees("35 to 29½")
 
 	// The onlooker saw it all, and no refusal.
-	watcher.sees("W+5.5")
+	watcher.sees("White wins by 5½")
 	if n := get[int](watcher, `document.querySelectorAll('[data-private]').length`); n != 0 {
 		t.Errorf("%d private messages reached somebody else", n)
 	}
@@ -325,7 +325,7 @@ func TestGameInChromium(t *testing.T) {
 	before := get[int](watcher, `document.querySelectorAll('#log .message').length`)
 	p.do(chromedp.Reload())
 	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false'`)
-	p.sees("W+5.5")
+	p.sees("White wins by 5½")
 	if after := get[int](p, `document.querySelectorAll('#log .message').length`); after != before {
 		t.Errorf("%d messages after reload, %d before", after, before)
 	}
@@ -533,7 +533,7 @@ func TestKeyboardInChromium(t *testing.T) {
 		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
 	}
 	keys(kb.Enter)
-	p.sees("W+R")
+	p.sees("is over: White wins")
 	focused("message")
 	for get[string](p, `document.activeElement.textContent`) != "Full size" {
 		p.do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))

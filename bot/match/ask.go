@@ -41,7 +41,8 @@ func Undo(in *Input) Step {
 	}
 	for i := len(in.Position.Lines) - 1; i >= 0; i-- {
 		if l := in.Position.Lines[i]; mine(l) && l.Seq > in.Position.Branch {
-			return in.ask("undo "+strconv.Itoa(l.Seq-1), say("asks.undo", named(in.By), in.number(), text.Turn(l.Turn)))
+			turns := in.Position.since(l.Seq - 1)
+			return in.ask("undo "+strconv.Itoa(l.Seq-1), say("request.undo", len(turns), named(in.By), in.other(), in.number(), text.List(turns...)))
 		}
 	}
 	return nothing
@@ -56,22 +57,58 @@ func (in *Input) soon(seq int) bool {
 	return in.Now.Sub(in.events()[seq-1].At) <= free
 }
 
+// since returns the turns after an event, which an undo takes back, or the last handicap
+// stone if there is none.
+func (p *Position) since(seq int) (turns []text.Message) {
+	for _, l := range p.Lines {
+		if l.Seq > seq && l.Turn.Kind.IsTurn() {
+			turns = append(turns, text.Turn(l.Turn))
+		}
+	}
+	if n := len(p.Stones); len(turns) == 0 && n > 0 {
+		turns = append(turns, say("stone.words", p.Stones[n-1].String()))
+	}
+	return turns
+}
+
+// other is the opponent, as a question calls them.
+func (in *Input) other() text.Message {
+	c := in.color().Opponent()
+	if in.Match.Black == in.Match.White {
+		return text.Color(c)
+	}
+	return text.Called(string(in.Match.seat(c)))
+}
+
 // ask puts a question to the opponent. It holds until it is answered or a turn
 // is made. How, if it is there, tells how to answer it.
 func (in *Input) ask(what string, question text.Message, how ...text.Message) Step {
 	if a := in.Position.Asked; a != nil && (in.Match.State != Ended || in.asked("delete") || in.asked("rematch")) { // else the end has answered it
 		if in.Match.seat(a.By) == in.By {
-			return in.Refuse(say("asked.already", in.number()))
+			return in.alreadyAsked()
 		}
-		return in.Refuse(say("answer.first", in.number(), text.Color(a.By)))
+		key := "request.answer"
+		if a.What == "delete" { // /accept could mean the count
+			key = "request.answer.delete"
+		}
+		return in.Refuse(say(key, in.number(), named(in.Match.seat(a.By)), wish(a)))
 	}
 	if how == nil {
-		how = []text.Message{say("asked.how")}
+		how = []text.Message{say("request.how")}
 	}
 	by := in.color()
 	s := in.step([]string{"ask " + by.Letter() + " " + what}, append([]text.Message{question}, how...), nil)
 	in.notify(&s, in.Match.seat(by.Opponent()))
 	return s
+}
+
+// wish names what a question is about: "the undo".
+func wish(a *Ask) text.Message { return say("wish." + a.What) }
+
+// alreadyAsked refuses to ask again while the opponent has not answered.
+func (in *Input) alreadyAsked() Step {
+	a := in.Position.Asked
+	return in.Refuse(say("request.waits", in.number(), named(in.Match.seat(a.By.Opponent())), wish(a)))
 }
 
 // notify makes the notices of a step call on somebody, and leaves its board
@@ -97,13 +134,14 @@ func (in *Input) agree() (Step, bool) {
 	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
 		return Step{}, false
 	case in.Match.seat(a.By) == in.By && in.Match.seat(a.By.Opponent()) != in.By:
-		return in.Refuse(say("asked.already", in.number())), true
+		return in.alreadyAsked(), true
 	}
 	switch a.What {
 	case "undo":
-		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []text.Message{say("agreed.undo", named(in.By))}, nil), true
+		turns := in.Position.since(a.back)
+		return in.step([]string{"undo " + strconv.Itoa(a.back) + " agreed"}, []text.Message{say("undo.agreed", len(turns), named(in.By), text.List(turns...))}, nil), true
 	case "draw":
-		return in.step([]string{"drawn"}, nil, []text.Message{say("over.nobody", in.number(), say("draw"), say("draw.agreed"))}), true
+		return in.step([]string{"drawn"}, nil, []text.Message{say("over.plain", in.number(), say("draw"))}), true
 	}
 	return in.pause(), true
 }
@@ -127,9 +165,9 @@ func Decline(in *Input) Step {
 	if a == nil {
 		return in.Refuse(say("decline.nothing", in.number()))
 	}
-	said, other := say("denied", named(in.By), in.number()), m.seat(a.By)
+	said, other := say("request.denied", named(in.By), in.number(), wish(a)), m.seat(a.By)
 	if other == in.By {
-		said, other = say("withdrawn", named(in.By), in.number()), m.seat(a.By.Opponent())
+		said, other = say("request.withdrawn", named(in.By), in.number(), wish(a)), m.seat(a.By.Opponent())
 	}
 	s := in.step([]string{"deny"}, []text.Message{said}, nil)
 	in.notify(&s, other)
@@ -148,7 +186,7 @@ func Draw(in *Input) Step {
 		s, _ := in.agree()
 		return s
 	}
-	return in.ask("draw", say("asks.draw", named(in.By), in.number()))
+	return in.ask("draw", say("request.draw", named(in.By), in.other(), in.number()))
 }
 
 // Pause asks to stop the clocks, or lets them run again.
@@ -163,7 +201,7 @@ func Pause(in *Input) Step {
 	case in.Match.Black == in.Match.White, a != nil && a.What == "pause" && in.Match.seat(a.By) != in.By:
 		return in.pause()
 	}
-	return in.ask("pause", say("asks.pause", named(in.By), in.number()))
+	return in.ask("pause", say("request.pause", named(in.By), in.other(), in.number()))
 }
 
 func (in *Input) pause() Step {
@@ -185,7 +223,7 @@ func Dispute(in *Input) Step {
 	if in.Position.Game.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))
 	}
-	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("branch.begins", named(in.By), in.number())}, nil)
+	s := in.step([]string{"branch " + in.color().Letter()}, []text.Message{say("trial.begins", named(in.By), in.number())}, nil)
 	other := in.Match.seat(in.color().Opponent())
 	for i := range s.Posts {
 		if s.Posts[i].Kind == Notice && other != in.By && (s.Match == nil || s.Match.ToMove != other) {
@@ -199,5 +237,5 @@ func (in *Input) leaveBranch() Step {
 	if in.Position.Branch == 0 {
 		return in.Refuse(say("branch.none", in.number()))
 	}
-	return in.step([]string{"return"}, []text.Message{say("branch.left", named(in.By), in.number())}, nil)
+	return in.step([]string{"return"}, []text.Message{say("trial.left", named(in.By), in.number())}, nil)
 }

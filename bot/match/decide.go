@@ -310,15 +310,25 @@ func (in *Input) blocked() (Step, bool) {
 	case m.State == Deleted:
 		return in.Refuse(say("game.deleted", in.number())), true
 	case m.State == Ended && !in.answers():
-		return in.Refuse(say("game.over", in.number(), Outcome(in.Position))), true
+		return in.Refuse(say("game.over", in.number(), Outcome(m, in.Position))), true
 	case m.State == Sandbox && m.Opener != in.By:
 		return in.Refuse(say("sandbox.whose", in.number(), named(m.Opener))), true
-	case m.Black != in.By && m.White != in.By && m.State == Open:
-		return in.Refuse(say("waiting", in.number())), true
+	case m.State == Open:
+		return in.Refuse(m.Waiting(in.By)), true
 	case m.Black != in.By && m.White != in.By:
 		return in.Refuse(say("onlooker", in.number(), named(m.Black), named(m.White))), true
-	case m.State == Open:
-		return in.Refuse(say("waiting", in.number())), true
 	}
 	return Step{}, false
+}
+
+// Waiting says that an open game has not begun, and who has to join it.
+func (m Match) Waiting(by PersonID) text.Message {
+	number := strconv.Itoa(m.Number)
+	switch {
+	case m.Invited == "":
+		return say("waiting", number)
+	case m.Invited == by:
+		return say("waiting.you", number)
+	}
+	return say("waiting.for", number, named(m.Invited))
 }

@@ -251,11 +251,8 @@ func (in *Input) flag() (Step, bool) {
 	if r.Flagged == rules.None {
 		return Step{}, false
 	}
-	over := "W+T"
-	if r.Flagged == rules.White {
-		over = "B+T"
-	}
-	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, []text.Message{say("over.time", in.number(), text.Color(r.Flagged.Opponent()), over, text.Color(r.Flagged))}), true
+	over := []text.Message{say("over.flag", in.number(), in.Match.Player(r.Flagged.Opponent()))}
+	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, over), true
 }
 
 // late ends the match instead of doing what was asked, if the flag had fallen

@@ -54,5 +54,5 @@ func (in *Input) undoStone() Step {
 	if in.Position.Placing > 0 || in.Match.White == in.By || in.soon(seq) {
 		return in.step([]string{"undo " + back}, []text.Message{say("undone", named(in.By), words)}, nil)
 	}
-	return in.ask("undo "+back, say("asks.undo", named(in.By), in.number(), words))
+	return in.ask("undo "+back, say("request.undo", 1, named(in.By), in.other(), in.number(), words))
 }

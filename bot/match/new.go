@@ -292,7 +292,7 @@ func Rematch(in *Input) Step {
 		if s, many := in.tooMany(); many {
 			return s
 		}
-		return in.ask("rematch", say("asks.rematch", named(in.By), in.number()), say("rematch.how", in.number()))
+		return in.ask("rematch", say("request.rematch", named(in.By), in.other(), in.number(), named(m.Black), named(m.White)), say("request.how.rematch", in.number()))
 	}
 	s := in.opening(m).openOrBegin(g, text.About("", r)...)
 	if s.New {
@@ -405,11 +405,11 @@ func (in *Input) replaced() (ids []GameID) {
 // Replace cancels an open challenge that game by of the same opener has replaced,
 // unless somebody has joined it meanwhile. Of a game that is over it ends the request for
 // the rematch, which game by is.
-func Replace(in *Input, opener PersonID, by int) Step {
+func Replace(in *Input, opener PersonID, by Match) Step {
 	if in.Match.State == Ended && in.asked("rematch") {
 		asker := in.Match.seat(in.Position.Asked.By)
 		in = in.as(opener)
-		s := in.step([]string{"deny"}, []text.Message{say("agreed.rematch", named(opener), strconv.Itoa(by))}, nil)
+		s := in.step([]string{"deny"}, []text.Message{say("rematch.agreed", named(opener), strconv.Itoa(by.Number), named(by.Black), named(by.White))}, nil)
 		if asker == in.Match.White { // who moves first now: the board calls them
 			asker = opener
 		}
@@ -419,7 +419,7 @@ func Replace(in *Input, opener PersonID, by int) Step {
 	if in.Match.State != Open {
 		return in.Refuse()
 	}
-	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by), in.number()))
+	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by.Number), in.number()))
 }
 
 // sandboxes counts those of the person who asks.

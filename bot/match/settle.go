@@ -61,7 +61,7 @@ func (in *Input) suggest(d *draft) (says []text.Message) {
 		says = append(says, say(l.key, pointList(l.ps)))
 	}
 	if len(unsure) > 0 {
-		says = append(says, say("looks.unsure", pointList(unsure)))
+		says = append(says, say("looks.doubtful", pointList(unsure), unsure[0].String()))
 	}
 	return says
 }
@@ -183,13 +183,13 @@ func Adjudicate(in *Input) Step {
 		return in.Refuse(wrong(err))
 	}
 	s := in.end(d, nil, nil)
-	key := "adjudicated"
+	key := "decided"
 	if dead != "" {
-		key = "adjudicated.dead"
+		key = "decided.dead"
 	}
 	s.Posts = append(s.Posts, OutboxPost{ID: postID(*s.Match, d.pos, "after"), Game: m.ID, Where: m.Where, Kind: Notice,
 		Seq: s.Match.Seq, Reply: in.Request.Reply,
-		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(d.pos), result, strings.TrimSpace(dead))}})
+		Texts: []text.Message{say(key, named(in.By), in.number(), Outcome(m, d.pos), strings.TrimSpace(dead))}})
 	return s
 }
 
@@ -265,12 +265,14 @@ func (in *Input) erase() Step {
 		return in.forget()
 	case (black || white) && a != nil && a.What == "delete" && m.seat(a.By) != in.By:
 		return in.forget()
+	case !black && !white && m.State == Ended:
+		return in.sure(say("delete.sure.over", in.number()), "delete.button", "confirm")
 	case !black && !white:
 		return in.sure(say("delete.sure", in.number()), "delete.button", "confirm")
 	case m.State == Open:
 		return in.Refuse(say("delete.open", in.number()))
 	}
-	return in.ask("delete", say("asks.delete", named(in.By), in.number()), say("asked.delete.how")) // /accept could mean the count
+	return in.ask("delete", say("request.delete", named(in.By), in.other(), in.number()), say("request.how.delete")) // /accept could mean the count
 }
 
 // Leave ends the match for a person who is to be forgotten.

@@ -77,7 +77,7 @@ func Mark(in *Input) Step {
 		return in.Refuse(wrong(err))
 	}
 	if len(ps) == 0 {
-		return in.Refuse(say("needs", "dead", say("needs.chains"), "points:C3 D5"))
+		return in.Refuse(say("needs", "dead", say("needs.chains"), "points:"+in.exampleStone()))
 	}
 	t.Dead = ps
 	return in.play(t)
@@ -141,7 +141,7 @@ func noAgreement(r *rules.Ruleset) text.Message {
 func Resign(in *Input) Step {
 	by := in.color()
 	if !in.yes("confirm") {
-		return in.sure(say("resign.sure", in.number(), text.Color(by.Opponent())), "resign.button", "confirm")
+		return in.sure(say("resign.sure", in.number(), in.Match.Player(by.Opponent())), "resign.button", "confirm")
 	}
 	return in.play(rules.Turn{Kind: rules.Resign, By: by})
 }
@@ -162,7 +162,11 @@ func (in *Input) cancel() Step {
 	case Deleted:
 		return in.Refuse(say("game.deleted", in.number()))
 	case Ended:
-		return in.Refuse(say("game.over", in.number(), Outcome(in.Position)))
+		key := "cancel.over"
+		if moderates {
+			key = "cancel.over.delete"
+		}
+		return in.Refuse(say(key, in.number(), Outcome(m, in.Position)))
 	}
 	if in.bothMoved() && !moderates {
 		return in.Refuse(say("cancel.late", in.number()))
@@ -186,12 +190,12 @@ func (in *Input) play(turns ...rules.Turn) Step {
 		if err := in.add(&d, "return"); err != nil {
 			return in.Refuse(wrong(err))
 		}
-		return in.end(d, []text.Message{say("branch.ends", in.number(), text.Turn(turns[0]))}, nil)
+		return in.end(d, []text.Message{say("trial.ends", in.number(), text.Turn(turns[0]))}, nil)
 	}
 	var after []text.Message
 	switch {
 	case g.Phase() == rules.Over:
-		after = append(after, Over(in.number(), &Position{Game: g}, g.Result(), g.Decided()))
+		after = append(after, Over(in.Match, &Position{Game: g}))
 	case g.Phase() == rules.Settling && in.Position.Game.Phase() == rules.Playing:
 		after = append(after, say("stops", in.number()))
 		how := say("settle.how")
@@ -245,6 +249,8 @@ func (in *Input) illegal(err error) text.Message {
 		return say("stopped", in.number())
 	case errors.Is(err, rules.ErrPlaying):
 		return say("playing", in.number())
+	case in.unmarked(i.Turn):
+		return say("marked.not", i.Turn.Dead[0].String())
 	case in.marked(i.Turn):
 		return say("marked.already", i.Turn.Dead[0].String())
 	case i.Turn.Kind != rules.Place:
@@ -261,21 +267,52 @@ func (in *Input) marked(t rules.Turn) bool {
 	return len(t.Dead) > 0 && !slices.ContainsFunc(t.Dead, func(p rules.Point) bool { return !slices.Contains(marks, p) })
 }
 
+// unmarked reports whether a turn takes marks off stones that have none.
+func (in *Input) unmarked(t rules.Turn) bool {
+	g := in.Position.Game
+	board, marks := g.Board(), slices.Concat(g.Dead(), g.Seki())
+	return t.Kind == rules.Unmark && len(t.Dead) > 0 && !slices.ContainsFunc(t.Dead, func(p rules.Point) bool {
+		return board.At(p) == rules.None || slices.Contains(marks, p)
+	})
+}
+
 // superko are the rules of which the reason for a refusal says too little. The others say
 // themselves what they ask for.
 var superko = []string{rules.Require(rules.NewPosition).Name, rules.Require(rules.NewSituation).Name}
 
-// Over says that a game is over, with its result as SGF writes it if that tells more.
-func Over(number any, p *Position, result string, why rules.Saying) text.Message {
-	if result == "0" || result == "Draw" || result == "Void" {
-		return say("over.nobody", number, Outcome(p), text.Whole(why))
+// Over says that a game is over and who won, with the count if it was counted. What ended
+// it stands with the board.
+func Over(m Match, p *Position) text.Message {
+	number := strconv.Itoa(m.Number)
+	if s := p.Game.Score(); s != nil && p.Result == "" && byCount(p.Game.Result()) {
+		more, less := max(s.Black, s.White), min(s.Black, s.White)
+		return say("over.count", number, Outcome(m, p), more.String(), less.String())
 	}
-	return say("over.won", number, Outcome(p), result, text.Whole(why))
+	return say("over.plain", number, Outcome(m, p))
+}
+
+// byCount reports whether a result, as SGF writes it, is that of a count.
+func byCount(result string) bool {
+	if result == "0" {
+		return true
+	}
+	_, margin, _ := strings.Cut(result, "+")
+	_, err := rules.ParsePoints(margin)
+	return err == nil
+}
+
+// Player is how a text calls who plays a colour: by name, or by the colour where one person
+// plays both.
+func (m Match) Player(c rules.Color) text.Message {
+	if id := m.seat(c); id != "" && m.Black != m.White {
+		return say("player", named(id))
+	}
+	return text.Color(c)
 }
 
 // Outcome says how a game ended.
-func Outcome(p *Position) text.Message {
-	who := map[byte]text.Message{'B': text.Color(rules.Black), 'W': text.Color(rules.White)}
+func Outcome(m Match, p *Position) text.Message {
+	who := map[byte]text.Message{'B': m.Player(rules.Black), 'W': m.Player(rules.White)}
 	result := cmp.Or(p.Result, p.Game.Result())
 	switch {
 	case result == "Draw" || result == "0" && p.Result != "":
@@ -294,6 +331,17 @@ func Outcome(p *Position) text.Message {
 // Centre is a point to give as an example.
 func Centre(s rules.Setup) rules.Point {
 	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
+}
+
+// exampleStone is a point with a stone to give as an example, if there is one.
+func (in *Input) exampleStone() string {
+	board := in.Position.Game.Board()
+	for _, p := range board.Points() {
+		if board.At(p) != rules.None {
+			return p.String()
+		}
+	}
+	return Centre(in.Match.Setup).String()
 }
 
 // Number reads an argument that is a whole number; otherwise stands for none. Its error

@@ -46,8 +46,8 @@ func TestEnglishIsComplete(t *testing.T) {
 	}
 	for key := range english {
 		derived := key == "plain" || // what earlier versions have stored
-			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
-			strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.") || strings.HasPrefix(key, "asked.") || strings.HasPrefix(key, "remind.is.") ||
+			slices.ContainsFunc([]string{"group.", "shared.", "color.", "turn.", "thing.", "way.", "what.", "clock.weekday.", "clock.month.", "wish.", "language."}, func(p string) bool { return strings.HasPrefix(key, p) }) ||
+			strings.HasSuffix(key, ".word") || strings.HasPrefix(key, "games.") || strings.HasPrefix(key, "remind.is.") ||
 			strings.HasPrefix(key, "settings.opens.") || strings.HasPrefix(key, "label.") && rulesKind(key[len("label."):]) ||
 			strings.HasSuffix(key, ".one") && english[strings.TrimSuffix(key, ".one")] != ""
 		if !derived && !strings.Contains(code, `"`+key+`"`) {
@@ -60,11 +60,11 @@ func TestEnglishIsComplete(t *testing.T) {
 // tables, parts of captions, and parts of which sentences are made.
 var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday.", "clock.month.", "clock.date", "clock.days", "clock.hours",
 	"clock.minutes", "clock.turns", "clock.periods", "clock.more", "clock.and", "color.", "turn.", "thing.", "way.", "when.", "needs.", "group.",
-	"games.going", "games.open", "games.settling", "games.accept", "games.ended", "games.cancelled", "games.here", "games.until", "games.where",
+	"games.going", "games.open", "games.reserved", "games.yours", "games.accept.yours", "which.one", "which.both", "which.alone", "which.open", "player", "trial", "wish.", "language.", "settings.clock", "request.how.rematch", "games.settling", "games.accept", "games.ended", "games.cancelled", "games.here", "games.until", "games.where",
 	"help.line", "help.option", "help.group", "score.line", "score.komi", "ledger.line", "ledger.start", "why.head", "why.sentence", "why.reason",
 	"compare.title", "compare.komi", "compare.own", "compare.same", "compare.winner", "compare.nobody", "demo.line", "demo.step", "demo.back", "demo.next",
 	"to.play", "to.play.first", "to.place", "must.", "due", "gain", "numbered", "placed", "stone.words", "ahead", "even", "both", "of.game", "dots", "list", "or", "joined", "lines",
-	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "handicap", "rated", "with.clock", "left", "draw", "void",
+	"quoted", "called", "plain", "use", "reason", "somebody", "opponent.me", "seat.open", "seat.reserved", "handicap", "rated", "with.clock", "left", "draw", "void",
 	"jigo", "win", "win.other", "left.vacation", "handicap.free", "review.to", "game.choice", "instant", "ago", "room", "linked", "remind.elsewhere"}
 
 // A sentence ends with a stop. One that leads up to a command or an example with a colon,
@@ -73,7 +73,7 @@ var fragments = []string{"label.", "clock.words.", "clock.left.", "clock.weekday
 func TestSentencesEnd(t *testing.T) {
 	ends := regexp.MustCompile(`[.?!:…。？！：]$|[.。] ?[(（]\{\d\}[)）]$`)
 	sample := regexp.MustCompile(`(: |[?] |[：？] ?)[^.?。？]*$`)
-	whole := []string{"over.won", "over.nobody", "rules.line", "rules.summary", "diagram.bad", "diagram.repaired", "commented", "remark"} // they end with a sentence of another
+	whole := []string{"over.why", "rules.line", "rules.summary", "diagram.bad", "diagram.repaired", "commented", "remark"} // they end with a sentence of another
 	for _, l := range Languages() {
 		texts := l.Texts
 		if l == English {

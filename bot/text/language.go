@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -94,6 +95,29 @@ func FindLanguage(tag string) (*Language, bool) {
 	}
 	for _, l := range Languages() {
 		if l.Tag == base {
+			return l, true
+		}
+	}
+	return English, false
+}
+
+// Called returns the names of a language, in small letters: its tag, what its speakers call
+// it, and what it is called in the others, "german", "ドイツ語".
+func (l *Language) Called() []string {
+	names := []string{l.Tag, strings.ToLower(l.Name)}
+	for _, in := range Languages() {
+		key := "language." + l.Tag
+		if name := in.template(key, nil); name != key {
+			names = append(names, strings.ToLower(name))
+		}
+	}
+	return names
+}
+
+// LanguageCalled returns the language that a name means: "de", "Deutsch" or "german".
+func LanguageCalled(name string) (*Language, bool) {
+	for _, l := range Languages() {
+		if name != "" && slices.Contains(l.Called(), strings.ToLower(name)) {
 			return l, true
 		}
 	}
