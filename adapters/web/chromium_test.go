@@ -634,8 +634,8 @@ func TestNarrowAndDarkInChromium(t *testing.T) {
 	p.wait(`[...document.querySelectorAll('#log img')].every((i) => i.currentSrc.includes('theme=slate') && i.naturalWidth > 0)`)
 }
 
-// The player to move places stones by pressing the board, in both layouts; others and
-// older boards are enlarged.
+// The player to move places stones by pressing the board, in both layouts; others are
+// told whose turn it is, and what they are typing stays.
 func TestBoardInChromium(t *testing.T) {
 	tier.Change(t)
 	url := openWholeBot(t)
@@ -679,11 +679,32 @@ func TestBoardInChromium(t *testing.T) {
 	mouse(input.DispatchMouseEventTypeMouseReleased, x+5, y-5)
 	p.sees("1. Black C7")
 	// It is not Black's turn.
+	p.wait(`document.activeElement.id === 'message'`)
+	p.do(chromedp.KeyEvent("hel"))
+	x, y = middle(p, rules.Point{X: 4, Y: 4}, render.Options{})
 	mouse(input.DispatchMouseEventTypeMousePressed, x, y)
 	mouse(input.DispatchMouseEventTypeMouseReleased, x, y)
+	p.wait(`document.querySelector('#hint').textContent === 'It is not your turn. White to play.' && !document.querySelector('dialog').open`)
+	p.do(chromedp.KeyEvent("lo"))
+	p.wait(`document.querySelector('#message').value === 'hello'`)
+	p.sit("onlooker")
+	mouse(input.DispatchMouseEventTypeMousePressed, x, y)
+	mouse(input.DispatchMouseEventTypeMouseReleased, x, y)
+	p.wait(`document.querySelector('#hint').textContent === 'You are watching. White to play.'`)
+	p.sit("black")
+	// An earlier board says that it is one. The picture is enlarged by its own button, and
+	// who goes on typing there types into the message box.
+	get[bool](p, `document.querySelector('#log figure img').click(), true`)
+	p.wait(`document.querySelector('#hint').textContent.includes('earlier board') && !document.querySelector('dialog').open`)
+	get[bool](p, newest+`.querySelector('figcaption button').click(), true`)
+	p.wait(`document.querySelector('dialog').open`)
+	p.do(chromedp.KeyEvent("!"))
+	p.wait(`document.querySelector('#message').value === 'hello!' && !document.querySelector('dialog').open`)
+	get[bool](p, newest+`.querySelector('figcaption button').click(), true`)
 	p.wait(`document.querySelector('dialog').open`)
 	p.do(chromedp.KeyEvent(kb.Escape))
 	p.wait(`!document.querySelector('dialog').open`)
+	get[bool](p, `document.querySelector('#message').value = '', true`)
 
 	// A finger presses twice.
 	phone.sees("1. Black C7")
@@ -741,6 +762,13 @@ func TestFollowInChromium(t *testing.T) {
 	p.do(chromedp.EmulateViewport(1366, 768))
 	p.wait(`%s.getBoundingClientRect().height < document.querySelector('#scroll').clientHeight`, lastMessage)
 
+	// A phone that is turned stays at the newest board.
+	for _, size := range [][2]int64{{740, 360}, {360, 740}, {390, 844}, {360, 740}} {
+		phone.do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateScale(2)))
+		phone.wait(`innerWidth === %d && (%s.getBoundingClientRect().top - document.querySelector('#scroll').getBoundingClientRect().top < 24)`, size[0], lastMessage)
+		phone.wait(`%s.getBoundingClientRect().bottom > 0 && document.querySelector('#newest').hidden`, lastMessage)
+	}
+
 	get[bool](phone, `document.querySelector('#scroll').scrollTop = 0, true`)
 	p.say("C7")
 	phone.sees("5. Black C7")
@@ -778,5 +806,146 @@ func TestRestartInChromium(t *testing.T) {
 	}
 	if n := get[int](p, `document.querySelectorAll('#log .message').length`); n != 4 {
 		t.Errorf("%d messages are shown, want 4", n)
+	}
+}
+
+// The page speaks the language that somebody has chosen: its frame, what it said before,
+// and the room.
+func TestLanguageInChromium(t *testing.T) {
+	tier.Change(t)
+	p := openTab(t, chromium(t), openWholeBot(t))
+	p.say("/settings size:13x13")
+	p.told("moderators")
+	if got := get[string](p, `document.querySelector('#log a').getAttribute('href')`); got != "/owner" {
+		t.Errorf("the refusal leads to %q", got)
+	}
+	for _, c := range []struct{ tag, send, dismiss, heading, refusal string }{
+		{"de", "Senden", "Ausblenden", "So spielst du", "Darin steht"},
+		{"ja", "送信", "隠す", "遊び方", "コマンド"},
+		{"en", "Send", "Dismiss", "How to play", "slash"},
+	} {
+		p.say("/settings whose:mine language:" + c.tag)
+		p.wait(`document.documentElement.lang === %q && document.querySelector('#form button[type=submit]').textContent === %q`, c.tag, c.send)
+		p.wait(`document.querySelector('#log .quiet').textContent === %q && document.querySelector('#guide h2').textContent === %q`, c.dismiss, c.heading)
+		if c.tag == "de" {
+			p.narrow(1280)
+			continue
+		}
+		p.say("/")
+		p.told(c.refusal)
+	}
+	p.say("/settings whose:mine language:de")
+	p.wait(`document.documentElement.lang === 'de'`)
+	p.do(chromedp.EmulateViewport(360, 740))
+	p.wait(`innerWidth === 360`)
+	p.narrow(360)
+	// It is Black's language, and the one after a reload.
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector('#log')?.getAttribute('aria-busy') === 'false' && document.documentElement.lang === 'de'`)
+	p.sit("white")
+	p.wait(`document.documentElement.lang === 'en' && document.querySelector('#form button[type=submit]').textContent === 'Send'`)
+}
+
+// The message box and the guide suggest what the person in a seat can do now. After the
+// game its last board offers what can be done with it.
+func TestSuggestedInChromium(t *testing.T) {
+	tier.Change(t)
+	p := openTab(t, chromium(t), openWholeBot(t))
+	state := func(seat, placeholder string, examples ...string) {
+		t.Helper()
+		p.sit(seat)
+		p.wait(`document.querySelector('#message').placeholder === %q`, placeholder)
+		got := get[[]string](p, `[...document.querySelectorAll('.example[data-when]:not(:disabled)')].map((e) => e.textContent)`)
+		if strings.Join(got, " ") != strings.Join(examples, " ") {
+			t.Errorf("%s is offered %q, not %q", seat, got, examples)
+		}
+	}
+	state("black", "/new two-button 9x9", "/new two-button 9x9")
+	state("onlooker", "Write a message")
+	p.sit("black")
+	p.say("/new two-button 9x9")
+	p.sees("Black to play")
+	state("black", "E5, /pass, or a message", "E5", "/pass", "/score why:yes", "/compare")
+	state("white", "Write a message", "/score why:yes", "/compare")
+	state("onlooker", "Write a message", "/score why:yes", "/compare")
+	p.sit("black")
+	p.say("E5")
+	p.sees("1. Black E5")
+	state("black", "Write a message", "/undo", "/score why:yes", "/compare")
+	state("white", "E6, /pass, or a message", "E6", "/pass", "/score why:yes", "/compare")
+	p.say("play G3")
+	p.sees("2. White G3")
+	p.sit("black")
+	p.say("E4")
+	p.sees("3. Black E4")
+	p.say("E6")
+	p.told("Everybody can read that now. It is not your turn in game 1: it is White's.")
+	p.sit("white")
+	p.say("pass please")
+	p.sees("4. White passes")
+	p.sit("black")
+	p.say("pass")
+	p.sees("Play has stopped")
+	p.wait(`document.querySelector('#message').placeholder === '/accept or /dead E5'`)
+	if got := get[[]string](p, `[...document.querySelectorAll('.example[data-when]:not(:disabled)')].map((e) => e.textContent)`); !slices.Contains(got, "/accept") || slices.Contains(got, "/pass") || slices.Contains(got, "E5") {
+		t.Errorf("after play has stopped: %q", got)
+	}
+	if alt := get[string](p, `[...document.querySelectorAll('#log img')].at(-1).alt`); !strings.Contains(alt, "dead stones not agreed yet") {
+		t.Errorf("alt: %q", alt)
+	}
+	p.say("/accept")
+	p.sit("white")
+	p.say("/accept")
+	p.sees("is over")
+	p.wait(`[...document.querySelectorAll('.controls button')].map((b) => b.textContent).join() === 'Rematch,Replay,Compare rulesets,SGF'`)
+	state("white", "/new two-button 9x9", "/new two-button 9x9", "/score why:yes", "/compare")
+	p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.controls button')][2].click()`))
+	p.wait(`!!document.querySelector('figure.chart')`)
+}
+
+// After a turn the keyboard stays in the message box, and a screen reader hears the new
+// board once: it is one element more, that is not written again. In the dark, all words
+// have enough contrast.
+func TestHeardAndSeenInChromium(t *testing.T) {
+	tier.Change(t)
+	p := openTab(t, chromium(t), openWholeBot(t))
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.say("/new two-button 9x9")
+	p.sees("Black to play")
+	get[bool](p, `window.heard = [], new MutationObserver((list) => { for (const r of list) for (const e of r.addedNodes) heard.push(...(e.querySelectorAll?.('img') ?? [])) })
+		.observe(document.querySelector('#log'), {childList: true, subtree: true}), true`)
+	for i, turn := range []string{"E5", "C3", "G3"} {
+		p.sit([]string{"black", "white"}[i%2])
+		p.say(turn)
+		p.wait(`heard.length === %d && document.activeElement.id === 'message'`, i+1)
+		if alt := get[string](p, `heard.at(-1).alt`); !strings.Contains(alt, turn) || strings.Contains(alt, "\n") {
+			t.Errorf("heard %q", alt)
+		}
+	}
+	p.say("/help")
+	p.told("/place")
+	p.say("/score why:yes")
+	p.told("Share")
+	p.do(chromedp.KeyEvent("/"))
+	p.wait(`document.querySelectorAll('#choices li').length > 10`)
+	p.do(chromedp.KeyEvent(kb.ArrowDown))
+	faint := get[[]string](p, `(() => {
+		const rgb = (c) => { const [r, g, b, a = 1] = c.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
+		const light = ([r, g, b]) => [r, g, b].map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);
+		const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255, 1]; };
+		const out = [];
+		for (const e of document.querySelectorAll('body *')) {
+			if (!e.checkVisibility() || e.closest('noscript, option') || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+			const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
+			const ratio = (a + .05) / (b + .05);
+			if (ratio < 4.5) out.push(e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 30) + ' ' + ratio.toFixed(2));
+		}
+		return out;
+	})()`)
+	if len(faint) > 0 {
+		t.Errorf("too little contrast: %q", faint)
 	}
 }

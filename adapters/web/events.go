@@ -360,7 +360,12 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if reset {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
-	if send(append(missed, []byte("event: ready\ndata: {}\n\n"))...) != nil {
+	spoken, err := json.Marshal(speak(s.languageOf(r, who)))
+	if err != nil {
+		s.log.Error("the words of the page cannot be sent", "error", err)
+		return
+	}
+	if send(append(missed, fmt.Appendf(nil, "event: ready\ndata: %s\n\n", spoken))...) != nil {
 		return
 	}
 	beat := time.NewTicker(heartbeat)

@@ -257,6 +257,7 @@ var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 type answer struct {
 	Private bool     `json:"private"`
 	Message *message `json:"message,omitempty"`
+	Lang    string   `json:"lang"` // of the page
 }
 
 // ask takes a submission: commands to the service, all else into the transcript.
@@ -283,16 +284,18 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	sub.lang, sub.browser, sub.owner = languageOf(r), browserOf(r), s.owner(r)
+	who, _ := userOf(sub.Seat)
+	sub.lang, sub.browser, sub.owner = s.languageOf(r, who), browserOf(r), s.owner(r)
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
 	a, err := s.submit(ctx, sub)
 	if err != nil {
 		s.log.Error("request failed, the page will retry", "request", sub.ID, "error", err)
-		http.Error(w, "Something went wrong here, and nothing is known to have been done.", http.StatusServiceUnavailable)
+		http.Error(w, bot.Translated(sub.lang, wordFailed), http.StatusServiceUnavailable)
 		return
 	}
+	a.Lang = pageLanguage(s.languageOf(r, who)) // which may be another now
 	reply(w, a)
 }
 
@@ -463,6 +466,7 @@ const (
 	wordModerator = "{0} You become a moderator of this room at /owner, with its owner token."
 	wordNameTaken = "That name belongs to another browser. Choose another name."
 	wordAlike     = "That name looks like somebody else's. Choose another name."
+	wordFailed    = "Something went wrong here, and nothing is known to have been done."
 	wordOldName   = "That name was used here before. Ask a moderator to release it for you."
 )
 

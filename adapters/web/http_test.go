@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -760,7 +762,7 @@ func TestLanguageOfABrowser(t *testing.T) {
 		"zz-" + strings.Repeat("-", 50) + "x": "",
 	} {
 		r := &http.Request{Header: http.Header{"Accept-Language": {header}}}
-		if got := languageOf(r); got != want && !(want == "" && got == "mul") {
+		if got := browserLanguage(r); got != want && !(want == "" && got == "mul") {
 			t.Errorf("%.40q is %q, want %q", header, got, want)
 		}
 	}
@@ -792,5 +794,87 @@ func TestHowToBecomeModerator(t *testing.T) {
 		if _, got := ask(t, url, typed(len(want), "black", "/settings size:13x13"), "Accept-Language", lang); !strings.Contains(got, want) {
 			t.Errorf("in %s: %s", lang, got)
 		}
+	}
+}
+
+// What the page says is translated, all of it, and nothing else.
+func TestPageWords(t *testing.T) {
+	html, err := page.ReadFile("page/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := page.ReadFile("page/room.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{"dead": true, "alive": true} // by t(as)
+	element := regexp.MustCompile(`<\w+([^>]*\bdata-t\b[^>]*)>([^<]*)`)
+	label := regexp.MustCompile(`(?:aria-label|placeholder)="([^"]*)"`)
+	for _, m := range element.FindAllStringSubmatch(string(html), -1) {
+		labels := label.FindAllStringSubmatch(m[1], -1)
+		for _, l := range labels {
+			said[l[1]] = true
+		}
+		if len(labels) == 0 {
+			said[m[2]] = true
+		}
+	}
+	for _, m := range regexp.MustCompile(`\b(?:t\(|say\(make\([^\n]*?\), )'([^'\n]*)'`).FindAllStringSubmatch(string(js), -1) {
+		said[m[1]] = true
+	}
+	equal(t, "said", slices.Sorted(maps.Keys(said)), slices.Sorted(slices.Values(pageWords)))
+	for _, l := range bot.Languages()[1:] {
+		spoken := speak(l)
+		for _, english := range pageWords {
+			if got := spoken.Words[english]; got == "" || got == english && len(english) > 3 && !strings.Contains(english, "{0}") {
+				t.Errorf("%s: %q is not translated", l, english)
+			}
+		}
+	}
+	// Nothing in the page stands there without being marked as translated.
+	for _, m := range regexp.MustCompile(`<(\w+)([^>]*)>([^<]*\pL[^<]*)<`).FindAllStringSubmatch(string(html), -1) {
+		if !strings.Contains(m[2], "data-t") && !slices.Contains([]string{"title", "code", "img", "p"}, m[1]) && !strings.Contains(m[2], "example") {
+			t.Errorf("not translated: %q", m[0])
+		}
+	}
+}
+
+// The room and its page speak the language that somebody has chosen, or else that of
+// their browser.
+func TestRoomSpeaks(t *testing.T) {
+	_, url, _ := openBot(t, openStore(t, newFile(t)))
+	ready := func(seat string) string {
+		t.Helper()
+		req, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/events?seat="+seat, nil)
+		req.Header.Set("Accept-Language", "de")
+		resp, err := clientFor(url).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		in := bufio.NewScanner(resp.Body)
+		for in.Scan() && in.Text() != "event: ready" {
+		}
+		in.Scan()
+		return in.Text()
+	}
+	if got := ready("white"); !strings.Contains(got, `"lang":"de"`) || !strings.Contains(got, `"Send":"Senden"`) {
+		t.Errorf("the page is told %.200s", got)
+	}
+	for i, c := range []struct{ seat, typed, lang, want string }{
+		{"black", "", "de", "Darin steht nichts."},
+		{"black", "/settings whose:mine language:ja", "ja", "日本語"},
+		{"black", "", "ja", "何も書かれていません"},
+		{"black", "/pasx", "ja", "/pass"},
+		{"onlooker", "/new", "de", "Als Zuschauer"},
+		{"black", "/settings whose:mine language:en", "en", "English"},
+		{"black", "", "en", "There is nothing in that."},
+	} {
+		if _, got := ask(t, url, typed(i, c.seat, c.typed), "Accept-Language", "de"); !strings.Contains(got, c.want) || !strings.Contains(got, `"lang":"`+c.lang+`"`) {
+			t.Errorf("%s is told %s, want %q in %s", c.seat, got, c.want, c.lang)
+		}
+	}
+	if got := ready("black"); !strings.Contains(got, `"lang":"en"`) {
+		t.Errorf("the page is told %.200s", got)
 	}
 }

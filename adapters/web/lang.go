@@ -1,17 +1,30 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
 	"golang.org/x/text/language"
 
 	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
+	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// languageOf returns the preferred language of a browser that the bot speaks, or else
+// languageOf returns the language in which the room speaks to a person: the one that they
+// have chosen, or else that of their browser.
+func (s *server) languageOf(r *http.Request, who outbox.User) string {
+	known, err := s.cfg.Log.Known(r.Context(), who, match.Room{Platform: platform, Channel: channel}, "")
+	if err != nil && r.Context().Err() == nil {
+		s.log.Warn("reading what somebody has chosen failed, will speak the language of their browser", "error", err)
+	}
+	return cmp.Or(known.Prefs.Lang, browserLanguage(r))
+}
+
+// browserLanguage returns the preferred language of a browser that the bot speaks, or else
 // its first; empty if it names none.
-func languageOf(r *http.Request) string {
+func browserLanguage(r *http.Request) string {
 	header := r.Header.Get("Accept-Language")
 	if len(header) > 200 {
 		return ""
@@ -26,4 +39,32 @@ func languageOf(r *http.Request) string {
 		}
 	}
 	return wants[0].String()
+}
+
+// A spoken is a language of the page: what it says, by the English words.
+type spoken struct {
+	Lang  string            `json:"lang"`
+	Words map[string]string `json:"words,omitempty"` // none: English
+}
+
+// pageLanguage returns the language of a page for somebody who prefers one: English where
+// the bot does not speak it.
+func pageLanguage(preferred string) string {
+	if slices.Contains(bot.Languages(), preferred) {
+		return preferred
+	}
+	return bot.Languages()[0]
+}
+
+// speak returns the words of the page for somebody who prefers a language.
+func speak(preferred string) spoken {
+	tag := pageLanguage(preferred)
+	if tag == bot.Languages()[0] {
+		return spoken{Lang: tag}
+	}
+	words := map[string]string{}
+	for _, english := range pageWords {
+		words[english] = bot.Translated(tag, english)
+	}
+	return spoken{tag, words}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 	"github.com/halfpoint-go/halfpoint/render"
+	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // A message is a line of the transcript as the page gets it.
@@ -33,7 +34,8 @@ type message struct {
 	Lines    *lines    `json:"lines,omitempty"` // of the board, while stones can be placed or marked
 	High     int       `json:"high,omitempty"`  // pixels, of a chart of the medium size; boards are all alike
 	Next     string    `json:"next,omitempty"`  // "White to play"
-	Due      []string  `json:"due,omitempty"`   // seats of which something is awaited,
+	Players  []string  `json:"players,omitempty"`
+	Due      []string  `json:"due,omitempty"`   // those of them of whom something is awaited,
 	Color    string    `json:"color,omitempty"` // and the stones of the only one
 	Controls []control `json:"controls,omitempty"`
 	File     *file     `json:"file,omitempty"`
@@ -44,7 +46,8 @@ type message struct {
 type lines struct {
 	Columns   int      `json:"columns"`
 	Rows      int      `json:"rows"`
-	Dead      []string `json:"dead,omitempty"` // the points of stones that are marked so
+	Dead      []string `json:"dead,omitempty"`  // the points of stones that are marked so
+	Point     string   `json:"point,omitempty"` // one that can be named now: the free one nearest to the centre, or a stone
 	Landscape [3]int   `json:"landscape"`
 	Portrait  [3]int   `json:"portrait"`
 }
@@ -55,6 +58,7 @@ func linesOf(s render.Scene) *lines {
 	for _, stone := range s.Dead {
 		l.Dead = append(l.Dead, stone.At.String())
 	}
+	l.Point = pointOf(s)
 	for layout, to := range map[string]*[3]int{"landscape": &l.Landscape, "portrait": &l.Portrait} {
 		x, y, cell, err := s.Lines(render.Options{Layout: layout})
 		if err != nil {
@@ -63,6 +67,26 @@ func linesOf(s render.Scene) *lines {
 		*to = [3]int{x, y, cell}
 	}
 	return &l
+}
+
+// pointOf returns a point as an example of what can be placed or marked: of those that
+// are free, or have a stone once play has stopped, the nearest to the centre.
+func pointOf(s render.Scene) string {
+	columns, rows := s.Size()
+	nearest, at := columns*columns+rows*rows, ""
+	for y := range rows {
+		for x := range columns {
+			p := rules.Point{X: int8(x), Y: int8(rows - 1 - y)}
+			across, up := 2*x+1-columns, 2*y+1-rows
+			if free := s.Board[y][x] == '.'; free == s.Playing && !slices.Contains(s.Ko, p) && across*across+up*up < nearest {
+				if slices.ContainsFunc(s.Dead, func(dead render.Stone) bool { return dead.At == p }) {
+					continue
+				}
+				nearest, at = across*across+up*up, p.String()
+			}
+		}
+	}
+	return at
 }
 
 type control struct {
@@ -119,8 +143,10 @@ func (s *server) show(ctx context.Context, m outbox.Message) message {
 			render.Player
 			color string
 		}{{b.scene.Black, "black"}, {b.scene.White, "white"}} {
-			if p.Due { // a seat is known by its name, and may have the other stones
-				out.Due, out.Color = append(out.Due, strings.ToLower(p.Name)), p.color
+			name := strings.ToLower(p.Name) // by which a seat is known, and it may have the other stones
+			out.Players = append(out.Players, name)
+			if p.Due {
+				out.Due, out.Color = append(out.Due, name), p.color
 			}
 		}
 		if len(out.Due) > 1 {

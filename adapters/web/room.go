@@ -57,6 +57,8 @@ type Config struct {
 // A Store keeps the transcripts and the holders of names.
 type Store interface {
 	bot.RoomLog
+	// Known returns what is known of a person, among it what they have chosen.
+	Known(ctx context.Context, who outbox.User, where match.Room, request string) (bot.Known, error)
 	// Match returns a game and its events, or bot.ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Holder returns the holder of a name or seat, or bot.ErrNotFound.

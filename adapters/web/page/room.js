@@ -20,19 +20,63 @@ function recall(key) {
   try { return sessionStorage.getItem(key) ?? localStorage.getItem(key); } catch { return null; }
 }
 
+// ---- Words ------------------------------------------------------------------
+
+// What the page itself says is in English here and in index.html; the room sends the
+// words of another language, by the English ones.
+let words = {}, lang = 'en';
+
+// t translates English words, with args for {0}, {1} ….
+const t = (english, ...args) => (words[english] ?? english).replace(/\{(\d)\}/g, (_, i) => args[i]);
+
+const labels = ['aria-label', 'placeholder'];
+
+// say puts English words and their translation on an element. Elements that hold others,
+// or a sign, have them as labels alone.
+function say(e, english, ...args) {
+  e.said = { text: [english, ...args] };
+  e.dataset.t = '';
+  translate(e);
+  return e;
+}
+
+// translate words an element again that has data-t, or was worded by say.
+function translate(e) {
+  if (!e.said) {
+    const text = e.hasAttribute('aria-label') ? '' : e.textContent;
+    e.said = { text: text && [text], ...Object.fromEntries(labels.filter((l) => e.hasAttribute(l)).map((l) => [l, [e.getAttribute(l)]])) };
+  }
+  for (const [where, what] of Object.entries(e.said)) {
+    if (!what) continue;
+    if (where === 'text') e.textContent = t(...what); else e.setAttribute(where, t(...what));
+  }
+}
+
+// speak changes the language of the page.
+function speak(tag, other) {
+  [lang, words] = [tag, other ?? {}];
+  remember('words', JSON.stringify({ lang, words }));
+  document.documentElement.lang = lang;
+  document.querySelectorAll('[data-t]').forEach(translate);
+  showTurn();
+}
+
 // ---- Seats ------------------------------------------------------------------
 
 const START = '/new two-button 9x9';
 const touch = matchMedia('(pointer: coarse)');
 const seat = $('seat'), ownName = $('name'), follow = $('follow');
 const colors = { black: 'Black', white: 'White' };
+const seats = ['Black', 'White', 'Onlooker']; // as the bot calls who sits there
 let due = [];      // seats of which the last board awaits something,
 let next = '';     // that in words,
 let color = '';    // the stones of the only one,
-let usual = START; // and what they may type
+let latest = null; // and the message with it
 
 const mySeat = () => (seat.value === 'name' ? 'name:' + ownName.value : seat.value);
-const isMine = (due) => due.includes(seat.value === 'name' ? ownName.value.trim().toLowerCase() : seat.value);
+const myName = () => (seat.value === 'name' ? ownName.value.trim().toLowerCase() : seat.value);
+const isMine = (due) => due.includes(myName());
+const plays = (m) => m?.players?.includes(myName());
 
 function sit(value) {
   if (seat.value === value) return;
@@ -56,15 +100,50 @@ function showTurn() {
   $('turn').textContent = next;
   $('turn').className = color;
   $('move-over').hidden = !offer;
-  if (offer) $('move-over').textContent = 'Sit as ' + colors[due[0]];
-  input.placeholder = usual;
+  if (offer) $('move-over').textContent = t('Sit as {0}', t(colors[due[0]]));
+  input.placeholder = usual();
+  showExamples();
   document.title = (mine ? '● ' : '') + (next ? next + ' · ' : '') + 'Halfpoint';
+}
+
+// can reports whether the person in this seat can use a command now, for the game of the
+// last board.
+function can(command) {
+  const control = latest?.controls?.find((c) => c.command === command);
+  switch (command) {
+    case 'new': return seat.value !== 'onlooker' && !due.length;
+    case 'undo': return !!control && plays(latest) && !isMine(due);
+    default: return !!control && isMine(due);
+  }
+}
+
+// usual is what they may type.
+function usual() {
+  const point = latest?.lines?.point;
+  if (can('place')) return t('{0}, /pass, or a message', point ?? 'E5');
+  if (can('dead')) return point ? t('{0} or {1}', '/accept', '/dead ' + point) : '/accept';
+  if (can('accept')) return '/accept';
+  return can('new') ? START : t('Write a message');
+}
+
+// showExamples leaves those examples of the guide pressable that are of use now.
+function showExamples() {
+  const { point, dead } = latest?.lines ?? {};
+  for (const e of document.querySelectorAll('[data-when]')) {
+    const when = e.dataset.when;
+    const use = when === 'game' ? !!latest : when === 'alive' ? can('dead') && dead?.length > 0 : when === 'dead' ? can('dead') && !!point : can(when);
+    if (e.matches('button')) e.disabled = !use; else e.hidden = !use;
+    if (!use) continue;
+    if (when === 'place') e.textContent = point ?? 'E5';
+    if (when === 'dead') e.textContent = '/dead ' + point;
+    if (when === 'alive') e.textContent = '/dead ' + dead[0] + ' as:alive';
+  }
 }
 
 function followTurn() {
   if (!follow.checked || !(seat.value in colors) || !(due[0] in colors) || due.includes(seat.value)) return;
   sit(due[0]);
-  tell('You are ' + colors[seat.value] + ' now.');
+  tell(t('You are {0} now.', t(colors[seat.value])));
 }
 
 // tell says something about the page itself, to eyes and to screen readers.
@@ -83,7 +162,8 @@ const scroller = $('scroll'), log = $('log'), outbox = $('outbox');
 const shown = new Map(); // elements by number of message
 let loading = true;      // the history is on its way
 
-let kept = -1; // where keepEnd left the transcript
+let kept = -1;      // where keepEnd left the transcript
+let stays = true;   // whether its reader was at the end before the page changed its size
 
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 120;
 const follows = () => loading || atEnd() || Math.abs(scroller.scrollTop - kept) < 24;
@@ -93,16 +173,27 @@ const follows = () => loading || atEnd() || Math.abs(scroller.scrollTop - kept) 
 function keepEnd(change) {
   const stay = follows();
   change();
+  stays = stay;
+  if (stay) goToEnd(); else $('newest').hidden = false;
+}
+
+function goToEnd() {
   const newest = log.lastElementChild;
-  if (!stay) {
-    $('newest').hidden = false;
-  } else if (newest && newest.offsetHeight > scroller.clientHeight && !outbox.childElementCount) {
+  if (newest && newest.offsetHeight > scroller.clientHeight && !outbox.childElementCount) {
     newest.scrollIntoView({ block: 'start' });
     kept = scroller.scrollTop;
   } else {
     toEnd();
   }
+  stays = true;
 }
+
+// A page that changes its size, or a phone that is turned, keeps the end where it is, also
+// when the pictures of the other layout come. Who opens something there reads that.
+const sized = new ResizeObserver(() => { if (stays && !loading) goToEnd(); });
+sized.observe(scroller);
+sized.observe(log);
+log.addEventListener('click', (event) => { if (event.target.closest('summary')) stays = false; }, true);
 
 function toEnd() {
   scroller.scrollTop = scroller.scrollHeight;
@@ -124,8 +215,7 @@ function add(m) {
     due = m.due ?? [];
     next = (m.next ?? '').replace(/^./u, (c) => c.toUpperCase());
     color = m.color ?? '';
-    const can = (command) => m.controls?.some((c) => c.command === command);
-    usual = can('place') ? 'E5, /pass, or a message' : can('dead') ? '/accept, or /dead C3' : due.length ? '/accept' : START;
+    if (m.picture) latest = m;
     showTurn();
   }
   // What could be pressed below an older post of the game is over: below one of
@@ -150,25 +240,25 @@ function element(m) {
   const bot = !m.from;
   const e = make('article', { className: 'message ' + (bot ? 'bot' : 'person') + (m.kind ? ' ' + m.kind : '') });
   const head = make('header', {},
-    make('bdi', { className: 'from', textContent: m.from || 'Halfpoint' }),
-    bot ? make('span', { className: 'badge', textContent: 'bot' }) : null,
-    make('time', { dateTime: m.at, title: at.toLocaleString(),
-      textContent: at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }) }));
+    seats.includes(m.from) ? say(make('bdi', { className: 'from' }), m.from) : make('bdi', { className: 'from', textContent: m.from || 'Halfpoint' }),
+    bot ? say(make('span', { className: 'badge' }), 'bot') : null,
+    make('time', { dateTime: m.at, title: at.toLocaleString(lang),
+      textContent: at.toLocaleTimeString(lang, { hour: '2-digit', minute: '2-digit' }) }));
   if (m.from === 'Black' || m.from === 'White') e.classList.add(m.from.toLowerCase());
   else if (m.from) e.dataset.initial = [...m.from.replace(/[\u2066-\u2069]/g, '')][0] ?? '';
   e.append(head);
   if (m.private) {
     e.dataset.private = '';
-    const dismiss = make('button', { type: 'button', className: 'quiet', textContent: 'Dismiss' });
+    const dismiss = say(make('button', { type: 'button', className: 'quiet' }), 'Dismiss');
     dismiss.onclick = () => { e.remove(); refocus(); };
-    head.append(make('span', { className: 'only', textContent: 'Only you can see this' }), dismiss);
+    head.append(say(make('span', { className: 'only' }), 'Only you can see this'), dismiss);
   }
   if (m.asked) e.append(make('p', { className: 'asked', dir: 'auto', textContent: m.asked }));
   if (m.text || m.to) {
     const text = make('p', { className: 'text', dir: 'auto' });
     const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
     for (const name of uncalled) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
-    for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(part.time ? instant(part) : part.text);
+    for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : [part.text]));
     if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
     e.append(text);
   }
@@ -178,13 +268,16 @@ function element(m) {
   return e;
 }
 
+// linked makes a link of the address at which somebody becomes a moderator.
+const linked = (text) => text.split(/(\/owner)\b/).map((s) => (s === '/owner' ? make('a', { href: s, textContent: s }) : s));
+
 // instant writes an instant as the reader's own clock and language have it; what
 // the bot calls it is there to be looked up.
 function instant(part) {
   const at = new Date(part.time);
   const options = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' };
   if (at.getFullYear() !== new Date().getFullYear()) options.year = 'numeric';
-  return make('time', { dateTime: part.time, title: part.text, textContent: at.toLocaleString([], options) });
+  return make('time', { dateTime: part.time, title: part.text, textContent: at.toLocaleString(lang, options) });
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -211,26 +304,33 @@ function picture(m) {
     img.src = source(m, 'medium');
   };
   img.reload = load;
-  const larger = make('button', { type: 'button', className: 'quiet', textContent: 'Full size' });
+  const larger = say(make('button', { type: 'button', className: 'quiet' }), 'Full size');
   larger.onclick = () => enlarge(m);
   load();
   const e = make('figure', { className: m.high ? 'chart' : '' }, img,
     make('figcaption', {}, larger,
-      make('details', {}, make('summary', { textContent: 'In words' }), make('pre', { textContent: m.alt }))));
+      make('details', {}, say(make('summary'), 'In words'), make('pre', { textContent: m.alt }))));
   playable(m, e, img);
   return e;
 }
 
 // playable lets the player to move place a stone by a click on the board: the mouse shows
 // where, a finger presses twice. When play has stopped, a click marks a group as dead, or
-// as alive again. Elsewhere it enlarges the picture.
+// as alive again. Others are told whose turn it is. A picture on which nothing can be
+// placed is enlarged.
 function playable(m, e, img) {
   const place = m.lines && m.controls?.find((c) => c.command === 'place' || c.command === 'dead' && !c.args?.as);
   const marks = place?.command === 'dead';
   const ghost = make('span', { className: 'ghost ' + (marks ? '' : m.color ?? ''), hidden: true });
   if (place) e.append(ghost);
+  // why says why the person in this seat cannot use the board.
+  const why = () => {
+    if (!e.closest('.message')?.querySelector('.controls')) return t('This is an earlier board. The newest one is at the end.');
+    if (isMine(m.due ?? [])) return '';
+    return plays(m) ? t('It is not your turn. {0}.', next) : t('You are watching. {0}.', next);
+  };
   const pointAt = (event) => {
-    if (!place || !isMine(m.due ?? []) || !e.closest('.message')?.querySelector('.controls')) return null;
+    if (!place || why()) return null;
     const tall = img.naturalHeight > img.naturalWidth;
     const scale = (tall ? portrait : board).medium.width / img.clientWidth;
     const [x, y, cell] = tall ? m.lines.portrait : m.lines.landscape;
@@ -251,16 +351,19 @@ function playable(m, e, img) {
   img.onpointermove = (event) => { if (event.pointerType === 'mouse') aim(pointAt(event)); };
   img.onpointerleave = (event) => { if (event.pointerType === 'mouse') aim(null); };
   img.onclick = (event) => {
+    if (!place) return enlarge(m);
+    refocus();
+    if (why()) return tell(why());
     const p = pointAt(event);
-    if (!p) return enlarge(m);
+    if (!p) return;
     if (event.detail > 1 && event.pointerType === 'mouse') return; // the second of two clicks
     if (marks) {
       const as = m.lines.dead?.includes(p.name) ? 'alive' : 'dead';
-      return send({ command: 'dead', args: { ...place.args, points: p.name, as }, asked: p.name + ' ' + as });
+      return send({ command: 'dead', args: { ...place.args, points: p.name, as }, asked: p.name + ' ' + t(as) });
     }
     if (event.pointerType === 'touch' && ghost.dataset.point !== p.name) {
       aim(p);
-      return tell('Press ' + p.name + ' again to place a stone there.');
+      return tell(t('Press {0} again to place a stone there.', p.name));
     }
     aim(null);
     tell('');
@@ -281,6 +384,12 @@ function enlarge(m) {
 }
 
 $('full-close').onclick = () => $('full').close();
+// Whoever goes on typing types into the message box.
+$('full').onkeydown = (event) => {
+  if (event.key.length !== 1 || event.key === ' ' || event.ctrlKey || event.altKey || event.metaKey) return;
+  $('full').close();
+  input.focus();
+};
 $('full').onclick = (event) => { if (event.target === $('full')) $('full').close(); };
 
 function controls(m) {
@@ -306,9 +415,17 @@ function controls(m) {
 // begin begins to type the command of a control that asks for something first.
 function begin(c) {
   const args = Object.entries(c.args ?? {}).filter(([name]) => name !== 'seq');
-  input.value = ['/' + c.command, ...args.map(([name, value]) => name + ':' + value), ''].join(' ');
-  input.focus();
+  put(['/' + c.command, ...args.map(([name, value]) => name + ':' + value), ''].join(' '));
   suggest();
+}
+
+// put puts a text into the message box. What was there comes back with the up key.
+function put(text) {
+  const typed = input.value.trim();
+  if (typed && past.at(-1) !== typed) past.push(typed);
+  back = 0;
+  input.value = text;
+  input.focus();
 }
 
 // pick asks for something that can be chosen, one or several, below the controls.
@@ -333,7 +450,7 @@ async function pick(c, e, b, press) {
   form.onsubmit = (event) => {
     event.preventDefault();
     const chosen = [...form.querySelectorAll(':checked')].map((i) => i.value);
-    if (!chosen.length) return tell('Choose something first.');
+    if (!chosen.length) return tell(t('Choose something first.'));
     form.remove();
     press(c, { [c.ask]: chosen.join(' ') });
   };
@@ -347,9 +464,9 @@ let stream = null, retry = 0, streamSeat = null;
 let last = 0;          // number of the last message that everybody sees
 const lastOwn = {};    // and of the last for one seat alone
 
-function connect() {
+function connect(anew = false) {
   const to = mySeat();
-  if (stream && streamSeat === to && stream.readyState !== EventSource.CLOSED) return;
+  if (!anew && stream && streamSeat === to && stream.readyState !== EventSource.CLOSED) return;
   stream?.close();
   clearTimeout(retry);
   streamSeat = to;
@@ -370,11 +487,13 @@ function connect() {
     last = 0;
     due = [];
     next = color = '';
-    usual = START;
+    latest = null;
     showTurn();
   });
-  s.addEventListener('ready', () => {
+  s.addEventListener('ready', (event) => {
     line('');
+    const spoken = JSON.parse(event.data);
+    speak(spoken.lang, spoken.words);
     if (!loading) return;
     loading = false;
     log.setAttribute('aria-busy', 'false');
@@ -383,7 +502,7 @@ function connect() {
     toEnd();
   });
   s.onerror = () => {
-    line('The room does not answer. Trying again…');
+    line(t('The room does not answer. Trying again…'));
     // The browser tries again by itself, unless the room refused.
     if (s.readyState === EventSource.CLOSED) retry = setTimeout(connect, 3000);
   };
@@ -408,7 +527,7 @@ function uuid() {
 // send submits what was typed or pressed, under an id that all tries share.
 function send(what) {
   const s = { id: uuid(), seat: mySeat(), ...what };
-  const state = make('span', { className: 'state', textContent: 'sending…' });
+  const state = make('span', { className: 'state', textContent: t('sending…') });
   const e = make('article', { className: 'message pending' },
     make('p', { className: 'asked', dir: 'auto', textContent: s.asked ?? s.text }), state);
   const go = () => { sending = sending.then(() => submit(s, e, state, go)); };
@@ -421,9 +540,9 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function submit(s, e, state, again) {
   const { asked, ...body } = s;
-  state.textContent = 'sending…';
+  state.textContent = t('sending…');
   for (let wait = 500, tries = 0; tries < 8; tries++, wait = Math.min(2 * wait, 8000)) {
-    let problem = 'the room does not answer';
+    let problem = t('The room does not answer.');
     try {
       const answer = await fetch('/ask', {
         method: 'POST',
@@ -438,20 +557,21 @@ async function submit(s, e, state, again) {
           if (a.private) add({ ...a.message, asked: asked ?? s.text });
         });
         if (a.private) welcome();
+        if (a.lang && a.lang !== lang) connect(true); // which brings the words
         return;
       }
-      problem = (await answer.text()).trim().replace(/\.$/, '');
+      problem = (await answer.text()).trim();
       if (answer.status < 500 && answer.status !== 429) {
-        state.textContent = 'Not sent: ' + problem + '.';
+        state.textContent = t('Not sent: {0}', problem);
         return;
       }
     } catch { /* no network, or cut off: the same id again */ }
-    state.textContent = 'Not sent yet: ' + problem + '. Trying again…';
+    state.textContent = t('Not sent yet: {0} Trying again…', problem);
     await pause(wait);
   }
-  const b = make('button', { type: 'button', className: 'quiet', textContent: 'Try again' });
+  const b = say(make('button', { type: 'button', className: 'quiet' }), 'Try again');
   b.onclick = again;
-  state.replaceChildren('Not sent: the room does not answer. ', b);
+  state.replaceChildren(t('Not sent: {0}', t('The room does not answer.')), ' ', b);
 }
 
 // ---- The message box --------------------------------------------------------
@@ -470,7 +590,7 @@ form.onsubmit = (event) => {
   closeList();
   if (!text) return;
   if (seat.value === 'name' && !ownName.value.trim()) {
-    tell('Type your name first.');
+    tell(t('Type your name first.'));
     ownName.focus();
     return;
   }
@@ -552,7 +672,7 @@ function openList(c) {
   input.setAttribute('aria-expanded', String(!list.hidden));
   list.scrollTop = 0;
   const n = c.choices.length;
-  tell([c.hint, n ? n + (n === 1 ? ' suggestion' : ' suggestions') : ''].filter(Boolean).join(' · '));
+  tell([c.hint, n ? t('Suggestions: {0}', n) : ''].filter(Boolean).join(' · '));
 }
 
 function closeList() {
@@ -622,11 +742,9 @@ $('guide-close').onclick = () => {
 guide.onclick = (event) => {
   const example = event.target.closest('.example');
   if (!example) return;
-  if (example.dataset.seat) sit(example.dataset.seat);
-  input.value = example.textContent;
-  input.focus();
+  put(example.textContent);
   if (!wide.matches) showGuide(false);
-  tell('Press Enter to send it' + (example.dataset.seat ? ' as ' + colors[example.dataset.seat] : '') + '.');
+  tell(t('Press Enter to send it.'));
 };
 
 // ---- Beginning --------------------------------------------------------------
@@ -639,8 +757,15 @@ ownName.onchange = seatChanged;
 follow.onchange = () => { remember('follow', follow.checked ? 'yes' : 'no'); followTurn(); };
 $('move-over').onclick = () => { sit(due[0]); refocus(); };
 $('newest').onclick = () => { toEnd(); refocus(); };
-scroller.onscroll = () => { if (follows()) $('newest').hidden = true; };
+scroller.onscroll = () => {
+  stays = follows();
+  if (stays) $('newest').hidden = true;
+};
 
+try {
+  const last = JSON.parse(recall('words'));
+  if (last) speak(last.lang, last.words);
+} catch { /* the room says them */ }
 ownName.value = recall('name') ?? '';
 follow.checked = recall('follow') === 'yes';
 if ([...seat.options].some((o) => o.value === recall('seat'))) seat.value = recall('seat');
