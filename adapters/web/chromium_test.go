@@ -887,6 +887,7 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.say("pass")
 	p.sees("Play has stopped")
 	p.wait(`document.querySelector('#message').placeholder === '/accept or /dead E5'`)
+	p.wait(`%s.querySelector('.controls')?.textContent.includes('Accept')`, lastMessage) // below what is said about the board
 	if got := get[[]string](p, `[...document.querySelectorAll('.example[data-when]:not(:disabled)')].map((e) => e.textContent)`); !slices.Contains(got, "/accept") || slices.Contains(got, "/pass") || slices.Contains(got, "E5") {
 		t.Errorf("after play has stopped: %q", got)
 	}
@@ -897,7 +898,7 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.sit("white")
 	p.say("/accept")
 	p.sees("is over")
-	p.wait(`[...document.querySelectorAll('.controls button')].map((b) => b.textContent).join() === 'Rematch,Replay,Compare rulesets,SGF'`)
+	p.wait(`[...%s.querySelectorAll('.controls button')].map((b) => b.textContent).join() === 'Rematch,Replay,Compare rulesets,SGF'`, lastMessage)
 	state("white", "/new two-button 9x9", "/new two-button 9x9", "/score why:yes", "/compare")
 	p.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.controls button')][2].click()`))
 	p.wait(`!!document.querySelector('figure.chart')`)

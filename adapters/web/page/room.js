@@ -205,11 +205,18 @@ function toEnd() {
 function add(m) {
   const gone = (m.replaces ?? []).map((n) => shown.get(n)).filter((e) => e?.isConnected);
   if (m.removed) {
-    for (const e of gone) e.remove();
+    for (const e of gone) {
+      const bar = e.querySelector('.controls');
+      if (bar?.kind === 'show') e.previousElementSibling?.append(bar);
+      e.remove();
+    }
     return;
   }
   const old = gone[0];
   const e = element(m);
+  // What can be pressed for a board moves below what is said about it, which is read now.
+  const bar = m.kind === 'notice' && !m.private && !m.controls && [...log.querySelectorAll('.controls')].find((c) => c.game === m.game && c.kind === 'show');
+  if (bar) e.append(bar);
   if (m.n) shown.set(m.n, e);
   if (m.game && (m.picture || m.due)) {
     due = m.due ?? [];
@@ -264,7 +271,7 @@ function element(m) {
   }
   if (m.picture) e.append(picture(m));
   if (m.file) e.append(make('p', {}, make('a', { className: 'file', href: m.file.url, download: m.file.name, textContent: m.file.name })));
-  if (m.controls) e.append(controls(m));
+  if (m.controls) e.append(m.bar = controls(m));
   return e;
 }
 
@@ -325,7 +332,7 @@ function playable(m, e, img) {
   if (place) e.append(ghost);
   // why says why the person in this seat cannot use the board.
   const why = () => {
-    if (!e.closest('.message')?.querySelector('.controls')) return t('This is an earlier board. The newest one is at the end.');
+    if (!m.bar?.isConnected) return t('This is an earlier board. The newest one is at the end.');
     if (isMine(m.due ?? [])) return '';
     return plays(m) ? t('It is not your turn. {0}.', next) : t('You are watching. {0}.', next);
   };
