@@ -878,3 +878,27 @@ func TestRoomSpeaks(t *testing.T) {
 		t.Errorf("the page is told %.200s", got)
 	}
 }
+
+// The owner's page is translated, all of it.
+func TestOwnerWords(t *testing.T) {
+	html, err := page.ReadFile("page/owner.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, m := range regexp.MustCompile(`\{\{t \.Lang "([^"]*)"`).FindAllStringSubmatch(string(html), -1) {
+		said = append(said, m[1])
+	}
+	equal(t, "said", said, ownerWords)
+	for _, l := range bot.Languages()[1:] {
+		for _, english := range append(ownerWords, wordLeft, wordReleased, wordNotReleased, wordNotOwner) {
+			if got := bot.Translated(l, english); got == english && english != "Owner token" {
+				t.Errorf("%s: %q is not translated", l, english)
+			}
+		}
+	}
+	url := open(t, newRoom(newLog(t)), fakeService{})
+	if _, got := do(t, "GET", url+"/owner", "", "Accept-Language", "de"); !strings.Contains(got, `<html lang="de">`) || !strings.Contains(got, "Zurück zum Raum") || !strings.Contains(got, "als HALFPOINT_OWNER_TOKEN in") {
+		t.Errorf("the page in German: %s", got)
+	}
+}

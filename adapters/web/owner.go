@@ -83,10 +83,11 @@ func (s *server) proves(proof string) bool {
 	return !token.IsZero() && subtle.ConstantTimeCompare([]byte(proof), []byte(ownerProof(token.Reveal()))) == 1
 }
 
-var ownerPage = template.Must(template.ParseFS(page, "page/owner.html"))
+var ownerPage = template.Must(template.New("owner.html").Funcs(template.FuncMap{"t": bot.Translated}).ParseFS(page, "page/owner.html"))
 
 // An ownerView is the data of the owner's page.
 type ownerView struct {
+	Lang              string
 	Configured, Owner bool
 	Problem, Done     string
 }
@@ -103,35 +104,36 @@ func (s *server) showOwner(w http.ResponseWriter, status int, v ownerView) {
 
 // ownerForm shows where the owner signs in.
 func (s *server) ownerForm(w http.ResponseWriter, r *http.Request) {
-	s.showOwner(w, http.StatusOK, ownerView{Owner: s.owner(r)})
+	s.showOwner(w, http.StatusOK, ownerView{Lang: pageLanguage(browserLanguage(r)), Owner: s.owner(r)})
 }
 
 // ownerSubmit takes what the owner's page sends: the token, a name to release, or
 // "leave".
 func (s *server) ownerSubmit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	lang := pageLanguage(browserLanguage(r))
 	cookie := http.Cookie{Name: ownerCookie, Path: "/", HttpOnly: true, Secure: secure(r), SameSite: http.SameSiteStrictMode}
 	switch token := strings.TrimSpace(r.PostFormValue("token")); {
 	case r.PostFormValue("leave") != "":
 		cookie.MaxAge = -1
 		http.SetCookie(w, &cookie)
-		s.showOwner(w, http.StatusOK, ownerView{Done: "You are no longer a moderator in this browser."})
+		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Done: bot.Translated(lang, wordLeft)})
 	case s.proves(ownerProof(token)):
 		cookie.Value, cookie.MaxAge = ownerProof(token), int(cookieYears/time.Second)
 		http.SetCookie(w, &cookie)
-		s.showOwner(w, http.StatusOK, ownerView{Owner: true})
+		s.showOwner(w, http.StatusOK, ownerView{Lang: lang, Owner: true})
 	case s.owner(r) && r.PostFormValue("release") != "":
 		name := r.PostFormValue("release")
-		v := ownerView{Owner: true, Done: bot.CleanName(name) + " is released: the next browser that uses the name gets it."}
+		v := ownerView{Lang: lang, Owner: true, Done: bot.Translated(lang, wordReleased, bot.CleanName(name))}
 		ok, err := s.release(r.Context(), name)
 		if err != nil {
 			s.log.Error("releasing a name failed", "error", err)
 		}
 		if !ok || err != nil {
-			v.Done, v.Problem = "", "That name cannot be released."
+			v.Done, v.Problem = "", bot.Translated(lang, wordNotReleased)
 		}
 		s.showOwner(w, http.StatusOK, v)
 	default:
-		s.showOwner(w, http.StatusForbidden, ownerView{Problem: "That is not the owner token."})
+		s.showOwner(w, http.StatusForbidden, ownerView{Lang: lang, Problem: bot.Translated(lang, wordNotOwner)})
 	}
 }

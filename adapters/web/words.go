@@ -73,3 +73,26 @@ var pageWords = []string{
 	"dead",
 	"alive",
 }
+
+// ownerWords is what the owner's page says, in English as there.
+var ownerWords = []string{
+	"Moderator",
+	"Moderator of the local room",
+	"You are a moderator of this room, in this browser.",
+	"Release the name",
+	"Release",
+	"A name belongs to the browser that used it first. Release it when its owner has changed browsers or deleted their cookies: the next browser that uses the name gets it, with its games.",
+	"Stop being a moderator here",
+	"Owner token",
+	"Become moderator",
+	"This room has no moderator, because it has no owner token. Choose a secret of 16 characters or more, start Halfpoint with it in the environment as {0}, or as {1} in its configuration, and come back to this page.",
+	"Back to the room",
+}
+
+// What the owner's page answers.
+const (
+	wordLeft        = "You are no longer a moderator in this browser."
+	wordReleased    = "{0} is released: the next browser that uses the name gets it."
+	wordNotReleased = "That name cannot be released."
+	wordNotOwner    = "That is not the owner token."
+)
