@@ -886,7 +886,7 @@ func TestSuggestedInChromium(t *testing.T) {
 	p.sit("black")
 	p.say("pass")
 	p.sees("Play has stopped")
-	p.wait(`document.querySelector('#message').placeholder === '/accept or /dead E5'`)
+	p.wait(`document.querySelector('#message').placeholder === '/accept'`)
 	p.wait(`%s.querySelector('.controls')?.textContent.includes('Accept')`, lastMessage) // below what is said about the board
 	if got := get[[]string](p, `[...document.querySelectorAll('.example[data-when]:not(:disabled)')].map((e) => e.textContent)`); !slices.Contains(got, "/accept") || slices.Contains(got, "/pass") || slices.Contains(got, "E5") {
 		t.Errorf("after play has stopped: %q", got)

@@ -36,7 +36,7 @@ func (s *server) suggest(w http.ResponseWriter, r *http.Request) {
 		text = ""
 	}
 	req := request(who)
-	req.Lang = s.languageOf(r, who)
+	req.Lang = s.languageOf(r.Context(), who, browserLanguage(r))
 	c := complete(r.Context(), s.service, req, text)
 	if c.Choices == nil {
 		c.Choices = []choice{}

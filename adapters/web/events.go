@@ -360,7 +360,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if reset {
 		missed = slices.Insert(missed, 0, []byte("event: reset\ndata: {}\n\n"))
 	}
-	spoken, err := json.Marshal(speak(s.languageOf(r, who)))
+	spoken, err := json.Marshal(speak(s.languageOf(r.Context(), who, browserLanguage(r))))
 	if err != nil {
 		s.log.Error("the words of the page cannot be sent", "error", err)
 		return

@@ -245,7 +245,7 @@ type submission struct {
 	Command string            `json:"command"`
 	Args    map[string]string `json:"args"`
 
-	lang    string
+	lang    string // of the browser
 	browser string // hash of its secret
 	owner   bool   // somebody gave the owner token in it
 }
@@ -257,7 +257,7 @@ var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 type answer struct {
 	Private bool     `json:"private"`
 	Message *message `json:"message,omitempty"`
-	Lang    string   `json:"lang"` // of the page
+	Lang    string   `json:"lang,omitempty"` // of the page, if it may be another now
 }
 
 // ask takes a submission: commands to the service, all else into the transcript.
@@ -284,8 +284,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	// id.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askTime)
 	defer cancel()
-	who, _ := userOf(sub.Seat)
-	sub.lang, sub.browser, sub.owner = s.languageOf(r, who), browserOf(r), s.owner(r)
+	sub.lang, sub.browser, sub.owner = browserLanguage(r), browserOf(r), s.owner(r)
 	if sub.browser == "" && strings.HasPrefix(sub.Seat, "name:") {
 		sub.browser = introduce(w, r)
 	}
@@ -295,18 +294,18 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, bot.Translated(sub.lang, wordFailed), http.StatusServiceUnavailable)
 		return
 	}
-	a.Lang = pageLanguage(s.languageOf(r, who)) // which may be another now
 	reply(w, a)
 }
 
 // submit carries out a submission. After an error it may be sent again.
 func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 	who, problem := userOf(sub.Seat)
+	lang := func() string { return s.languageOf(ctx, who, sub.lang) } // for what the room itself says
 	if problem != "" {
-		return s.refusal(bot.Translated(sub.lang, problem)), nil
+		return s.refusal(bot.Translated(lang(), problem)), nil
 	}
 	if utf8.RuneCountInString(sub.Text) > maxText {
-		return s.refusal(bot.Translated(sub.lang, wordTooLong, strconv.Itoa(maxText))), nil
+		return s.refusal(bot.Translated(lang(), wordTooLong, strconv.Itoa(maxText))), nil
 	}
 	line := match.Typed{Room: channel, From: who.Name, Text: cleanText(sub.Text), At: s.cfg.Now()}
 	req := request(who)
@@ -317,27 +316,27 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		pressed := bot.Current(match.Control{Command: sub.Command, Args: sub.Args})
 		req.Command, req.Args = pressed.Command, pressed.Args
 		if _, ok := bot.FindCommand(commands, req.Command); !ok {
-			return s.refusal(bot.Translated(sub.lang, wordNoCommand)), nil
+			return s.refusal(bot.Translated(lang(), wordNoCommand)), nil
 		}
 	} else {
 		var err error
 		req.Command, req.Args, err = bot.Parse(commands, line.Text)
 		switch {
 		case errors.Is(err, bot.ErrNotACommand) && line.Text == "":
-			return s.refusal(bot.Translated(sub.lang, wordNothing)), nil
+			return s.refusal(bot.Translated(lang(), wordNothing)), nil
 		case errors.Is(err, bot.ErrNotACommand) && strings.HasPrefix(line.Text, "/"):
-			return s.refusal(bot.Translated(sub.lang, wordSlash)), nil
+			return s.refusal(bot.Translated(lang(), wordSlash)), nil
 		case err != nil && !errors.Is(err, bot.ErrNotACommand):
-			return s.refusal(bot.Explain(err, sub.lang)), nil
+			return s.refusal(bot.Explain(err, lang())), nil
 		}
 	}
 	switch problem, err := s.admit(ctx, who, sub.browser); {
 	case err != nil:
 		return answer{}, err
 	case problem != nil:
-		return s.refusal(bot.Translated(sub.lang, problem[0], problem[1:]...)), nil
+		return s.refusal(bot.Translated(lang(), problem[0], problem[1:]...)), nil
 	case who == onlooker && slices.Contains(seated, req.Command):
-		return s.refusal(bot.Translated(sub.lang, wordOnlooker)), nil
+		return s.refusal(bot.Translated(lang(), wordOnlooker)), nil
 	}
 	sayLine := func() error { // beside no turn
 		_, err := s.say(ctx, outbox.Message{Key: req.ID, Room: line.Room, At: line.At, From: line.From, Text: line.Text})
@@ -357,7 +356,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 			return answer{}, err
 		}
 		if !ok {
-			return s.hint(sub.lang, who, line.Text, why), sayLine()
+			return s.hint(lang(), who, line.Text, why), sayLine()
 		}
 		req = turn
 	}
@@ -370,7 +369,7 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		return answer{}, err
 	}
 	if got.Moderators {
-		got.Text = bot.Translated(sub.lang, wordModerator, got.Text)
+		got.Text = bot.Translated(lang(), wordModerator, got.Text)
 	}
 	answered := outbox.Message{Key: req.ID + ":answer", Room: channel, At: s.cfg.Now(), Text: bot.Named(got.Text), Controls: got.Controls, File: got.File}
 	if req.Forgets() {
@@ -396,6 +395,9 @@ func (s *server) submit(ctx context.Context, sub submission) (answer, error) {
 		_, err = s.say(ctx, answered)
 	}
 	s.showPosts(ctx, got.Posts, err)
+	if req.Command == "settings" || req.Command == "privacy" {
+		a.Lang = pageLanguage(lang())
+	}
 	return a, err
 }
 

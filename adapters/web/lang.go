@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 
@@ -13,13 +14,13 @@ import (
 )
 
 // languageOf returns the language in which the room speaks to a person: the one that they
-// have chosen, or else that of their browser.
-func (s *server) languageOf(r *http.Request, who outbox.User) string {
-	known, err := s.cfg.Log.Known(r.Context(), who, match.Room{Platform: platform, Channel: channel}, "")
-	if err != nil && r.Context().Err() == nil {
+// have chosen, or else that of their browser. It reads the store.
+func (s *server) languageOf(ctx context.Context, who outbox.User, browser string) string {
+	known, err := s.cfg.Log.Known(ctx, who, match.Room{Platform: platform, Channel: channel}, "")
+	if err != nil && ctx.Err() == nil {
 		s.log.Warn("reading what somebody has chosen failed, will speak the language of their browser", "error", err)
 	}
-	return cmp.Or(known.Prefs.Lang, browserLanguage(r))
+	return cmp.Or(known.Prefs.Lang, browser)
 }
 
 // browserLanguage returns the preferred language of a browser that the bot speaks, or else

@@ -48,7 +48,6 @@ var pageWords = []string{
 	"Picture",
 	"Sit as {0}",
 	"{0}, /pass, or a message",
-	"{0} or {1}",
 	"Write a message",
 	"You are {0} now.",
 	"bot",

@@ -121,7 +121,6 @@ function can(command) {
 function usual() {
   const point = latest?.lines?.point;
   if (can('place')) return t('{0}, /pass, or a message', point ?? 'E5');
-  if (can('dead')) return point ? t('{0} or {1}', '/accept', '/dead ' + point) : '/accept';
   if (can('accept')) return '/accept';
   return can('new') ? START : t('Write a message');
 }
