@@ -19,6 +19,8 @@ type Report struct {
 	Board   []string      `json:"board"` // the board counted, the top row first: X black, O white
 	Assumed string        `json:"assumed,omitempty"`
 	Error   string        `json:"error,omitempty"`
+	Repairs []string      `json:"repairs,omitempty"` // what had to be guessed when the record was read
+	Stopped string        `json:"stopped,omitempty"` // why the record could not be read to its end
 	Explain *ReportReason `json:"explain,omitempty"`
 	Custom  string        `json:"custom,omitempty"` // the id of a custom ruleset; Version is 0
 

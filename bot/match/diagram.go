@@ -25,8 +25,9 @@ func drawn(drawing string) (*sgf.Record, error) {
 }
 
 // Diagram plays what the argument "diagram" draws under the ruleset that "rules" names,
-// the record's own, or the one given, and says what had to be guessed. A part of the
-// text that cannot be read is an error. Its errors are for the person who drew it.
+// the record's own, or the one given, and says what had to be guessed and why a record
+// could not be read on. A text of which nothing can be read is an error. Its errors are
+// for the person who drew it.
 func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g *rules.Game, guessed []text.Message, err error) {
 	drawing, name := args["diagram"], strings.TrimSpace(args["rules"])
 	rec, err := drawn(drawing)
@@ -51,11 +52,20 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	if rec.HasKomi {
 		komi = rec.Setup.Komi
 	}
-	if g, err = rec.Play(r, komi); err != nil {
+	rec = rec.Mended(r)
+	g, err = rec.Play(r, komi)
+	if illegal, ok := errors.AsType[*rules.Illegal](err); ok && illegal.Move > 1 {
+		rec = rec.Before(illegal)
+		g, err = rec.Play(r, komi)
+	}
+	if err != nil {
 		return nil, nil, text.Error("diagram.bad", text.Whole(err))
 	}
 	for _, r := range rec.Repairs {
 		guessed = append(guessed, say("diagram.repaired", text.Whole(r.String())))
+	}
+	if rec.Stopped != nil {
+		guessed = append(guessed, say("diagram.stopped", text.Whole(rec.Stopped)))
 	}
 	return g, guessed, nil
 }

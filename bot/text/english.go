@@ -111,6 +111,7 @@ var english = map[string]string{
 	"settings.opens.bad":          "Choose anyone, moderators or nobody, not “{0}”.",
 	"diagram.none":                "I found no position in that. Draw rows of .XO, such as .X./XO. (a slash begins a new row), a $$ diagram, or SGF.",
 	"diagram.bad":                 "I cannot read that diagram. {0}",
+	"diagram.stopped":             "I could not read the record any further. {0}",
 	"diagram.repaired":            "How I read the record: {0}",
 	"sandbox":                     "{0} sets up a position, game {1}, under {2}. It is a sandbox: {0} plays both colours, and nothing counts.",
 	"sandbox.whose":               "Game {0} is {1}'s sandbox. Set up your own with {/setup}.",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 type compareCmd struct {
 	Files []string `arg:"" name:"file" help:"SGF files, and folders of them; - reads standard input."`
 	countOptions
+	strictness
 	compareFlags
 }
 
@@ -26,13 +28,17 @@ type compareCmd struct {
 func (s *compareCmd) Run(e *env) error {
 	if len(s.Files) == 1 && !isFolder(s.Files[0]) {
 		rec, rows, err := s.rows(e, s.Files[0])
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+		case s.JSON:
+			err = writeJSON(e.out, reportsOf(rec, rows))
+		default:
+			err = s.show(e, rec, rows)
 		}
-		if s.JSON {
-			return writeJSON(e.out, reportsOf(rec, rows))
+		if err == nil {
+			err = stopped(s.Files[0], rec)
 		}
-		return s.show(e, rec, rows)
+		return err
 	}
 	if s.Out != "" {
 		return usageError{errors.New("-o draws one record: name one file")}
@@ -44,22 +50,22 @@ func (s *compareCmd) Run(e *env) error {
 		case err != nil:
 			return err
 		case s.JSON:
-			return writeJSON(out, struct {
+			return cmp.Or(writeJSON(out, struct {
 				File string         `json:"file"`
 				Rows []rules.Report `json:"rulesets"`
-			}{path, reportsOf(rec, rows)})
+			}{path, reportsOf(rec, rows)}), stopped(path, rec))
 		}
 		fmt.Fprintf(out, "%s# %s\n\n", between, path)
 		between = "\n"
 		s.print(out, rec, rows)
-		return nil
+		return stopped(path, rec)
 	})
 	return err
 }
 
 // rows counts a record under every ruleset.
 func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
-	rec, err := e.readRecord(path)
+	rec, _, err := e.record(path, "", s.Strict)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,19 +76,15 @@ func (s *compareCmd) rows(e *env, path string) (*sgf.Record, []sgf.Row, error) {
 	if c.Also, err = e.custom(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.completeRecord(rec); err != nil {
-		return nil, nil, err
-	}
-	if _, note, err := rec.Ruleset(); err == nil {
-		e.note(path, note)
-	}
 	return rec, rec.Compare(c), nil
 }
 
 func reportsOf(rec *sgf.Record, rows []sgf.Row) []rules.Report {
 	reports := []rules.Report{}
 	for _, row := range rows {
-		reports = append(reports, row.Report(rec.Setup))
+		report := row.Report(rec.Setup)
+		flaws(&report, rec)
+		reports = append(reports, report)
 	}
 	return reports
 }

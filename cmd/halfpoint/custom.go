@@ -53,25 +53,72 @@ func (e *env) findRuleset(id string) (*rules.Ruleset, error) {
 	return nil, usageError{fmt.Errorf("%w; halfpoint rules lists them", err)}
 }
 
-// recordRuleset finds the ruleset of a flag, or else that of the record, and tells how
-// it read the record. A record may name a custom ruleset without holding its text.
-func (e *env) recordRuleset(id, path string, rec *sgf.Record) (*rules.Ruleset, error) {
-	if err := e.completeRecord(rec); err != nil {
-		return nil, err
-	}
-	if id != "" {
-		r, err := e.findRuleset(id)
-		if err == nil {
-			e.note(path, rules.About(id))
-		}
-		return r, err
-	}
-	r, note, err := rec.Ruleset()
+// A strictness is whether records with a flaw are refused.
+type strictness struct {
+	Strict bool `help:"Refuse a record with anything that has to be guessed, or that cannot be read to its end."`
+}
+
+// record reads a record and finds the ruleset of a flag, or else the record's own, and
+// tells how it read the record: what it had to guess is in its Repairs, and why it could
+// not read on in Stopped. A record may name a custom ruleset without holding its text.
+func (e *env) record(path, id string, strict bool) (*sgf.Record, *rules.Ruleset, error) {
+	rec, err := e.readRecord(path)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
+		return nil, nil, err
+	}
+	if err := e.completeRecord(rec); err != nil {
+		return nil, nil, err
+	}
+	own, note, err := rec.Ruleset()
+	r := own
+	if id != "" {
+		note = rules.About(id)
+		if r, err = e.findRuleset(id); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("%s: %w", path, err)}
 	}
 	e.note(path, note)
-	return r, nil
+	if own == nil {
+		own = r
+	}
+	rec = rec.Mended(own)
+	for _, flaw := range rec.Repairs {
+		if strict {
+			return nil, nil, usageError{fmt.Errorf("%s: %v", path, flaw)}
+		}
+		e.note(path, flaw.String())
+	}
+	if strict && rec.Stopped != nil {
+		return nil, nil, usageError{fmt.Errorf("%s: %w", path, rec.Stopped)}
+	}
+	return rec, r, nil
+}
+
+// A stoppedError is why a record could not be read to its end. What could be read has
+// been printed.
+type stoppedError struct{ error }
+
+func (e stoppedError) Unwrap() error { return e.error }
+
+// stopped returns why a record could not be read to its end, nil if it was.
+func stopped(path string, rec *sgf.Record) error {
+	if rec.Stopped == nil {
+		return nil
+	}
+	return stoppedError{usageError{fmt.Errorf("%s: %w", path, rec.Stopped)}}
+}
+
+// flaws puts into a report how its record was read.
+func flaws(report *rules.Report, rec *sgf.Record) {
+	for _, r := range rec.Repairs {
+		report.Repairs = append(report.Repairs, r.String())
+	}
+	if rec.Stopped != nil {
+		report.Stopped = rec.Stopped.Error()
+	}
 }
 
 // completeRecord puts the whole text of a custom ruleset into a record that only names it.

@@ -167,9 +167,6 @@ func (e *env) readRecord(path string) (*sgf.Record, error) {
 		}
 		return nil, usageError{fmt.Errorf("%s: %w", path, err)}
 	}
-	for _, r := range rec.Repairs {
-		e.note(path, r.String())
-	}
 	return rec, nil
 }
 

@@ -243,7 +243,8 @@ func reading(a, pass, button int) string {
 }
 
 type renderCmd struct {
-	File        string `arg:"" help:"SGF file; - reads standard input."`
+	File string `arg:"" help:"SGF file; - reads standard input."`
+	strictness
 	Out         string `short:"o" required:"" help:"File to write: OUT.png, OUT.gif or OUT.txt." placeholder:"OUT"`
 	Rules       string `help:"Play the record under this ruleset instead of its own." placeholder:"ID"`
 	Move        string `help:"Stop after turn N. In an animation, show turns N-M, or N- for all from N." placeholder:"N"`
@@ -284,11 +285,7 @@ func turnsFrom(s string) (first, last int, ranged bool, err error) {
 
 // Run draws a record.
 func (s *renderCmd) Run(e *env) error {
-	rec, err := e.readRecord(s.File)
-	if err != nil {
-		return err
-	}
-	r, err := e.recordRuleset(s.Rules, s.File, rec)
+	rec, r, err := e.record(s.File, s.Rules, s.Strict)
 	if err != nil {
 		return err
 	}
@@ -304,6 +301,10 @@ func (s *renderCmd) Run(e *env) error {
 		rec = rec.Cut(last)
 	}
 	g, err := rec.Play(r, rec.Setup.Komi)
+	if forbidden, ok := errors.AsType[*rules.Illegal](err); ok && !s.Strict {
+		rec = rec.Before(forbidden)
+		g, err = rec.Play(r, rec.Setup.Komi)
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", s.File, err)}
 	}
@@ -331,7 +332,7 @@ func (s *renderCmd) Run(e *env) error {
 	if err := os.WriteFile(s.Out, b.Bytes(), 0o644); err != nil {
 		return plain(s.Out, err)
 	}
-	return nil
+	return stopped(s.File, rec)
 }
 
 // watched tells how many pictures of an animation have been drawn.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 type scoreCmd struct {
 	Files []string `arg:"" name:"file" help:"SGF files or folders with SGF files; - reads standard input. Several records are printed as a table."`
 	countOptions
+	strictness
 	Rules   string `help:"Count under this ruleset instead of the record's." placeholder:"ID"`
 	Move    *int   `help:"Stop after turn N." placeholder:"N"`
 	Explain bool   `help:"Explain each line of the count, and count in every other way too."`
@@ -39,10 +41,10 @@ func (s *scoreCmd) Run(e *env) error {
 	return s.table(e)
 }
 
-// score counts a record.
+// score counts a record. With the error that a record stops early it counts what there is.
 func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error) {
 	fail := func(err error) (*rules.Game, rules.Report, error) { return nil, rules.Report{}, err }
-	rec, err := e.readRecord(path)
+	rec, r, err := e.record(path, s.Rules, s.Strict)
 	if err != nil {
 		return fail(err)
 	}
@@ -50,13 +52,16 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	if err != nil {
 		return fail(err)
 	}
-	if c.Rules, err = e.recordRuleset(s.Rules, path, rec); err != nil {
-		return fail(err)
-	}
+	c.Rules = r
 	if s.Move != nil {
-		c.Stop, c.Move = true, *s.Move
+		c.Stop, c.Move, rec = true, *s.Move, rec.Cut(*s.Move)
 	}
 	g, assumed, err := rec.Count(c)
+	if forbidden, ok := errors.AsType[*rules.Illegal](err); ok && !s.Strict {
+		rec = rec.Before(forbidden)
+		c.Stop, c.Move = true, len(rec.Turns)
+		g, assumed, err = rec.Count(c)
+	}
 	if err != nil {
 		return fail(usageError{fmt.Errorf("%s: %w", path, err)})
 	}
@@ -67,25 +72,26 @@ func (s *scoreCmd) score(e *env, path string) (*rules.Game, rules.Report, error)
 	if s.JSON && (s.Explain || s.Theory) {
 		report.Explain = g.Reasons()
 	}
-	return g, report, nil
+	flaws(&report, rec)
+	return g, report, stopped(path, rec)
 }
 
 // one prints ledger, count and result of a record.
 func (s *scoreCmd) one(e *env, path string) error {
-	g, report, err := s.score(e, path)
-	if err != nil {
-		return err
+	g, report, early := s.score(e, path)
+	if g == nil {
+		return early
 	}
 	if s.JSON {
-		return writeJSON(e.out, report)
+		return cmp.Or(writeJSON(e.out, report), early)
 	}
 	var b bytes.Buffer
 	printScore(&b, g, report)
 	if s.Explain || s.Theory {
 		printReasons(&b, g, s.Theory)
 	}
-	_, err = e.out.Write(b.Bytes())
-	return err
+	_, err := e.out.Write(b.Bytes())
+	return cmp.Or(err, early)
 }
 
 // table prints a line for each record, and how many games each player won; as JSON an
@@ -101,25 +107,28 @@ func (s *scoreCmd) table(e *env) error {
 	fmt.Fprintln(t, "record\truleset\tmoves\tBlack\tWhite\tresult\t")
 	won := map[string]int{}
 	done, failed := e.each(s.Files, "scored", s.JSON, func(path string, out *bytes.Buffer) error {
-		g, report, err := s.score(e, path)
-		if err != nil {
-			return err
+		g, report, early := s.score(e, path)
+		if g == nil {
+			return early
 		}
 		if s.JSON {
-			return writeJSON(out, struct {
+			return cmp.Or(writeJSON(out, struct {
 				File string `json:"file"`
 				rules.Report
-			}{path, report})
+			}{path, report}), early)
 		}
 		black, white, result, winner := outcome(g)
+		if early != nil {
+			result, winner = "stopped", "stopped early"
+		}
 		won[winner]++
 		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t\n", path, g.Rules().Name, g.Turns(), black, white, result)
-		return nil
+		return early
 	})
 	if done > 0 && !s.JSON {
 		t.Flush()
 		fmt.Fprintf(&b, "\n%d %s: Black won %d, White won %d", done, plural(done, "record"), won["black"], won["white"])
-		for _, other := range []string{"drawn", "void", "unfinished"} {
+		for _, other := range []string{"drawn", "void", "unfinished", "stopped early"} {
 			if won[other] > 0 {
 				fmt.Fprintf(&b, ", %d %s", won[other], other)
 			}
@@ -137,12 +146,17 @@ func (s *scoreCmd) table(e *env) error {
 // each does something for each record of some files and folders, and prints what it writes. It
 // reports those for which it fails, as JSON also among the others, and goes on. The exit
 // status of its error is then the highest that one of them alone would have had; done
-// counts the others. Did names what was done: "scored".
+// counts the others. Did names what was done: "scored". A [stoppedError] is no failure,
+// but has its status.
 func (e *env) each(paths []string, did string, asJSON bool, do func(path string, out *bytes.Buffer) error) (done int, _ error) {
-	failed, status := 0, 0
+	failed, partly, status := 0, 0, 0
 	files, bad := records(paths)
 	show := func(path string, err error, b *bytes.Buffer) error {
-		if err == nil {
+		if early := (stoppedError{}); errors.As(err, &early) {
+			done++
+			partly++
+			status = max(status, report(e.errout, err))
+		} else if err == nil {
 			done++
 		} else {
 			failed++
@@ -173,10 +187,19 @@ func (e *env) each(paths []string, did string, asJSON bool, do func(path string,
 			return done, err
 		}
 	}
-	if failed == 0 {
+	var err error
+	were := map[bool]string{true: "was", false: "were"}[partly == 1]
+	switch {
+	case failed == 0 && partly == 0:
 		return done, nil
+	case failed == 0:
+		err = fmt.Errorf("%d of %d %s %s read only in part", partly, done, plural(done, "record"), were)
+	default:
+		err = fmt.Errorf("%d of %d %s could not be %s", failed, done+failed, plural(done+failed, "record"), did)
+		if partly > 0 {
+			err = fmt.Errorf("%w, %d %s read only in part", err, partly, were)
+		}
 	}
-	err := fmt.Errorf("%d of %d %s could not be %s", failed, done+failed, plural(done+failed, "record"), did)
 	if status == 2 {
 		return done, usageError{err}
 	}

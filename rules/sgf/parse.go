@@ -50,7 +50,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 var known = map[string]bool{
 	"AP": true, "GM": true, "SZ": true, "KM": true, "RU": true, "HA": true, "PL": true, "RE": true,
 	"PB": true, "PW": true, "BR": true, "WR": true, "GN": true, "EV": true, "RO": true, "PC": true, "DT": true, "OT": true,
-	"AB": true, "AW": true, "AE": true, "B": true, "W": true, "XT": true, "XD": true, "XS": true,
+	"AB": true, "AW": true, "AE": true, "TB": true, "TW": true, "B": true, "W": true, "XT": true, "XD": true, "XS": true,
 }
 
 // Repairs of parse.

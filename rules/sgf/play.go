@@ -2,6 +2,8 @@ package sgf
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -26,17 +28,114 @@ func (rec *Record) Play(r *rules.Ruleset, komi rules.Points) (*rules.Game, error
 		return nil, err
 	}
 	last := rec.lastPlacement()
-	for i, t := range rec.Turns {
-		next, err := step(g, t, i < last)
-		if next == g && t.By == rec.Turns[i-1].By { // left out, but not in turn
-			err = &rules.Illegal{Turn: t.Turn, Because: rules.Saying{Text: rules.ErrNotYourTurn.Error()}, Err: rules.ErrNotYourTurn}
-		}
+	for i := range rec.Turns {
+		next, err := rec.step(g, i, last)
 		if err != nil {
-			return g, numbered(err, rec.before+i+1)
+			return g, numbered(err, rec.number(i))
 		}
 		g = next
 	}
 	return g.Replay(rec.Ending.log())
+}
+
+// Mended returns the record with the repairs that let it be played under r, its own
+// ruleset: where a player moves twice the other one passes in between, and where the
+// same stone is placed twice the second is left out. What it says of the end is dropped if
+// it contradicts the ruleset. A turn that is illegal even so stays, with all that follow;
+// see Before.
+func (rec *Record) Mended(r *rules.Ruleset) *Record {
+	g, err := rec.start(r, rec.Setup.Komi)
+	if err != nil {
+		return rec // no turn can help
+	}
+	out := *rec
+	out.Turns, out.Repairs = nil, slices.Clone(rec.Repairs)
+	repair := func(i int, text string) {
+		out.Repairs = append(out.Repairs, Repair{Move: rec.number(i), Text: text})
+	}
+	last, skipped := rec.lastPlacement(), false
+	for i, t := range rec.Turns {
+		next, err := rec.step(g, i, last)
+		again := i > 0 && t.Kind == rules.Place && t.Turn.By == rec.Turns[i-1].By && t.Turn.At == rec.Turns[i-1].At && rec.Turns[i-1].Kind == rules.Place
+		if errors.Is(err, rules.ErrNotYourTurn) && again {
+			repair(i, "the same stone is placed again, which is left out")
+			skipped = true
+			continue
+		}
+		if errors.Is(err, rules.ErrNotYourTurn) && g.Phase() == rules.Playing && (t.Kind == rules.Place || t.Kind == rules.Pass) {
+			pass := Turn{Turn: rules.Turn{Kind: rules.Pass, By: g.ToPlay()}, Assumed: true}
+			if between, e := g.Play(pass.Turn); e == nil {
+				if after, e := step(between, t, i < last); e == nil {
+					out.Turns = append(out.Turns, pass)
+					repair(i, fmt.Sprintf("%v moves twice: a pass of %v is assumed", t.By, g.ToPlay()))
+					next, err = after, nil
+				}
+			}
+		}
+		if err != nil {
+			out.Turns = append(out.Turns, rec.Turns[i:]...)
+			return &out
+		}
+		t.Skipped, skipped = skipped, false
+		out.Turns = append(out.Turns, t)
+		g = next
+	}
+	switch _, err := g.Replay(rec.Ending.log()); {
+	case err == nil && rec.Ending.empty() && g.Phase() == rules.Settling:
+		if e, marked := rec.marked(g); marked {
+			if _, err := g.Replay(e.log()); err == nil {
+				out.Ending = e
+				repair(len(rec.Turns)-1, "the marks of territory settle the count: "+e.words())
+			}
+		}
+	case err != nil:
+		out.Ending = Ending{}
+		why := err.Error()
+		if !r.Has(rules.AcceptScore) {
+			why = r.Name + " knows no agreement on dead stones"
+		}
+		repair(len(rec.Turns)-1, "what the record says of the end is dropped: "+why)
+	}
+	return &out
+}
+
+// marked returns what the marks of territory say of the end of a game: a stone within
+// the territory of the other player is dead. It reports whether there are any.
+func (rec *Record) marked(g *rules.Game) (e Ending, marked bool) {
+	if rec.territory == nil {
+		return e, false
+	}
+	b := g.Board()
+	for _, p := range b.Points() {
+		if c := b.At(p); c != rules.None && rec.territory.At(p) == c.Opponent() {
+			e.Dead = append(e.Dead, p)
+		}
+	}
+	e.Accepted = true
+	return e, true
+}
+
+func (e Ending) words() string {
+	if len(e.Dead) == 0 {
+		return "no stone is dead"
+	}
+	return "dead are " + rules.Names(e.Dead)
+}
+
+// Before returns the record up to a turn that a ruleset forbids, and stopped by that.
+func (rec *Record) Before(forbidden *rules.Illegal) *Record {
+	i := 0
+	for i < len(rec.Turns) && rec.number(i) < forbidden.Move {
+		i++
+	}
+	out := rec.Cut(i)
+	out.Stopped = forbidden
+	return out
+}
+
+// empty reports whether nothing was said after the last turn.
+func (e Ending) empty() bool {
+	return len(e.Dead) == 0 && len(e.Seki) == 0 && !e.Accepted && !e.Resumed && !e.NoResult
 }
 
 // Under plays the record under a ruleset that it was not played by and brings
@@ -81,7 +180,7 @@ func (rec *Record) Under(r *rules.Ruleset, komi rules.Points, dead, seki []rules
 		}
 		next, err := step(g, plain, true)
 		if err != nil {
-			return nil, numbered(err, rec.before+i+1)
+			return nil, numbered(err, rec.number(i))
 		}
 		g = next
 	}
@@ -127,6 +226,16 @@ func (rec *Record) takenBack(i int) bool {
 	}
 	next := rec.Turns[i+1]
 	return next.Resumed && next.By == rec.Turns[i].By
+}
+
+// step plays turn i of the record on g; last is its last placement.
+func (rec *Record) step(g *rules.Game, i, last int) (*rules.Game, error) {
+	t := rec.Turns[i]
+	next, err := step(g, t, i < last)
+	if next == g && err == nil && t.By == rec.Turns[i-1].By { // left out, but not in turn
+		err = &rules.Illegal{Turn: t.Turn, Because: rules.Saying{Text: rules.ErrNotYourTurn.Error()}, Err: rules.ErrNotYourTurn}
+	}
+	return next, err
 }
 
 // step plays a turn of a record on g; goesOn says that a placement follows it.

@@ -99,8 +99,11 @@ func (rd *reader) read() error {
 		*t.text = rd.info(t.name)
 	}
 	for _, n := range rd.line {
-		if err := rd.node(n); err != nil {
+		if err := rd.node(n); err != nil && len(rd.rec.Turns) == 0 {
 			return err
+		} else if err != nil {
+			rd.rec.Stopped, rd.rec.Ending = err, Ending{}
+			break
 		}
 	}
 	if err := rd.handicap(); err != nil {
@@ -135,11 +138,14 @@ func (rd *reader) info(name string) string {
 // node reads the setup, the turn and the ending that a node has.
 func (rd *reader) node(n node) error {
 	if n.has("AB", "AW", "AE") {
-		if len(rd.rec.Turns) > 0 {
-			return fmt.Errorf("stones are set up after move %d, which only can be before the first", len(rd.rec.Turns))
-		}
-		if err := rd.setup(n); err != nil {
+		if len(rd.rec.Turns) == 0 {
+			if err := rd.setup(n); err != nil {
+				return err
+			}
+		} else if done, err := rd.lifted(n); err != nil || done {
 			return err
+		} else {
+			return fmt.Errorf("stones are set up after move %d", len(rd.rec.Turns))
 		}
 	}
 	turns := 0
@@ -153,7 +159,62 @@ func (rd *reader) node(n node) error {
 			}
 		}
 	}
+	rd.marks(n, turns > 0)
 	return rd.ending(n)
+}
+
+// marks reads which points a node marks as territory. A node without marks leaves them,
+// but a turn ends what was marked before.
+func (rd *reader) marks(n node, turn bool) {
+	if turn {
+		rd.rec.territory = nil
+	}
+	for _, c := range []rules.Color{rules.Black, rules.White} {
+		for _, v := range n.values("T" + c.Letter()) {
+			ps, err := area(simpleText(string(v)), &rd.board)
+			if err != nil {
+				continue // a mark, and no more
+			}
+			if rd.rec.territory == nil {
+				b, _ := rules.NewBoard(rd.board.Size())
+				rd.rec.territory = &b
+			}
+			for _, p := range ps {
+				rd.rec.territory.Put(p, c)
+			}
+		}
+	}
+}
+
+// lifted reads stones that are taken off the board after passes have ended the record:
+// the dead ones. It reports whether that is what the node does.
+func (rd *reader) lifted(n node) (bool, error) {
+	ts := rd.rec.Turns
+	if n.has("AB", "AW", "B", "W") || len(ts) < 2 || ts[len(ts)-1].Kind != rules.Pass || ts[len(ts)-2].Kind != rules.Pass {
+		return false, nil
+	}
+	e := &rd.rec.Ending
+	b, _ := rules.NewBoard(rd.board.Size())
+	for _, p := range e.Dead {
+		b.Put(p, rules.Black)
+	}
+	for _, v := range n.values("AE") {
+		ps, err := area(simpleText(string(v)), &rd.board)
+		if err != nil {
+			return false, fmt.Errorf("AE: %w", err)
+		}
+		for _, p := range ps {
+			if b.At(p) == rules.None {
+				b.Put(p, rules.Black)
+				e.Dead = append(e.Dead, p)
+			}
+		}
+	}
+	if !e.Accepted {
+		rd.repair(len(ts), "stones that are taken off the board after the last pass are read as dead")
+	}
+	e.Accepted, rd.ended = true, true
+	return true, nil
 }
 
 func (rd *reader) setup(n node) error {

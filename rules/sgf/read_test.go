@@ -207,7 +207,7 @@ func TestUnreadableRecords(t *testing.T) {
 		"(;SZ[123456789012345678901])":          "SZ[12345678901234567890…] is not the size of a board",
 		"(;SZ[9]AW[aa:jj])":                     "AW: [aa:jj] is not on the board",
 		"(;SZ[9]AE[E5!])":                       "AE: [E5!] is not a point",
-		"(;SZ[9];B[ee];AB[aa])":                 "stones are set up after move 1, which only can be before the first",
+		"(;SZ[9]AB[aa:ii];AB[jj])":              "AB: [jj] is not on the board",
 		"(;SZ[9];B[E5!])":                       "move 1: [E5!] is not a point",
 		"(;SZ[9];B[ee]XT[button])":              "move 1: XT[button] stands on what is no pass",
 		"(;SZ[9];B[]XT[button][delay])":         "move 1: XT[delay] stands on what is no pass",

@@ -14,7 +14,10 @@ type Record struct {
 	Turns   []Turn
 	Ending  Ending
 	Info    Info
-	Repairs []Repair // what Read had to guess, in the order of the record
+	Repairs []Repair // what had to be guessed, by Read and then by Mended
+	Stopped error    // why the record goes on and cannot be read any further; nil: all of it was read
+
+	territory *rules.Board // a stone on each point that is marked as its player's after the last turn; nil: no marks
 
 	before int // turns before the first of Turns: handicap stones that were played
 }
@@ -34,11 +37,26 @@ func (r Repair) String() string {
 	return fmt.Sprintf("move %d: %s", r.Move, r.Text)
 }
 
-// A Turn is a turn of a record. It is number i+1 of the record when it is
-// Turns[i].
+// A Turn is a turn of a record.
 type Turn struct {
 	rules.Turn
 	Resumed bool // play was resumed just before it
+	Assumed bool // the record does not have it; see Mended
+	Skipped bool // the record has one more turn before it, which is left out; see Mended
+}
+
+// number returns the number that turn i has in the record.
+func (rec *Record) number(i int) int {
+	n := rec.before + i + 1
+	for _, t := range rec.Turns[:min(i+1, len(rec.Turns))] {
+		switch {
+		case t.Assumed:
+			n--
+		case t.Skipped:
+			n++
+		}
+	}
+	return n
 }
 
 // An Ending is how the talk after the last turn stands.
@@ -66,5 +84,8 @@ func (rec *Record) Dead() []rules.Point {
 func (rec *Record) Cut(n int) *Record {
 	out := *rec
 	out.Turns, out.Ending = rec.Turns[:min(max(n, 0), len(rec.Turns))], Ending{}
+	if n <= len(rec.Turns) {
+		out.Stopped = nil
+	}
 	return &out
 }
