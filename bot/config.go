@@ -63,6 +63,7 @@ type Matrix struct {
 	Token       Secret   // instead of the password, with less that works
 	RecoveryKey Secret   // of the account's cross-signing; empty: made if there is none
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
+	Owners      []string // who may verify the bot: users
 }
 
 // Defaults is what holds when nothing is said.
@@ -77,7 +78,7 @@ func (s *Settings) table() map[string]any {
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
-		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow,
+		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners,
 	}
 }
 
@@ -341,6 +342,11 @@ func (r *reader) check() {
 	}
 	if m := r.Matrix; m.Homeserver != "" && m.User == "" && m.Token.IsZero() {
 		missing("matrix.user", "matrix.homeserver")
+	}
+	for _, owner := range r.Matrix.Owners {
+		if name, server, ok := strings.Cut(owner, ":"); !ok || !strings.HasPrefix(name, "@") || server == "" {
+			r.wrong("matrix.owners", fmt.Sprintf("%q is not a Matrix user such as @anna:example.org", owner))
+		}
 	}
 	if r.Discord.Token.IsZero() {
 		return

@@ -344,15 +344,19 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 	if wait := a.pace.wait(a.cfg.Now()); wait > 0 {
 		return "", errLater{wait}
 	}
+	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
+	maps.Copy(whole.Raw, more)
+	return a.sendEvent(ctx, dev, at, event.EventMessage, whole, key)
+}
+
+// sendEvent sends an event to a room, encrypted if the room is.
+func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomID, kind event.Type, whole *event.Content, key string) (id.EventID, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendFor)
 	defer cancel()
 	secret, err := a.encrypted(ctx, dev, at)
 	if err != nil {
 		return "", fmt.Errorf("read the room's encryption: %w", err)
 	}
-	whole := &event.Content{Parsed: m, Raw: map[string]any{marker: transaction(key)}}
-	maps.Copy(whole.Raw, more)
-	kind := event.EventMessage
 	var body any = whole
 	if secret {
 		if dev.Crypto == nil {
@@ -361,15 +365,15 @@ func (a *Adapter) send(ctx context.Context, dev *device.Device, at id.RoomID, m 
 		if err := a.members(ctx, dev, at); err != nil {
 			return "", fmt.Errorf("get the room's members: %w", err)
 		}
-		if m.File == nil && m.URL != "" {
+		if m, ok := whole.Parsed.(*event.MessageEventContent); ok && m.File == nil && m.URL != "" {
 			return "", errEncryptedMeanwhile
 		}
-		kind = event.EventEncrypted
-		if body, err = dev.Crypto.Encrypt(ctx, at, event.EventMessage, whole); refusedBy(err) {
+		if body, err = dev.Crypto.Encrypt(ctx, at, kind, whole); refusedBy(err) {
 			return "", fmt.Errorf("encrypt: %v", err) // keys are refused, of which the room knows nothing
 		} else if err != nil {
 			return "", fmt.Errorf("encrypt: %w", err)
 		}
+		kind = event.EventEncrypted
 	}
 	sent, err := dev.Client.SendMessageEvent(ctx, at, kind, body, mautrix.ReqSendEvent{TransactionID: transaction(key), DontEncrypt: true})
 	a.paced(err)

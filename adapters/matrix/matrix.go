@@ -58,6 +58,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
@@ -74,6 +75,7 @@ type Config struct {
 	RecoveryKey  bot.Secret       // of the account's cross-signing; empty: made if there is none
 	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
 	Allow        []string         // who may invite: users, servers or rooms; empty: everybody
+	Owners       []string         // who may verify the bot by emoji
 	DB           *dbutil.Database // for the device, its keys and what waits
 
 	Person int // requests a minute that a person may make; 0: 60
@@ -124,20 +126,21 @@ type Adapter struct {
 	cfg Config
 	log *slog.Logger
 
-	mu      sync.Mutex
-	service bot.Service
-	known   []bot.Command
-	dev     *device.Device
-	queue   *queue
-	asks    *intake.Queue
-	rooms   map[id.RoomID]*room // as on disk
-	origins map[id.RoomID]bool  // rooms that are known to have come of none
-	ctx     context.Context     // of asking; ends a while after Run was told to stop
-	awake   map[id.RoomID]bool  // rooms whose events will be dealt with
-	ways    map[string]*way     // into rooms
-	failed  map[id.EventID]failure
-	done    time.Time // when last an event was dealt with
-	read    time.Time // when last the homeserver told what is new
+	mu       sync.Mutex
+	service  bot.Service
+	known    []bot.Command
+	dev      *device.Device
+	verifier *verify.Verifier // nil: nothing can be verified
+	queue    *queue
+	asks     *intake.Queue
+	rooms    map[id.RoomID]*room // as on disk
+	origins  map[id.RoomID]bool  // rooms that are known to have come of none
+	ctx      context.Context     // of asking; ends a while after Run was told to stop
+	awake    map[id.RoomID]bool  // rooms whose events will be dealt with
+	ways     map[string]*way     // into rooms
+	failed   map[id.EventID]failure
+	done     time.Time // when last an event was dealt with
+	read     time.Time // when last the homeserver told what is new
 
 	leftover int64        // the newest event that was there before the program began
 	out      atomic.Bool  // nothing is known to reach the homeserver
@@ -307,6 +310,8 @@ func (a *Adapter) connected(ctx context.Context) error {
 		return err
 	}
 	if dev.Crypto != nil {
+		verifier := a.newVerifier(dev)
+		defer verifier.Close()
 		dev.Crypto.OnKey(func(_ id.RoomID, session id.SessionID) { a.keyCame(session) })
 	}
 	return a.sync(ctx, dev)

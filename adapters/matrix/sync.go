@@ -21,7 +21,8 @@ import (
 // read are the types of events that the bot looks at, and state what it keeps
 // of a room.
 var (
-	read  = []event.Type{event.EventMessage, event.EventEncrypted, event.EventReaction, event.EventRedaction, event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels}
+	read = []event.Type{event.EventMessage, event.EventEncrypted, event.EventReaction, event.EventRedaction, event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels,
+		event.InRoomVerificationStart, event.InRoomVerificationKey, event.InRoomVerificationMAC, event.InRoomVerificationCancel}
 	state = []event.Type{event.StateMember, event.StateTombstone, event.StateEncryption, event.StatePowerLevels, event.StateCreate, event.StateHistoryVisibility, event.StateJoinRules}
 )
 

@@ -35,7 +35,7 @@ var mayImport = map[string]struct {
 	"bot":        {"rules rules/sgf render bot/text bot/clock bot/match bot/outbox", false, ""},
 	"bot/store":  {"rules rules/sgf render bot bot/text bot/clock bot/match bot/outbox", false, ""},
 	"adapters":   {"rules rules/sgf render bot bot/text bot/match bot/outbox adapters/intake adapters/memnet", false, ""},
-	"cmd":        {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/terminal adapters/web", false, ""},
+	"cmd":        {"rules rules/sgf render bot bot/text bot/match bot/outbox bot/store adapters/discord adapters/discord/rest adapters/matrix adapters/matrix/device adapters/matrix/verify adapters/terminal adapters/web", false, ""},
 	"internal":   {"", false, ""},
 }
 

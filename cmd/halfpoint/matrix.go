@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -18,7 +19,7 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 	m := s.Matrix
 	return matrix.Config{
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey, RecoveryFile: recoveryFile(s.Database),
-		Allow: m.Allow, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
+		Allow: m.Allow, Owners: m.Owners, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
 }
 
@@ -32,7 +33,7 @@ func recoveryFile(database string) string {
 }
 
 // matrixAdapters returns the adapter of Matrix, none if it is not configured, and a
-// function that closes its part of the database.
+// function that closes what belongs to it.
 func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) ([]bot.Adapter, func() error, error) {
 	nothing := func() error { return nil }
 	for _, key := range s.Former {
@@ -54,7 +55,11 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 	if err != nil {
 		return nil, raw.Close, s.Mistake(err)
 	}
-	return []bot.Adapter{a}, raw.Close, nil
+	closed, err := control(s.Database, a)
+	if err != nil {
+		log.Warn("halfpoint verify will not work", "error", err)
+	}
+	return []bot.Adapter{a}, func() error { return errors.Join(closed(), raw.Close()) }, nil
 }
 
 // checkMatrix tries the settings on Matrix and prints the findings.

@@ -14,6 +14,7 @@ import (
 
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
 
@@ -48,12 +49,13 @@ type Machine struct {
 
 	pending *newKeys // which the owner has to approve; CrossSign's
 
-	onKey  atomic.Pointer[func(id.RoomID, id.SessionID)]
-	uses   atomic.Uint64
-	rooms  roomLocks
-	fresh  freshness
-	later  later
-	chores chan func(context.Context)
+	onKey          atomic.Pointer[func(id.RoomID, id.SessionID)]
+	onVerification atomic.Pointer[func(context.Context, *event.Event)]
+	uses           atomic.Uint64
+	rooms          roomLocks
+	fresh          freshness
+	later          later
+	chores         chan func(context.Context)
 
 	backup       atomic.Pointer[keyBackup] // nil: none is open
 	recoveryKeys []string                  // that may open it
@@ -170,6 +172,10 @@ func (m *Machine) checkKeys(ctx context.Context) error {
 // OnKey sets the function that is called when a key has arrived; there is only one. The
 // function is called from within Sync, after the key is stored, and must be quick.
 func (m *Machine) OnKey(f func(room id.RoomID, session id.SessionID)) { m.onKey.Store(&f) }
+
+// OnVerification sets the function that is called, in the background, with each event of
+// a verification that comes to the device.
+func (m *Machine) OnVerification(f func(context.Context, *event.Event)) { m.onVerification.Store(&f) }
 
 // notify reports the keys that have arrived. The caller must not hold mu.
 func (m *Machine) notify(arrived []arrival) {

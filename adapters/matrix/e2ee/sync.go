@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"maunium.net/go/mautrix"
@@ -123,6 +124,10 @@ type stuck struct {
 // between the two would lose the key, for the hash makes it skip the event.
 func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 	evt.Type.Class = event.ToDeviceEventType
+	if f := m.onVerification.Load(); f != nil && strings.HasPrefix(evt.Type.Type, "m.key.verification.") {
+		m.chore(func(ctx context.Context) { (*f)(ctx, evt) }) // in their order
+		return nil
+	}
 	if evt.Content.Parsed == nil { // it is parsed at a second call
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {
 			m.Log.Debug("encryption: to-device event could not be parsed", "type", evt.Type.Type, "sender", evt.Sender, "err", err)
@@ -144,8 +149,7 @@ func (m *Machine) toDevice(ctx context.Context, evt *event.Event) error {
 			m.chore(func(ctx context.Context) { m.answerKeyRequest(ctx, sender, &request) })
 		}
 	}
-	// Nothing else: secrets are not asked for and not given, verification is
-	// for people.
+	// Nothing else: secrets are not asked for and not given.
 	return nil
 }
 

@@ -208,6 +208,8 @@ async function send(room, thread, type, content) {
     }
 }
 
+let verification;
+
 const acts = {
     start,
     async room({ name, encrypted, public: open, invite }) {
@@ -252,6 +254,33 @@ const acts = {
     async react({ room, event, key }) {
         const content = { "m.relates_to": { rel_type: "m.annotation", event_id: event, key } };
         return send(room, null, "m.reaction", content);
+    },
+    // verify asks somebody to verify by emoji, in a room or from device to device, and
+    // answers with the emoji once they are shown.
+    async verify({ room, user: other, device }) {
+        const request = room ? await crypto.requestVerificationDM(other, room) : await crypto.requestDeviceVerification(other, device);
+        await until("an answer", () => request.phase >= 3);
+        if (request.phase !== 3) return { cancelled: request.cancellationCode };
+        const verifier = await request.startVerification("m.sas.v1");
+        const shown = new Promise((resolve) => verifier.on("show_sas", resolve));
+        const end = verifier.verify().then(() => "", () => request.cancellationCode ?? "?");
+        const sas = await Promise.race([shown, end]);
+        if (!sas.sas) return { cancelled: sas };
+        verification = { sas, end, other };
+        return { emoji: sas.sas.emoji.map(([picture, name]) => `${picture} ${name}`) };
+    },
+    // confirm says that the emoji are the same, and answers with what came of it.
+    async confirm() {
+        const { sas, end, other } = verification;
+        await sas.confirm();
+        const cancelled = await end;
+        if (cancelled) return { cancelled };
+        let verified = false; // known once the homeserver has told of the signature
+        await until("the verification", () => {
+            void crypto.getUserVerificationStatus(other).then((status) => (verified = status.isCrossSigningVerified()));
+            return verified;
+        });
+        return { verified };
     },
     // look looks once more at everything of a room.
     async look({ room }) {
