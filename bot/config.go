@@ -64,6 +64,8 @@ type Matrix struct {
 	RecoveryKey Secret   // of the account's cross-signing; empty: made if there is none
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
 	Owners      []string // who may verify the bot: users
+	Name        string   // of the account, as people see it; empty: Halfpoint, unless it has one
+	Avatar      string   // file of its picture; empty: a board, unless it has one
 }
 
 // Defaults is what holds when nothing is said.
@@ -78,7 +80,7 @@ func (s *Settings) table() map[string]any {
 		"discord.token": &d.Token, "discord.application": &d.Application, "discord.public_key": &d.PublicKey, "discord.guild": &d.Guild,
 		"discord.api": &d.API, "discord.listen": &d.Listen, "discord.message_content": &d.Content, "discord.shards": &d.Shards, "discord.first": &d.First, "discord.count": &d.Count,
 		"matrix.homeserver": &m.Homeserver, "matrix.user": &m.User, "matrix.password": &m.Password, "matrix.token": &m.Token,
-		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners,
+		"matrix.recovery_key": &m.RecoveryKey, "matrix.allow": &m.Allow, "matrix.owners": &m.Owners, "matrix.name": &m.Name, "matrix.avatar": &m.Avatar,
 	}
 }
 

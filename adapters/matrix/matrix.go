@@ -76,6 +76,7 @@ type Config struct {
 	RecoveryFile string           // where the bot keeps recovery keys that it makes; empty: nowhere
 	Allow        []string         // who may invite: users, servers or rooms; empty: everybody
 	Owners       []string         // who may verify the bot by emoji
+	Profile      Profile          // of the account
 	DB           *dbutil.Database // for the device, its keys and what waits
 
 	Person int // requests a minute that a person may make; 0: 60
@@ -314,6 +315,11 @@ func (a *Adapter) connected(ctx context.Context) error {
 		defer verifier.Close()
 		dev.Crypto.OnKey(func(_ id.RoomID, session id.SessionID) { a.keyCame(session) })
 	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	group.Go(func() { a.aside(running, "profile", func(ctx context.Context) { a.introduce(ctx, dev) }) })
 	return a.sync(ctx, dev)
 }
 

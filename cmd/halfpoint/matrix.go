@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
 	"log/slog"
+	"os"
 	"time"
 
 	"go.mau.fi/util/dbutil"
@@ -12,6 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/store"
+	"github.com/halfpoint-go/halfpoint/render"
 )
 
 // matrixConfig returns the settings of Matrix.
@@ -21,6 +28,36 @@ func matrixConfig(s bot.Settings, db *dbutil.Database, log *slog.Logger) matrix.
 		Homeserver: m.Homeserver, User: m.User, Password: m.Password, Token: m.Token, RecoveryKey: m.RecoveryKey, RecoveryFile: recoveryFile(s.Database),
 		Allow: m.Allow, Owners: m.Owners, Person: s.Limits.Person, Room: s.Limits.Channel, DB: db, Log: log,
 	}
+}
+
+// profile returns how people see the bot's account.
+func profile(m bot.Matrix) (p matrix.Profile, err error) {
+	p = matrix.Profile{Name: cmp.Or(m.Name, "Halfpoint"), NameChosen: m.Name != "", AvatarChosen: m.Avatar != ""}
+	if p.AvatarChosen {
+		if p.Avatar, err = os.ReadFile(m.Avatar); err != nil {
+			return p, fmt.Errorf("matrix.avatar: %w", plain(m.Avatar, err))
+		}
+		return p, nil
+	}
+	p.Avatar, err = icon()
+	return p, err
+}
+
+// icon draws a board without its panel, which is a square at the left.
+func icon() ([]byte, error) {
+	var whole, out bytes.Buffer
+	if err := render.PNG(&whole, testBoard(), render.Options{Size: "small", Coordinates: "none"}); err != nil {
+		return nil, err
+	}
+	picture, err := png.Decode(&whole)
+	if err != nil {
+		return nil, err
+	}
+	side := picture.Bounds().Dy()
+	square := image.NewRGBA(image.Rect(0, 0, side, side))
+	draw.Draw(square, square.Bounds(), picture, image.Point{}, draw.Src)
+	err = png.Encode(&out, square)
+	return out.Bytes(), err
 }
 
 // recoveryFile returns where the bot keeps the recovery key of its account on Matrix: beside
@@ -51,6 +88,9 @@ func matrixAdapters(e *env, s bot.Settings, st *store.Store, log *slog.Logger) (
 		return nil, raw.Close, err
 	}
 	c := matrixConfig(s, db, log)
+	if c.Profile, err = profile(s.Matrix); err != nil {
+		return nil, raw.Close, err
+	}
 	a, err := matrix.New(c)
 	if err != nil {
 		return nil, raw.Close, s.Mistake(err)

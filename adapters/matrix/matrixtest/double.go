@@ -60,6 +60,7 @@ type account struct {
 	User     id.UserID
 	Password string
 	Name     string
+	Avatar   string
 	Data     map[string]json.RawMessage
 	Signing  map[string]keyObject // cross-signing: master, self_signing, user_signing
 	Backups  []*backup            // of keys, by version
@@ -98,6 +99,7 @@ func newDouble(takes time.Duration) *double {
 		"POST client/v3/logout":                                     d.logout,
 		"GET client/v3/profile/{user}":                              d.profile,
 		"PUT client/v3/profile/{user}/displayname":                  d.setName,
+		"PUT client/v3/profile/{user}/avatar_url":                   d.setAvatar,
 		"GET " + of + "account_data/{type}":                         d.accountData,
 		"PUT " + of + "account_data/{type}":                         d.setAccountData,
 		"POST media/v3/upload":                                      d.upload,
@@ -332,7 +334,19 @@ func (d *double) profile(c *call) any {
 	if who == nil {
 		miss("no such user")
 	}
-	return fields{"displayname": who.Name}
+	seen := fields{"displayname": who.Name}
+	if who.Avatar != "" {
+		seen["avatar_url"] = who.Avatar
+	}
+	return seen
+}
+
+func (d *double) setAvatar(c *call) any {
+	c.themselves()
+	c.account.Avatar = read[struct {
+		URL string `json:"avatar_url"`
+	}](c).URL
+	return fields{}
 }
 
 // themselves refuses what only the user in the path may do.
