@@ -295,15 +295,6 @@ func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.Perso
 	return also, nil
 }
 
-// label makes a button; its label is a key.
-func label(m match.Match, seq int, key, command, ask string) match.Control {
-	c := match.Control{Label: key, Command: command, Ask: ask, Args: map[string]string{"game": strconv.Itoa(m.Number)}}
-	if seq > 0 {
-		c.Args["seq"] = strconv.Itoa(seq)
-	}
-	return c
-}
-
 // controls gives the buttons below a board: what can be done at this moment, for
 // as long as nothing else has been done, and what a game that is over is good for.
 func controls(m match.Match, p *match.Position, seq int) []match.Control {
@@ -316,37 +307,33 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	case p.Over():
 		return nil
 	case p.Placing > 0:
-		out = append(out, label(m, seq, "label.stones", "place", "at"))
+		out = append(out, label(m, seq, "label.stones"))
 		if len(p.Stones) > 0 {
-			out = append(out, label(m, seq, "label.undo", "undo", ""))
+			out = append(out, label(m, seq, "label.undo"))
 		}
 		return out
 	case g.Phase() == rules.Playing:
-		out = append(out, label(m, seq, "label.place", "place", "at"))
+		out = append(out, label(m, seq, "label.place"))
 		for _, k := range []rules.Kind{rules.Pass, rules.Button, rules.Delay, rules.AcceptSuggestion, rules.Draw} {
 			if g.Allows(rules.Turn{Kind: k, By: g.ToPlay()}) {
-				out = append(out, label(m, seq, "label."+k.String(), k.String(), ""))
+				out = append(out, label(m, seq, "label."+k.String()))
 			}
 		}
 		if g.Turns() > 0 {
-			out = append(out, label(m, seq, "label.undo", "undo", ""))
+			out = append(out, label(m, seq, "label.undo"))
 		}
 		if p.Branch > 0 {
-			back := label(m, seq, "label.return", "dispute", "")
-			back.Args["back"] = "yes"
-			out = append(out, back)
+			out = append(out, label(m, seq, "label.return"))
 		}
 	case g.Phase() == rules.Settling:
-		out = append(out, label(m, seq, "label.dead", "dead", "points"))
+		out = append(out, label(m, seq, "label.dead"))
 		if len(g.Dead()) > 0 {
-			alive := label(m, seq, "label.alive", "dead", "points")
-			alive.Args["as"] = "alive"
-			out = append(out, alive)
+			out = append(out, label(m, seq, "label.alive"))
 		}
-		out = append(out, label(m, seq, "label.accept", "accept", ""), label(m, seq, "label.resume", "resume", ""), label(m, seq, "label.dispute", "dispute", ""))
+		out = append(out, label(m, seq, "label.accept"), label(m, seq, "label.resume"), label(m, seq, "label.dispute"))
 	}
 	if len(g.Rules().Count) > 0 {
-		out = append(out, label(m, 0, "label.score", "score", ""))
+		out = append(out, label(m, 0, "label.score"))
 	}
 	return out
 }
@@ -355,15 +342,15 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 func answers(m match.Match, p *match.Position, seq int) []match.Control {
 	switch {
 	case m.State == match.Open:
-		out := []match.Control{label(m, 0, "label.join", "join", "")}
+		out := []match.Control{label(m, 0, "label.join")}
 		if m.Invited != "" {
-			out = append(out, label(m, 0, "label.decline", "decline", ""))
+			out = append(out, label(m, 0, "label.decline"))
 		}
 		return out
 	case p.Asked != nil && p.Asked.Seq == seq && p.Asked.What == "delete":
-		return []match.Control{label(m, seq, "label.delete", "delete", ""), label(m, seq, "label.decline", "decline", "")}
+		return []match.Control{label(m, seq, "label.delete"), label(m, seq, "label.decline")}
 	case p.Asked != nil && p.Asked.Seq == seq:
-		return []match.Control{label(m, seq, "label.yes", "accept", ""), label(m, seq, "label.decline", "decline", "")}
+		return []match.Control{label(m, seq, "label.yes"), label(m, seq, "label.decline")}
 	}
 	return nil
 }

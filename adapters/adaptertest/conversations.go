@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ var update = flag.Bool("update", false, "write the conversations anew")
 func Conversations(t *testing.T, play func(t *testing.T, text string) string, names ...string) {
 	EachConversation(t, func(t *testing.T, file, text string) {
 		got := play(t, text)
+		calledOnce(t, file, got)
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
@@ -30,6 +32,34 @@ func Conversations(t *testing.T, play func(t *testing.T, text string) string, na
 			t.Errorf("it goes otherwise now (−was +is; go test -run Conversations -update writes it):\n%s", diff)
 		}
 	}, names...)
+}
+
+var (
+	acts  = regexp.MustCompile(`^(\w+)(?: in [^>]*| edits)?> `)
+	calls = regexp.MustCompile(`^\s+\(calls (.*)\)$`)
+)
+
+// calledOnce reports what somebody does by which a person is mentioned more than once,
+// or they themselves.
+func calledOnce(t *testing.T, file, text string) {
+	called := map[string]bool{}
+	by := ""
+	for i, line := range strings.Split(text, "\n") {
+		if m := acts.FindStringSubmatch(line); m != nil {
+			by = m[1]
+			clear(called)
+		}
+		m := calls.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for name := range strings.SplitSeq(m[1], ", ") {
+			if strings.EqualFold(name, by) || called[name] {
+				t.Errorf("%s:%d: %s is mentioned, by what %s has done", file, i+1, name, by)
+			}
+			called[name] = true
+		}
+	}
 }
 
 // EachConversation gives each of those conversations to a test of its own.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
+	"github.com/halfpoint-go/halfpoint/bot"
+	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
 // controlled returns what the messages of a channel begin with that have controls.
@@ -78,4 +80,63 @@ func TestStaleControls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a post offers is a button that asks for the same, and a command besides.
+func TestControlsHaveEquivalents(t *testing.T) {
+	commands := bot.Commands()
+	for _, c := range bot.Controls {
+		rows := buttons([]match.Control{c})
+		if len(rows) != 1 || len(rows[0].Components) != 1 {
+			t.Errorf("%s: no button", c.Label)
+			continue
+		}
+		p, ok := readPress(rows[0].Components[0].CustomID)
+		if !ok || p.command != c.Command || p.ask != c.Ask || len(p.args) != len(c.Args) {
+			t.Errorf("%s: the button asks for %v", c.Label, p)
+		}
+		for k, v := range c.Args {
+			if p.args[k] != v {
+				t.Errorf("%s: the button's %s is %q", c.Label, k, p.args[k])
+			}
+		}
+		if _, ok := bot.FindCommand(commands, c.Command); !ok {
+			t.Errorf("%s: no command %s", c.Label, c.Command)
+		}
+		if _, ok := findOption(commands, c.Command, c.Ask); c.Ask != "" && !ok {
+			t.Errorf("%s: nothing to fill in", c.Label)
+		}
+	}
+}
+
+// A game with a named opponent costs two messages until its first board is there, and
+// each turn after that one line above its picture.
+func TestMessagesOfAGame(t *testing.T) {
+	inTable(t, func(t *testing.T, tb *table) {
+		said := func() (all []*discordtest.Message) {
+			for _, c := range append(tb.room.Threads(), tb.room) {
+				for _, m := range c.Messages() {
+					if m.Bot {
+						all = append(all, m)
+					}
+				}
+			}
+			return all
+		}
+		tb.plays()
+		if n := len(said()); n != 2 {
+			t.Errorf("%d messages until the first board", n)
+		}
+		thread := tb.room.WaitThread(0)
+		for k, move := range []string{"/place at:C3", "/place at:C4", "/pass", "/place at:B2", "/place at:D3"} {
+			tb.does([]string{"alice", "bob"}[k%2], "", move)
+			m := thread.Last()
+			if len(m.Attachments) != 1 || strings.Contains(m.Content, "\n") {
+				t.Errorf("%s: %q with %d pictures", move, m.Content, len(m.Attachments))
+			}
+		}
+		if n := len(said()); n != 7 {
+			t.Errorf("%d messages after five turns", n)
+		}
+	})
 }

@@ -208,7 +208,7 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 	m.Changed = in.Now
 	m.Standing = d.pos.standing(m, in.Now)
 	s := Step{Request: in.Request.ID, At: in.Now, Match: &m, Events: d.events, Due: in.dues(m, d.pos), After: d.pos}
-	notify := slices.DeleteFunc(m.WaitsFor(d.pos), func(p PersonID) bool { return p == in.By })
+	notify := slices.DeleteFunc(m.WaitsFor(d.pos), func(p PersonID) bool { return p == in.By || in.called(p, m, d.pos) })
 	post := func(kind, id string, texts []text.Message, notify []PersonID) {
 		s.Posts = append(s.Posts, OutboxPost{
 			ID: postID(m, d.pos, id), Game: m.ID, Where: m.Where, Kind: kind, Seq: m.Seq,
@@ -232,6 +232,28 @@ func (in *Input) end(d draft, before, after []text.Message) Step {
 		post(Notice, "after", after, nil)
 	}
 	return s
+}
+
+// called reports whether somebody has been mentioned for their turn in the position after
+// a step: the match waited for them before, for the same, and the last who did anything
+// was somebody else.
+func (in *Input) called(p PersonID, m Match, after *Position) bool {
+	before := in.Position
+	if before == nil {
+		return false
+	}
+	waited := in.Match.WaitsFor(before)
+	same := slices.Contains(waited, p) && len(waited) == len(m.WaitsFor(after)) && before.Game.Phase() == after.Game.Phase() &&
+		(before.Game.Phase() == rules.Settling || len(before.Lines) == len(after.Lines)) && (!before.paused || after.paused)
+	if !same {
+		return false
+	}
+	for _, e := range slices.Backward(before.Events) {
+		if e.By != "" { // not time that was credited
+			return e.By != p
+		}
+	}
+	return false
 }
 
 // postID returns the id of a post by what has been done in a match, time that was credited

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/adapters/discord/discordtest"
@@ -38,5 +44,35 @@ func TestDiscordConfigCheck(t *testing.T) {
 	}
 	if n := d.Gateway().Identified; n != 0 {
 		t.Errorf("identified %d times", n)
+	}
+}
+
+// One line of the program's log says that it is on Discord, in how many servers and with
+// how many commands.
+func TestDiscordStartIsLogged(t *testing.T) {
+	d := discordtest.New(t, discordtest.Options{Limits: discordtest.NoLimits()})
+	d.Guild("Go club")
+	d.Guild("Chess club")
+	s := exec.Command(program, "--listen", "127.0.0.1:0", "--database", filepath.Join(t.TempDir(), "halfpoint.db"))
+	s.Env = append(os.Environ(), "HALFPOINT_DISCORD_API="+d.API(), "HALFPOINT_DISCORD_TOKEN="+d.Token())
+	s.Dir = t.TempDir()
+	log, err := s.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Wait()
+	defer s.Process.Kill()
+	var said []string
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		if strings.Contains(lines.Text(), "connected to Discord") {
+			said = append(said, lines.Text())
+			s.Process.Signal(syscall.SIGTERM) // and the rest of the log follows
+		}
+	}
+	if len(said) != 1 || !regexp.MustCompile(` servers=2 commands=\d+`).MatchString(said[0]) {
+		t.Errorf("the log says\n%s", strings.Join(said, "\n"))
 	}
 }

@@ -236,6 +236,7 @@ func TestInThread(t *testing.T) {
 	}
 }
 
+// An edit names people, and mentions nobody anew.
 func TestEdit(t *testing.T) {
 	m := message.Text(message.Content{Text: "Game 3: White to play.", Notify: []outbox.User{alice, bob}})
 	m = message.InThread(m, "$root", "$asked")
@@ -246,12 +247,7 @@ func TestEdit(t *testing.T) {
  "body": "* Game 3: White to play.\nAlice Bob <the Stone> & Co",
  "format": "org.matrix.custom.html",
  "formatted_body": "* Game 3: White to play.<br><a href=\"https://matrix.to/#/@alice:example.org\">Alice</a> <a href=\"https://matrix.to/#/@bob:example.org\">Bob &lt;the Stone&gt; &amp; Co</a>",
- "m.mentions": {
-  "user_ids": [
-   "@alice:example.org",
-   "@bob:example.org"
-  ]
- },
+ "m.mentions": {},
  "m.new_content": {
   "msgtype": "m.text",
   "body": "Game 3: White to play.\nAlice Bob <the Stone> & Co",

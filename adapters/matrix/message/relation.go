@@ -26,7 +26,8 @@ func InThread(m *event.MessageEventContent, root, replyTo id.EventID) *event.Mes
 }
 
 // Edit makes of a message the event that puts it in the place of target, which
-// is the first version and no edit. It calls those whom m calls.
+// is the first version and no edit. It names those whom m names, and calls nobody: the
+// first version has called them.
 func Edit(m *event.MessageEventContent, target id.EventID) *event.MessageEventContent {
 	now := *m
 	now.RelatesTo, now.NewContent = nil, nil
@@ -34,7 +35,7 @@ func Edit(m *event.MessageEventContent, target id.EventID) *event.MessageEventCo
 		now.Mentions = &event.Mentions{}
 	}
 	out := now
-	out.NewContent = &now
+	out.NewContent, out.Mentions = &now, &event.Mentions{}
 	out.RelatesTo = (&event.RelatesTo{}).SetReplace(target)
 	out.Body = editMark + now.Body
 	if now.FormattedBody != "" {
