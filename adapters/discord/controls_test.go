@@ -82,6 +82,28 @@ func TestStaleControls(t *testing.T) {
 	}
 }
 
+// Where Discord takes no more changes of old messages for now, the controls of old boards
+// go later.
+func TestStaleControlsOfOldBoards(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		end := c.d.Fault(discordtest.Fault{Route: editRoute, Path: thread.ID(), Times: -1, Status: 429, Code: 30046})
+		for k, at := range []string{"C3", "B4", "B3", "D4"} {
+			c.passes(2 * time.Hour)
+			c.place([]*discordtest.Person{c.alice, c.bob}[k%2], thread, at)
+		}
+		c.passes(time.Hour)
+		if n := len(controlled(thread)); n != 5 {
+			t.Errorf("%d messages have controls", n)
+		}
+		end()
+		c.passes(oldPace)
+		if left := controlled(thread); len(left) != 1 {
+			t.Errorf("controls stay on %q\n%s", left, c.log.String())
+		}
+	})
+}
+
 // Whatever a post offers is a button that asks for the same, and a command besides.
 func TestControlsHaveEquivalents(t *testing.T) {
 	commands := bot.Commands()

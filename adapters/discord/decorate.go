@@ -69,11 +69,20 @@ func (a *Adapter) remove(ctx context.Context, p outbox.Post) error {
 	return rest.BotError(err, "")
 }
 
+// editError is the error of the change of a message, which comes later where too many
+// old ones were changed.
+func editError(err error) error {
+	if rest.OldEdits(err) {
+		return outbox.RetryAfter{Wait: oldPace}
+	}
+	return rest.BotError(err, "")
+}
+
 // clear takes the controls off a message.
 func (a *Adapter) clear(ctx context.Context, p outbox.Post) error {
 	channel, message := readReceipt(p.Replaces)
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Components: []rest.Component{}})
-	return rest.BotError(err, "")
+	return editError(err)
 }
 
 // owes returns what is to follow a message that shows the post.
@@ -176,7 +185,7 @@ func (a *Adapter) attach(ctx context.Context, p outbox.Post) error {
 	if err == nil {
 		a.uploaded(channel, began)
 	}
-	return rest.BotError(err, "")
+	return editError(err)
 }
 
 // close puts the result of a game into the name of its thread and archives the thread,
@@ -206,13 +215,10 @@ func (a *Adapter) header(ctx context.Context, p outbox.Post) error {
 		says += "\n" + link(p.Lang, guild, outbox.Receipt(p.Data))
 	}
 	_, err := a.rest.Edit(ctx, channel, message, rest.Message{Content: new(rest.Clip(says, maxContent)), Components: []rest.Component{}})
-	switch {
-	case rest.Code(err) == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached:
-		return outbox.RetryAfter{Wait: oldPace}
-	case final(err): // it was deleted, say
+	if final(err) && !rest.OldEdits(err) { // it was deleted, say
 		a.refused.Add(p.Replaces, time.Now().Add(refusedFor))
 	}
-	return rest.BotError(err, "")
+	return editError(err)
 }
 
 // standing says how a game stands.

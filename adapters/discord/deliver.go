@@ -396,7 +396,7 @@ func (d *delivery) replace(ctx context.Context) (sent outbox.Receipt, done bool,
 		return "", false, nil
 	}
 	_, err = d.a.rest.Edit(ctx, channel, message, d.m)
-	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread {
+	if status(err) == http.StatusNotFound || status(err) == http.StatusForbidden || rest.Code(err) == discordgo.ErrCodePerformedOperationOnArchivedThread || rest.OldEdits(err) {
 		return "", false, nil // a new message wakes an archived thread, too
 	}
 	return outbox.Receipt(d.p.Replaces), true, rest.BotError(err, "")

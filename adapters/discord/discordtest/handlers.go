@@ -280,7 +280,7 @@ func editThread(s *Server, r *request) (any, error) {
 	}
 	if name, rate := text(body["name"]), s.o.Limits.Renames; name != "" && name != c.name {
 		if rate.N > 0 && !c.renamed.take(rate, r.At) {
-			return nil, tooOften{c.renamed.wait(rate, r.At)}
+			return nil, tooOften{c.renamed.wait(rate, r.At), 0}
 		}
 		c.name = name
 	}

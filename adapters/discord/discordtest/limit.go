@@ -29,6 +29,7 @@ type Limits struct {
 	Routes  map[string]Rate // by route
 	Default Rate            // of routes that are not in Routes; N 0 means none
 	Renames Rate            // of each thread, which no header tells; N 0 means none
+	Old     Rate            // of edits of messages older than an hour in a channel, which no header tells; N 0 means none
 }
 
 // DefaultLimits are the documented ones, with buckets of the usual size.
@@ -40,6 +41,7 @@ func DefaultLimits() *Limits {
 		Ban:     invalidFor,
 		Default: Rate{10, time.Second},
 		Renames: Rate{2, 10 * time.Minute},
+		Old:     Rate{3, 20 * time.Second},
 		Routes: map[string]Rate{
 			"POST /channels/{channel_id}/messages":                {5, 5 * time.Second},
 			"PATCH /channels/{channel_id}/messages/{message_id}":  {5, 5 * time.Second},
@@ -55,6 +57,10 @@ func DefaultLimits() *Limits {
 		},
 	}
 }
+
+// codeOldEdits is the code of a 429 for too many edits of messages older than an hour. How
+// many those are is not documented: https://github.com/discord/discord-api-docs/issues/4413.
+const codeOldEdits = 30046
 
 // NoLimits has no bucket at all.
 func NoLimits() *Limits { return &Limits{} }
@@ -257,7 +263,7 @@ func (f *Fault) answer(r *request, a *answer) {
 		if f.RetryAfter > 0 {
 			a.header.Set("Retry-After", wholeSeconds(f.RetryAfter))
 		}
-	case f.Status == 429:
+	case f.Status == 429 && f.Code == 0:
 		scope := cmp.Or(f.Scope, "user")
 		a.tooMany(f.RetryAfter, scope)
 		if scope != "global" {

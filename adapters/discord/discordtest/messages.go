@@ -228,6 +228,9 @@ func editMessage(s *Server, r *request) (any, error) {
 	case c.isThread() && c.locked && !s.botPermissions(c).Has(ManageThreads):
 		return nil, errLocked
 	}
+	if rate := s.o.Limits.Old; rate.N > 0 && r.At.Sub(m.created) > time.Hour && !c.oldEdits.take(rate, r.At) {
+		return nil, tooOften{c.oldEdits.wait(rate, r.At), codeOldEdits}
+	}
 	if err := s.edit(m, r.object(), r.files); err != nil {
 		return nil, err
 	}

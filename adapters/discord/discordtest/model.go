@@ -64,6 +64,7 @@ type channel struct {
 	archived  bool
 	locked    bool
 	renamed   bucket
+	oldEdits  bucket
 	archiveIn int       // minutes
 	changed   time.Time // of archived
 	sent      int

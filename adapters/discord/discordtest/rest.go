@@ -82,7 +82,10 @@ type apiError struct {
 func (e *apiError) Error() string { return fmt.Sprintf("%d %d %s", e.status, e.code, e.message) }
 
 // tooOften is the error of a limit that no bucket shows.
-type tooOften struct{ wait time.Duration }
+type tooOften struct {
+	wait time.Duration
+	code int // Discord's error code, or 0
+}
 
 func (e tooOften) Error() string { return "too often" }
 
@@ -288,6 +291,10 @@ func (s *Server) answer(r *request, text []byte, tooLarge bool, fault *Fault) *a
 	switch {
 	case errors.As(err, &often):
 		a.tooMany(often.wait, "user")
+		if often.code != 0 {
+			a.code = often.code
+			a.json(429, object{"message": "You are being rate limited.", "retry_after": often.wait.Seconds(), "global": false, "code": often.code})
+		}
 		s.countInvalid(a)
 		return a
 	case errors.As(err, &refused):

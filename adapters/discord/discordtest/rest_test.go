@@ -401,6 +401,26 @@ func TestThreads(t *testing.T) {
 // Whoever has started a thread names and archives it, and moderators do; a locked one they
 // alone, and an archived one must be opened. A third name within ten minutes is one too
 // many, of which no header has warned.
+// Of messages older than an hour few may be edited at once, and no header says how many.
+func TestEditsOfOldMessages(t *testing.T) {
+	s := newStage(t, discordtest.Options{Limits: discordtest.DefaultLimits(), Lenient: true})
+	path := s.messages() + "/" + s.b.do("POST", s.messages(), object{"content": "A challenge."}).want(t, 200).id()
+	edit := func(status int, code ...int) {
+		t.Helper()
+		s.b.do("PATCH", path, object{"content": "x"}).want(t, status, code...)
+	}
+	for range 4 {
+		edit(200)
+	}
+	s.d.Advance(time.Hour + time.Second)
+	for range 3 {
+		edit(200)
+	}
+	edit(429, 30046)
+	s.d.Advance(20 * time.Second)
+	edit(200)
+}
+
 func TestEditThread(t *testing.T) {
 	limits := discordtest.DefaultLimits()
 	s := newStage(t, discordtest.Options{Limits: limits, Lenient: true})

@@ -296,6 +296,7 @@ func (c *Client) read(q call, resp *http.Response) error {
 	e := readError(q.what, resp, data)
 	e.Message, e.Detail = c.scrub(e.Message, q), c.scrub(e.Detail, q)
 	switch {
+	case OldEdits(e): // of which only this message need know
 	case resp.StatusCode == http.StatusTooManyRequests:
 		return c.limited(q, resp.Header, data)
 	case resp.StatusCode >= 500:

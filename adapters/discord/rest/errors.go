@@ -101,6 +101,12 @@ func refusal(err error) *Error {
 // Code is Discord's code in err, 0 if there is none.
 func Code(err error) int { return refusal(err).Code }
 
+// OldEdits reports that too many messages older than an hour were edited in a channel.
+// Discord says not when it takes more: https://github.com/discord/discord-api-docs/issues/4413.
+func OldEdits(err error) bool {
+	return Code(err) == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached
+}
+
 // Gone reports that the channel, message or interaction exists no more.
 func Gone(err error) bool {
 	e := refusal(err)
