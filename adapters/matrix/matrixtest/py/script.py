@@ -11,17 +11,19 @@ MATRIXTEST_FILES, a folder where files are left under their SHA-256.
 import asyncio
 import hashlib
 import json
-import logging
 import os
 import sys
 import tempfile
 import traceback
 
+import logbook
 from nio import AsyncClient, AsyncClientConfig, MegolmEvent, SyncResponse
 from nio.crypto.attachments import decrypt_attachment
+from nio.log import logger_group
 
 folder = os.environ["MATRIXTEST_FILES"]
-logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+logger_group.level = logbook.WARNING
+logbook.StreamHandler(sys.stderr).push_application()
 
 
 def write(line):
