@@ -16,6 +16,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -259,7 +260,7 @@ func (a *Adapter) setAside(ctx context.Context, r *row, err error) error {
 // hopeless reports whether an event fails so often, while others do not, that it
 // is to hold them up no longer.
 func (a *Adapter) hopeless(r *row, f failure, err error) bool {
-	if f.times <= maxFails || errors.As(err, new(errLater)) || device.RetryAfter(err) > 0 {
+	if f.times <= maxFails || errors.As(err, new(errLater)) || retry.After(err) > 0 {
 		return false
 	}
 	switch {
@@ -324,7 +325,7 @@ func (a *Adapter) readSince(t time.Time) bool {
 // has come.
 func (a *Adapter) pauseAfter(err error, times int) time.Duration {
 	var later errLater
-	wait := device.RetryAfter(err)
+	wait := retry.After(err)
 	if errors.As(err, &later) {
 		wait = later.wait
 	}

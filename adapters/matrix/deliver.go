@@ -21,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -389,7 +390,7 @@ func (a *Adapter) sendEvent(ctx context.Context, dev *device.Device, at id.RoomI
 
 // paced takes note of what came of sending: when the homeserver asks to wait, all
 // wait, for it counts what the bot sends to all rooms together.
-func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), device.RetryAfter(err)) }
+func (a *Adapter) paced(err error) { a.pace.sent(a.cfg.Now(), retry.After(err)) }
 
 // sendOnce sends a message, unless it may have been sent before and is there.
 func (a *Adapter) sendOnce(ctx context.Context, dev *device.Device, at id.RoomID, m *event.MessageEventContent, key string, again bool) (id.EventID, error) {
@@ -464,7 +465,7 @@ func botError(err error) error {
 	case errors.As(err, &e) && e.Response != nil:
 		switch e.Response.StatusCode {
 		case http.StatusTooManyRequests:
-			return outbox.RetryAfter{Wait: device.RetryAfter(err), Account: true}
+			return outbox.RetryAfter{Wait: retry.After(err), Account: true}
 		case http.StatusForbidden:
 			return fmt.Errorf("%w: %w", outbox.Forbidden{Permission: "write messages"}, err)
 		case http.StatusNotFound:

@@ -58,6 +58,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/intake"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/verify"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
@@ -332,7 +333,7 @@ func (a *Adapter) login(ctx context.Context) (*device.Device, error) {
 		if err == nil || ctx.Err() != nil || !unreachable(err) {
 			return dev, err
 		}
-		again := max(wait, device.RetryAfter(err))
+		again := max(wait, retry.After(err))
 		a.log.Warn("login failed, will retry", "error", err, "again", again)
 		if time.Since(began) > awayAfter {
 			a.away(ctx)

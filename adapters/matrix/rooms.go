@@ -17,6 +17,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -622,7 +623,7 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	ctx, cancel := context.WithTimeout(ctx, makeFor)
 	defer cancel()
 	made, err := dev.Client.CreateRoom(ctx, req)
-	if refusedBy(err) || device.RetryAfter(err) > 0 { // it has not been made
+	if refusedBy(err) || retry.After(err) > 0 { // it has not been made
 		return "", errors.Join(err, a.queue.unmark(ctx, "making", user.String()))
 	} else if err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 )
 
 // read are the types of events that the bot looks at, and state what it keeps
@@ -80,7 +81,7 @@ func (a *Adapter) sync(ctx context.Context, dev *device.Device) error {
 			}
 			wait = min(max(2*wait, 500*time.Millisecond), 15*time.Second)
 			a.log.Warn("sync failed, will retry", "error", err, "again", wait)
-			pause(ctx, max(wait, device.RetryAfter(err)))
+			pause(ctx, max(wait, retry.After(err)))
 			continue
 		}
 		if (away || wait > 0) && !a.back(ctx) {

@@ -21,6 +21,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/device"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
@@ -78,7 +79,7 @@ func (u *uploads) begin(line, key string, run func() (message.Picture, error)) *
 		delete(u.lines, line)
 		if fresh.err == nil {
 			u.known.Add(key, fresh.picture)
-		} else if wait := device.RetryAfter(fresh.err); wait > 0 {
+		} else if wait := retry.After(fresh.err); wait > 0 {
 			u.until = time.Now().Add(wait)
 		}
 		close(fresh.done)
@@ -119,7 +120,7 @@ func (a *Adapter) upload(ctx context.Context, dev *device.Device, at id.RoomID, 
 		case <-limited.Done():
 			continue
 		}
-		wait := max(uploadAgain, device.RetryAfter(under.err))
+		wait := max(uploadAgain, retry.After(under.err))
 		switch stopped := a.asking().Err(); {
 		case under.key != key: // another of the line: it is this one's turn now
 		case under.err == nil, tooLarge(under.err):

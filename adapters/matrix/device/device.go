@@ -31,6 +31,7 @@ import (
 	"maunium.net/go/mautrix/sqlstatestore"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -371,8 +372,8 @@ func (d *Device) password(ctx context.Context, device id.DeviceID) error {
 	switch {
 	case errors.Is(err, mautrix.MForbidden):
 		return fmt.Errorf("matrix.password: rejected by the homeserver for %s", user)
-	case RetryAfter(err) > 0:
-		return fmt.Errorf("matrix: %s takes no more logins for now, try again in %v: %w", d.Client.HomeserverURL, RetryAfter(err).Round(time.Second), err)
+	case retry.After(err) > 0:
+		return fmt.Errorf("matrix: %s takes no more logins for now, try again in %v: %w", d.Client.HomeserverURL, retry.After(err).Round(time.Second), err)
 	case errors.Is(err, mautrix.MUserDeactivated):
 		return fmt.Errorf("matrix.user: %s is deactivated", user)
 	case err != nil:
@@ -592,7 +593,7 @@ func (d *Device) watch(ctx context.Context) {
 				if err := d.config.clean(d.sign(ctx)); ctx.Err() != nil {
 					return
 				} else if err != nil {
-					d.approve, wait = asked, max(wait, RetryAfter(err))
+					d.approve, wait = asked, max(wait, retry.After(err))
 					d.config.Log.Warn("matrix: signing the device failed, will retry", "error", err, "again", wait)
 				} else if d.approve == "" {
 					d.config.Log.Info("matrix: the device is signed now")

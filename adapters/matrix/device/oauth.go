@@ -18,6 +18,7 @@ import (
 	"maunium.net/go/mautrix/id"
 	"maunium.net/go/mautrix/oauth"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -351,7 +352,7 @@ func (d *Device) ask(ctx context.Context) error {
 			interval += 5 * time.Second
 		case ctx.Err() == nil && (!errors.As(err, &http) || http.Response == nil || http.Response.StatusCode >= 500 || http.IsStatus(429)):
 			interval = min(2*interval, time.Minute)
-			interval = max(interval, RetryAfter(err))
+			interval = max(interval, retry.After(err))
 		default:
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/e2ee"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -394,8 +395,8 @@ func TestRenewalTooOften(t *testing.T) {
 		d := b.lets()
 		time.Sleep(7 * time.Minute)
 		b.proxy.Once(matrixtest.On("POST", "/oauth2/token$"), matrixtest.TooMany(2*time.Minute))
-		if _, err := d.Client.JoinedRooms(ctx); RetryAfter(err) != 2*time.Minute {
-			t.Errorf("wait %v: %v", RetryAfter(err), err)
+		if _, err := d.Client.JoinedRooms(ctx); retry.After(err) != 2*time.Minute {
+			t.Errorf("wait %v: %v", retry.After(err), err)
 		}
 		b.stays(d)
 	})

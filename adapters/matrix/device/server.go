@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,27 +61,4 @@ func parseServer(text string) (*url.URL, error) {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// mostWait bounds how long the bot waits because the homeserver asks for it.
-const mostWait = 10 * time.Minute
-
-// RetryAfter returns how long the homeserver asks to wait; 0: it does not ask.
-func RetryAfter(err error) time.Duration {
-	var e mautrix.HTTPError
-	for errors.As(err, &e) && e.Response == nil { // for example of a request that needed new tokens first
-		err = e.WrappedError
-	}
-	if !e.IsStatus(http.StatusTooManyRequests) {
-		return 0
-	}
-	if e.RespError != nil {
-		if ms, ok := e.RespError.ExtraData["retry_after_ms"].(float64); ok && ms > 0 {
-			return min(time.Duration(ms)*time.Millisecond, mostWait)
-		}
-	}
-	if s, err := strconv.Atoi(e.Response.Header.Get("Retry-After")); err == nil && s > 0 {
-		return min(time.Duration(s)*time.Second, mostWait)
-	}
-	return 5 * time.Second
 }

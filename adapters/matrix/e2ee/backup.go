@@ -20,6 +20,8 @@ import (
 	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/retry"
 )
 
 // This file keeps the keys of Megolm sessions in the account's backup on the server. They
@@ -62,7 +64,7 @@ func (m *Machine) Backup(ctx context.Context, recoveryKeys ...string) error {
 	if err != nil && !errors.Is(err, ErrNoBackup) {
 		m.backupBy.Store(m.now().Add(backupSoon).UnixNano())
 	}
-	m.stopped.Go(func() { m.keepBackup(m.background, err == nil || errors.Is(err, ErrNoBackup)) })
+	m.stopped.Go(func() { m.keepBackup(m.background, err == nil || errors.Is(err, ErrNoBackup), retry.After(err)) })
 	return err
 }
 
@@ -214,9 +216,9 @@ func (m *Machine) keyStored() {
 }
 
 // keepBackup uploads keys as they come, until ctx is done. If the backup is not ready it
-// is opened first.
-func (m *Machine) keepBackup(ctx context.Context, ready bool) {
-	wait := time.Duration(0)
+// is opened first, after a wait.
+func (m *Machine) keepBackup(ctx context.Context, ready bool, wait time.Duration) {
+	backoff := time.Duration(0)
 	for {
 		if ready {
 			select {
@@ -241,9 +243,9 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool) {
 		})
 		switch {
 		case err == nil:
-			ready, wait = true, 0
+			ready, wait, backoff = true, 0, 0
 		case errors.Is(err, ErrNoBackup): // the next key tries again
-			ready, wait = true, 0
+			ready, wait, backoff = true, 0, 0
 			m.Log.Warn("encryption: keys are not backed up any more", "err", err)
 		case ctx.Err() != nil:
 			return
@@ -251,7 +253,8 @@ func (m *Machine) keepBackup(ctx context.Context, ready bool) {
 			// Another client may have replaced or deleted the backup, which servers
 			// say in different ways.
 			ready = false
-			wait = min(max(2*wait, 2*backupAfter), 10*time.Minute)
+			backoff = min(max(2*backoff, 2*backupAfter), 10*time.Minute)
+			wait = max(backoff, retry.After(err))
 			m.Log.Warn("encryption: key backup failed, will retry", "again", wait, "err", err)
 		}
 	}

@@ -220,6 +220,45 @@ func TestBackupDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// The homeserver limits requests to the backup: the bot asks again no earlier than it was
+// told, whether it opens the backup or uploads a key.
+func TestBackupIsLimited(t *testing.T) {
+	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
+		proxy := s.Proxy(t)
+		anna, bot := newPeer(t, s, s.URL, s.Register(t, "Anna")), newPeer(t, s, proxy.URL, s.Register(t, "Bot"))
+		recoveryKey, err := bot.CrossSign(ctx, CrossSignConfig{Password: bot.user.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const wait = 5 * time.Minute
+		backups := matrixtest.On("", "/room_keys/")
+		limited := func(what string, begin func()) {
+			t.Helper()
+			before := len(proxy.Requests(backups))
+			full := proxy.Always(backups, matrixtest.TooMany(wait))
+			begin()
+			time.Sleep(wait - time.Second)
+			if n := len(proxy.Requests(backups)) - before; n != 1 {
+				t.Errorf("%s: %d requests before the homeserver takes more", what, n)
+			}
+			full.Stop()
+			time.Sleep(5 * time.Second)
+			if bot.backup.Load() == nil || bot.unsavedKeys() > 0 {
+				t.Errorf("%s: not done when the homeserver takes more", what)
+			}
+		}
+		limited("open", func() {
+			if err := bot.Backup(ctx, recoveryKey); err == nil {
+				t.Fatal("the backup is opened")
+			}
+		})
+		room := anna.makes(bot)
+		limited("upload", func() {
+			bot.reads(anna.say(room, "!place D4"), "!place D4")
+		})
+	})
+}
+
 // A homeserver without backups is not asked again and again.
 func TestServerWithoutBackups(t *testing.T) {
 	matrixtest.Bubble(t, func(t *testing.T, s *matrixtest.Server) {
