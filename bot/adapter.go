@@ -11,74 +11,75 @@ import (
 )
 
 // An Adapter connects the bot to one chat platform. It turns what people do
-// there into requests and shows what the bot owes them. It knows nothing of
+// there into requests and shows the bot's posts. It knows nothing of the game of
 // Go; the bot knows nothing of the platform.
 type Adapter interface {
-	// Platform shows posts. Its name begins every id that the adapter mints, and is
-	// what Room.Platform and Who.Platform say.
+	// Platform shows posts. Its name is the prefix of every id that the adapter makes,
+	// and the value of Room.Platform and Who.Platform.
 	outbox.Platform
 
-	// Run connects, and asks service for each request until ctx is done; then it
-	// returns nil. It may ask again what it has asked before: the same request
-	// id gets the same answer. It moves whatever marks its place in the stream
-	// of events only after Ask has returned.
+	// Run connects, and calls service.Ask for each request until ctx is done; then it
+	// returns nil. It may repeat a request: the same request id gets the same answer.
+	// It saves its place in the platform's stream of events only after Ask has
+	// returned.
 	Run(ctx context.Context, service Service) error
 }
 
-// A Service is where an adapter brings its requests. All methods may be called
-// concurrently.
+// A Service handles the requests of adapters. All methods may be called concurrently.
 type Service interface {
-	// Commands gives what people can ask for, in the order of help.
+	// Commands returns what people can ask for, in the order of help.
 	Commands() []Command
-	// Ask answers a request, once: asked again with the same id, it changes
-	// nothing and gives the same answer. An error means that nothing is known to
-	// have been done and that asking again is safe.
+	// Ask handles a request, once: called again with the same id, it changes
+	// nothing and returns the same answer. An error means that the request may or may
+	// not have been handled, and that it is safe to ask again.
 	Ask(ctx context.Context, r Request) (Answer, error)
-	// Bare reports whether something that was typed without a command is a turn, and
-	// returns the request for it. It is one if [BareTurn] reads it so and the person is to
-	// move in the game in whose thread it was typed, or, where there are no threads, in
-	// one that they play there; and if it was one before, under the same id. If it is
-	// none although [BareTurn] reads it so, why may tell a player the reason. It needs ID,
-	// Who, Where, Under, Flat and Lang of r, and reads only. An error means that asking
-	// again is safe.
+	// Bare reports whether text typed without a command is a turn, and returns the
+	// request for it. The text is a turn if [BareTurn] reads it as one and it is the
+	// person's turn in the game of the thread, or, where there are no threads, in a game
+	// that they play there; or if it was a turn before, under the same id. If only
+	// [BareTurn] takes it for a turn, why may hold the reason, for the player. Bare needs
+	// ID, Who, Where, Under, Flat and Lang of r, and changes nothing. An error means that
+	// it is safe to ask again.
 	Bare(ctx context.Context, r Request, typed string) (turn Request, ok bool, why string, err error)
-	// Settle stores that the asker has shown a post of Answer.Posts, and what it owes
-	// after it. Settling twice is settling once.
+	// Settle stores that the adapter has shown a post of Answer.Posts, and the
+	// decorations that follow it. Settling twice has the effect of settling once.
 	Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error
-	// Release gives back a post of Answer.Posts that the asker could not show, and
-	// those after it: err says why, as an error of Deliver does, and the bot goes on
-	// from there.
+	// Release hands back a post of Answer.Posts that the adapter could not show, and
+	// the posts after it. The bot then delivers them; err is the reason, as an error of
+	// Deliver would be.
 	Release(ctx context.Context, p outbox.Post, err error) error
-	// Owe stores decorations that follow no post. Where says for which platform.
+	// Owe stores decorations that follow no post, for the platform of where.
 	Owe(ctx context.Context, where match.Room, owes ...outbox.Owes) error
 	// Done drops the decoration of a kind and key, if there is one.
 	Done(ctx context.Context, where match.Room, kind, key string) error
-	// Suggest gives at most 25 choices for an option of a command that is being
-	// typed. It reads only.
+	// Suggest returns at most 25 choices for an option of a command that is being
+	// typed. It changes nothing.
 	Suggest(ctx context.Context, r Request, option, prefix string) []Choice
-	// Scene gives the picture of a game after event seq, for adapters that draw
-	// what they have shown before.
+	// Scene returns the picture of a game after event seq, for adapters that draw
+	// earlier boards again.
 	Scene(ctx context.Context, game match.GameID, seq int) (render.Scene, error)
-	// Away says that some or all of a platform cannot be reached, and Back that all
-	// of it can again, before anything is asked that came from there since. Between the two no flag of
-	// its games falls, and afterwards that time counts for nobody. Both may be said
-	// again at any time; a platform that is away when the program ends is away
-	// until an adapter says that it is back.
+	// Away reports that some or all of a platform cannot be reached. Back reports that
+	// all of it can be reached again; the adapter calls it before it asks what has
+	// arrived since. Between the two no flag of the platform's games falls, and
+	// afterwards that time counts for nobody. Both may be repeated at any time. A
+	// platform that is away when the program ends stays away until an adapter calls
+	// Back.
 	Away(ctx context.Context, platform string) error
 	Back(ctx context.Context, platform string) error
-	// Knows reports whether a receipt is of a message about a game.
+	// Knows reports whether a receipt is that of a message about a game.
 	Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error)
-	// Before returns when the bot was last there before it began: where an old copy of
-	// its database was put back, that is when the copy was made. Zero: it never was.
+	// Before returns when the bot last ran before this start. If an old copy of its
+	// database was restored, that is when the copy was made. Zero: it never ran.
 	Before(ctx context.Context) (time.Time, error)
-	// Restored says in each running game of a room that an old copy of the database was
-	// put back, and where the game stands: once for a copy. Call it when what was said
-	// since has been asked again.
+	// Restored posts in each running game of a room that an old copy of the database was
+	// restored, with the state of the game, once for each copy. Call it after the
+	// requests made since have been asked again.
 	Restored(ctx context.Context, where match.Room, copied time.Time) error
-	// Servers says in which servers of a platform the bot is now: all of them. One
-	// in which it no longer is, and a week later still is not, is forgotten with its
-	// games; meanwhile no flag of them falls, and if it comes back that time counts
-	// for nobody. It may be said at any time; after an error nothing is known.
+	// Servers lists all servers of a platform that the bot is in now. While the bot is
+	// not in a server, no flag of its games falls; if it comes back within a week, that
+	// time counts for nobody. After a week the bot forgets the server with its games.
+	// Servers may be called at any time; after an error it is unknown whether it had an
+	// effect.
 	Servers(ctx context.Context, platform string, in []string) error
 }
 
@@ -97,44 +98,43 @@ type Request struct {
 	// them; empty: none, or the bot is not in it. Where each room is one by itself
 	// it is the room's channel.
 	Server string
-	// Moderator: the platform says that the person looks after the room.
+	// Moderator: the platform says that the person moderates the room.
 	Moderator bool
-	// Manager: the platform says that the person looks after the whole server.
+	// Manager: the platform says that the person manages the whole server.
 	Manager bool
-	Seats   *Seats // the persons who sit at the board of a local room; nil elsewhere
-	Under   string // receipt of the message in whose thread it is asked; may be empty
-	Reply   string // opaque route by which this very request can be answered; may be empty
-	Shows   bool   // the asker shows Answer.Posts as Deliver would, and settles or releases each, in order
-	// Flat: there are no threads where it is asked, so that of a new game the asker
-	// shows more than the first post, to which others would have to refer.
+	Seats   *Seats // the persons in the seats of a local room; nil elsewhere
+	Under   string // receipt of the message whose thread the request comes from; may be empty
+	Reply   string // opaque route for the answer to this request; may be empty
+	Shows   bool   // the adapter shows Answer.Posts as Deliver would, and settles or releases each, in order
+	// Flat: the room has no threads, so the adapter can show all posts of a new game,
+	// and not only the first, which starts the thread of the others elsewhere.
 	Flat bool
-	// Typed is what the person typed, if the bot keeps the log of the room: it is stored
-	// there together with what comes of the request, unless the answer is private.
-	// Answer.Logged reports whether it was.
+	// Typed is what the person typed, if the bot keeps the log of the room. It is stored
+	// there together with the outcome of the request, unless the answer is private.
+	// Answer.Logged reports whether it was stored.
 	Typed  *match.Typed
-	thread match.GameID // the game in whose thread it is asked
+	thread match.GameID // the game whose thread the request comes from
 }
 
 // Seats are the two persons who play when nobody else is named: in a local
-// room Black and White are seats in which anyone may sit.
+// room anyone may take the seat of Black or White.
 type Seats struct{ Black, White outbox.User }
 
-// An Answer is what the person who asked is told. Its Text is to be put through
-// [Fill].
+// An Answer is for the person who asked. Pass its Text through [Fill] before showing it.
 type Answer struct {
-	Text     string // may be empty when a post says it all
-	Lang     string // BCP 47 tag of what it says
-	Private  bool   // for the eyes of the person who asked alone
+	Text     string // may be empty if there are posts
+	Lang     string // BCP 47 tag of Text
+	Private  bool   // only the person who asked may see it
 	Scene    *render.Scene
 	Chart    *render.Chart // instead of a scene
 	File     *outbox.File
 	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room
 	Refused  bool // the command was not carried out; unset if the request was asked before
-	// Moderators: it was not carried out because the person is no moderator.
+	// Moderators: the command was not carried out because the person is no moderator.
 	Moderators bool
-	// Posts are the request's own, if it Shows them: those that everybody may see, in
-	// the place where it was asked, in order. There are none if an older post of the
+	// Posts are the public posts of the request for the place where it was made, in
+	// order, if the request Shows them. There are none if an older post of the
 	// game is still on its way, or if the request was asked before.
 	Posts []outbox.Post
 }
@@ -148,14 +148,14 @@ func (a Answer) Picture() (p render.Picture, name string) {
 	return a.Scene.Picture(), "board.png"
 }
 
-// Empty reports whether an answer says and shows nothing: its posts say it all.
+// Empty reports whether an answer has nothing to show beside its posts.
 func (a Answer) Empty() bool {
 	return a.Text == "" && a.Scene == nil && a.Chart == nil && a.File == nil && len(a.Controls) == 0
 }
 
 // Unshared returns the answer without the button that shares it, for places where
-// everybody reads private answers anyway. A refusal has no such button: if it asks which
-// game is meant, each of its choices shares, if that was asked for.
+// everybody reads private answers anyway. A refusal has no such button: when it asks
+// which game is meant, its choices keep the option share of the request.
 func (a Answer) Unshared() Answer {
 	if a.Private && !a.Refused {
 		a.Controls = slices.DeleteFunc(slices.Clone(a.Controls), func(c match.Control) bool { return c.Args[shareOption.Name] != "" })

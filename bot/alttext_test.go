@@ -14,7 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// playAround gives a game of so many turns in which anything is done, passing
+// playAround returns a game of so many turns in which anything is done, passing
 // more often towards its end, and what is left to be accepted is accepted.
 func playAround(t *testing.T, r *rules.Ruleset, s rules.Setup, n int, seed uint64) *rules.Game {
 	t.Helper()
@@ -52,7 +52,7 @@ func playAround(t *testing.T, r *rules.Ruleset, s rules.Setup, n int, seed uint6
 	return g
 }
 
-// inverse gives what reads what a template has written: one group for each of
+// inverse returns what reads what a template has written: one group for each of
 // its arguments.
 func inverse(template string) string {
 	verb := regexp.MustCompile(`%(\\\[\d\\\])?[sdv]`)

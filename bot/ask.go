@@ -21,16 +21,16 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// attempts is how often a request is decided anew after something else came
-// first, before the person is asked to try again.
+// attempts is how often a request is decided again after a conflict, before the
+// bot asks the person to try again.
 const attempts = 8
 
-// Ask answers a request, once; see [Service].
+// Ask handles a request, once; see [Service].
 //
 // It finds the command in the list, then the person and the room (arrive). A question is
-// answered in questions.go. A change finds its match (choose), looks up what its
-// decision depends on (prepare), has it decided (match.Decide), and stores the outcome
-// (commit). If something else was stored meanwhile, all of that begins anew.
+// answered in questions.go. A change finds its match (choose), loads what its
+// decision depends on (prepare), decides (match.Decide), and stores the outcome
+// (commit). After a conflict with another change all of this is repeated.
 func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	now := Current(match.Control{Command: r.Command, Args: r.Args})
 	h, ok := find(now.Command)
@@ -73,8 +73,8 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 	return s.refuse(say("internal.conflict")), nil
 }
 
-// arrive looks up the person and the room of a request, and notes what the request
-// shows: the bot may be able to write in that room again, and is in its server.
+// arrive looks up the person and the room of a request. Since the request came from
+// there, the bot is in that server, and may be able to write in the room again.
 func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 	s, err := b.localizer(ctx, *r)
 	if err != nil {
@@ -99,8 +99,8 @@ func (b *Bot) arrive(ctx context.Context, r *Request) (localizer, error) {
 	return s, nil
 }
 
-// inThread finds the game in whose thread something is asked. A new game that is
-// opened there belongs beside the thread, not into it.
+// inThread finds the game whose thread a request comes from. A request for a new game
+// in a thread opens it in the channel, not in the thread.
 func (b *Bot) inThread(ctx context.Context, r *Request) (err error) {
 	if r.Under == "" {
 		return nil
@@ -181,12 +181,11 @@ func (b *Bot) change(ctx context.Context, r Request, h handler, s localizer) (An
 	return answer, err
 }
 
-// trustedDelay is for how long a platform's timestamp is believed.
+// trustedDelay is the greatest age of a platform's timestamp that the bot trusts.
 const trustedDelay = 10 * time.Minute
 
-// when gives the time at which a request was made: the platform's timestamp, if
-// it has one that can be trusted, so that a turn made in time is in time although
-// it was long on its way.
+// when returns the time at which a request was made: the platform's timestamp if
+// it can be trusted, so that a turn made in time counts even if it was delayed.
 func when(r Request, now time.Time) time.Time {
 	now = now.UTC()
 	if !r.At.IsZero() && r.At.Before(now) && now.Sub(r.At) <= trustedDelay {
@@ -195,7 +194,7 @@ func when(r Request, now time.Time) time.Time {
 	return now
 }
 
-// Knows reports whether a receipt is of a message about a game; see [Service].
+// Knows reports whether a receipt is that of a message about a game; see [Service].
 func (b *Bot) Knows(ctx context.Context, platform string, r outbox.Receipt) (bool, error) {
 	_, err := b.store.GameUnder(ctx, platform, r)
 	if errors.Is(err, ErrNotFound) {
@@ -204,13 +203,13 @@ func (b *Bot) Knows(ctx context.Context, platform string, r outbox.Receipt) (boo
 	return err == nil, err
 }
 
-// newID returns an id for the game that a request opens, and a coin for its nigiri. The id
-// must be hard to guess: whoever knows it can fetch pictures of the game. 80 bits, and
-// short, because it is stored with every event.
+// newID returns an id for the game that a request opens, and a coin for its nigiri. The
+// id must be hard to guess, because anybody who knows it can fetch pictures of the game,
+// and short, because it is stored with every event: it has 80 bits.
 //
-// Both follow from the request and a secret in the store. Where an old copy of the database
-// is put back and the request comes again, it opens the same game. A simulation draws
-// both from its own source.
+// Both are derived from the request and a secret in the store, so that a request that is
+// repeated after an old copy of the database was restored opens the same game. A
+// simulation draws both from its own source.
 func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, coin bool, err error) {
 	drawn := make([]byte, 11)
 	if b.rand != nil {
@@ -231,7 +230,7 @@ func (b *Bot) newID(ctx context.Context, request string) (id match.GameID, coin 
 // secretMark is the bookmark of the secret, in hexadecimal digits.
 const secretMark = "bot:secret"
 
-// secret returns the secret that is drawn when the first game is opened.
+// secret returns the store's secret, which it makes when the first game is opened.
 func (b *Bot) secret(ctx context.Context) ([]byte, error) {
 	if known := b.drawn.Load(); known != nil {
 		return *known, nil
@@ -257,17 +256,17 @@ func (b *Bot) secret(ctx context.Context) ([]byte, error) {
 	return secret, nil
 }
 
-// A task is a request on its way to a step: what the step is decided from, and
-// what the bot itself knows besides. Everything is looked up before the decision.
+// A task holds what a request's step is decided from, and what the bot itself needs
+// to store and show the step. All of it is loaded before the decision.
 type task struct {
 	match.Input
-	req       Request // without an ID: nobody asks
+	req       Request // without an ID if nobody asked, as for timed actions
 	h         handler
 	localizer localizer
-	place     place                          // where the match is played, or where it is asked
+	place     place                          // of the match, or of the request
 	who       map[match.PersonID]outbox.User // the players and the person asking
 	epoch     int                            // of the cache, when the position was looked up
-	games     int                            // unfinished ones where it is asked; 0: not known
+	games     int                            // unfinished ones in the room of the request; 0: not known
 }
 
 // decide decides what the request changes.
@@ -279,8 +278,8 @@ func (in *task) decide() match.Step {
 	return match.Decide(&in.Input, what)
 }
 
-// agreesToRematch reports whether the request may open a game as the answer to a player
-// who has asked for a rematch.
+// agreesToRematch reports whether the request may open a game because another player
+// has asked for a rematch.
 func (in *task) agreesToRematch() bool {
 	return (in.h.Name == "accept" || in.h.Name == "join") && in.Position != nil && in.Position.Asked != nil && in.Position.Asked.What == "rematch"
 }
@@ -295,11 +294,10 @@ func (in *task) people() []match.PersonID {
 	return slices.DeleteFunc(slices.Compact(ps), func(p match.PersonID) bool { return p == "" })
 }
 
-// errNotReplayed is the error of a game whose log does not fold, or not to what was
-// proved.
+// errNotReplayed means that a game's log does not replay, or not to the stored proofs.
 var errNotReplayed = errors.New("game does not replay")
 
-// prepare looks up what a decision depends on. Its error may be errNotReplayed.
+// prepare loads what a decision depends on. Its error may be errNotReplayed.
 func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 	in.place = in.localizer.here
 	known := []match.PersonID{in.By} // who may have to be reminded after the step
@@ -355,7 +353,7 @@ func (b *Bot) prepare(ctx context.Context, in *task) (err error) {
 }
 
 // commit stores a step, which was decided from in, and hands its posts to the outbox.
-// It returns those that are to be shown by whoever asks r.
+// It returns the posts that the adapter of r shows itself.
 func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request) ([]outbox.Claimed, error) {
 	for i := range step.Posts {
 		if o := &step.Posts[i]; r.Shows && !o.Private && o.Where.WithoutThread() == r.Where.WithoutThread() &&
@@ -374,8 +372,8 @@ func (b *Bot) commit(ctx context.Context, step *match.Step, in *task, r Request)
 	return b.outbox.Take(ctx, step, &situation{*step.Match, step.After, in.place, in.who, b.now(), in.games}), nil
 }
 
-// A situation is what a step left behind: a post that is delivered right after it
-// need not look that up.
+// A situation is what a step has just loaded and changed, so that posts delivered
+// right after it need not load it again.
 type situation struct {
 	match match.Match
 	pos   *match.Position
@@ -385,10 +383,10 @@ type situation struct {
 	games int // unfinished ones in its room before the step; 0: not known
 }
 
-// fresh is how long a situation is taken for the present one.
+// fresh is how long a situation is used.
 const fresh = 2 * time.Second
 
-// recent returns the situation in which a post was stored, if that was just now.
+// recent returns the situation of the step that stored a post, if it is still fresh.
 func (b *Bot) recent(o outbox.Claimed) *situation {
 	s, ok := o.Left.(*situation)
 	if ok && o.Game == s.match.ID && o.Seq == s.match.Seq && b.now().Sub(s.at) < fresh {
@@ -397,14 +395,14 @@ func (b *Bot) recent(o outbox.Claimed) *situation {
 	return nil
 }
 
-// inboxAnswer words the answer to a request that is in the inbox.
+// inboxAnswer words the stored answer to a repeated request.
 func (b *Bot) inboxAnswer(ctx context.Context, answer match.Reply, r Request, s localizer) (Answer, error) {
 	a, err := b.reply(ctx, answer, s)
 	a.Logged = r.Typed != nil && !a.Private
 	return a, err
 }
 
-// reply words an answer of the inbox.
+// reply words a stored answer.
 func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, error) {
 	who, err := b.who(ctx, people(r.Texts)...)
 	if err != nil {
@@ -423,12 +421,12 @@ func (b *Bot) reply(ctx context.Context, r match.Reply, s localizer) (Answer, er
 // forModerators are the refusals that a moderator would not get.
 var forModerators = []string{"moderators.only", "opens.moderators", "opens.nobody", "cancel.not.yours", "delete.whose"}
 
-// tell tells the person who asks something that names nobody.
+// tell returns a private answer that names nobody.
 func (s localizer) tell(texts ...Text) Answer {
 	return Answer{Text: word(s.mine, texts, nil, 0), Private: true, Lang: s.mine.Tag}
 }
 
-// refuse tells the person who asks why a command was not carried out.
+// refuse returns the answer that says why a command was not carried out.
 func (s localizer) refuse(texts ...Text) Answer {
 	a := s.tell(texts...)
 	a.Refused = true

@@ -14,7 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// aPoint is a point as people write it, once its letter stands first.
+// aPoint is a point as people write it, with its letter moved to the front.
 var aPoint = regexp.MustCompile(`(?i)^[a-z](?:[1-9]|1[0-9]|2[0-5])$`)
 
 // aroundTurn are words beside a turn that leave it one: "play E5", "Pass, please."

@@ -17,8 +17,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A Bot answers requests and delivers posts. What it keeps in memory it can read
-// again. It may be asked from any number of goroutines.
+// A Bot answers requests and delivers posts. All that it keeps in memory is also in the
+// store. Its methods may be called concurrently.
 type Bot struct {
 	store Store
 	log   *slog.Logger
@@ -37,43 +37,42 @@ type Bot struct {
 	serving sync.Mutex               // one look at servers
 	absence sync.Mutex               // one look at the time or change of outages; after serving
 	outages atomic.Pointer[[]Outage] // all that are stored; nil: not read yet
-	before  time.Time                // when the bot was last there before it began; absence
+	before  time.Time                // when the bot last ran before this start; absence
 	drawn   atomic.Pointer[[]byte]   // the secret; nil: not read yet
 	beaten  atomic.Int64             // the last look at the time, in milliseconds of Unix time; 0: none yet
 }
 
-// Config is what a Bot may be told besides its store.
+// Config configures a Bot. The zero value is usable.
 type Config struct {
 	Log *slog.Logger     // nil: slog.Default
 	Now func() time.Time // nil: time.Now
 
-	// Elapsed tells how much time has passed since any fixed moment, however the
-	// clock of Now is set meanwhile. Nil: the monotonic clock, or with a Now of its
-	// own the bot trusts that.
+	// Elapsed returns the time that has passed since some fixed moment, unaffected by
+	// changes of the clock that Now reads. Nil: the monotonic clock, or if Now is set,
+	// Now alone.
 	Elapsed func() time.Duration
 
 	// Rand is the source of new games' ids and of nigiri. It must be safe for
-	// concurrent use. Nil: they follow from the request and a secret that the store
-	// keeps. Simulations pass a seeded one.
+	// concurrent use. Nil: both are derived from the request and a secret in the store.
+	// Simulations pass a seeded source.
 	Rand io.Reader
 
-	// Rulesets are those that people may choose besides the catalogue's.
+	// Rulesets are the custom rulesets that people may choose.
 	Rulesets []*rules.Ruleset
 
 	// Games limits how many games people can open.
 	Games GameLimits
 
-	// Shown is told of each board that was shown: where, and how long after the
-	// event that it shows. It may be called from several goroutines; nil: nobody
-	// is told.
+	// Shown, if not nil, is called for each board that was shown, with its platform and
+	// the time since the event that it shows. It may be called concurrently.
 	Shown func(platform string, after time.Duration)
 
-	// Deliveries is how many games of a platform are written to at once; 0: 32.
-	// With 1 posts come in one order, as simulations and terminals need.
+	// Deliveries is the number of games of a platform to which the bot posts at the same
+	// time; 0: 32. With 1 all posts come in one order, as simulations and terminals need.
 	Deliveries int
 }
 
-// New gives a bot on a store.
+// New returns a bot on a store.
 func New(store Store, c Config) *Bot {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -97,14 +96,14 @@ func New(store Store, c Config) *Bot {
 
 var _ Service = (*Bot)(nil)
 
-// Commands gives what people can ask for, in the order of help.
+// Commands returns what people can ask for, in the order of help.
 func (b *Bot) Commands() []Command { return Commands() }
 
-// Run connects the adapters and delivers until ctx is done. An adapter that fails leaves
-// the others running, and its platform counts as away. When all have failed, Run returns
-// their errors.
+// Run runs the adapters and delivers posts until ctx is done. When an adapter fails, the
+// others go on, and its platform counts as away. When all have failed, Run returns their
+// errors.
 func (b *Bot) Run(ctx context.Context, adapters ...Adapter) error {
-	// An outage is known before anybody can say anything.
+	// Note an outage before the first request.
 	if _, err := b.look(ctx); err != nil {
 		return fmt.Errorf("look for an outage before the start: %w", err)
 	}

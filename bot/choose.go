@@ -84,8 +84,8 @@ func (b *Bot) choose(ctx context.Context, r Request, h handler, by match.PersonI
 // boards of all follow each other, because a guess could cost a game.
 var asksWhich = []string{"join", "resign", "delete", "adjudicate", "claim", "draw"}
 
-// candidates tells, from the likeliest to the least likely, which games of a channel
-// somebody may mean by a command.
+// candidates returns conditions for the game that somebody means by a command, from
+// the most to the least likely.
 func candidates(h handler, by match.PersonID) []func(match.Match) bool {
 	mine := func(m match.Match) bool { return m.Black == by || m.White == by }
 	every := func(match.Match) bool { return true }

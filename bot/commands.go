@@ -196,7 +196,7 @@ func choicesOf(words []string) []Choice {
 	return append(out, noChoice)
 }
 
-// languageChoices gives the languages by what their speakers call them.
+// languageChoices returns the languages by what their speakers call them.
 func languageChoices() []Choice {
 	var out []Choice
 	for _, l := range text.Languages() {
@@ -207,7 +207,7 @@ func languageChoices() []Choice {
 
 var sizes = []Choice{{"9×9", "9x9"}, {"13×13", "13x13"}, {"19×19", "19x19"}}
 
-// Commands gives what people can ask for, in the order of help.
+// Commands returns what people can ask for, in the order of help.
 func Commands() []Command {
 	all := handlers()
 	cs := make([]Command, len(all))

@@ -15,7 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// who gives who persons are. Those whose names look alike get a tag behind their
+// who returns who persons are. Those whose names look alike get a tag behind their
 // name, so that nobody can play as somebody else: it follows from the person, so
 // that it is the same in every text and picture that both are in.
 func (b *Bot) who(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
@@ -32,7 +32,7 @@ const tagged = text.MaxName - len(" #") - tagLength
 // tagLength is the length of a tag, in hexadecimal digits.
 const tagLength = 4
 
-// tellApart gives people with names that do not look alike.
+// tellApart returns people with names that do not look alike.
 func tellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
 	like := map[string][]match.PersonID{}
 	for p, w := range who {

@@ -7,12 +7,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Settle stores that the asker has shown a post; see [Service].
+// Settle stores that the adapter has shown a post; see [Service].
 func (b *Bot) Settle(ctx context.Context, p outbox.Post, r outbox.Receipt, owes ...outbox.Owes) error {
 	return b.outbox.Settle(ctx, p, r, owes...)
 }
 
-// Release gives back a post that the asker could not show; see [Service].
+// Release hands back a post that the adapter could not show; see [Service].
 func (b *Bot) Release(ctx context.Context, p outbox.Post, why error) error {
 	b.outbox.Release(ctx, p, why)
 	return nil
@@ -29,7 +29,7 @@ func (b *Bot) Done(_ context.Context, where match.Room, kind, key string) error 
 	return nil
 }
 
-// Wake tells the bot that something is owed.
+// Wake tells the bot that there are pending posts.
 func (b *Bot) Wake() { b.outbox.Wake() }
 
 // Flush delivers until nothing is due, for tests.
@@ -41,9 +41,8 @@ func (b *Bot) Flush(ctx context.Context, adapters ...Adapter) error {
 	}
 }
 
-// Deliver shows the posts that are due, the oldest of each lane, and returns how
-// many there were. When it returns 0, calling it again is of no use until
-// something new is due.
+// Deliver shows the posts that are due, the oldest of each lane, and returns their
+// number. After it returns 0, another call does nothing until a new post is due.
 func (b *Bot) Deliver(ctx context.Context, adapters ...Adapter) (int, error) {
 	return b.outbox.Deliver(ctx, platforms(adapters)...)
 }

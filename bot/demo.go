@@ -43,7 +43,7 @@ type lessonStep struct {
 //go:embed lessons/*.txt
 var lessonFiles embed.FS
 
-// lessons gives all lessons, read once. They are part of the program: one that
+// lessons returns all lessons, read once. They are part of the program: one that
 // cannot be read is a fault of it, which a test finds.
 var lessons = sync.OnceValue(func() []lesson {
 	names, err := fs.Glob(lessonFiles, "lessons/*.txt")

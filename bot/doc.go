@@ -16,23 +16,24 @@
 // Ask looks the request up in its inbox and repeats the answer if there is one.
 // Otherwise it finds the match and folds its events into a position, from the last
 // position that it has in memory, and one pure function, [match.Decide], returns a
-// [match.Step]: an answer, events, posts. One transaction stores the step, or nothing of it; if
-// another request came first, Ask decides anew.
+// [match.Step]: an answer, events, posts. One transaction stores the step, or nothing of
+// it; if another request came first, Ask decides again.
 //
-// The same transaction claims the posts that nothing older waits before in their
-// lane. Those for the place where somebody asked come back with the answer, if the
-// adapter shows them itself (Request.Shows): it shows each and settles it. The bot
-// delivers all others, and those whose asker did not get that far: their delivery
-// starts at once. A lane is a game in a channel: its posts
-// are shown in order, each notice once, while an unsent board gives way to a newer
-// one. Lanes do not wait for one another. The database holds keys and arguments, not
-// words; a post is worded, and its picture drawn, when it is delivered. A crash
-// therefore loses nothing: what was answered is stored, and what is stored will be
+// Posts wait in lanes. A lane is a game in a channel: its posts are shown in order,
+// each notice once, and a newer board replaces one that has not been sent. Lanes do not
+// wait for one another.
+//
+// The same transaction claims each post that is first in its lane. If the adapter shows
+// posts itself (Request.Shows), those for the place of the request come back with the
+// answer: the adapter shows each and settles it. The bot delivers all others at once,
+// and also those that the adapter did not settle. The database holds keys and arguments,
+// not words: the bot words a post, and draws its picture, when it delivers the post. A
+// crash therefore loses nothing: every answer is stored, and every stored post is
 // shown.
 //
-// To follow that in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
+// To follow this in the code, begin with [Bot.Ask] and read ask.go from top to bottom:
 // it ends with the commit. From there go to match.MakeTurn, which decides a placement,
-// and to word.go, which words what is shown.
+// and to word.go, which words posts.
 //
 // # Packages
 //
@@ -44,45 +45,43 @@
 //   - clock: time controls, and reading clocks off a log;
 //   - text: what people read, by key and in several languages.
 //
-// Package outbox delivers: it holds the lanes and the decorations, sees to the limits of
-// each platform, and asks this package to word a post when its turn has come. Package
-// store keeps everything in SQLite. This package loads what a decision needs, stores
-// its outcome, words posts, and answers questions.
+// Package outbox delivers posts: it holds the lanes and the decorations, respects the
+// limits of each platform, and asks this package to word each post that it is about to
+// send. Package store keeps everything in SQLite. This package loads what a decision
+// needs, stores its outcome, words posts, and answers questions.
 //
-// # Who is who
+// # People
 //
-// Logs hold persons by internal id only. Names come from the platform, are
-// cleaned by [CleanName] and put in at the moment of delivery.
+// Logs refer to people by internal ids only. Names come from the platform, are
+// cleaned by [CleanName], and are put in on delivery.
 //
 // # Commands
 //
-// [Commands] is the list from which every adapter projects its own: slash
-// commands with options and completion, or lines of text, which [Parse] reads. The
-// everyday commands come first; help shows the others by their groups. Names that
-// commands had before are in a table of aliases, which no list shows: [Parse] and
-// [Bot.Ask] understand them, and [Current] translates the controls below old messages.
+// Every adapter makes its own commands from the list [Commands]: slash commands with
+// options and completion, or lines of text, which [Parse] reads. The everyday commands
+// come first; help lists the others in groups. Earlier names of commands are in a table
+// of aliases that no list shows: [Parse] and [Bot.Ask] understand them, and [Current]
+// translates the controls below old messages.
 //
-// A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] tells, for
-// every adapter alike.
+// A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] decides
+// which, for every adapter.
 //
-// A private answer to a question that people argue about carries a button that asks it
-// again with share:yes, for everybody. [Answer.Unshared] takes it off where a private
-// answer is in everybody's sight.
+// A private answer to a question that people argue about has a button that asks it
+// again with share:yes, for everybody. [Answer.Unshared] removes that button where
+// everybody can read private answers.
 //
 // # Goroutines
 //
-// [Bot.Run] starts, and ends when all of them have ended:
+// [Bot.Run] starts these goroutines, and returns when all of them have ended:
 //
-//   - one goroutine for each adapter's Run, which calls Ask from as many goroutines
-//     as it likes;
-//   - one that ticks: it does what is due, such as flags and reminders, and credits
+//   - one for each adapter's Run, which calls Ask from as many goroutines as it likes;
+//   - one that ticks: it runs timed actions, such as flags and reminders, and credits
 //     outages to games in batches;
 //   - one that prunes the store once a day, in small steps;
 //   - those of the outbox: one that claims posts whenever it is woken, and every two
-//     seconds; one for each lane that has claimed posts, of which at most
-//     Config.Deliveries of a platform call its adapter at a time, and which a commit
-//     starts as well; one that looks for decorations that are due, and one for each
-//     of these.
+//     seconds; one for each lane that has claimed posts, which a commit may start
+//     as well (at most Config.Deliveries of them call the same platform's adapter at a
+//     time); one that looks for due decorations, and one for each of these.
 //
 // The store has one goroutine that commits, see package store. Estimates of the score
 // have none: the goroutine that words a post or answers a question makes them, after
@@ -90,19 +89,19 @@
 //
 // # Locks
 //
-// From the outermost to the innermost; none is held while an adapter is called,
-// except the outbox's delivery, which only [Bot.Deliver] takes:
+// From the outermost to the innermost. None is held while an adapter is called,
+// except the outbox's delivery lock, which only [Bot.Deliver] takes:
 //
-//   - serving: one change at a time of what is known about servers;
-//   - absence: one look at the time, and one change of the outages, at a time. The
-//     store is called under it, to read and write their few rows, and once the secret
-//     that the ids of games follow from;
+//   - serving: guards what is known about servers;
+//   - absence: guards the current time and the outages. The store is called under it,
+//     to read and write the few rows of outages, and once to read the secret
+//     from which the ids of games are derived;
 //   - the outbox's delivery: one call of Deliver at a time, for tests;
-//   - the outbox's reading: stored decorations are read once, before others are put;
+//   - the outbox's reading: stored decorations are read once, before others are added;
 //   - the outbox's mu: its lanes, and the posts that askers show. It is held for
 //     moments, never during a call of the store;
-//   - its queue's own: decorations; and then that of an account, for the limits of a
-//     platform;
-//   - the cache's own: its games and scenes. Nothing is folded, drawn or estimated
+//   - the queue's own, for decorations, and then that of an account, for the limits of
+//     a platform;
+//   - the cache's own, for games and scenes. Nothing is folded, drawn or estimated
 //     under it.
 package bot

@@ -10,12 +10,12 @@ import (
 // No flag may fall because the process was stopped, the machine slept or somebody
 // set its clock. Two things prevent that:
 //
-//   - The bot looks at the time every few seconds. Where two looks are further
-//     apart than a pulse it was not there in between, and every clock that ran is
+//   - The bot looks at the time every few seconds. If two looks are further
+//     apart than a pulse, the bot did not run in between, and every clock that ran is
 //     credited with the gap.
-//   - It reads two clocks, that of the machine and the monotonic one. Where they
-//     disagree somebody has set the former. The bot goes on by the monotonic one,
-//     and follows only when the difference has lasted for a while.
+//   - It reads two clocks, the machine's and the monotonic one. If they disagree,
+//     somebody has set the machine's. The bot uses the monotonic one, and follows
+//     the machine's only after the difference has lasted for a while.
 
 const (
 	pulse = 20 * time.Second // longer between two looks at the time, and the bot was away
@@ -26,8 +26,8 @@ const (
 	believedAfter = time.Minute // how long a clock must have been set before the bot follows it
 )
 
-// A steadyClock tells the time of day. It does not follow its wall clock at once
-// when that jumps. Its methods may be called concurrently.
+// A steadyClock returns the time of day. When its wall clock jumps, it does not follow
+// at once. Its methods may be called concurrently.
 type steadyClock struct {
 	wall    func() time.Time
 	elapsed func() time.Duration // since any moment; nil: there is only the wall clock
@@ -72,8 +72,7 @@ func (c *steadyClock) read() time.Time {
 	return steady
 }
 
-// set reports whether the wall clock has been set for so long that it is to be
-// believed.
+// set reports whether the wall clock has been set for long enough to be trusted.
 func (c *steadyClock) set() bool {
 	if c.elapsed == nil {
 		return false
@@ -84,16 +83,16 @@ func (c *steadyClock) set() bool {
 	return c.off != 0 && c.elapsed()-c.offFrom >= believedAfter
 }
 
-// follow makes the wall clock's time the time from now on.
+// follow sets the time to that of the wall clock.
 func (c *steadyClock) follow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at, c.since, c.off = c.wall().Round(0), c.elapsed(), 0
 }
 
-// present returns the time at which a request is decided. If the bot was not there
-// for longer than a pulse before, it first notes that as an outage. A decision uses
-// this time and reads no clock later: the process could be stopped in between.
+// present returns the time at which a request is decided. If the bot did not run for
+// longer than a pulse before, it first stores that as an outage. A decision uses this
+// time and reads no clock later: the process could be stopped in between.
 func (b *Bot) present(ctx context.Context) (time.Time, error) {
 	if now := b.now(); b.beaten.Load() == 0 || b.beat(now) {
 		return now, nil
@@ -101,8 +100,8 @@ func (b *Bot) present(ctx context.Context) (time.Time, error) {
 	return b.look(ctx)
 }
 
-// beat notes that the bot is there now, unless it was away before, or its clock
-// has been set. It reports whether it was there all the time.
+// beat notes that the bot runs now, unless it was away before, or its clock has been
+// set. It reports whether it has noted that.
 func (b *Bot) beat(now time.Time) bool {
 	for {
 		last := b.beaten.Load()
@@ -115,7 +114,7 @@ func (b *Bot) beat(now time.Time) bool {
 	}
 }
 
-// Before returns when the bot was last there before it began; see [Service].
+// Before returns when the bot last ran before this start; see [Service].
 func (b *Bot) Before(ctx context.Context) (time.Time, error) {
 	if b.beaten.Load() == 0 {
 		if _, err := b.look(ctx); err != nil {
@@ -127,8 +126,8 @@ func (b *Bot) Before(ctx context.Context) (time.Time, error) {
 	return b.before, nil
 }
 
-// look returns the time. It notes what has passed since the last look as an outage
-// if that is longer than a pulse, and writes down once a pulse that the bot is there.
+// look returns the time. If more than a pulse has passed since the last look, it stores
+// that time as an outage. Once a pulse it stores that the bot runs.
 func (b *Bot) look(ctx context.Context) (time.Time, error) {
 	b.absence.Lock()
 	defer b.absence.Unlock()

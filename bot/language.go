@@ -63,7 +63,7 @@ func (b *Bot) room(ctx context.Context, where match.Room) (place, *text.Language
 // chosen, or the one that the platform says, or English.
 func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
-// postLang gives the language of a post: that of its reader, if it is for one
+// postLang returns the language of a post: that of its reader, if it is for one
 // person alone and they have chosen one, else that of the room, with what has
 // been chosen for that.
 func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (here place, l *text.Language, err error) {
@@ -99,7 +99,7 @@ func Translated(tag, english string, args ...string) string {
 	return text.BestLanguage(tag).Adapter(english, args...)
 }
 
-// CommandsIn gives what people can ask for, as Commands does, with summaries and
+// CommandsIn returns what people can ask for, as Commands does, with summaries and
 // the labels of choices in the language of a BCP 47 tag.
 func CommandsIn(tag string) []Command {
 	cs := Commands()
@@ -112,7 +112,7 @@ func CommandsIn(tag string) []Command {
 // GroupSummary returns what a group of commands is about, in the language of a BCP 47 tag.
 func GroupSummary(group, tag string) string { return text.BestLanguage(tag).Say(say("group." + group)) }
 
-// In gives the command with its summaries and the labels of choices in the
+// In returns the command with its summaries and the labels of choices in the
 // language of a BCP 47 tag. Names are the same in every language: people show
 // each other what they type.
 func (c Command) In(tag string) Command {
@@ -124,7 +124,7 @@ func (c Command) In(tag string) Command {
 	return c
 }
 
-// In gives the option as [Command.In] does.
+// In returns the option as [Command.In] does.
 func (o Option) In(tag string) Option {
 	l := text.BestLanguage(tag)
 	o.Summary = l.Command(o.Summary)

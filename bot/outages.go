@@ -13,9 +13,9 @@ import (
 )
 
 // No flag may fall because people could not reach the bot. An outage is a row of the
-// store, written when it begins or ends, until every game whose clock ran has been
-// credited with it. With many games this takes seconds, in which nobody should have to
-// wait: a game is credited before anything is decided or listed of it, the rest by Tick.
+// store from its beginning until every game whose clock ran has been credited with it.
+// With many games this takes seconds, and nobody should have to wait for it: a game is
+// credited before it is listed or something is decided about it, all others by Tick.
 
 // An Outage is a time in which people could not reach the bot.
 type Outage struct {
@@ -48,7 +48,7 @@ func (b *Bot) knownOutages(ctx context.Context) ([]Outage, error) {
 	return b.readOutages(ctx)
 }
 
-// readOutages does that while b.absence is held.
+// readOutages is knownOutages for callers that hold b.absence.
 func (b *Bot) readOutages(ctx context.Context) ([]Outage, error) {
 	if known := b.outages.Load(); known != nil {
 		return *known, nil
@@ -60,7 +60,7 @@ func (b *Bot) readOutages(ctx context.Context) ([]Outage, error) {
 	return list, err
 }
 
-// changeOutages stores outages, and drops others. b.absence is held.
+// changeOutages stores outages, and deletes others. The caller holds b.absence.
 func (b *Bot) changeOutages(ctx context.Context, put, drop []Outage) error {
 	list, err := b.readOutages(ctx)
 	if err != nil {
@@ -78,15 +78,16 @@ func (b *Bot) changeOutages(ctx context.Context, put, drop []Outage) error {
 	return nil
 }
 
-// absent stores that the bot was away, or it was from a server. b.absence is held.
+// absent stores that the bot was away, or was not in a server. The caller holds
+// b.absence.
 func (b *Bot) absent(ctx context.Context, platform, server string, from, to time.Time) error {
 	return b.changeOutages(ctx, []Outage{{platform, server, stamp(from), stamp(to)}}, nil)
 }
 
-// stamp returns a time as the store gives it back.
+// stamp rounds a time as the store does.
 func stamp(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// Away says that a platform cannot be reached; see [Service].
+// Away reports that a platform cannot be reached; see [Service].
 func (b *Bot) Away(ctx context.Context, platform string) error {
 	b.absence.Lock()
 	defer b.absence.Unlock()
@@ -97,8 +98,8 @@ func (b *Bot) Away(ctx context.Context, platform string) error {
 	return b.changeOutages(ctx, []Outage{{Platform: platform, From: stamp(b.now())}}, nil)
 }
 
-// Back says that a platform can be reached again; see [Service]. An outage shorter
-// than a pulse is not credited.
+// Back reports that a platform can be reached again; see [Service]. Outages shorter
+// than a pulse are not credited.
 func (b *Bot) Back(ctx context.Context, platform string) error {
 	b.absence.Lock()
 	defer b.absence.Unlock()
@@ -136,10 +137,11 @@ func (b *Bot) outagesOf(ctx context.Context, m match.Match) (of []Outage, err er
 }
 
 // creditFirst credits a match with outages before it is listed or something is decided
-// of it: those that have ended, and where somebody asks one that lasts, if a flag would
-// fall now by that alone, so that they move, and claim, as if it were over. If that
-// changed the match it returns ErrConflict: it is to be read anew. An outage that ends
-// after the match was read is found here, or crediting it makes the commit a conflict.
+// about it. It credits the outages that have ended. For a request it also credits an
+// outage that lasts, if a flag would fall now only because of it, so that the person
+// can move, or claim, as if the outage were over. If the match has changed it returns
+// ErrConflict, and the caller reads the match again. An outage that ends after the match
+// was read is found here, or else crediting it makes the commit fail with a conflict.
 func (b *Bot) creditFirst(ctx context.Context, in *task) error {
 	of, err := b.outagesOf(ctx, in.Match)
 	changed := false
@@ -186,9 +188,9 @@ func (b *Bot) creditedMatches(ctx context.Context, q Query) ([]match.Match, erro
 	return ms, nil
 }
 
-// creditOnce credits a game with an outage, unless it has been already, or does
-// not replay, so that nothing else can be done with it either. It reports whether it
-// has. Where two outages overlap, the time is credited once.
+// creditOnce credits a game with an outage, and reports whether it has. It does not if
+// the game has been credited already, or does not replay. Where two outages overlap, the
+// time is credited once.
 func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, error) {
 	request := fmt.Sprintf("credit:%s:%d:%d", id, o.From.UnixMilli(), o.To.UnixMilli())
 	if _, done, err := b.store.Answered(ctx, request); err != nil || done {
@@ -204,8 +206,8 @@ func (b *Bot) creditOnce(ctx context.Context, id match.GameID, o Outage) (bool, 
 	return true, nil
 }
 
-// Restored says in each running game of a room that an old copy of the database was put
-// back; see [Service].
+// Restored posts in each running game of a room that an old copy of the database was
+// restored; see [Service].
 func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) error {
 	ms, err := b.store.Matches(ctx, Query{Where: where, States: []match.State{match.Going}, Limit: 1000})
 	if err != nil {
@@ -228,8 +230,8 @@ func (b *Bot) Restored(ctx context.Context, where match.Room, copied time.Time) 
 // creditStep is how many games are looked up at once.
 const creditStep = 50
 
-// creditRest credits the games that nothing has been asked of, and drops the outages
-// that none remains for.
+// creditRest credits the games for which there were no requests, and deletes the
+// outages with which every game has been credited.
 func (b *Bot) creditRest(ctx context.Context) error {
 	list, err := b.knownOutages(ctx)
 	if err != nil {
@@ -273,7 +275,7 @@ func (b *Bot) creditRest(ctx context.Context) error {
 	return failed
 }
 
-// credited drops an outage, unless it has been found to be longer since.
+// credited deletes an outage, unless it has become longer meanwhile.
 func (b *Bot) credited(ctx context.Context, o Outage) error {
 	b.absence.Lock()
 	defer b.absence.Unlock()

@@ -24,7 +24,7 @@ func timed(t *testing.T, k *talk, games int) {
 	k.wait(t, time.Minute)
 }
 
-// credits gives how many credits each game has.
+// credits returns how many credits each game has.
 func (k *talk) credits(t *testing.T) map[match.GameID]int {
 	t.Helper()
 	n := map[match.GameID]int{}

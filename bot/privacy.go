@@ -63,7 +63,7 @@ func (r Request) Forgets() bool {
 // maxKnown is how many games an export lists.
 const maxKnown = 10_000
 
-// known gives everything that is kept of a person, as JSON.
+// known returns everything that is kept of a person, as JSON.
 func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by match.PersonID) (*outbox.File, error) {
 	type game struct {
 		Number  int         `json:"number"`

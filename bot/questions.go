@@ -147,10 +147,10 @@ func yes(typed string) bool {
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
-// look gives how pictures are drawn for who reads the answer.
+// look returns how pictures are drawn for who reads the answer.
 func (q *question) look() render.Options { return q.localizer.here.look(q.own) }
 
-// seatName gives the name of who sits on a seat, in plain words if nobody does.
+// seatName returns the name of who sits on a seat, in plain words if nobody does.
 func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {
 	if p == "" {
 		return l.Say(say("seat.open"))
@@ -423,7 +423,7 @@ const (
 	replayTurns           = 400
 )
 
-// replay gives the game, or some of it, as an animation.
+// replay returns the game, or some of it, as an animation.
 func replay(q *question) Answer {
 	g := q.pos.Game
 	first, err := match.Number(q.req.Args, "from", 0)
@@ -459,7 +459,7 @@ func record(q *question) Answer {
 	return a
 }
 
-// recordFile gives a game as SGF: who made each turn and when, what it moved in
+// recordFile returns a game as SGF: who made each turn and when, what it moved in
 // the ledger, and what was said of it afterwards. who holds all whom it names.
 func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.User) (*outbox.File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
@@ -491,7 +491,7 @@ func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.
 	return &outbox.File{Name: "game-" + strconv.Itoa(m.Number) + ".sgf", Type: "application/x-go-sgf", Data: b.Bytes()}, nil
 }
 
-// concerned gives everybody whom a game names.
+// concerned returns everybody whom a game names.
 func concerned(m match.Match, p *match.Position) []match.PersonID {
 	ps := []match.PersonID{m.Black, m.White, m.Invited}
 	for _, r := range p.Remarks {

@@ -14,9 +14,9 @@ type RoomLog interface {
 	// Append keeps a message and gives it its N; a key that is there already
 	// gives the message that has it.
 	Append(ctx context.Context, m outbox.Message) (outbox.Message, error)
-	// Message gives the message of a key, or ErrNotFound.
+	// Message returns the message of a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (outbox.Message, error)
-	// Since gives at most limit messages of a room with N above after, the
+	// Since returns at most limit messages of a room with N above after, the
 	// newest ones if there are more, in order.
 	Since(ctx context.Context, room string, after int64, limit int) ([]outbox.Message, error)
 	// After returns at most limit messages of all rooms with N above after, the

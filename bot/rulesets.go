@@ -15,7 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// rulesetID gives the id of a game's ruleset, without the text of a custom one.
+// rulesetID returns the id of a game's ruleset, without the text of a custom one.
 func rulesetID(m match.Match) string {
 	id, _, _ := strings.Cut(m.Rules, " ")
 	return id

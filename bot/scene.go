@@ -9,8 +9,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// Scene gives the picture of a game after event seq. A page asks for all the boards that
-// it shows, so an earlier board has an estimate only where one is known.
+// Scene returns the picture of a game after event seq. A page asks for all the boards that
+// it shows, so earlier boards have an estimate only if it is in memory.
 func (b *Bot) Scene(ctx context.Context, id match.GameID, seq int) (render.Scene, error) {
 	m, p, err := b.at(ctx, id, seq)
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *Bot) at(ctx context.Context, id match.GameID, seq int) (match.Match, *m
 	return m, p, err
 }
 
-// draw returns the scene of a match, the players of which are known.
+// draw returns the scene of a match whose players are known.
 func (b *Bot) draw(ctx context.Context, m match.Match, p *match.Position, l *text.Language, who map[match.PersonID]outbox.User, look render.Options) render.Scene {
 	names := render.Names{Black: seatName(l, m.Black, who), White: seatName(l, m.White, who)}
 	about := b.estimate(ctx, m, p)

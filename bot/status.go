@@ -7,10 +7,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// HowItStands says in at most three lines how a game stands, for the message under
-// which it is played: who plays, what was done last and what is next, the count
-// or the result. The words are those of the scene; names are clean, but nothing
-// is escaped.
+// HowItStands returns the state of a game in at most three lines, for its status
+// message: the players, the last turn and the next, the count or the result. It uses
+// the words of the scene; names are clean, but nothing is escaped.
 func HowItStands(s render.Scene) []string {
 	lines := []string{"⚫ " + CleanName(s.Black.Name) + " – ⚪ " + CleanName(s.White.Name)}
 	for _, words := range [][]string{{s.Told, s.Next}, {s.Headline, s.Caption}} {

@@ -9,136 +9,134 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// A Channel is what is known of a channel.
+// A Channel is what the store knows about a channel.
 type Channel struct {
 	Settings match.RoomSettings // Room is always set, without a thread
-	Server   Server             // that it belongs to, if one is known
-	Lang     string             // BCP 47 tag: what the platform says that it speaks; empty: nothing
-	Parked   bool               // there are posts that could not be shown there
+	Server   Server             // to which the channel belongs, if one is known
+	Lang     string             // BCP 47 tag of the language that the platform names; empty: none
+	Parked   bool               // posts for the channel are parked
 }
 
-// Known is what is known when somebody asks something.
+// Known is what the store knows about a request and the person who makes it.
 type Known struct {
 	Person  match.PersonID // empty: seen for the first time, or erased
-	Name    string         // that they went by
+	Name    string         // the name stored last
 	Prefs   match.Preferences
 	Channel Channel
-	Answer  *match.Reply // that the request got; nil: it was not taken
+	Answer  *match.Reply // the stored answer to the request; nil: there is none yet
 }
 
 // A Server is a community of channels, as a platform counts them.
 type Server struct {
 	Platform string
 	ID       string             // empty: there is none
-	Left     time.Time          // since when the bot is known not to be there; zero: it is
+	Left     time.Time          // when the bot was found to have left; zero: it is there
 	Settings match.RoomSettings // of all its channels
 }
 
 // Errors of a Store.
 var (
 	// ErrConflict means that another event of the game, or another answer to the
-	// request, came first: look again and decide anew.
+	// request, was stored first: load the game and decide again.
 	ErrConflict = errors.New("conflict with another change")
 	// ErrNotFound means that there is no such game.
 	ErrNotFound = outbox.ErrNotFound
 )
 
-// A Query selects matches. Empty fields select nothing away.
+// A Query selects matches. Empty fields match everything.
 type Query struct {
-	Where  match.Room // Thread only where it is not empty
+	Where  match.Room // an empty Thread matches every thread
 	Player match.PersonID
 	States []match.State
 	Number int
 	Limit  int // 0: 100
 }
 
-// A Store keeps everything. Its methods may be called concurrently. Stored
-// means durable: it survives the loss of power.
+// A Store keeps all data. Its methods may be called concurrently. What a method
+// has stored survives a loss of power.
 type Store interface {
 	outbox.Rows
-	// Person gives the id of a person, a new one at first sight, and keeps the
-	// name they go by now.
+	// Person returns the id of a person, creating it if necessary, and stores their
+	// current name.
 	Person(ctx context.Context, who outbox.User) (match.PersonID, error)
-	// People gives who persons are; those erased or unknown are left out.
+	// People returns the users behind the ids, without those erased or unknown.
 	People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error)
-	// Unname takes a person's name off, so that nothing more is said of them by it.
+	// Unname deletes a person's name, so that no later text uses it.
 	Unname(ctx context.Context, p match.PersonID) error
-	// Erase forgets a person, who were known as who: their name, what they have
-	// chosen and what they have said of games and in the local room, where others'
-	// lines have instead where they had the name. The person's id stays in games,
-	// posts and answers, and means nobody.
+	// Erase deletes what is stored about a person, known as who: their name, their
+	// settings, their comments on games, and their messages in the local room. In other
+	// people's messages there instead replaces the name. The person's id stays in games,
+	// posts and answers, and no longer refers to anybody.
 	Erase(ctx context.Context, p match.PersonID, who outbox.User, instead string) error
-	// MessagesOf returns what the transcript of the local room has of a person: what
-	// they have said, what quotes it, and what was for them alone.
+	// MessagesOf returns the messages of the local room's transcript that concern a
+	// person: their own, those that quote them, and private answers to them.
 	MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) ([]outbox.Message, error)
-	// EventsBy gives what a person has done, by game, in order.
+	// EventsBy returns the events that a person caused, by game, in order.
 	EventsBy(ctx context.Context, p match.PersonID) (map[match.GameID][]match.Event, error)
-	// Answered gives the answer that a request got, if it was taken.
+	// Answered returns the stored answer to a request, if there is one.
 	Answered(ctx context.Context, request string) (match.Reply, bool, error)
 	// Match returns a match and its events, or ErrNotFound.
 	Match(ctx context.Context, id match.GameID) (match.Match, []match.Event, error)
 	// Header returns a match without its events, or ErrNotFound.
 	Header(ctx context.Context, id match.GameID) (match.Match, error)
-	// Events returns the events of a match with a Seq above after, up to to, which
-	// is at most that of the match.
+	// Events returns the events of a match with a Seq above after and at most to, which
+	// must not be above that of the match.
 	Events(ctx context.Context, id match.GameID, after, to int) ([]match.Event, error)
-	// Running gives the ids of the matches of a platform, or of a server of it, or
-	// with "" of all, that have a deadline, after the id given, in the order of
-	// their ids, at most limit.
+	// Running returns the ids of the matches that have a deadline, in order, beginning
+	// after an id, at most limit: those of a platform, or only of a server of it, or
+	// of all platforms for "".
 	Running(ctx context.Context, platform, server string, after match.GameID, limit int) ([]match.GameID, error)
-	// Matches gives matches, the last changed first.
+	// Matches returns the matches that a query selects, the last changed first.
 	Matches(ctx context.Context, q Query) ([]match.Match, error)
-	// Commit stores a step, or gives ErrConflict and stores nothing. It puts the
-	// match's Number into s.Match when it is new.
+	// Commit stores a step, or returns ErrConflict and stores nothing. It sets the
+	// Number of s.Match if the match is new.
 	Commit(ctx context.Context, s *match.Step) error
-	// Unpark lets what was set aside for a channel a while ago be tried again, in
-	// its order, and reports whether there is any. How long a while is doubles with
-	// each attempt.
+	// Unpark makes the posts due again that were parked for a channel long enough ago,
+	// in their order, and reports whether there are any. The time that is long enough
+	// doubles with each attempt.
 	Unpark(ctx context.Context, where match.Room, now time.Time) (some bool, err error)
-	// DueBy gives at most limit of what is due at or before now, the longest due
-	// first. What it costs does not depend on how many matches there are.
+	// DueBy returns at most limit timed actions that are due at or before now, the
+	// oldest first. Its cost does not depend on the number of matches.
 	DueBy(ctx context.Context, now time.Time, limit int) ([]match.Due, error)
-	// NextDue gives when the next thing is due; zero: nothing is.
+	// NextDue returns the time of the next timed action; zero if there is none.
 	NextDue(ctx context.Context) (time.Time, error)
-	// Preferences gives what a person has chosen; Person is always set.
+	// Preferences returns a person's settings; Person is always set.
 	Preferences(ctx context.Context, p match.PersonID) (match.Preferences, error)
-	// Players gives who persons are and what they have chosen, in one look. Those
-	// erased or unknown are left out.
+	// Players returns the users behind the ids, and their settings, in one query. It
+	// leaves out those erased or unknown.
 	Players(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, map[match.PersonID]match.Preferences, error)
-	// Known returns what is known when somebody asks something: of them, of the
-	// channel and of the request, in one look.
+	// Known returns what is stored about a person, a channel and a request, in one
+	// query.
 	Known(ctx context.Context, who outbox.User, where match.Room, request string) (Known, error)
-	// Channel returns what is known of a channel.
+	// Channel returns what is stored about a channel.
 	Channel(ctx context.Context, where match.Room) (Channel, error)
-	// Rooms gives what has been chosen for each channel of a server for which
-	// something has, in the order of their ids.
+	// Rooms returns the settings of the channels of a server that have any, in the
+	// order of their ids.
 	Rooms(ctx context.Context, platform, server string) ([]match.RoomSettings, error)
-	// Belongs keeps to which server a channel belongs.
+	// Belongs stores to which server a channel belongs.
 	Belongs(ctx context.Context, where match.Room, server string) error
-	// Servers gives the servers of a platform that are known, in the order of their
-	// ids.
+	// Servers returns the known servers of a platform, in the order of their ids.
 	Servers(ctx context.Context, platform string) ([]Server, error)
-	// Left keeps since when the bot is not in a server; zero: it is there.
+	// Left stores when the bot left a server; zero: it is there.
 	Left(ctx context.Context, platform, server string, since time.Time) error
-	// Outages returns all outages that are stored, in the order of their beginning.
+	// Outages returns all stored outages, in the order of their beginning.
 	Outages(ctx context.Context) ([]Outage, error)
-	// ChangeOutages stores outages, or when they end, and drops others. They are known
-	// by their platform, server and beginning. Doing it twice is doing it once.
+	// ChangeOutages stores outages, or their ends, and deletes others. Platform, server
+	// and beginning identify an outage. Repeating a call has no effect.
 	ChangeOutages(ctx context.Context, put, drop []Outage) error
-	// ForgetServer forgets a server, the games of its channels and all that belongs
-	// to them, and people of whom then nothing is kept but who they are.
+	// ForgetServer deletes a server, the games of its channels with all that belongs to
+	// them, and people about whom nothing else is stored then.
 	ForgetServer(ctx context.Context, platform, server string) error
 	// Prune looks at no more than limit rows, those after a place, and deletes the
 	// ones that are no longer needed; never games and their events. It returns the
-	// place from which to go on; empty: it has seen all. The first place is empty, too.
+	// place from which to go on, empty at the end. The first place is empty, too.
 	Prune(ctx context.Context, now time.Time, after string, limit int) (next string, err error)
-	// Shown returns the receipts of posts of a game that were shown in a channel: of
-	// the last one of a kind, among those for all or those for some alone, or an
-	// empty one if it has been removed since; and of the very first, because what is
-	// asked below that is about the game.
+	// Shown returns the receipts of two posts of a game that were shown in a channel:
+	// the last one of a kind, either public or private (empty if it has been removed
+	// since), and the very first, under which the game's thread is.
 	Shown(ctx context.Context, game match.GameID, where match.Room, kind string, private bool) (last, first outbox.Receipt, err error)
-	// GameUnder gives the game of which a post became the message with a receipt,
-	// or ErrNotFound.
+	// GameUnder returns the game that the message with a receipt shows, or
+	// ErrNotFound.
 	GameUnder(ctx context.Context, platform string, r outbox.Receipt) (match.GameID, error)
 	// Bookmark and SetBookmark keep an adapter's place in its stream of events.
 	Bookmark(ctx context.Context, adapter string) (string, error)

@@ -15,7 +15,7 @@ import (
 // maxChoices is how many suggestions a platform can show.
 const maxChoices = 25
 
-// Suggest gives choices for an option that is being typed; see [Service].
+// Suggest returns choices for an option that is being typed; see [Service].
 func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []Choice {
 	now := Current(match.Control{Command: r.Command, Args: r.Args, Ask: option})
 	r.Command, r.Args, option = now.Command, now.Args, now.Ask

@@ -12,8 +12,8 @@ import (
 
 const dueAtOnce = 100
 
-// Tick does what is due, and returns when to come again: when the next thing is
-// due, or after a pulse. It is to be called every few seconds: a longer gap means
+// Tick runs the timed actions that are due, and returns when to call it again: when
+// the next one is due, or after a pulse. Call it every few seconds: a longer gap means
 // that the bot was away, and is credited to every clock that ran.
 func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	again, err := b.doDue(ctx)
@@ -23,7 +23,7 @@ func (b *Bot) Tick(ctx context.Context) (time.Time, error) {
 	return again, err
 }
 
-// doDue does what is due, and returns when to come again.
+// doDue runs the timed actions that are due, and returns when to come again.
 func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 	now, err := b.look(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *Bot) doDue(ctx context.Context) (time.Time, error) {
 // lookEvery is the longest time between two ticks.
 const lookEvery = 5 * time.Second
 
-// Watch looks at the time and does what is due until ctx is done.
+// Watch ticks until ctx is done.
 func (b *Bot) Watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		again, err := b.Tick(ctx)
@@ -78,7 +78,7 @@ func (b *Bot) Watch(ctx context.Context) {
 	}
 }
 
-// When the store is pruned: in small steps, between which turns have it.
+// The store is pruned in small steps, so that turns need not wait.
 const (
 	pruneFirst = time.Minute    // after the start
 	pruneEvery = 24 * time.Hour // after the last step
@@ -86,7 +86,7 @@ const (
 	pruneRows  = 500            // that a step looks at
 )
 
-// prune deletes what nothing needs any more until ctx is done.
+// prune deletes data that is no longer needed, until ctx is done.
 func (b *Bot) prune(ctx context.Context) {
 	wait, after := pruneFirst, ""
 	for {
@@ -112,7 +112,7 @@ func (b *Bot) prune(ctx context.Context) {
 	}
 }
 
-// due does one thing that is due, if it still is.
+// due runs one timed action, if it is still due.
 func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error) {
 	request := fmt.Sprintf("%s:%s:%d:%d", d.Kind, d.Game, d.Seq, d.At.UnixMilli())
 	done := false
@@ -132,8 +132,8 @@ func (b *Bot) due(ctx context.Context, d match.Due, now time.Time) (bool, error)
 	return done, errors.Join(err, unknown)
 }
 
-// others looks up what else waits for the people who are to be reminded, and when
-// nobody could be.
+// others loads the other games that wait for the people to be reminded, and the times
+// at which nobody could be reminded.
 func (b *Bot) others(ctx context.Context, in *task) error {
 	outages, err := b.outagesOf(ctx, in.Match)
 	if err != nil {
@@ -155,9 +155,9 @@ func (b *Bot) others(ctx context.Context, in *task) error {
 	return nil
 }
 
-// act takes a step in a match that nobody asked for. look looks up what the decision
-// depends on besides the match; nil: nothing. After ErrConflict all begins anew. It
-// returns the posts that are to be shown by whoever asks r.
+// act makes a step in a match without a request. look loads what the decision depends
+// on besides the match, if it is not nil. After ErrConflict act starts again. It returns
+// the posts that the adapter of r shows itself.
 func (b *Bot) act(ctx context.Context, r Request, game match.GameID, id string, now time.Time, look func(context.Context, *task) error, what match.Change) ([]outbox.Claimed, error) {
 	for range attempts {
 		if _, done, err := b.store.Answered(ctx, id); err != nil || done {

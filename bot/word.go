@@ -210,7 +210,7 @@ func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (match.Match, *matc
 	return b.at(ctx, o.Game, o.Seq)
 }
 
-// ended gives the record of a game that the event seq has ended, for the notice
+// ended returns the record of a game that the event seq has ended, for the notice
 // that says so.
 func (b *Bot) ended(ctx context.Context, m match.Match, p *match.Position, seq int) (*outbox.File, error) {
 	if m.State != match.Ended || !p.Over() || p.Deleted {
@@ -338,7 +338,7 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	return out
 }
 
-// answers gives the buttons below a notice that asks somebody something.
+// answers returns the buttons below a notice that asks somebody something.
 func answers(m match.Match, p *match.Position, seq int) []match.Control {
 	switch {
 	case m.State == match.Open:

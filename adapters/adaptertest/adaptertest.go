@@ -39,7 +39,7 @@ type Platform interface {
 	// Again delivers the last submission once more, as a platform does that did
 	// not hear of its success. It reports false if this platform never would.
 	Again() bool
-	// Sees gives everything that somebody can read now.
+	// Sees returns everything that somebody can read now.
 	Sees(who string) string
 	// OneScreen reports whether all persons look at the same screen, so that
 	// what is private can only be marked as such.
@@ -50,7 +50,7 @@ type Platform interface {
 
 // A Shelf is a Platform that can carry files.
 type Shelf interface {
-	// Files gives what somebody can download now, by name.
+	// Files returns what somebody can download now, by name.
 	Files(who string) map[string][]byte
 }
 

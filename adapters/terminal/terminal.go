@@ -60,7 +60,7 @@ type Terminal struct {
 
 var _ bot.Adapter = (*Terminal)(nil)
 
-// Name gives the platform's name.
+// Name returns the platform's name.
 func (t *Terminal) Name() string { return Name }
 
 // Refused returns how many lines were not carried out: refused commands, unknown

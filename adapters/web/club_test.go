@@ -281,7 +281,7 @@ func (c *club) listen() {
 
 var gameNumber = regexp.MustCompile(`[Gg]ame (\d+)`)
 
-// number gives the number of the game that a message of the bot is about.
+// number returns the number of the game that a message of the bot is about.
 func number(m message) int {
 	if found := gameNumber.FindStringSubmatch(m.Text); found != nil {
 		n, _ := strconv.Atoi(found[1])
@@ -337,7 +337,7 @@ func (c *club) heard(m message) {
 	}
 }
 
-// visit gives when somebody comes next: in the hours in which they are awake.
+// visit returns when somebody comes next: in the hours in which they are awake.
 func (c *club) visit(p *member, after time.Time) time.Time {
 	at := after.Add(time.Duration(float64(24*time.Hour) * c.ExpFloat64() / p.often)).Add(10 * time.Minute)
 	local := at.In(p.zone)
@@ -467,7 +467,7 @@ func (c *club) open(p *member) bool {
 // length is after how many events players would like a game to end.
 func (c *club) length() int { return 7 + c.IntN(9) }
 
-// matches gives games, the last first.
+// matches returns games, the last first.
 func (c *club) matches(q bot.Query) []match.Match {
 	ms, err := c.store.Matches(c.t.Context(), q)
 	if err != nil {
@@ -477,7 +477,7 @@ func (c *club) matches(q bot.Query) []match.Match {
 	return ms
 }
 
-// person gives the id by which the bot knows somebody.
+// person returns the id by which the bot knows somebody.
 func (c *club) person(p *member) match.PersonID {
 	id, err := c.store.Person(c.t.Context(), p.user())
 	if err != nil {
@@ -724,7 +724,7 @@ func (c *club) settle(p *member, me match.PersonID, m match.Match, board message
 	}
 }
 
-// suggestions gives what the page would suggest at the end of what is typed.
+// suggestions returns what the page would suggest at the end of what is typed.
 func (c *club) suggestions(p *member, text string) (values []string) {
 	_, body := do(c.t, "GET", c.url+"/suggest?"+url.Values{"seat": {p.seat()}, "text": {text}}.Encode(), "")
 	var got completion

@@ -62,7 +62,7 @@ func (j *judge) wrong(format string, args ...any) {
 	j.c.t.Errorf("%s: %s", j.c.now.UTC().Format("Mon 2 Jan 15:04:05"), fmt.Sprintf(format, args...))
 }
 
-// chosen gives how somebody wants to be reminded.
+// chosen returns how somebody wants to be reminded.
 func (j *judge) chosen(name string) match.Preferences {
 	i := slices.IndexFunc(j.c.members, func(p *member) bool { return p.name == name })
 	p, err := j.c.store.Preferences(j.c.t.Context(), j.c.person(j.c.members[i]))
@@ -72,7 +72,7 @@ func (j *judge) chosen(name string) match.Preferences {
 	return p
 }
 
-// match gives a match with its events, and the names of those for whom it waits.
+// match returns a match with its events, and the names of those for whom it waits.
 func (j *judge) match(id string) (m match.Match, events []match.Event, waits []string) {
 	m, events, err := j.c.store.Match(j.c.t.Context(), match.GameID(id))
 	if err != nil {
@@ -224,7 +224,7 @@ func (j *judge) reminded(m message) {
 	}
 }
 
-// expected gives when reminders of the turn are due, as somebody has chosen.
+// expected returns when reminders of the turn are due, as somebody has chosen.
 func (j *judge) expected(m match.Match, events []match.Event, p match.Preferences) (at []time.Time) {
 	r, err := clocksAt(m, events, j.c.now)
 	if err != nil {

@@ -334,7 +334,7 @@ func follow(t testing.TB, url, query, last string, cookies ...*http.Cookie) *rea
 	return r
 }
 
-// next gives the next event, false at the end of the stream.
+// next returns the next event, false at the end of the stream.
 func (r *reader) next() (event, bool) {
 	var e event
 	for r.in.Scan() {
@@ -357,7 +357,7 @@ func (r *reader) next() (event, bool) {
 	return e, false
 }
 
-// read gives the messages that a stream begins with.
+// read returns the messages that a stream begins with.
 func read(r *reader) (ms []message) {
 	r.t.Helper()
 	for {
@@ -372,7 +372,7 @@ func read(r *reader) (ms []message) {
 	}
 }
 
-// until gives the texts of messages up to the event with that name or text.
+// until returns the texts of messages up to the event with that name or text.
 func (r *reader) until(end string) []string {
 	r.t.Helper()
 	var texts []string

@@ -17,7 +17,7 @@ import (
 // gives the same proposal for the same position.
 const seed = 1
 
-// judged gives one stone of each chain that looks dead, that looks alive in
+// judged returns one stone of each chain that looks dead, that looks alive in
 // seki, and about which there is doubt.
 func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 	board := g.Board()
@@ -206,7 +206,7 @@ func counted(g *rules.Game, dead []rules.Point) (*rules.Game, error) {
 	return g, err
 }
 
-// Final gives the game that is to be looked at and counted: the one that was
+// Final returns the game that is to be looked at and counted: the one that was
 // played, or what a moderator has made of it.
 func (p *Position) Final() *rules.Game {
 	if len(p.Result) < 3 || p.Result[2] < '0' || p.Result[2] > '9' {

@@ -38,7 +38,7 @@ type Limited interface {
 
 // Rows stores posts and decorations. Its methods may be called concurrently.
 type Rows interface {
-	// Claim gives the posts to deliver now: of each game and channel the oldest
+	// Claim returns the posts to deliver now: of each game and channel the oldest
 	// that is neither settled nor parked, if it is due. They are not given again
 	// before until. A show or status that a newer one of the same game and
 	// channel supersedes is never given. Posts of the platforms in except stay.

@@ -21,14 +21,14 @@ const mostLabel = 80
 
 var holes = regexp.MustCompile(`\{\d\}`)
 
-// takes gives the arguments of a template, each once.
+// takes returns the arguments of a template, each once.
 func takes(template string) []string {
 	all := holes.FindAllString(template, -1)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// mentioned gives the commands that a template mentions, without their options, sorted.
+// mentioned returns the commands that a template mentions, without their options, sorted.
 func mentioned(template string) []string {
 	var names []string
 	for _, m := range mentions.FindAllStringSubmatch(template, -1) {

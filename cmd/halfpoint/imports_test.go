@@ -74,7 +74,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// wrongImports gives what a file in the folder dir imports or uses against the rules.
+// wrongImports returns what a file in the folder dir imports or uses against the rules.
 func wrongImports(dir string, f *ast.File) (wrong []string) {
 	folder := dir
 	rule, ruled := mayImport[folder]

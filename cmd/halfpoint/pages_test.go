@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/rules and the output of examples as the code has them now")
 
-// examples gives the record with which a page shows how a ruleset counts: where
+// examples returns the record with which a page shows how a ruleset counts: where
 // there is one an example of its source, else the same game as for others.
 var examples = map[string]string{
 	"tromp-taylor":        "g1-published.sgf --dead B9,D9",
@@ -44,7 +44,7 @@ const generated = "<!-- Written by go test ./cmd/halfpoint -run TestPages -updat
 // mostOfPictures is how many bytes the pictures of all pages may have together.
 const mostOfPictures = 500_000
 
-// example gives the words after "halfpoint score" that show how a ruleset counts,
+// example returns the words after "halfpoint score" that show how a ruleset counts,
 // with the record first.
 func example(r *rules.Ruleset) []string { return strings.Fields(examples[r.Name]) }
 
@@ -52,7 +52,7 @@ func recordFile(name string) string {
 	return filepath.Join("..", "..", "rules", "sgf", "testdata", name)
 }
 
-// drawnEnd gives the end of the example, counted as the score command counts it,
+// drawnEnd returns the end of the example, counted as the score command counts it,
 // as a picture and in words. The picture is as the bot draws it but for fewer
 // colours, which make it a third as long.
 func drawnEnd(t *testing.T, r *rules.Ruleset) (render.Scene, *image.Paletted) {
@@ -101,7 +101,7 @@ func alt(t *testing.T, s render.Scene) string {
 	return s.Ruleset + ": " + words[i:]
 }
 
-// page gives the page of a ruleset.
+// page returns the page of a ruleset.
 func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n**%s** %s\n\n`%s`. Source: %s.\n", generated, r.Title, r.Aim, r.PassCost, r.ID(), r.Source)
@@ -134,7 +134,7 @@ func page(t *testing.T, r *rules.Ruleset, end render.Scene) string {
 	return b.String()
 }
 
-// index gives the page that lists the others.
+// index returns the page that lists the others.
 func index() string {
 	var b strings.Builder
 	b.WriteString(generated + "# The rulesets\n\n" +
@@ -159,7 +159,7 @@ func index() string {
 	return b.String()
 }
 
-// wordsPage gives the page of the vocabulary.
+// wordsPage returns the page of the vocabulary.
 func wordsPage() string {
 	var b strings.Builder
 	b.WriteString(generated + "# Custom rulesets: the vocabulary\n\n" +

@@ -7,7 +7,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// due gives something due for m so long from now.
+// due returns something due for m so long from now.
 func (d *fixture) due(m *match.Match, kind string, in time.Duration) match.Due {
 	return match.Due{Game: m.ID, Kind: kind, At: d.now.Add(in), Seq: m.Seq}
 }
@@ -20,7 +20,7 @@ func (d *fixture) dueIn(in time.Duration) []match.Due {
 	return due
 }
 
-// next gives when the next thing is due.
+// next returns when the next thing is due.
 func (d *fixture) next() time.Time {
 	d.Helper()
 	at, err := d.NextDue(d.ctx())

@@ -17,7 +17,7 @@ import (
 type Storage interface {
 	bot.Store
 	bot.RoomLog
-	// Message gives the message of a key, or ErrNotFound.
+	// Message returns the message of a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (outbox.Message, error)
 	Holder(ctx context.Context, platform, id string) (bot.Holder, error)
 	Hold(ctx context.Context, h bot.Holder, instead string) (bot.Holder, error)
