@@ -27,9 +27,8 @@ var aliases = map[string]alias{
 	"why":      {command: "score", args: map[string]string{"why": "yes"}},
 }
 
-// Current returns what a control asks for today. Controls are shown and stored for as
-// long as their messages are, and may name commands and options that have another name
-// now.
+// Current translates a control into the commands of today. A control lives as long as
+// its message, so it may name commands and options that have been renamed since.
 func Current(c match.Control) match.Control {
 	a, ok := aliases[c.Command]
 	if !ok {
@@ -51,8 +50,7 @@ func (a alias) option(name string) string {
 	return name
 }
 
-// FindCommand returns the command that a name means: one of the list, or the one that
-// was called so once.
+// FindCommand returns the command with a name, or the command that once had that name.
 func FindCommand(commands []Command, name string) (Command, bool) {
 	name = Current(match.Control{Command: name}).Command
 	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name == name })
@@ -62,7 +60,7 @@ func FindCommand(commands []Command, name string) (Command, bool) {
 	return commands[i], true
 }
 
-// unknown says that there is no command of a name, and which one is near.
+// unknown returns the error for an unknown command, with the nearest known one.
 func unknown(commands []Command, name string) error {
 	names := slices.Collect(maps.Keys(aliases))
 	slices.Sort(names)

@@ -11,12 +11,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A cache keeps folded games in memory, those that were used last, so that a
-// turn costs the same however long its game is. What it holds was committed, or
-// read from the store. It may be used from many goroutines.
+// A cache keeps the most recently used games in memory, already folded, so that a
+// turn costs the same however long its game is. It holds only what was committed, or
+// read from the store. Its methods may be called concurrently.
 //
-// It is a list and a map rather than a library because it drops games by their
-// length: one of 2,000 turns takes the memory of a hundred short ones.
+// It is a list and a map instead of a library because it drops games by their
+// length: a game of 2,000 turns takes as much memory as a hundred short ones.
 type cache struct {
 	mu     sync.Mutex
 	most   int        // weight that is kept
@@ -26,10 +26,10 @@ type cache struct {
 	epoch  int // grows when everything is dropped
 }
 
-// A cachedGame holds the last positions of a game, the newest first: posts are
-// worded, and pictures drawn, when the next turn may have been made already. And
-// it holds the last scenes: a board is shown to a room, under its opening, and to
-// everybody who looks.
+// A cachedGame holds the last positions of a game, the newest first, because the
+// next turn may come before the posts of the last one are worded and its picture is
+// drawn. It also holds the last scenes, because a board is shown several times: in the
+// room, in the status message, and to everybody who asks for it.
 type cachedGame struct {
 	id     match.GameID
 	latest []*match.Position
@@ -48,7 +48,7 @@ type cachedAbout struct {
 	about
 }
 
-// A sceneKey is what a scene follows from besides its position.
+// A sceneKey is what a scene depends on besides its position.
 type sceneKey struct {
 	lang  string
 	names render.Names
@@ -73,9 +73,9 @@ func (g *cachedGame) weight() int {
 	return len(g.latest[0].Events) + positionWeight*(len(g.latest)+len(g.scenes))
 }
 
-// get returns the last position that is kept of a game not after event seq, or
-// nil. If it is not that after seq, the events up to seq may be there all the same,
-// from a later position. With them comes the epoch, for keep.
+// get returns the last cached position of a game that is not after event seq, or nil.
+// If it is before seq, events may hold the events up to seq, from a later position. The
+// epoch is for keep.
 func (c *cache) get(id match.GameID, seq int) (p *match.Position, events []match.Event, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *cache) get(id match.GameID, seq int) (p *match.Position, events []match
 	return nil, events, c.epoch
 }
 
-// keep keeps a position that follows from what is stored, unless everything has
-// been dropped since the epoch in which it was read.
+// keep caches a position that was folded from stored events, unless the cache has been
+// cleared since the epoch in which they were read.
 func (c *cache) keep(id match.GameID, p *match.Position, epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +124,7 @@ func (c *cache) keep(id match.GameID, p *match.Position, epoch int) {
 	c.shrink()
 }
 
-// shrink drops the games that were not used for longest, until what is left is
-// light enough.
+// shrink drops the least recently used games until the rest is within the limit.
 func (c *cache) shrink() {
 	for c.weight > c.most && c.used.Len() > 1 {
 		oldest := c.used.Back()
@@ -135,8 +134,7 @@ func (c *cache) shrink() {
 	}
 }
 
-// scene returns a scene of a position that is kept, and has it made if it is not
-// kept, too.
+// scene returns a scene of a position. It caches the scene if it caches the position.
 func (c *cache) scene(id match.GameID, p *match.Position, key sceneKey, draw func() render.Scene) render.Scene {
 	c.mu.Lock()
 	g := c.holds(id, p)
@@ -162,7 +160,7 @@ func (c *cache) scene(id match.GameID, p *match.Position, key sceneKey, draw fun
 	return scene
 }
 
-// estimated returns the estimate of a position, if it has been made and kept.
+// estimated returns the estimate of a position, if it is cached.
 func (c *cache) estimated(id match.GameID, p *match.Position) (a about, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,8 +174,7 @@ func (c *cache) estimated(id match.GameID, p *match.Position) (a about, known bo
 	return about{}, false
 }
 
-// keepEstimate keeps the estimate of a position that is kept. It takes next to no
-// memory.
+// keepEstimate caches the estimate of a cached position. It takes next to no memory.
 func (c *cache) keepEstimate(id match.GameID, p *match.Position, a about) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +184,7 @@ func (c *cache) keepEstimate(id match.GameID, p *match.Position, a about) {
 	}
 }
 
-// holds returns a game that is kept, if the position is.
+// holds returns the cached game of a position, if the position is cached.
 func (c *cache) holds(id match.GameID, p *match.Position) *cachedGame {
 	if e := c.games[id]; e != nil {
 		if g := e.Value.(*cachedGame); slices.Contains(g.latest, p) {
@@ -215,8 +212,8 @@ func (c *cache) drop(id match.GameID) {
 	}
 }
 
-// clear drops everything. It is to be called after stored events have been
-// changed or deleted: what was read before is not kept after.
+// clear drops everything. Call it after stored events have been changed or deleted:
+// positions read before that are not cached afterwards.
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,7 +223,8 @@ func (c *cache) clear() {
 	clear(c.games)
 }
 
-// position returns how a match stood after event seq. Its error may be errNotReplayed.
+// position returns the position of a match after event seq. Its error may be
+// errNotReplayed.
 func (b *Bot) position(ctx context.Context, m match.Match, seq int) (*match.Position, error) {
 	if seq < 0 || seq > m.Seq {
 		return nil, fmt.Errorf("game %s has no event %d: %w", m.ID, seq, ErrNotFound)

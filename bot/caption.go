@@ -11,9 +11,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// caption is the line of a game after its last event: what was done, what it gave to
-// whom, and who is to play. The picture shows the rest. Several: there are other games
-// where people read it, so that they are told which one this is.
+// caption returns the line about a game's last event: what happened, who gained what
+// by it, and who plays next. The picture shows the rest. If there are several games in
+// the place where people read it, the line says which one this is.
 func caption(m match.Match, p *match.Position, now time.Time, several bool) []Text {
 	g := p.Game
 	log := g.Log()
@@ -50,7 +50,7 @@ func caption(m match.Match, p *match.Position, now time.Time, several bool) []Te
 	return append([]Text{out}, more...)
 }
 
-// dots puts parts of a line one after another.
+// dots joins the parts of a line with dots.
 func dots(parts ...Text) Text {
 	out := parts[0]
 	for _, p := range parts[1:] {
@@ -59,7 +59,7 @@ func dots(parts ...Text) Text {
 	return out
 }
 
-// gains says in short what changed hands.
+// gains says briefly what changed hands.
 func gains(es []rules.Entry) (out []Text) {
 	for _, e := range es {
 		sign := "+"
@@ -84,7 +84,7 @@ func entries(key string, es []rules.Entry) []Text {
 	return out
 }
 
-// count says how the count stands, in a line.
+// count returns a line with the present count.
 func count(g *rules.Game) []Text {
 	s := g.Score()
 	if s == nil {
@@ -102,7 +102,7 @@ func count(g *rules.Game) []Text {
 	return []Text{say(key, s.Black.String(), s.White.String(), lead(s.Margin()))}
 }
 
-// held says what lies in the bowls; nothing of an empty one.
+// held says what lies in each bowl that is not empty.
 func held(g *rules.Game) []Text {
 	var out []Text
 	for _, c := range []rules.Color{rules.Black, rules.White} {
@@ -130,7 +130,7 @@ func lead(margin rules.Points) Text {
 	return say("even")
 }
 
-// ahead says an estimated margin, in whole points.
+// ahead words an estimated margin, in whole points.
 func ahead(margin rules.Points) Text {
 	c := rules.Black
 	if margin < 0 {
@@ -143,8 +143,8 @@ func ahead(margin rules.Points) Text {
 	return say("about", text.Color(c), strconv.Itoa(int(points)))
 }
 
-// seat is how a line calls a player: by name, so that their platform mentions them, or
-// by the colour where one person plays both.
+// seat returns the name of a player in a line, so that the platform mentions them, or
+// the colour if one person plays both.
 func seat(m match.Match, c rules.Color) Text {
 	id := m.White
 	if c == rules.Black {
@@ -156,8 +156,8 @@ func seat(m match.Match, c rules.Color) Text {
 	return text.Called(string(id))
 }
 
-// next says whose turn it is and until when, or who must still accept, and in more
-// lines what they may do besides.
+// next returns a line that says whose turn it is and until when, or who must still
+// accept, and further lines with what else they may do.
 func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 	g := p.Game
 	if p.Over() {

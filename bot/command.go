@@ -1,7 +1,7 @@
 package bot
 
-// A Command is something people can ask for. Adapters project the list onto
-// slash commands, typed commands and help.
+// A Command is something people can ask for. Adapters turn the list into slash
+// commands, typed commands and help.
 type Command struct {
 	Name    string // "place"; lower case, at most 32 characters
 	Group   string // of help; empty: the everyday commands, which come first
@@ -9,7 +9,7 @@ type Command struct {
 	Options []Option
 }
 
-// An OptionType says what an option takes, so that an adapter can offer the
+// An OptionType is the type of an option's value, so that an adapter can offer the
 // platform's own way to choose it.
 type OptionType int
 
@@ -23,8 +23,8 @@ const (
 	DiagramOption            // a drawing or a record, of several lines; it may come from a file
 )
 
-// An Option is an argument of a command. Typed commands give options in order
-// or by name, "komi:6.5".
+// An Option is an argument of a command. In typed commands options come in order or
+// by name, "komi:6.5".
 type Option struct {
 	Name     string
 	Summary  string

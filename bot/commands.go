@@ -13,16 +13,16 @@ import (
 // game is the option by which every command about a game can name it.
 var gameOption = Option{Name: "game", Summary: "The number of the game, if you have several here", Type: IntegerOption, Suggest: true}
 
-// shareOption lets the answer to a question be read by everybody.
+// shareOption shows the answer to a question to everybody.
 var shareOption = Option{Name: "share", Summary: "Let everybody here see the answer", Type: BoolOption}
 
-// A handler decides what a command does. A change is pure: it gives a step. A
+// A handler carries out a command. A change is a pure function that returns a step. A
 // question only reads.
 type handler struct {
 	Command
 	kind     rules.Kind // of the turn, for commands that are one
-	toMove   bool       // of several games the one in which the person is to move is meant
-	seated   bool       // for those who play in the game alone, while it is played
+	toMove   bool       // of several games the command means the one in which it is the person's turn
+	seated   bool       // only for the players of the game, while it is played
 	change   match.Change
 	prefer   func(in *task) match.Step // changes what a person or a room has chosen, and no game
 	question func(q *question) Answer
@@ -37,8 +37,8 @@ func (h handler) asks(r Request) bool {
 	return h.question != nil && (h.changes == "" || r.Args[h.changes] == "")
 }
 
-// The groups of commands, in the order of help. Their names are typed after /help; a
-// text says what each is about.
+// The groups of commands, in the order of help. People type their names after /help; a
+// text describes each.
 const (
 	everyday = ""
 	study    = "study"
@@ -49,9 +49,9 @@ const (
 
 var groups = []string{study, ending, timing, room}
 
-// handlers is the list of commands, in the order of help, from which every
-// adapter projects its own. It is made when it is first asked for, since the names of
-// the languages are in it, and most commands of the program need no language.
+// handlers returns the list of commands, in the order of help, from which every adapter
+// makes its own. It is made on first use, because it contains the names of the
+// languages, which most commands of the program do not need.
 var handlers func() []handler
 
 func init() { handlers = sync.OnceValue(listHandlers) }
@@ -184,10 +184,10 @@ func listHandlers() []handler {
 	}
 }
 
-// noChoice takes back what has been chosen.
+// noChoice resets a setting.
 var noChoice = Choice{"Default", "default"}
 
-// choicesOf makes choices of words that mean themselves, and of none of them.
+// choicesOf makes choices whose values are their labels, with noChoice.
 func choicesOf(words []string) []Choice {
 	var out []Choice
 	for _, w := range words {

@@ -75,7 +75,7 @@ func chains(board rules.Board, ps []rules.Point) (stones []rules.Point) {
 	return slices.Compact(stones)
 }
 
-// firstStone returns a point to give as an example of one with a stone.
+// firstStone returns a point with a stone, as an example.
 func firstStone(board rules.Board) (rules.Point, bool) {
 	for _, p := range board.Points() {
 		if board.At(p) != rules.None {
@@ -85,8 +85,8 @@ func firstStone(board rules.Board) (rules.Point, bool) {
 	return rules.Point{}, false
 }
 
-// supposing says who would win with other stones dead than in the game, and by which
-// rulesets somebody else.
+// supposing says who would win if other stones than in the game were dead, and under
+// which rulesets somebody else would.
 func supposing(rows []sgf.Row) (out []Text) {
 	var others []string
 	for _, row := range rows {
@@ -114,7 +114,7 @@ func won(margin rules.Points) Text {
 	return say("jigo")
 }
 
-// differ says in a line how far the rows of a comparison part.
+// differ returns a line that says by how much the rows of a comparison differ.
 func differ(game string, rows []sgf.Row) Text {
 	groups := sgf.Groups(rows, false)
 	var flips []string
@@ -138,7 +138,7 @@ func differ(game string, rows []sgf.Row) Text {
 	return say("compare.equal", game, counted, lead(groups[0].Row.Game.Score().Margin()))
 }
 
-// Titles and Names call a ruleset by its title, and by what people type for it.
+// Titles and Names return the title of a ruleset and the name that people type for it.
 func Titles(r *rules.Ruleset) string { return r.Title }
 func Names(r *rules.Ruleset) string  { return r.Name }
 

@@ -41,7 +41,7 @@ type Limits struct {
 	Games   GameLimits
 }
 
-// Discord is how the bot gets to Discord. Without a token it does not.
+// Discord configures the connection to Discord. Without a token it is off.
 type Discord struct {
 	Token       Secret // of the bot
 	Application string // id of the application; empty: the one of the token
@@ -55,12 +55,12 @@ type Discord struct {
 	Count       int    // how many shards this process runs; 0: all from First
 }
 
-// Matrix is how the bot gets to Matrix. Without a homeserver it does not.
+// Matrix configures the connection to Matrix. Without a homeserver it is off.
 type Matrix struct {
 	Homeserver  string   // its address, or the name of the server
 	User        string   // "@halfpoint:example.org", or the part before the colon
 	Password    Secret   // of the account; without it and Token the account logs in through the browser
-	Token       Secret   // instead of the password, with less that works
+	Token       Secret   // instead of the password; some things do not work with it
 	RecoveryKey Secret   // of the account's cross-signing; empty: made if there is none
 	Allow       []string // who may invite the bot: users, servers, rooms; empty: everybody
 	Owners      []string // who may verify the bot: users
@@ -68,7 +68,7 @@ type Matrix struct {
 	Avatar      string   // file of its picture; empty: a board, unless it has one
 }
 
-// Defaults is what holds when nothing is said.
+// Defaults are the settings without any configuration.
 var Defaults = Settings{Listen: "127.0.0.1:8080", Database: "halfpoint.db", Limits: Limits{Person: 60, Channel: 120, Games: DefaultGameLimits}}
 
 // table returns a pointer to each setting, by its key. No other key is known.
@@ -100,7 +100,7 @@ type reader struct {
 	table    map[string]any // as table returns it
 	keys     []string       // of table, sorted
 	values   map[string][]string
-	meant    []string // keys that an unknown key seems to stand for
+	meant    []string // known keys that unknown keys probably mean
 	mistakes BadSettings
 }
 
@@ -232,8 +232,8 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// nearest returns the known key that an unknown one seems to stand for: one that
-// is spelled nearly alike, or else that has the same name in another group.
+// nearest returns the known key that an unknown one probably means: one with a
+// similar spelling, or else one with the same name in another group.
 func (r *reader) nearest(key string) string {
 	best, at := "", max(3, len(key)/3)
 	known := slices.Clone(r.keys)
@@ -259,7 +259,7 @@ func (r *reader) nearest(key string) string {
 	return ""
 }
 
-// set gives a setting its value.
+// set sets a setting.
 func (r *reader) set(key string, values []string) {
 	value := strings.TrimSpace(strings.Join(values, ","))
 	switch to := r.table[key].(type) {

@@ -15,9 +15,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// who returns who persons are. Those whose names look alike get a tag behind their
-// name, so that nobody can play as somebody else: it follows from the person, so
-// that it is the same in every text and picture that both are in.
+// who returns the users behind ids. If some of their names look the same, it adds tags
+// to those, so that nobody can pose as somebody else. The tag is derived from the person,
+// so that it is the same in every text and picture with both.
 func (b *Bot) who(ctx context.Context, ids ...match.PersonID) (map[match.PersonID]outbox.User, error) {
 	who, err := b.store.People(ctx, ids)
 	if err != nil {
@@ -32,7 +32,7 @@ const tagged = text.MaxName - len(" #") - tagLength
 // tagLength is the length of a tag, in hexadecimal digits.
 const tagLength = 4
 
-// tellApart returns people with names that do not look alike.
+// tellApart adds tags to names that look the same.
 func tellApart(who map[match.PersonID]outbox.User) map[match.PersonID]outbox.User {
 	like := map[string][]match.PersonID{}
 	for p, w := range who {
@@ -64,9 +64,8 @@ var twins = strings.NewReplacer(
 	"α", "a", "β", "b", "ε", "e", "ζ", "z", "η", "h", "ι", "i", "κ", "k", "μ", "m", "ν", "v", "ο", "o", "ρ", "p", "τ", "t", "υ", "y", "χ", "x",
 	"0", "o", "1", "l", "|", "l", "i", "l", "ı", "l")
 
-// Looks reduces a name to what readers see of it, without case, accents, blanks and
-// the difference between similar letters: two names with the same looks can be
-// taken for each other.
+// Looks reduces a name to what readers see, without case, accents, blanks and
+// the difference between similar letters. Two names with the same looks can be confused.
 func Looks(name string) string {
 	name = cases.Fold().String(norm.NFKD.String(name))
 	name = strings.Map(func(r rune) rune {

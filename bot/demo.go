@@ -27,9 +27,9 @@ import (
 //	..XO.
 //
 //	moves E5 C7           placements from there, alternately; part of the start
-//	What is said of the start.
+//	The text about the start.
 //	B pass                a line of the game's log
-//	What is said of it. {lead} is who leads by how much, so that no number lies.
+//	The text about it. {lead} says who leads by how much, so that no number is wrong.
 type lesson struct {
 	id, title string
 	steps     []lessonStep
@@ -43,8 +43,8 @@ type lessonStep struct {
 //go:embed lessons/*.txt
 var lessonFiles embed.FS
 
-// lessons returns all lessons, read once. They are part of the program: one that
-// cannot be read is a fault of it, which a test finds.
+// lessons returns all lessons, which are read once. They are part of the program, and a
+// test finds those that cannot be read.
 var lessons = sync.OnceValue(func() []lesson {
 	names, err := fs.Glob(lessonFiles, "lessons/*.txt")
 	if err != nil {

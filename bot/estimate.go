@@ -11,11 +11,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// An estimator sees to it that estimates of the score cost no turn its speed. They
-// are made where a post is worded or a question answered, after the turn is stored
-// and never under a lock: one at a time, and none while many requests come in.
+// An estimator ensures that estimates of the score do not slow turns down. They are
+// made while a post is worded or a question answered, after the turn is stored and
+// never under a lock: one at a time, and none while many requests come in.
 type estimator struct {
-	calm    *rate.Limiter // of requests: those beyond it make a crowd
+	calm    *rate.Limiter // of requests; those beyond its rate pause estimates
 	crowded atomic.Int64  // until when, in milliseconds of Unix time
 	slot    chan struct{} // held while an estimate is made
 }
@@ -27,7 +27,7 @@ const (
 	calmBurst    = 20                     // requests at once
 	crowdStays   = time.Second            // after the last request that was too many
 	estimateWait = 100 * time.Millisecond // for the one before it
-	estimateSeed = 1                      // any will do, and the same one gives the same estimate of the same position
+	estimateSeed = 1                      // any will do; the same seed makes the same estimate of the same position
 )
 
 func newEstimator() *estimator {
@@ -41,8 +41,8 @@ func (e *estimator) asked(now time.Time) {
 	}
 }
 
-// hold takes the slot, or reports false where others should have the processor. The
-// caller gives it back by reading from it.
+// hold takes the slot, or reports false if other work should have the processor. The
+// caller releases the slot by reading from it.
 func (e *estimator) hold(ctx context.Context, now time.Time) bool {
 	if now.UnixMilli() < e.crowded.Load() {
 		return false

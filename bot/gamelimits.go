@@ -10,21 +10,21 @@ import (
 )
 
 // GameLimits bound how many unfinished games there may be in one channel, so that
-// nobody can fill it. Zero stands for the default.
+// nobody can fill it. Zero means the default.
 type GameLimits struct {
 	Person  int // of each person who opens games; 0: 20
 	Channel int // of all; 0: 200
 }
 
-// DefaultGameLimits holds where nothing else is said.
+// DefaultGameLimits are the limits without any configuration.
 var DefaultGameLimits = GameLimits{Person: 20, Channel: 200}
 
 func (l GameLimits) orDefault() GameLimits {
 	return GameLimits{cmp.Or(l.Person, DefaultGameLimits.Person), cmp.Or(l.Channel, DefaultGameLimits.Channel)}
 }
 
-// look is how many games of a channel a request looks through to find the one
-// that it is about: all there may be, and sandboxes besides.
+// look is the number of games of a channel among which a request looks for its own:
+// all that the limits allow, and sandboxes.
 func (l GameLimits) look() int { return 2 * l.Channel }
 
 // unfinished looks up the games that count against the limits.
@@ -40,8 +40,8 @@ func (b *Bot) unfinished(ctx context.Context, in *task) (err error) {
 }
 
 // replace cancels an open challenge that another one has replaced, unless
-// somebody has joined it meanwhile. It returns the posts that are to be shown by
-// whoever asks r.
+// somebody has joined it meanwhile. It returns the posts that the adapter of r shows
+// itself.
 func (b *Bot) replace(ctx context.Context, r Request, old match.GameID, by *match.Match, opener match.PersonID) ([]outbox.Claimed, error) {
 	request := fmt.Sprintf("replace:%s:%s", old, by.ID)
 	return b.act(ctx, r, old, request, b.now(), nil, func(in *match.Input) match.Step { return match.Replace(in, opener, *by) })

@@ -16,12 +16,12 @@ type localizer struct {
 	room   *text.Language // of the room, for what everybody reads
 	here   place
 	prefs  match.Preferences // of the person
-	answer *match.Reply      // that the request got; nil: it was not taken
-	parked bool              // there are posts that could not be shown here
+	answer *match.Reply      // the stored answer to the request; nil: there is none yet
+	parked bool              // posts for the room are parked
 }
 
-// localizer looks up the person and the room of a request. The language of a person is the one they
-// have chosen, that of their program, or if it does not say, that of the room.
+// localizer looks up the person and the room of a request. The language of a person is
+// the one they have chosen, or else that of their program, or else that of the room.
 func (b *Bot) localizer(ctx context.Context, r Request) (localizer, error) {
 	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
 	if err != nil {
@@ -33,8 +33,8 @@ func (b *Bot) localizer(ctx context.Context, r Request) (localizer, error) {
 		}
 		k.Prefs.Person = k.Person
 	}
-	// What the platform says that the room speaks is for what is said there later
-	// and nobody asked for.
+	// The language that the platform names for the room is stored for later posts that
+	// answer no request.
 	if l, ok := text.FindLanguage(r.RoomLang); ok && l.Tag != cmp.Or(k.Channel.Lang, text.English.Tag) {
 		if err := b.store.SetBookmark(ctx, LangMark(r.Where), l.Tag); err != nil {
 			return localizer{}, err
@@ -49,23 +49,23 @@ func (b *Bot) localizer(ctx context.Context, r Request) (localizer, error) {
 	}, nil
 }
 
-// LangMark names the bookmark in which it is written what language a platform says
-// that a channel speaks.
+// LangMark returns the name of the bookmark that holds the language that a platform
+// names for a channel.
 func LangMark(where match.Room) string { return "bot:lang:" + where.Platform + ":" + where.Channel }
 
-// room looks up what holds in a room, and its language.
+// room loads the settings of a room, and its language.
 func (b *Bot) room(ctx context.Context, where match.Room) (place, *text.Language, error) {
 	here, err := b.place(ctx, where)
 	return here, here.language(), err
 }
 
 // language returns the language of a place: the one that its moderators have
-// chosen, or the one that the platform says, or English.
+// chosen, or the one that the platform names, or English.
 func (p place) language() *text.Language { return text.BestLanguage(cmp.Or(p.Lang, p.lang)) }
 
-// postLang returns the language of a post: that of its reader, if it is for one
-// person alone and they have chosen one, else that of the room, with what has
-// been chosen for that.
+// postLang returns the language of a post, and the settings of its room: the language of
+// its reader, if it is for one person alone and they have chosen one, else that of the
+// room.
 func (b *Bot) postLang(ctx context.Context, o outbox.Claimed) (here place, l *text.Language, err error) {
 	if s := b.recent(o); s != nil {
 		here = s.place
@@ -93,8 +93,8 @@ func Languages() []string {
 	return tags
 }
 
-// Translated translates what an adapter says by itself: its English words into the
-// language of a BCP 47 tag, with arguments for {0}, {1} ….
+// Translated translates an adapter's own English text into the language of a BCP 47
+// tag, with arguments for {0}, {1} ….
 func Translated(tag, english string, args ...string) string {
 	return text.BestLanguage(tag).Adapter(english, args...)
 }
@@ -109,7 +109,7 @@ func CommandsIn(tag string) []Command {
 	return cs
 }
 
-// GroupSummary returns what a group of commands is about, in the language of a BCP 47 tag.
+// GroupSummary describes a group of commands in the language of a BCP 47 tag.
 func GroupSummary(group, tag string) string { return text.BestLanguage(tag).Say(say("group." + group)) }
 
 // In returns the command with its summaries and the labels of choices in the
