@@ -13,17 +13,17 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// ErrNotACommand is the error of Parse for what does not begin like a command.
+// ErrNotACommand is the error of Parse for text that does not begin like a command.
 var ErrNotACommand = fmt.Errorf("not a command")
 
 // Parse reads a typed command: "/place D4", "/new two-button 9x9 komi:6.5",
 // "/dead C3 D5 as:alive". An option that takes the rest keeps its lines. Options
 // come in their order or by name, with ":", "=" or, but for prose, a space: "komi 7". The
-// name of a yes-or-no option alone means yes, and yes alone confirms. A number behind the letter of a
-// point belongs to it: "/place e 5". The name of a command may be one
-// that it had once: the name returned is today's. Parse returns ErrNotACommand for text
-// that does not begin with "/" or "!"; its other errors are for the person who typed, in
-// English; [Explain] words them for somebody else.
+// name of a yes-or-no option alone means yes, and yes alone confirms. A number after the
+// letter of a point belongs to it: "/place e 5". A command may have one of its earlier
+// names: Parse returns the present one. It returns ErrNotACommand for text that does not
+// begin with "/" or "!"; its other errors are for the person who typed, in English, and
+// [Explain] translates them.
 func Parse(commands []Command, typed string) (string, map[string]string, error) {
 	words := strings.Fields(typed)
 	lines := map[int]bool{} // words that begin a line
@@ -98,13 +98,13 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	return c.Name, args, nil
 }
 
-// aLetter is a word that ends with a letter by itself, of which the row may follow: "e 5".
+// aLetter matches a word that ends with a single letter, which a row may follow: "e 5".
 var aLetter = regexp.MustCompile(`(?i)(?:^|[:=,])[a-z]$`)
 
-// spelled puts a colon between the name of an option and its value where they are two
-// words, "komi 7", and behind the name of a yes-or-no option that stands alone:
-// "share:yes". Where people write prose it stops before the prose, in which such words are
-// words; there a value needs its colon.
+// spelled joins the name of an option and its value with a colon if they are two words,
+// "komi 7", and adds the value to a yes-or-no option without one: "share:yes". In prose
+// such words are only words, so it stops before an option that takes prose; there a value
+// needs its colon.
 func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string, map[int]bool) {
 	prose := slices.ContainsFunc(c.Options, func(o Option) bool {
 		return o.Rest && o.Required && (o.Type == StringOption || o.Type == DiagramOption)
@@ -152,9 +152,9 @@ func yesOrNo(word string) bool {
 	return slices.Contains([]string{"yes", "y", "true", "on", "no", "n", "false", "off"}, strings.ToLower(word))
 }
 
-// joined makes one word of those that name a ruleset together: "two button", "rules:two
-// button"; also if they stand first and are misspelt, "two buttn". Only commands that
-// have an option for it want that.
+// joined makes one word of several that name a ruleset: "two button", "rules:two
+// button". If they come first they may be misspelt, "two buttn". It changes only commands
+// with an option for a ruleset.
 func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bool) {
 	if !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == "rules" || c.Name == "rules" }) {
 		return words, lines
@@ -193,7 +193,7 @@ func joined(c Command, words []string, lines map[int]bool) ([]string, map[int]bo
 // maxRulesetWords is the largest number of words of a ruleset's name.
 const maxRulesetWords = 6
 
-// usage shows what a command is typed with: " at [game]", but for some options.
+// usage returns the options of a command, except some, as help shows them: " at [game]".
 func usage(c Command, but ...string) string {
 	out := ""
 	for _, o := range c.Options {

@@ -13,11 +13,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/text"
 )
 
-// The data about a person, and how it is deleted. Games, posts and answers
-// know people by an id that means nothing without the table of persons. Names are
-// there and in the transcript of the local room, which holds what people read.
+// The data about a person, and how it is deleted. Games, posts and answers refer to
+// people by ids that mean nothing without the table of persons. Names are only in that
+// table and in the transcript of the local room.
 
-// privacy tells a person what is kept of them, or forgets them.
+// privacy shows a person their stored data, or deletes it.
 func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error) {
 	switch what := strings.ToLower(strings.TrimSpace(r.Args["what"])); {
 	case what == "export":
@@ -54,8 +54,8 @@ func privacy(ctx context.Context, b *Bot, s localizer, r Request) (Answer, error
 	}
 }
 
-// Forgets reports whether somebody asks to be forgotten and says that they are sure,
-// so that an adapter forgets them, too.
+// Forgets reports whether somebody asks to be forgotten, and confirms it, so that an
+// adapter forgets them, too.
 func (r Request) Forgets() bool {
 	return r.Command == "privacy" && strings.EqualFold(strings.TrimSpace(r.Args["what"]), "delete") && strings.EqualFold(r.Args["confirm"], "yes")
 }
@@ -63,7 +63,7 @@ func (r Request) Forgets() bool {
 // maxKnown is how many games an export lists.
 const maxKnown = 10_000
 
-// known returns everything that is kept of a person, as JSON.
+// known returns everything stored about a person, as JSON.
 func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by match.PersonID) (*outbox.File, error) {
 	type game struct {
 		Number  int         `json:"number"`
@@ -145,8 +145,8 @@ func (b *Bot) known(ctx context.Context, l *text.Language, who outbox.User, by m
 	return &outbox.File{Name: "halfpoint.json", Type: "application/json", Data: append(text, '\n')}, err
 }
 
-// forget ends what a person plays, and forgets who they are. Their name goes first:
-// nothing that is shown meanwhile has it.
+// forget ends a person's games and deletes their data. It deletes the name first, so
+// that nothing shown meanwhile contains it.
 func (b *Bot) forget(ctx context.Context, r Request, by match.PersonID) error {
 	if err := b.store.Unname(ctx, by); err != nil {
 		return err

@@ -36,8 +36,8 @@ type question struct {
 	own       match.Preferences // of the person who asked, for pictures that they alone see
 }
 
-// question answers what changes nothing. It returns ErrConflict if a game is to be looked
-// up again.
+// question answers a request that changes nothing. It returns ErrConflict if a game must
+// be loaded again.
 func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (Answer, error) {
 	if _, err := b.present(ctx); err != nil {
 		return Answer{}, err
@@ -84,11 +84,11 @@ func (b *Bot) question(ctx context.Context, r Request, h handler, s localizer) (
 	return a, nil
 }
 
-// arguments are the questions whose answers people show each other: a private answer
-// carries a button for that.
+// arguments lists the questions whose answers people show each other: their private
+// answers have a button for that.
 var arguments = []string{"score", "board", "compare", "rules", "demo", "show", "replay"}
 
-// share is the button that lets everybody read the answer.
+// share returns the button that shows the answer to everybody.
 func (q *question) share() match.Control {
 	args := maps.Clone(q.req.Args)
 	args[shareOption.Name] = "yes"
@@ -98,7 +98,7 @@ func (q *question) share() match.Control {
 	return match.Control{Label: q.lang.Say(say("label.share")), Command: q.req.Command, Args: args}
 }
 
-// credited says before an answer for everybody who asked for what.
+// credited puts before a shared answer who asked for what.
 func (q *question) credited(answer string) (string, error) {
 	who, err := q.b.who(q.ctx, q.by)
 	if err != nil {
@@ -108,7 +108,7 @@ func (q *question) credited(answer string) (string, error) {
 	return strings.TrimRight(line+"\n"+answer, "\n"), nil
 }
 
-// failed answers that something went wrong, and logs what.
+// failed logs an error, and returns the answer that something went wrong.
 func (q *question) failed(err error) Answer {
 	q.b.log.Error("request failed", "request", q.req.ID, "command", q.req.Command, "error", err)
 	return q.refuse(say("failed", q.req.ID))
@@ -119,10 +119,10 @@ func (q *question) answer(texts ...Text) Answer {
 	return Answer{Text: word(q.lang, texts, q.who, q.match.Number), Private: !q.shared(), Lang: q.lang.Tag}
 }
 
-// refuse tells the person who asked what is wrong.
+// refuse returns the answer that says what is wrong.
 func (q *question) refuse(t Text) Answer { return q.localizer.refuse(t) }
 
-// pictured is an answer with the picture of a game.
+// pictured returns an answer with the picture of a game.
 func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answer {
 	scene, err := q.b.scene(q.ctx, m, p, q.lang, q.look())
 	if err != nil {
@@ -133,8 +133,8 @@ func (q *question) pictured(m match.Match, p *match.Position, texts []Text) Answ
 	return a
 }
 
-// shared reports whether everybody is to read the answer: if they who ask want
-// that, but of a position that is shown, unless they do not.
+// shared reports whether the answer is for everybody: if the person asked for that, or,
+// for a position to show, if they did not refuse it.
 func (q *question) shared() bool {
 	share := q.req.Args["share"]
 	return yes(share) || q.req.Command == "show" && share == ""
@@ -147,10 +147,10 @@ func yes(typed string) bool {
 
 func (q *question) number() string { return strconv.Itoa(q.match.Number) }
 
-// look returns how pictures are drawn for who reads the answer.
+// look returns how pictures are drawn for the reader of the answer.
 func (q *question) look() render.Options { return q.localizer.here.look(q.own) }
 
-// seatName returns the name of who sits on a seat, in plain words if nobody does.
+// seatName returns the name of the player in a seat, or words for an empty one.
 func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.User) string {
 	if p == "" {
 		return l.Say(say("seat.open"))
@@ -158,7 +158,7 @@ func seatName(l *text.Language, p match.PersonID, who map[match.PersonID]outbox.
 	return cmp.Or(text.CleanName(who[p].Name), l.Say(say("somebody")))
 }
 
-// score says how the count stands, or accounts for it.
+// score shows the present count, or explains it.
 func score(q *question) Answer {
 	var out []Text
 	if theory := yes(q.req.Args["theory"]); theory || yes(q.req.Args["why"]) {
@@ -173,7 +173,7 @@ func score(q *question) Answer {
 	return q.answer(out...)
 }
 
-// standing says how the count stands and who is next, the most important first.
+// standing says what the count is and who is next, the most important first.
 func standing(q *question) []Text {
 	g := q.pos.Final()
 	s := g.Score()
@@ -224,8 +224,8 @@ func scoreLine(l rules.Line) Text {
 	return say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String())
 }
 
-// linked makes links of the addresses in a text about a ruleset, unless somebody else
-// than the program has written it.
+// linked turns the addresses in a text about a ruleset into links, unless it is the text
+// of a custom ruleset.
 func linked(r *rules.Ruleset, s string) any {
 	if slices.Contains(rules.Catalogue, r) {
 		return text.Linked(s)
@@ -233,9 +233,8 @@ func linked(r *rules.Ruleset, s string) any {
 	return s
 }
 
-// why accounts for the count, line by line, with the rule behind each and
-// what in the game made it; then by the other ways of counting, and if asked by the
-// theorem.
+// why explains the count, line by line, with the rule behind each line and the turns
+// that made it; then by the other ways of counting, and if asked by the theorem.
 func why(g *rules.Game, theory bool) []Text {
 	s := g.Score()
 	if s == nil {
@@ -267,7 +266,7 @@ func why(g *rules.Game, theory bool) []Text {
 	return append(out, say("why.theorem", text.Sentence(r.Words())))
 }
 
-// reason makes an argument of the entries that one sentence wrote.
+// reason returns the entries that one rule made, as an argument of a text.
 func reason(r rules.Reason) Text {
 	var moves []string
 	for _, m := range r.Moves {
@@ -311,7 +310,7 @@ func ledger(g *rules.Game, number string) []Text {
 	return append(out, count(g)...)
 }
 
-// ended says a result in a list, as SGF writes it if it has a winner.
+// ended returns a result for a list, in SGF notation if there is a winner.
 func ended(result string) any {
 	switch result {
 	case "0", "Draw":
@@ -364,8 +363,8 @@ func recite(q *question) Answer {
 	return q.answer(append(out, say("rules.more"))...)
 }
 
-// board shows the game as it is, or as it was after a turn, with the way to the
-// turns beside it.
+// board shows the game as it is, or as it was after a turn, with buttons for the turns
+// before and after it.
 func board(q *question) Answer {
 	turns := q.pos.Game.Turns()
 	n, err := match.Number(q.req.Args, "move", turns)
@@ -396,8 +395,8 @@ func board(q *question) Answer {
 	return a
 }
 
-// beyond refuses to show a turn that the game does not have. The number may be that of a
-// game, which once came first.
+// beyond refuses to show a turn that the game does not have. The number may be meant as
+// that of a game, because that used to be the first option.
 func (q *question) beyond(n, turns int) Answer {
 	a := q.refuse(say("review.range", q.number(), strconv.Itoa(turns)))
 	other, found, err := q.b.last(q.ctx, Query{Where: q.req.Where.WithoutThread(), Number: n})
@@ -416,8 +415,8 @@ func (q *question) beyond(n, turns int) Answer {
 	return a
 }
 
-// Of a replay: how long each turn is shown and the last, in milliseconds, and
-// how many turns one file shows at most.
+// For a replay: how long each turn and the last one are shown, in milliseconds, and the
+// largest number of turns in one file.
 const (
 	replayTurn, replayEnd = 800, 4000
 	replayTurns           = 400
@@ -459,8 +458,8 @@ func record(q *question) Answer {
 	return a
 }
 
-// recordFile returns a game as SGF: who made each turn and when, what it moved in
-// the ledger, and what was said of it afterwards. who holds all whom it names.
+// recordFile returns a game as SGF: who made each turn and when, its entries in the
+// ledger, and the comments on it. who must hold everybody whom the record names.
 func recordFile(m match.Match, p *match.Position, who map[match.PersonID]outbox.User) (*outbox.File, error) {
 	info := sgf.Info{Black: seatName(text.English, m.Black, who), White: seatName(text.English, m.White, who),
 		Date: m.Opened.Format("2006-01-02"), Result: m.Result}
@@ -500,7 +499,7 @@ func concerned(m match.Match, p *match.Position) []match.PersonID {
 	return ps
 }
 
-// waitsFor says in a list whom a game that is being played waits for.
+// waitsFor returns the people for whom a running game waits, for a list.
 func (q *question) waitsFor(m match.Match, who map[match.PersonID]outbox.User) (Text, error) {
 	p, err := q.b.position(q.ctx, m, m.Seq)
 	yours := m.ToMove == q.by && !q.shared()

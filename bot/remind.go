@@ -40,7 +40,7 @@ func reminder(m match.Match, p *match.Position, notify []match.PersonID, now tim
 	return []Text{say("remind.due", n, called, other, timeLeft(m, r), clock.InstantText(r.Deadline, now))}
 }
 
-// timeLeft says how much time the player to move has left.
+// timeLeft words the time that the player to move has left.
 func timeLeft(m match.Match, r clock.Reading) Text {
 	l := r.Left(r.ToPlay)
 	key := "left"
@@ -53,7 +53,7 @@ func timeLeft(m match.Match, r clock.Reading) Text {
 	return say(key, l.Text(m.Clock))
 }
 
-// remind keeps how a person wants to be reminded.
+// remind stores how a person wants to be reminded.
 func remind(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
@@ -87,7 +87,7 @@ func remind(in *task) match.Step {
 	return in.chosen(p, texts...)
 }
 
-// clocks says what the clocks of a game show.
+// clocks answers with the clocks of a game.
 func clocks(q *question) Answer {
 	m, now := q.match, q.now
 	out := []Text{say("clock.control", q.number(), m.Clock.Text())}

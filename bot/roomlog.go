@@ -6,29 +6,29 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// LogPlatform is the platform whose rooms the bot itself keeps.
+// LogPlatform is the platform whose messages the bot itself stores.
 const LogPlatform = "web"
 
 // A RoomLog keeps messages. Its methods may be called concurrently.
 type RoomLog interface {
-	// Append keeps a message and gives it its N; a key that is there already
-	// gives the message that has it.
+	// Append stores a message and sets its N. If there is a message with its key
+	// already, Append returns that message.
 	Append(ctx context.Context, m outbox.Message) (outbox.Message, error)
-	// Message returns the message of a key, or ErrNotFound.
+	// Message returns the message with a key, or ErrNotFound.
 	Message(ctx context.Context, key string) (outbox.Message, error)
-	// Since returns at most limit messages of a room with N above after, the
-	// newest ones if there are more, in order.
+	// Since returns at most limit messages of a room with N above after, in order; if
+	// there are more, the newest.
 	Since(ctx context.Context, room string, after int64, limit int) ([]outbox.Message, error)
-	// After returns at most limit messages of all rooms with N above after, the
-	// oldest ones if there are more, in order. None that is appended later comes
-	// before one that it has returned.
+	// After returns at most limit messages of all rooms with N above after, in order; if
+	// there are more, the oldest. Messages appended later come after all that it has
+	// returned.
 	After(ctx context.Context, after int64, limit int) ([]outbox.Message, error)
 	// Last returns the N of the newest message of all rooms; 0: there is none.
 	Last(ctx context.Context) (int64, error)
 }
 
-// A Holder is the browser that has taken a name or a seat in a room that the bot
-// itself keeps. Only it may speak and read as the person of that name.
+// A Holder is the browser that holds a name or a seat in the local room. Only this
+// browser may write and read as the person of that name.
 type Holder struct {
 	Platform string
 	ID       string // of the person, as in Who

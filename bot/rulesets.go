@@ -47,7 +47,7 @@ func ReadRulesets(files []string) ([]*rules.Ruleset, error) {
 	return out, nil
 }
 
-// maxRuleset is how large such a file may be, in bytes.
+// maxRuleset is the largest size of such a file, in bytes.
 const maxRuleset = 64 << 10
 
 func readRuleset(name string) (*rules.Ruleset, error) {

@@ -29,8 +29,8 @@ func wrong(err error) Text { return text.Explain(err) }
 // typed, in the language of a BCP 47 tag.
 func Explain(err error, tag string) string { return text.BestLanguage(tag).Say(wrong(err)) }
 
-// word words texts; who tells the names of people, and game is the number of the
-// game that it is about.
+// word words texts. who holds the names of people, and game is the number of the game
+// that the texts are about.
 func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, game int) string {
 	names := make(text.Names, len(who))
 	for p, w := range who {
@@ -39,7 +39,7 @@ func word(l *text.Language, texts []Text, who map[match.PersonID]outbox.User, ga
 	return l.Word(texts, names, game)
 }
 
-// people returns whom texts name.
+// people returns the people whom texts name.
 func people(texts []Text) []match.PersonID {
 	var ps []match.PersonID
 	for _, id := range text.People(texts) {
@@ -48,15 +48,15 @@ func people(texts []Text) []match.PersonID {
 	return ps
 }
 
-// A Format is how a platform writes what it has a way of its own for; see
+// A Format is a platform's own way to write mentions, times and links; see
 // [text.Format].
 type Format = text.Format
 
 // A Place is an address that a [Format] may turn into a link.
 type Place = text.Place
 
-// Fill returns what people read of a text of the bot; see [text.Fill]. A Format
-// without Command writes commands as they are typed after a slash.
+// Fill writes a text of the bot in a platform's format; see [text.Fill]. A Format
+// without Command writes commands with a slash.
 func Fill(s string, f Format) string {
 	if f.Command == nil {
 		f.Command = Typed("/")
@@ -64,11 +64,11 @@ func Fill(s string, f Format) string {
 	return text.Fill(s, f)
 }
 
-// Named returns a text of the bot without the ids of those whom it calls; see
+// Named returns a text of the bot without the ids of the people it mentions; see
 // [text.Named].
 func Named(s string) string { return text.Named(s) }
 
-// A Mention is a command that a text tells people to give; see [text.Mention].
+// A Mention is a command that a text tells people to use; see [text.Mention].
 type Mention = text.Mention
 
 // A MentionedOption is an option of a [Mention].

@@ -9,14 +9,14 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Servers: communities of channels, as platforms count them. What is chosen for a
-// server holds in its channels, and one that the bot has left is forgotten.
+// Servers are communities of channels. The settings of a server apply to its channels.
+// The bot forgets servers that it has left.
 
-// forgetAfter is how long a server that was left is kept: the bot may have been
-// thrown out by mistake, or be in the list of another account's servers.
+// forgetAfter is how long a server is kept after the bot has left it: somebody may have
+// removed the bot by mistake, or the list may be that of another account.
 const forgetAfter = 7 * 24 * time.Hour
 
-// A place is what holds in a channel.
+// A place holds the settings that apply in a channel.
 type place struct {
 	match.RoomSettings                    // what the channel has chosen, or else its server
 	own                match.RoomSettings // what the channel has chosen
@@ -24,7 +24,7 @@ type place struct {
 	lang               string // that the platform says it speaks
 }
 
-// place looks up what holds in a channel.
+// place loads the settings that apply in a channel.
 func (b *Bot) place(ctx context.Context, where match.Room) (place, error) {
 	c, err := b.store.Channel(ctx, where)
 	return placeOf(c), err
@@ -34,7 +34,7 @@ func placeOf(c Channel) place {
 	return place{RoomSettings: or(c.Settings, c.Server.Settings), own: c.Settings, server: c.Server, lang: c.Lang}
 }
 
-// or returns what holds where other holds unless rs says otherwise.
+// or returns rs with its default fields taken from other.
 func or(rs, other match.RoomSettings) match.RoomSettings {
 	return match.RoomSettings{
 		Room: rs.Room, Server: rs.Server,
@@ -44,8 +44,8 @@ func or(rs, other match.RoomSettings) match.RoomSettings {
 	}
 }
 
-// meet keeps to which server the channel of a request belongs. The bot is there,
-// whatever was thought.
+// meet stores to which server the channel of a request belongs. The request shows that
+// the bot is in that server, whatever the store says.
 func (b *Bot) meet(ctx context.Context, r Request) error {
 	b.serving.Lock()
 	defer b.serving.Unlock()
@@ -59,9 +59,9 @@ func (b *Bot) meet(ctx context.Context, r Request) error {
 	return b.returned(ctx, here.server)
 }
 
-// returned notes that the bot is in a server again. The time in which nobody
-// could play there counts for nobody: it is stored first, so that nothing is decided
-// of a game between.
+// returned notes that the bot is in a server again. The time in which nobody could play
+// there counts for nobody: it is stored first, so that no decision about a game comes
+// in between.
 func (b *Bot) returned(ctx context.Context, s Server) error {
 	if now := b.now(); now.Sub(s.Left) > pulse {
 		b.absence.Lock()
@@ -74,7 +74,7 @@ func (b *Bot) returned(ctx context.Context, s Server) error {
 	return b.store.Left(ctx, s.Platform, s.ID, time.Time{})
 }
 
-// Servers says in which servers the bot is now; see [Service].
+// Servers lists the servers that the bot is in now; see [Service].
 func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
 	b.serving.Lock()
 	defer b.serving.Unlock()
@@ -106,11 +106,11 @@ func (b *Bot) Servers(ctx context.Context, platform string, in []string) error {
 	return nil
 }
 
-// maxWelcome is how many channels are named in which games are welcome.
+// maxWelcome is the largest number of channels that a refusal suggests for games.
 const maxWelcome = 5
 
-// welcome looks up, where nobody opens games, which channels of the server have
-// chosen that they are welcome there.
+// welcome returns the channels of the server whose settings allow games, if those of the
+// present channel do not.
 func (b *Bot) welcome(ctx context.Context, in *task) (rooms []match.Room, err error) {
 	if in.place.Opens != "nobody" || in.place.server.ID == "" {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 // A setting is something that an option of /settings chooses.
 type setting struct {
 	option string
-	// put puts a value, in small letters; "" takes the choice back. Its error is for the
+	// put sets a value, in small letters; "" resets the setting. Its error is for the
 	// person who typed.
 	put func(value string) error
 }
@@ -26,8 +26,8 @@ func (in *task) typed(option string) string {
 	return strings.ToLower(strings.TrimSpace(in.req.Args[option]))
 }
 
-// put puts what was typed for each of some settings, and reports whether that is
-// anything. A value of "default" takes a choice back.
+// put sets what was typed for each of some settings, and reports whether anything was.
+// The value "default" resets a setting.
 func (in *task) put(all []setting) (changed bool, err error) {
 	for _, s := range all {
 		value := in.typed(s.option)
@@ -45,7 +45,7 @@ func (in *task) put(all []setting) (changed bool, err error) {
 	return changed, nil
 }
 
-// settingsOf are what can be chosen for a channel or a server.
+// settingsOf returns the settings of a channel or a server.
 func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 	return []setting{
 		{"rules", func(v string) error {
@@ -96,7 +96,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 	}
 }
 
-// oneOf puts one of some values, or none.
+// oneOf returns a function that sets one of some values, or none.
 func oneOf(into *string, of []string, bad string) func(string) error {
 	return func(v string) error {
 		if v != "" && !slices.Contains(of, v) {
@@ -130,8 +130,8 @@ func languageInto(into *string) func(string) error {
 	}
 }
 
-// settings says what holds in a channel, or in all of a server where a channel has
-// not chosen otherwise, and lets those change it who look after it.
+// settings shows the settings of a channel, or of all channels of a server, and lets
+// moderators change them.
 func settings(in *task) match.Step {
 	rs, may, refusal := in.place.own, in.req.Moderator, say("moderators.only")
 	everywhere := false
@@ -181,14 +181,13 @@ func settings(in *task) match.Step {
 	return s
 }
 
-// inServer reports whether it is asked in a server with channels, and not in a
-// room that is one by itself.
+// inServer reports whether the request comes from a server with several channels.
 func (in *task) inServer() bool {
 	return in.req.Server != "" && in.req.Server != in.req.Where.Channel
 }
 
-// told says what holds, beginning with the words of a key for what new games are
-// like.
+// told lists settings, beginning with those of new games, which the text with a key
+// introduces.
 func told(rs match.RoomSettings, are string) []Text {
 	undo := say("settings.undo.free", strconv.Itoa(cmp.Or(rs.Undo, int(match.FreeUndo.Seconds()))))
 	if rs.Undo < 0 {
@@ -215,11 +214,11 @@ func told(rs match.RoomSettings, are string) []Text {
 	return texts
 }
 
-// ownOptions are those of which a person chooses for themselves.
+// ownOptions lists the options that a person can set for themselves.
 var ownOptions = []string{"language", "theme", "layout"}
 
-// ownSettings says what a person has chosen for themselves, for what they alone
-// read and see, and lets them change it.
+// ownSettings shows a person's own settings, for what they alone read and see, and lets
+// them change these.
 func ownSettings(in *task) match.Step {
 	p := in.Prefs[in.By]
 	p.Person = in.By
@@ -250,7 +249,7 @@ func ownSettings(in *task) match.Step {
 	return in.chosen(p, texts...)
 }
 
-// chosen is the step that keeps what a person has chosen, and tells them.
+// chosen returns the step that stores a person's settings, with an answer.
 func (in *task) chosen(p match.Preferences, texts ...Text) match.Step {
 	return match.Step{Request: in.Request.ID, At: in.Now, Answer: match.Reply{Texts: texts, Private: true}, Prefs: &p}
 }

@@ -80,7 +80,7 @@ func (b *Bot) Suggest(ctx context.Context, r Request, option, prefix string) []C
 	return out
 }
 
-// meant returns the rulesets that somebody may mean by a name that begins none of theirs.
+// meant returns the rulesets that somebody may mean who typed no beginning of a name.
 func (b *Bot) meant(typed string) (out []Choice) {
 	r, err := b.rulesets.Find(typed)
 	if err == nil {
@@ -112,7 +112,7 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonI
 	for _, p := range board.Points() {
 		name := p.String()
 		if option == "at" {
-			// Only what was begun to be typed: trying a point is trying a turn.
+			// Only points that begin with the prefix: to try a point is to try a turn.
 			if board.At(p) == rules.None && strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) &&
 				(len(out) < maxChoices) && g.Allows(rules.Turn{Kind: rules.Place, By: g.ToPlay(), At: p}) {
 				out = append(out, Choice{name, name})

@@ -54,8 +54,8 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 	return p, nil
 }
 
-// ofGame puts into a post what it has of a game besides its picture, and returns what
-// it says.
+// ofGame adds to a post what belongs to its game, except the picture, and returns its
+// texts.
 func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m match.Match, pos *match.Position) (texts []Text, err error) {
 	p.Number, p.State, p.At = m.Number, m.State, pos.At
 	kind, private := match.Status, o.Private
@@ -98,8 +98,8 @@ func (b *Bot) ofGame(ctx context.Context, o outbox.Claimed, p *outbox.Post, m ma
 	return o.Texts, err
 }
 
-// accepted reports whether the last thing that happened is that one of two players has
-// accepted the count, of which no board tells.
+// accepted reports whether the last event is that the first of two players accepted the
+// count, which gets no board.
 func accepted(p *match.Position) bool {
 	if len(p.Lines) == 0 || p.Over() {
 		return false
@@ -108,7 +108,7 @@ func accepted(p *match.Position) bool {
 	return last.Seq == len(p.Events) && last.Turn.Kind == rules.AcceptScore
 }
 
-// several reports whether there are other games where a board is shown.
+// several reports whether there are other games in the place where a board is shown.
 func (b *Bot) several(ctx context.Context, o outbox.Claimed, m match.Match) (bool, error) {
 	if s := b.recent(o); s != nil && s.games > 0 {
 		return s.games > 1, nil
@@ -117,8 +117,8 @@ func (b *Bot) several(ctx context.Context, o outbox.Claimed, m match.Match) (boo
 	return slices.ContainsFunc(ms, func(o match.Match) bool { return o.ID != m.ID }), err
 }
 
-// reminding says what a reminder says: that it is somebody's turn, and what else waits
-// for them.
+// reminding returns the texts of a reminder: that it is somebody's turn, and which other
+// games wait for them.
 func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position, o match.OutboxPost) ([]Text, error) {
 	now := b.now().UTC()
 	if o.Private && len(o.Notify) == 1 {
@@ -138,7 +138,7 @@ func (b *Bot) reminding(ctx context.Context, m match.Match, pos *match.Position,
 	return slices.Concat([]Text{say("remind.many", strconv.Itoa(len(more)+1))}, texts, more), nil
 }
 
-// peopleIn returns who the persons in a post are; those erased are left out.
+// peopleIn returns the users behind the ids in a post, without those erased.
 func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
 	s := b.recent(o)
 	if s == nil {
@@ -157,8 +157,8 @@ func (b *Bot) peopleIn(ctx context.Context, o outbox.Claimed, ids []match.Person
 	return known, nil
 }
 
-// decoration makes a post of a decoration, with what can be drawn and said of the
-// game after the event at which it was owed.
+// decoration turns a decoration into a post, with the picture and texts of the game
+// after the event for which it was stored.
 func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error) {
 	p := outbox.Post{ID: r.Kind + " " + r.Key, Where: r.Where(), Kind: r.Kind, Game: match.GameID(r.Game), Seq: r.Seq,
 		Replaces: r.Target, Data: r.Data, Attempt: r.Attempt + 1}
@@ -210,8 +210,8 @@ func (b *Bot) shownAt(ctx context.Context, o outbox.Claimed) (match.Match, *matc
 	return b.at(ctx, o.Game, o.Seq)
 }
 
-// ended returns the record of a game that the event seq has ended, for the notice
-// that says so.
+// ended returns the record of a game that the event seq has ended, for the notice of
+// the end.
 func (b *Bot) ended(ctx context.Context, m match.Match, p *match.Position, seq int) (*outbox.File, error) {
 	if m.State != match.Ended || !p.Over() || p.Deleted {
 		return nil, nil
@@ -226,8 +226,8 @@ func (b *Bot) ended(ctx context.Context, m match.Match, p *match.Position, seq i
 	return recordFile(m, p, who)
 }
 
-// waiting says which other games wait for the person who is reminded of m, in
-// the room where they read it.
+// waiting lists the other games that wait for the person who is reminded of m, in the
+// room where they read the reminder.
 func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, now time.Time) ([]Text, error) {
 	if len(o.Notify) != 1 {
 		return nil, nil
@@ -255,8 +255,8 @@ func (b *Bot) waiting(ctx context.Context, m match.Match, o match.OutboxPost, no
 const maxDigest = 20
 
 // alsoWaiting returns the other games that wait for somebody: those of the same
-// channel, or all of the platform's where only they read it, but for those of
-// servers that the bot has left.
+// channel, or in a private message all of the platform, except those of servers that the
+// bot has left.
 func (b *Bot) alsoWaiting(ctx context.Context, m match.Match, person match.PersonID, private bool) ([]match.Waiting, error) {
 	ms, err := b.creditedMatches(ctx, Query{Player: person, States: []match.State{match.Going}})
 	if err != nil {

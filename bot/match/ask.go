@@ -12,8 +12,8 @@ import (
 
 // Undo, and the questions that players ask each other.
 
-// FreeUndo is for how long somebody may take back their own last turn without
-// asking, unless the room says otherwise.
+// FreeUndo is the time in which players may take back their own last turn without
+// asking, unless the room has another setting.
 const FreeUndo = 60 * time.Second
 
 // Undo takes back the person's own last turn: freely for a minute and before it
@@ -48,7 +48,7 @@ func Undo(in *Input) Step {
 	return nothing
 }
 
-// soon reports whether what an event did may be taken back without asking.
+// soon reports whether an event may be taken back without asking.
 func (in *Input) soon(seq int) bool {
 	free := FreeUndo
 	if in.Room.Undo != 0 {
@@ -129,7 +129,7 @@ func (in *Input) agree() (Step, bool) {
 	switch {
 	case in.asked("rematch") && in.Match.seat(a.By) != in.By:
 		return Rematch(in), true
-	case a == nil, a.What == "delete": // to that /delete is the answer
+	case a == nil, a.What == "delete": // which is answered by /delete
 		return Step{}, false
 	case stopped && a.What != "rematch" && (a.What != "pause" || in.Match.seat(a.By) == in.By && in.Request.Args["seq"] == ""): // the count is meant
 		return Step{}, false
@@ -146,8 +146,8 @@ func (in *Input) agree() (Step, bool) {
 	return in.pause(), true
 }
 
-// Decline refuses a challenge, or what the opponent has asked; what one has
-// asked oneself it takes back.
+// Decline refuses a challenge or the opponent's question, or takes back the person's
+// own question.
 func Decline(in *Input) Step {
 	m := in.Match
 	if m.State == Open {
@@ -174,7 +174,7 @@ func Decline(in *Input) Step {
 	return s
 }
 
-// Draw declares the draw of Ultimate Go, and offers one elsewhere.
+// Draw declares a draw in Ultimate Go, and offers one under other rulesets.
 func Draw(in *Input) Step {
 	if in.Position.Game.Rules().Has(rules.Draw) {
 		return MakeTurn(in)
@@ -208,8 +208,8 @@ func (in *Input) pause() Step {
 	return in.step([]string{"pause"}, []text.Message{say("paused", in.number())}, nil)
 }
 
-// Dispute goes on playing on a branch, to find out who is right about the dead, or
-// leaves the branch and goes back to the count.
+// Dispute begins a branch, on which play goes on to find out what is dead, or leaves
+// the branch and returns to the count.
 func Dispute(in *Input) Step {
 	if in.yes("back") {
 		return in.leaveBranch()

@@ -24,22 +24,22 @@ type Request struct {
 	Moderator bool   // the person looks after the room
 }
 
-// An Input is everything that a decision depends on. Deciding the same input
-// gives the same step: no clock, chance or storage is asked. Deciding leaves it as
-// it is.
+// An Input holds everything that a decision depends on. The same input always leads to
+// the same step: a decision reads no clock and no storage, and uses no chance. It does
+// not change the input.
 type Input struct {
 	Request  Request
 	By       PersonID
 	Kind     rules.Kind          // of the turn, for commands that are one
-	Seated   bool                // it is for those who play in the game alone, while it is played
+	Seated   bool                // only for the players of the game, while it is played
 	NewID    GameID              // of the game that the request opens, if it opens one
 	Coin     bool                // its nigiri
 	Users    map[string]PersonID // for options of type User
-	Seats    [2]PersonID         // who sits at a local board; empty elsewhere
+	Seats    [2]PersonID         // the people in the seats of a local room; empty elsewhere
 	Match    Match
-	Position *Position // of the match; nil: it is about none
+	Position *Position // of the match; nil: the request is about none
 	Prefs    map[PersonID]Preferences
-	Erased   []PersonID // players whom nobody is behind any more
+	Erased   []PersonID // players who were forgotten
 	Limits   Limits
 	Here     []Match // unfinished games of the channel, as many as there may be; for commands that open one
 	Yours    []Match // unfinished games and sandboxes of the person who asks in the channel; for commands that open one
@@ -56,11 +56,11 @@ type Input struct {
 // A Stretch of time ends before To.
 type Stretch struct{ From, To time.Time }
 
-// A Change decides what a command changes. Those for players alone rely on
+// A Change decides what a command changes. Changes that only players may make rely on
 // Input.Seated.
 type Change func(in *Input) Step
 
-// Decide is the heart of the bot: what one request changes and answers.
+// Decide returns what a request changes and answers. It is the heart of the bot.
 func Decide(in *Input, change Change) Step {
 	for name, a := range in.Request.Args {
 		most := maxArgument
@@ -74,7 +74,7 @@ func Decide(in *Input, change Change) Step {
 	if s, late := in.late(); late {
 		return s
 	}
-	if seq := in.Request.Args["seq"]; seq != "" && !in.stands(seq) {
+	if seq := in.Request.Args["seq"]; seq != "" && !in.unmoved(seq) {
 		return in.Refuse(say("moved.on", in.number()))
 	}
 	if in.Seated {
@@ -85,10 +85,10 @@ func Decide(in *Input, change Change) Step {
 	return change(in)
 }
 
-// stands reports whether the game still stands as it did after event seq: a
-// button below its board must not die of a question, an outage, or the other player's
-// acceptance.
-func (in *Input) stands(seq string) bool {
+// unmoved reports whether nothing that matters to a button has happened since event
+// seq: a question, an outage or the other player's acceptance must not disable the
+// buttons below a board.
+func (in *Input) unmoved(seq string) bool {
 	n, err := strconv.Atoi(seq)
 	if err != nil || n < 0 || n > in.Match.Seq {
 		return false
@@ -117,8 +117,8 @@ func (in *Input) Refuse(texts ...text.Message) Step {
 	return Step{Request: in.Request.ID, At: in.Now, Answer: Reply{Texts: texts, Private: true, Refused: true}}
 }
 
-// sure asks the person whether they are sure, or want it all the same: a button asks
-// for the command again, with an option set to yes.
+// sure asks the person to confirm: a button asks for the command again, with an option
+// set to yes.
 func (in *Input) sure(question text.Message, label, option string) Step {
 	s := in.Refuse(question)
 	s.Answer.Controls = []Control{{Label: label, Command: in.Request.Command, Args: map[string]string{
@@ -137,7 +137,7 @@ func (in *Input) yes(option string) bool {
 
 func (in *Input) number() string { return strconv.Itoa(in.Match.Number) }
 
-// colors reports which seats that the person holds in the match.
+// colors reports which seats the person has in the match.
 func (in *Input) colors() (black, white bool) {
 	return in.Match.Black == in.By, in.Match.White == in.By
 }
@@ -160,7 +160,7 @@ func (in *Input) color() rules.Color {
 	return rules.None
 }
 
-// A draft is what a step does to a match, as far as it has been decided.
+// A draft is a step in the making.
 type draft struct {
 	match  Match
 	pos    *Position // after the events; nil if there are none yet
@@ -181,7 +181,7 @@ func (in *Input) add(d *draft, body string) (err error) {
 	if err != nil {
 		return err
 	}
-	last := &after.Events[len(after.Events)-1] // nobody else has it yet
+	last := &after.Events[len(after.Events)-1] // not shared yet
 	last.Proof = after.Game.Proof()
 	d.pos, d.events = after, append(d.events, *last)
 	d.match.Seq++
@@ -276,28 +276,28 @@ func (in *Input) opening(m Match) *Input {
 	return &next
 }
 
-// with is the input with a state and players that the step gives to the match.
+// with returns the input with the state and players that the match has after the step.
 func (in *Input) with(s Standing) *Input {
 	next := *in
 	next.Match.Standing = s
 	return &next
 }
 
-// close ends a match without a result, by an event.
+// close ends a match without a result.
 func (in *Input) close(as State, body string, says ...text.Message) Step {
 	s := in.Match.Standing
 	s.State = as
 	return in.with(s).step([]string{body}, says, nil)
 }
 
-// as is the input of what somebody does who has not asked for it.
+// as returns the input of an action of somebody else than the person who asked.
 func (in *Input) as(by PersonID) *Input {
 	next := *in
 	next.By = by
 	return &next
 }
 
-// events are those of the match so far.
+// events returns the events of the match so far.
 func (in *Input) events() []Event {
 	if in.Position == nil {
 		return nil
@@ -314,7 +314,7 @@ func (in *Input) asked(what string) bool {
 // after the game.
 func (in *Input) answers() bool {
 	switch in.Request.Command {
-	case "accept": // to a wish to delete the game the answer is /delete
+	case "accept": // a wish to delete the game is answered by /delete
 		return in.asked("rematch")
 	case "decline":
 		return in.asked("rematch") || in.asked("delete")

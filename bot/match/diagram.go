@@ -9,11 +9,11 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
-// Positions to talk about: drawn in a discussion, shown once or put up as a
-// sandbox in which whoever put it up plays both colours, and nothing counts.
+// Positions for discussions: shown once, or set up as a sandbox, in which one person
+// plays both colours and nothing counts.
 
-// maxDiagram is how long a diagram or a record may be, in bytes, of which a sandbox is
-// made: each of its turns becomes an event.
+// maxDiagram is the greatest length of a diagram or record from which a sandbox is made,
+// in bytes: each of its turns becomes an event.
 const maxDiagram = 64 << 10
 
 // drawn reads what somebody drew: a diagram, or a record.
@@ -70,7 +70,7 @@ func Diagram(own Rulesets, args map[string]string, otherwise *rules.Ruleset) (g 
 	return g, guessed, nil
 }
 
-// SetUp puts a position up as a sandbox.
+// SetUp sets a position up as a sandbox.
 func SetUp(in *Input) Step {
 	if s, closed := in.closed(); closed {
 		return s

@@ -13,26 +13,24 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Timed actions: flags, reminders, and the end of games that
-// nobody joins.
+// Timed actions: flags, reminders, and the end of games that nobody joins.
 
 const (
-	challengeLives = 7 * 24 * time.Hour  // an open game waits so long for somebody to join
+	challengeLives = 7 * 24 * time.Hour  // after which an open game that nobody has joined expires
 	sandboxLives   = 14 * 24 * time.Hour // a sandbox in which nobody has moved
-	flagGrace      = 90 * time.Second    // a turn made in time may be so long on its way
+	flagGrace      = 90 * time.Second    // how long a turn made in time may be on its way
 	awayWait       = 5 * time.Minute     // between looks at a flag that may not fall
-	announced      = 2 * time.Minute     // an outage of longer is announced in each game that is credited
+	announced      = 2 * time.Minute     // longer outages are announced in each credited game
 )
 
-// slowTurns and slowCounts are the reminders of games without a clock, and of players who have not
-// accepted a count: so long after the last thing that happened.
+// slowTurns and slowCounts say how long after the last event players are reminded of a
+// turn without a clock, and of a count to accept.
 var (
 	slowTurns  = []time.Duration{3 * 24 * time.Hour, 10 * 24 * time.Hour}
 	slowCounts = []time.Duration{24 * time.Hour, 4 * 24 * time.Hour, 10 * 24 * time.Hour}
 )
 
-// dues lists what is due for a match that stands so: each in its time, if nothing
-// happens before.
+// dues returns the timed actions of a match, if nothing happens before.
 func (in *Input) dues(m Match, p *Position) []Due {
 	switch m.State {
 	case Open:
@@ -56,8 +54,8 @@ func (in *Input) dues(m Match, p *Position) []Due {
 	return ds
 }
 
-// reminders returns when the player to move is to be reminded. Without a
-// deadline that is some days after the last thing that happened.
+// reminders returns when to remind the player to move. Without a deadline that is some
+// days after the last event.
 func (in *Input) reminders(m Match, p *Position, r clock.Reading) []time.Time {
 	var out []time.Time
 	for _, who := range in.listening(m, p) {
@@ -67,7 +65,7 @@ func (in *Input) reminders(m Match, p *Position, r clock.Reading) []time.Time {
 	return slices.CompactFunc(out, time.Time.Equal)
 }
 
-// remindersOf returns when one of them is to be reminded.
+// remindersOf returns when to remind one of them.
 func (in *Input) remindersOf(who PersonID, m Match, p *Position, r clock.Reading) []time.Time {
 	if r.Paused {
 		return nil
@@ -92,7 +90,7 @@ func (in *Input) remindersOf(who PersonID, m Match, p *Position, r clock.Reading
 	return out
 }
 
-// listening returns those for whom the match waits and who want to be reminded.
+// listening returns the people for whom the match waits and who want reminders.
 func (in *Input) listening(m Match, p *Position) (who []PersonID) {
 	for _, w := range m.WaitsFor(p) {
 		if in.Prefs[w].Remind != "none" {
@@ -102,8 +100,8 @@ func (in *Input) listening(m Match, p *Position) (who []PersonID) {
 	return who
 }
 
-// reminded reports whether the turn that ends with the position after has been
-// reminded of, so that the reminder is to be taken away.
+// reminded reports whether there was a reminder of the turn that led to the position
+// after, so that the reminder can be removed.
 func (in *Input) reminded(after *Position) bool {
 	before := in.Position
 	if before == nil || in.Match.State != Going || before.Over() {
@@ -125,8 +123,8 @@ func (in *Input) reminded(after *Position) bool {
 	return false
 }
 
-// DecideDue decides what is due now. If that has become pointless, the step only
-// says what is due next.
+// DecideDue decides a timed action. If it has become pointless, the step holds only the
+// next timed actions.
 func DecideDue(in *Input, d Due) Step {
 	m := in.Match
 	going := m
@@ -177,14 +175,14 @@ func DecideDue(in *Input, d Due) Step {
 	return next
 }
 
-// A Waiting is a game that waits for somebody.
+// A Waiting is a game that waits for a person.
 type Waiting struct {
 	Match    Match
 	Position *Position
 }
 
-// since returns when the game began to wait as it does: time that is credited after an
-// outage begins nothing.
+// since returns when the game began to wait. Time credited after an outage does not
+// count as a beginning.
 func (w Waiting) since() time.Time {
 	for _, e := range slices.Backward(w.Position.Events) {
 		if !e.credits() {
@@ -194,13 +192,12 @@ func (w Waiting) since() time.Time {
 	return w.Match.Changed
 }
 
-// together is how soon after a reminder another game that it spoke of is not
-// spoken of again: a person with many games is told of all at once.
+// together is the time after a reminder in which the other games that it listed get no
+// reminder of their own, so that a person with many games gets one for all.
 const together = 30 * time.Minute
 
-// told reports whether somebody has just been told that this game waits, by a
-// reminder of another. It follows from when the reminders of all that wait for
-// them are due.
+// told reports whether the reminder of another game has just listed this one. It follows
+// from the times of the reminders of all games that wait for the person.
 func (in *Input) told(who PersonID, d Due) bool {
 	type ping struct {
 		due, at, since time.Time // when it is due, when it is made, and since when its game waits
@@ -230,7 +227,8 @@ func (in *Input) told(who PersonID, d Due) bool {
 	return false
 }
 
-// made returns when a reminder is made that is due at a time: once the bot is back.
+// made returns when a reminder that is due at a time is sent: if the bot is away then,
+// when it is back.
 func (in *Input) made(due time.Time) time.Time {
 	for _, s := range in.Offline {
 		if !due.Before(s.From) && due.Before(s.To) {
@@ -240,8 +238,7 @@ func (in *Input) made(due time.Time) time.Time {
 	return due
 }
 
-// AgainMark ends the id of a reminder that takes the place of an earlier one of
-// the same turn.
+// AgainMark ends the id of a reminder that replaces an earlier one of the same turn.
 const AgainMark = "-again"
 
 // flag ends the match if the flag of the player to move has fallen, and reports
@@ -255,7 +252,7 @@ func (in *Input) flag() (Step, bool) {
 	return in.step([]string{"flag " + r.Flagged.Letter()}, nil, over), true
 }
 
-// late ends the match instead of doing what was asked, if the flag had fallen
+// late ends the match instead of carrying out the request, if the flag had fallen
 // before the request was made.
 func (in *Input) late() (Step, bool) {
 	if in.Match.State != Going || in.Match.Clock.Kind == clock.None || in.Match.Clock.Claim {
@@ -282,8 +279,8 @@ func Claim(in *Input) Step {
 	return s
 }
 
-// WentBack returns the step that says in a match that an old copy of the database was put
-// back, and where it stands.
+// WentBack returns the step that announces in a match that an old copy of the database
+// was restored, with the match's present state.
 func WentBack(in *Input, copied time.Time) Step {
 	m := in.Match
 	if m.State != Going {
@@ -295,8 +292,8 @@ func WentBack(in *Input, copied time.Time) Step {
 	}}}
 }
 
-// Credit adds time that does not count, because the bot was away. If that was
-// short it says nothing about it. If the clocks began later, it changes nothing.
+// Credit credits the clocks with time in which the bot was away. It announces only long
+// outages. If the clocks began later, it changes nothing.
 func Credit(in *Input, from, to time.Time) Step {
 	if !in.Position.clock.Began().Before(to) {
 		return Step{Request: in.Request.ID, At: in.Now}

@@ -10,12 +10,12 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A verb folds an event whose body begins with it; args is the rest of the body. Its
-// error is errUnreadable if the body says nothing, or something that cannot be where
-// it is.
+// A verb folds the events whose bodies begin with its name; args is the rest of the
+// body. Its error is errUnreadable if the body has no meaning, or none at this point of
+// the log.
 type verb func(f *folding, e Event, args string) error
 
-// verbs are all that a log may hold.
+// verbs lists all events that a log may hold.
 var verbs = map[string]verb{
 	// These change the players, not the game.
 	"join": nothing, "open": nothing, "cancel": nothing, "decline": nothing, "expire": nothing,
@@ -52,8 +52,8 @@ var verbs = map[string]verb{
 		}
 		return f.turn(e, t)
 	},
-	// suggest W dead C3 D5: the bot marks what looks dead to it, or alive in seki, as
-	// White, who has stopped play, could have.
+	// suggest W dead C3 D5: the bot marks what looks dead to it, or alive in seki, on
+	// behalf of White, who has stopped play.
 	"suggest": func(f *folding, e Event, args string) error {
 		t, err := rules.ParseTurn(args, f.match.Setup.W, f.match.Setup.H)
 		if err != nil {
@@ -64,7 +64,7 @@ var verbs = map[string]verb{
 		}
 		return f.turn(e, t)
 	},
-	// undo 12: the game is again as after event 12. "undo 12 agreed": the opponent
+	// undo 12: the game is as it was after event 12. "undo 12 agreed": the opponent
 	// has agreed.
 	"undo": func(f *folding, e Event, args string) error {
 		number, agreed, _ := strings.Cut(args, " ")
@@ -82,7 +82,7 @@ var verbs = map[string]verb{
 		}
 		return f.tick(e, clock.Event{Kind: clock.Undo, Back: to, Agreed: agreed != ""})
 	},
-	// branch B: Black goes on playing, to try who is right about the dead.
+	// branch B: Black goes on playing, to try out what is dead.
 	"branch": func(f *folding, e Event, args string) error {
 		f.Branch, f.Asked = e.Seq, nil
 		return f.turn(e, rules.Turn{Kind: rules.Resume, By: colorOf(args)})
@@ -98,8 +98,8 @@ var verbs = map[string]verb{
 		f.Branch, f.Asked = 0, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})
 	},
-	// ask W undo 12: White asks Black whether the game may be again as after event
-	// 12; or for a draw, a pause, a rematch, or to delete the game.
+	// ask W undo 12: White asks Black to go back to the game after event 12; or for a
+	// draw, a pause, a rematch, or to delete the game.
 	"ask": func(f *folding, e Event, args string) error {
 		words := strings.Fields(args)
 		if len(words) < 2 {
@@ -161,7 +161,7 @@ var verbs = map[string]verb{
 		f.Asked = nil
 		return f.end(e, result, rules.Saying{Text: "a moderator decided it"})
 	},
-	// delete: the game is to be forgotten.
+	// delete: the game will be deleted.
 	"delete": func(f *folding, e Event, _ string) error {
 		f.Deleted, f.Asked = true, nil
 		return f.tick(e, clock.Event{Kind: clock.Stop})

@@ -19,10 +19,10 @@ type Line struct {
 	Turn rules.Turn
 }
 
-// A Position is a match folded from its events: the game, and what lies beside
-// it on the table. Everything shown and decided follows from it. It does not
-// change, and nobody may change what its fields refer to: Next makes another one.
-// It may be read from many goroutines.
+// A Position is a match folded from its events: the game, and everything beside it,
+// such as open questions. Everything shown and decided follows from it. It is
+// immutable, and nobody may change what its fields refer to: Next makes another one.
+// It may be read concurrently.
 type Position struct {
 	Events  []Event     // that it was folded from
 	begun   *rules.Game // before the first turn
@@ -44,7 +44,7 @@ type Position struct {
 	backing *backing
 }
 
-// A Remark is what somebody said of a turn, after the game.
+// A Remark is a comment on a turn, made after the game.
 type Remark struct {
 	Turn int // 0: before the first
 	By   PersonID
@@ -55,13 +55,13 @@ type Remark struct {
 type Ask struct {
 	What string // "undo", "draw", "pause", "delete" or "rematch"
 	By   rules.Color
-	back int // undo: the event after which the game would stand again
+	back int // undo: the event after which the game would go on
 	Seq  int // of the event that asked
 }
 
-// A backing is the memory behind the events and lines of a position and of those
-// that follow from it, with room to append. The first position to go on from the
-// last one takes it; any other copies.
+// A backing is the memory behind the events and lines of a position and its successors,
+// with room to append. The first successor of the last position uses that room; any
+// other copies.
 type backing struct {
 	used   atomic.Int64 // events in use; -1 while a position is being made
 	events []Event
@@ -74,12 +74,12 @@ func (p *Position) Over() bool { return p.Result != "" || p.Deleted || p.Game.Ph
 // Seq is the number of the last event.
 func (p *Position) Seq() int { return len(p.Events) }
 
-// A folding is a fold under way: what the next events find, and change.
+// A folding is the state of a fold, which events change.
 type folding struct {
 	Position
-	match Match // what it is played with; who plays does not matter
-	// A fold from the first event plays its turns on a builder, and knows how it
-	// was after each event, for those that go back. Others have neither.
+	match Match // for its rules and setup; the players do not matter
+	// A fold from the first event plays its turns on a builder, and remembers its state
+	// after each event, for events that go back. Other folds have neither.
 	build *rules.Builder
 	after []survivors
 	// played is how many lines have been played.
@@ -87,7 +87,7 @@ type folding struct {
 	ticks  []clock.Event // for the clocks, all of a fold from the first event
 }
 
-// survivors is what an event leaves of those before it.
+// survivors counts what remains of the earlier events after an event.
 type survivors struct {
 	lines  []Line
 	stones []rules.Point
@@ -95,11 +95,11 @@ type survivors struct {
 
 // Errors of folding.
 var (
-	// errUnreadable means that the body of an event says nothing, or something that
-	// cannot be where it is.
+	// errUnreadable means that the body of an event has no meaning, or none at this
+	// point of the log.
 	errUnreadable = errors.New("invalid event body")
-	// errGoesBack means that what an event does depends on how the match was before,
-	// so that the whole of it must be folded.
+	// errGoesBack means that the effect of an event depends on earlier states of the
+	// match, so that the whole log must be folded.
 	errGoesBack = errors.New("event changes earlier events")
 )
 
@@ -120,8 +120,8 @@ func Fold(m Match, events []Event) (*Position, error) {
 	return f.take(events)
 }
 
-// Next returns the position after more events. p stays as it is. What an event
-// costs does not depend on how many there were, except where one goes back.
+// Next returns the position after more events; p does not change. The cost of an event
+// does not depend on the number of earlier ones, unless it goes back.
 func (p *Position) Next(m Match, events ...Event) (*Position, error) {
 	f := &folding{Position: *p, match: m, played: len(p.Lines)}
 	shared := p.backing.used.CompareAndSwap(int64(len(p.Events)), -1)
@@ -174,8 +174,8 @@ func (f *folding) take(events []Event) (*Position, error) {
 	return &p, nil
 }
 
-// play plays the lines that have not been played yet. With an error it returns
-// the event that wrote the line that cannot be played.
+// play plays the lines that have not been played yet. With an error it returns the event
+// of the line that cannot be played.
 func (f *folding) play() (seq int, err error) {
 	for ; f.played < len(f.Lines); f.played++ {
 		l := f.Lines[f.played]
@@ -191,13 +191,13 @@ func (f *folding) play() (seq int, err error) {
 	return 0, nil
 }
 
-// turn adds a line, which is a turn or something said about the end of play.
+// turn adds a line: a turn, or a step of the settlement after play.
 func (f *folding) turn(e Event, t rules.Turn) error {
 	f.Lines = append(f.Lines, Line{e.Seq, t})
 	if f.match.Clock.Kind == clock.None {
 		return nil
 	}
-	// The clocks want to know how the game is then.
+	// The clocks need the phase of the game after the line.
 	if _, err := f.play(); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (f *folding) turn(e Event, t rules.Turn) error {
 	return f.tick(e, clockTurn(t, phase, toPlay))
 }
 
-// back makes the match what it was after event s.
+// back returns to the state of the match after event s.
 func (f *folding) back(s int) error {
 	if f.after == nil {
 		return errGoesBack
@@ -235,7 +235,7 @@ func (f *folding) restart() (err error) {
 	return nil
 }
 
-// tick tells the clocks of an event; a tick without a kind is none.
+// tick passes an event to the clocks, unless it has no kind.
 func (f *folding) tick(e Event, t clock.Event) error {
 	if t.Kind == 0 {
 		return nil
@@ -250,8 +250,8 @@ func (f *folding) tick(e Event, t clock.Event) error {
 	return nil
 }
 
-// clockTurn is what a line of the log means to the clocks, after which the game
-// has come so far.
+// clockTurn returns the clocks' event for a line of the log, given the phase and the
+// player to move after it.
 func clockTurn(t rules.Turn, after rules.Phase, toPlay rules.Color) clock.Event {
 	switch {
 	case t.Kind == rules.Resume:
@@ -266,8 +266,8 @@ func clockTurn(t rules.Turn, after rules.Phase, toPlay rules.Color) clock.Event 
 	return clock.Event{Kind: clock.Turn, By: t.By, ToPlay: toPlay}
 }
 
-// begin returns the game before the first turn, and how many handicap stones
-// Black has yet to place besides those given.
+// begin returns the game before the first turn, with these handicap stones, and how
+// many Black still has to place.
 func (m Match) begin(r *rules.Ruleset, stones []rules.Point) (_ *rules.Game, placing int, err error) {
 	s := m.Setup
 	if m.free() {
@@ -284,9 +284,9 @@ func (m Match) begin(r *rules.Ruleset, stones []rules.Point) (_ *rules.Game, pla
 // after another, before White's first turn.
 func (m Match) free() bool { return m.Setup.Handicap > 0 && len(m.Setup.Black) == 0 }
 
-// Prove returns an error if the game is not what was proved when its last event
-// was stored: then the program no longer plays the ruleset that the game began
-// under, and must not go on as if it did.
+// Prove returns an error if the game does not match the proof stored with its last
+// event. Then the program no longer plays the ruleset under which the game began, and
+// must not go on.
 func (p *Position) Prove() error {
 	if n := len(p.Events); n > 0 && p.Events[n-1].Proof != p.Game.Proof() {
 		return fmt.Errorf("event %d: game replays to proof %s, stored proof is %s", n, p.Game.Proof(), p.Events[n-1].Proof)
@@ -294,10 +294,10 @@ func (p *Position) Prove() error {
 	return nil
 }
 
-// Reading is what the clocks of the match show.
+// Reading returns what the clocks of the match show.
 func (p *Position) Reading(now time.Time) clock.Reading { return p.clock.Read(now) }
 
-// standing is how the match stands, with the players of m.
+// standing returns the Standing of the match, with the players of m.
 func (p *Position) standing(m Match, now time.Time) Standing {
 	s := m.Standing
 	s.ToMove, s.Result, s.Deadline = "", "", time.Time{}
@@ -331,8 +331,8 @@ func (p *Position) standing(m Match, now time.Time) Standing {
 	return s
 }
 
-// WaitsFor returns those who have to act: the player to move, or all who have yet to
-// accept the count.
+// WaitsFor returns the people who have to act: the player to move, or all who have not
+// accepted the count yet.
 func (s Standing) WaitsFor(p *Position) []PersonID {
 	switch g := p.Game; {
 	case s.ToMove == "":
@@ -343,7 +343,7 @@ func (s Standing) WaitsFor(p *Position) []PersonID {
 	return []PersonID{s.ToMove}
 }
 
-// sit gives somebody a seat.
+// sit assigns a seat to a person.
 func (s *Standing) sit(c rules.Color, p PersonID) {
 	if c == rules.White {
 		s.White = p

@@ -8,7 +8,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// stones places handicap stones: those that are named, or none of them.
+// stones places handicap stones: all that are named, or none.
 func (in *Input) stones(points string) Step {
 	if in.Match.Black != in.By {
 		return in.Refuse(say("not.your.turn", in.number(), text.Color(rules.Black)))
@@ -38,7 +38,7 @@ func (in *Input) stones(points string) Step {
 }
 
 // undoStone takes back the last handicap stone: freely while they are being
-// placed, later as any turn.
+// placed, later like any turn.
 func (in *Input) undoStone() Step {
 	if in.Match.Black != in.By {
 		return in.Refuse(say("undo.nothing", in.number()))

@@ -1,7 +1,7 @@
-// Package match is the game that two people play, and all decisions about it.
+// Package match holds the game that two people play, and all decisions about it.
 //
-// A [Match] is a header; what was done in it is a log of [Event]s. [Fold] makes a
-// [Position] of the log, [Position.Next] makes the one after it:
+// A [Match] is a header; its log is a list of [Event]s. [Fold] turns the log into a
+// [Position], and [Position.Next] returns the position after more events:
 //
 //	p, err := match.Fold(m, events)
 //	p.Game          // the game of Go, as package rules plays it
@@ -21,19 +21,18 @@
 //	}, match.MakeTurn)
 //
 // There is a [Change] for each command: [NewGame], [Join], [MakeTurn], [Undo] and
-// others; [DecideDue] decides about what nobody asks for, such as flags and
-// reminders. The [Step] is all that changes: an answer, new events, posts, and what
-// is due next. Whoever decides again with the same input gets the same step, so a
-// step that comes too late to be stored is thrown away and decided anew.
+// others. [DecideDue] decides timed actions, such as flags and reminders. The [Step]
+// holds everything that changes: an answer, new events, posts, and the next timed
+// actions. The same input always leads to the same step, so a step that conflicts with
+// another change is thrown away and decided again.
 //
-// In events.go is what may stand in a log, and how it changes a position; in fold.go is
-// the fold. decide.go has what all decisions share; those about new games, turns,
-// questions between players, the end, and what is due are in new.go, turns.go,
-// ask.go, settle.go and due.go.
+// events.go lists the events that a log may hold and how each changes a position, and
+// fold.go has the fold. decide.go has what all decisions share. Decisions about new
+// games are in new.go, about turns in turns.go, about questions between players in
+// ask.go, about the end in settle.go, and timed actions in due.go.
 //
-// The package does no input or output, takes no [context.Context], and never asks
-// the time or for chance: the caller hands in both. Its functions may be called
-// from any goroutine.
+// The package does no input or output, takes no [context.Context], and uses neither the
+// clock nor chance: the caller passes both in. Its functions may be called concurrently.
 package match
 
 import (
@@ -48,8 +47,8 @@ import (
 // A GameID is the bot's own id of a game.
 type GameID string
 
-// A Person is the bot's own id for somebody. Logs, posts and answers hold only
-// this; names are put in at the moment of delivery.
+// A PersonID is the bot's own id for somebody. Logs, posts and answers hold only
+// this; names are put in on delivery.
 type PersonID string
 
 // A Room is where people talk: a channel and, where the platform has them, a
@@ -71,25 +70,25 @@ func (r Room) Link(words text.Message) text.Message {
 	return text.Link(text.Place{Platform: r.Platform, Channel: r.Channel, Thread: r.Thread}, words)
 }
 
-// A Match is a game's header: what it is played with, by whom, and where. What
-// was done in it are its events.
+// A Match is a game's header: its rules, its players, and its place. Its events are
+// stored beside it.
 type Match struct {
-	ID       GameID
-	Rules    string // "two-button@1"
-	Setup    rules.Setup
-	Clock    clock.Control
-	Rated    bool     // an older version was asked to rate it, one day; shown where the game is
-	NoHints  bool     // the bot does not estimate, suggest or warn: the players decide without help
-	Opener   PersonID // who asked for the game
-	Invited  PersonID // the only person who may join; empty: anyone
-	Where    Room
-	Number   int // in its channel, from 1; given by the store
-	Opened   time.Time
-	Standing // how it stands now
+	ID      GameID
+	Rules   string // "two-button@1"
+	Setup   rules.Setup
+	Clock   clock.Control
+	Rated   bool     // set by an older version, for ratings that never came; shown with the game
+	NoHints bool     // the bot does not estimate, suggest or warn: the players decide without help
+	Opener  PersonID // who asked for the game
+	Invited PersonID // the only person who may join; empty: anyone
+	Where   Room
+	Number  int // in its channel, from 1; set by the store
+	Opened  time.Time
+	Standing
 }
 
-// Standing is what may change in a Match. It follows from the events and is
-// kept beside them so that lists need no replay.
+// Standing is the part of a Match that changes. It follows from the events and is
+// stored beside them so that lists need no replay.
 type Standing struct {
 	State        State
 	Black, White PersonID // empty while the seat is open
@@ -100,7 +99,7 @@ type Standing struct {
 	Changed      time.Time
 }
 
-// A State is how far a match has come.
+// A State is the state of a match.
 type State string
 
 // The states.
@@ -110,14 +109,14 @@ const (
 	Ended     State = "ended"     // has a result
 	Cancelled State = "cancelled" // ended without one, by agreement or before it began
 	Sandbox   State = "sandbox"   // a position to talk about: its opener plays both colours, and nothing counts
-	Deleted   State = "deleted"   // is to be forgotten: both wanted that, or a moderator
+	Deleted   State = "deleted"   // will be deleted: both players wanted that, or a moderator
 )
 
 // An Event is one line of a match's log. Body is its written form:
 //
 //	join W p7        person p7 takes the white seat
 //	turn B place D4  a turn, as rules.Turn writes it
-//	undo 12          the game is again as after event 12
+//	undo 12          the game is as it was after event 12
 //	cancel
 type Event struct {
 	Seq   int // from 1, consecutive, never used twice
@@ -152,7 +151,7 @@ type OutboxPost struct {
 	Reply   string
 	Attempt int    // set by Commit and Claim: how often it has been claimed
 	Unsent  bool   // set by Commit and Claim: no earlier claim can have sent it
-	For     string // who shows it if Commit can claim it: Asker, Outbox, or nobody yet; not stored
+	For     string // who shows it if Commit can claim it: Asker, Outbox, or empty; not stored
 }
 
 // The party that shows a post right after the step that stored it.
@@ -164,9 +163,9 @@ const (
 // Held reports whether the asker has claimed the post.
 func (o OutboxPost) Held() bool { return o.For == Asker && o.Attempt > 0 }
 
-// A Lane names posts that are shown one after another, in their order: those of a
-// game in a channel, or of a channel that belong to no game. Lanes do not wait for
-// one another: platforms limit a game's thread, not its channel.
+// A Lane identifies a queue of posts that are shown one after another, in order: the
+// posts of a game in a channel, or those of a channel that belong to no game. Lanes do
+// not wait for one another, because platforms limit a game's thread, not its channel.
 type Lane struct {
 	Platform, Channel string
 	Game              GameID
@@ -175,7 +174,7 @@ type Lane struct {
 // Lane returns the lane of the post.
 func (o OutboxPost) Lane() Lane { return Lane{o.Where.Platform, o.Where.Channel, o.Game} }
 
-// A Reply is an answer as the inbox keeps it: words by key, without names.
+// A Reply is an answer as the inbox stores it: keys of texts, without names.
 type Reply struct {
 	Texts    []text.Message
 	Private  bool
@@ -184,9 +183,9 @@ type Reply struct {
 	Game     GameID // for the scene of an answer that shows the board; else empty
 }
 
-// A Control is a button below a message: pressing it is asking for the command
-// with these arguments. It carries the seq for which it was made, so that a
-// press after the game has moved on is answered so.
+// A Control is a button below a message. Pressing it makes a request for the command
+// with these arguments. They include the seq at which it was made, so that the bot can
+// tell when the game has moved on since.
 type Control struct {
 	Label   string
 	Command string
@@ -209,35 +208,33 @@ type Step struct {
 	Answer  Reply
 	Match   *Match       // new or changed; nil when nothing changed
 	New     bool         // Match is new: the store gives it its Number
-	Was     *Standing    // of Match before the step, if known: the store need not write what is the same
+	Was     *Standing    // of Match before the step, if known: the store writes only what differs
 	Events  []Event      // consecutive, from Match.Seq before the step + 1
 	Posts   []OutboxPost // in the order in which they are to be read
-	Due     []Due        // of Match from now on: they replace all that were due before
+	Due     []Due        // the timed actions of Match from now on; they replace the earlier ones
 	Prefs   *Preferences
 	Room    *RoomSettings
 	Typed   *Typed     // what was typed, in a room whose log the store keeps; nil: nothing
-	Where   Room       // where it was asked; empty: not known
-	People  []PersonID // who asked, and who is meant: were one forgotten meanwhile it is a conflict
+	Where   Room       // of the request; empty: not known
+	People  []PersonID // who asked, and who is meant; the store reports a conflict if one was erased meanwhile
 
-	// Claim is until when those posts are claimed that are For somebody, and in whose
-	// lanes nothing older waits: the store sets their Attempt to 1. Posts of one lane
-	// that the asker shows are claimed together.
+	// Claim is the end of the claim on the posts whose For is set and which are first in
+	// their lanes: the store sets their Attempt to 1. Posts of one lane that the asker
+	// shows are claimed together.
 	Claim time.Time
 
-	// Replaces are open challenges that Match, a new one, takes the place of, and games
-	// whose rematch it is. The bot sees to them once the step is stored, see [Replace];
+	// Replaces lists open challenges that Match, a new game, replaces, and the game
+	// whose rematch it is. The bot changes them once the step is stored, see [Replace];
 	// the store ignores them.
 	Replaces []GameID
 
-	// After is the match after Events, for whoever keeps it in memory; the store
-	// ignores it.
+	// After is the position after Events, for the cache; the store ignores it.
 	After *Position
 }
 
-// A Due is something that is to be done for a match at a time if nothing
-// happens before: a flag falls, a reminder is sent, a challenge expires. It is
-// done by a request whose id is made of Kind, Game and Seq, so that doing it
-// twice is doing it once.
+// A Due is a timed action of a match, unless something else happens before: a flag
+// falls, a reminder is sent, a challenge expires. It is carried out by a request whose
+// id consists of Kind, Game and Seq, so that a second attempt has no effect.
 type Due struct {
 	Game GameID
 	Kind string // "flag", "remind", "expire"; one of each kind and At for a match
@@ -245,8 +242,7 @@ type Due struct {
 	Seq  int // of the match when it became due
 }
 
-// Preferences are what a person has chosen for themselves. The zero value of
-// each field is the default.
+// Preferences are a person's own settings. The zero value of each field is the default.
 type Preferences struct {
 	Person PersonID
 	Remind string      // "channel" (default), "direct" or "none"
@@ -257,9 +253,8 @@ type Preferences struct {
 	Layout string      // likewise
 }
 
-// RoomSettings are what has been chosen for a channel, or for all channels of a
-// server. The zero value of each field leaves it to the server, and there to the
-// default.
+// RoomSettings are the settings of a channel, or of all channels of a server. The zero
+// value of a field means that of the server, and in the server's settings the default.
 type RoomSettings struct {
 	Room   Room   // without its thread; of a server the platform alone
 	Server string // the server's id; empty: they are a channel's
@@ -271,6 +266,6 @@ type RoomSettings struct {
 	Theme  string // of pictures
 	Layout string // of pictures
 	Coords string // of pictures
-	Lang   string // BCP 47 tag; empty: as the platform says, or English
+	Lang   string // BCP 47 tag; empty: the one that the platform names, or English
 	Hints  string // "on" (default) or "off": whether new games have them, see Match.NoHints
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// How games begin: opened, joined, or opened again with colours changed.
+// How games begin: opened, joined, or as a rematch.
 
 // maxFree is how many handicap stones Black may place freely.
 const maxFree = 50
@@ -179,7 +179,7 @@ func (in *Input) started() []text.Message {
 	return out
 }
 
-// terms returns what a game is played with, as arguments.
+// terms returns the title, size, komi and handicap of a game, as arguments of a text.
 func (in *Input) terms() (title, size, komi string, handicap text.Message) {
 	r, err := rules.Find(in.Match.Rules)
 	if err != nil {
@@ -248,7 +248,7 @@ func ParseSize(s string) (w, h int, ok bool) {
 	return w, h, err1 == nil && err2 == nil && w >= 1 && h >= 1 && w <= rules.MaxLines && h <= rules.MaxLines
 }
 
-// Rematch asks for the same game again with colours changed, or agrees to that: then it
+// Rematch asks for another game with colours changed, or agrees to one, which then
 // begins. One person, or two at one computer, need not ask.
 func Rematch(in *Input) Step {
 	old := in.Match
@@ -301,8 +301,8 @@ func Rematch(in *Input) Step {
 	return s
 }
 
-// again returns the number of the rematch m if it has begun since it was asked for; 0 if
-// it has not.
+// again returns the number of m, a rematch, if it has begun since somebody asked for it,
+// else 0.
 func (in *Input) again(m Match) int {
 	asked := in.events()[in.Position.Asked.Seq-1].At
 	for _, g := range in.Yours {
@@ -313,9 +313,9 @@ func (in *Input) again(m Match) int {
 	return 0
 }
 
-// openOrBegin begins the match if both seats are taken, and else opens it. What is to be
-// known of the game stands with its challenge, or else with its first board: a platform
-// may write over the line above that.
+// openOrBegin begins the match if both seats are taken, and otherwise opens it. The texts
+// about the game are part of the challenge if there is one, and otherwise of the first
+// board, because a platform may overwrite the line above that.
 func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	m := in.Match
 	var replaces []GameID
@@ -354,7 +354,7 @@ func (in *Input) openOrBegin(g *rules.Game, about ...text.Message) Step {
 	return s
 }
 
-// closed refuses to open a game where they are not to be opened.
+// closed refuses to open a game where the settings do not allow it.
 func (in *Input) closed() (Step, bool) {
 	if in.Room.Opens != "nobody" {
 		return Step{}, false
@@ -372,7 +372,7 @@ func (in *Input) closed() (Step, bool) {
 	return in.Refuse(texts...), true
 }
 
-// tooMany refuses to open one more game than there may be.
+// tooMany refuses to open a game beyond the limits.
 func (in *Input) tooMany() (Step, bool) {
 	yours := len(in.Yours) - in.sandboxes()
 	switch {
@@ -384,10 +384,9 @@ func (in *Input) tooMany() (Step, bool) {
 	return Step{}, false
 }
 
-// replaced returns the open challenges of the same person that in.Match, another
-// one, takes the place of: those to the same opponent, and of those to anybody
-// the ones with the same terms. Whoever asks again has changed their mind, or did
-// not see that they had asked.
+// replaced returns the open challenges of the same person that the challenge in.Match
+// replaces: those to the same opponent, and those to anybody with the same terms. A
+// person who asks again has changed their mind, or did not see the first challenge.
 func (in *Input) replaced() (ids []GameID) {
 	m := in.Match
 	for _, old := range in.Yours {
@@ -422,7 +421,7 @@ func Replace(in *Input, opener PersonID, by Match) Step {
 	return in.as(opener).close(Cancelled, "cancel", say("replaced", strconv.Itoa(by.Number), in.number()))
 }
 
-// sandboxes counts those of the person who asks.
+// sandboxes counts the sandboxes of the person who asks.
 func (in *Input) sandboxes() (n int) {
 	for _, m := range in.Yours {
 		if m.State == Sandbox {

@@ -8,13 +8,13 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Rulesets are the rulesets that the owner of the bot has composed, for people
-// to choose besides the catalogue's.
+// Rulesets are the custom rulesets of the bot's owner, which people can choose
+// besides those of the catalogue.
 type Rulesets []*rules.Ruleset
 
-// Find returns a ruleset by what somebody typed: "aga", "Two Button Go",
+// Find returns the ruleset that somebody typed: "aga", "Two Button Go",
 // "custom/three-passes" or "three passes"; see [rules.FindAmong]. Its error is for the
-// person who typed, and says which may have been meant; if several, it is an [*Unclear].
+// person who typed, and suggests rulesets; if there are several it is an [*Unclear].
 func (own Rulesets) Find(typed string) (*rules.Ruleset, error) {
 	r, err := rules.FindAmong(own, typed)
 	if err == nil {
@@ -38,7 +38,7 @@ func (own Rulesets) Find(typed string) (*rules.Ruleset, error) {
 	return nil, e
 }
 
-// Unclear is the error of a name that may mean any of some rulesets. It asks which.
+// Unclear is the error for a name that may mean several rulesets. It asks which.
 type Unclear struct {
 	error
 	Choices []*rules.Ruleset
@@ -47,8 +47,8 @@ type Unclear struct {
 // Unwrap returns the message as an error.
 func (e *Unclear) Unwrap() error { return e.error }
 
-// Choose returns a button for each ruleset that may be meant, if the error asks that:
-// it asks for the command again, with the option set to that ruleset.
+// Choose returns a button for each ruleset among which an [*Unclear] error asks to
+// choose. The button makes the request again, with the option set to that ruleset.
 func Choose(err error, command, option string, args map[string]string) (cs []Control) {
 	var unclear *Unclear
 	if !errors.As(err, &unclear) {

@@ -10,15 +10,15 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules/sgf"
 )
 
-// The end without a quarrel: a proposal of what is dead, a moderator who decides
-// what two players cannot, and games that are to be forgotten.
+// The end of a game: proposals of dead stones, decisions of moderators, and the
+// deletion of games.
 
-// seed is that of the playouts behind a proposal: any will do, and the same one
-// gives the same proposal for the same position.
+// seed is the seed of the playouts behind a proposal. Any will do; the same seed makes
+// the same proposal for the same position.
 const seed = 1
 
-// judged returns one stone of each chain that looks dead, that looks alive in
-// seki, and about which there is doubt.
+// judged returns one stone of each chain that looks dead, of each that looks alive in
+// seki, and of each that is in doubt.
 func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 	board := g.Board()
 	one := func(ps []rules.Point) (out []rules.Point) {
@@ -42,9 +42,9 @@ func judged(g *rules.Game) (dead, seki, unsure []rules.Point) {
 	return one(j.Dead), one(j.Seki), one(j.Unsettled)
 }
 
-// suggest marks what looks dead, so that there is a sensible count to agree on as
-// soon as play has stopped, and returns what is to be said of that. A game that has
-// as many marks as it may have gets no more.
+// suggest marks what looks dead, so that there is a sensible count to agree on as soon
+// as play has stopped, and returns the texts about it. It adds no marks to a game that
+// has reached the limit of marks.
 func (in *Input) suggest(d *draft) (says []text.Message) {
 	dead, seki, unsure := judged(d.pos.Game)
 	for _, l := range []struct {
@@ -66,17 +66,17 @@ func (in *Input) suggest(d *draft) (says []text.Message) {
 	return says
 }
 
-// Suggested reports whether the last line of the game's log is the bot's: play has
-// just stopped, and it has marked what looks dead.
+// Suggested reports whether the last line of the game's log is the bot's suggestion of
+// dead stones, made when play stopped.
 func (p *Position) Suggested() bool { return len(p.Lines) > 0 && p.suggested(p.Lines[len(p.Lines)-1]) }
 
 func (p *Position) suggested(l Line) bool {
 	return strings.HasPrefix(p.Events[l.Seq-1].Body, "suggest ")
 }
 
-// stillStanding warns who is about to pass, where what stands at the end is alive,
-// of opponent stones that look dead and would count: they are to be captured
-// first. Who has been warned may pass anyway.
+// stillStanding warns a player who passes under a ruleset in which all stones at the end
+// are alive, if opponent stones look dead and would count: the player should capture them
+// first. After the warning the player may pass anyway.
 func (in *Input) stillStanding(t rules.Turn) (Step, bool) {
 	g := in.Position.Game
 	r := g.Rules()
@@ -206,8 +206,8 @@ func counted(g *rules.Game, dead []rules.Point) (*rules.Game, error) {
 	return g, err
 }
 
-// Final returns the game that is to be looked at and counted: the one that was
-// played, or what a moderator has made of it.
+// Final returns the game to show and count: the game that was played, or the one that
+// a moderator's decision made of it.
 func (p *Position) Final() *rules.Game {
 	if len(p.Result) < 3 || p.Result[2] < '0' || p.Result[2] > '9' {
 		return p.Game
@@ -219,7 +219,7 @@ func (p *Position) Final() *rules.Game {
 	return g
 }
 
-// Withdraw cancels a game, or has it forgotten. Unless the person says which, a player's
+// Withdraw cancels a game, or deletes it. If the person does not say which, a player's
 // game that has hardly begun is cancelled.
 func Withdraw(in *Input) Step {
 	m, a := in.Match, in.Position.Asked
@@ -250,7 +250,7 @@ func (in *Input) bothMoved() bool {
 	return moved[rules.Black] && moved[rules.White]
 }
 
-// erase has a game forgotten: both must want it, or a moderator.
+// erase deletes a game if both players, or a moderator, want that.
 func (in *Input) erase() Step {
 	m := in.Match
 	black, white := in.colors()
@@ -275,7 +275,7 @@ func (in *Input) erase() Step {
 	return in.ask("delete", say("request.delete", named(in.By), in.other(), in.number()), say("request.how.delete")) // /accept could mean the count
 }
 
-// Leave ends the match for a person who is to be forgotten.
+// Leave ends the match of a person whose data is about to be deleted.
 func Leave(in *Input, by PersonID) Step {
 	in = in.as(by)
 	m := in.Match
@@ -295,14 +295,13 @@ func (in *Input) forget() Step {
 	return in.step([]string{"delete"}, []text.Message{say("deleted", named(in.By), in.number())}, nil)
 }
 
-// Limits on what is said of a game.
+// Limits on comments on a game.
 const (
 	maxRemarks = 200
 	maxRemark  = 500 // characters
 )
 
-// Comment says something of a turn of a game that is over. It is kept in the
-// record.
+// Comment adds a comment on a turn of a game that is over. The record contains it.
 func Comment(in *Input) Step {
 	if in.Match.State != Ended {
 		return in.Refuse(say("comment.when", in.number()))

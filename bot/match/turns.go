@@ -13,9 +13,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Turns, and what is said about the end of play.
+// Turns, and the steps of the settlement after play.
 
-// MakeTurn plays placements, passes and all that a ruleset calls a turn.
+// MakeTurn plays placements, passes and all other turns of a ruleset.
 func MakeTurn(in *Input) Step {
 	t := rules.Turn{Kind: in.Kind, By: in.color()}
 	w, h := in.Match.Setup.W, in.Match.Setup.H
@@ -113,8 +113,8 @@ func Accept(in *Input) Step {
 	return in.Refuse(noAgreement(g.Rules()))
 }
 
-// accept accepts the count for a player. The first of two is told in a line, since the
-// board stays as it is; the controls below it hold.
+// accept accepts the count for a player. After the first of two the step posts only a
+// line: the board does not change, and the controls below it stay valid.
 func (in *Input) accept(by rules.Color) Step {
 	s := in.play(rules.Turn{Kind: rules.AcceptScore, By: by})
 	if s.After == nil || s.After.Over() {
@@ -126,7 +126,7 @@ func (in *Input) accept(by rules.Color) Step {
 	return s
 }
 
-// noAgreement says how a ruleset without an agreement on dead stones goes about them.
+// noAgreement says how a ruleset without an agreement treats dead stones.
 func noAgreement(r *rules.Ruleset) text.Message {
 	switch {
 	case len(r.Count) == 0:
@@ -328,7 +328,7 @@ func Outcome(m Match, p *Position) text.Message {
 	return say("win.other", who[result[0]])
 }
 
-// Centre is a point to give as an example.
+// Centre returns a point near the centre, as an example.
 func Centre(s rules.Setup) rules.Point {
 	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
 }
