@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// narrowFor is how long an account that was held sends one post at a time.
+// narrowFor is how long an account sends one post at a time after it was held.
 const narrowFor = time.Minute
 
-// An account is what is known of how much a platform takes from the bot. The zero
-// value takes any amount. Its methods may be called concurrently.
+// An account tracks the rate limit of a platform. The zero value has no limit. Its
+// methods may be called concurrently.
 type account struct {
 	mu               sync.Mutex
 	perSecond, burst float64 // burst 0: no limit is known
@@ -19,8 +19,8 @@ type account struct {
 	narrowUntil      time.Time // one post at a time
 }
 
-// limit sets how many messages a second the platform takes for good, and how many
-// at once.
+// limit sets how many messages a second the platform takes in the long run, and how
+// many at once.
 func (a *account) limit(perSecond float64, burst int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +53,7 @@ func (a *account) decorationWait(now time.Time) time.Duration {
 	return wait
 }
 
-// hold has nothing sent for a while, because the platform asks for that.
+// hold stops all sending for a while, because the platform asks for that.
 func (a *account) hold(now time.Time, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *account) held(now time.Time) bool {
 	return now.Before(a.until)
 }
 
-// narrow reports whether one post is to be sent at a time.
+// narrow reports whether posts must be sent one at a time.
 func (a *account) narrow(now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Assign says of each post of a step that is about to be stored who shows it if it
-// can be claimed then. Those for which it is to be the asker say so already; while
-// their platform may be sent nothing, nobody shows them yet.
+// Assign decides who shows each post of a step that is about to be stored, if the commit
+// can claim it. The posts for the asker are marked already; while their platform takes
+// nothing, Assign leaves them to nobody.
 func (b *Outbox) Assign(step *match.Step) {
 	b.mu.Lock()
 	start := b.start != nil
@@ -30,11 +30,11 @@ func (b *Outbox) Assign(step *match.Step) {
 	}
 }
 
-// Take takes over the posts of a step that was assigned and is stored now: it starts
-// to deliver those that could be claimed, and claims the others. It returns those
-// that the asker is to show, see [Outbox.Give]. If one of these cannot be claimed yet
-// it waits for that, but no longer than a second. If nothing can be shown in its room
-// meanwhile, the asker gets it unclaimed. Left is handed to Word with each.
+// Take takes over the posts of an assigned step once it is stored: it starts to deliver
+// those that the commit has claimed, and claims the others. It returns the posts that the
+// asker shows, see [Outbox.Give]. If one of these cannot be claimed yet, Take waits for
+// at most a second. If its room is parked meanwhile, the asker gets the post unclaimed.
+// Take passes left to Word with each post.
 func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Claimed) {
 	since := step.Claim.Add(-claimFor)
 	var late *wanted
@@ -70,13 +70,13 @@ func (b *Outbox) Take(ctx context.Context, step *match.Step, left any) (own []Cl
 	return own
 }
 
-// A wanted post is one that its asker waits for.
+// A wanted post is one for which its asker waits.
 type wanted struct {
 	post  Claimed
 	given chan Claimed // has room for it
 }
 
-// await waits a while for a post.
+// await waits for a post, for a limited time.
 func (b *Outbox) await(ctx context.Context, w *wanted) []Claimed {
 	wait := time.NewTimer(askerWaits)
 	defer wait.Stop()
@@ -97,8 +97,8 @@ func (b *Outbox) await(ctx context.Context, w *wanted) []Claimed {
 	}
 }
 
-// hand gives a post to the asker who waits for it, and reports whether there is one.
-// B.mu must be held.
+// hand passes a post to the asker who waits for it, and reports whether there is one.
+// The caller holds b.mu.
 func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
 	w := b.wanted[o.ID]
 	if w == nil {
@@ -112,8 +112,8 @@ func (b *Outbox) hand(o match.OutboxPost, now time.Time) bool {
 	return true
 }
 
-// handParked gives posts that have been parked to the askers who wait for them, or are
-// about to: nobody else tells those people why nothing is shown.
+// handParked passes parked posts to the askers who wait for them or are about to: only
+// an asker can tell the person why nothing is shown.
 func (b *Outbox) handParked(posts []string) {
 	now := b.Now()
 	b.mu.Lock()
@@ -127,7 +127,7 @@ func (b *Outbox) handParked(posts []string) {
 	}
 }
 
-// Settle stores that the asker has shown a post. Settling twice is settling once.
+// Settle stores that the asker has shown a post. Settling twice has no further effect.
 func (b *Outbox) Settle(ctx context.Context, p Post, r Receipt, owes ...Owes) error {
 	o, ok := b.given(p.ID)
 	if !ok {
@@ -180,8 +180,8 @@ func (b *Outbox) given(id string) (Claimed, bool) {
 	return o, ok
 }
 
-// Give words the posts that the asker is to show. What cannot be worded now the
-// outbox shows later.
+// Give words the posts that the asker shows. The outbox later shows those that cannot be
+// worded now.
 func (b *Outbox) Give(ctx context.Context, own []Claimed) (posts []Post) {
 	for i, o := range own {
 		p, err := b.worded(ctx, o)

@@ -9,9 +9,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Decorations are stored with the post that they follow and kept in memory as well, so
-// that nobody looks for them on disk. That one is done need not be stored at once:
-// doing it again does no harm.
+// Decorations are stored with the post that they follow and also held in memory, so that
+// the disk need not be searched for them. Their completion need not be stored at once,
+// because repeating one does no harm.
 
 const (
 	decorateFor  = 2 * time.Minute // one
@@ -20,7 +20,7 @@ const (
 	tidyAfter    = time.Second     // until it is stored that some are done
 )
 
-// rowsOf makes rows of what an adapter owes.
+// rowsOf makes rows of an adapter's decorations.
 func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string, shown Receipt, owes []Owes) []Row {
 	var rows []Row
 	for _, w := range owes {
@@ -36,7 +36,7 @@ func (b *Outbox) rowsOf(where match.Room, game match.GameID, seq int, of string,
 	return rows
 }
 
-// settle stores that a post was shown, with what follows from that for decorations.
+// settle stores that a post was shown, with the resulting changes of decorations.
 func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line *Message, owes []Owes) error {
 	if err := b.readDecorations(ctx); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (b *Outbox) settle(ctx context.Context, o match.OutboxPost, r Receipt, line
 	return err
 }
 
-// Owe stores decorations that follow no post. Where says for which platform.
+// Owe stores decorations that follow no post, for the platform of where.
 func (b *Outbox) Owe(ctx context.Context, where match.Room, owes ...Owes) error {
 	if err := b.readDecorations(ctx); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (b *Outbox) takeGone() []Row {
 	return gone
 }
 
-// tidy returns when it is to be stored which decorations are done; zero: none is.
+// tidy returns when to store which decorations are done; zero if none is.
 func (b *Outbox) tidy() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,8 +123,8 @@ func (b *Outbox) storeGone(ctx context.Context) {
 	}
 }
 
-// readDecorations reads once what was stored before this process, before anything
-// else is put.
+// readDecorations reads the decorations that earlier processes stored, once, before
+// others are added.
 func (b *Outbox) readDecorations(ctx context.Context) error {
 	b.reading <- struct{}{}
 	defer func() { <-b.reading }()
@@ -146,8 +146,8 @@ func (b *Outbox) readDecorations(ctx context.Context) error {
 	return nil
 }
 
-// decorating does decorations until ctx is done; what is underway then has until
-// finishing is.
+// decorating does decorations until ctx is done; those under way then have until
+// finishing is done.
 func (b *Outbox) decorating(ctx, finishing context.Context, platforms []Platform) {
 	var wait sync.WaitGroup
 	defer b.storeGone(finishing)
@@ -196,7 +196,7 @@ func (b *Outbox) decorateDue(ctx context.Context, platforms []Platform) (n int) 
 	}
 }
 
-// decorateOne does a decoration and notes what became of it.
+// decorateOne does a decoration and notes the outcome.
 func (b *Outbox) decorateOne(ctx context.Context, platforms []Platform, r Row) {
 	ctx, cancel := context.WithTimeout(ctx, decorateFor)
 	defer cancel()

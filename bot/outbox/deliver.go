@@ -11,8 +11,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// claim claims the posts that are due, and returns how many there are and the
-// lanes that nobody delivers yet.
+// claim claims the posts that are due, and returns their number and the lanes that no
+// goroutine delivers yet.
 func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err error) {
 	b.mu.Lock()
 	b.claims++
@@ -49,9 +49,9 @@ func (b *Outbox) claim(ctx context.Context) (n int, begin []match.Lane, err erro
 	return len(due), begin, err
 }
 
-// write delivers what has been taken up of a lane, until there is no more.
+// write delivers the claimed posts of a lane until there are no more.
 func (b *Outbox) write(ctx context.Context, platforms []Platform, l match.Lane) {
-	// One platform that is slow leaves the others their lanes.
+	// A slow platform must not use up the lanes of the others.
 	defer b.enter(b.writing, l.Platform, b.Lanes)()
 	for {
 		b.mu.Lock()
@@ -75,7 +75,7 @@ func (b *Outbox) write(ctx context.Context, platforms []Platform, l match.Lane) 
 		if !ok {
 			b.letGo(ctx, rest, 0)
 		}
-		b.Wake() // the next of the same game can be taken up now
+		b.Wake() // the next of the same game can be claimed now
 		if !ok {
 			return
 		}
@@ -83,8 +83,8 @@ func (b *Outbox) write(ctx context.Context, platforms []Platform, l match.Lane) 
 }
 
 // inTurn delivers a post when its turn has come, and reports whether the next of its
-// lane may follow. While an account may send nothing, nothing waits for it with a
-// claim; after that posts go one at a time for a while.
+// lane may follow. While an account is held, its posts wait without claims; afterwards
+// they are sent one at a time for a while.
 func (b *Outbox) inTurn(ctx context.Context, platforms []Platform, o Claimed) bool {
 	account := b.queue.accounts.of(o.Where.Platform)
 	if account.narrow(b.Now()) {
@@ -100,7 +100,7 @@ func (b *Outbox) inTurn(ctx context.Context, platforms []Platform, o Claimed) bo
 	return b.deliver(ctx, platforms, o)
 }
 
-// letGo ends the claims on posts that are not sent now. They are due after a while.
+// letGo ends the claims on posts that are not sent now. They are due again later.
 func (b *Outbox) letGo(ctx context.Context, posts []Claimed, after time.Duration) {
 	for _, o := range posts {
 		err := b.Rows.Later(ctx, o.ID, o.Attempt, b.Now().Add(after), true)
@@ -108,8 +108,8 @@ func (b *Outbox) letGo(ctx context.Context, posts []Claimed, after time.Duration
 	}
 }
 
-// renew renews the claims that have been in use for a while. One that an asker has
-// had for longer than any delivery takes is let go.
+// renew renews older claims. It lets a claim go that an asker has held for longer than
+// any delivery takes.
 func (b *Outbox) renew(ctx context.Context) {
 	now := b.Now()
 	var old []match.OutboxPost
@@ -140,8 +140,8 @@ func (b *Outbox) renew(ctx context.Context) {
 	b.failed(ctx, b.Rows.Renew(ctx, old, now.Add(claimFor)), "claims not renewed", "posts", len(old))
 }
 
-// enter waits for one of the n places that a platform has, and returns how to leave
-// it.
+// enter waits for one of the n places of a platform, and returns the function that
+// leaves it.
 func (b *Outbox) enter(places map[string]chan struct{}, platform string, n int) (leave func()) {
 	b.mu.Lock()
 	p := places[platform]
@@ -154,8 +154,8 @@ func (b *Outbox) enter(places map[string]chan struct{}, platform string, n int) 
 	return func() { <-p }
 }
 
-// deliver shows one post and stores what became of it. It reports false if
-// nothing more may be shown in its lane now.
+// deliver shows one post and stores the outcome. It reports false if nothing more may be
+// shown in its lane now.
 func (b *Outbox) deliver(ctx context.Context, platforms []Platform, o Claimed) bool {
 	platform := named(platforms, o.Where.Platform)
 	if platform == nil {
@@ -177,7 +177,7 @@ func (b *Outbox) deliver(ctx context.Context, platforms []Platform, o Claimed) b
 	return b.delivered(ctx, o, post.At, receipt, owes, err)
 }
 
-// worded words a post; if that panics, it is its error.
+// worded words a post, and returns a panic as an error.
 func (b *Outbox) worded(ctx context.Context, o Claimed) (p Post, err error) {
 	err = Guarded(func() (err error) {
 		p, err = b.Word(ctx, o)
@@ -186,8 +186,8 @@ func (b *Outbox) worded(ctx context.Context, o Claimed) (p Post, err error) {
 	return p, err
 }
 
-// delivered stores what became of a post, and reports whether the next of its lane
-// may follow at once.
+// delivered stores the outcome of a post, and reports whether the next of its lane may
+// follow at once.
 func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt Receipt, owes []Owes, err error) bool {
 	log := b.Log.With("post", o.ID, "channel", o.Where.Channel)
 	failed := func(err error) {
@@ -209,7 +209,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		failed(b.Rows.Settle(ctx, o.ID, "", nil, Decorations{}))
 		return true
 	case err == nil:
-		// It was shown, however late: what is not stored is shown again.
+		// The post was shown, however late: unless that is stored it is shown again.
 		settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
 		if err := b.settle(settling, o.OutboxPost, receipt, nil, owes); err != nil {
@@ -218,7 +218,7 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 		b.tell(o.Kind, o.Where.Platform, now, at)
 		return true
 	case ctx.Err() != nil:
-		// The claim runs out; the post is taken up again after the restart.
+		// The claim expires; the post is claimed again after the restart.
 	case errors.As(err, &wait):
 		if wait.Account {
 			b.hold(o.Where.Platform, wait.Wait)
@@ -251,8 +251,8 @@ func (b *Outbox) delivered(ctx context.Context, o Claimed, at time.Time, receipt
 	return false
 }
 
-// A Panic is the error of what has panicked: the fault is in one post, and the
-// others must not pay for it.
+// A Panic is the error for a post that made the program panic. Other posts must not
+// suffer from it.
 type Panic struct{ What, Stack string }
 
 // Error says what the panic was about.
@@ -268,13 +268,13 @@ func Guarded(do func() error) (err error) {
 	return do()
 }
 
-// hold has nothing sent to a platform for a while.
+// hold stops all sending to a platform for a while.
 func (b *Outbox) hold(platform string, wait time.Duration) {
 	b.queue.accounts.of(platform).hold(b.Now(), wait)
 	time.AfterFunc(wait+time.Millisecond, b.Wake)
 }
 
-// tell tells Shown of a post that was shown at now, if it is the board after an event.
+// tell calls Shown for a post that was shown at now, if it is the board after an event.
 func (b *Outbox) tell(kind, platform string, now, event time.Time) {
 	if b.Shown != nil && kind == match.Show && !event.IsZero() {
 		b.Shown(platform, max(0, now.Sub(event)))

@@ -11,91 +11,90 @@ import (
 
 // A Platform shows posts. Its methods are called from several goroutines.
 type Platform interface {
-	// Name is the platform's name: "web". It is what Room.Platform says.
+	// Name returns the platform's name, as in Room.Platform: "web".
 	Name() string
 
-	// Deliver shows a post and returns the id of the message it became, and what
-	// the adapter owes after it. It is called by one goroutine at a time for each
-	// game and channel, at once for different games even in one channel, and may be
-	// called again with the same post after an error or a crash: Post.ID is the key
-	// by which the platform must recognize it. Its errors are RetryAfter, ErrGone,
-	// Forbidden, ErrTooLarge, ErrRefused and ErrAmbiguous, in InThread where they
-	// concern the game's thread alone; any other is tried again later.
+	// Deliver shows a post and returns the id of the message, and the decorations that
+	// follow it. Calls for the same game and channel come one after another; calls for
+	// different games come at the same time, even in one channel. After an error or a
+	// crash Deliver may be called again with the same post: Post.ID is the key by which
+	// the platform must recognize it. Its errors are RetryAfter, ErrGone, Forbidden,
+	// ErrTooLarge, ErrRefused and ErrAmbiguous, wrapped in InThread if they concern only
+	// the game's thread; after any other error the post is tried again later.
 	//
-	// Decorations come the same way, beside the posts of their game: doing one twice
-	// must do no harm.
+	// Decorations come the same way, at the same time as posts of their game: repeating
+	// one must do no harm.
 	Deliver(ctx context.Context, p Post) (Receipt, []Owes, error)
 }
 
-// A Limited platform says what it surely allows the bot's account. Posts never wait
-// for that, only for [RetryAfter]; decorations are sent while more than half of the
-// burst is left.
+// A Limited platform knows the rate that it surely allows the bot's account. Posts never
+// wait for that, only for [RetryAfter]; decorations are sent while more than half of
+// the burst is left.
 type Limited interface {
-	// Budget returns how many messages a second the platform takes for good, and how
-	// many at once.
+	// Budget returns how many messages a second the platform takes in the long run, and
+	// how many at once.
 	Budget() (perSecond float64, burst int)
 }
 
 // Rows stores posts and decorations. Its methods may be called concurrently.
 type Rows interface {
 	// Claim returns the posts to deliver now: of each game and channel the oldest
-	// that is neither settled nor parked, if it is due. They are not given again
-	// before until. A show or status that a newer one of the same game and
-	// channel supersedes is never given. Posts of the platforms in except stay.
+	// that is neither settled nor parked, if it is due. It does not return them again
+	// before until. It never returns a show or status that a newer one of the same game
+	// and channel supersedes, nor posts of the platforms in except.
 	Claim(ctx context.Context, now, until time.Time, except ...string) ([]match.OutboxPost, error)
-	// Renew lets claims hold until a later time, unless they have ended.
+	// Renew extends claims that have not ended to a later time.
 	Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) error
-	// Settle stores that a post was shown, and what follows from that for
-	// decorations. If it is shown as a line of a room's log, Settle appends that, and
-	// its N is the receipt. Settling twice is settling once.
+	// Settle stores that a post was shown, and the resulting changes of decorations. If
+	// the post is a line of a room's log, Settle appends that, and its N is the receipt.
+	// Settling twice has no further effect.
 	Settle(ctx context.Context, post string, r Receipt, line *Message, c Decorations) error
-	// Decorate stores changes of decorations. Storing them twice is storing them once.
+	// Decorate stores changes of decorations. Storing them twice has no further effect.
 	Decorate(ctx context.Context, c Decorations) error
 	// Decorations returns all decorations that wait, the oldest first.
 	Decorations(ctx context.Context) ([]Row, error)
-	// Later makes one post wait, and with it those of its game in that channel, if
-	// the claim of that attempt still holds. Unsent means that it was not sent under
-	// this claim: a newer board may supersede it.
+	// Later postpones a post, and with it the others of its game in that channel, if the
+	// claim of that attempt still holds. Unsent means that the post was not sent under
+	// this claim, so that a newer board may supersede it.
 	Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) error
-	// Refuse gives up a post that cannot be shown, so that those after it can be, if
-	// the claim of that attempt still holds.
+	// Refuse gives up a post that cannot be shown, so that later ones can be, if the
+	// claim of that attempt still holds.
 	Refuse(ctx context.Context, post string, attempt int, why string) error
-	// Park sets aside the unsettled posts of a room that cannot be reached, or with
-	// a game those of the game there. It returns their ids and reports whether it is
-	// the first time.
+	// Park pauses the pending posts of a room that cannot be reached, or only those of a
+	// game there. It returns their ids and reports whether this is the first time.
 	Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error)
 }
 
-// Config is what an Outbox works with.
+// Config configures an Outbox.
 type Config struct {
 	Rows Rows
-	// Word words a post, and Decoration a decoration, when its turn has come. If
-	// there is nothing to say any more their error is ErrStale.
+	// Word words a post, and Decoration a decoration, just before it is sent. Their error
+	// is ErrStale if the post or decoration has become pointless.
 	Word       func(context.Context, Claimed) (Post, error)
 	Decoration func(context.Context, Row) (Post, error)
 	Now        func() time.Time
 	Log        *slog.Logger
-	Shown      func(platform string, after time.Duration) // is told of each board that was shown; nil: nobody is
+	Shown      func(platform string, after time.Duration) // called for each board that was shown; may be nil
 	Lanes      int                                        // of a platform, delivered at once; 0: 32. With 1 posts come in one order
 }
 
-// lanes is how many lanes of a platform are delivered at once, unless told
-// otherwise. At 300 ms for a message that is 100 a second, twice what Discord takes
-// from one bot; more would only hold more pictures in memory, a megabyte each.
+// lanes is the default number of lanes of a platform that are delivered at the same
+// time. At 300 ms for a message that is 100 messages a second, twice what Discord takes
+// from one bot; more would only keep more pictures in memory, a megabyte each.
 const lanes = 32
 
 const (
-	claimFor   = 30 * time.Second // a post is not given to another delivery for so long
+	claimFor   = 30 * time.Second // how long a claim lasts
 	retryAfter = 5 * time.Second  // after an error that says nothing better; twice as long after the next,
 	retryMost  = 30 * time.Second // but no longer than this
-	maxTries   = 3                // of what panics or is refused
+	maxTries   = 3                // of a post that is refused or causes a panic
 	deliverFor = 75 * time.Second // for one post: pictures go up slow lines
 	finishIn   = 8 * time.Second  // once the program has been told to stop
-	settleFor  = 5 * time.Second  // to write down that a post was shown
+	settleFor  = 5 * time.Second  // to store that a post was shown
 	renewEvery = 10 * time.Second // claims that are in use
 	askerWaits = time.Second      // for older posts of its lane
 	againAfter = time.Second      // until a post is claimed again whose delivery was just ending
-	maxTurns   = 10_000           // lanes of which it is remembered when they had their turn
+	maxTurns   = 10_000           // lanes whose last turn is remembered
 )
 
 // An Outbox delivers stored posts and does decorations. Its methods may be called
@@ -117,12 +116,12 @@ type Outbox struct {
 	turns    map[match.Lane]time.Time // when a post of the lane was last sent
 	writing  map[string]chan struct{} // a place for each lane that is delivered, by platform
 	narrow   map[string]chan struct{} // by platform: holds a value while its one post is sent
-	running  bool                     // posts are claimed by themselves
+	running  bool                     // Run is claiming posts
 	start    func(match.Lane)         // starts to deliver a lane; nil while Run does not deliver
 	claims   int                      // calls of claim that are running
 	finished map[string]bool          // posts whose delivery has ended since the first of these began
-	gone     []Row                    // decorations that are done, and not yet stored to be so,
-	tidyAt   time.Time                // which is to be done then
+	gone     []Row                    // decorations that are done, to be stored at tidyAt
+	tidyAt   time.Time
 }
 
 // New returns an Outbox that delivers nothing yet.
@@ -138,10 +137,10 @@ func New(c Config) *Outbox {
 	}
 }
 
-// A Claimed post is one that this process shows.
+// A Claimed post is a post that this process shows.
 type Claimed struct {
 	match.OutboxPost
-	Left    any       // given to Take with it, or nil
+	Left    any       // passed to Take with it, or nil
 	since   time.Time // when it was claimed
 	renewed time.Time // when its claim was made or renewed
 }
@@ -156,9 +155,9 @@ func wake(c chan struct{}) {
 	}
 }
 
-// Deliver shows the posts that are due, the oldest of each lane, and does the
-// decorations that are. It returns how many there were. When it returns 0, calling
-// it again is of no use until something new is due.
+// Deliver shows the posts that are due, the oldest of each lane, and does the decorations
+// that are due. It returns their number. After it returns 0, another call does nothing
+// until something new is due.
 func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error) {
 	b.delivery.Lock()
 	defer b.delivery.Unlock()
@@ -181,8 +180,8 @@ func (b *Outbox) Deliver(ctx context.Context, platforms ...Platform) (int, error
 	return n + b.decorateDue(ctx, platforms), nil
 }
 
-// Open learns what the platforms surely take, and reads what was stored before this
-// process. Call it before anybody can ask for anything.
+// Open asks the platforms for their budgets, and reads what earlier processes stored.
+// Call it before the first request.
 func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	for _, p := range platforms {
 		if l, ok := p.(Limited); ok {
@@ -193,7 +192,7 @@ func (b *Outbox) Open(ctx context.Context, platforms ...Platform) error {
 	return b.readDecorations(ctx)
 }
 
-// Run delivers until ctx is done, and returns when what was underway then has ended.
+// Run delivers posts until ctx is done, and returns when deliveries under way have ended.
 func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 	finishing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -226,8 +225,8 @@ func (b *Outbox) Run(ctx context.Context, platforms ...Platform) {
 	}
 }
 
-// setRunning sets whether Run delivers, and how Take has it deliver a lane; nil: it
-// leaves that to the next claim.
+// setRunning sets whether Run delivers, and the function by which Take starts delivering
+// a lane; if nil, Take leaves that to the next claim.
 func (b *Outbox) setRunning(is bool, start func(match.Lane)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/render"
 )
 
-// A Post is something owed to a room, worded and ready to be shown. Its Text is
-// to be put through bot.Fill.
+// A Post is a message for a room, worded and ready to be shown. Pass its Text through
+// bot.Fill first.
 type Post struct {
 	ID       string // the key of this delivery: the same post always has the same
 	Where    match.Room
@@ -19,35 +19,36 @@ type Post struct {
 	Game     match.GameID
 	Number   int         // of the game in its channel
 	Seq      int         // the event after which the game is shown
-	State    match.State // how far the game has come by now
-	Unplayed bool        // it was cancelled before it had two players; of notices alone
-	Replaces string      // receipt of the message that this one takes the place of
+	State    match.State // of the game by now
+	Unplayed bool        // the game was cancelled before it had two players; only for notices
+	Replaces string      // receipt of the message that this one replaces
 	Under    string      // receipt of the first message of the game, in whose thread this one belongs; empty: none, or Where names the thread
-	Previous string      // receipt of the last post of the kind Show; may be empty. Of a new one its controls are no longer meant
-	Opening  string      // of the notice that a game has begun: receipt of its first message, which may say so itself; empty: there is none
-	Instead  bool        // a notice that tells how the game stands instead of a board
+	Previous string      // receipt of the last post of the kind Show; may be empty. A new board invalidates its controls
+	Opening  string      // for the notice that a game has begun: receipt of the game's first message, which may be changed to say so; may be empty
+	Instead  bool        // a notice with the state of the game instead of a board
 	Notify   []User
-	Private  bool      // to the persons in Notify alone
-	At       time.Time // of event Seq; zero: it is about no game
+	Private  bool      // only for the persons in Notify
+	At       time.Time // of event Seq; zero if there is no game
 	Text     string
-	Lang     string          // BCP 47 tag of what it says
+	Lang     string          // BCP 47 tag of Text
 	Scene    *render.Scene   // nil when there is nothing to draw
 	File     *File           // something to download that belongs to it, or nil
 	Controls []match.Control // instead of those of the post of its kind that was shown before
 	Reply    string          // route of the request that made this post, while it lives
-	Data     string          // of a decoration, as it was owed
-	Attempt  int             // 1 for the first; from 2 on the message may be there already
-	Unsent   bool            // no earlier attempt can have sent it: it need not be looked for
-	// Message is set by an asker that shows the post in a room whose log the bot keeps:
-	// what it is there. It is stored when the post is settled; its N is the receipt.
+	Data     string          // of a decoration: Owes.Data
+	Attempt  int             // 1 for the first; from 2 on the message may exist already
+	Unsent   bool            // no earlier attempt can have sent it, so there is no need to look for it
+	// Message is set by an asker that shows the post in a room whose log the bot keeps: the
+	// post as a line of that log. It is stored when the post is settled; its N is the
+	// receipt.
 	Message *Message
 }
 
-// A Message is something that was said in a room that the bot itself keeps,
-// because no chat platform does: the local room.
+// A Message is a line of the transcript of the local room, which the bot itself keeps,
+// because no chat platform does.
 type Message struct {
-	N        int64  // grows by one with each message of the log; given by Append
-	Key      string // the same key is the same message; empty: of a step, which is stored once
+	N        int64  // grows by one with each message of the log; set by Append
+	Key      string // identifies the message; empty: it belongs to a step, which is stored once
 	Room     string
 	At       time.Time
 	From     string // who said it; empty: the bot
@@ -56,9 +57,9 @@ type Message struct {
 	Seq      int
 	Kind     string // of the post, or empty
 	Removed  bool
-	To       []string        // names of those whom it calls
+	To       []string        // names of the people it mentions
 	Controls []match.Control // the buttons below it
-	File     *File           // what belongs to it, or nil
+	File     *File           // a file with it, or nil
 }
 
 // A File is something to download.
@@ -67,8 +68,8 @@ type File struct {
 	Data       []byte
 }
 
-// A User is a person as a platform knows them. Name is what they call themselves,
-// shown to others after cleaning; it may be anything.
+// A User is a person as a platform knows them. Name is their own choice and may be
+// anything; it is cleaned before others see it.
 type User struct {
 	Platform string
 	ID       string
@@ -78,19 +79,19 @@ type User struct {
 // A Receipt is the platform's id of a message, opaque to the bot.
 type Receipt string
 
-// Owes is a decoration as an adapter owes it.
+// Owes is a decoration as an adapter requests it.
 type Owes struct {
 	Kind      string
 	Key       string        // of those with the same key the newest counts
 	Target    Receipt       // the message that it changes; Post.Replaces
 	Data      string        // for the adapter alone; Post.Data
-	Every     time.Duration // at most so often, by key; 0: as soon as possible
+	Every     time.Duration // the shortest time between two with this key; 0: none
 	NotBefore time.Time     // zero: at once
-	NotAfter  time.Time     // given up then; zero: a day after it was owed
+	NotAfter  time.Time     // given up then; zero: after a day
 }
 
-// RetryAfter is the error of a platform that asks to wait: with this post, or with
-// everything that the account sends.
+// RetryAfter is the error of a platform that asks the bot to wait before it sends this
+// post again, or anything else.
 type RetryAfter struct {
 	Wait    time.Duration
 	Account bool
@@ -99,14 +100,14 @@ type RetryAfter struct {
 // Error says how long.
 func (e RetryAfter) Error() string { return fmt.Sprintf("platform asks to wait %v", e.Wait) }
 
-// Forbidden is the error of a room in which the bot lacks a permission.
+// Forbidden is the error for a room in which the bot lacks a permission.
 type Forbidden struct{ Permission string }
 
 // Error names the permission, if it is known.
 func (e Forbidden) Error() string { return strings.TrimSuffix("not permitted: "+e.Permission, ": ") }
 
-// InThread is an error about the thread in which a game is played, while the
-// channel can be reached: other games there go on.
+// InThread wraps an error that concerns only the thread of a game. The channel can be
+// reached, and its other games go on.
 type InThread struct{ Err error }
 
 // Error says what is wrong with the thread.
@@ -120,8 +121,8 @@ var (
 	ErrGone      = errors.New("room or message is gone")
 	ErrTooLarge  = errors.New("message too large")
 	ErrAmbiguous = errors.New("unknown whether the message was sent")
-	// ErrRefused means that the platform does not take the message as it is, and
-	// will not at another time: by its contents, not for lack of a permission.
+	// ErrRefused means that the platform rejects the message because of its contents,
+	// not for lack of a permission, and will reject it again.
 	ErrRefused = errors.New("message refused by the platform")
 	// ErrStale means that a post has become pointless.
 	ErrStale = errors.New("post is out of date")

@@ -9,31 +9,32 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// The kinds of decorations: what follows posts, outside their order. Of those of a
-// platform, kind and key only the newest is done. Those that come first first:
+// The kinds of decorations, which follow posts but not in their order. Of the
+// decorations with the same platform, kind and key only the newest is done. The most
+// urgent first:
 const (
-	Ending   = "ending"   // ends what shows that the bot still thinks, after a restart or once NotBefore has passed
-	Attach   = "attach"   // puts a picture or file where its words are; dropped once a newer board was shown
-	Header   = "header"   // has the first message of a game say how the game stands
-	Clear    = "clear"    // takes the controls off a message; sleeps until something newer of the game was shown
-	Reaction = "reaction" // has a message carry these reactions
-	Close    = "close"    // puts the thread of a finished game away; Key is the thread
+	Ending   = "ending"   // ends the indicator that the bot is thinking, after a restart or once NotBefore has passed
+	Attach   = "attach"   // adds a picture or file to a message; dropped once a newer board was shown
+	Header   = "header"   // updates the status message of a game
+	Clear    = "clear"    // removes the controls of a message; sleeps until something newer of the game was shown
+	Reaction = "reaction" // adds reactions to a message
+	Close    = "close"    // archives the thread of a finished game; Key is the thread
 )
 
 // priority is the order in which kinds come when several are due.
 var priority = map[string]int{Ending: 0, Attach: 1, Header: 2, Clear: 3, Reaction: 4, Close: 5}
 
-// Decorations are changes of stored decorations: rows to be put in place of older
-// ones of their platform, kind and key; rows that sleep no more or were tried, which
-// are changed if they are still there; and rows that are done.
+// Decorations are changes of stored decorations. Put are new rows, which replace older
+// ones of their platform, kind and key. Changed are rows that have woken or been tried;
+// they are changed if they still exist. Gone are rows that are done.
 type Decorations struct{ Put, Changed, Gone []Row }
 
 // A Row is a decoration.
 type Row struct {
 	Platform, Channel, Thread string
-	Game                      string // empty: it is about no game
+	Game                      string // empty: none
 	Kind, Key                 string // of those of a platform, kind and key the newest counts
-	Seq                       int    // of the game when it was owed
+	Seq                       int    // of the game when it was stored
 	Of                        string // kind of the post that it follows; empty: none
 	Target, Data              string // receipt of the message that it changes; what the adapter needs
 	Every                     time.Duration
@@ -59,8 +60,8 @@ func (r Row) place() place { return place{r.Platform, r.Channel, r.Game} }
 // atOnce is how many decorations of a platform are sent at once.
 const atOnce = 4
 
-// A queue holds the decorations that wait, and what the platforms take. Its methods may
-// be called concurrently.
+// A queue holds the pending decorations, and the accounts of the platforms. Its methods
+// may be called concurrently.
 type queue struct {
 	accounts accounts
 
@@ -74,14 +75,14 @@ type queue struct {
 	last    map[id]time.Time      // until when a row that names Every is not sent again
 }
 
-// newQueue returns an empty queue that numbers its rows from n on. What was stored
-// before must have lower numbers.
+// newQueue returns an empty queue that numbers its rows from n on. Rows stored before
+// must have lower numbers.
 func newQueue(n int64) *queue {
 	return &queue{n: n, rows: map[id]Row{}, places: map[place]map[id]bool{}, awake: map[id]bool{}, busy: map[id]bool{},
 		sending: map[string]int{}, last: map[id]time.Time{}}
 }
 
-// Number gives new rows their N.
+// Number sets the N of new rows.
 func (q *queue) Number(rows []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,8 +92,8 @@ func (q *queue) Number(rows []Row) {
 	}
 }
 
-// Put adds rows that have their N. A row takes the place of an older one with its
-// platform, kind and key, and gives way to a newer one.
+// Put adds numbered rows. Of rows with the same platform, kind and key it keeps the
+// newest.
 func (q *queue) Put(rows ...Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,9 +128,9 @@ func (q *queue) remove(i id) {
 	}
 }
 
-// Shown is to be called when a post of a game was shown in a channel, with what its
-// adapter owes after it: older rows there that slept wake up, and with a board older
-// pictures of boards are dropped. It returns the rows that woke and those that went.
+// Shown updates the queue after a post of a game was shown in a channel: older rows
+// there that slept wake up, and a board drops the pending pictures of older boards. It
+// returns the rows that woke and those that it dropped.
 func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woken, dropped []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -152,8 +153,8 @@ func (q *queue) Shown(platform, channel, game string, seq int, board bool) (woke
 	return woken, dropped
 }
 
-// Next returns the row to be sent now, which is the caller's until Done, Later or
-// Drop. If there is none it returns when to ask again; zero: when something changes.
+// Next returns the row to send now, which belongs to the caller until Done, Later or
+// Drop. If there is none it returns when to ask again; zero: after the next change.
 func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -171,7 +172,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 			most = 1
 		}
 		if q.busy[i] || q.sending[r.Platform] >= most {
-			continue // Done comes
+			continue // Done will be called
 		}
 		from := r.NotBefore
 		if last := q.last[i]; last.After(from) && r.Every > 0 {
@@ -198,7 +199,7 @@ func (q *queue) Next(now time.Time) (_ Row, ok bool, again time.Time) {
 	return best, true, time.Time{}
 }
 
-// before reports whether a is to be sent before b.
+// before reports whether a must be sent before b.
 func before(a, b Row) bool {
 	return cmp.Or(cmp.Compare(priority[a.Kind], priority[b.Kind]), cmp.Compare(a.N, b.N)) < 0
 }
@@ -211,7 +212,7 @@ func (q *queue) free(r Row) {
 	}
 }
 
-// Done is to be called when a row was sent, or never will be.
+// Done removes a row that was sent, or never will be.
 func (q *queue) Done(r Row, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -219,7 +220,7 @@ func (q *queue) Done(r Row, now time.Time) {
 	if q.rows[r.id()].N == r.N {
 		q.remove(r.id())
 	}
-	for i, until := range q.last { // few: only what names Every
+	for i, until := range q.last { // few: only rows with Every
 		if !now.Before(until) {
 			delete(q.last, i)
 		}
@@ -229,9 +230,8 @@ func (q *queue) Done(r Row, now time.Time) {
 	}
 }
 
-// Later is to be called when a row could not be sent and is to be tried again at a
-// time. It returns the row as it is to be stored, and false if a newer one has taken
-// its place.
+// Later postpones a row that could not be sent. It returns the row to store, and false
+// if a newer one has replaced it.
 func (q *queue) Later(r Row, at time.Time, failed bool) (Row, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
