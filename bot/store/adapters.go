@@ -6,8 +6,8 @@ import (
 	"net/url"
 )
 
-// adapterConns is how many connections an adapter has for its tables, and how long
-// one of them waits for the bot to have written, in milliseconds.
+// The number of connections of an adapter to its tables, and how long each waits for the
+// bot's writes, in milliseconds.
 const (
 	adapterConns   = 4
 	adapterTimeout = "busy_timeout(5000)"
@@ -15,7 +15,7 @@ const (
 
 // OpenAdapterDB opens the same database again, for an adapter's own tables: the keys
 // of its device, the events that it has read. The caller closes it, before the store.
-// In memory it is a database of its own.
+// For a store in memory it opens a separate database.
 func (s *Store) OpenAdapterDB() (*sql.DB, error) {
 	if s.path == "" {
 		return connect(Memory+"?"+settings.Encode(), 1)

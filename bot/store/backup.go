@@ -13,12 +13,12 @@ import (
 // part ends the name of a backup that is being written.
 const part = ".part"
 
-// Backup writes a copy of the database to a new file, which Open opens. It holds
-// what was stored at one moment, and has been read back when Backup returns. Writes
-// go on meanwhile, but in memory. If there is an error there is no file.
+// Backup writes a copy of the database to a new file, which Open can open. The copy
+// holds what was stored at one moment, and Backup has checked it when it returns. Writes
+// go on meanwhile, except in a store in memory. After an error there is no file.
 //
-// As one process at a time has a database, this is how that of a running one is
-// exported with "halfpoint export": from the copy.
+// Only one process at a time can use a database, so to export that of a running program,
+// run "halfpoint export" on a backup.
 func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	defer annotate(&err, "back up to %s", name)
 	path, err := resolve(name)
@@ -28,8 +28,8 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return errors.New("file already exists")
 	}
-	// It gets its name when all of it is on the disk. It is for its owner alone,
-	// as the database is.
+	// The file gets its name when it is complete on the disk. Only its owner may read
+	// it, as with the database.
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+part)
 	if err != nil {
 		return withoutPath(err)
@@ -37,7 +37,7 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	db := s.write
-	if s.path != "" { // writes go on, and readers may not even write elsewhere
+	if s.path != "" { // so that writes go on; the reading connections may not write anywhere
 		if db, err = s.connect(nil, 1); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Store) Backup(ctx context.Context, name string) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// verify makes sure that a file is a whole database that this program can use.
+// verify checks that a file is a complete database that this program can use.
 func verify(ctx context.Context, path string) error {
 	db, err := connect(fileAddress(path, url.Values{"mode": {"rw"}}), 1) // with ro SQLite checks less
 	if err != nil {
@@ -78,7 +78,7 @@ func verify(ctx context.Context, path string) error {
 	return nil
 }
 
-// removeParts removes what backups left beside the database when they were killed.
+// removeParts removes the unfinished files of backups that were killed.
 // Errors are ignored.
 func removeParts(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))

@@ -16,7 +16,7 @@ func (s *Store) Bookmark(ctx context.Context, adapter string) (value string, err
 	return value, err
 }
 
-// SetBookmark keeps it.
+// SetBookmark stores an adapter's place in its stream of events.
 func (s *Store) SetBookmark(ctx context.Context, adapter, value string) (err error) {
 	defer annotate(&err, "set the bookmark of %s", adapter)
 	return s.exec(ctx, `

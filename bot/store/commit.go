@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// A committer makes changes, one after another. Those that came while the disk
-// was busy share the next commit: a commit costs the same whatever is in it,
-// and nearly all of what a change costs.
+// A committer makes changes, one after another. Changes that arrive while the disk is
+// busy share the next commit, because a commit is nearly all of the cost of a change
+// and costs the same whatever is in it.
 type committer struct {
 	db    *sql.DB
 	check func() error // what must succeed before a transaction begins
@@ -20,14 +20,14 @@ type committer struct {
 	stop  func()
 }
 
-// A change is something to be written as a whole, and where to say how it went.
+// A change is something to write as a whole, and the channel for its outcome.
 type change struct {
 	ctx   context.Context
 	write func(context.Context, *sql.Tx) error
 	err   chan error
 }
 
-// together is how many changes share a commit at most.
+// together is the largest number of changes in one commit.
 const together = 64
 
 var errClosed = errors.New("store is closed")
@@ -39,8 +39,8 @@ func startCommitter(db *sql.DB, check func() error) *committer {
 	return c
 }
 
-// change makes a change of what write writes. It is stored if there is no
-// error, and not if write gives one. After any other error it may have been.
+// change stores what write writes. After an error of write nothing is stored; after any
+// other error it may or may not have been stored.
 func (c *committer) change(ctx context.Context, write func(context.Context, *sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *committer) commit(changes []change) []error {
 	if err != nil {
 		return fail(err)
 	}
-	if len(changes) == 1 { // the transaction is all its own
+	if len(changes) == 1 { // it has the transaction to itself
 		if errs[0] = changes[0].write(context.WithoutCancel(changes[0].ctx), tx); errs[0] != nil {
 			tx.Rollback()
 			return errs
@@ -122,12 +122,12 @@ func (c *committer) commit(changes []change) []error {
 	return fail(tx.Commit())
 }
 
-// attempt makes a change, or takes it back and says why it was refused. Any
-// other error means that nothing is known of the transaction any more, as when a
-// full disk made the database give it up.
+// attempt makes a change, or rolls it back and returns the reason. Any other error
+// means that the state of the transaction is unknown, for example because the database
+// aborted it when the disk was full.
 func attempt(tx *sql.Tx, c change) (refused, err error) {
-	// Nobody is let go in the middle: a statement that is cut short takes with
-	// it the whole transaction, in which others have their part.
+	// A cancelled statement would abort the whole transaction, with the changes of
+	// others.
 	ctx := context.WithoutCancel(c.ctx)
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT change"); err != nil {
 		return nil, fmt.Errorf("begin savepoint: %w", err)

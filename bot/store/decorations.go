@@ -10,7 +10,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Decorations returns all decorations that wait, the oldest first.
+// Decorations returns all pending decorations, the oldest first.
 func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) {
 	defer annotate(&err, "read decorations")
 	return list(ctx, s.read, func(scan scanner) (r outbox.Row, err error) {
@@ -24,7 +24,7 @@ func (s *Store) Decorations(ctx context.Context) (rows []outbox.Row, err error) 
 		FROM decoration ORDER BY n`)
 }
 
-// Decorate stores changes of decorations. Storing them twice is storing them once.
+// Decorate stores changes of decorations. Storing them twice has no further effect.
 func (s *Store) Decorate(ctx context.Context, c outbox.Decorations) (err error) {
 	defer annotate(&err, "store decorations")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return decorate(ctx, tx, c) })
@@ -61,7 +61,7 @@ func decorate(ctx context.Context, tx *sql.Tx, c outbox.Decorations) error {
 	return nil
 }
 
-// Renew lets claims hold until a later time: those that nobody has taken over.
+// Renew extends those claims to a later time that nobody else has taken over.
 func (s *Store) Renew(ctx context.Context, posts []match.OutboxPost, until time.Time) (err error) {
 	defer annotate(&err, "renew claims")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -12,7 +12,7 @@ import (
 
 const forgetDue = "DELETE FROM due WHERE game = $1"
 
-// putDue replaces all that is due for a match.
+// putDue replaces the timed actions of a match.
 func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due) error {
 	if _, err := tx.ExecContext(ctx, forgetDue, game); err != nil || len(due) == 0 {
 		return err
@@ -23,7 +23,7 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 		values = append(values, "($1, "+placeholders(len(args)+1, 3)+")")
 		args = append(args, d.Kind, timer(d.At), d.Seq)
 	}
-	// A kind and time that is there twice is an error of the decision, no conflict.
+	// The same kind and time twice is an error of the decision, not a conflict.
 	_, err := tx.ExecContext(ctx, "INSERT INTO due (game, kind, at, seq) VALUES "+strings.Join(values, ", "), args...)
 	if err != nil {
 		return fmt.Errorf("store timed actions: %w", err)
@@ -33,8 +33,8 @@ func putDue(ctx context.Context, tx *sql.Tx, game match.GameID, due []match.Due)
 
 const dueBy = "SELECT game, kind, at, seq FROM due WHERE at <= $1 ORDER BY at, game, kind LIMIT $2"
 
-// DueBy returns at most limit of what is due at or before now, the longest due
-// first. What it costs does not depend on how many matches there are.
+// DueBy returns at most limit timed actions that are due at or before now, the oldest
+// first. Its cost does not depend on the number of matches.
 func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []match.Due, err error) {
 	defer annotate(&err, "find what is due")
 	return list(ctx, s.read, func(scan scanner) (d match.Due, err error) {
@@ -47,7 +47,7 @@ func (s *Store) DueBy(ctx context.Context, now time.Time, limit int) (due []matc
 
 const nextDue = "SELECT MIN(at) FROM due"
 
-// NextDue returns when the next thing is due; zero: nothing is.
+// NextDue returns the time of the next timed action; zero if there is none.
 func (s *Store) NextDue(ctx context.Context) (_ time.Time, err error) {
 	defer annotate(&err, "find what is due next")
 	var at sql.NullInt64
@@ -65,9 +65,9 @@ const runningIn = `SELECT game.id FROM server_channel c
 		JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel JOIN game ON game.id = g.game
 	WHERE c.platform = $1 AND c.server = $4 AND deadline <> 0 AND game.id > $2 ORDER BY game.id LIMIT $3`
 
-// Running returns the ids of the matches of a platform, or of a server of it, or
-// with "" of all, that have a deadline, after the id given, in the order of their
-// ids, at most limit.
+// Running returns the ids of the matches that have a deadline, in order, beginning after
+// an id, at most limit: those of a platform, or only of a server of it, or of all
+// platforms for "".
 func (s *Store) Running(ctx context.Context, platform, server string, after match.GameID, limit int) (ids []match.GameID, err error) {
 	defer annotate(&err, "find the matches with a deadline")
 	query, args := running, []any{platform, after, max(limit, 0)}

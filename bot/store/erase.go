@@ -9,17 +9,18 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// A person's comments on games, and the posts of these comments: posts are named after the
-// game and the event that they follow, credits of time aside. Old ones counted these.
+// A person's comments on games, and the posts of these comments. The ids of posts contain
+// the game and the number of the event that they follow, not counting credits of time,
+// which older versions counted.
 const (
-	noTurn     = "substr(body, 1, 5) <> 'turn '" // as the index of events by their actors says it
+	noTurn     = "substr(body, 1, 5) <> 'turn '" // exactly as in the index of events by their actors
 	commentsBy = "SELECT DISTINCT game FROM event WHERE actor = $1 AND " + noTurn + " AND body LIKE 'comment %'"
 	noticesBy  = `SELECT game || '-' || seq || '-before' FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'
 		UNION ALL
 		SELECT game || '-t' || (seq - (SELECT COUNT(*) FROM event c WHERE c.game = event.game AND c.seq < event.seq AND c.body LIKE 'credit %')) || '-before'
 		FROM event WHERE actor = $1 AND ` + noTurn + ` AND body LIKE 'comment%'`
 	saidBy = "SELECT id FROM post WHERE state <> 'waiting' AND body <> '{}' AND id IN (" + noticesBy + ")"
-	// Turns are made by the players alone.
+	// Only the players make turns.
 	eventsBy = `SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND ` + noTurn + `
 		UNION ALL
 		SELECT game, seq, at, body, proof FROM event WHERE actor = $1 AND NOT (` + noTurn + `) AND game IN (
@@ -27,21 +28,21 @@ const (
 		ORDER BY game, seq`
 )
 
-// Unname takes a person's name off, so that nothing more is said of them by it. What
-// they do goes on until they are erased.
+// Unname deletes a person's name, so that no later text uses it. Their games go on until
+// they are erased.
 func (s *Store) Unname(ctx context.Context, p match.PersonID) (err error) {
 	defer annotate(&err, "take the name off person %s", p)
 	return s.exec(ctx, "UPDATE person SET name = '' WHERE id = $1", p)
 }
 
-// Erase forgets a person, who were known as who: their name and id of the platform,
-// what they have chosen, what they have said of games and in the local room. There
-// others' lines have instead where they had the name. The person's id stays in
-// games, posts and answers, and means nobody.
+// Erase deletes what is stored about a person, known as who: their name and platform id,
+// their settings, their comments on games, and their messages in the local room. In
+// other people's messages there instead replaces the name. The person's id stays in
+// games, posts and answers, and no longer refers to anybody.
 //
-// It changes a few rows at a time so that others have their turn between. The
-// person goes last: after an error the next call does what is left. What is deleted
-// is overwritten with zeros, also in the write-ahead log.
+// It changes a few rows at a time, so that other changes can come in between. It deletes
+// the person last: after an error another call finishes the work. Deleted data is
+// overwritten with zeros, also in the write-ahead log.
 func (s *Store) Erase(ctx context.Context, p match.PersonID, who outbox.User, instead string) (err error) {
 	defer annotate(&err, "erase person %s", p)
 	sp, err := s.speaker(ctx, p, who)
@@ -66,15 +67,15 @@ func (s *Store) Erase(ctx context.Context, p match.PersonID, who outbox.User, in
 	if err != nil {
 		return err
 	}
-	if err := s.unsay(ctx, p, sp, who, instead); err != nil { // what they said meanwhile
+	if err := s.unsay(ctx, p, sp, who, instead); err != nil { // messages written meanwhile
 		return err
 	}
 	return s.scrub(ctx)
 }
 
-// unsay erases what a person has said: in the transcript, then of games, there the
-// notices first, which are found by the events. Answers that quote a name are
-// emptied: what was asked is still not done twice.
+// unsay erases a person's messages in the transcript, then their comments on games: the
+// notices of those first, because the events identify them. It empties answers that
+// quote the name but keeps their keys, so that requests are still not repeated.
 func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who outbox.User, instead string) error {
 	names := map[string]bool{form(bot.CleanName(who.Name)): true}
 	if sp != nil {
@@ -114,7 +115,7 @@ func (s *Store) unsay(ctx context.Context, p match.PersonID, sp *speaker, who ou
 	})
 }
 
-// EventsBy returns what a person has done, by game, in order.
+// EventsBy returns the events that a person caused, by game, in order.
 func (s *Store) EventsBy(ctx context.Context, p match.PersonID) (_ map[match.GameID][]match.Event, err error) {
 	defer annotate(&err, "find what person %s has done", p)
 	events := map[match.GameID][]match.Event{}

@@ -27,14 +27,14 @@ import (
 //	{"end":{"person":2, …,"outage":0}}                          last: how many rows of each table
 //
 // A row is {table: {column: value}} with every column of the table, its texts and
-// whole numbers as they are in the database (see migrations). A row follows
-// those that it refers to. Export writes tables and columns in the order of the
-// list below and rows in the order of their keys, so that equal stores have equal
-// exports; Import asks for nothing but that rows come after those they refer to.
+// whole numbers as they are in the database (see migrations). A row comes after the
+// rows to which it refers. Export writes tables and columns in the order of the list
+// below and rows in the order of their keys, so that equal stores have equal exports.
+// Import requires only that rows come after those to which they refer.
 //
-// A change of the tables gives exports a new version, and the list of tables names
-// the new columns: where an export of an earlier version lacks a column, the
-// import puts 0 or an empty text, as the migration does.
+// When the tables change, exports get a new version, and the list of tables names the
+// new columns. For a column that an earlier export lacks, the import uses 0 or an empty
+// text, as the migration does.
 
 const (
 	exportName    = "export"
@@ -49,7 +49,7 @@ var outageMigration string
 // maxLine is the longest line of an export, in bytes.
 const maxLine = 16 << 20
 
-// A table is what an export has of one.
+// A table describes a table in an export.
 type table struct {
 	name    string
 	key     string // what orders its rows
@@ -63,7 +63,7 @@ type column struct {
 	since  int  // version of exports
 }
 
-// tables are all that hold anything, those that are referred to first.
+// tables lists all tables; those to which others refer come first.
 var tables = []table{
 	newTable("person", "id", "id platform platform_id name"),
 	newTable("preference", "person", "person body"),
@@ -85,8 +85,8 @@ var tables = []table{
 	newTable("outage", "platform, server, started", "", "", "", "", "", "platform server started# ended#"),
 }
 
-// newTable makes a table of the columns that each version of exports brought; #
-// follows those that hold numbers.
+// newTable makes a table from the columns that each version of exports added; # follows
+// the name of a column of numbers.
 func newTable(name, key string, versions ...string) table {
 	t := table{name: name, key: key}
 	for i, columns := range versions {
@@ -114,7 +114,7 @@ type exportHead struct {
 	Version   int    `json:"version"`
 }
 
-// A BadExport is what is wrong with an export.
+// A BadExport is an error in an export.
 type BadExport struct {
 	Line int // from 1
 	Why  string
@@ -126,9 +126,9 @@ func (e *BadExport) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e
 // ErrNotEmpty means that an import found something in the store.
 var ErrNotEmpty = errors.New("database is not empty")
 
-// Export writes all that the store holds as it is at one moment; what is stored
-// meanwhile is left out. Nothing waits for it but the writes of a store in memory.
-// Invalid UTF-8 in a text is replaced by U+FFFD.
+// Export writes everything that the store holds at one moment, without what is stored
+// meanwhile. It blocks nothing, except writes of a store in memory. It replaces invalid
+// UTF-8 by U+FFFD.
 func (s *Store) Export(ctx context.Context, w io.Writer) (err error) {
 	defer annotate(&err, "export")
 	// A transaction of SQLite sees the database as it was at its first look.
@@ -177,7 +177,7 @@ func (e *exporter) write(v any) error {
 	return err
 }
 
-// table writes the rows of a table and gives how many there are.
+// table writes the rows of a table and returns their number.
 func (e *exporter) table(ctx context.Context, tx *sql.Tx, t table) (n int, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+t.names()+" FROM "+t.name+" ORDER BY "+t.key)
 	if err != nil {
@@ -235,8 +235,8 @@ func (r row) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Import fills an empty store with an export, or gives a *BadExport or another
-// error and leaves it empty. Until r ends, nothing else is stored.
+// Import fills an empty store with an export. After an error, which may be a *BadExport,
+// the store is still empty. Until r ends, nothing else is stored.
 func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 	err = s.change(ctx, func(kept context.Context, tx *sql.Tx) error {
 		for _, t := range tables {
@@ -268,7 +268,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (err error) {
 			}
 		}
 	})
-	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which says where, and needs no more
+	if bad := (*BadExport)(nil); !errors.As(err, &bad) { // which names the line itself
 		annotate(&err, "import")
 	}
 	return err
@@ -283,12 +283,12 @@ type importer struct {
 	rows    map[string]int // how many of each table
 }
 
-// bad says what is wrong with this line. Formats cut what comes from it short.
+// bad returns the error for this line. Formats shorten what they quote from it.
 func (in *importer) bad(format string, args ...any) error {
 	return &BadExport{in.line, fmt.Sprintf(format, args...)}
 }
 
-// next takes the next line and reports whether it was the last.
+// next imports the next line and reports whether it was the last.
 func (in *importer) next(ctx context.Context) (done bool, err error) {
 	in.line++
 	more := in.lines.Scan()
@@ -326,7 +326,7 @@ func (in *importer) next(ctx context.Context) (done bool, err error) {
 	return false, err
 }
 
-// head takes the first line.
+// head reads the first line.
 func (in *importer) head(line []byte) error {
 	var head exportHead
 	if err := json.Unmarshal(line, &head); err != nil || head.Halfpoint != exportName || head.Version < 1 {
@@ -379,7 +379,7 @@ func (in *importer) row(ctx context.Context, t table, content []byte) error {
 	return nil
 }
 
-// empty is what a row has that was written before there was the column.
+// empty returns the value of the column in rows from before the column existed.
 func (c column) empty() any {
 	if c.number {
 		return 0
@@ -403,7 +403,7 @@ func (c column) read(content []byte) (any, error) {
 	return *text, nil
 }
 
-// end takes the last line and makes sure that nothing is missing or too much.
+// end reads the last line and checks that the number of rows is right.
 func (in *importer) end(content []byte) error {
 	var want map[string]int
 	if err := json.Unmarshal(content, &want); err != nil {

@@ -24,8 +24,8 @@ func (s *Store) Holder(ctx context.Context, platform, id string) (h bot.Holder, 
 	return scanHolder(s.read.QueryRowContext(ctx, holdersFrom+"WHERE platform = $1 AND platform_id = $2", platform, id))
 }
 
-// Hold makes h the holder if there is none or if the present one has the secret
-// instead. It returns the holder that there is then.
+// Hold makes h the holder if there is none, or if the present holder has the secret
+// instead. It returns the holder after that.
 func (s *Store) Hold(ctx context.Context, h bot.Holder, instead string) (now bot.Holder, err error) {
 	defer annotate(&err, "hold %s", h.ID)
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {

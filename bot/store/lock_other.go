@@ -7,7 +7,7 @@ import "os"
 // unlockFile closes f.
 func unlockFile(f *os.File) error { return f.Close() }
 
-// lock does nothing: here nothing but care keeps two processes from one file.
+// lock does nothing: this system cannot keep two processes from using one file.
 func lock(string) (unlock func() error, err error) {
 	return func() error { return nil }, nil
 }

@@ -9,12 +9,13 @@ import (
 	"syscall"
 )
 
-// lock takes the lock file at path and returns what releases it, or ErrInUse. The lock is the kernel's (flock) and ends with the process, killed or not;
-// a file that a killed process left behind holds nobody up.
+// lock locks the lock file at path and returns the function that releases it, or
+// ErrInUse. The lock is the kernel's (flock) and ends with the process, even a killed
+// one, so a lock file that was left behind does no harm.
 //
-// The lock does not reach over network file systems, on which SQLite's log does not
-// work either. On some systems it excludes SQLite's own locks, which are of another
-// kind (fcntl): there the database itself cannot be locked; see lockFile.
+// The lock does not work on network file systems, where SQLite's log does not work
+// either. On some systems it conflicts with SQLite's own locks (fcntl), so the database
+// itself cannot be locked there; see lockFile.
 func lock(path string) (unlock func() error, err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -33,7 +34,7 @@ func lock(path string) (unlock func() error, err error) {
 				return errors.Join(os.Remove(path), unlockFile(f))
 			}), nil
 		}
-		f.Close() // its last holder removed it while we waited at the door: try the new one
+		f.Close() // its last holder removed it meanwhile: try the new one
 	}
 }
 

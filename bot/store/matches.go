@@ -61,9 +61,9 @@ func (s *Store) Header(ctx context.Context, id match.GameID) (m match.Match, err
 	return m, err
 }
 
-// Events returns the events of a match after one, up to another that was stored.
-// Events are never changed, so those up to the Seq of a match that was read belong
-// to it whatever has been stored since.
+// Events returns the events of a match after one, up to another that was stored. Events
+// never change, so those up to the Seq of a match belong to it, whatever has been stored
+// since the match was read.
 func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ []match.Event, err error) {
 	defer annotate(&err, "find the events of match %s", id)
 	if after >= to {
@@ -81,15 +81,15 @@ func (s *Store) Events(ctx context.Context, id match.GameID, after, to int) (_ [
 	return events, err
 }
 
-// Matches returns matches, the last changed first. Where may be as narrow as a
-// thread or as wide as a platform.
+// Matches returns the matches of a query, the last changed first. Its Where may be
+// anything from a thread to a platform.
 func (s *Store) Matches(ctx context.Context, q bot.Query) (_ []match.Match, err error) {
 	defer annotate(&err, "find matches")
 	query, args := matchesQuery(q)
 	return list(ctx, s.read, scanMatch, query, args...)
 }
 
-// matchesQuery words a query.
+// matchesQuery returns the SQL of a query.
 func matchesQuery(q bot.Query) (query string, args []any) {
 	var conditions []string
 	arg := func(v any) string {

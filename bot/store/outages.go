@@ -7,7 +7,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// Outages returns all outages that are stored, in the order of their beginning.
+// Outages returns all stored outages, in the order of their beginning.
 func (s *Store) Outages(ctx context.Context) (_ []bot.Outage, err error) {
 	defer annotate(&err, "find the outages")
 	return list(ctx, s.read, func(scan scanner) (o bot.Outage, err error) {
@@ -18,8 +18,8 @@ func (s *Store) Outages(ctx context.Context) (_ []bot.Outage, err error) {
 	}, "SELECT platform, server, started, ended FROM outage ORDER BY started, platform, server")
 }
 
-// ChangeOutages stores outages, or when they end, and drops others. They are known
-// by their platform, server and beginning. Doing it twice is doing it once.
+// ChangeOutages stores outages, or their ends, and deletes others. Platform, server and
+// beginning identify an outage. Repeating a call has no effect.
 func (s *Store) ChangeOutages(ctx context.Context, put, drop []bot.Outage) (err error) {
 	defer annotate(&err, "note outages")
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -12,9 +12,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Person returns the id of a person, a new one at first sight, and keeps the
-// name they go by now. A platform that does not say a name leaves the one that
-// is known.
+// Person returns the id of a person, creating it if necessary, and stores their current
+// name. Without a name from the platform, the stored one stays.
 func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID, err error) {
 	defer annotate(&err, "find person")
 	var name string
@@ -27,8 +26,8 @@ func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID,
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return "", err
 	}
-	// Somebody else may be writing the same person at this moment: whoever comes
-	// second gets the id of the first.
+	// Another change may store the same person at this moment: the second gets the id
+	// of the first.
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `
 			INSERT INTO person (id, platform, platform_id, name) VALUES ($1, $2, $3, $4)
@@ -38,17 +37,17 @@ func (s *Store) Person(ctx context.Context, who outbox.User) (id match.PersonID,
 	return id, err
 }
 
-// newPerson makes up an id. It is random and not made from the platform's id,
-// which could be guessed from it after the person has been erased.
+// newPerson returns a new id. It is random: an id derived from the platform's could
+// reveal that after the person has been erased.
 func newPerson() match.PersonID { return match.PersonID("p" + strings.ToLower(rand.Text()[:12])) }
 
-// People returns who persons are; those erased or unknown are left out.
+// People returns the users behind ids, without those erased or unknown.
 func (s *Store) People(ctx context.Context, ids []match.PersonID) (map[match.PersonID]outbox.User, error) {
 	people, _, err := s.Players(ctx, ids)
 	return people, err
 }
 
-// Preferences returns what a person has chosen; Person is always set.
+// Preferences returns a person's settings; Person is always set.
 func (s *Store) Preferences(ctx context.Context, p match.PersonID) (match.Preferences, error) {
 	_, chosen, err := s.Players(ctx, []match.PersonID{p})
 	prefs := chosen[p]
@@ -56,8 +55,8 @@ func (s *Store) Preferences(ctx context.Context, p match.PersonID) (match.Prefer
 	return prefs, err
 }
 
-// Players returns who persons are and what they have chosen, in one look; those erased
-// or unknown are left out.
+// Players returns the users behind ids, and their settings, in one query, without those
+// erased or unknown.
 func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.PersonID]outbox.User, _ map[match.PersonID]match.Preferences, err error) {
 	defer annotate(&err, "find people")
 	people, chosen := map[match.PersonID]outbox.User{}, map[match.PersonID]match.Preferences{}
@@ -86,8 +85,7 @@ func (s *Store) Players(ctx context.Context, ids []match.PersonID) (_ map[match.
 	return people, chosen, err
 }
 
-// putPreferences keeps what a person has chosen, unless they were erased
-// meanwhile.
+// putPreferences stores a person's settings, unless they were erased meanwhile.
 func putPreferences(ctx context.Context, tx *sql.Tx, p match.Preferences) error {
 	body, err := encodePreferences(p)
 	if err != nil {

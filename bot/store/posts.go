@@ -15,24 +15,24 @@ import (
 
 // The states of a post. The index of waiting posts names the first.
 //
-//	waiting     owed; not to be claimed before it is due
+//	waiting     pending; it cannot be claimed before it is due
 //	settled     shown
 //	superseded  never shown, because a newer one says the same and more
-//	parked      never shown, because its room could not be reached
-//	refused     never shown, because it cannot be
+//	parked      not shown, because its room cannot be reached
+//	refused     not shown, because the platform refuses it
 //
-// Of what was shown or superseded only that is kept, of the rest its words: those
-// of what was shown follow from the game, and by its route somebody could speak
-// for the bot.
+// Of posts that were shown or superseded the store keeps only that fact: their words
+// follow from the game, and with their routes somebody could write in the bot's name. Of
+// the others it keeps the words.
 //
-// Posts of one game in one channel are in order: only the oldest that waits is
-// ever given, so nothing overtakes it, in flight or not. A post that waits for a
-// claim to run out is therefore left alone until then, superseded or not: it may
-// be arriving at this moment, and what follows it must come after it.
+// Posts of one game in one channel are in order: only the oldest pending one can be
+// claimed, so that no other overtakes it. A post with a claim stays pending until the
+// claim ends, even if it is superseded: it may be arriving at this moment, and later
+// posts must come after it.
 
-// putPost stores a post that is due at once. If it is to be claimed, and nothing of
-// its game waits in its channel but posts that its asker holds too, it is claimed until
-// the time given.
+// putPost stores a post that is due at once. If its For is set, and no other posts of its
+// game wait in its channel than those that the same asker holds, putPost claims it until
+// the time claim.
 func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim time.Time, after bool) error {
 	if p.For == "" {
 		claim = time.Time{}
@@ -70,7 +70,7 @@ func putPost(ctx context.Context, tx *sql.Tx, p *match.OutboxPost, at, claim tim
 // Those of the platforms in except are left alone.
 func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...string) (claimed []match.OutboxPost, err error) {
 	defer annotate(&err, "claim posts")
-	var some bool // mostly there is nothing, which need not wait for a write
+	var some bool // usually there are none, and then no write is needed
 	others := ""
 	args := []any{millis(now)}
 	if len(except) > 0 {
@@ -93,7 +93,7 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 			return err
 		}
 		for _, p := range found {
-			// Another process may have claimed it in between: then it is theirs.
+			// Another process may have claimed it in between.
 			err := put(ctx, tx, "post "+p.ID,
 				"UPDATE post SET due = $1, attempt = attempt + 1, why = CASE WHEN "+neverSent+" THEN 'clean' ELSE '' END WHERE id = $2 AND due = $3 AND state = 'waiting'",
 				millis(until), p.ID, p.due)
@@ -114,19 +114,19 @@ func (s *Store) Claim(ctx context.Context, now, until time.Time, except ...strin
 	return claimed, nil
 }
 
-// While a post waits, why says whether it may be there already: "clean" while the
-// claim is the first under which it may have been sent, "unsent" once such a claim
-// was released by somebody who knows that it was not.
+// While a post waits, why records whether it may have been sent already: "clean" during
+// the first claim under which it may be sent, "unsent" if the holder released that claim
+// and knows that the post was not sent.
 const neverSent = `(attempt = 0 OR why = 'unsent')`
 
-// superseded says of a waiting post that it need not be shown any more. What may be
-// there already is shown once more, to learn its receipt: its controls must go.
+// superseded is the condition that a pending post need not be shown any more. A post that
+// may have been sent is shown again, because its receipt is needed to remove its controls.
 const superseded = `kind IN ('show', 'status') AND ` + neverSent + ` AND EXISTS (
 	SELECT 1 FROM post newer WHERE newer.state = 'waiting'
 		AND newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game
 		AND newer.n > post.n AND newer.kind = post.kind AND newer.private = 0)`
 
-// A duePost is a post and the time since when it is due.
+// A duePost is a post and the time at which it became due.
 type duePost struct {
 	match.OutboxPost
 	due int64
@@ -159,9 +159,9 @@ func duePosts(ctx context.Context, tx *sql.Tx, others string, args []any) ([]due
 }
 
 // Settle stores that a post was shown, with changes of decorations, and the line of a
-// room's log, if there is one, whose N is then the receipt. Settling twice is settling
-// once: the first receipt stays. A post that was parked meanwhile was shown
-// after all. Its room, if it had been out of reach, no longer is.
+// room's log, if there is one, whose N is then the receipt. Settling twice has no further
+// effect: the first receipt stays. A post that was parked meanwhile counts as shown, and
+// its room is no longer parked.
 func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line *outbox.Message, c outbox.Decorations) (err error) {
 	defer annotate(&err, "settle post %s", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -200,8 +200,8 @@ func (s *Store) Settle(ctx context.Context, post string, r outbox.Receipt, line 
 	})
 }
 
-// Later makes one post wait, and with it those of its game in that channel, and
-// ends the claim on it. Unsent means that it was not sent under this claim. It does
+// Later postpones a post, and with it the others of its game in that channel, and ends
+// the claim on it. Unsent means that the post was not sent under this claim. Later does
 // nothing if the claim of that attempt has ended.
 func (s *Store) Later(ctx context.Context, post string, attempt int, until time.Time, unsent bool) (err error) {
 	defer annotate(&err, "put post %s off", post)
@@ -210,8 +210,8 @@ func (s *Store) Later(ctx context.Context, post string, attempt int, until time.
 		WHERE id = $2 AND attempt = $3 AND state = 'waiting'`, millis(until), post, attempt, flag(unsent))
 }
 
-// Refuse gives up a post that cannot be shown, so that those after it can be. It
-// stays where it is, for somebody to look at. It does nothing if the claim of that
+// Refuse gives up a post that cannot be shown, so that later ones can be. The post stays
+// in the store, for "halfpoint undelivered". Refuse does nothing if the claim of that
 // attempt has ended.
 func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string) (err error) {
 	defer annotate(&err, "give up post %s", post)
@@ -221,14 +221,13 @@ func (s *Store) Refuse(ctx context.Context, post string, attempt int, why string
 	})
 }
 
-// parkedGame stands where room_parked has a thread, when it is a game's, which
-// the adapter made for it.
+// parkedGame returns the value of the column room_parked.thread for a game whose thread
+// the adapter made.
 func parkedGame(game match.GameID) string { return "game " + string(game) }
 
-// Park sets aside the unsettled posts of a room that cannot be reached. It returns
-// their ids and reports whether it is the first time, or the first since a post was
-// shown there. Without a thread it is the whole channel that is parked, or what one
-// game is owed there.
+// Park pauses the pending posts of a room that cannot be reached. It returns their ids
+// and reports whether it is the first time, or the first since a post was shown there.
+// Without a thread it parks the whole channel, or the posts of one game there.
 func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, why string) (parked []string, first bool, err error) {
 	defer annotate(&err, "park posts")
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -253,8 +252,9 @@ func (s *Store) Park(ctx context.Context, where match.Room, game match.GameID, w
 	return parked, first && err == nil, err
 }
 
-// leave sets posts that wait aside, by a condition on $3 and so on, and returns their
-// ids. Their routes are forgotten: what is tried again is tried when they are dead.
+// leave moves pending posts into another state, by a condition on $3 and so on, and
+// returns their ids. It deletes their routes, which will have expired when the posts are
+// tried again.
 func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...any) (ids []string, err error) {
 	bodies := map[string]storedBody{}
 	ids, err = list(ctx, tx, func(scan scanner) (id string, err error) {
@@ -289,15 +289,15 @@ func leave(ctx context.Context, tx *sql.Tx, state, why, which string, args ...an
 	return ids, nil
 }
 
-// parkedFor is how long what could not be shown is at least left alone, doubled
-// with each attempt up to maxDoubled times.
+// parkedFor is the shortest time for which a post stays parked. It doubles with each
+// attempt, up to maxDoubled times.
 const (
 	parkedFor  = time.Minute
 	maxDoubled = 10
 )
 
-// triedAgain finds the parked posts of a channel whose time has come; nothing
-// overtakes what is not to be tried yet.
+// triedAgain finds the parked posts of a channel whose time has come, but none that
+// would overtake an older one.
 const triedAgain = `
 	WITH parked AS (
 		SELECT id, game, n,
@@ -311,9 +311,9 @@ const triedAgain = `
 	SELECT id FROM parked WHERE NOT EXISTS (
 		SELECT 1 FROM parked early WHERE early.game = parked.game AND early.n <= parked.n AND early.again > $1)`
 
-// Unpark lets what was set aside for a channel be tried again, for somebody has
-// been heard from there, and reports whether there is any. Reminders stay where
-// they are, and so does what something newer has been shown after.
+// Unpark makes the parked posts of a channel due again, after a request from there, and
+// reports whether there are any. Reminders stay parked, and so do posts after which
+// newer ones have been shown.
 func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time) (some bool, err error) {
 	defer annotate(&err, "take up parked posts")
 	args := []any{millis(now), where.Platform, where.Channel, parkedFor.Milliseconds(), maxDoubled}
@@ -333,9 +333,9 @@ func (s *Store) Unpark(ctx context.Context, where match.Room, now time.Time) (so
 	return some && err == nil, err
 }
 
-// Shown returns the receipts of the last settled post of a kind, among those for
-// all or those for some alone, and of the first post of all that has one. They are
-// empty if there is none; so is the last if it has been removed since.
+// Shown returns the receipts of the last settled post of a kind, either public or
+// private, and of the first post that has one. They are empty if there is none; the last
+// is also empty if that post has been removed since.
 func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, kind string, private bool) (last, first outbox.Receipt, err error) {
 	defer annotate(&err, "find the last %s of match %s", kind, game)
 	err = s.read.QueryRowContext(ctx, `
@@ -354,8 +354,7 @@ func (s *Store) Shown(ctx context.Context, game match.GameID, where match.Room, 
 
 const gameUnder = "SELECT game FROM post WHERE platform = $1 AND receipt = $2 AND receipt <> '' LIMIT 1"
 
-// GameUnder returns the game of which a post became the message with a receipt, or
-// ErrNotFound.
+// GameUnder returns the game that the message with a receipt shows, or ErrNotFound.
 func (s *Store) GameUnder(ctx context.Context, platform string, r outbox.Receipt) (game match.GameID, err error) {
 	defer annotate(&err, "find the match of message %s", r)
 	err = s.read.QueryRowContext(ctx, gameUnder, platform, r).Scan(&game)

@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// How long rows are kept that nothing but an accident needs. docs/retention.md
-// tells people.
+// How long rows are kept that are needed only after accidents, as docs/retention.md says.
 const (
-	keepAnswers  = 30 * 24 * time.Hour // what requests were answered
-	keepPosts    = 30 * 24 * time.Hour // that posts were shown, once no game needs to know
+	keepAnswers  = 30 * 24 * time.Hour // answers to requests
+	keepPosts    = 30 * 24 * time.Hour // posts that were shown, once no game needs them
 	keepMessages = 90 * 24 * time.Hour // the transcript of the local room,
-	leastKept    = 10_000              // or so many of its newest messages, if these are more
+	leastKept    = 10_000              // or this many of its newest messages, if these are more
 )
 
-// A sweep goes through a table in the order of its key and deletes what nothing
-// needs any more.
+// A sweep goes through a table in the order of its key and deletes rows that are no
+// longer needed.
 type sweep struct {
 	table, key string
 	number     bool          // the key is one; else a text
-	keep       time.Duration // $1 in useless is the time so long ago
+	keep       time.Duration // $1 in useless is the time this long ago
 	useless    string        // condition on a row
 }
 
-// Strangers are people of whom nothing is kept but who they are. Turns are the
-// players' alone, see event_actor.
+// Strangers are people about whom nothing is stored but who they are. Only players make
+// turns, so the index event_actor is enough to find events.
 const strangers = `
 	NOT EXISTS (SELECT 1 FROM preference WHERE person = person.id)
 	AND NOT EXISTS (SELECT 1 FROM game WHERE opener = person.id)
@@ -36,10 +35,10 @@ const strangers = `
 	AND NOT EXISTS (SELECT 1 FROM game WHERE invited = person.id AND invited <> '')
 	AND NOT EXISTS (SELECT 1 FROM event WHERE actor = person.id AND ` + noTurn + `)`
 
-// sweeps are all that Prune does. Games and their events are never pruned.
+// sweeps lists all sweeps of Prune. Games and their events are never pruned.
 //
-// Of the posts that were shown in a place it keeps the first and the last with a
-// receipt, the last of each kind, and all with receipts of a game that goes on:
+// Of the posts that were shown in a place Prune keeps the first and the last with a
+// receipt, the last of each kind, and all with receipts of a game that goes on, because
 // [Store.Shown], [Store.GameUnder] and [Store.Unpark] look for these.
 var sweeps = []sweep{
 	{table: "inbox", key: "request", keep: keepAnswers, useless: "at < $1"},
@@ -54,8 +53,8 @@ var sweeps = []sweep{
 				AND EXISTS (SELECT 1 FROM post newer WHERE ` + sameLane + ` AND newer.n < post.n AND newer.state = 'settled' AND newer.receipt <> '')))`},
 	{table: "message", key: "n", number: true, keep: keepMessages,
 		useless: "at < $1 AND n <= (SELECT MAX(n) FROM message) - " + strconv.Itoa(leastKept)},
-	// Somebody may send a first request at this moment and still be a stranger: the
-	// store then refuses the step, which names somebody unknown, and it is decided again.
+	// A stranger may be sending a first request at this moment. The store then refuses
+	// the step, because it names an unknown person, and the bot decides again.
 	{table: "person", key: "id", useless: "$1 > 0 AND " + strangers + `
 		AND NOT EXISTS (SELECT 1 FROM holder WHERE holder.platform = person.platform AND holder.platform_id = person.platform_id)`},
 }
@@ -63,8 +62,8 @@ var sweeps = []sweep{
 const sameLane = "newer.platform = post.platform AND newer.channel = post.channel AND newer.game = post.game"
 
 // Prune looks at no more than limit rows, those after a place, and deletes the ones
-// that are no longer needed. It returns the place from which to go on; empty: it has
-// seen all. The first place is empty, too.
+// that are no longer needed. It returns the place from which to go on, empty at the end.
+// The first place is empty, too.
 func (s *Store) Prune(ctx context.Context, now time.Time, after string, limit int) (next string, err error) {
 	defer annotate(&err, "prune after %q", after)
 	i, key, err := placeOfSweep(after)
@@ -115,8 +114,8 @@ func placeOfSweep(after string) (i int, key any, err error) {
 	return 0, nil, fmt.Errorf("invalid cursor")
 }
 
-// examine returns the keys of useless rows among the next limit ones, and the last
-// key that it has seen; nil: there are no more rows.
+// examine returns the keys of useless rows among the next limit rows, and the last key
+// that it has seen; nil if there are no more rows.
 func (s *Store) examine(ctx context.Context, sw sweep, since int64, after any, limit int) (found []any, last any, err error) {
 	seen, err := list(ctx, s.read, func(scan scanner) (key any, err error) {
 		var useless bool

@@ -27,8 +27,8 @@ func scanMessage(scan scanner) (m outbox.Message, err error) {
 	return m, err
 }
 
-// Append keeps a message and gives it its N; a key that is there already gives
-// the message that has it.
+// Append stores a message and sets its N. If there is a message with its key already,
+// Append returns that message.
 func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Message, err error) {
 	defer annotate(&err, "append message %s", m.Key)
 	for {
@@ -37,7 +37,7 @@ func (s *Store) Append(ctx context.Context, m outbox.Message) (kept outbox.Messa
 			kept, err = putMessage(ctx, tx, m)
 			return err
 		})
-		// Neither written nor there: another process got the N first.
+		// Neither written nor found: another process used the N first.
 		if !errors.Is(err, sql.ErrNoRows) {
 			return kept, err
 		}
@@ -63,7 +63,7 @@ func putMessage(ctx context.Context, tx *sql.Tx, m outbox.Message) (outbox.Messa
 	return m, err
 }
 
-// Message returns the message of a key, or ErrNotFound.
+// Message returns the message with a key, or ErrNotFound.
 func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err error) {
 	defer annotate(&err, "find message %s", key)
 	m, err = scanMessage(s.read.QueryRowContext(ctx, messageWithKey, key).Scan)
@@ -73,8 +73,8 @@ func (s *Store) Message(ctx context.Context, key string) (m outbox.Message, err 
 	return m, err
 }
 
-// publicRoom is the room in which nearly all messages are. It has no index: they are
-// found by their numbers.
+// publicRoom is the room with nearly all messages. They are not in the index of rooms,
+// but found by their numbers.
 const publicRoom = "local"
 
 // messagesOf returns the query for the newest messages of a room after one.
@@ -86,8 +86,8 @@ func messagesOf(room string) string {
 	return messagesFrom + where + " ORDER BY n DESC LIMIT $3"
 }
 
-// Since returns at most limit messages of a room with N above after, the newest
-// ones if there are more, in order.
+// Since returns at most limit messages of a room with N above after, in order; if there
+// are more, the newest.
 func (s *Store) Since(ctx context.Context, room string, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages of %s", room)
 	messages, err = s.messages(ctx, messagesOf(room), room, after, max(limit, 0))
@@ -95,8 +95,8 @@ func (s *Store) Since(ctx context.Context, room string, after int64, limit int) 
 	return messages, err
 }
 
-// After returns at most limit messages of all rooms with N above after, the oldest
-// ones if there are more, in order.
+// After returns at most limit messages of all rooms with N above after, in order; if
+// there are more, the oldest.
 func (s *Store) After(ctx context.Context, after int64, limit int) (messages []outbox.Message, err error) {
 	defer annotate(&err, "read the messages after %d", after)
 	return s.messages(ctx, messagesFrom+"WHERE n > $1 ORDER BY n LIMIT $2", after, max(limit, 0))

@@ -10,8 +10,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// known looks up a person and a channel: its settings, its server, its language, and
-// whether anything is parked there.
+// known finds a person and a channel: its settings, its server, its language, and
+// whether posts are parked there.
 const known = `
 	SELECT COALESCE(p.id, ''), COALESCE(p.name, ''), COALESCE(f.body, '{}'), i.answer,
 		COALESCE(r.body, '{}'), COALESCE(s.server, ''), COALESCE(s.body, '{}'), COALESCE(s.gone, 0), COALESCE(l.value, ''),
@@ -26,13 +26,13 @@ const known = `
 	LEFT JOIN preference f ON f.person = p.id
 	LEFT JOIN inbox i ON i.request = here.request`
 
-// Channel returns what is known of a channel.
+// Channel returns what is stored about a channel.
 func (s *Store) Channel(ctx context.Context, where match.Room) (bot.Channel, error) {
 	k, err := s.Known(ctx, outbox.User{}, where, "")
 	return k.Channel, err
 }
 
-// Known returns what is known when somebody asks something.
+// Known returns what is stored about a person, a channel and a request.
 func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, request string) (k bot.Known, err error) {
 	defer annotate(&err, "look up who asks, and where")
 	var prefs, own, of, theirs string
@@ -65,7 +65,7 @@ func (s *Store) Known(ctx context.Context, who outbox.User, where match.Room, re
 	return k, err
 }
 
-// server makes a server of a row.
+// server reads a server from a row.
 func server(platform, id, body string, gone int64) (s bot.Server, err error) {
 	s = bot.Server{Platform: platform, ID: id, Left: timed(gone)}
 	s.Settings, err = decodeRoom(body)
@@ -73,7 +73,7 @@ func server(platform, id, body string, gone int64) (s bot.Server, err error) {
 	return s, err
 }
 
-// putRoomSettings keeps what has been chosen for a channel, or for a server.
+// putRoomSettings stores the settings of a channel, or of a server.
 func putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings) error {
 	body, err := encodeRoom(set)
 	if err != nil {
@@ -91,7 +91,7 @@ func putRoomSettings(ctx context.Context, tx *sql.Tx, set match.RoomSettings) er
 	return err
 }
 
-// Belongs keeps to which server a channel belongs.
+// Belongs stores to which server a channel belongs.
 func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (err error) {
 	defer annotate(&err, "keep the server of %s", where.Channel)
 	if where.Platform == "" || where.Channel == "" || server == "" {
@@ -111,8 +111,8 @@ func (s *Store) Belongs(ctx context.Context, where match.Room, server string) (e
 	})
 }
 
-// Rooms returns what has been chosen for each channel of a server for which
-// something has, in the order of their ids.
+// Rooms returns the settings of the channels of a server that have any, in the order of
+// their ids.
 func (s *Store) Rooms(ctx context.Context, platform, server string) (sets []match.RoomSettings, err error) {
 	defer annotate(&err, "find the channels of server %s", server)
 	return list(ctx, s.read, func(scan scanner) (match.RoomSettings, error) {

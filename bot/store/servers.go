@@ -11,8 +11,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// Servers returns the servers of a platform that are known, in the order of their
-// ids.
+// Servers returns the known servers of a platform, in the order of their ids.
 func (s *Store) Servers(ctx context.Context, platform string) (servers []bot.Server, err error) {
 	defer annotate(&err, "find the servers of %s", platform)
 	return list(ctx, s.read, func(scan scanner) (bot.Server, error) {
@@ -25,7 +24,7 @@ func (s *Store) Servers(ctx context.Context, platform string) (servers []bot.Ser
 	}, "SELECT server, body, gone FROM server WHERE platform = $1 ORDER BY server", platform)
 }
 
-// Left keeps since when the bot is not in a server; zero: it is there.
+// Left stores when the bot left a server; zero: it is there.
 func (s *Store) Left(ctx context.Context, platform, server string, since time.Time) (err error) {
 	defer annotate(&err, "note that server %s was left", server)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -33,8 +32,8 @@ func (s *Store) Left(ctx context.Context, platform, server string, since time.Ti
 	})
 }
 
-// Forgetting is done in portions, so that others have their turn between: so many
-// rows of the inbox, games or people in one change.
+// A server is deleted in portions, so that other changes can come in between: the number
+// of rows of the inbox, games or people in one change.
 const (
 	forgetRows  = 200
 	forgetGames = 5
@@ -45,8 +44,8 @@ const (
 	gamesOf = `SELECT g.game FROM server_channel c JOIN game_channel g ON g.platform = c.platform AND g.channel = c.channel
 		WHERE c.platform = $1 AND c.server = $2 ORDER BY g.game`
 	channelsOf = "SELECT channel FROM server_channel WHERE platform = $1 AND server = $2 ORDER BY channel"
-	// Of requests of which it is not known where they were made, those are that
-	// the bot made itself: "flag:GAME:…".
+	// Requests without a stored place belong to the server only if the bot made them
+	// itself: "flag:GAME:…".
 	requestsOf = `SELECT request FROM inbox WHERE
 		EXISTS (SELECT 1 FROM server_channel c WHERE c.platform = inbox.platform AND c.channel = inbox.channel AND c.platform = $1 AND c.server = $2)
 		OR inbox.channel = '' AND EXISTS (
@@ -55,9 +54,9 @@ const (
 	strangersOf = "SELECT id FROM person WHERE platform = $1 AND " + strangers + " ORDER BY id"
 )
 
-// ForgetServer forgets a server: the games of its channels, their posts and what
-// is due, what was answered there, what was chosen; and people who are now in no
-// game and have chosen nothing. What fails in the middle is done by the next call.
+// ForgetServer deletes a server: the games of its channels with their posts and timed
+// actions, the answers to requests made there, its settings, and people who then are in
+// no game and have no settings. If it fails, another call finishes the work.
 func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err error) {
 	defer annotate(&err, "forget server %s", server)
 	for _, of := range []struct {
@@ -105,12 +104,12 @@ func (s *Store) ForgetServer(ctx context.Context, platform, server string) (err 
 	})
 }
 
-// removeStrangers forgets those who are still strangers: since they were looked
-// for, some may have opened a game or done something in one.
+// removeStrangers deletes people who are still strangers: since the search for them, some
+// may have opened a game or done something in one.
 const removeStrangers = "DELETE FROM person WHERE id IN ids AND " + strangers
 
-// forEach runs statements, which have "IN ids" once each, for portions of the ids of a
-// size, each portion in a change of its own.
+// forEach runs statements, each of which contains "IN ids" once, for portions of the ids,
+// with each portion in a change of its own.
 func (s *Store) forEach(ctx context.Context, ids []string, size int, statements ...string) error {
 	return portions(ctx, s, ids, size, func(ctx context.Context, tx *sql.Tx, some []string) error {
 		for _, statement := range statements {
@@ -123,7 +122,7 @@ func (s *Store) forEach(ctx context.Context, ids []string, size int, statements 
 	})
 }
 
-// portions makes a change for each portion of all.
+// portions makes a change for each portion.
 func portions[T any](ctx context.Context, s *Store, all []T, size int, do func(context.Context, *sql.Tx, []T) error) error {
 	for some := range slices.Chunk(all, size) {
 		if err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error { return do(ctx, tx, some) }); err != nil {

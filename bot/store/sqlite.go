@@ -19,30 +19,30 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// This file holds all that is particular to SQLite.
+// This file holds everything that is specific to SQLite.
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versionTable is where goose notes what the database has; its name tells our
-// files from those of other programs.
+// versionTable is where goose stores the version of the tables. Its name distinguishes
+// our files from those of other programs.
 const versionTable = "halfpoint_version"
 
-// readers is how many reads may go on beside a write.
+// readers is the number of reads that can go on during a write.
 const readers = 4
 
 // Settings of every connection. FULL makes a commit wait until the disk has it.
-// Deleted rows are overwritten: the file keeps nothing about people who were forgotten.
-// The timeout, in milliseconds, is for other programs that look at the file, a
-// backup for one; it is shorter than the patience of people waiting for an answer.
-// A turn changes a few small rows in a dozen pages, each of which is written whole,
-// so pages are half as large as usual, and as many more go into the write-ahead log
-// before it is copied back; a database that has other pages keeps them.
+// Deleted rows are overwritten, so that the file keeps nothing about people who were
+// forgotten. The timeout, in milliseconds, is for other programs that read the file, such
+// as a backup; it is shorter than people wait for an answer. A turn changes a few small
+// rows in a dozen pages, and pages are written whole: therefore pages have half the usual
+// size, and twice as many go into the write-ahead log before it is copied back. An
+// existing database keeps its page size.
 var settings = url.Values{"_pragma": {"page_size(2048)", "wal_autocheckpoint(2000)",
 	"busy_timeout(1000)", "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)"}}
 
-// openMemory opens a database in memory. It lives in its one connection, which
-// therefore reads as well.
+// openMemory opens a database in memory. It exists only in its one connection, which
+// therefore also reads.
 func openMemory(ctx context.Context) (_ *Store, err error) {
 	defer annotate(&err, "open database in memory")
 	image, err := migratedImage()
@@ -62,8 +62,8 @@ func openMemory(ctx context.Context) (_ *Store, err error) {
 }
 
 // migratedImage returns the bytes of an empty database with all its tables. The
-// migrations take ten times as long as a copy of what they make, and tests open
-// thousands of databases in memory, so a process runs them once for all of these.
+// migrations take ten times as long as copying their result, and tests open thousands
+// of databases in memory, so a process runs the migrations once for all of these.
 var migratedImage = sync.OnceValues(func() (image []byte, err error) {
 	db, err := connect(Memory+"?"+settings.Encode(), 1)
 	if err != nil {
@@ -136,11 +136,11 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // of a process that was killed
+	if _, err := s.write.ExecContext(ctx, truncate); err != nil { // the log of a process that was killed
 		return nil, err
 	}
-	// The processes that claimed posts are gone, for the file is ours alone now: their
-	// posts are due at once and not when their claims expire.
+	// The lock shows that the processes that claimed posts are gone: their posts are due
+	// at once and not when their claims expire.
 	if _, err := s.write.ExecContext(ctx, "UPDATE post SET due = 0 WHERE state = 'waiting' AND attempt > 0"); err != nil {
 		return nil, err
 	}
@@ -151,9 +151,8 @@ func openFile(ctx context.Context, name string) (_ *Store, err error) {
 	return s, nil
 }
 
-// scrub empties the write-ahead log, which holds pages as they were before something
-// was erased. While somebody reads, that is not possible: then the next round of
-// pruning does it.
+// scrub empties the write-ahead log, which holds pages from before data was erased. That
+// is impossible during a read: then the next round of pruning does it.
 func (s *Store) scrub(ctx context.Context) error {
 	if s.path == "" {
 		return nil
@@ -174,8 +173,8 @@ func (s *Store) scrub(ctx context.Context) error {
 
 const truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
 
-// resolve returns the file that name stands for, so that two names of one file
-// share one lock. The file need not exist; its directory must.
+// resolve returns the real path of a file, so that two names of one file share one lock.
+// The file need not exist; its directory must.
 func resolve(name string) (string, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -197,13 +196,12 @@ func resolve(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// hold opens the file itself, makes it if it is not there, and keeps it open:
-// then its identity stays known, and where the system allows it is locked, so that
-// neither a hard link nor a removed lock file lets another process in. The file
-// stays open until SQLite is done with it, because closing it drops SQLite's own
-// locks on it.
+// hold opens the file, creating it if necessary, and keeps it open, so that its identity
+// stays known. Where the system allows, hold locks the file, so that neither a hard link
+// nor a removed lock file lets another process in. The file stays open until SQLite is
+// done with it, because closing it releases SQLite's own locks on it.
 //
-// The file must begin like a database. It is made readable by its owner alone, for
+// The file must begin like a database. hold makes it readable only by its owner, because
 // it holds people's names and the bot's keys.
 func (s *Store) hold(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -214,7 +212,7 @@ func (s *Store) hold(path string) (err error) {
 	if err := lockFile(f); err != nil {
 		return withoutPath(err)
 	}
-	if i, err := f.Stat(); err == nil && i.Mode().Perm()&0o077 != 0 { // a copy that was put back, for one
+	if i, err := f.Stat(); err == nil && i.Mode().Perm()&0o077 != 0 { // for example a restored copy
 		if err := f.Chmod(i.Mode().Perm() &^ 0o077); err != nil {
 			return fmt.Errorf("restrict permissions to the owner: %w", withoutPath(err))
 		}
@@ -232,8 +230,8 @@ func (s *Store) hold(path string) (err error) {
 	return nil
 }
 
-// inPlace returns ErrMoved if the file that is open is no longer the one of its
-// name: SQLite would go on writing to it, and nobody would ever read that.
+// inPlace returns ErrMoved if the path no longer leads to the open file: SQLite would go
+// on writing to a file that nobody will ever read.
 func (s *Store) inPlace() error {
 	ours, err := s.file.Stat()
 	if err != nil {
@@ -249,7 +247,7 @@ func (s *Store) inPlace() error {
 	return nil
 }
 
-// withoutPath takes the path out of err, where the message has it already.
+// withoutPath removes the path from err, for messages that contain it already.
 func withoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -266,8 +264,8 @@ func fileAddress(path string, with url.Values) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + with.Encode()
 }
 
-// connect returns a pool of at most n connections to the file. They never make a
-// file, and all are to the same one.
+// connect returns a pool of at most n connections to the file. They never create a file,
+// and all use the same one.
 func (s *Store) connect(with url.Values, n int) (*sql.DB, error) {
 	all := url.Values{"mode": {"rw"}}
 	maps.Copy(all, settings)
@@ -275,8 +273,8 @@ func (s *Store) connect(with url.Values, n int) (*sql.DB, error) {
 	return connect(fileAddress(s.path, all), n, s.inPlace)
 }
 
-// connect returns a pool of at most n connections, which are kept open. Before
-// each is made, all checks must succeed.
+// connect returns a pool of at most n connections, which stay open. All checks must
+// succeed before each connection.
 func connect(address string, n int, checks ...func() error) (*sql.DB, error) {
 	db, err := openPrepared(address, checks...)
 	if err != nil {
@@ -287,8 +285,8 @@ func connect(address string, n int, checks ...func() error) (*sql.DB, error) {
 	return db, nil
 }
 
-// Look returns a handle that only reads a database, whoever uses it; if there is no
-// such file, of an empty one. The caller closes it.
+// Look opens a database only for reading, even while another process uses it. If there
+// is no such file, the database is empty. The caller closes it.
 func Look(path string) (*sql.DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return connect(Memory, 1)
@@ -296,8 +294,8 @@ func Look(path string) (*sql.DB, error) {
 	return connect(fileAddress(path, url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(1000)"}}), 1)
 }
 
-// inspect makes sure, before anything is written, that the database is empty or
-// ours, and not from the future. It reports whether it has all migrations.
+// inspect checks, before anything is written, that the database is empty or ours, and not
+// from a newer version. It reports whether it has all migrations.
 func inspect(ctx context.Context, db *sql.DB) (current bool, err error) {
 	var tables, ours int
 	err = db.QueryRowContext(ctx, `
@@ -327,7 +325,7 @@ func inspect(ctx context.Context, db *sql.DB) (current bool, err error) {
 	return has.Int64 == known, nil
 }
 
-// newestMigration returns the version that the last migration makes.
+// newestMigration returns the version after the last migration.
 func newestMigration() (int64, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql") // in order
 	if err != nil {
@@ -347,7 +345,7 @@ func unreadable(err error) error {
 	return err
 }
 
-// violates reports whether err is that a row refers to one that is not there.
+// violates reports whether err means that a row refers to one that does not exist.
 func violates(err error) bool {
 	e := (*sqlite.Error)(nil)
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY

@@ -12,10 +12,10 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// Commit stores a step, or returns ErrConflict and stores nothing: when the request
-// was taken before, when the match no longer stands where the step began, or when
-// another process got a number first. It puts the match's Number into step.Match
-// when it is new.
+// Commit stores a step, or returns ErrConflict and stores nothing: if the request has
+// been stored before, if the match has changed since the step was decided, or if
+// another process used a number first. It sets the Number of step.Match if the match is
+// new.
 func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	defer annotate(&err, "commit %s", step.Request)
 	if err := sound(step); err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 			}
 		}
 		for i := range step.Posts {
-			// The asker shows a post after those of the same game that it already holds.
+			// The asker shows a post after those of the same game that it holds already.
 			p := &step.Posts[i]
 			before := slices.DeleteFunc(slices.Clone(step.Posts[:i]), func(o match.OutboxPost) bool { return o.Lane() != p.Lane() })
 			after := len(before) > 0 && !slices.ContainsFunc(before, func(o match.OutboxPost) bool { return !o.Held() })
@@ -78,8 +78,8 @@ func (s *Store) Commit(ctx context.Context, step *match.Step) (err error) {
 	return err
 }
 
-// sound refuses a step that no decision should have made: it would leave a log
-// with holes, or a match that disagrees with its log.
+// sound returns an error for a step that no decision should have made: one that would
+// leave gaps in a log, or a match that disagrees with its log.
 func sound(step *match.Step) error {
 	if step.Request == "" {
 		return errors.New("step without a request")
@@ -116,8 +116,8 @@ func sound(step *match.Step) error {
 	return nil
 }
 
-// putAnswer keeps the answer to a request, if it is the first and nobody whom the
-// step is about has been forgotten meanwhile: what they do would be done by nobody.
+// putAnswer stores the answer to a request, if it is the first and none of the people in
+// the step has been erased meanwhile.
 func putAnswer(ctx context.Context, tx *sql.Tx, step *match.Step) error {
 	answer, err := encodeReply(step.Answer)
 	if err != nil {
@@ -172,9 +172,9 @@ func newMatch(ctx context.Context, tx *sql.Tx, m *match.Match) (number int, err 
 	return number, nil
 }
 
-// changeMatch stores how a match stands now, if its last event is still before. If
-// it is known how it stood, was, the columns of indices are written only where they
-// have changed: each index costs a page.
+// changeMatch stores the Standing of a match, if its last event is still before. If the
+// earlier Standing, was, is known, it writes indexed columns only if they have changed,
+// because each index costs a page.
 func changeMatch(ctx context.Context, tx *sql.Tx, m *match.Match, was *match.Standing, before int) error {
 	if was != nil && was.State == m.State && was.Black == m.Black && was.White == m.White {
 		return put(ctx, tx, "match", `
@@ -203,7 +203,7 @@ func putEvent(ctx context.Context, tx *sql.Tx, game match.GameID, e match.Event)
 		game, e.Seq, millis(e.At), e.By, e.Body, e.Proof)
 }
 
-// Answered returns the answer that a request got, if it was taken.
+// Answered returns the stored answer to a request, if there is one.
 func (s *Store) Answered(ctx context.Context, request string) (_ match.Reply, ok bool, err error) {
 	defer annotate(&err, "look for the answer to %s", request)
 	var answer string

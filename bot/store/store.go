@@ -1,9 +1,9 @@
 // Package store keeps the bot's games, people and posts in a SQLite database,
 // in a file or in memory.
 //
-// All SQL is one text that SQLite and PostgreSQL both read: TEXT and BIGINT,
-// numbered placeholders, ON CONFLICT and RowsAffected instead of the error codes
-// of either. What SQLite alone needs is in sqlite.go.
+// All SQL is written so that SQLite and PostgreSQL both accept it: TEXT and BIGINT,
+// numbered placeholders, ON CONFLICT and RowsAffected instead of the error codes of
+// either. Code for SQLite alone is in sqlite.go.
 package store
 
 import (
@@ -42,7 +42,7 @@ type Store struct {
 	write      *sql.DB // one connection, through which the committer writes
 	read       *sql.DB // several that see what is committed; in memory the same as write
 	committer  *committer
-	unscrubbed atomic.Bool // the write-ahead log still has what was erased
+	unscrubbed atomic.Bool // the write-ahead log still holds erased data
 	path       string      // of the file; empty in memory
 	file       *os.File
 	unlock     func() error
@@ -53,10 +53,10 @@ var (
 	_ bot.RoomLog = (*Store)(nil)
 )
 
-// Open opens the SQLite file called name, or Memory, and brings it up to date.
-// A file that is not there is made. A file that cannot be used is left as it was.
-// The file is held until Close or the end of the process, whichever way that
-// comes: a second Open fails with ErrInUse.
+// Open opens the SQLite file called name, or Memory, and brings its tables up to date. It
+// creates a file that does not exist, and does not change a file that it cannot use. It
+// locks the file until Close or the end of the process: a second Open fails with
+// ErrInUse.
 func Open(ctx context.Context, name string) (*Store, error) {
 	if scheme, _, ok := strings.Cut(name, "://"); ok && strings.HasPrefix(scheme, "postgres") {
 		return nil, errors.New("open database: PostgreSQL is not supported yet; use a file name")
@@ -67,7 +67,7 @@ func Open(ctx context.Context, name string) (*Store, error) {
 	return openFile(ctx, name)
 }
 
-// Close waits for what is under way, and releases the file.
+// Close waits for changes under way, and releases the file.
 func (s *Store) Close() error {
 	var errs []error
 	if s.committer != nil {
@@ -112,7 +112,7 @@ type (
 	scanner func(to ...any) error
 )
 
-// list returns what read makes of each row of a query.
+// list returns the results of read for each row of a query.
 func list[T any](ctx context.Context, db querier, read func(scanner) (T, error), query string, args ...any) (all []T, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -129,7 +129,7 @@ func list[T any](ctx context.Context, db querier, read func(scanner) (T, error),
 	return all, rows.Err()
 }
 
-// values returns what a query for one column finds.
+// values returns the results of a query for one column.
 func values[T any](ctx context.Context, db querier, query string, args ...any) ([]T, error) {
 	return list(ctx, db, func(scan scanner) (value T, err error) {
 		err = scan(&value)
@@ -137,9 +137,9 @@ func values[T any](ctx context.Context, db querier, query string, args ...any) (
 	}, query, args...)
 }
 
-// put runs a statement that is to write a row, and gives ErrConflict if it
-// wrote none. It is how conflicts are noticed: ON CONFLICT DO NOTHING and a
-// condition that no longer holds look alike, on every database.
+// put runs a statement that must write a row, and returns ErrConflict if it wrote none.
+// Conflicts are detected in this way because ON CONFLICT DO NOTHING and a condition that
+// is no longer true have the same outcome on every database.
 func put(ctx context.Context, tx *sql.Tx, what, query string, args ...any) error {
 	result, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -155,7 +155,7 @@ func put(ctx context.Context, tx *sql.Tx, what, query string, args ...any) error
 	return nil
 }
 
-// annotate says in err, if there is one, what was being done.
+// annotate adds to err, if there is one, what was being done.
 func annotate(err *error, format string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
@@ -171,13 +171,12 @@ func placeholders(from, n int) string {
 	return strings.Join(names, ", ")
 }
 
-// millis and moment are how times are written and read.
+// millis and moment convert times to and from stored numbers.
 func millis(t time.Time) int64  { return t.UnixMilli() }
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// timer and timed are how a time is written and read at which something happens
-// by itself; 0 is never. Between two milliseconds it is the later, so that nothing
-// happens before its time.
+// timer and timed convert the times of timed actions to and from stored numbers; 0 is
+// never. timer rounds up to milliseconds, so that nothing happens before its time.
 func timer(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -192,7 +191,7 @@ func timed(ms int64) time.Time {
 	return moment(ms)
 }
 
-// flag is how a truth is written.
+// flag converts a bool to a stored number.
 func flag(b bool) int64 {
 	if b {
 		return 1

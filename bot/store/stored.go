@@ -11,9 +11,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// Here are the written forms of what is kept as JSON. They are apart from the
-// types of bot and rules, so that a name may change there without making
-// yesterday's rows unreadable. A field, once written, keeps its name.
+// This file holds the stored forms of data that is kept as JSON. They are separate from
+// the types of bot and rules, so that a name can change there while old rows stay
+// readable. A stored field keeps its name for ever.
 
 type storedSetup struct {
 	W        int      `json:"w"`
@@ -114,16 +114,15 @@ func controls(cs []storedControl) (out []match.Control) {
 	return out
 }
 
-// storedBody is what a post says and to whom; what it is selected by has
-// columns of its own.
+// storedBody is the content of a post and its readers. What queries select by has columns
+// of its own.
 type storedBody struct {
 	Texts  []bot.Text       `json:"texts,omitempty"`
 	Notify []match.PersonID `json:"notify,omitempty"`
 	Reply  string           `json:"reply,omitempty"`
 }
 
-// storedPreferences are what a person has chosen; who it is has a column of its
-// own.
+// storedPreferences are a person's settings. The person has a column of its own.
 type storedPreferences struct {
 	Remind string       `json:"remind,omitempty"`
 	Zone   string       `json:"zone,omitempty"`
@@ -158,8 +157,7 @@ func decodePreferences(text string) (match.Preferences, error) {
 	return p, nil
 }
 
-// storedRoom is what has been chosen for a channel; which it is has columns of
-// its own.
+// storedRoom holds the settings of a channel. The channel has columns of its own.
 type storedRoom struct {
 	Rules  string `json:"rules,omitempty"`
 	Size   string `json:"size,omitempty"`
@@ -185,7 +183,7 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints}, nil
 }
 
-// storedExtra is what comes with a message besides its text.
+// storedExtra is the content of a message besides its text.
 type storedExtra struct {
 	To       []string        `json:"to,omitempty"`
 	Controls []storedControl `json:"controls,omitempty"`
@@ -198,7 +196,7 @@ type storedFile struct {
 	Data []byte `json:"data"` // in base64
 }
 
-// encodeExtra returns what comes with a message, an empty text if nothing does.
+// encodeExtra encodes the content of a message besides its text; "" if there is none.
 func encodeExtra(m outbox.Message) (string, error) {
 	if len(m.To) == 0 && len(m.Controls) == 0 && m.File == nil {
 		return "", nil
@@ -206,7 +204,7 @@ func encodeExtra(m outbox.Message) (string, error) {
 	return encode(storedExtra{m.To, storedControls(m.Controls), (*storedFile)(m.File)})
 }
 
-// decodeExtra puts what comes with a message into it.
+// decodeExtra decodes the content of a message besides its text, into m.
 func decodeExtra(text string, m *outbox.Message) error {
 	if text == "" {
 		return nil

@@ -14,21 +14,21 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// The transcript of the local room holds what people read: names and not ids. So
-// what it has of a person is found by reading all of it.
+// The transcript of the local room holds texts with names, not ids, so all of it has to
+// be read to find what concerns a person.
 
 // A speaker is a person as the transcript knows them.
 type speaker struct {
-	id    string          // of the platform; their private transcript is called after it
-	name  string          // in lower case; empty: they are a seat, which others sit in as well
-	forms map[string]bool // of the name, as it was written
-	seat  string          // what is said there is from it
-	since int64           // after this message what is said in the seat is theirs
-	posts map[string]bool // ids of the posts that say what they have said of games
-	games map[string]bool // of which they have said something
+	id    string          // of the platform; part of the name of their private room
+	name  string          // in lower case; empty: they are a seat, which several people use
+	forms map[string]bool // spellings of the name in the transcript
+	seat  string          // the author of messages from the seat
+	since int64           // messages from the seat after this one are theirs
+	posts map[string]bool // ids of the posts with their comments on games
+	games map[string]bool // on which they have commented
 }
 
-// speaker returns how the transcript knows a person; nil: it does not.
+// speaker returns how the transcript knows a person, or nil if it does not.
 func (s *Store) speaker(ctx context.Context, p match.PersonID, who outbox.User) (*speaker, error) {
 	if who.Platform != bot.LogPlatform {
 		return nil, nil
@@ -39,7 +39,7 @@ func (s *Store) speaker(ctx context.Context, p match.PersonID, who outbox.User) 
 		sp.forms[form(who.Name)] = true
 	} else {
 		h, err := s.Holder(ctx, who.Platform, who.ID)
-		if errors.Is(err, bot.ErrNotFound) { // nobody sits there, or it is the place of all who only look on
+		if errors.Is(err, bot.ErrNotFound) { // an empty seat, or that of all onlookers
 			return nil, nil
 		}
 		if err != nil {
@@ -67,8 +67,7 @@ func (s *Store) speaker(ctx context.Context, p match.PersonID, who outbox.User) 
 	return sp, err
 }
 
-// form returns a name without the marks around one that is written from right to
-// left.
+// form returns a name without the marks around right-to-left names.
 func form(name string) string { return strings.Trim(name, "\u2068\u2069") }
 
 // is reports whether a name is the speaker's.
@@ -76,8 +75,8 @@ func (sp *speaker) is(name string) bool {
 	return sp.name != "" && name != "" && strings.ToLower(bot.CleanName(name)) == sp.name
 }
 
-// owns reports whether a message is the speaker's: they have said it, it quotes what
-// they have said, or it was for them alone.
+// owns reports whether a message is the speaker's: they wrote it, it quotes them, or it
+// was for them alone.
 func (sp *speaker) owns(m outbox.Message) bool {
 	if post, _, _ := strings.Cut(m.Key, "/"); sp.posts[post] {
 		return true
@@ -89,8 +88,8 @@ func (sp *speaker) owns(m outbox.Message) bool {
 }
 
 // without returns a message of others without the speaker's names, and reports
-// whether it had any. Files that may have the name or the words in them go: they can
-// be asked for again.
+// whether it had any. It drops files that may contain the name or the speaker's words;
+// people can ask for them again.
 func (sp *speaker) without(m outbox.Message, instead string) (outbox.Message, bool) {
 	changed := false
 	clean := func(s string) string {
@@ -123,8 +122,8 @@ func (sp *speaker) without(m outbox.Message, instead string) (outbox.Message, bo
 	return m, changed
 }
 
-// replaceName replaces a name where it stands as a word of its own. Some languages
-// put no blanks between words.
+// replaceName replaces a name where it is a word of its own. Some languages put no
+// blanks between words.
 func replaceName(s, name, instead string) string {
 	var b strings.Builder
 	for from := 0; ; {
@@ -168,8 +167,8 @@ func (s *Store) eachMessage(ctx context.Context, f func(outbox.Message)) error {
 	}
 }
 
-// MessagesOf returns what the transcript of the local room has of a person: what they
-// have said, what quotes it, and what was for them alone.
+// MessagesOf returns the messages of the local room's transcript that concern a person:
+// their own, those that quote them, and private answers to them.
 func (s *Store) MessagesOf(ctx context.Context, p match.PersonID, who outbox.User) (messages []outbox.Message, err error) {
 	defer annotate(&err, "find the messages of person %s", p)
 	sp, err := s.speaker(ctx, p, who)
@@ -184,8 +183,8 @@ func (s *Store) MessagesOf(ctx context.Context, p match.PersonID, who outbox.Use
 	return messages, err
 }
 
-// hush takes a speaker out of the transcript, a few messages at a time. The newest
-// message becomes an empty one instead, as numbers are not given twice.
+// hush deletes a speaker from the transcript, a few messages at a time. It empties the
+// newest message instead of deleting it, so that its number is not used again.
 func (s *Store) hush(ctx context.Context, sp *speaker, instead string) error {
 	var gone []string
 	var stay []outbox.Message

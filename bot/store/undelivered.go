@@ -10,17 +10,17 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/match"
 )
 
-// An UndeliveredPost is one that was not shown.
+// An UndeliveredPost is a post that was not shown.
 type UndeliveredPost struct {
 	ID      string
 	Game    match.GameID
 	Where   match.Room
-	GivenUp bool   // after some tries, for good; else it is tried again when somebody is heard from its room
-	Why     string // as the platform said it
+	GivenUp bool   // for good, after some attempts; otherwise the next request from its room tries it again
+	Why     string // the platform's reason
 }
 
-// Undelivered returns the posts that were given up or set aside, by room and in
-// their order, from what [Look] gives: somebody else may be using the database.
+// Undelivered returns the posts that were given up or parked, by room and in their
+// order. db comes from [Look], so another process may be using the database.
 func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err error) {
 	defer annotate(&err, "look for posts that were not shown")
 	var tables int
@@ -38,9 +38,9 @@ func Undelivered(ctx context.Context, db *sql.DB) (_ []UndeliveredPost, err erro
 // ErrOvertaken means that something newer of the game has been shown since.
 var ErrOvertaken = errors.New("a newer post of its game has been shown since")
 
-// Retry has a post tried again that was given up, at once and as if for the first
-// time. It is ErrNotFound if there is no such post, and ErrOvertaken if its room has
-// seen something newer: an old board would be taken for the newest.
+// Retry makes a post due again that was given up, at once and as if for the first time.
+// It returns ErrNotFound if there is no such post, and ErrOvertaken if a newer one was
+// shown in its room: people would take an old board for the newest.
 func (s *Store) Retry(ctx context.Context, post string) (err error) {
 	defer annotate(&err, "try post %s again", post)
 	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
