@@ -29,6 +29,10 @@ var Controls = []match.Control{
 	{Label: "label.yes", Command: "accept"},
 	{Label: "label.decline", Command: "decline"},
 	{Label: "label.delete", Command: "delete"},
+	{Label: "label.rematch", Command: "rematch"},
+	{Label: "label.replay", Command: "replay"},
+	{Label: "label.compare", Command: "compare"},
+	{Label: "label.sgf", Command: "sgf"},
 }
 
 // label makes one of the controls, for a match as it is after an event; 0: for as long as

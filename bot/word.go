@@ -302,8 +302,7 @@ func controls(m match.Match, p *match.Position, seq int) []match.Control {
 	g := p.Game
 	switch {
 	case m.State == match.Ended:
-		return []match.Control{label(m, 0, "label.rematch", "rematch", ""), label(m, 0, "label.replay", "replay", ""),
-			label(m, 0, "label.compare", "compare", ""), label(m, 0, "label.sgf", "sgf", "")}
+		return []match.Control{label(m, 0, "label.rematch"), label(m, 0, "label.replay"), label(m, 0, "label.compare"), label(m, 0, "label.sgf")}
 	case p.Over():
 		return nil
 	case p.Placing > 0:
