@@ -62,24 +62,11 @@ func dots(parts ...Text) Text {
 // gains says briefly what changed hands.
 func gains(es []rules.Entry) (out []Text) {
 	for _, e := range es {
-		sign := "+"
+		key := "gain"
 		if e.N < 0 {
-			sign = "−"
+			key = "gain.lost"
 		}
-		out = append(out, say("gain", text.Color(e.Player), sign, text.Thing(e.Thing, max(e.N, -e.N))))
-	}
-	return out
-}
-
-// entries says what changed hands.
-func entries(key string, es []rules.Entry) []Text {
-	var out []Text
-	for _, e := range es {
-		sign := "+"
-		if e.N < 0 {
-			sign = "−"
-		}
-		out = append(out, say(key, text.Color(e.Player), sign, text.Thing(e.Thing, max(e.N, -e.N)), text.Sentence(e.Why)))
+		out = append(out, say(key, text.Color(e.Player), text.Thing(e.Thing, max(e.N, -e.N))))
 	}
 	return out
 }

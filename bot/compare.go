@@ -107,9 +107,9 @@ func supposing(rows []sgf.Row) (out []Text) {
 func won(margin rules.Points) Text {
 	switch {
 	case margin > 0:
-		return say("win", text.Color(rules.Black), margin.String())
+		return say("win", text.Color(rules.Black), text.Points(margin))
 	case margin < 0:
-		return say("win", text.Color(rules.White), (-margin).String())
+		return say("win", text.Color(rules.White), text.Points(-margin))
 	}
 	return say("jigo")
 }
@@ -178,7 +178,7 @@ func Comparison(l *text.Language, rows []sgf.Row, all bool, name func(*rules.Rul
 			continue
 		}
 		if black, white := row.Board(); board.Key == "" && oneKomi {
-			board = say("compare.board.komi", black, white, row.Komi.String())
+			board = say("compare.board.komi", black, white, text.Points(row.Komi))
 		} else if board.Key == "" {
 			board = say("compare.board", black, white)
 		}
@@ -200,7 +200,7 @@ func Comparison(l *text.Language, rows []sgf.Row, all bool, name func(*rules.Rul
 			why = append(why, l.Say(text.Sentence(reason)))
 		}
 		if !oneKomi {
-			why = append(why, l.Say(say("compare.komi", row.Komi.String())))
+			why = append(why, l.Say(say("compare.komi", text.Points(row.Komi))))
 		}
 		r.Why = strings.Join(why, "; ")
 		chart.Rows = append(chart.Rows, r)

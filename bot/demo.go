@@ -195,11 +195,10 @@ func demo(q *question) Answer {
 	}
 	s := l.steps[step-1]
 	out := []Text{say("demo.step", l.title, strconv.Itoa(step), strconv.Itoa(len(l.steps)), s.game.Rules().Title), say("lines", s.says)}
-	if t, ok := s.game.LastTurn(); ok {
-		for _, e := range s.game.EntriesOf(s.game.Turns()) {
-			if t.Kind.IsTurn() {
-				out = append(out, entries("entry", []rules.Entry{e})...)
-			}
+	if t, ok := s.game.LastTurn(); ok && t.Kind.IsTurn() {
+		es := s.game.EntriesOf(s.game.Turns())
+		for i, change := range gains(es) {
+			out = append(out, say("demo.change", change, text.Sentence(es[i].Why)))
 		}
 	}
 	a := q.answer(out...)

@@ -52,6 +52,23 @@ func TestPostsAreWordedWhenTheyAreDelivered(t *testing.T) {
 	}
 }
 
+// A chain to mark is suggested with its colour and how many stones it has.
+func TestChainsAreSuggestedWithTheirSize(t *testing.T) {
+	k := newTalk(t)
+	k.lines(t, "ada> /new aga 5x5 opponent:me", "ada> /place A1", "ada> /place E5", "ada> /place A2", "ada> /pass", "ada> /pass", "ada> /pass")
+	for _, x := range []struct {
+		language string
+		want     bot.Choice
+	}{{"en", bot.Choice{Label: "A1, Black, 2 stones", Value: "A1"}}, {"de", bot.Choice{Label: "A1, Schwarz, 2 Steine", Value: "A1"}}} {
+		k.speaks = map[string]string{"ada": x.language}
+		r, err := k.request("ada", "/compare")
+		must(t, err)
+		if got := k.bot.Suggest(t.Context(), r, "dead", ""); !slices.Contains(got, x.want) {
+			t.Errorf("%s: %+v", x.language, got)
+		}
+	}
+}
+
 // Suggestions are in the language of whoever types.
 func TestSuggestionsAreTranslated(t *testing.T) {
 	k := newTalk(t)

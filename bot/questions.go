@@ -219,7 +219,7 @@ func standing(q *question) []Text {
 // scoreLine says what something counts for a player.
 func scoreLine(l rules.Line) Text {
 	if l.Thing == rules.Komi {
-		return say("score.komi", text.Color(l.Player), l.Each.String())
+		return say("score.komi", text.Color(l.Player), text.Points(l.Each))
 	}
 	return say("score.line", text.Color(l.Player), text.Thing(l.Thing, l.N), l.Each.String(), l.Points().String())
 }
@@ -298,13 +298,12 @@ func ledger(g *rules.Game, number string) []Text {
 		return []Text{say("ledger.empty", number)}
 	}
 	var out []Text
-	for i, t := range entries("ledger.line", es) {
+	for i, change := range gains(es) {
+		why := text.Sentence(es[i].Why)
 		if es[i].Move == 0 {
-			out = append(out, Text{Key: "ledger.start", Args: t.Args})
+			out = append(out, say("ledger.first", change, why))
 		} else {
-			line := say("ledger.line", strconv.Itoa(es[i].Move))
-			line.Args = append(line.Args, t.Args...)
-			out = append(out, line)
+			out = append(out, say("ledger.entry", strconv.Itoa(es[i].Move), change, why))
 		}
 	}
 	return append(out, count(g)...)
@@ -332,7 +331,7 @@ func recite(q *question) Answer {
 		}
 		about := text.About(name, r)
 		if q.shared() {
-			short := slices.Insert(about, len(about)-1, say("rules.short", r.Title, r.Komi.String()))
+			short := slices.Insert(about, len(about)-1, say("rules.short", r.Title, text.Points(r.Komi)))
 			return q.answer(append(short, say("rules.whole", r.Name))...)
 		}
 		return q.answer(append(about, say("lines", linked(r, strings.TrimRight(r.Book(), "\n"))))...)

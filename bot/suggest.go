@@ -123,10 +123,11 @@ func (b *Bot) points(ctx context.Context, r Request, h handler, by match.PersonI
 			continue // it is marked so already
 		}
 		if board.At(p) != rules.None && !seen[p] {
-			for _, q := range board.Chain(p) {
+			chain := board.Chain(p)
+			for _, q := range chain {
 				seen[q] = true
 			}
-			out = append(out, Choice{name + ", " + l.Say(say("color."+strings.ToLower(board.At(p).String()))), name})
+			out = append(out, Choice{l.Say(say("stones.of", name, text.Color(board.At(p)), text.Thing(rules.Stone, len(chain)))), name})
 		}
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/clock"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
+	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
@@ -188,7 +189,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 		return p, err
 	}
 	if r.Kind == outbox.Header {
-		p.Text = l.Say(say("compare.komi", m.Setup.Komi.String()))
+		p.Text = l.Say(say("compare.komi", text.Points(m.Setup.Komi)))
 		if m.Clock.Kind != clock.None {
 			p.Text += " · " + l.Say(m.Clock.Text())
 		}

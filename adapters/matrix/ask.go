@@ -472,7 +472,7 @@ func (a *Adapter) said(ctx context.Context, dev *device.Device, r *row, e *event
 		return refused, err
 	}
 	if p.Problem != "" {
-		return refused, a.tell(ctx, dev, e, root, bot.Answer{Text: p.Problem, Private: true})
+		return refused, a.tell(ctx, dev, e, root, a.wrong(e.RoomID, p))
 	}
 	if len(p.Users) > 0 {
 		q.Users = map[string]outbox.User{}

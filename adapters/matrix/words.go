@@ -3,6 +3,7 @@ package matrix
 import (
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
@@ -23,4 +24,13 @@ func (a *Adapter) says(at id.RoomID, english string) bot.Answer {
 	lang, _ := a.langs.Load(at)
 	tag, _ := lang.(string)
 	return bot.Answer{Text: bot.Translated(tag, english), Private: true, Lang: tag}
+}
+
+// wrong is what to tell who typed a command that cannot be read, in the language of the room.
+func (a *Adapter) wrong(at id.RoomID, p command.Parsed) bot.Answer {
+	answer := a.says(at, p.Problem)
+	if p.Err != nil {
+		answer.Text = bot.Explain(p.Err, answer.Lang)
+	}
+	return answer
 }

@@ -6,6 +6,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/command"
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
@@ -34,5 +35,11 @@ func TestWordsInEveryLanguage(t *testing.T) {
 	a.langs.Store(room, "de")
 	if got := a.says(room, wordEdited); got.Text != bot.Translated("de", wordEdited) || !got.Private {
 		t.Errorf("it says %+v", got)
+	}
+	for typed, want := range map[string]string{"!plase E5": "Meintest du", "!sgf 1 2 3": "Tippe"} {
+		p, ok := command.Parse(bot.Commands(), command.Typed{Body: typed, SelfName: "Halfpoint"})
+		if got := a.wrong(room, p); !ok || !strings.Contains(got.Text, want) || !got.Private {
+			t.Errorf("%s is answered %+v", typed, got)
+		}
 	}
 }

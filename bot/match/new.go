@@ -180,10 +180,10 @@ func (in *Input) started() []text.Message {
 }
 
 // terms returns the title, size, komi and handicap of a game, as arguments of a text.
-func (in *Input) terms() (title, size, komi string, handicap text.Message) {
+func (in *Input) terms() (title, size string, komi, handicap text.Message) {
 	r, err := rules.Find(in.Match.Rules)
 	if err != nil {
-		return in.Match.Rules, "", "", text.Message{}
+		return in.Match.Rules, "", text.Points(in.Match.Setup.Komi), text.Message{}
 	}
 	s := in.Match.Setup
 	var stones, rated, timed any = "", "", ""
@@ -199,7 +199,7 @@ func (in *Input) terms() (title, size, komi string, handicap text.Message) {
 	if in.Match.Clock.Kind != clock.None {
 		timed = say("with.clock", in.Match.Clock.Text())
 	}
-	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), s.Komi.String(), say("joined", stones, rated, timed, "")
+	return r.Title, fmt.Sprintf("%d×%d", s.W, s.H), text.Points(s.Komi), say("joined", stones, rated, timed, "")
 }
 
 // Join takes the open seat.

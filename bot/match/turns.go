@@ -323,7 +323,7 @@ func Outcome(m Match, p *Position) text.Message {
 		return say("void")
 	}
 	if m, err := rules.ParsePoints(result[2:]); err == nil {
-		return say("win", who[result[0]], m.String())
+		return say("win", who[result[0]], text.Points(m))
 	}
 	return say("win.other", who[result[0]])
 }

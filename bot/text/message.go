@@ -168,6 +168,18 @@ func List[T any](args ...T) Message {
 	return out
 }
 
+// Points is an amount of points as an argument: "6½", or in a language that says so 6目半.
+func Points(p rules.Points) Message {
+	whole, half := strings.CutSuffix(p.String(), "½")
+	switch {
+	case !half:
+		return Say("points", whole)
+	case strings.ContainsAny(whole, "0123456789"):
+		return Say("points.half", whole)
+	}
+	return Say("points.only.half", whole)
+}
+
 // Or is List with "or" before the last.
 func Or(args ...string) Message {
 	last := len(args) - 1

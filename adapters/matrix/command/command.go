@@ -36,6 +36,7 @@ type Parsed struct {
 	Args    map[string]string    // by option
 	Users   map[string]id.UserID // the persons meant by options of type [bot.UserOption]
 	Problem string
+	Err     error // of [bot.Parse], if that is the problem; for other languages
 
 	// Bare is what was typed, if it may be a turn without a sign, which the bot knows;
 	// all else is empty then.
@@ -104,7 +105,7 @@ func Parse(known []bot.Command, t Typed) (Parsed, bool) {
 func problem(command string, err error) Parsed {
 	text := strings.ReplaceAll(" "+err.Error(), " /", " !")[1:]
 	first, size := utf8.DecodeRuneInString(text)
-	return Parsed{Command: command, Problem: string(unicode.ToUpper(first)) + text[size:]}
+	return Parsed{Command: command, Problem: string(unicode.ToUpper(first)) + text[size:], Err: err}
 }
 
 // How a message can be addressed to the bot.
