@@ -285,7 +285,7 @@ func TestOpeningInTheLanguageOfTheRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for tag, want := range map[string]string{
 			"de": "Partie 1: Two Button Go · 5×5 · Komi 6½\n⚫ Alice – ⚪ Bob\nZug 1: Schwarz C3 · Weiß am Zug\n",
-			"ja": "対局1：Two Button Go · 5×5 · コミ6½\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
+			"ja": "対局1：Two Button Go · 5×5 · コミ6目半\n⚫ Alice – ⚪ Bob\n1手目：黒C3 · 白の番\n",
 		} {
 			tb := newTable(t)
 			tb.guild.Locale(tag)
