@@ -1,6 +1,6 @@
-// Package adaptertest says what every adapter must do. The test of an adapter
-// is adaptertest.Run on a double of its platform, before anything that only
-// this platform has:
+// Package adaptertest tests what every adapter must do. The test of an adapter begins
+// with adaptertest.Run on a double of its platform; tests of what is special to the
+// platform follow:
 //
 //	func TestAdapter(t *testing.T) {
 //		adaptertest.Run(t, func(t *testing.T, service bot.Service) adaptertest.Platform {
@@ -33,18 +33,17 @@ type Platform interface {
 	Adapter() bot.Adapter
 	// Room is where people talk.
 	Room() match.Room
-	// Says lets somebody type text. It returns when the adapter has dealt with
-	// it.
+	// Says lets somebody type text. It returns when the adapter has handled it.
 	Says(who, text string)
-	// Again delivers the last submission once more, as a platform does that did
-	// not hear of its success. It reports false if this platform never would.
+	// Again delivers the last submission once more, as a platform does that did not
+	// learn of its success. It reports false if this platform never does that.
 	Again() bool
 	// Sees returns everything that somebody can read now.
 	Sees(who string) string
-	// OneScreen reports whether all persons look at the same screen, so that
-	// what is private can only be marked as such.
+	// OneScreen reports whether all persons look at the same screen, so that private
+	// messages can only be marked as private.
 	OneScreen() bool
-	// Stop tells the adapter to stop and gives what Run returned.
+	// Stop stops the adapter and returns the result of Run.
 	Stop() error
 }
 
@@ -56,11 +55,11 @@ type Shelf interface {
 
 // A Faulty is a Platform that can fail to take what the adapter shows.
 type Faulty interface {
-	// Fails says whether it does from now on.
+	// Fails sets whether it fails from now on.
 	Fails(bool)
 }
 
-// Run runs the suite. start gives a new platform each time.
+// Run runs the suite. start returns a new platform each time.
 func Run(t *testing.T, start func(*testing.T, bot.Service) Platform) {
 	t.Helper()
 	RunIn(t, func(t *testing.T, test func(*testing.T)) { test(t) }, start)
@@ -289,12 +288,12 @@ func posts(t *testing.T, where match.Room, n int) (posts []outbox.Post) {
 	return posts
 }
 
-// marked is an instant and a room as they are in a text of the bot, before an
-// adapter puts it through [bot.Fill].
+// marked is an instant and a room as a text of the bot holds them, before an adapter
+// passes it through [bot.Fill].
 const marked = "\x031795528800000\x04Tue 24 Nov 14:00 UTC\x05 in \x03web\x06local\x06\x04the room\x05"
 
-// A fakeService writes down what it is asked. Asked again with the same id, it answers
-// without posts, as the bot does.
+// A fakeService records its requests. It answers a repeated request without posts, as
+// the bot does.
 type fakeService struct {
 	mu                sync.Mutex
 	asked             []bot.Request
@@ -320,7 +319,7 @@ func (d *fakeService) Ask(_ context.Context, r bot.Request) (bot.Answer, error) 
 	return a, nil
 }
 
-// Bare takes everything for chat.
+// Bare treats everything as chat.
 func (d *fakeService) Bare(_ context.Context, r bot.Request, _ string) (bot.Request, bool, string, error) {
 	return r, false, "", nil
 }

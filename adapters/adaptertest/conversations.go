@@ -14,10 +14,10 @@ import (
 
 var update = flag.Bool("update", false, "write the conversations anew")
 
-// Conversations plays the conversations of testdata/*.txt, those named or all,
-// beside each other. In a conversation stands what people do, and indented under
-// it what comes of it. Play is given one and gives it as it is now, which must be
-// the same; with -update it is written instead.
+// Conversations plays the conversations of testdata/*.txt, those named or all, in
+// parallel. A conversation contains what people do, and indented below it the outcome.
+// play takes a conversation and returns it with the present outcome, which must be the
+// same; with -update Conversations writes it instead.
 func Conversations(t *testing.T, play func(t *testing.T, text string) string, names ...string) {
 	EachConversation(t, func(t *testing.T, file, text string) {
 		got := play(t, text)

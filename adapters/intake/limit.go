@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// A Verdict is what a Limit says.
+// A Verdict is the decision of a Limit.
 type Verdict int
 
 // The verdicts.
 const (
 	Fine    Verdict = iota
-	TooMuch         // and it is to be said so
-	Ignored         // and it was said often enough
+	TooMuch         // and the person should be told
+	Ignored         // and the person was told often enough
 )
 
-// A Limit lets so much pass at once under a key, and so much a second after
-// that. It may be used from any number of goroutines.
+// A Limit lets a number of requests with the same key pass at once, and after that a
+// number in each second. Its methods may be called concurrently.
 type Limit struct {
 	atOnce, perSecond, told float64
 
@@ -35,9 +35,8 @@ func newLimit(atOnce, perSecond, told float64) *Limit {
 	return &Limit{atOnce: atOnce, perSecond: perSecond, told: told, used: map[string]level{}}
 }
 
-// PerMinute makes a limit of n a minute, of which atOnce may come at once, if they are
-// as many. Of what is too much, told times it is to be said so before the rest is
-// ignored.
+// PerMinute returns a limit of n requests a minute, of which at most atOnce may come at
+// once. The first told requests beyond it are TooMuch, the others Ignored.
 func PerMinute(n, atOnce int, told float64) *Limit {
 	return newLimit(float64(min(atOnce, n)), float64(n)/60, told)
 }
@@ -46,7 +45,7 @@ func (l *Limit) fallen(v level, now time.Time) float64 {
 	return max(0, v.high-now.Sub(v.at).Seconds()*l.perSecond)
 }
 
-// Take counts one more under a key.
+// Take counts one more request with a key.
 func (l *Limit) Take(key string, now time.Time) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +58,7 @@ func (l *Limit) Take(key string, now time.Time) Verdict {
 		}
 	}
 	high := l.fallen(l.used[key], now) + 1
-	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // who goes on and on waits no longer than others
+	l.used[key] = level{min(high, l.atOnce+l.told+1), now} // so that persistent people need not wait longer than others
 	switch {
 	case high <= l.atOnce:
 		return Fine

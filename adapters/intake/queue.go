@@ -1,6 +1,6 @@
-// Package intake bounds what people can have an adapter do: a [Queue] runs what they
-// ask for, on a bounded number of goroutines and in order where order counts; a
-// [Limit] bounds how often somebody may ask at all.
+// Package intake limits the work that people can cause in an adapter. A [Queue] runs
+// requests on a limited number of goroutines, in order where order matters; a [Limit]
+// limits how often a person may ask.
 package intake
 
 import (
@@ -20,22 +20,22 @@ var (
 	ErrClosed = errors.New("queue is closed")
 )
 
-// A Queue runs work: pieces with the same key one after another in the order in
-// which they came, others beside each other.
+// A Queue runs work: pieces with the same key one after another in their order, others
+// concurrently.
 //
 //	q := intake.NewQueue(16, nil)
 //	q.Go("thread 4711", func() { … })
 //	q.Close()
 //
-// Keys take turns: however much waits under one, the first piece of another has to
-// wait for no more than one piece of each. The methods may be called concurrently.
+// Keys take turns: however much work waits under one key, the first piece of another
+// waits for no more than one piece of each. The methods may be called concurrently.
 type Queue struct {
 	panicked func(any)
 
 	mu      sync.Mutex
 	wake    *sync.Cond
 	keys    map[string]*line
-	ready   []*line // those with work that no worker has
+	ready   []*line // those with work that no worker runs
 	waiting int
 	closed  bool
 	group   sync.WaitGroup
@@ -47,8 +47,8 @@ type line struct {
 	work []func()
 }
 
-// NewQueue starts so many workers. A panic ends one piece of work alone; panicked is
-// told the value, and may be nil.
+// NewQueue starts a number of workers. A panic ends only one piece of work; panicked,
+// which may be nil, is called with its value.
 func NewQueue(workers int, panicked func(value any)) *Queue {
 	q := &Queue{panicked: panicked, keys: map[string]*line{}}
 	q.wake = sync.NewCond(&q.mu)
@@ -58,7 +58,7 @@ func NewQueue(workers int, panicked func(value any)) *Queue {
 	return q
 }
 
-// Go has work done after what came before under the same key. It does not block.
+// Go queues work after earlier work with the same key. It does not block.
 func (q *Queue) Go(key string, work func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *Queue) Go(key string, work func()) error {
 	return nil
 }
 
-// Waiting is how many pieces wait or run.
+// Waiting returns the number of pieces that wait or run.
 func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -114,7 +114,7 @@ func (q *Queue) run() {
 	}
 }
 
-// try does the work; a panic ends that piece alone.
+// try does a piece of work; a panic ends only that piece.
 func (q *Queue) try(work func()) {
 	defer func() {
 		if v := recover(); v != nil && q.panicked != nil {
@@ -124,7 +124,7 @@ func (q *Queue) try(work func()) {
 	work()
 }
 
-// Close takes no more work and returns when all that was taken is done.
+// Close stops accepting work and returns when all accepted work is done.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

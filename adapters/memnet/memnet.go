@@ -7,9 +7,8 @@
 //	client := &http.Client{Transport: &http.Transport{DialContext: network.DialContext}}
 //	client.Get("http://discord.test/")
 //
-// Everything in it waits on sync.Cond and package time, so that it works in a
-// testing/synctest bubble: while all goroutines wait for one another, time passes
-// at once. Each direction of a connection has a buffer, as sockets do. (With
+// It waits only on sync.Cond and package time, so it works in a testing/synctest
+// bubble: while all goroutines wait for one another, time passes at once. Each direction of a connection has a buffer, as sockets do. (With
 // net.Pipe, which has none, two ends that write at the same time hang.)
 package memnet
 
@@ -24,12 +23,12 @@ import (
 	"time"
 )
 
-// bufferSize is how many bytes a connection holds in each direction before a
-// writer has to wait for the reader.
+// bufferSize is the number of bytes that a connection holds in each direction before
+// its writer has to wait for the reader.
 const bufferSize = 256 << 10
 
-// A Network is a set of addresses on which servers listen. The zero value is an
-// empty one. Its methods may be called concurrently.
+// A Network is a set of addresses on which servers listen. The zero value is empty. Its
+// methods may be called concurrently.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
@@ -132,7 +131,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, c.named("write", err)
 }
 
-// named tells the operation that failed, as package net does.
+// named adds the failed operation to an error, as package net does.
 func (c *conn) named(op string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
@@ -248,7 +247,7 @@ func (s *stream) shut(writer bool) {
 	s.changed.Broadcast()
 }
 
-// A deadline wakes those who wait when it passes.
+// A deadline wakes the waiting goroutines when it passes.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer

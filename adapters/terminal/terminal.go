@@ -1,14 +1,14 @@
-// Package terminal is the bot in a terminal: one person in both seats, or a
-// script on standard input. A line may begin with the seat that speaks,
+// Package terminal runs the bot in a terminal, for one person in both seats or for a
+// script on standard input. A line may begin with the seat that makes the request:
 //
 //	black> /new two-button 9x9
 //	black> /place E5
 //	white> /place C3
 //
-// and without one it is the seat whose turn it is. Lines that begin with # and
-// empty lines are skipped. Nobody talks here, so the slash may be left out, and E5 alone
-// places a stone. A command that the bot refuses is answered, and the next line is
-// read; [Terminal.Refused] counts such commands.
+// Otherwise it is for the seat whose turn it is. Empty lines and lines that begin with #
+// are skipped. There is no chat here, so the slash may be left out, and E5 alone places a
+// stone. After a refused command the next line is read; [Terminal.Refused] counts such
+// commands.
 package terminal
 
 import (
@@ -48,12 +48,12 @@ var room = match.Room{Platform: Name, Channel: "terminal"}
 type Terminal struct {
 	In     io.Reader
 	Out    io.Writer
-	Prompt bool   // somebody is sitting there: show whose turn it is
-	Lang   string // of who sits there, as $LANG says it: "de_AT.UTF-8"; empty: English
+	Prompt bool   // show a prompt with the player to move, for a person
+	Lang   string // the language as in $LANG: "de_AT.UTF-8"; empty: English
 
 	mu      sync.Mutex      // guards Out and what follows
 	turn    string          // the seat that is to move
-	spoke   string          // the seat that spoke last
+	spoke   string          // the seat that made the last request
 	shown   map[string]bool // posts, by id
 	refused int             // commands
 }
@@ -147,7 +147,7 @@ func (t *Terminal) line(ctx context.Context, service bot.Service, id, line strin
 		line = cmp.Or(bot.Slashed(service.Commands(), line), "/"+line)
 	}
 	if t.spoke != "" && !named && strings.HasPrefix(line, "/undo") {
-		seat = t.spoke // one's own turn is what can be taken back
+		seat = t.spoke // players take back their own turns
 	}
 	t.mu.Lock()
 	t.turn, t.spoke = seat, seat
@@ -230,7 +230,7 @@ func (t *Terminal) answer(seat string, a bot.Answer) {
 func (t *Terminal) Deliver(_ context.Context, p outbox.Post) (outbox.Receipt, []outbox.Owes, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.shown[p.ID] || p.Kind == match.Remove { // what was written stays written
+	if t.shown[p.ID] || p.Kind == match.Remove { // a terminal cannot remove text
 		return outbox.Receipt(p.ID), nil, nil
 	}
 	if p.Kind == match.Show || p.Instead {
@@ -304,7 +304,7 @@ func (t *Terminal) prompt() {
 	}
 }
 
-// say writes a text of the terminal itself.
+// say writes one of the terminal's own texts.
 func (t *Terminal) say(english string) {
 	t.print("%s\n", bot.Fill(bot.Translated(t.Lang, english), bot.Format{}))
 }
@@ -315,5 +315,5 @@ func (t *Terminal) print(format string, args ...any) {
 	fmt.Fprintf(t.Out, format, args...)
 }
 
-// Interactive reports whether f is a terminal at which somebody sits.
+// Interactive reports whether f is a terminal.
 func Interactive(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }

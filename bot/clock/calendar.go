@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Hours are hours of every day by the clock on the wall, in minutes after
-// midnight: From 1380 To 420 is from 23:00 to 07:00 of the next morning. The
-// zero value is none.
+// Hours are hours of every day by local time, in minutes after midnight: From 1380 To
+// 420 is from 23:00 to 07:00 of the next morning. The zero value is empty.
 type Hours struct{ From, To int }
 
 // hold reports whether a minute of the day lies in the hours.
@@ -23,8 +22,8 @@ func (h Hours) hold(minute int) bool {
 // length returns how long the hours are, in minutes.
 func (h Hours) length() int { return (h.To - h.From + minutesADay) % minutesADay }
 
-// Until returns when the hours around t end, by the wall clock of a zone, and
-// reports whether t lies in them.
+// Until returns when the hours around t end, by the local time of a zone, and reports
+// whether t lies in them.
 func (h Hours) Until(t time.Time, zone *time.Location) (end time.Time, within bool) {
 	_, end, within = calendar{night: h, zone: zone}.pause(t)
 	return end, within
@@ -32,11 +31,11 @@ func (h Hours) Until(t time.Time, zone *time.Location) (end time.Time, within bo
 
 const minutesADay = 24 * 60
 
-// never is later than every time that means something.
+// never is later than any meaningful time.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// instant returns a time as the clocks take it: in UTC, which is also without the
-// process's own monotonic reading, that no log keeps; and not after never.
+// instant returns a time as the clocks use it: in UTC, without the monotonic reading,
+// which no log stores, and not after never.
 func instant(t time.Time) time.Time { return earlier(t.UTC(), never) }
 
 func earlier(a, b time.Time) time.Time {
@@ -53,20 +52,18 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// A calendar says which time counts, by the clock on the wall of a zone.
+// A calendar defines which time counts, by the local time of a zone.
 type calendar struct {
 	weekends bool  // Saturdays and Sundays do not count
 	night    Hours // nor do these
 	zone     *time.Location
 }
 
-// next reports whether time counts at t, and until when it goes on as it is. It
-// may go on so after that too, but not change before.
+// next reports whether time counts at t, and until when that surely does not change.
 //
-// Between two changes of its offset a zone's clock runs like any other, so what
-// comes next is found by adding; where the offset changes is asked of the zone.
-// So hours that a zone skips or repeats need no care: what counts at an instant
-// is what the wall shows then.
+// Between two changes of its offset a zone's clock runs like any other, so the next
+// change is found by adding; the zone says where its offset changes. Hours that a zone
+// skips or repeats therefore need no special treatment: local time decides what counts.
 func (c calendar) next(t time.Time) (counts bool, until time.Time) {
 	if !c.weekends && c.night == (Hours{}) {
 		return true, never
@@ -88,7 +85,7 @@ func (c calendar) next(t time.Time) (counts bool, until time.Time) {
 	return !weekend && !c.night.hold(h*60+m), until
 }
 
-// pause returns the stretch around t that does not count, if t lies in one.
+// pause returns the span around t that does not count, if there is one.
 func (c calendar) pause(t time.Time) (from, to time.Time, ok bool) {
 	from = t.Add(-4 * 24 * time.Hour) // a weekend and its nights are shorter
 	for at := from; ; {
@@ -105,18 +102,18 @@ func (c calendar) pause(t time.Time) (from, to time.Time, ok bool) {
 	}
 }
 
-// A span is a stretch of time, without its end.
+// A span is the time between two instants, without the second.
 type span struct{ from, to time.Time }
 
-// A timeline says which time counts in one game: that of its calendar, but for
-// the spans that were paused or credited.
+// A timeline defines which time counts in a game: that of its calendar, except the spans
+// that were paused or credited.
 type timeline struct {
 	calendar
 	off []span // in order, apart from each other
 }
 
-// union returns spans, in order and apart from each other, with one more. Those
-// it was given stay as they are.
+// union returns spans, in order and apart from each other, with one more. It does not
+// change all.
 func union(all []span, s span) []span {
 	if !s.from.Before(s.to) {
 		return all
@@ -129,7 +126,7 @@ func union(all []span, s span) []span {
 	return slices.Concat(all[:i], []span{s}, all[j:])
 }
 
-// next is as the calendar's.
+// next is like the calendar's.
 func (l timeline) next(t time.Time) (counts bool, until time.Time) {
 	i := sort.Search(len(l.off), func(i int) bool { return l.off[i].to.After(t) })
 	if i < len(l.off) && !l.off[i].from.After(t) {
@@ -156,7 +153,7 @@ func (l timeline) counted(from, to time.Time) time.Duration {
 	return d
 }
 
-// after returns the first instant by which so much time has counted.
+// after returns the first instant by which d has counted since t.
 func (l timeline) after(t time.Time, d time.Duration) time.Time {
 	for d > 0 {
 		counts, until := l.next(t)
@@ -175,12 +172,11 @@ func (l timeline) after(t time.Time, d time.Duration) time.Time {
 	return t
 }
 
-// zones are the zones that have been asked for. There are some six hundred.
+// zones caches the zones that were used. There are about six hundred.
 var zones sync.Map
 
-// Zone returns a zone by its IANA name; "" is UTC. "Local", and what machines
-// keep beside the names ("right/…"), is no name: it would mean something else
-// on each.
+// Zone returns a zone by its IANA name; "" is UTC. It refuses "Local", and other names
+// that mean different things on different machines ("right/…").
 func Zone(name string) (*time.Location, bool) {
 	if name == "" {
 		return time.UTC, true

@@ -1,7 +1,6 @@
-// Package clock has the time controls of correspondence games and reads their
-// clocks.
+// Package clock implements the time controls and clocks of correspondence games.
 //
-// A clock is not a thing that ticks. It is read off a game's log, like the board:
+// A clock does not tick. Its state follows from a game's log, like the board:
 //
 //	c, err := clock.Parse("fischer 7d+1d max 14d weekends Europe/Paris")
 //	r := c.Read([]clock.Event{
@@ -10,19 +9,19 @@
 //	}, now)
 //	fmt.Println(text.English.Say(r.White.Text(c)), r.Deadline)
 //
-// [Control.Read] says what each player has left and the instant at which the flag
-// falls if nothing else happens. The same log read at any time gives the same
-// deadline, so it can be stored, shown and waited for; nothing runs for a game in
-// between. [Clocks] takes events one by one, for a game that is kept in memory.
-// [Reminders] says when to remind the player to move.
+// [Control.Read] returns the time that each player has left, and the deadline: when the
+// flag falls if nothing else happens. The same log leads to the same deadline, whenever
+// it is read, so the deadline can be stored and shown, and nothing needs to run for a
+// game in between. [Clocks] takes events one by one, for a game that is in memory.
+// [Reminders] returns when to remind the player to move.
 //
 // All amounts of time are exact, in nanoseconds; a day is 24 hours that count.
 // Time that does not count (weekends, nights, pauses by agreement, credits) moves the
-// deadline and costs nobody anything, and both players may play meanwhile. At the
-// very instant of the deadline the flag has fallen; before, it has not.
+// deadline and costs nobody anything, and both players may play meanwhile. The flag falls
+// exactly at the deadline.
 //
-// The package never asks the time: the caller hands in every instant. Its functions
-// may be called from any goroutine.
+// The package never reads a clock: the caller passes every instant. Its functions may be
+// called concurrently.
 package clock
 
 import (
@@ -46,10 +45,10 @@ const (
 	day = 24 * time.Hour
 )
 
-// A Kind is a way to give time.
+// A Kind is a kind of time control.
 type Kind string
 
-// The kinds. Everywhere "turn" is what a ruleset calls a turn, passes too.
+// The kinds. A "turn" is what the ruleset calls a turn, passes included.
 const (
 	// None: nobody's flag ever falls.
 	None Kind = ""
@@ -61,7 +60,7 @@ const (
 	// Absolute: Main for the whole game.
 	Absolute Kind = "absolute"
 	// ByoYomi: Main, then Periods of length Period each. A turn made within a
-	// period gives the period back in full; a period that passes without a turn is
+	// period restores the period in full; a period that passes without a turn is
 	// lost, and the next begins. The flag falls at the end of the last.
 	// (Japanese byo-yomi, as Sensei's Library has it: senseis.xmp.net/?ByoYomi)
 	ByoYomi Kind = "byoyomi"
@@ -72,10 +71,9 @@ const (
 	Canadian Kind = "canadian"
 )
 
-// A Control is how much time the players of a game have. The zero value
-// gives them all the time in the world. Its written form, which is also its
-// JSON, is what [Parse] reads. Fields that its Kind does not name are
-// zero; all durations are whole minutes.
+// A Control is the time control of a game. The zero value has no limit. [Parse] reads
+// its written form, which is also its JSON. Fields that its Kind does not use are zero;
+// all durations are whole minutes.
 type Control struct {
 	Kind      Kind
 	Main      time.Duration
@@ -89,58 +87,56 @@ type Control struct {
 	Weekends bool
 	// Night hours do not count either.
 	Night Hours
-	// Zone is the IANA name of the zone whose wall clock says when it is a weekend
-	// or night; empty is UTC. A name that this machine does not know is read as UTC
-	// too, but not accepted by Check.
+	// Zone is the IANA name of the zone for weekends and nights; empty is UTC. A name
+	// that this machine does not know is read as UTC, too, but Check does not accept it.
 	Zone string
 
-	// Vacation is how many days of 24 hours each player may overrun in a year of
-	// the game, that is from its start or an anniversary of it (UTC). It is spent by
-	// itself when all other time is gone, and only as much of it as is needed; time
-	// that does not count does not count as vacation. A new year fills it up again.
+	// Vacation is the number of days of 24 hours that each player may overrun in a year
+	// of the game, which begins at its start or an anniversary of that (UTC). It is used
+	// automatically when all other time is gone, and only as much as is needed; time
+	// that does not count does not use it. It is renewed every year.
 	Vacation int
 
 	// Claim: when a flag falls the game goes on until the opponent claims it, and a
-	// late turn takes the flag up again. Otherwise a fallen flag loses.
+	// late turn raises the flag again. Otherwise a player loses when their flag falls.
 	Claim bool
 }
 
-// An EventKind says what happened.
+// An EventKind is a kind of event.
 type EventKind uint8
 
 // The kinds of events of the clocks of a game.
 const (
 	// Start: both have their time, and that of ToPlay begins to run.
 	Start EventKind = iota + 1
-	// Turn: By has made a turn, and now the time of ToPlay runs, who may be
-	// the same player (who places handicap stones, say). None: play has stopped.
-	// Only the player whose time runs makes turns; others change nothing.
+	// Turn: By has made a turn, and now the time of ToPlay runs, who may be the same
+	// player, for example while placing handicap stones. None: play has stopped. Turns
+	// of a player whose time does not run change nothing.
 	Turn
 	// Stop: nobody's time runs, because the game is being settled or over.
 	// The time that the player to move has used stays used. A flag that had fallen stays so.
 	Stop
-	// Resume: play goes on with a new turn of ToPlay. A fallen flag is taken
-	// up again.
+	// Resume: play goes on with a new turn of ToPlay. A fallen flag is raised again.
 	Resume
 	// Pause and Unpause: by agreement, time between them does not count.
 	// They have nothing to do with turns: undoing does not touch them.
 	Pause
 	Unpause
 	// Credit: time between From and To does not count, because the bot or its
-	// platform could not be reached. It may be said at any time, and holds for what
-	// was before too: turns become cheaper, a flag may never have fallen. When it is
-	// said does not matter: a turn that arrives after may have been made before.
+	// platform could not be reached. It may come at any time after, and changes the past:
+	// turns take less time, and a flag may not have fallen. Its position in the log does
+	// not matter, because a turn that arrives later may have been made before.
 	Credit
-	// Undo: what was played after event Back is taken back, and both have what
-	// they had then, in particular what a turn taken back had added is gone. If the
-	// undo was Agreed, the turn that is to be made again has its full time, from
-	// now. Otherwise (who replaces their own last turn) the clock goes on from where
-	// it stood when the turn was made: else whoever places and undoes would never
-	// run out of time. The opponent gets back the time used meanwhile.
+	// Undo: what was played after event Back is taken back, and both players have the
+	// time they had then; in particular, time that a turn had added is gone. If the undo
+	// was Agreed, the turn to be made again has its full time, from now. Otherwise a
+	// player replaces their own last turn, and the clock goes on from its state when that
+	// turn was made: otherwise a player could gain time by undoing. The opponent gets back
+	// the time used meanwhile.
 	Undo
 )
 
-// An Event is what a game's log tells its clocks. Several may have the Seq
+// An Event is an event of a game's log, as its clocks see it. Several may have the Seq
 // of the same event of the log.
 type Event struct {
 	Kind     EventKind
@@ -149,19 +145,19 @@ type Event struct {
 	By       rules.Color // Turn
 	ToPlay   rules.Color // Start, Turn, Resumed
 	From, To time.Time   // Credit
-	Back     int         // Undo: the event after which both stand again
+	Back     int         // Undo: the event to which both players return
 	Agreed   bool        // Undo
 }
 
-// A Reading is what the clocks of a game show.
+// A Reading is the state of a game's clocks at a time.
 type Reading struct {
 	At           time.Time // when they were read
 	Black, White Left
 	ToPlay       rules.Color // whose turn it is; None while play has not begun or has stopped
 	Began        time.Time   // the turn
 	Paused       bool        // by agreement: there is no deadline
-	// Due is when the own time of the player to move ends. From then on vacation is
-	// spent; without any, it is the deadline.
+	// Due is when the player to move begins to use vacation. Without any, it is the
+	// deadline.
 	Due time.Time
 	// Deadline is when the flag falls if nothing else happens, or when it fell.
 	// Zero: never.
@@ -186,21 +182,21 @@ type Left struct {
 	Periods  int           // of byo-yomi, with the one that runs
 	Period   time.Duration // of the period that runs or will be the first
 	Stones   int           // still to be played in that Canadian period
-	Turn     time.Duration // all the time that there is for this turn, but for vacation
+	Turn     time.Duration // all the time for this turn, without vacation
 	Vacation time.Duration
 }
 
-// A bank is what a player has when their turn begins.
+// A bank is the time that a player has when their turn begins.
 type bank struct {
 	main     time.Duration
 	periods  int           // of byo-yomi
 	period   time.Duration // of the Canadian period
 	stones   int
 	vacation time.Duration
-	year     int // of the game up to which vacation was given
+	year     int // the year of the game for which vacation was added last
 }
 
-// A state is how the clocks stand after an event.
+// A state is the state of the clocks after an event.
 type state struct {
 	banks   [2]bank
 	toPlay  rules.Color
@@ -214,14 +210,14 @@ type state struct {
 
 func (s *state) bank(c rules.Color) *bank { return &s.banks[c-rules.Black] }
 
-// A stateAt is how the clocks stood at an event.
+// A stateAt is the state of the clocks at an event.
 type stateAt struct {
 	seq int
 	state
 }
 
-// Clocks are how the clocks of a game stand after what has happened so far.
-// They are a value: what happens next is added to a copy.
+// Clocks are the clocks of a game after its events so far. They are a value: add
+// further events to a copy.
 type Clocks struct {
 	control Control
 	line    timeline
@@ -234,21 +230,20 @@ type Clocks struct {
 	past *past // nil: an undo cannot be added
 }
 
-// A past is what an undo needs to know.
+// A past is what an undo needs.
 type past struct {
 	history []stateAt // after each event
 	turns   []stateAt // when each turn was made that has not been taken back, before it was charged
 }
 
-// Read reads the clocks of a game. The events are in the order of the log. An
-// event that claims to be earlier than the one before it is taken to have
-// happened at the same time, so a clock that was set back gives nobody time;
-// neither does a now that is before the last event.
+// Read reads the clocks of a game. The events are in the order of the log. An event with
+// an earlier time than the one before is treated as having the same time, so that nobody
+// gains time when a clock is set back. Likewise for a now before the last event.
 func (c Control) Read(events []Event, now time.Time) Reading {
 	return c.Run(events).Read(now)
 }
 
-// Run returns how the clocks stand after all events of a game.
+// Run returns the clocks after all events of a game.
 func (c Control) Run(events []Event) Clocks {
 	var credits []span // they hold for what was before them, too
 	for _, e := range events {
@@ -266,9 +261,9 @@ func (c Control) Run(events []Event) Clocks {
 	return w
 }
 
-// Add makes one more event happen. It reports false, and nothing has happened,
-// if the event changes what was before: an undo, or a credit for time in which
-// other things happened. Then the caller must [Control.Run] all events again.
+// Add adds an event. If the event changes the past (an undo, or a credit for time with
+// events in it), Add does nothing and reports false, and the caller must [Control.Run]
+// all events again.
 func (w *Clocks) Add(e Event) bool {
 	if e.Kind == Undo || e.Kind == Credit && e.span().from.Before(w.last) {
 		return false
@@ -286,8 +281,8 @@ func (w *Clocks) Add(e Event) bool {
 // span returns the time that a credit is for.
 func (e Event) span() span { return span{instant(e.From), instant(e.To)} }
 
-// happen makes an event happen. The timeline has the time of a credit already.
-// While a pause lasts, nothing after its beginning counts.
+// happen adds an event. The timeline has the time of a credit already. During a pause,
+// nothing after its beginning counts.
 func (w *Clocks) happen(e Event) {
 	if e.Kind != Credit { // it may be said long after
 		w.last = later(w.last, instant(e.At))
@@ -307,7 +302,7 @@ func (w *Clocks) happen(e Event) {
 	}
 }
 
-// Read reads the clocks. A now before the last event is taken to be its time.
+// Read reads the clocks. A now before the last event is treated as the event's time.
 func (w Clocks) Read(now time.Time) Reading {
 	now = later(w.last, instant(now))
 	w.flag(now)
@@ -317,7 +312,7 @@ func (w Clocks) Read(now time.Time) Reading {
 // Began returns when the clocks began; zero: they have not.
 func (w Clocks) Began() time.Time { return w.start }
 
-// apply makes an event happen.
+// apply changes the clocks by an event.
 func (w *Clocks) apply(e Event, at time.Time) {
 	switch e.Kind {
 	case Start:
@@ -351,7 +346,7 @@ func (w *Clocks) apply(e Event, at time.Time) {
 	}
 }
 
-// full is what a player begins with.
+// full returns the time with which a player begins.
 func (c Control) full() bank {
 	return bank{main: c.Main, periods: c.Periods, period: c.Period, stones: c.Stones, vacation: time.Duration(c.Vacation) * day}
 }
@@ -361,7 +356,7 @@ func (w *Clocks) begin(c rules.Color, at time.Time) {
 	w.toPlay, w.began, w.since, w.used, w.flagged = c, at, at, 0, rules.None
 }
 
-// own returns all the time that a bank has for one turn, but for vacation.
+// own returns all the time of a bank for one turn, without vacation.
 func (w *Clocks) own(b *bank) time.Duration {
 	switch w.control.Kind {
 	case ByoYomi:
@@ -377,14 +372,14 @@ func (w *Clocks) running() bool {
 	return w.toPlay != rules.None && w.flagged == rules.None && w.control.Kind != None && !w.start.IsZero()
 }
 
-// ends returns when the own time of the player to move ends.
+// ends returns when the time of the player to move ends, without vacation.
 func (w *Clocks) ends() time.Time {
 	return w.line.after(w.since, w.own(w.bank(w.toPlay))-w.used)
 }
 
-// ended returns when the own time of the player to move ended, if it has by now.
+// ended returns when the time of the player to move ended, without vacation, if it has.
 func (w *Clocks) ended(now time.Time) (due time.Time, ended bool) {
-	// Less time counts than passes: mostly that is answer enough.
+	// Never more time counts than passes, which usually answers the question.
 	if !w.running() || now.Sub(w.since) < w.own(w.bank(w.toPlay))-w.used {
 		return never, false
 	}
@@ -392,7 +387,7 @@ func (w *Clocks) ended(now time.Time) (due time.Time, ended bool) {
 	return due, !due.After(now)
 }
 
-// flag lets the flag of the player to move fall, if it has fallen by now.
+// flag drops the flag of the player to move, if their time has run out by now.
 func (w *Clocks) flag(now time.Time) {
 	due, ended := w.ended(now)
 	if !ended {
@@ -417,8 +412,8 @@ func (w *Clocks) charge(now time.Time) {
 	w.since = now
 }
 
-// spend spends vacation from the end of somebody's own time until to, and
-// reports whether and when it was all gone by then.
+// spend uses a player's vacation between from, when their other time ended, and to. It
+// reports whether and when the vacation ran out.
 func (w *Clocks) spend(b bank, from, to time.Time) (rest bank, gone time.Time, all bool) {
 	for {
 		w.renew(&b, from)
@@ -441,7 +436,7 @@ func (w *Clocks) anniversary(n int) time.Time {
 	return earlier(w.start.AddDate(n, 0, 0), never)
 }
 
-// renew fills vacation up if a new year of the game has begun.
+// renew renews the vacation if a new year of the game has begun.
 func (w *Clocks) renew(b *bank, now time.Time) {
 	year := now.Year() - w.start.Year()
 	if w.anniversary(year).After(now) {
@@ -453,10 +448,10 @@ func (w *Clocks) renew(b *bank, now time.Time) {
 	}
 }
 
-// pay takes the time used in this turn out of the bank of the player to move.
-// A player who has used more than there was (on vacation, or after the flag under
-// Claim) has nothing left, but the last period of byo-yomi stays. A turn that is made
-// then gets what a turn gets.
+// pay subtracts the time used in this turn from the bank of the player to move. A player
+// who has used more than there was (on vacation, or after the flag under Claim) has
+// nothing left, except the last period of byo-yomi. A turn that is made then adds its
+// increment as usual.
 func (w *Clocks) pay(made bool) {
 	if w.toPlay == rules.None {
 		return
@@ -483,7 +478,7 @@ func (w *Clocks) pay(made bool) {
 	}
 }
 
-// undo puts the clocks back.
+// undo returns the clocks to an earlier state.
 func (w *Clocks) undo(e Event, at time.Time) {
 	var then state
 	for i := range then.banks {
@@ -508,8 +503,8 @@ func (w *Clocks) undo(e Event, at time.Time) {
 	w.state = then
 }
 
-// reading reads the clocks, the flag having fallen if it has by now. It spoils
-// them.
+// reading reads the clocks, after dropping the flag if the time has run out. It changes
+// them, so the caller passes a copy.
 func (w *Clocks) reading(now time.Time) Reading {
 	paused := !w.paused.IsZero()
 	r := Reading{At: now, ToPlay: w.toPlay, Paused: paused, Flagged: w.flagged, line: w.line, unpaused: w.resumed}
@@ -576,19 +571,19 @@ const (
 	beforeQuiet = 15 * time.Minute
 )
 
-// Reminders returns when the player to move is to be reminded of the turn, in
-// order: when half of the time is left, a quarter, and an hour. Fractions are of time
-// that counts, so nobody is reminded on a weekend that does not. First it is reminded
-// of the own time, then, if there is vacation, of its beginning and of its end. A pause
-// by agreement has none.
+// Reminders returns when to remind the player to move, in order: when half of the time is
+// left, a quarter, and an hour. Fractions are of time that counts, so there are no
+// reminders on a weekend that does not count. If there is vacation, the reminders before
+// it are followed by those of its beginning and its end. During a pause by agreement
+// there are none.
 //
-// A reminder within the player's quiet hours, in their zone, comes at the end of
-// those; if the deadline has passed by then, it comes shortly before they begin; and
-// if that is before the turn, not at all. Of reminders too near to each other the last
-// is given, which is the most urgent. All are before the deadline.
+// A reminder within the player's quiet hours, in their zone, comes at the end of those;
+// if the deadline has passed by then, shortly before they begin; and if that is before
+// the turn, not at all. Of reminders close to each other only the last remains, which is
+// the most urgent. All are before the deadline.
 //
-// They depend on the turn and its deadline, not on when they are computed. Those
-// before r.At are past: whether to send one late is for the caller to say.
+// They depend on the turn and its deadline, not on when they are computed. Those before
+// r.At are in the past: the caller decides whether to send one late.
 func Reminders(r Reading, quiet Hours, zone *time.Location) []time.Time {
 	if r.Deadline.IsZero() || r.Flagged != rules.None || r.Paused {
 		return nil

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// A Format is how a platform writes what it has a way of its own for. A nil function
-// leaves the words as they are.
+// A Format is a platform's own way to write commands, mentions, times and links. A nil
+// function leaves the words as they are.
 type Format struct {
 	Time    func(t time.Time, words string) string // an instant; words are "Wed 12 Nov, 14:00 UTC"
 	Room    func(to Place, words string) string    // a place that somebody may want to go to
-	Command func(m Mention) string                 // a command, as people give it there
-	Person  func(platform, id, name string) string // somebody who is called; nil: "@Ada"
-	// Address is a web address that the bot itself names, see [Linked]; nil: as it is.
+	Command func(m Mention) string                 // a command, as people type it there
+	Person  func(platform, id, name string) string // somebody who is mentioned; nil: "@Ada"
+	// Address is a web address in the bot's own text, see [Linked]; nil: as it is.
 	Address func(address string) string
-	// Ago is an instant of which one wants to know how far off it is; nil: as Time.
+	// Ago is an instant for which the distance from now matters; nil: as Time.
 	Ago func(t time.Time, words string) string
-	// Thread leaves out which game a line is about: it stands in a thread of that game.
+	// Thread leaves out which game a line is about, for the thread of that game.
 	Thread bool
 }
 
-// A Mention is a command that a text tells people to give, with its options in
-// order. Templates write it {/new rules:two-button size:9x9}.
+// A Mention is a command that a text tells people to use, with its options in order.
+// Templates write it {/new rules:two-button size:9x9}.
 type Mention struct {
 	Command string
 	Options []MentionedOption
@@ -42,14 +42,14 @@ func (m Mention) String() string {
 	return b.String()
 }
 
-// Mark returns a mention as it stands in a worded text, for [Fill] to write.
+// Mark returns a mention as a worded text contains it, for [Fill].
 func (m Mention) Mark() string {
 	spec := m.String()
 	return markBegin + spec + markWords + spec + markEnd
 }
 
-// parseMention reads what String writes. A value goes on until the next option, so
-// that it may hold spaces.
+// parseMention reads what String writes. A value ends at the next option, so it may
+// contain spaces.
 func parseMention(spec string) Mention {
 	words := strings.Fields(strings.TrimPrefix(spec, "/"))
 	if len(words) == 0 {
@@ -69,13 +69,13 @@ func parseMention(spec string) Mention {
 
 var (
 	optionName = regexp.MustCompile(`^[a-z]+$`)
-	// mentions finds the commands in a template; their values may hold arguments.
+	// mentions finds the commands in a template; their values may contain arguments.
 	mentions = regexp.MustCompile(`\{(/(?:[^{}]|\{\d+\})+)\}`)
 )
 
-// markMentions puts the commands in a template between the marks that Fill finds.
-// It runs before the arguments are put in, so that what people typed mentions
-// nothing.
+// markMentions puts the commands in a template between the marks that Fill finds. It
+// runs before the arguments are put in, so that text which people typed cannot contain
+// mentions.
 func markMentions(template string) string {
 	if !strings.Contains(template, "{/") {
 		return template
@@ -86,9 +86,9 @@ func markMentions(template string) string {
 // A Place is a channel of a platform, or a thread in it.
 type Place struct{ Platform, Channel, Thread string }
 
-// Fill returns what people read of a worded text: instants, rooms, people who are called
-// and commands in it are written as f writes them. Every adapter passes the Text of what it shows through
-// it; the zero Format leaves plain words.
+// Fill returns a worded text as people read it, with its instants, rooms, mentions and
+// commands written by f. Every adapter passes all texts that it shows through Fill; the
+// zero Format leaves plain words.
 func Fill(text string, f Format) string {
 	var out strings.Builder
 	for {
@@ -104,15 +104,15 @@ func Fill(text string, f Format) string {
 	}
 }
 
-// Named returns a worded text with the names of those whom it calls instead of what
-// says who they are, "@Ada", for texts that are kept.
+// Named returns a worded text with the names of the people it mentions, "@Ada", instead
+// of their ids, for texts that are stored.
 func Named(text string) string {
 	return calls.ReplaceAllString(text, "@$1")
 }
 
 var calls = regexp.MustCompile(markBegin + markPerson + "[^" + markBegin + markWords + "]*" + markWords + "([^" + markEnd + "]*)" + markEnd)
 
-// fill writes one part; what says what it is.
+// fill writes one part; what says which kind it is.
 func (f Format) fill(what, words string) string {
 	kind, rest := "", what
 	if what != "" {
@@ -176,15 +176,15 @@ const (
 // words are in the zone of the reader.
 func Instant(t time.Time, words Message) Message { return Say("instant", t.UnixMilli(), words) }
 
-// Ago is an argument for an instant of which people want to know how far off it is.
+// Ago is an argument for an instant for which the distance from now matters.
 func Ago(t time.Time, words Message) Message { return Say("ago", t.UnixMilli(), words) }
 
-// Called is an argument for somebody who is called: a platform mentions them in its own
-// way. The post must notify them as well.
+// Called is an argument for a mention of a person, in the platform's own way. The post
+// must notify them as well.
 func Called(id string) Message { return Say("called", Somebody(id)) }
 
-// Linked is an argument for a text of the program's own: of the web addresses in it a
-// platform may make links. Those that people type stay words.
+// Linked is an argument for one of the program's own texts, in which a platform may turn
+// web addresses into links. Addresses that people type stay words.
 func Linked(s string) any {
 	at := address.FindStringIndex(s)
 	if at == nil {
@@ -195,7 +195,7 @@ func Linked(s string) any {
 
 var address = regexp.MustCompile(`https://[^\s,;()<>"]+`)
 
-// Link is an argument for a place, of which a platform may make a link.
+// Link is an argument for a place, which a platform may turn into a link.
 func Link(to Place, words Message) Message {
 	return Say("room", to.Platform+roomParts+to.Channel+roomParts+to.Thread, words)
 }

@@ -1,7 +1,7 @@
 package text
 
-// former has the words of messages that the program no longer makes. Databases may
-// hold them in posts and answers, and they are read for ever, in English.
+// former has the words of messages that the program no longer makes. Old posts and
+// answers in databases may contain them, so they can be worded for ever, in English.
 var former = map[string]string{
 	"if.agreed":           "If you agree: {0} {1}{2}: {3}.",
 	"illegal":             "{0}: {1}. (The rules: {2}.)",

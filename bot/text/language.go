@@ -18,8 +18,8 @@ import (
 	bcp47 "golang.org/x/text/language"
 )
 
-// A Language words messages. It is what its file, lang/TAG.json, holds; {0}, {1} …
-// stand for arguments. It is read-only and may be used concurrently.
+// A Language words messages. It is the content of its file, lang/TAG.json; {0}, {1} …
+// are arguments. It is read-only and may be used concurrently.
 type Language struct {
 	Tag  string `json:"-"`    // BCP 47: "de"
 	Name string `json:"name"` // what its speakers call it: "Deutsch"
@@ -32,10 +32,10 @@ type Language struct {
 	Commands map[string]string `json:"commands"`
 	// Picture are the words in pictures and in their descriptions.
 	Picture map[string]string `json:"picture"`
-	// Adapters are what adapters say by themselves, by the English words.
+	// Adapters are the adapters' own texts, by the English ones.
 	Adapters map[string]string `json:"adapters"`
-	// Sentences are what the rules say, by the English words. Rules that quote
-	// their sources are not among them: they are quoted in English.
+	// Sentences are the sentences of the rules, by the English ones. Rules that quote
+	// their sources are not among them: they stay English, in quotes.
 	Sentences map[string]string `json:"sentences"`
 	// Missing are the keys of Texts, and those of Commands, that stay English on
 	// purpose.
@@ -44,8 +44,8 @@ type Language struct {
 	tag bcp47.Tag
 }
 
-// English is the language of last resort. Its words are in the code, and stand
-// wherever another language lacks something.
+// English is the language of last resort. Its words are in the code, and replace those
+// that another language lacks.
 var English = &Language{Tag: "en", Name: "English", tag: bcp47.English}
 
 //go:embed lang/*.json
@@ -141,8 +141,8 @@ func (l *Language) form(n int) string {
 	return forms[cldr.Cardinal.MatchPlural(l.tag, n, 0, 0, 0, 0)]
 }
 
-// fillIn puts arguments into a template, all at once, so that a {0} in an argument
-// stays what it is.
+// fillIn puts arguments into a template, all at once, so that a {0} in an argument is
+// not replaced.
 func fillIn(template string, args ...string) string {
 	pairs := make([]string, 0, 2*len(args))
 	for i, a := range args {
@@ -151,14 +151,14 @@ func fillIn(template string, args ...string) string {
 	return strings.NewReplacer(pairs...).Replace(markMentions(template))
 }
 
-// Names tells who people are, by their ids.
+// Names maps the ids of people to users.
 type Names map[string]User
 
 // A User is a person as their platform knows them.
 type User struct{ Name, Platform, ID string }
 
-// Word words messages, a line for each. People without a name are somebody; game is
-// the number that [ThisGame] stands for.
+// Word words messages, a line for each. People without a name become "somebody"; game is
+// the number for [ThisGame].
 func (l *Language) Word(ms []Message, names Names, game int) string {
 	lines := make([]string, len(ms))
 	for i, m := range ms {
@@ -205,8 +205,8 @@ func (l *Language) word(m Message, names Names, game int) string {
 	return fillIn(l.template(m.Key, m.Args), args...)
 }
 
-// sentence returns what a rule says as it is, how "", or so that it ".begins" with a
-// capital letter, or as a ".whole" sentence, with a capital letter and a stop.
+// sentence translates a sentence of the rules. With how "" it stays as it is, with
+// ".begins" it gets a capital letter, with ".whole" a capital letter and a stop.
 func (l *Language) sentence(how, says string) string {
 	if how == "" {
 		return says
@@ -239,14 +239,13 @@ func (l *Language) template(key string, args []Arg) string {
 	return key
 }
 
-// Adapter translates what an adapter says by itself, its English words where the
-// language has none, with arguments for {0}, {1} ….
+// Adapter translates an adapter's own text, with arguments for {0}, {1} …. If there is no
+// translation it stays English.
 func (l *Language) Adapter(english string, args ...string) string {
 	return fillIn(cmp.Or(l.Adapters[english], english), args...)
 }
 
-// Mentions yields the commands that the language's own texts mention, by the keys of
-// the texts.
+// Mentions yields the commands in the language's own texts, with the keys of the texts.
 func (l *Language) Mentions() iter.Seq2[string, Mention] {
 	texts := l.Texts
 	if l == English {

@@ -10,10 +10,9 @@ import (
 	"github.com/halfpoint-go/halfpoint/rules"
 )
 
-// A Message is something to say: the key of its words in the catalogue, and what
-// to put into them. It is worded only when it is delivered, in the language of its
-// readers and with the names that people go by then. In JSON, as the database keeps
-// it, it is {"k": key, "a": [arguments]}.
+// A Message is a text as the key of its words and their arguments. It is worded only on
+// delivery, in the language of its readers and with the names that people have then. In
+// JSON, as in the database, it is {"k": key, "a": [arguments]}.
 type Message struct {
 	Key  string `json:"k"`
 	Args []Arg  `json:"a,omitempty"`
@@ -37,13 +36,13 @@ type Arg struct {
 	Message *Message // of a Nested argument
 }
 
-// A Kind is what an argument stands for.
+// A Kind is a kind of argument.
 type Kind uint8
 
 // The kinds of arguments.
 const (
-	Literal Kind = iota // is put in as it is
-	Number              // chooses the plural form, if it is the first
+	Literal Kind = iota // a text
+	Number              // a number, which chooses the plural form if it is the first argument
 	Person              // the name of the person with this id
 	Game                // the number of the game that the message is about
 	Nested              // a message, in the language of the one that holds it
@@ -53,7 +52,7 @@ const (
 func Somebody(id string) Arg { return Arg{Kind: Person, Value: id} }
 
 // ThisGame is an argument for the number of the game that the message is about. The
-// store gives a new game its number after the message was made.
+// store numbers a new game after the message was made.
 var ThisGame = Arg{Kind: Game}
 
 func argOf(a any) Arg {
@@ -70,7 +69,7 @@ func argOf(a any) Arg {
 	return Arg{Value: fmt.Sprint(a)}
 }
 
-// jsonArg is an argument in JSON, where it is neither a string nor a number.
+// jsonArg is the JSON of an argument that is neither a string nor a number.
 type jsonArg struct {
 	Person string `json:"p,omitempty"`
 	Game   bool   `json:"g,omitempty"`
@@ -94,16 +93,16 @@ func (a Arg) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Value)
 }
 
-// The marks with which the first release wrote arguments that are not literals
-// into strings.
+// The marks with which the first release encoded arguments other than literals as
+// strings.
 const (
 	formerPerson = "\x01"
 	formerGame   = "\x02"
 	formerNested = "\x07"
 )
 
-// UnmarshalJSON reads what MarshalJSON writes, and what the first release wrote:
-// strings, of which some begin with a mark, and numbers among the strings.
+// UnmarshalJSON reads what MarshalJSON writes, and what the first release wrote: only
+// strings, some with a mark at the beginning and some with numbers.
 func (a *Arg) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
@@ -200,8 +199,8 @@ func Begins(s any) Message { return sentence("sentence.begins", s) }
 // Whole is Begins with a stop, if nothing else ends it.
 func Whole(s any) Message { return sentence("sentence.whole", s) }
 
-// sentence makes a message of which the first argument is the English sentence, and
-// the others are what stands in its places.
+// sentence makes a message whose first argument is the English sentence, followed by the
+// sentence's own arguments.
 func sentence(key string, s any) Message {
 	says, ok := s.(rules.Saying)
 	if err, is := s.(error); is && !ok {
@@ -220,8 +219,8 @@ func sentence(key string, s any) Message {
 	return m
 }
 
-// About says in a line how one wins under a ruleset and what a pass costs; before
-// that, if people asked for it by the name of other rules, what it has to do with these.
+// About says in a line how you win under a ruleset and what a pass costs. If people asked
+// for it by the name of other rules, a line before that says how it is related to those.
 func About(typed string, r *rules.Ruleset) []Message {
 	summary := Say("rules.summary", Sentence(r.Aim), Sentence(r.PassCost))
 	if note := rules.About(typed); note != "" && !r.IsCustom() {
@@ -248,12 +247,12 @@ func Explain(err error) Message {
 	return Whole(err)
 }
 
-// Shorten cuts what somebody typed to a length fit for an answer: 30 characters.
+// Shorten cuts what somebody typed to a length suitable for an answer: 30 characters.
 func Shorten(s string) string {
 	return rules.Shorten(s, 30)
 }
 
-// People returns the ids of the persons whom messages name, in order.
+// People returns the ids of the people whom messages name, in order.
 func People(ms []Message) []string {
 	var ids []string
 	for _, m := range ms {

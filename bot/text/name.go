@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// MaxName is how much of a name is shown, in characters.
+// MaxName is the longest name that is shown, in characters.
 const MaxName = 40
 
 // CleanName returns a name as others may see it: without control characters and
@@ -44,20 +44,20 @@ func CleanName(name string) string {
 	return b.String()
 }
 
-// joiner makes one emoji of two; blank are letters that show nothing.
+// joiner combines two emoji into one; blank are letters that show nothing.
 const (
 	joiner = '\u200d'
 	blank  = "\u115f\u1160\u2800\u3164\uffa0"
 )
 
-// emoji reports whether a joiner may stand beside a sign: between letters it
-// would be there for nobody to see, and make two names look alike.
+// emoji reports whether a joiner is allowed beside a character. Between letters it would
+// be invisible, and two different names would look the same.
 func emoji(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk) || r == '\ufe0f' || r == '♀' || r == '♂'
 }
 
-// Typed returns what somebody typed without control characters, which would mean
-// something in a text; lines keeps the ends of lines.
+// Typed returns what somebody typed without control characters, which have a meaning in
+// texts; lines keeps the ends of lines.
 func Typed(s string, lines bool) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && (r != '\n' || !lines) {

@@ -70,10 +70,10 @@ func pictureFields(w *render.Words) map[string]*string {
 // Color is an argument for the name of a colour.
 func Color(c rules.Color) Message { return Say("color." + strings.ToLower(c.String())) }
 
-// Thing is an argument for so many of a thing: "2 prisoners".
+// Thing is an argument for a number of things: "2 prisoners".
 func Thing(t rules.Thing, n int) Message { return Say("thing."+t.String(), n) }
 
-// Turn says a turn: "Black D4".
+// Turn words a turn: "Black D4".
 func Turn(t rules.Turn) Message {
 	switch {
 	case t.Kind == rules.Place:

@@ -13,9 +13,9 @@ import (
 )
 
 // Shells complete by asking the program itself: the scripts below call
-// "halfpoint __complete WORDS...", of which the last word is the one being typed, and
-// read a line for each candidate, with a tab before its description. The line ":files"
-// leaves it to the shell to complete a path, which it quotes better than we can.
+// "halfpoint __complete WORDS...", where the last word is the one being typed, and read a
+// line for each candidate, with a tab before its description. The line ":files" asks the
+// shell to complete a path, because it quotes paths better than we can.
 const (
 	completeWord  = "__complete"
 	completeFiles = ":files"
@@ -79,11 +79,11 @@ func (c *completionCmd) Run(e *env) error {
 	return err
 }
 
-// A candidate is what a word may be completed to, and what it means.
+// A candidate is a completion of a word, and its meaning.
 type candidate struct{ word, means string }
 
-// values returns what a flag or an argument may be, by its name, where that is not
-// in its enum; files is true where it is a path.
+// values returns the possible values of a flag or an argument that are not in its enum,
+// by its name; files is true if it is a path.
 func (e *env) values(name string) (found []candidate, files bool) {
 	only := func(words []string) []candidate {
 		for _, w := range words {
@@ -114,7 +114,7 @@ func (e *env) values(name string) (found []candidate, files bool) {
 	return nil, false
 }
 
-// complete prints what the last of the words may be completed to.
+// complete prints the completions of the last word.
 func (e *env) complete(node *kong.Node, words []string) error {
 	flags := node.Flags
 	var value *kong.Value // what the next word is for; nil: a command, a flag or an argument
@@ -196,7 +196,7 @@ func (e *env) complete(node *kong.Node, words []string) error {
 	return err
 }
 
-// configure takes in what the words before say of the configuration, for the names
+// configure reads the flags about the configuration from the words before, for the names
 // of custom rulesets.
 func (e *env) configure(name, value string) {
 	switch name {

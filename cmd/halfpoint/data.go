@@ -10,8 +10,8 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// existingDatabase returns the path of the database, an error if there is none: else
-// an empty one would be made.
+// existingDatabase returns the path of the database, or an error if there is none, so
+// that no empty one is made.
 func (e *env) existingDatabase() (string, error) {
 	s, err := e.settings()
 	if err != nil {
@@ -27,7 +27,7 @@ type exportCmd struct {
 	Out string `short:"o" help:"New file to write; - writes to standard output." placeholder:"FILE" default:"-"`
 }
 
-// Run writes all that the database holds as lines of JSON.
+// Run writes the whole database as lines of JSON.
 func (c *exportCmd) Run(e *env) (err error) {
 	database, err := e.existingDatabase()
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *exportCmd) Run(e *env) (err error) {
 	}
 	ctx, stop := interrupted()
 	defer stop()
-	context.AfterFunc(ctx, stop) // who reads the output may hold us up: a second signal ends us
+	context.AfterFunc(ctx, stop) // the reader of the output may block us: a second signal ends the program
 	st, err := store.Open(ctx, database)
 	if err != nil {
 		return err
@@ -44,8 +44,8 @@ func (c *exportCmd) Run(e *env) (err error) {
 	if c.Out == "-" {
 		return st.Export(ctx, &counted{Writer: e.out, e: e, what: "exported"})
 	}
-	// Never over another file, which may be an older export or the database. People's
-	// names are in it: it is for its owner alone.
+	// Never overwrite a file, which may be an older export or the database. The export
+	// contains people's names, so only its owner may read it.
 	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return plain(c.Out, err)
@@ -77,7 +77,7 @@ func (c *importCmd) Run(e *env) error {
 		defer f.Close()
 		in = f
 	}
-	// A signal ends the program, wherever it waits; then nothing is imported.
+	// A signal ends the program at once; then nothing is imported.
 	ctx := context.Background()
 	st, err := store.Open(ctx, s.Database)
 	if err != nil {

@@ -30,8 +30,8 @@ func (*initCmd) Help() string {
 	return "It writes config.yaml in the working directory, or the file that --config names, and never overwrites a file. It reads the answers from standard input, so a script can answer."
 }
 
-// Run asks what the bot needs, writes the configuration and tries it. It never writes
-// over a file.
+// Run asks for the settings that the bot needs, writes the configuration and tests it. It
+// never overwrites a file.
 func (*initCmd) Run(e *env) error {
 	path := cmp.Or(e.cli.Config, "config.yaml")
 	exists := fmt.Errorf("%s: file already exists and was not changed; edit it, or name a new file with --config", path)
@@ -87,8 +87,8 @@ func (*initCmd) Run(e *env) error {
 	return failed
 }
 
-// answers are what the configuration is written from. Secrets that the environment
-// has are empty.
+// answers holds the values for the configuration. Secrets in the environment are empty
+// here.
 type answers struct {
 	Listen, Owner, Database string
 	made                    bool // nobody has seen Owner yet
@@ -164,7 +164,7 @@ func (q *questions) all() (a answers) {
 	return a
 }
 
-// leftOut says that a platform is not in the configuration, and how it comes there.
+// leftOut says that a platform is not in the configuration, and how to add it.
 func (q *questions) leftOut(platform, key string) {
 	if q.err == nil {
 		fmt.Fprintf(q.out, "  %s is left out. To add it later, set %s as config.example.yaml shows.\n", platform, key)
@@ -202,7 +202,7 @@ type questions struct {
 	err error
 }
 
-// ask asks until an answer is right. An empty answer is the usual one.
+// ask asks until the answer is valid. An empty answer means the usual one.
 func (q *questions) ask(what, usual string, wrong func(string) error) string {
 	prompt := what + ": "
 	if usual != "" {
@@ -214,8 +214,8 @@ func (q *questions) ask(what, usual string, wrong func(string) error) string {
 	}, wrong)
 }
 
-// secret asks for what must not be seen. If the environment has it, nobody is asked,
-// and it is not written into the file.
+// secret asks for a secret without showing it. If the environment has it, secret does not
+// ask, and the file does not contain it.
 func (q *questions) secret(what, variable string, wrong func(string) error) string {
 	if value := os.Getenv(variable); value != "" && q.err == nil {
 		fmt.Fprintf(q.out, "%s: taken from %s, and not written\n", what, variable)
@@ -247,7 +247,7 @@ func (q *questions) secret(what, variable string, wrong func(string) error) stri
 	}, wrong)
 }
 
-// until asks with a prompt until an answer is right.
+// until asks with a prompt until the answer is valid.
 func (q *questions) until(prompt string, read func() (string, error), wrong func(string) error) string {
 	for q.err == nil {
 		fmt.Fprint(q.out, prompt)
@@ -271,11 +271,11 @@ func (q *questions) until(prompt string, read func() (string, error), wrong func
 	return ""
 }
 
-// maxAnswer is how long an answer may be, in bytes.
+// maxAnswer is the longest answer, in bytes.
 const maxAnswer = 4096
 
-// line reads a line, without the blanks around it. It reads byte by byte: what comes
-// after the line may be a secret, for another reader.
+// line reads a line, without the blanks around it. It reads byte by byte, because a
+// secret for another reader may follow the line.
 func (q *questions) line() (string, error) {
 	var line []byte
 	for b := make([]byte, 1); len(line) < maxAnswer; {

@@ -60,8 +60,8 @@ func icon() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// recoveryFile returns where the bot keeps the recovery key of its account on Matrix: beside
-// the database, of which there may be several in a folder.
+// recoveryFile returns the path of the file with the recovery key of the bot's account on
+// Matrix. It is named after the database, since a folder may hold several.
 func recoveryFile(database string) string {
 	if database == store.Memory {
 		return ""

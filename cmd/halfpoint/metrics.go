@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// delays are the buckets for the delays of boards, in seconds. Over a minute is late.
+// delays are the buckets for the delays of boards, in seconds. More than a minute is late.
 var delays = []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600}
 
 // metrics answers Prometheus at an address, if there is one, until close is

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/rules and the output of examples as the code has them now")
 
-// examples returns the record with which a page shows how a ruleset counts: where
-// there is one an example of its source, else the same game as for others.
+// examples holds the record with which a page shows how a ruleset counts: an example of
+// its source if there is one, otherwise the same game as for other rulesets.
 var examples = map[string]string{
 	"tromp-taylor":        "g1-published.sgf --dead B9,D9",
 	"area-1":              "g1-published.sgf --dead B9,D9",

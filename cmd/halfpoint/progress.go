@@ -12,14 +12,13 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// A console is a terminal's standard error with a line of progress at its bottom,
-// which gives way to whatever is written. Its methods may be called from several
-// goroutines.
+// A console is standard error on a terminal, with a line of progress at the bottom that
+// other output replaces. Its methods may be called concurrently.
 type console struct {
 	mu    sync.Mutex
 	w     io.Writer
-	begun time.Time // when there was something to do first
-	shown time.Time // when the line was written last
+	begun time.Time // when the work began
+	shown time.Time // when the line was last written
 	width int       // of the line, 0 if there is none
 }
 
@@ -71,16 +70,15 @@ func (c *console) clear() {
 	}
 }
 
-// progress tells somebody at a terminal how far a long command is; a script is told
-// nothing.
+// progress shows the progress of a long command on a terminal, and nothing to a script.
 func (e *env) progress(format string, args ...any) {
 	if c, ok := e.errout.(*console); ok {
 		c.progress(format, args...)
 	}
 }
 
-// watch lets a command show progress if standard error is a terminal. It returns what
-// removes the last line of it.
+// watch lets a command show progress if standard error is a terminal. It returns the
+// function that removes the line of progress.
 func (e *env) watch() (done func()) {
 	if !isTerminal(e.errout) {
 		return func() {}
@@ -98,7 +96,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A counted reader or writer tells how much has come through.
+// A counted reader or writer shows how much it has read or written.
 type counted struct {
 	io.Reader
 	io.Writer
@@ -112,14 +110,14 @@ func (c *counted) tell(n int) {
 	c.e.progress("%s: %.1f MB", c.what, float64(c.n)/1e6)
 }
 
-// Read reads and tells.
+// Read reads and shows progress.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.tell(n)
 	return n, err
 }
 
-// Write writes and tells.
+// Write writes and shows progress.
 func (c *counted) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.tell(n)

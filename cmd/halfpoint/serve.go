@@ -15,7 +15,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/store"
 )
 
-// drain is how long open requests may take after the program was told to stop.
+// drain is how long open requests may take after the signal to stop.
 const drain = 10 * time.Second
 
 type serveCmd struct{}
@@ -77,7 +77,7 @@ func (*serveCmd) Run(e *env) error {
 	}
 }
 
-// started logs what the program has been told to do.
+// started logs which configuration and platforms the program uses.
 func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
 	if e.file == "" {
 		log.Info("no configuration file", "looked for", configFiles())
@@ -95,8 +95,8 @@ func (e *env) started(s bot.Settings, log *slog.Logger, url string) {
 
 type playCmd struct{}
 
-// Run plays in the terminal until its input ends or it is told to stop. A script of
-// which a command was refused runs to its end, and then fails.
+// Run plays in the terminal until its input ends or a signal stops it. After a refused
+// command a script goes on to its end, and then fails.
 func (*playCmd) Run(e *env) error {
 	s, err := e.settings()
 	if err != nil {
@@ -104,7 +104,7 @@ func (*playCmd) Run(e *env) error {
 	}
 	ctx, stop := interrupted()
 	defer stop()
-	path := store.Memory // a game in the terminal is kept only if that is asked for
+	path := store.Memory // a game in the terminal is stored only on request
 	if s.Database != bot.Defaults.Database || e.cli.Database != "" {
 		path = s.Database
 	}

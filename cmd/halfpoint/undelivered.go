@@ -14,8 +14,7 @@ type undeliveredCmd struct {
 	Again []string `help:"Retry these posts. Stop halfpoint first." placeholder:"ID"`
 }
 
-// Run lists posts that were not shown and events that were not handled, or has posts
-// tried again.
+// Run lists posts that were not shown and events that were not handled, or retries posts.
 func (c *undeliveredCmd) Run(e *env) error {
 	database, err := e.existingDatabase()
 	if err != nil {
@@ -60,7 +59,7 @@ func (c *undeliveredCmd) Run(e *env) error {
 	return out.Flush()
 }
 
-// retry has posts tried again.
+// retry makes posts due again.
 func retry(ctx context.Context, database string, posts []string) error {
 	st, err := store.Open(ctx, database)
 	if err != nil {

@@ -29,8 +29,8 @@ func version() string {
 	return cmp.Or(info.Main.Version, "devel")
 }
 
-// commit returns the commit that was built, as far as the build knows it. A build of
-// a module that was downloaded (go install …@v1.2.3) knows its version alone.
+// commit returns the commit of the build, if the build knows it. A build of a downloaded
+// module (go install …@v1.2.3) knows only its version.
 func commit(info *debug.BuildInfo) string {
 	id, modified := "unknown", ""
 	if info == nil {
