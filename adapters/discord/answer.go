@@ -456,7 +456,7 @@ func (a *Adapter) replyEphemeral(ctx context.Context, x *pendingInteraction, eng
 	a.reply(ctx, x, rest.Reply(rest.Message{Content: new(a.written(bot.Translated(x.in.Locale, english, args...))), Flags: rest.Ephemeral}))
 }
 
-// reply gives the first answer, or what takes the place of a deferral; nothing if
+// reply sends the first answer, or what replaces a deferral; nothing if
 // there is an answer. A form that comes too late is not shown.
 func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Response) {
 	switch x.claim() {
@@ -479,9 +479,9 @@ func (a *Adapter) reply(ctx context.Context, x *pendingInteraction, r rest.Respo
 	}
 }
 
-// first gives the first answer, which the caller has claimed, and returns its message,
+// first sends the first answer, which the caller has claimed, and returns its message,
 // if there is one. If it is not known whether Discord took it, first looks what is
-// there: it returns that, or gives the answer once more if there is none.
+// there: it returns that, or sends the answer once more if there is none.
 func (a *Adapter) first(ctx context.Context, x *pendingInteraction, r rest.Response) (shown *rest.Sent, looked bool, err error) {
 	ctx, cancel := context.WithDeadline(ctx, x.late())
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 )
 
-// eachOption gives the options below some words, with the words by which each is typed:
+// eachOption returns the options below some words, with the words by which each is typed:
 // "go room settings size".
 func eachOption(words string, options []option) iter.Seq2[string, option] {
 	return func(yield func(string, option) bool) {

@@ -223,7 +223,7 @@ type content struct {
 	hints    []string // to be read after the text
 }
 
-// messages gives the message, and those that follow because one is too short
+// messages returns the message, and those that follow because one is too short
 // for the text.
 func (c content) messages() ([]rest.Message, error) {
 	m := rest.Message{Flags: c.flags | rest.SuppressEmbeds, Components: buttons(c.controls), Attachments: []rest.Attachment{}}

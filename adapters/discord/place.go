@@ -63,7 +63,7 @@ func (a *Adapter) met(in interaction.Interaction) {
 	}
 }
 
-// room gives a channel, asking Discord if need be.
+// room returns a channel, asking Discord if need be.
 func (a *Adapter) room(ctx context.Context, id string) (room, error) {
 	if r, ok := a.rooms.Get(id); ok {
 		return r, nil

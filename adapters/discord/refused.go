@@ -94,7 +94,7 @@ func (d *delivery) mayWrite(ctx context.Context) bool {
 	return may.Has(needed(d.at.channel != d.p.Where.Channel))
 }
 
-// refusedBy gives an error of Discord's as the bot knows it. It names the
+// refusedBy returns an error of Discord's as the bot knows it. It names the
 // permissions that are missing, and what the bot may do there is known or
 // forgotten.
 func (a *Adapter) refusedBy(ctx context.Context, err error, channel string, thread bool) error {

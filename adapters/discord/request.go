@@ -135,7 +135,7 @@ func receipt(channel, message string) outbox.Receipt { return outbox.Receipt(cha
 // received is the receipt of what was sent.
 func received(s *rest.Sent) outbox.Receipt { return receipt(s.Channel, s.ID) }
 
-// readReceipt gives the channel and message of a receipt; empty if it is none.
+// readReceipt returns the channel and message of a receipt; empty if it is none.
 func readReceipt(r string) (channel, message string) {
 	channel, message, _ = strings.Cut(r, "/")
 	if channel == "" || message == "" {

@@ -42,7 +42,7 @@ func labelsOf(m *discordtest.Message) (out []string) {
 	return out
 }
 
-// edits gives how often what a message says was to be changed. What a fault
+// edits returns how often what a message says was to be changed. What a fault
 // struck counts, of which the double reads no body.
 func (c *club) edits(m *discordtest.Message) int {
 	n := 0

@@ -210,7 +210,7 @@ func (tb *table) content(text string) *event.MessageEventContent {
 	return m
 }
 
-// offering gives the newest message on which the bot has put a reaction.
+// offering returns the newest message on which the bot has put a reaction.
 func (tb *table) offering(who *guest, at id.RoomID, emoji string) id.EventID {
 	for _, m := range slices.Backward(who.View(at).From(tb.user.ID)) {
 		if m.Reacted(tb.user.ID, emoji) {
@@ -221,7 +221,7 @@ func (tb *table) offering(who *guest, at id.RoomID, emoji string) id.EventID {
 	return ""
 }
 
-// alone gives the room in which somebody is alone with the bot.
+// alone returns the room in which somebody is alone with the bot.
 func (tb *table) alone(name string) id.RoomID {
 	if at := tb.direct[name]; at != "" {
 		return at

@@ -285,7 +285,7 @@ func (a *Adapter) opened(ctx context.Context, dev *device.Device, at id.RoomID, 
 	return clear, nil
 }
 
-// words gives what one of the bot's notices says, without whom it calls; empty if
+// words returns what one of the bot's notices says, without whom it calls; empty if
 // it cannot be read any more. The homeserver is asked: names are not kept here. What
 // has just been sent it may not find yet, so that the first attempts fail then.
 func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, notice id.EventID, attempt int) (string, error) {
@@ -309,7 +309,7 @@ func (a *Adapter) words(ctx context.Context, dev *device.Device, at id.RoomID, n
 	return body, nil
 }
 
-// pressed gives the bot's own reactions to a message.
+// pressed returns the bot's own reactions to a message.
 func pressed(ctx context.Context, dev *device.Device, at id.RoomID, on id.EventID) (own []*event.Event, err error) {
 	answer, err := dev.Client.GetRelations(ctx, at, on, &mautrix.ReqGetRelations{RelationType: event.RelAnnotation, EventType: event.EventReaction,
 		Dir: mautrix.DirectionForward, Limit: looked}) // the bot's are the first

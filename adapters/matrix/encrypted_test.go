@@ -18,7 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
 )
 
-// clear gives what the bot has said in the clear after an event, reactions aside.
+// clear returns what the bot has said in the clear after an event, reactions aside.
 func (c *club) clear(v matrixtest.View, after id.EventID) (out []string) {
 	from := slices.IndexFunc(v.Events, func(e *matrixtest.Event) bool { return e.ID == after })
 	if from < 0 {
@@ -32,7 +32,7 @@ func (c *club) clear(v matrixtest.View, after id.EventID) (out []string) {
 	return out
 }
 
-// secrets gives how many encrypted events the bot has sent.
+// secrets returns how many encrypted events the bot has sent.
 func (c *club) secrets(v matrixtest.View) (n int) {
 	for _, e := range v.Events {
 		if e.Sender == c.user.ID && e.Type == "m.room.encrypted" {

@@ -89,7 +89,7 @@ func (w *witness) sets(before func(bot.Request) error) {
 	w.before = before
 }
 
-// in gives the events of a room about which the bot was asked, in their order.
+// in returns the events of a room about which the bot was asked, in their order.
 func (w *witness) in(at id.RoomID) (events []id.EventID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *witness) in(at id.RoomID) (events []id.EventID) {
 	return events
 }
 
-// heard gives what was said to the service since, and how much it is.
+// heard returns what was said to the service since, and how much it is.
 func (w *witness) heard(since int) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -102,7 +102,7 @@ func (a *Adapter) fill(ctx context.Context, dev *device.Device, r *row) error {
 	}
 }
 
-// messages gives a part of what was said in a room before from, the newest
+// messages returns a part of what was said in a room before from, the newest
 // first, and where the next begins.
 func (a *Adapter) messages(ctx context.Context, dev *device.Device, at id.RoomID, from string) (events []*event.Event, end string, err error) {
 	filter, err := json.Marshal(&mautrix.FilterPart{Types: read, LazyLoadMembers: true})

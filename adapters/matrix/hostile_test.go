@@ -165,7 +165,7 @@ func (c *club) canaries() []string {
 	return out
 }
 
-// dump gives what is in each table, as text.
+// dump returns what is in each table, as text.
 func (c *club) dump() map[string]string {
 	c.Helper()
 	out := map[string]string{}
@@ -176,7 +176,7 @@ func (c *club) dump() map[string]string {
 	return out
 }
 
-// column gives what a query finds.
+// column returns what a query finds.
 func (c *club) column(query string, args ...any) []string {
 	c.Helper()
 	list, err := dbutil.ConvertRowFn[string](dbutil.ScanSingleColumn[string]).NewRowIter(c.cfg.DB.Query(context.Background(), query, args...)).AsList()

@@ -32,7 +32,7 @@ type ask struct {
 	ready bool      // that step is joining
 }
 
-// wait gives how long an invitation still has to wait.
+// wait returns how long an invitation still has to wait.
 func (g *inviteLimiter) wait(e id.EventID, by id.UserID, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

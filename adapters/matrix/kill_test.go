@@ -459,7 +459,7 @@ func (p *talker) sends(m *event.MessageEventContent) id.EventID {
 	return p.Sends(p.r.at, event.EventEncrypted, sealed)
 }
 
-// heard gives the contents of all that the bot has said, decrypted.
+// heard returns the contents of all that the bot has said, decrypted.
 func (p *talker) heard() []map[string]any { return p.heardFrom(p.c.user.ID) }
 
 func (p *talker) heardFrom(user id.UserID) (out []map[string]any) {
@@ -521,7 +521,7 @@ func (p *talker) looks(m map[string]any) {
 	}
 }
 
-// downloads gives the file of a message, decrypted.
+// downloads returns the file of a message, decrypted.
 func (p *talker) downloads(m map[string]any) []byte {
 	p.c.Helper()
 	body, err := json.Marshal(m)
@@ -650,7 +650,7 @@ func (s *secret) opens(at id.RoomID, e *matrixtest.Event) map[string]any {
 	return clear.Content.Raw
 }
 
-// events gives the logs of all games of each room, in their order.
+// events returns the logs of all games of each room, in their order.
 func (c *club) events() map[id.RoomID][]match.Event {
 	c.Helper()
 	out := map[id.RoomID][]match.Event{}
@@ -662,7 +662,7 @@ func (c *club) events() map[id.RoomID][]match.Event {
 	return out
 }
 
-// games gives the logs of all games in the database, by their numbers in each room.
+// games returns the logs of all games in the database, by their numbers in each room.
 func (c *club) games() map[id.RoomID]map[int][]match.Event {
 	c.Helper()
 	st, err := store.Open(context.Background(), c.file)

@@ -41,7 +41,7 @@ func (t *board) another(rules string, number int) (root id.EventID) {
 	return root
 }
 
-// pictures gives the names of the pictures of boards that somebody sees in a
+// pictures returns the names of the pictures of boards that somebody sees in a
 // thread, answers aside.
 func (t *board) pictures(root id.EventID) (names []string) {
 	for _, m := range t.black.View(t.black.at).Pictures(t.user.ID) {

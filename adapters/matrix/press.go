@@ -19,7 +19,7 @@ const (
 	reactionMultiUse = "fi.mau.reaction_multi_use"
 )
 
-// pressable gives the field that says it.
+// pressable returns the field that says it.
 func pressable(controls []match.Control) map[string]any {
 	of := map[string]any{}
 	for _, c := range controls {
@@ -34,7 +34,7 @@ func pressable(controls []match.Control) map[string]any {
 	return map[string]any{reactionCommands: of, reactionMultiUse: true}
 }
 
-// meant gives the arguments with which a reaction to a message asks for a
+// meant returns the arguments with which a reaction to a message asks for a
 // command: those that the message gives it, or the event of the game at which the
 // message stands if it does not offer that; none where it says nothing. What was
 // said may be nil.

@@ -18,7 +18,7 @@ import (
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
 )
 
-// files gives the names of the files that the bot has put into a room, as far as
+// files returns the names of the files that the bot has put into a room, as far as
 // somebody there can read.
 func (g *guest) files(at id.RoomID) (names []string) {
 	for _, m := range g.View(at).From(g.c.user.ID) {
@@ -184,7 +184,7 @@ func TestRoomIsMadeForOneAlone(t *testing.T) {
 	})
 }
 
-// keeps gives the tables in which somebody's id or name stands.
+// keeps returns the tables in which somebody's id or name stands.
 func (c *club) keeps(who ...string) (tables []string) {
 	for table, text := range c.dump() {
 		for _, s := range who {

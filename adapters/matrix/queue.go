@@ -124,7 +124,7 @@ func (q *queue) take(ctx context.Context, b batch, now time.Time) (rooms map[id.
 	return rooms, err
 }
 
-// newest gives the n of the newest event.
+// newest returns the n of the newest event.
 func (q *queue) newest(ctx context.Context) (n int64, err error) {
 	err = q.db.QueryRow(ctx, "SELECT COALESCE(MAX(n), 0) FROM matrix_event").Scan(&n)
 	return n, err
@@ -153,7 +153,7 @@ func (q *queue) insert(ctx context.Context, r *row) (fresh bool, err error) {
 // maxID is the length of an id in bytes that homeservers allow.
 const maxID = 255
 
-// idOf gives an id that somebody else has written as it may be looked for, empty
+// idOf returns an id that somebody else has written as it may be looked for, empty
 // if it can be none: not all databases keep everything.
 func idOf[ID ~string](s ID) ID {
 	if len(s) > maxID || strings.ContainsFunc(string(s), func(r rune) bool { return r < ' ' }) {
@@ -232,12 +232,12 @@ func (q *queue) text(ctx context.Context, query string, args ...any) (value stri
 	return value, err
 }
 
-// token gives how far the bot has read; empty: nothing yet.
+// token returns how far the bot has read; empty: nothing yet.
 func (q *queue) token(ctx context.Context) (string, error) {
 	return q.text(ctx, "SELECT token FROM matrix_place WHERE one = 1")
 }
 
-// next gives the oldest event of a room that waits, nil if none does.
+// next returns the oldest event of a room that waits, nil if none does.
 func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
 	rows, err := q.rows(ctx, "state = $1 AND room = $2 ORDER BY n, part LIMIT 1", waiting, room)
 	if err != nil || len(rows) == 0 {
@@ -246,7 +246,7 @@ func (q *queue) next(ctx context.Context, room id.RoomID) (*row, error) {
 	return rows[0], nil
 }
 
-// open gives the rooms in which something waits, first where it has waited
+// open returns the rooms in which something waits, first where it has waited
 // longest.
 func (q *queue) open(ctx context.Context) ([]id.RoomID, error) {
 	return q.names(ctx, "SELECT room FROM matrix_event WHERE state = $1 GROUP BY room ORDER BY MIN(n)", waiting)
@@ -293,7 +293,7 @@ func (q *queue) settle(ctx context.Context, r *row, state, session string) error
 	return q.exec(ctx, "UPDATE matrix_event SET state = $1, body = CASE WHEN $1 = $2 THEN body ELSE '' END WHERE n = $3 AND part = $4", state, poison, r.n, r.part)
 }
 
-// state gives what became of an event; empty if it is not known.
+// state returns what became of an event; empty if it is not known.
 func (q *queue) state(ctx context.Context, e id.EventID) (string, error) {
 	return q.text(ctx, "SELECT state FROM matrix_event WHERE event = $1", e)
 }
@@ -308,7 +308,7 @@ func (q *queue) keyCame(ctx context.Context, session id.SessionID) ([]id.RoomID,
 	return rooms, err
 }
 
-// overdue gives events whose key has been missing since before and of which
+// overdue returns events whose key has been missing since before and of which
 // nobody has been told, the oldest first.
 func (q *queue) overdue(ctx context.Context, before time.Time) ([]*row, error) {
 	return q.rows(ctx, "state = $1 AND told = 0 AND at < $2 ORDER BY n, part LIMIT 100", keyless, before.UnixMilli())
@@ -385,7 +385,7 @@ func (q *queue) erase(ctx context.Context, user id.UserID) error {
 	return q.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
-// roomsKnown gives all rooms that the bot has read: by id as they are now.
+// roomsKnown returns all rooms that the bot has read: by id as they are now.
 func (q *queue) roomsKnown(ctx context.Context) (map[id.RoomID]*room, error) {
 	read := func(rows dbutil.Scannable) (*room, error) {
 		var r room
@@ -407,12 +407,12 @@ func (q *queue) mark(ctx context.Context, kind, key, value string, now time.Time
 		ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, at = excluded.at`, kind, key, value, now.UnixMilli())
 }
 
-// marked gives a fact; empty if there is none.
+// marked returns a fact; empty if there is none.
 func (q *queue) marked(ctx context.Context, kind, key string) (string, error) {
 	return q.text(ctx, "SELECT value FROM matrix_mark WHERE kind = $1 AND key = $2", kind, key)
 }
 
-// restored gives when the database was copied that was put back last, and when that was
+// restored returns when the database was copied that was put back last, and when that was
 // found out, in milliseconds of Unix time; 0: never.
 func (q *queue) restored(ctx context.Context) (copied, at int64, err error) {
 	err = q.db.QueryRow(ctx, "SELECT CAST(value AS INTEGER), at FROM matrix_mark WHERE kind = 'restored' AND key = 'copied'").Scan(&copied, &at)
@@ -433,7 +433,7 @@ type Abandoned struct {
 	Event id.EventID
 }
 
-// LeftAlone gives the events that are left alone, oldest first. The database may be
+// LeftAlone returns the events that are left alone, oldest first. The database may be
 // in use, and need have nothing of Matrix in it.
 func LeftAlone(ctx context.Context, db *sql.DB) (list []Abandoned, err error) {
 	var tables int

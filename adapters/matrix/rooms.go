@@ -33,7 +33,7 @@ type room struct {
 // direct reports whether the bot is alone with one person.
 func (r room) direct() bool { return r.people > 0 && r.people <= 2 }
 
-// room gives what is known of a room.
+// room returns what is known of a room.
 func (a *Adapter) room(at id.RoomID) room {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,7 +55,7 @@ func (a *Adapter) roomCount() (n int) {
 	return n
 }
 
-// current gives the room in which what the bot knows by a room's id goes on.
+// current returns the room in which what the bot knows by a room's id goes on.
 func (a *Adapter) current(known id.RoomID) room {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -486,7 +486,7 @@ const profileFor = 3 * time.Second
 // shortens it further.
 const maxName = 200
 
-// who gives a person as the bot is to know them.
+// who returns a person as the bot is to know them.
 func (a *Adapter) who(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) outbox.User {
 	w := outbox.User{Platform: Name, ID: user.String()}
 	if m, err := dev.State.TryGetMember(ctx, at, user); err == nil && m != nil {
@@ -515,7 +515,7 @@ func (a *Adapter) moderator(ctx context.Context, dev *device.Device, at id.RoomI
 	return err == nil && level >= moderates
 }
 
-// directly gives a room in which the bot is alone with somebody, and makes one
+// directly returns a room in which the bot is alone with somebody, creating one
 // if there is none. What is said there is for nobody else, so that each time the
 // homeserver is asked who is there.
 func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.UserID) (id.RoomID, error) {
@@ -554,7 +554,7 @@ func (a *Adapter) alone(ctx context.Context, dev *device.Device, at id.RoomID, u
 	return err == nil && len(with) == 2 && with[user] && with[dev.Client.UserID], err
 }
 
-// company gives who is in a room or may come into it; of one that the bot has
+// company returns who is in a room or may come into it; of one that the bot has
 // just made for somebody, both of them at least.
 func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID) (map[id.UserID]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendFor)

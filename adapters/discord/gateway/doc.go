@@ -1,6 +1,5 @@
-// Package gateway keeps a bot connected to Discord's gateway and hands over the
-// interactions that come there, and messages if it is asked to: raw, and each shard's
-// in order.
+// Package gateway keeps a bot connected to Discord's gateway and hands over its
+// interactions, and on request messages: raw, and in order for each shard.
 //
 //	g, err := gateway.New(gateway.Config{
 //		Token:  bot.NewSecret(token),
@@ -20,17 +19,17 @@
 // waits for Handle; after a cut, Discord replays what follows it. Duplicates are
 // dropped.
 //
-//   - Every way in which a connection ends but the end of Run keeps the session:
-//     the gateway closes with 4000 and resumes at the address that READY gave.
-//   - A connection on which no heartbeat is acknowledged for an interval and five
-//     seconds ends. So does one that is not read for as long because 1024
-//     interactions wait; Discord then replays what was not read.
-//   - A connection that is not ready within half a minute is given up.
+//   - However a connection ends, except at the end of Run, the session is kept: the
+//     gateway closes with 4000 and resumes at the address in READY.
+//   - A connection ends if no heartbeat is acknowledged for an interval and five
+//     seconds, or if it is not read for that long because 1024 interactions wait;
+//     Discord then replays what was not read.
+//   - A connection that is not ready within half a minute is closed.
 //
-// The socket is the gateway's own and not a session of discordgo 0.29.0, which
-// resumes where it first was, waits for five heartbeats, closes with 1000, waits
-// without end for READY, decodes events into types that lose what it does not
-// know, and sleeps for a second under a lock.
+// The socket is the gateway's own and not a session of discordgo 0.29.0, which resumes
+// at its first address, waits for five heartbeats, closes with 1000, waits for READY
+// without a limit, loses unknown fields of events when it decodes them, and sleeps for a
+// second under a lock.
 //
 // # Identifying
 //
@@ -39,7 +38,7 @@
 // shard identifies twenty times, and from then on once in three minutes; shards of
 // one max_concurrency group take turns. Resuming costs nothing and is what usually
 // happens. After three Resumes in a row that Discord does not answer, or a minute of
-// them, the gateway gives the session up and identifies.
+// them, the gateway abandons the session and identifies.
 //
 // # Shards
 //

@@ -1,7 +1,6 @@
-// Package command makes requests of what people type on Matrix.
+// Package command turns what people type on Matrix into requests.
 //
-// A command begins with "!", "/" where the client sends it on, or with the name
-// of the bot when it is mentioned; in a room of the bot and one person it needs
-// no beginning. Any other message is conversation, and none of the bot's
-// business. The package is pure.
+// A command begins with "!", with "/" if the client passes that on, or with the name of
+// the bot if it is mentioned; in a room of the bot and one person it needs no prefix.
+// All other messages are chat, which the bot ignores. The package is pure.
 package command

@@ -318,7 +318,7 @@ func cutOff(short, long string) bool {
 
 type link struct{ href, text string }
 
-// read gives what somebody reads in HTML who opens all details, and where the
+// read returns what somebody reads in HTML who opens all details, and where the
 // links lead; or what is wrong with it.
 func read(formatted string) (text string, links []link, problem string) {
 	// What is begun is ended, in order.
