@@ -560,7 +560,7 @@ func oracle(d *fixture) {
 	}
 }
 
-// promises checks what was shown against what was owed.
+// promises checks the posts that were shown against those that were stored.
 func (d *fixture) promises(seed uint64, owed, shown []match.OutboxPost) {
 	d.Helper()
 	seen := map[string]bool{}

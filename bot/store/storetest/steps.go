@@ -237,7 +237,7 @@ func racingSteps(d *fixture) {
 	d.same("events", len(d.logOf("g1")), rounds)
 }
 
-// atOnce does f(0) to f(n-1) at the same time and gives their errors.
+// atOnce does f(0) to f(n-1) at the same time and returns their errors.
 func atOnce(n int, f func(int) error) []error {
 	errs := make([]error, n)
 	start := make(chan struct{})

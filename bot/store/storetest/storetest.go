@@ -25,7 +25,7 @@ type Storage interface {
 	Release(ctx context.Context, platform, id string) error
 }
 
-// Run tests a kind of storage. Open gives an empty one and closes it at the end
+// Run tests a kind of storage. Open returns an empty one and closes it at the end
 // of its test.
 func Run(t *testing.T, open func(*testing.T) Storage) {
 	for _, test := range []struct {
@@ -222,7 +222,7 @@ func (d *fixture) settle(ids ...string) {
 	}
 }
 
-// drain claims and settles until nothing is left, and gives what came, in order.
+// drain claims and settles until nothing is left, and returns what came, in order.
 func (d *fixture) drain() []string {
 	d.Helper()
 	all := []string{}
@@ -236,7 +236,7 @@ func (d *fixture) drain() []string {
 	}
 }
 
-// park sets aside what a room is owed, or a game there, and reports whether it is the
+// park parks the posts of a room, or of a game there, and reports whether it is the
 // first time.
 func (d *fixture) park(where match.Room, game match.GameID) bool {
 	d.Helper()
@@ -250,7 +250,7 @@ func (d *fixture) parks(where match.Room, game match.GameID, first bool) {
 	d.same("parked for the first time", d.park(where, game), first)
 }
 
-// unpark takes up what a room is owed, and reports whether there is any.
+// unpark makes the parked posts of a room due again, and reports whether there are any.
 func (d *fixture) unpark(where match.Room) bool {
 	d.Helper()
 	some, err := d.Unpark(d.ctx(), where, d.now)
