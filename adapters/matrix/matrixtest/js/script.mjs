@@ -262,7 +262,10 @@ const acts = {
         await until("an answer", () => request.phase >= 3);
         if (request.phase !== 3) return { cancelled: request.cancellationCode };
         const verifier = await request.startVerification("m.sas.v1");
-        const shown = new Promise((resolve) => verifier.on("show_sas", resolve));
+        const shown = new Promise((resolve) => {
+            verifier.on("show_sas", resolve);
+            if (verifier.getShowSasCallbacks()) resolve(verifier.getShowSasCallbacks()); // already
+        });
         const end = verifier.verify().then(() => "", () => request.cancellationCode ?? "?");
         const sas = await Promise.race([shown, end]);
         if (!sas.sas) return { cancelled: sas };
