@@ -298,7 +298,7 @@ func (w *world) judge() {
 
 // Two people play, stop, mark, accept, take back and ask each other for things as it comes.
 func TestMentionedOnce(t *testing.T) {
-	everySeed(t, 4, tier.Pick(40, 1000, 10_000), func(t *testing.T, seed uint64) {
+	everySeed(t, 4, tier.Pick(40, 200, 5000), func(t *testing.T, seed uint64) {
 		st := newStore(t)
 		defer st.Close()
 		w := newWorld(t, st, seed)
