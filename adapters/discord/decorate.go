@@ -198,7 +198,7 @@ func (a *Adapter) close(ctx context.Context, p outbox.Post) error {
 		return rest.BotError(err, "")
 	}
 	result := " · " + p.Data
-	if c.OwnerID != a.cfg.Application || c.ThreadMetadata == nil || c.ThreadMetadata.Archived || c.ThreadMetadata.Locked || strings.HasSuffix(c.Name, result) {
+	if c.OwnerID != a.self || c.ThreadMetadata == nil || c.ThreadMetadata.Archived || c.ThreadMetadata.Locked || strings.HasSuffix(c.Name, result) {
 		return nil
 	}
 	return rest.BotError(a.rest.CloseThread(ctx, thread, clipped(c.Name, maxThread-units(result))+result), "")

@@ -496,7 +496,7 @@ func (d *delivery) lookFor(ctx context.Context) (outbox.Receipt, error) {
 			return "", fmt.Errorf("%w: %w", outbox.ErrAmbiguous, err)
 		}
 		for _, s := range page {
-			if s.Author.ID == a.cfg.Application && d.mine(s) {
+			if s.Author.ID == a.self && d.mine(s) {
 				return receipt(d.at.channel, s.ID), nil
 			}
 		}

@@ -62,6 +62,22 @@ func TestFinishedThread(t *testing.T) {
 	})
 }
 
+// It happens also where the application has another id than the bot's user, as old
+// applications do.
+func TestFinishedThreadOfAnOldApplication(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Application: "77"})
+		c.cfg.Application = "77"
+		c.start()
+		thread := c.begin(t)
+		c.ends(thread)
+		c.passes(clearAfter + time.Hour)
+		c.is(thread, threadAfter, true, 1)
+		c.stop()
+		c.check()
+	})
+}
+
 // It happens although the program was stopped meanwhile, and once.
 func TestFinishedThreadAfterARestart(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {

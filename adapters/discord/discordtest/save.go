@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -68,7 +69,7 @@ func (s *Server) Restore(data []byte) error {
 		restored := &user{id: u.ID, name: u.Name, bot: u.Bot, locale: "en-US"}
 		s.users[u.ID] = restored
 		if u.Bot {
-			s.bot, s.appID, s.token = restored, u.ID, botToken(u.ID)
+			s.bot, s.appID, s.token = restored, cmp.Or(s.o.Application, u.ID), botToken(u.ID)
 		} else {
 			s.people[u.Name] = &Person{s: s, user: restored}
 		}

@@ -33,6 +33,7 @@ type Options struct {
 	Concurrency   int              // max_concurrency of identifies; 1 when 0
 	IdentifyEvery time.Duration    // between identifies of one key, by the double's clock; 5 s when 0
 	Identifies    int              // session starts left; 1000 when 0
+	Application   string           // id of the application; that of the bot's user when empty, as Discord makes them since 2016
 	Shards        int              // recommended by GET /gateway/bot; 1 when 0
 	Privileged    int              // privileged intents that were granted, a bit set
 	Patience      time.Duration    // of Answer and other waits, by package time; 10 s when 0
@@ -125,8 +126,8 @@ func New(t TB, o Options) *Server {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.bot = s.newUser("Halfpoint")
 	s.bot.bot = true
-	s.appID = s.bot.id
-	s.token = botToken(s.appID)
+	s.appID = cmp.Or(o.Application, s.bot.id)
+	s.token = botToken(s.bot.id)
 
 	poster := &http.Transport{DisableKeepAlives: true}
 	var err error
