@@ -127,6 +127,7 @@ type Answer struct {
 	Private  bool   // only the person who asked may see it
 	Scene    *render.Scene
 	Chart    *render.Chart // instead of a scene
+	Letters  bool          // the room wants the picture in letters, too
 	File     *outbox.File
 	Controls []match.Control
 	Logged   bool // Request.Typed is in the log of the room

@@ -62,6 +62,7 @@ func (b *Bot) Ask(ctx context.Context, r Request) (Answer, error) {
 		} else {
 			answer, err = b.change(ctx, r, h, s)
 		}
+		answer.Letters = s.here.letters()
 		if !errors.Is(err, ErrConflict) {
 			return answer, err
 		}

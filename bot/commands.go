@@ -167,6 +167,7 @@ func listHandlers() []handler {
 			{Name: "undo", Summary: "Seconds in which a turn may be taken back without asking, or default"},
 			{Name: "opens", Summary: "Who may open games", Choices: []Choice{{"Anyone", "anyone"}, {"Moderators", "moderators"}, {"Nobody", "nobody"}, noChoice}},
 			{Name: "hints", Summary: "Whether I estimate the score and suggest what is dead in new games", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
+			{Name: "letters", Summary: "Whether boards on Matrix are also there in letters, to unfold", Choices: []Choice{{"On", "on"}, {"Off", "off"}, noChoice}},
 			{Name: "language", Summary: "The language here, or with whose:mine for you alone, or default", Choices: languageChoices()},
 			{Name: "whose", Summary: "“mine” for the language, theme and layout that you alone see, “server” for all of its channels",
 				Choices: []Choice{{"Mine", "mine"}, {"Of this room", "here"}, {"Of the whole server", "server"}}},

@@ -93,6 +93,7 @@ func (in *task) settingsOf(rs *match.RoomSettings) []setting {
 		}},
 		{"opens", oneOf(&rs.Opens, []string{"anyone", "moderators", "nobody"}, "settings.opens.bad")},
 		{"hints", oneOf(&rs.Hints, []string{"on", "off"}, "settings.hints.bad")},
+		{"letters", oneOf(&rs.Letters, []string{"on", "off"}, "settings.letters.bad")},
 	}
 }
 
@@ -208,6 +209,9 @@ func told(rs match.RoomSettings, are string) []Text {
 	if rs.Layout != "" {
 		texts = append(texts, say("settings.layout", rs.Layout))
 	}
+	if rs.Letters == "on" {
+		texts = append(texts, say("settings.letters.on"))
+	}
 	if rs.Lang != "" {
 		texts = append(texts, say("settings.language", text.BestLanguage(rs.Lang).Name))
 	}
@@ -259,3 +263,6 @@ func (in *task) chosen(p match.Preferences, texts ...Text) match.Step {
 func (p place) look(own match.Preferences) render.Options {
 	return render.Options{Theme: cmp.Or(own.Theme, p.Theme), Layout: cmp.Or(own.Layout, p.Layout), Coordinates: p.Coords}
 }
+
+// letters reports whether boards are shown in letters beside their pictures.
+func (p place) letters() bool { return p.Letters == "on" }

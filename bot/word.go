@@ -23,7 +23,7 @@ func (b *Bot) worded(ctx context.Context, o outbox.Claimed) (outbox.Post, error)
 	if err != nil {
 		return p, err
 	}
-	p.Lang = l.Tag
+	p.Lang, p.Letters = l.Tag, room.letters()
 	var m match.Match
 	var pos *match.Position
 	texts := o.Texts
@@ -182,6 +182,7 @@ func (b *Bot) decoration(ctx context.Context, r outbox.Row) (outbox.Post, error)
 		return p, err
 	}
 	p.Number, p.State, p.At, p.Lang = m.Number, m.State, pos.At, l.Tag
+	p.Letters = room.letters()
 	if r.Kind == outbox.Attach && r.Of == match.Notice {
 		if p.File, err = b.ended(ctx, m, pos, r.Seq); err == nil && p.File == nil {
 			err = outbox.ErrStale

@@ -87,12 +87,17 @@ func (p *platform) raw(g *guest) string {
 	return string(body)
 }
 
+// Sees gives what somebody sees; of pictures their plain text, which says what is in them.
 func (p *platform) Sees(who string) string {
 	g := p.people[who]
 	p.settled(g)
 	var out strings.Builder
 	for _, m := range g.View(g.at).From(p.c.user.ID) {
-		fmt.Fprintln(&out, strings.ReplaceAll(m.Text(), "!", "/"))
+		text := m.Text()
+		if m.Kind == "m.image" {
+			text = m.Body
+		}
+		fmt.Fprintln(&out, strings.ReplaceAll(text, "!", "/"))
 	}
 	return out.String()
 }

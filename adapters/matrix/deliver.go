@@ -174,7 +174,7 @@ func (a *Adapter) first(ctx context.Context, dev *device.Device, at id.RoomID, r
 	if p.Lang != "" && !p.Private {
 		a.langs.Store(at, p.Lang)
 	}
-	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang, Thread: root != ""}, picture: p.Scene.Picture(),
+	c := content{Content: message.Content{Text: p.Text, Notify: p.Notify, Controls: p.Controls, Number: p.Number, Lang: p.Lang, Thread: root != "", Unfold: p.Letters}, picture: p.Scene.Picture(),
 		name: boardName(p.Number, p.Seq), line: lineOf(p)}
 	if p.Scene == nil && p.File != nil {
 		c.file, c.line = p.File, c.line+" file"
@@ -502,7 +502,7 @@ func (a *Adapter) tell(ctx context.Context, dev *device.Device, e *event.Event, 
 	answer = answer.Unshared() // all in the room can read it
 	at, key, again := e.RoomID, "answer "+e.ID.String(), a.hasFailed(e.ID)
 	picture, name := answer.Picture()
-	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang, Chart: answer.Chart != nil},
+	c := content{Content: message.Content{Text: answer.Text, Controls: answer.Controls, Lang: answer.Lang, Chart: answer.Chart != nil, Unfold: answer.Letters},
 		picture: picture, name: name, line: at.String() + " answer"}
 	if picture == nil {
 		c.file = answer.File

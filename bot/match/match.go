@@ -256,16 +256,17 @@ type Preferences struct {
 // RoomSettings are the settings of a channel, or of all channels of a server. The zero
 // value of a field means that of the server, and in the server's settings the default.
 type RoomSettings struct {
-	Room   Room   // without its thread; of a server the platform alone
-	Server string // the server's id; empty: they are a channel's
-	Rules  string // name of the ruleset of new games
-	Size   string // "13x13"
-	Clock  string // as clock.Parse reads it
-	Undo   int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
-	Opens  string // who may open games: "anyone" (default), "moderators" or "nobody"
-	Theme  string // of pictures
-	Layout string // of pictures
-	Coords string // of pictures
-	Lang   string // BCP 47 tag; empty: the one that the platform names, or English
-	Hints  string // "on" (default) or "off": whether new games have them, see Match.NoHints
+	Room    Room   // without its thread; of a server the platform alone
+	Server  string // the server's id; empty: they are a channel's
+	Rules   string // name of the ruleset of new games
+	Size    string // "13x13"
+	Clock   string // as clock.Parse reads it
+	Undo    int    // seconds in which a turn may be taken back freely; 0: 60, below 0: never
+	Opens   string // who may open games: "anyone" (default), "moderators" or "nobody"
+	Theme   string // of pictures
+	Layout  string // of pictures
+	Coords  string // of pictures
+	Lang    string // BCP 47 tag; empty: the one that the platform names, or English
+	Hints   string // "on" (default) or "off": whether new games have them, see Match.NoHints
+	Letters string // "on" or "off" (default): whether boards are shown in letters beside their pictures
 }

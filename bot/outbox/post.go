@@ -32,6 +32,7 @@ type Post struct {
 	Text     string
 	Lang     string          // BCP 47 tag of Text
 	Scene    *render.Scene   // nil when there is nothing to draw
+	Letters  bool            // the room wants it in letters, too
 	File     *File           // something to download that belongs to it, or nil
 	Controls []match.Control // instead of those of the post of its kind that was shown before
 	Reply    string          // route of the request that made this post, while it lives

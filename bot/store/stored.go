@@ -159,20 +159,21 @@ func decodePreferences(text string) (match.Preferences, error) {
 
 // storedRoom holds the settings of a channel. The channel has columns of its own.
 type storedRoom struct {
-	Rules  string `json:"rules,omitempty"`
-	Size   string `json:"size,omitempty"`
-	Clock  string `json:"clock,omitempty"`
-	Undo   int    `json:"undo,omitempty"` // in seconds
-	Opens  string `json:"opens,omitempty"`
-	Theme  string `json:"theme,omitempty"`
-	Layout string `json:"layout,omitempty"`
-	Coords string `json:"coords,omitempty"`
-	Lang   string `json:"lang,omitempty"`
-	Hints  string `json:"hints,omitempty"`
+	Rules   string `json:"rules,omitempty"`
+	Size    string `json:"size,omitempty"`
+	Clock   string `json:"clock,omitempty"`
+	Undo    int    `json:"undo,omitempty"` // in seconds
+	Opens   string `json:"opens,omitempty"`
+	Theme   string `json:"theme,omitempty"`
+	Layout  string `json:"layout,omitempty"`
+	Coords  string `json:"coords,omitempty"`
+	Lang    string `json:"lang,omitempty"`
+	Hints   string `json:"hints,omitempty"`
+	Letters string `json:"letters,omitempty"`
 }
 
 func encodeRoom(r match.RoomSettings) (string, error) {
-	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints})
+	return encode(storedRoom{r.Rules, r.Size, r.Clock, r.Undo, r.Opens, r.Theme, r.Layout, r.Coords, r.Lang, r.Hints, r.Letters})
 }
 
 func decodeRoom(text string) (match.RoomSettings, error) {
@@ -180,7 +181,7 @@ func decodeRoom(text string) (match.RoomSettings, error) {
 	if err := decode(text, &s); err != nil {
 		return match.RoomSettings{}, err
 	}
-	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints}, nil
+	return match.RoomSettings{Rules: s.Rules, Size: s.Size, Clock: s.Clock, Undo: s.Undo, Opens: s.Opens, Theme: s.Theme, Layout: s.Layout, Coords: s.Coords, Lang: s.Lang, Hints: s.Hints, Letters: s.Letters}, nil
 }
 
 // storedExtra is the content of a message besides its text.

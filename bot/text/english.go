@@ -108,6 +108,8 @@ var english = map[string]string{
 	"settings.undo.bad":           "“{0}” is not a number of seconds from 0 to 3600.",
 	"settings.hints.off":          "New games have no hints: I neither estimate the score nor suggest what is dead.",
 	"settings.hints.bad":          "Choose on or off for hints, not “{0}”.",
+	"settings.letters.on":         "Boards on Matrix are also there in letters, to unfold.",
+	"settings.letters.bad":        "Choose on or off for letters, not “{0}”.",
 	"settings.opens.bad":          "Choose anyone, moderators or nobody, not “{0}”.",
 	"diagram.none":                "I found no position in that. Draw rows of .XO, such as .X./XO. (a slash begins a new row), a $$ diagram, or SGF.",
 	"diagram.bad":                 "I cannot read that diagram. {0}",

@@ -22,6 +22,7 @@ const platform = "matrix"
 type Content struct {
 	Text     string          // of the bot, to be put through [bot.Fill]
 	Board    string          // the picture in letters; may be empty
+	Unfold   bool            // Board can be unfolded below the text, and is not for those alone who see no picture
 	Chart    bool            // it is no board
 	Notify   []outbox.User   // the persons called: they are mentioned, nobody else is
 	Controls []match.Control // what can be asked for next; listed as it is typed
@@ -57,7 +58,7 @@ const (
 // called, else m.notice: by the default rules of Matrix a notice never makes a
 // sound, even for those whom it mentions.
 func Text(c Content) *event.MessageEventContent {
-	m := c.content()
+	m := c.content(true)
 	m.MsgType = event.MsgNotice
 	if len(m.Mentions.UserIDs) > 0 {
 		m.MsgType = event.MsgText
@@ -66,9 +67,11 @@ func Text(c Content) *event.MessageEventContent {
 }
 
 // File makes a message of a picture or another file with its caption. Matrix has no
-// field for a description of a picture: the caption carries the board in letters.
+// field for a description of a picture: the plain caption carries the board in letters,
+// for clients that show no pictures and no HTML. The formatted one does where c.Unfold
+// says so.
 func File(c Content, p Picture) *event.MessageEventContent {
-	m := c.content()
+	m := c.content(c.Unfold)
 	m.MsgType = event.MsgFile
 	if strings.HasPrefix(p.Type, "image/") {
 		m.MsgType = event.MsgImage
@@ -97,8 +100,10 @@ func fileName(name string) string {
 	return cut([]span{{text: name}}, maxName)[0].text
 }
 
-// content writes both bodies and the mentions.
-func (c Content) content() *event.MessageEventContent {
+// content writes both bodies and the mentions. If the board is not to be unfolded the
+// formatted body leaves it out, unless there is nothing else to say. A chart can always
+// be unfolded: it comes once, to whoever asks for it.
+func (c Content) content(unfold bool) *event.MessageEventContent {
 	calls, ids := called(c.Notify)
 	var board, legend []span
 	if b := strings.Trim(clean(c.Board), "\n"); b != "" {
@@ -145,7 +150,9 @@ func (c Content) content() *event.MessageEventContent {
 		case c.Number > 0:
 			summary = bot.Translated(c.Lang, wordBoardOf, strconv.Itoa(c.Number))
 		}
-		formatted.WriteString("<details><summary>" + escape(summary) + "</summary><pre>" + escape(board[0].text) + "</pre></details>")
+		if unfold || c.Chart || len(lines) == 0 {
+			formatted.WriteString("<details><summary>" + escape(summary) + "</summary><pre>" + escape(board[0].text) + "</pre></details>")
+		}
 	}
 	m.Body = body.String()
 	if links || len(board) > 0 { // else there is nothing that plain text could not say

@@ -99,7 +99,7 @@ func TestPicture(t *testing.T) {
  "msgtype": "m.image",
  "body": "Game 3, move 1: Black B2.\nWhite to play.\nAlice\nYou can: !place … · ⏭️ !pass · 🧮 !score\n\nX Black, O White\n   A B C\n 2 . X .\n 1 . . .",
  "format": "org.matrix.custom.html",
- "formatted_body": "Game 3, move 1: Black B2.<br>White to play.<br><a href=\"https://matrix.to/#/@alice:example.org\">Alice</a><br>You can: !place … · ⏭️ !pass · 🧮 !score<details><summary>Game 3: the board in letters</summary><pre>X Black, O White\n   A B C\n 2 . X .\n 1 . . .</pre></details>",
+ "formatted_body": "Game 3, move 1: Black B2.<br>White to play.<br><a href=\"https://matrix.to/#/@alice:example.org\">Alice</a><br>You can: !place … · ⏭️ !pass · 🧮 !score",
  "url": "mxc://example.org/abc",
  "info": {
   "mimetype": "image/png",
@@ -116,6 +116,15 @@ func TestPicture(t *testing.T) {
   ]
  }
 }`)
+	const board = "<details><summary>Game 3: the board in letters</summary><pre>X Black, O White\n   A B C\n 2 . X .\n 1 . . .</pre></details>"
+	plain := message.File(c, p)
+	c.Unfold = true
+	if unfolds := message.File(c, p); unfolds.Body != plain.Body || unfolds.FormattedBody != plain.FormattedBody+board {
+		t.Errorf("with the board to unfold: %q", unfolds.FormattedBody)
+	}
+	if words := message.Text(message.Content{Text: c.Text, Board: c.Board, Number: 3}); !strings.HasSuffix(words.FormattedBody, board) {
+		t.Errorf("without the picture: %q", words.FormattedBody)
+	}
 }
 
 // In an encrypted room the address of a file stands with its keys.
