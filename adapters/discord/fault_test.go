@@ -315,16 +315,7 @@ func TestLostDeferrals(t *testing.T) {
 // not sent while nobody can look.
 func TestLookedFor(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
-		post := outbox.Post{ID: "n1", Where: c.where(c.room), Kind: match.Notice, Game: "g", At: time.Now(), Text: "Anna opens game 1."}
-		c.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.AfterDone, Times: 3})
-		if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
-			t.Fatalf("the answer was lost: %v", err)
-		}
-		for n := range 130 {
-			c.alice.Say(c.room, fmt.Sprint("talk ", n))
-		}
-		time.Sleep(time.Hour)
-		post.Attempt = 2
+		post := c.losesAnswer(t)
 		end := c.d.Fault(discordtest.Fault{Route: messagesRoute, Status: 503, Times: -1})
 		if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
 			t.Errorf("nobody could look: %v", err)
@@ -350,6 +341,39 @@ func TestLookedFor(t *testing.T) {
 		if err := c.notice(c.where(c.room), func(p *outbox.Post) { p.Attempt, p.Unsent = 2, true }); err != nil || c.d.Count(messagesRoute) != asked {
 			t.Errorf("%v; the channel was read %d times", err, c.d.Count(messagesRoute)-asked)
 		}
+	})
+}
+
+// losesAnswer sends a message of which nobody knows whether it was sent, and returns it
+// as it is to be sent an hour later.
+func (c *club) losesAnswer(t *testing.T) outbox.Post {
+	t.Helper()
+	post := outbox.Post{ID: "n1", Where: c.where(c.room), Kind: match.Notice, Game: "g", At: time.Now(), Text: "Anna opens game 1."}
+	c.d.Fault(discordtest.Fault{Route: sendRoute, Drop: discordtest.AfterDone, Times: 3})
+	if _, err := c.deliver(post); !errors.Is(err, outbox.ErrAmbiguous) {
+		t.Fatalf("the answer was lost: %v", err)
+	}
+	for n := range 130 {
+		c.alice.Say(c.room, fmt.Sprint("talk ", n))
+	}
+	time.Sleep(time.Hour)
+	post.Attempt = 2
+	return post
+}
+
+// It is found also where the application has another id than the bot's user.
+func TestLookedForByAnOldApplication(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := newClub(t, discordtest.Options{Application: "77"})
+		c.cfg.Application = "77"
+		c.start()
+		post := c.losesAnswer(t)
+		sent, err := c.deliver(post)
+		if ours := c.room.Messages()[0]; err != nil || sent != receipt(c.room.ID(), ours.ID) {
+			t.Errorf("it is taken for %s, not %s: %v", sent, ours.ID, err)
+		}
+		c.stop()
+		c.check()
 	})
 }
 
