@@ -87,6 +87,21 @@ func (b *Bot) Bare(ctx context.Context, r Request, typed string) (turn Request, 
 	return as, false, why, nil
 }
 
+// Here reports whether something is said where a game is; see [Service].
+func (b *Bot) Here(ctx context.Context, r Request) (lang string, ok bool, err error) {
+	k, err := b.store.Known(ctx, r.Who, r.Where, r.ID)
+	if err != nil {
+		return "", false, err
+	}
+	if err := b.inThread(ctx, &r); err != nil {
+		return "", false, err
+	}
+	if ok = r.thread != ""; !ok && k.Person != "" {
+		_, ok, err = b.playedIn(ctx, r, k.Person)
+	}
+	return text.BestLanguage(cmp.Or(k.Prefs.Lang, r.Lang, placeOf(k.Channel).language().Tag)).Tag, ok, err
+}
+
 // playedIn returns the game in whose thread something is asked. Where there are no
 // threads it returns, of the games that the person plays there, the one in which it is
 // their turn, or else the one that was changed last; of several it takes the last.
@@ -107,6 +122,43 @@ func (b *Bot) playedIn(ctx context.Context, r Request, by match.PersonID) (m mat
 	}
 	return ms[0], true, nil
 }
+
+// addressedSteps are the commands that a message to the bot carries out wherever it can be
+// read: steps of the game that everybody in its thread sees, and that can be refused
+// there. All others may be answered for one person alone.
+var addressedSteps = []string{"place", "pass", "button", "delay", "undo", "accept", "dead", "resign"}
+
+// likeAPoint is a text that is meant as a point, although there may be no such point.
+var likeAPoint = regexp.MustCompile(`(?i)^(?:[a-z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[a-z]{1,2})$`)
+
+// Addressed reads a message to the bot. It returns the command that the message names,
+// and reports whether that is a step of a game, which the message may carry out. Its
+// error is for the person who wrote it, to be worded with [Explain], and ErrNotACommand
+// if nothing in the message is like a command.
+func Addressed(typed string) (command string, args map[string]string, step bool, err error) {
+	if len(typed) > maxAddressed {
+		return "", nil, false, ErrNotACommand
+	}
+	if command, args, ok := BareTurn(typed); ok {
+		return command, args, true, nil
+	}
+	line := strings.TrimLeft(strings.TrimRight(strings.TrimSpace(typed), ".!? "), "/! ")
+	around := aroundTurn.FindStringSubmatch(line)
+	if around != nil && likeAPoint.MatchString(around[1]) {
+		return "place", map[string]string{"at": around[1]}, true, nil
+	}
+	command, args, err = Parse(Commands(), "/"+pleading.ReplaceAllString(line, ""))
+	if err != nil && text.Explain(err).Key == "parse.unknown" {
+		err = ErrNotACommand
+	}
+	return command, args, err == nil && slices.Contains(addressedSteps, command), err
+}
+
+// pleading is the end of a command to somebody: "undo, please".
+var pleading = regexp.MustCompile(`(?i),?\s+please$`)
+
+// maxAddressed is the length in bytes above which a message is talk.
+const maxAddressed = 200
 
 // bareSize is the size of a board as people write it.
 var bareSize = regexp.MustCompile(`^\d{1,2}([xX×]\d{1,2})?$`)

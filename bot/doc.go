@@ -64,7 +64,8 @@
 // translates the controls below old messages.
 //
 // A point or "pass" typed without a command may be a turn, or chat: [Bot.Bare] decides
-// which, for every adapter.
+// which, for every adapter. [Addressed] reads what is said to the bot itself, and
+// [Bot.Here] reports whether a game is there.
 //
 // A private answer to a question that people argue about has a button that asks it
 // again with share:yes, for everybody. [Answer.Unshared] removes that button where

@@ -324,6 +324,11 @@ func (d *fakeService) Bare(_ context.Context, r bot.Request, _ string) (bot.Requ
 	return r, false, "", nil
 }
 
+// Here takes every place for one without a game.
+func (d *fakeService) Here(context.Context, bot.Request) (string, bool, error) {
+	return "", false, nil
+}
+
 func (d *fakeService) Settle(_ context.Context, p outbox.Post, _ outbox.Receipt, _ ...outbox.Owes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

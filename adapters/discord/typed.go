@@ -3,7 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
-	"regexp"
+	"errors"
 	"strings"
 	"time"
 
@@ -59,14 +59,11 @@ func (a *Adapter) readMessage(raw json.RawMessage) func() {
 	}
 	m.Author.Nick = m.Member.Nick
 	m.Content, m.mentions = a.unaddressed(m.Content)
-	if _, _, ok := bot.BareTurn(m.Content); !ok && !(m.mentions && likeAPoint.MatchString(m.Content)) {
+	if _, _, ok := bot.BareTurn(m.Content); !ok && !m.mentions {
 		return nil
 	}
 	return func() { a.takeMessage(m) }
 }
-
-// likeAPoint is a text that is meant as a point, although there may be no such point.
-var likeAPoint = regexp.MustCompile(`(?i)^\s*(?:[a-z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})[\s.!]*$`)
 
 // unaddressed takes a mention of the bot off the beginning or end of a text, and reports
 // whether there was one.
@@ -101,7 +98,25 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 		a.log.Warn("channel of a message not found, message ignored", "message", m.ID, "error", err)
 		return
 	}
-	if !m.mentions {
+	answer := bot.Answer{Private: true}
+	if m.mentions {
+		var step, here bool
+		var problem error
+		r.Command, r.Args, step, problem = bot.Addressed(m.Content)
+		if _, _, turn := bot.BareTurn(m.Content); !turn { // elsewhere it is chat
+			err := tried(ctx, func() (err error) {
+				answer.Lang, here, err = a.service.Here(ctx, r)
+				return err
+			})
+			if err != nil {
+				a.log.Error("message not read", "message", m.ID, "error", err)
+			}
+			if !here {
+				return
+			}
+		}
+		answer.Text = a.advice(answer.Lang, r.Command, step, problem)
+	} else {
 		turn := false
 		err := tried(ctx, func() (err error) {
 			r, turn, _, err = a.service.Bare(ctx, r, m.Content)
@@ -114,9 +129,11 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 			return
 		}
 	}
-	var answer bot.Answer
 	switch a.limitedTo(m.Author.ID, m.Channel) {
 	case intake.Fine:
+		if answer.Text != "" {
+			break
+		}
 		err = tried(ctx, func() (err error) {
 			answer, err = a.service.Ask(ctx, r)
 			return err
@@ -134,15 +151,29 @@ func (a *Adapter) handleMessage(ctx context.Context, m message) {
 	a.replyTo(ctx, m, answer.Unshared())
 }
 
+// advice says what to do instead to somebody who has mentioned the bot with something
+// that is no step of a game; empty: it is one.
+func (a *Adapter) advice(lang, command string, step bool, problem error) string {
+	help := bot.Mention{Command: "help"}.Mark()
+	switch {
+	case step:
+		return ""
+	case errors.Is(problem, bot.ErrNotACommand):
+		return bot.Translated(lang, wordUnclear, help)
+	case problem != nil:
+		return bot.Explain(problem, lang)
+	case command == "help":
+		return bot.Translated(lang, wordHelp, help)
+	}
+	return bot.Translated(lang, wordUse, bot.Mention{Command: command}.Mark())
+}
+
 // messageRequest makes a request of a message. The time at which it was written is in
 // its id.
 func (a *Adapter) messageRequest(ctx context.Context, m message) (bot.Request, error) {
 	r := bot.Request{
 		ID: Name + ":message:" + m.ID, Who: person(m.Author), Where: match.Room{Platform: Name, Channel: m.Channel},
 		At: interaction.Time(m.ID), Flat: m.Guild == "",
-	}
-	if r.Command, r.Args, _ = bot.BareTurn(m.Content); r.Command == "" {
-		r.Command, r.Args = "place", map[string]string{"at": m.Content}
 	}
 	if m.Guild == "" {
 		return r, nil

@@ -69,14 +69,62 @@ func TestMentioned(t *testing.T) {
 	})
 }
 
+// Whatever somebody says to the bot where a game is gets an answer: steps of the game
+// are carried out, and for all else a reply that is deleted after a minute says what to do.
+func TestAddressed(t *testing.T) {
+	inClub(t, func(t *testing.T, c *club) {
+		thread := c.begin(t)
+		for _, m := range []struct {
+			who         *discordtest.Person
+			text, reply string
+		}{
+			{c.alice, "help", "To move, mention me with a point, such as C3, or with pass. </go help:"},
+			{c.alice, "score", "Please use </score:"}, {c.alice, "Board.", "Please use </board:"}, {c.alice, "komi 7", "I did not understand that."},
+			{c.alice, "", "I did not understand that."}, {c.alice, "is a fine bot", "I did not understand that."},
+			{c.alice, "plcae C3", "Did you mean </place:"}, {c.alice, "/undo this", "is not the number of a game"}, {c.alice, "undo", "Nothing to take back"},
+			{c.alice, "place", "place"}, {c.alice, "place E6", "E6 is not on this board"}, {c.alice, "B3 or C3?", "I did not understand that."},
+		} {
+			c.passes(10 * time.Second)
+			got := c.write(m.who, thread, c.at(m.text))
+			if last := thread.Last(); !strings.Contains(got, m.reply) || last.ReplyTo == "" || len(last.Pings) > 0 {
+				t.Errorf("%q is answered %q, not %q", m.text, got, m.reply)
+			}
+		}
+		c.passes(10 * time.Second)
+		c.write(c.alice, thread, c.at("Place  C3"))
+		c.shows(thread, "Black C3")
+		c.write(c.alice, thread, c.at("undo, please"))
+		if m := c.shows(thread, " to play: "); !withBoard(m) || count(thread.Messages(), says("takes back the last turn")) != 1 {
+			t.Errorf("undo shows %q", m.Content)
+		}
+		c.write(c.alice, thread, c.at("pass please"))
+		c.shows(thread, "Black passes")
+		c.passes(2 * time.Minute)
+		for _, m := range thread.Messages() {
+			if m.ReplyTo != "" && !withBoard(m) && strings.Contains(m.Content, "not") {
+				t.Errorf("it stays: %q", m.Content)
+			}
+		}
+		c.recorder.take()
+		for _, chat := range []string{"help", "score", "hello"} {
+			if got := c.write(c.bob, c.room, c.at(chat)); got != c.at(chat) {
+				t.Errorf("%q without a game is answered %q", chat, got)
+			}
+		}
+		if asked := c.recorder.take(); len(asked) > 0 {
+			t.Errorf("the bot was asked %v", asked)
+		}
+	})
+}
+
 // Discord does not show the bot what others write, and a reply to the answer of an
-// interaction mentions nobody. What mentions the bot and is no turn is chat.
+// interaction mentions nobody.
 func TestChat(t *testing.T) {
 	inClub(t, func(t *testing.T, c *club) {
 		thread := c.begin(t)
 		board := c.place(c.alice, thread, "C3") // the answer to a command
 		c.recorder.take()
-		for _, text := range []string{"B3", "pass", c.at("is a fine bot"), c.at(""), "hello " + c.at("B3 is good"), c.at("B3?"), c.at("score"), "<@" + c.alice.ID() + "> B3"} {
+		for _, text := range []string{"B3", "pass", "hello " + c.at("B3 is good"), "<@" + c.alice.ID() + "> B3"} {
 			if got := c.write(c.bob, thread, text); got != text {
 				t.Errorf("%q is answered %q", text, got)
 			}
