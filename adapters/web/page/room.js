@@ -263,7 +263,7 @@ function element(m) {
   if (m.text || m.to) {
     const text = make('p', { className: 'text', dir: 'auto' });
     const uncalled = (m.to ?? []).filter((name) => !m.text?.includes('@' + name));
-    for (const name of uncalled) text.append(make('bdi', { className: 'to', textContent: '@' + name }), ' ');
+    uncalled.forEach((name, i) => text.append(make('bdi', { className: 'to', textContent: '@' + name }), i + 1 < uncalled.length ? ' ' : ': '));
     for (const part of m.parts ?? [{ text: m.text ?? '' }]) text.append(...(part.time ? [instant(part)] : bot ? linked(part.text) : [part.text]));
     if (!bot && /^[/!]/.test(m.text)) text.classList.add('command');
     e.append(text);
