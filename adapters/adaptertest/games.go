@@ -16,7 +16,18 @@ type WholeGame struct {
 	Rules, Size string
 	Turns       []WholeTurn
 	Result      string // as in the record
-	Says        string // as it is read
+	says        string // as it is read, after the name of who won
+}
+
+// Says returns what people read of the result, by the names of the players.
+func (g WholeGame) Says(black, white string) string {
+	switch {
+	case strings.HasPrefix(g.Result, "B+"):
+		return black + " " + g.says
+	case strings.HasPrefix(g.Result, "W+"):
+		return white + " " + g.says
+	}
+	return g.says
 }
 
 // A WholeTurn is what Black or White does, and what everybody reads then.
@@ -39,7 +50,7 @@ func (t WholeTurn) Name() string {
 // both accept after the marks were changed, the button, the pass that names the dead,
 // delays until the ultimate stone is alone, and a White who passes first.
 var WholeGames = []WholeGame{
-	wholeGame("two-button", "5x5", "B+6.5", "Black wins by 6½", `
+	wholeGame("two-button", "5x5", "B+6.5", "wins by 6½", `
 		black place C3: 1. Black C3
 		white place D2: 2. White D2
 		black place C2: 3. Black C2
@@ -57,7 +68,7 @@ var WholeGames = []WholeGame{
 		white dead C1 as:alive: White marks C1 as alive
 		black accept: accepts the count. (quiet)
 		white accept: White accepts the count`),
-	wholeGame("button", "5x5", "W+2.5", "White wins by 2½", `
+	wholeGame("button", "5x5", "W+2.5", "wins by 2½", `
 		black place C4: 1. Black C4
 		white place D4: 2. White D4
 		black place B3: 3. Black B3
@@ -74,7 +85,7 @@ var WholeGames = []WholeGame{
 		black dead E3 as:alive: Black marks E3 as alive
 		white accept: accepts the count. (quiet)
 		black accept: Black accepts the count`),
-	wholeGame("half-pass-agreement", "4x4", "W+1.5", "White wins by 1½", `
+	wholeGame("half-pass-agreement", "4x4", "W+1.5", "wins by 1½", `
 		black place B2: 1. Black B2
 		white place C3: 2. White C3
 		black place C2: 3. Black C2
@@ -96,7 +107,7 @@ var WholeGames = []WholeGame{
 		white place A3: 8. White A3
 		black delay: 9. Black delays
 		white draw: 10. White declares a draw`),
-	wholeGame("area-3", "5x5", "B+4.5", "Black wins by 4½", `
+	wholeGame("area-3", "5x5", "B+4.5", "wins by 4½", `
 		black place C2: 1. Black C2
 		white place D2: 2. White D2
 		black place C3: 3. Black C3
@@ -113,7 +124,7 @@ var WholeGames = []WholeGame{
 }
 
 func wholeGame(rules, size, result, says, turns string) WholeGame {
-	g := WholeGame{Rules: rules, Size: size, Result: result, Says: says}
+	g := WholeGame{Rules: rules, Size: size, Result: result, says: says}
 	for line := range strings.Lines(strings.TrimSpace(turns)) {
 		does, reads, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		who, does, _ := strings.Cut(does, " ")

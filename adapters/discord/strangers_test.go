@@ -258,7 +258,7 @@ func (g *strangersGame) ends() {
 	g.c.Helper()
 	name := fmt.Sprintf("game-%d.sgf", g.number)
 	over := g.c.js.Await(g.thread, "result", func(content string, files []string) bool {
-		return strings.Contains(content, fmt.Sprintf("Game %d is over: %s", g.number, g.Says)) && slices.Contains(files, name)
+		return strings.Contains(content, fmt.Sprintf("Game %d is over: %s", g.number, g.Says("Alice", "Bob"))) && slices.Contains(files, name)
 	})
 	for _, f := range over["files"].([]any) {
 		file := f.(map[string]any)

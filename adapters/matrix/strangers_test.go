@@ -160,7 +160,7 @@ func strangers(t *testing.T, libraries [2]string) {
 	}
 	for _, g := range games {
 		for _, who := range people {
-			over := reads(who, g.at, g.root, fmt.Sprintf("Game %d is over: %s", g.number, g.Says))
+			over := reads(who, g.at, g.root, fmt.Sprintf("Game %d is over: %s", g.number, g.Says("Zoe", "Yan")))
 			if over.Kind() != "m.file" {
 				t.Errorf("%s is told without the record that %q", who.ID, over.Body())
 			} else if err := g.Record(who.File(over)); err != nil {
