@@ -262,13 +262,16 @@ const acts = {
         await until("an answer", () => request.phase >= 3);
         if (request.phase !== 3) return { cancelled: request.cancellationCode };
         const verifier = await request.startVerification("m.sas.v1");
-        const shown = new Promise((resolve) => {
-            verifier.on("show_sas", resolve);
-            if (verifier.getShowSasCallbacks()) resolve(verifier.getShowSasCallbacks()); // already
-        });
+        let ended;
         const end = verifier.verify().then(() => "", () => request.cancellationCode ?? "?");
-        const sas = await Promise.race([shown, end]);
-        if (!sas.sas) return { cancelled: sas };
+        void end.then((code) => (ended = code || "?"));
+        // The SDK tells of a change before it can be asked for the emoji, and not again.
+        await until("the emoji", () => {
+            verifier.onChange();
+            return verifier.getShowSasCallbacks() || ended;
+        });
+        const sas = verifier.getShowSasCallbacks();
+        if (ended) return { cancelled: ended };
         verification = { sas, end, other };
         return { emoji: sas.sas.emoji.map(([picture, name]) => `${picture} ${name}`) };
     },
