@@ -16,6 +16,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"github.com/halfpoint-go/halfpoint/adapters/matrix/matrixtest"
+	"github.com/halfpoint-go/halfpoint/adapters/matrix/message"
 )
 
 // files returns the names of the files that the bot has put into a room, as far as
@@ -146,6 +147,40 @@ func TestRoomIsMadeOnce(t *testing.T) {
 			if at := <-found; at != one {
 				t.Errorf("rooms %s and %s", one, at)
 			}
+		}
+	})
+}
+
+// What the bot says first in a room that it has just made can be read by whom it has
+// invited, though the homeserver does not say yet who that is, nor that the room is
+// encrypted.
+func TestFirstWordsInARoomOfItsOwn(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *matrixtest.Server) {
+		c := lively(t, s)
+		p := c.through()
+		c.start()
+		pair := c.talkers(true)
+		pair.gathers()
+		anna := pair.people[0]
+		anna.says("", "!help")
+		anna.sees("!new") // and the bot knows who is in the club's room
+		p.Always(matrixtest.On("GET", "/members$"), matrixtest.Changes(func([]byte) []byte {
+			return fmt.Appendf(nil, `{"chunk":[{"type":"m.room.member","sender":%[1]q,"state_key":%[1]q,"content":{"membership":"join"}}]}`, c.user.ID)
+		}))
+		p.Always(matrixtest.On("GET", "/state/m.room.encryption/$"), matrixtest.Fails(404, "M_NOT_FOUND"))
+		at, err := c.a.directly(t.Context(), c.a.device(), anna.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.a.send(t.Context(), c.a.device(), at, message.Text(message.Content{Text: "for you alone"}), "first", nil); err != nil {
+			t.Fatal(err)
+		}
+		anna.AwaitInvite(at)
+		anna.Joins(at)
+		pair.at = at
+		anna.sees("for you alone")
+		if m := anna.View(at).From(c.user.ID); len(m) != 1 || !m[0].Encrypted {
+			t.Errorf("the homeserver sees %+v", m)
 		}
 	})
 }

@@ -538,10 +538,30 @@ func (a *Adapter) directly(ctx context.Context, dev *device.Device, user id.User
 		return "", err
 	}
 	a.fresh.Store(made, fresh{user, time.Now()})
+	if err := a.hasInvited(ctx, dev, made, user); err != nil {
+		return "", err
+	}
 	if err := a.queue.mark(ctx, "direct", user.String(), made.String(), a.cfg.Now()); err != nil {
 		return "", err
 	}
 	return made, a.queue.unmark(ctx, "making", user.String())
+}
+
+// hasInvited notes that the bot and somebody whom it has invited are the members of a
+// room: a homeserver that is asked for them may leave out an invitation that it has just
+// accepted, and what is said there must be encrypted for both.
+func (a *Adapter) hasInvited(ctx context.Context, dev *device.Device, at id.RoomID, user id.UserID) error {
+	if err := dev.State.SetMembership(ctx, at, dev.Client.UserID, event.MembershipJoin); err != nil {
+		return err
+	}
+	if is, err := dev.State.GetMembership(ctx, at, user); err != nil {
+		return err
+	} else if is != event.MembershipJoin {
+		if err := dev.State.SetMembership(ctx, at, user, event.MembershipInvite); err != nil {
+			return err
+		}
+	}
+	return dev.State.MarkMembersFetched(ctx, at)
 }
 
 // alone reports whether nobody is in a room, or may come into it, but the bot
@@ -567,16 +587,27 @@ func (a *Adapter) company(ctx context.Context, dev *device.Device, at id.RoomID)
 			a.fresh.Delete(at)
 		}
 	}
-	members, err := dev.Client.Members(ctx, at)
+	// Not by the client's own method, which would replace what is known from /sync by
+	// an answer that may be older.
+	body, err := a.get(ctx, dev, mautrix.ClientURLPath{"v3", "rooms", at, "members"}, nil)
 	if refusedBy(err) { // the bot is not there itself
 		return with, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("get the room's members: %w", err)
 	}
+	var members struct {
+		Chunk []struct {
+			User    id.UserID `json:"state_key"`
+			Content event.MemberEventContent
+		}
+	}
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, fmt.Errorf("read the room's members: %w", err)
+	}
 	for _, e := range members.Chunk {
-		switch e.Content.AsMember().Membership {
+		switch e.Content.Membership {
 		case event.MembershipJoin, event.MembershipInvite:
-			with[id.UserID(e.GetStateKey())] = true
+			with[e.User] = true
 		}
 	}
 	return with, nil
@@ -617,8 +648,11 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 		}
 	}
 	req := &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{user}, CreationContent: map[string]any{intent: word}}
-	if dev.Crypto != nil && e2ee.Available {
-		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}}}}
+	secret := &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
+	if dev.Crypto == nil || !e2ee.Available {
+		secret = nil
+	} else {
+		req.InitialState = []*event.Event{{Type: event.StateEncryption, Content: event.Content{Parsed: secret}}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, makeFor)
 	defer cancel()
@@ -628,7 +662,10 @@ func (a *Adapter) makeRoom(ctx context.Context, dev *device.Device, user id.User
 	} else if err != nil {
 		return "", err
 	}
-	return made.RoomID, nil
+	if secret != nil { // which the homeserver need not say at once either
+		err = dev.State.SetEncryptionEvent(ctx, made.RoomID, secret)
+	}
+	return made.RoomID, err
 }
 
 // madeBefore looks among the rooms in which the bot is for one that was made with
