@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,9 +32,11 @@ type desk struct {
 	*Verifier
 	t    *testing.T
 	keys map[id.DeviceID]Keys
+	busy bool
+
+	mu   sync.Mutex // the bot also sends when time has run out
 	sent []sent
 	fail error // of the next message
-	busy bool
 }
 
 type sent struct {
@@ -51,6 +54,8 @@ func newDesk(t *testing.T) *desk {
 			return d.keys[device], nil
 		},
 		Send: func(_ context.Context, to Peer, kind, _ string, content map[string]any) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
 			if err := d.fail; err != nil {
 				d.fail = nil
 				return err
@@ -65,8 +70,10 @@ func newDesk(t *testing.T) *desk {
 // last is what the bot has sent since, which is one message of a kind; empty: nothing.
 func (d *desk) last(kind string) map[string]any {
 	d.t.Helper()
+	d.mu.Lock()
 	all := d.sent
 	d.sent = nil
+	d.mu.Unlock()
 	if kind == "" && len(all) == 0 {
 		return nil
 	}
