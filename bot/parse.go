@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
 	"github.com/halfpoint-go/halfpoint/rules"
@@ -90,12 +91,30 @@ func Parse(commands []Command, typed string) (string, map[string]string, error) 
 	for name, words := range more {
 		args[name] = strings.TrimSpace(args[name] + strings.Join(words, ""))
 	}
+	for _, o := range c.Options {
+		if value, given := args[o.Name]; given && !prose(o) {
+			args[o.Name] = unquoted(value)
+		}
+	}
 	for option, value := range old.args {
 		if _, given := args[option]; !given {
 			args[option] = value
 		}
 	}
 	return c.Name, args, nil
+}
+
+// unquoted takes away the quotation marks around a value, which people type and phones
+// make curly: clock:"byoyomi 10d 3x2d".
+func unquoted(value string) string {
+	for _, marks := range []string{`""`, `''`, `“”`, `‘’`, `„“`, `«»`, `「」`} {
+		first, size := utf8.DecodeRuneInString(marks)
+		inside, ok := strings.CutPrefix(value, string(first))
+		if inside, is := strings.CutSuffix(inside, marks[size:]); ok && is && inside != "" {
+			return inside
+		}
+	}
+	return value
 }
 
 // aLetter matches a word that ends with a single letter, which a row may follow: "e 5".
@@ -106,9 +125,7 @@ var aLetter = regexp.MustCompile(`(?i)(?:^|[:=,])[a-z]$`)
 // such words are only words, so it stops before an option that takes prose; there a value
 // needs its colon.
 func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string, map[int]bool) {
-	prose := slices.ContainsFunc(c.Options, func(o Option) bool {
-		return o.Rest && o.Required && (o.Type == StringOption || o.Type == DiagramOption)
-	})
+	inProse := slices.ContainsFunc(c.Options, prose)
 	option := func(i int) (o Option, value, ok bool) {
 		if i >= len(words) {
 			return Option{}, false, false
@@ -128,14 +145,14 @@ func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string
 		o, value, ok := option(i)
 		other, _, named := option(next)
 		switch {
-		case prose && (!ok || !value && o.Type != BoolOption):
+		case inProse && (!ok || !value && o.Type != BoolOption):
 			for ; i < len(words); i++ {
 				begin[len(out)] = lines[i]
 				out = append(out, words[i])
 			}
 			return out, begin
 		case !ok, value:
-		case o.Type == BoolOption && (prose || next == len(words) || !yesOrNo(words[next])):
+		case o.Type == BoolOption && (inProse || next == len(words) || !yesOrNo(words[next])):
 			word += ":yes"
 		case named && other.Name == o.Name: // "opponent opponent:@bob:example.org"
 			continue
@@ -146,6 +163,11 @@ func spelled(c Command, old alias, words []string, lines map[int]bool) ([]string
 		out = append(out, word)
 	}
 	return out, begin
+}
+
+// prose reports whether an option takes what somebody wants to say, or a diagram.
+func prose(o Option) bool {
+	return o.Rest && o.Required && (o.Type == StringOption || o.Type == DiagramOption)
 }
 
 func yesOrNo(word string) bool {

@@ -218,7 +218,7 @@ func Dispute(in *Input) Step {
 		return in.Refuse(say("branch.already", in.number()))
 	}
 	if !in.Position.Game.Rules().Has(rules.AcceptScore) {
-		return in.Refuse(noAgreement(in.Position.Game.Rules()))
+		return in.Refuse(in.noAgreement(in.Position.Game.Rules()))
 	}
 	if in.Position.Game.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))

@@ -19,7 +19,7 @@ func (in *Input) stones(points string) Step {
 	}
 	left := in.Position.Placing
 	if len(ps) == 0 || len(ps) > left {
-		return in.Refuse(say("placing.many", left, in.number()))
+		return in.Refuse(say("placing.many", left, in.number(), in.exampleFree(min(left, 2))))
 	}
 	var bodies []string
 	for _, p := range ps {

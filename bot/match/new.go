@@ -171,7 +171,7 @@ func (in *Input) started() []text.Message {
 		out = []text.Message{say("started.seats", text.ThisGame, title, size, komi, handicap)}
 	}
 	if in.Match.free() {
-		out = append(out, say("placing.how", strconv.Itoa(in.Match.Setup.Handicap)))
+		out = append(out, say("placing.first", strconv.Itoa(in.Match.Setup.Handicap), in.exampleFree(2)))
 	}
 	if in.Match.NoHints {
 		out = append(out, say("no.hints", text.ThisGame))

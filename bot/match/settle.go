@@ -105,7 +105,7 @@ func pointList(ps []rules.Point) string {
 func (in *Input) propose() Step {
 	g := in.Position.Game
 	if !g.Rules().Has(rules.AcceptScore) {
-		return in.Refuse(noAgreement(g.Rules()))
+		return in.Refuse(in.noAgreement(g.Rules()))
 	}
 	if g.Phase() != rules.Settling {
 		return in.Refuse(say("playing", in.number()))

@@ -110,7 +110,7 @@ func Accept(in *Input) Step {
 	case g.Rules().Has(rules.AcceptScore):
 		return in.Refuse(say("playing", in.number()))
 	}
-	return in.Refuse(noAgreement(g.Rules()))
+	return in.Refuse(in.noAgreement(g.Rules()))
 }
 
 // accept accepts the count for a player. After the first of two the step posts only a
@@ -127,12 +127,12 @@ func (in *Input) accept(by rules.Color) Step {
 }
 
 // noAgreement says how a ruleset without an agreement treats dead stones.
-func noAgreement(r *rules.Ruleset) text.Message {
+func (in *Input) noAgreement(r *rules.Ruleset) text.Message {
 	switch {
 	case len(r.Count) == 0:
 		return say("playing.nocount", r.Title)
 	case r.Has(rules.AcceptSuggestion):
-		return say("playing.named", r.Title)
+		return say("playing.named", r.Title, in.exampleStone())
 	}
 	return say("playing.never", r.Title)
 }
@@ -233,7 +233,7 @@ func (in *Input) illegal(err error) text.Message {
 		return say("not.your.turn", in.number(), text.Color(in.Position.Game.ToPlay()))
 	case errors.Is(err, rules.ErrNoSuchTurn):
 		if k := i.Turn.Kind; !k.IsTurn() && k != rules.MarkSeki {
-			return noAgreement(r)
+			return in.noAgreement(r)
 		}
 		var turns []text.Message
 		for k := rules.Place; k <= rules.Resign; k++ {
@@ -342,6 +342,25 @@ func (in *Input) exampleStone() string {
 		}
 	}
 	return Centre(in.Match.Setup).String()
+}
+
+// exampleFree is up to n points to give as an example of where handicap stones may go.
+func (in *Input) exampleFree(n int) string {
+	s := in.Match.Setup
+	usual, err := rules.HandicapPoints(s.W, s.H, 4)
+	if err != nil { // a board with no usual points
+		usual = []rules.Point{Centre(s), {}}
+	}
+	var free, taken []rules.Point
+	if in.Position != nil {
+		taken = in.Position.Stones
+	}
+	for _, p := range usual {
+		if len(free) < n && !slices.Contains(taken, p) && !slices.Contains(free, p) {
+			free = append(free, p)
+		}
+	}
+	return rules.Names(free)
 }
 
 // Number reads an argument that is a whole number; otherwise stands for none. Its error

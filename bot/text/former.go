@@ -11,6 +11,7 @@ var former = map[string]string{
 	"looks.how":           "{/dead} marks it so. This is only a suggestion: you both decide.",
 	"nothing":             "nothing",
 	"placing":             "Black places {0} more handicap stones.",
+	"placing.how":         "Black places {0} handicap stones first, one by one or several at once: {/place at:D4 C3}",
 	"placing.one":         "Black places {0} more handicap stone.",
 	"turn":                "Game {0}, move {1}: {2}.",
 	"said":                "Game {0}: {1}.",
