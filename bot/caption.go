@@ -157,7 +157,8 @@ func next(m match.Match, p *match.Position, now time.Time) (line, more []Text) {
 	case rules.Playing:
 		line = []Text{say("to.play", seat(m, g.ToPlay()))}
 		if len(g.Log()) == 0 {
-			line = []Text{say("to.play.first", seat(m, g.ToPlay()), match.Centre(m.Setup).String())}
+			board := g.Board()
+			line = []Text{say("to.play.first", seat(m, g.ToPlay()), match.Free(board.Rows()).String())}
 		}
 		if p.Placing > 0 {
 			line = []Text{say("to.place", p.Placing, seat(m, rules.Black))}

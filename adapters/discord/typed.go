@@ -16,7 +16,6 @@ import (
 	"github.com/halfpoint-go/halfpoint/bot"
 	"github.com/halfpoint-go/halfpoint/bot/match"
 	"github.com/halfpoint-go/halfpoint/bot/outbox"
-	"github.com/halfpoint-go/halfpoint/rules"
 )
 
 // This file reads turns that people type in messages instead of commands. Messages come
@@ -218,7 +217,7 @@ func (a *Adapter) replyTo(ctx context.Context, m message, answer bot.Answer) {
 // that board.
 func (a *Adapter) howToMove(lang string, board []string) (hints []string) {
 	place := a.written(bot.Mention{Command: "place"}.Mark())
-	point := match.Centre(rules.Setup{W: len(board[0]), H: len(board)}).String()
+	point := match.Free(board).String()
 	switch {
 	case a.cfg.Listen != "": // no messages come
 		return nil

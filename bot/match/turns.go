@@ -27,7 +27,8 @@ func MakeTurn(in *Input) Step {
 	}
 	if t.Kind == rules.Place {
 		if in.Request.Args["at"] == "" {
-			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Centre(in.Match.Setup).String()))
+			board := in.Position.Game.Board()
+			return in.Refuse(say("needs", "place", say("needs.point"), "at:"+Free(board.Rows()).String()))
 		}
 		ps, err := ParsePoints(in.Request.Args["at"], w, h)
 		if err != nil {
@@ -328,9 +329,21 @@ func Outcome(m Match, p *Position) text.Message {
 	return say("win.other", who[result[0]])
 }
 
-// Centre returns a point near the centre, as an example.
-func Centre(s rules.Setup) rules.Point {
-	return rules.Point{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}
+// Free returns the empty point that is nearest to the centre, as an example; on a full
+// board, the centre. The rows are those of [rules.Board.Rows].
+func Free(rows []string) rules.Point {
+	w, h := len(rows[0]), len(rows)
+	centre := rules.Point{X: int8((w - 1) / 2), Y: int8((h - 1) / 2)}
+	best, least := centre, w*w+h*h
+	for y := range h {
+		for x := range w {
+			dx, dy := x-int(centre.X), y-int(centre.Y)
+			if far := dx*dx + dy*dy; rows[h-1-y][x] == '.' && far < least {
+				best, least = rules.Point{X: int8(x), Y: int8(y)}, far
+			}
+		}
+	}
+	return best
 }
 
 // exampleStone is a point with a stone to give as an example, if there is one.
@@ -341,7 +354,7 @@ func (in *Input) exampleStone() string {
 			return p.String()
 		}
 	}
-	return Centre(in.Match.Setup).String()
+	return Free(board.Rows()).String()
 }
 
 // exampleFree is up to n points to give as an example of where handicap stones may go.
@@ -349,7 +362,7 @@ func (in *Input) exampleFree(n int) string {
 	s := in.Match.Setup
 	usual, err := rules.HandicapPoints(s.W, s.H, 4)
 	if err != nil { // a board with no usual points
-		usual = []rules.Point{Centre(s), {}}
+		usual = []rules.Point{{X: int8((s.W - 1) / 2), Y: int8((s.H - 1) / 2)}, {}}
 	}
 	var free, taken []rules.Point
 	if in.Position != nil {
