@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfpoint-go/halfpoint/bot/text"
+	"github.com/halfpoint-go/halfpoint/internal/tier"
 	"github.com/halfpoint-go/halfpoint/render"
 	"github.com/halfpoint-go/halfpoint/rules"
 )
@@ -12,6 +13,9 @@ import (
 // The panel keeps its order and its numbers in every language, under every
 // ruleset, in every phase.
 func TestPanelsOfEveryLanguage(t *testing.T) {
+	if tier.Race {
+		return // it only takes longer
+	}
 	names := render.Names{Black: "Wilhelmine von Hohenstein-Ost", White: "井山裕太と申眞諝"}
 	for _, l := range text.Languages() {
 		w := l.PictureWords()

@@ -305,6 +305,9 @@ func TestLinesEndAfterWords(t *testing.T) {
 
 // No word is cut, but one that is longer than a line.
 func TestSentencesAreWhole(t *testing.T) {
+	if race {
+		return // it only takes longer
+	}
 	for _, c := range panelCases(t) {
 		for _, layout := range Layouts() {
 			c.o.Layout = layout
